@@ -12,9 +12,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.fuzzing import damaged_files
+from benchmarks.fuzzing.expressions import expressions
 from benchmarks.fuzzing.outcomes import Outcome, count_outcomes
 
-GENERATORS: dict[str, tuple[Callable[[int], Iterator[Outcome]], str, str]] = {}
+GENERATORS: dict[str, tuple[Callable[[int], Iterator[Outcome]], str, str]] = {
+    "expressions": (expressions, "text", "texts of own kernels against NumPy, with derivatives"),
+}
 """For each name: a function from the seed to an endless iterator of outcomes, the unit of the
 progress bar, and the line of the help."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from dataclasses import dataclass
 from typing import Any
 from weakref import ref
 
@@ -22,7 +23,7 @@ from arm_calls import (
 import warpdyn as wd
 from warpdyn.execution.batched import FUNCTIONS, Function
 from warpdyn.execution.native_call import NativeCalls
-from warpdyn.execution.remembered import key_of
+from warpdyn.execution.remembered import key_of, value_key
 
 
 @pytest.fixture(autouse=True)
@@ -31,6 +32,23 @@ def by_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(NativeCalls, "add", lambda *_: None)
     for function in FUNCTIONS.values():
         function._native_calls.clear()
+
+
+def test_values_that_compare_equal_have_keys_of_their_own() -> None:
+    """Types and the signs of zeros, at any depth; NaN is one value."""
+
+    @dataclass(frozen=True)
+    class Gain:
+        value: Any
+
+    values = [True, 1, 1.0, 1j, np.float64(1), np.float32(1), np.bool_(True)]
+    values += [0, 0.0, -0.0, np.float64(0.0), np.float64(-0.0), complex(0.0, -0.0), 0j]
+    for form in (lambda x: x, lambda x: (x,), lambda x: frozenset([(x,)]), Gain):
+        keys = [value_key(form(x)) for x in values]
+        assert len({*keys}) == len(values) and keys == [value_key(form(x)) for x in values]
+    assert value_key(float("nan")) == value_key(float("nan"))
+    zeros = [key_of((0.0,), {}), key_of((-0.0,), {})]
+    assert zeros[0] != zeros[1]
 
 
 def plans(function: Any) -> dict[Any, Any]:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from warpdyn.kernels.elementary import NUMBERS, TRUTHS, of_entries, power
+from warpdyn.kernels.arithmetic import power
+from warpdyn.kernels.elementary import NUMBERS, TRUTHS, number, of_entries
 from warpdyn.kernels.refusals import RecordingError
 from warpdyn.recording.program import record
 
@@ -35,12 +36,8 @@ def test_a_function_is_numpys(name: str) -> None:
     for x, y in zip(xs.tolist(), ys.tolist(), strict=True):
         given = [x, y][: ufunc.nin]
         wanted = float(ufunc(*given))
-        got = form(*given), recorded(lambda s: [1.0 * _number(form(*s))], given)[0]
+        got = form(*given), recorded(lambda s: [1.0 * number(form(*s))], given)[0]
         assert np.allclose([float(g) for g in got], wanted, rtol=1e-12, atol=SHARP.get(name, 1e-12))
-
-
-def _number(x: object) -> object:
-    return of_entries("positive")(x)
 
 
 @pytest.mark.parametrize("p", [-3, -0.5, 0, 0.5, 1, 2, 5, 64, 1.5, 100])

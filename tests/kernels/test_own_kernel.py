@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import Annotated, Any
 
 import numpy as np
@@ -275,6 +276,28 @@ def test_a_kernel_in_a_kernel_is_its_text_in_line() -> None:
     whole = damped(model, *given, frame="panda_hand")
     part = impedance(model, *given, frame="panda_hand", stiffness=50.0)
     assert np.allclose(whole, part - 2 * given[1], atol=1e-12)
+
+
+class Level(IntEnum):
+    ONE = 1
+
+
+def test_options_that_compare_equal_have_programs_of_their_own() -> None:
+    """True, 1, 1.0 and an enumeration's 1; 0.0 and -0.0; in tuples; in remembered calls."""
+
+    given = [True, 1, 1.0, Level.ONE, np.float64(1.0), np.int64(1), 0.0, -0.0, np.float64(-0.0)]
+    options = [(type(x), str(x)) for x in given]
+
+    @wd.kernel
+    def typed(robot: Any, x: (1,), *, s: Any) -> Any:  # type: ignore[valid-type]
+        (first,) = s if isinstance(s, tuple) else (s,)
+        return x * (10 + options.index((type(first), str(first))))
+
+    model, x = wd.load_robot("cartpole"), np.ones((1, 1))
+    for _ in range(4):
+        for form in (lambda s: s, lambda s: (s,)):
+            got = [float(typed(model, x, s=form(s))[0, 0]) for s in given]
+            assert got == [10.0 + k for k in range(len(given))]
 
 
 def test_two_kernels_of_one_name_and_one_redefined() -> None:

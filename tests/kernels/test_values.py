@@ -165,6 +165,51 @@ def test_writing_into_values() -> None:
     assert np.array_equal(written(model, x), np.array([text(row) for row in x]))
 
 
+IN_PLACE: tuple[Callable[[Any, Any], Any], ...] = (
+    lambda x, M: _with(np.zeros_like(x), 0, x[1]),
+    lambda x, M: _with(x * 1.0, 0, x[1] + x[2]),
+    lambda x, M: _with(M.copy(), (0, 0), x[1]) @ x[:3],
+    lambda x, M: np.sin(_with(M.copy(), (1, -1), x[1] > 0)),
+    lambda x, M: np.concatenate([[x[0]], x]),
+    lambda x, M: np.concatenate([[x[0], 1.0], [x[2]], M[0]]),
+    lambda x, M: np.stack([x[0], 1.0, True, x[1] > 0]) * 2,
+    lambda x, M: np.sin(np.array([x[0], x[1]])) + np.array([x[0], 1.0]),
+    lambda x, M: np.array([x[:3], M[0]]) * 2,
+    lambda x, M: np.where(_with(x > 0, 0, x[1]), x, 1.0),
+    lambda x, M: x - _added(x.flatten(), 1.0),
+    lambda x, M: x[:1] - _added(x[:1].sum(axis=0, keepdims=True), 1.0),
+    lambda x, M: _added(np.array(x), 1.0) - x,
+    lambda x, M: np.add.reduce(x) + np.add.reduce(M) + np.multiply.reduce(M, axis=1),
+    lambda x, M: np.subtract.outer(x, x[:2]) + np.maximum.outer(x, M[0, :2]),
+)
+
+
+def _with(array: Any, key: Any, value: Any) -> Any:
+    """The array with a value written at a key, and added there once more."""
+    array[key] = value
+    if array.dtype != bool if isinstance(array, np.ndarray) else not _values.truths(array.entries):
+        array[key] += value
+    return array
+
+
+def _added(array: Any, value: Any) -> Any:
+    array += value
+    return array
+
+
+@pytest.mark.parametrize("text", IN_PLACE)
+def test_single_entries_are_written_and_joined(text: Any) -> None:
+    """As NumPy does; what NumPy copies is no alias."""
+
+    @wd.kernel
+    def written(robot: Any, x: (6,), M: (3, 3)) -> Any:  # type: ignore[valid-type]
+        return text(x, M)
+
+    x, M = data(2)
+    got = written(wd.load_robot("cartpole"), x, M)
+    assert np.allclose(got, [text(*each) for each in zip(x, M, strict=True)], rtol=1e-13)
+
+
 REFUSED: tuple[tuple[Callable[[Any], Any], str], ...] = (
     (lambda x: x if x[0] > 0 else -x, r"a Python `if`, `while`.*np.where\(condition, a, b\)"),
     (lambda x: max(x[0], x[1]), r"`max` or `min` looked at a value.*np.maximum"),
@@ -184,6 +229,13 @@ REFUSED: tuple[tuple[Callable[[Any], Any], str], ...] = (
     (lambda x: x * np.ones((100, 100, 6)), "60000 numbers.*pass it as an argument"),
     (lambda x: np.zeros(6).__setitem__(0, x[0]), "np.zeros_like"),
     (lambda x: np.add(np.zeros(6), x, out=np.zeros(6)), "begin with np.zeros_like"),
+    (lambda x: np.add.accumulate(x), r"np.add.accumulate .*no form in a kernel.*np.cumsum"),
+    (lambda x: _added(np.asarray(x), 1.0), "np.asarray of values cannot be written"),
+    (lambda x: (np.asarray(x), _added(x, 1.0)), "shared with what np.asarray.*x.copy()"),
+    (lambda x: np.sin(np.array([x[0], 1.0])), r"make arrays of values by np.stack\(\[x, 1.0\]\)"),
+    (lambda x: np.clip(np.concatenate([[x[0]], [1.0]]), -1, 1), r"a Python `if`.*np.stack"),
+    (lambda x: x.entries[0] if x.entries[0] > 0 else x, "a Python `if`"),
+    (lambda x: _added(x > 0, 1.0), "do not fit into conditions in place"),
     (lambda x: x + "a", "values, numbers and NumPy's arrays, got str"),
     (lambda x: x.nonsense, "a value has no 'nonsense'"),
 )

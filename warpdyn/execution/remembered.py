@@ -11,12 +11,15 @@ are looked at. Calls that Torch differentiates are `torch_remembered`'s.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from functools import partial, reduce
 from math import prod
 from operator import or_
 from typing import Any, NamedTuple, Protocol, TypeVar
 from weakref import ref
+
+import numpy as np
 
 from ..arrays import Array, views
 from ..arrays.libraries import known
@@ -37,6 +40,28 @@ KEPT = 1024
 PLAIN: set[type] = {type(None), bool, int, float, str}
 """Types of arguments that are told by their values: those of constants, and of what is made of
 constants alone (`told_by_value`)."""
+
+
+def value_key(x: Any) -> Hashable:
+    """A key for a constant of a program: its type and value, and the sign of a zero, at any depth.
+
+    True, 1 and 1.0 compare equal, and so do 0.0 and -0.0; what a program computes with them is not.
+    """
+    kind = type(x)
+    if isinstance(x, np.generic):
+        return (kind, x.dtype.str, x.tobytes())
+    if isinstance(x, float):
+        return (kind, x if x and x == x else str(x))
+    if isinstance(x, complex):
+        return (kind, value_key(x.real), value_key(x.imag))
+    if isinstance(x, tuple):
+        return (kind, *map(value_key, x))
+    if isinstance(x, frozenset):
+        return (kind, frozenset(map(value_key, x)))
+    if is_dataclass(x) and not isinstance(x, type):
+        return (kind, *(value_key(getattr(x, field.name)) for field in fields(x)))
+    return (kind, x)
+
 
 K = TypeVar("K", bound=type)
 
@@ -89,7 +114,7 @@ def _look(values: Iterable[Any], key: list[Any], arrays: list[Array]) -> bool:
         elif kind is Model:
             key.append(id(x))
         elif kind in PLAIN:
-            key += (kind, x)
+            key += (kind, x) if x or kind is not float else (kind, str(x))
         else:
             if kind is Params:
                 key += (Params, id(x.model), x.key)

@@ -9,15 +9,33 @@ from typing import Any
 import numpy as np
 
 from ..algebra.linear import solve_symmetric as _solve_symmetric
-from ..algebra.scalar import sqrt
-from .conditions import choose, truth
-from .elementary import number
+from .conditions import both, choose, contrary, either, truth
+from .elementary import NUMBERS, number, of_entries, root_of_squares
 from .refusals import refuse
-from .values import ARRAY_FUNCTIONS, METHODS, Values, function, nested, objects, of, reduced
+from .values import (
+    ARRAY_FUNCTIONS,
+    METHODS,
+    Values,
+    check_dtype,
+    function,
+    nested,
+    numbers_of,
+    objects,
+    of,
+    of_one_kind,
+    reduced,
+    truths,
+    truths_of,
+)
 
 
 def _choose(condition: Any, if_so: Any, otherwise: Any) -> Any:
     return choose(truth(condition), number(if_so), number(otherwise))
+
+
+def _choose_truth(condition: Any, if_so: Any, otherwise: Any) -> Any:
+    holds = truth(condition)
+    return either(both(holds, if_so), both(contrary(holds), otherwise))
 
 
 def where(condition: Any, *branches: Any) -> Values:
@@ -25,13 +43,15 @@ def where(condition: Any, *branches: Any) -> Values:
     if len(branches) != 2:
         refuse("np.where needs three arguments in a kernel: np.where(condition, a, b)")
     arrays = [objects(x) for x in (condition, *branches)]
-    return of(np.frompyfunc(_choose, 3, 1)(*arrays))
+    form = _choose_truth if truths(arrays[1]) and truths(arrays[2]) else _choose
+    return of(np.frompyfunc(form, 3, 1)(*arrays))
 
 
 def clip(x: Any, lower: Any = None, upper: Any = None, **bounds: Any) -> Values:
     """`np.clip`."""
     lower, upper = bounds.pop("min", lower), bounds.pop("max", upper)
-    result = objects(x)
+    check_options("clip", bounds)
+    result = objects(x).copy()
     if lower is not None:
         result = objects(function("maximum")(result, objects(lower)))
     if upper is not None:
@@ -43,9 +63,9 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> V
     """`np.linalg.norm`: the root of the sum of squares."""
     if ord not in (None, 2, "fro") or (ord == 2 and axis is None and np.ndim(objects(x)) == 2):
         refuse(f"np.linalg.norm has ord=None and, of vectors, 2 in a kernel, got {ord!r}")
-    entries = objects(x)
-    squares = reduced("add", entries * entries, axis, keepdims)
-    return of(np.frompyfunc(sqrt, 1, 1)(squares))
+    entries = numbers_of(objects(x))
+    squares = reduced("add", function("multiply")(entries, entries), axis, keepdims)
+    return of(np.frompyfunc(root_of_squares, 1, 1)(squares))
 
 
 def solve_symmetric(A: Any, b: Any) -> Any:
@@ -70,28 +90,94 @@ def _moving(move: Callable[..., Any], plain: Callable[[Any], Any]) -> Callable[.
     """The form of a function that NumPy has for objects too; `plain` makes its arguments such."""
 
     def form(*args: Any, **options: Any) -> Any:
+        check_options(move.__name__, options)
         result = move(*map(plain, args), **{k: plain(x) for k, x in options.items()})
-        return type(result)(map(of, result)) if isinstance(result, (list, tuple)) else of(result)
+        if isinstance(result, (list, tuple)):
+            return type(result)(map(of, result))
+        return of(of_one_kind(result) if isinstance(result, np.ndarray) else result)
 
     return form
 
 
+def check_options(name: str, options: dict[str, Any]) -> None:
+    """Refuse the options that would be ignored: a dtype, an array to write into, a mask."""
+    check_dtype(f"np.{name}", options.pop("dtype", None))
+    for option in ("out", "where", "casting", "initial"):
+        if options.pop(option, None) not in (None, np._NoValue):  # type: ignore[attr-defined]
+            refuse(f"np.{name} has no {option}= in a kernel")
+
+
+def _holds_values(x: Any) -> bool:
+    """Whether a value is in an argument, at any depth."""
+    if isinstance(x, (list, tuple)):
+        return any(map(_holds_values, x))
+    return isinstance(x, Values) or (isinstance(x, np.ndarray) and x.dtype == object)
+
+
 def _plain(x: Any) -> Any:
-    """An argument with arrays of entries in the place of values."""
-    if isinstance(x, Values):
-        return x.entries
-    if isinstance(x, np.ndarray) and x.dtype == object:
-        return objects(x)
-    if isinstance(x, (list, tuple)) and any(isinstance(each, (Values, list, tuple)) for each in x):
-        return type(x)(map(_plain, x))
-    return x
+    """An argument with an array of entries in the place of values, and of a list of them."""
+    return objects(x) if _holds_values(x) else x
 
 
-def _numbers(x: Any) -> Any:
-    """An argument with arrays of numbers in the place of values, conditions among them."""
-    if isinstance(x, Values):
-        return np.asarray(np.frompyfunc(number, 1, 1)(x.entries), dtype=object)
+def _sequence(x: Any) -> Any:
+    """An argument that may be a list of arrays, which differ in shape."""
+    if isinstance(x, (list, tuple)):
+        return [objects(each) for each in x] if _holds_values(x) else x
     return _plain(x)
+
+
+def _computed(move: Callable[..., Any]) -> Callable[..., Any]:
+    """The form of a function that adds and multiplies entries, which do it by NumPy's rules."""
+    form = _moving(move, _operand)
+
+    def checked(*args: Any, **options: Any) -> Any:
+        arrays = [objects(x) for x in args if _holds_values(x)]
+        if move in OF_BITS and arrays and all(map(truths, arrays)):
+            refuse(
+                f"np.{move.__name__} of conditions alone has no form in a kernel: NumPy's is of bool; "
+                "write x.astype(float)"
+            )
+        made = form(*args, **options)
+        return of(np.frompyfunc(_taken_out, 1, 1)(made.entries))
+
+    return checked
+
+
+class _Operand:
+    """An entry in NumPy's loops of objects."""
+
+    __slots__ = ("entry",)
+
+    def __init__(self, entry: Any):
+        self.entry = entry
+
+    def __add__(self, other: Any) -> _Operand:
+        return _Operand(of_entries("add")(self.entry, _taken_out(other)))
+
+    def __mul__(self, other: Any) -> _Operand:
+        return _Operand(of_entries("multiply")(self.entry, _taken_out(other)))
+
+    def __sub__(self, other: Any) -> _Operand:
+        return _Operand(of_entries("subtract")(self.entry, _taken_out(other)))
+
+    def __rsub__(self, other: Any) -> _Operand:
+        return _Operand(of_entries("subtract")(_taken_out(other), self.entry))
+
+    def __neg__(self) -> _Operand:
+        return _Operand(of_entries("negative")(self.entry))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+
+def _taken_out(x: Any) -> Any:
+    return x.entry if isinstance(x, _Operand) else number(x)
+
+
+def _operand(x: Any) -> Any:
+    """An argument with operands in the place of values and numbers."""
+    if _holds_values(x):
+        return np.asarray(np.frompyfunc(_Operand, 1, 1)(numbers_of(objects(x))), dtype=object)
+    return x
 
 
 def _reducing(name: str) -> Callable[..., Any]:
@@ -101,24 +187,35 @@ def _reducing(name: str) -> Callable[..., Any]:
     return form
 
 
-def mean(a: Any, axis: Any = None, keepdims: Any = False) -> Values:
+def mean(a: Any, axis: Any = None, keepdims: Any = False, **options: Any) -> Values:
     """`np.mean`."""
+    check_options("mean", options)
     entries = objects(a)
     total = objects(of(reduced("add", entries, axis, keepdims is True)))
-    return of(total * (total.size / max(entries.size, 1)))
+    return of(function("multiply")(total, total.size / max(entries.size, 1)))
 
 
 def _like(value: float) -> Callable[..., Any]:
-    def form(a: Any, *_: Any, **options: Any) -> Values:
-        shape = options.get("shape")
-        return of(np.full(objects(a).shape if shape is None else shape, value, dtype=object))
+    def form(a: Any, dtype: Any = None, *_: Any, **options: Any) -> Values:
+        shape, entries = options.get("shape"), objects(a)
+        made = np.full(entries.shape if shape is None else shape, value, dtype=object)
+        return _of_dtype(made, entries, dtype)
 
     return form
 
 
-def full_like(a: Any, value: Any, **_: Any) -> Values:
+def full_like(a: Any, value: Any, dtype: Any = None, **options: Any) -> Values:
     """`np.full_like`."""
-    return of(np.broadcast_to(objects(value), objects(a).shape).copy())
+    shape, entries = options.get("shape"), objects(a)
+    made = np.broadcast_to(objects(value), entries.shape if shape is None else shape).copy()
+    return _of_dtype(made, entries, dtype)
+
+
+def _of_dtype(made: Any, like: Any, dtype: Any) -> Values:
+    """Entries as conditions or numbers: as those that they are like, or as a dtype says."""
+    if dtype is not None:
+        return of(made).astype(dtype)
+    return of(truths_of(made) if truths(like) else numbers_of(made))
 
 
 def _shape(a: Any) -> tuple[int, ...]:
@@ -126,12 +223,6 @@ def _shape(a: Any) -> tuple[int, ...]:
 
 
 MOVING: tuple[Callable[..., Any], ...] = (
-    np.stack,
-    np.concatenate,
-    np.hstack,
-    np.vstack,
-    np.column_stack,
-    np.dstack,
     np.reshape,
     np.ravel,
     np.transpose,
@@ -164,6 +255,16 @@ MOVING: tuple[Callable[..., Any], ...] = (
 )
 """Functions that move entries."""
 
+JOINING: tuple[Callable[..., Any], ...] = (
+    np.stack,
+    np.concatenate,
+    np.hstack,
+    np.vstack,
+    np.column_stack,
+    np.dstack,
+)
+"""Functions of a sequence of arrays."""
+
 ADDING: tuple[Callable[..., Any], ...] = (
     np.trace,
     np.cross,
@@ -179,13 +280,18 @@ ADDING: tuple[Callable[..., Any], ...] = (
 )
 """Functions that add and multiply entries."""
 
+OF_BITS = {*ADDING} - {np.trace, np.cumsum, np.cumprod}
+"""Those that NumPy computes in bool where all arguments are."""
+
 SUMS = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}
 SUMS |= {"amax": "maximum", "amin": "minimum", "any": "logical_or", "all": "logical_and"}
 
 for _function in MOVING:
     ARRAY_FUNCTIONS[_function] = _moving(_function, _plain)
+for _function in JOINING:
+    ARRAY_FUNCTIONS[_function] = _moving(_function, _sequence)
 for _function in ADDING:
-    ARRAY_FUNCTIONS[_function] = _moving(_function, _numbers)
+    ARRAY_FUNCTIONS[_function] = _computed(_function)
 for _name, _ufunc in SUMS.items():
     ARRAY_FUNCTIONS[getattr(np, _name)] = _reducing(_ufunc)
 ARRAY_FUNCTIONS |= {
@@ -245,9 +351,13 @@ METHOD_NAMES = (
 )
 
 METHODS |= {name: ARRAY_FUNCTIONS[getattr(np, name)] for name in METHOD_NAMES}
-METHODS["flatten"] = ARRAY_FUNCTIONS[np.ravel]
+METHODS["flatten"] = lambda self, *order: self.ravel(*order).copy()
 METHODS["tolist"] = lambda self: [x.tolist() if x.ndim else x for x in self]
 METHODS["item"] = lambda self: self.reshape(())
+# NumPy's loops of arrays that hold single values, np.sin(np.array([x[0], 1.0])), ask for a method.
+METHODS |= {
+    name: getattr(np, name) for name in NUMBERS if getattr(np, name).nin == 1 and name != "absolute"
+}
 
 
 def _reshape(self: Values, *shape: Any, **options: Any) -> Values:

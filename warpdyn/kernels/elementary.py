@@ -7,26 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..algebra import scalar
-from ..algebra.scalar import Scalar, as_number, is_number
-from . import conditions
+from ..algebra.scalar import Scalar, is_number
+from . import arithmetic, conditions
+from .conditions import Truth
 from .refusals import refuse
-
-
-def power(x: Scalar, p: Scalar) -> Scalar:
-    """x to the power p: by products where p is a whole number, by a root where it is 0.5, else exp(p log x)."""
-    if is_number(x) and is_number(p):
-        return float(as_number(x) ** as_number(p))
-    if not is_number(p):
-        return scalar.exp(p * scalar.log(x))
-    exponent = as_number(p)
-    if exponent in (0.5, -0.5):
-        return scalar.sqrt(x) if exponent > 0 else scalar.rsqrt(x)
-    if exponent != math.floor(exponent) or abs(exponent) > 64:
-        return scalar.exp(exponent * scalar.log(x))
-    result: Scalar = 1.0
-    for bit in bin(abs(int(exponent)))[2:]:
-        result = result * result * (x if bit == "1" else 1.0)
-    return result if exponent >= 0 else 1.0 / result
 
 
 def tan(x: Scalar) -> Scalar:
@@ -42,11 +26,10 @@ def arccos(x: Scalar) -> Scalar:
 
 
 def tanh(x: Scalar) -> Scalar:
-    """By exp(-2|x|), which does not overflow."""
-    if is_number(x):
-        return math.tanh(as_number(x))
-    e = scalar.exp(-2.0 * scalar.absolute(x))
-    return scalar.sign(x) * ((1.0 - e) / (1.0 + e))
+    """By exp(-2|x|), which does not overflow; |x| as a product, whose slope at 0 is not 0."""
+    side = conditions.choose(conditions.less(x, 0.0), -1.0, 1.0)
+    e = scalar.exp(-2.0 * (side * x))
+    return side * ((1.0 - e) / (1.0 + e))
 
 
 def sinh(x: Scalar) -> Scalar:
@@ -59,17 +42,17 @@ def cosh(x: Scalar) -> Scalar:
     return 0.5 * (e + 1.0 / e)
 
 
+def root_of_squares(total: Scalar) -> Scalar:
+    """The root of a sum of squares, whose slope at 0 is 0."""
+    if is_number(total):
+        return arithmetic.on_numbers("sqrt", total)
+    above = conditions.less(0.0, total)
+    root = scalar.sqrt(conditions.choose(above, total, 1.0))
+    return conditions.choose(above, root, total)
+
+
 def hypot(x: Scalar, y: Scalar) -> Scalar:
-    return scalar.sqrt(x * x + y * y)
-
-
-def floor_divide(x: Scalar, y: Scalar) -> Scalar:
-    return scalar.floor(x / y)
-
-
-def remainder(x: Scalar, y: Scalar) -> Scalar:
-    """x - y floor(x / y), of y's sign."""
-    return x - y * scalar.floor(x / y)
+    return root_of_squares(x * x + y * y)
 
 
 def maximum(x: Scalar, y: Scalar) -> Scalar:
@@ -91,28 +74,45 @@ def _either_nan(choose: Callable[[Scalar, Scalar], Scalar], x: Scalar, y: Scalar
     return conditions.choose(conditions.less_equal(y, y), choose(x, y), y)
 
 
+def fmax(x: Scalar, y: Scalar) -> Scalar:
+    """The larger one; the other one where either is not a number."""
+    return _other_of_nan(scalar.maximum, x, y)
+
+
+def fmin(x: Scalar, y: Scalar) -> Scalar:
+    """The smaller one; the other one where either is not a number."""
+    return _other_of_nan(scalar.minimum, x, y)
+
+
+def _other_of_nan(choose: Callable[[Scalar, Scalar], Scalar], x: Scalar, y: Scalar) -> Scalar:
+    """A choice that hands on its first operand where the second one is not a number."""
+    if is_number(x) and x == x:
+        return choose(x, y)
+    return conditions.choose(conditions.less_equal(x, x), choose(x, y), y)
+
+
 NUMBERS: Mapping[str, Callable[..., Any]] = {
-    "add": lambda x, y: x + y,
-    "subtract": lambda x, y: x - y,
-    "multiply": lambda x, y: x * y,
-    "divide": lambda x, y: x / y,
-    "true_divide": lambda x, y: x / y,
-    "floor_divide": floor_divide,
-    "remainder": remainder,
-    "mod": remainder,
-    "power": power,
-    "float_power": power,
-    "negative": lambda x: -x,
+    "add": arithmetic.add,
+    "subtract": arithmetic.subtract,
+    "multiply": arithmetic.multiply,
+    "divide": arithmetic.divide,
+    "true_divide": arithmetic.divide,
+    "floor_divide": lambda x, y: arithmetic.divided(x, y)[0],
+    "remainder": lambda x, y: arithmetic.divided(x, y)[1],
+    "mod": lambda x, y: arithmetic.divided(x, y)[1],
+    "power": arithmetic.power,
+    "float_power": arithmetic.power,
+    "negative": arithmetic.negative,
     "positive": lambda x: x,
     "square": lambda x: x * x,
-    "reciprocal": lambda x: 1.0 / x,
+    "reciprocal": arithmetic.reciprocal,
     "sqrt": scalar.sqrt,
     "absolute": scalar.absolute,
     "fabs": scalar.absolute,
-    "sign": scalar.sign,
+    "sign": arithmetic.sign,
     "floor": scalar.floor,
     "ceil": lambda x: -scalar.floor(-x),
-    "rint": lambda x: scalar.floor(x + 0.5),
+    "rint": arithmetic.rint,
     "exp": scalar.exp,
     "exp2": lambda x: scalar.exp(math.log(2.0) * x),
     "log": scalar.log,
@@ -135,8 +135,8 @@ NUMBERS: Mapping[str, Callable[..., Any]] = {
     "degrees": lambda x: x * (180.0 / math.pi),
     "maximum": maximum,
     "minimum": minimum,
-    "fmax": scalar.maximum,
-    "fmin": scalar.minimum,
+    "fmax": fmax,
+    "fmin": fmin,
     "less": conditions.less,
     "less_equal": conditions.less_equal,
     "greater": lambda x, y: conditions.less(y, x),
@@ -151,15 +151,39 @@ NUMBERS: Mapping[str, Callable[..., Any]] = {
 
 TRUTHS: Mapping[str, Callable[..., Any]] = {
     "logical_and": conditions.both,
-    "bitwise_and": conditions.both,
     "logical_or": conditions.either,
-    "bitwise_or": conditions.either,
     "logical_xor": conditions.differ,
-    "bitwise_xor": conditions.differ,
     "logical_not": conditions.contrary,
+}
+"""Functions of conditions, by the names of NumPy's; of a number, whether it differs from 0."""
+
+BITWISE: Mapping[str, Callable[..., Any]] = {
+    "bitwise_and": conditions.both,
+    "bitwise_or": conditions.either,
+    "bitwise_xor": conditions.differ,
     "invert": conditions.contrary,
 }
-"""Functions of conditions, by the names of NumPy's."""
+"""Functions of bits, which conditions have and numbers do not."""
+
+OF_TRUTHS: Mapping[str, Callable[..., Any]] = {
+    "add": conditions.either,
+    "multiply": conditions.both,
+    "maximum": conditions.either,
+    "minimum": conditions.both,
+    "fmax": conditions.either,
+    "fmin": conditions.both,
+    "absolute": lambda x: x,
+}
+"""What NumPy makes of bool in its functions of numbers: bool again."""
+
+NOT_OF_TRUTHS = {
+    **dict.fromkeys(("subtract", "negative", "positive", "sign"), "NumPy has none"),
+    **dict.fromkeys(
+        ("floor_divide", "remainder", "mod", "reciprocal"), "NumPy divides them as small integers"
+    ),
+    **dict.fromkeys(("power", "float_power", "square"), "NumPy takes them for small integers"),
+}
+"""Functions of numbers that conditions alone are refused in, and why."""
 
 
 def of_entries(name: str) -> Callable[..., Any]:
@@ -167,12 +191,53 @@ def of_entries(name: str) -> Callable[..., Any]:
     if name in TRUTHS:
         form = TRUTHS[name]
         return lambda *values: form(*map(conditions.truth, values))
+    if name in BITWISE:
+        return lambda *values: _bitwise(name, values)
     if name not in NUMBERS:
         refuse(
-            f"np.{name} has no form in a kernel; there are {', '.join(sorted({*NUMBERS, *TRUTHS}))}"
+            f"np.{name} has no form in a kernel; there are "
+            f"{', '.join(sorted({*NUMBERS, *TRUTHS, *BITWISE}))}"
         )
-    form = NUMBERS[name]
-    return lambda *values: form(*map(number, values))
+    return lambda *values: _of_values(name, values)
+
+
+def _bitwise(name: str, values: tuple[Any, ...]) -> Truth:
+    if not all(isinstance(x, (bool, conditions.Condition)) for x in values):
+        sign = {"invert": "~", "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^"}[name]
+        refuse(
+            f"{sign} (np.{name}) needs conditions, comparisons such as x > 0, and here is a number; "
+            "compare it (x != 0), or use np.logical_and, np.logical_or, np.logical_not; "
+            "~n of an integer is -n - 1"
+        )
+    return BITWISE[name](*values)  # type: ignore[no-any-return]
+
+
+def _of_values(name: str, values: tuple[Any, ...]) -> Any:
+    """A function of numbers, of entries that may be conditions."""
+    if all(isinstance(x, (bool, conditions.Condition)) for x in values):
+        if name in OF_TRUTHS:
+            return OF_TRUTHS[name](*values)
+        if name in NOT_OF_TRUTHS:
+            refuse(
+                f"np.{name} of conditions alone has no form in a kernel: {NOT_OF_TRUTHS[name]}; "
+                "write x.astype(float), or join them by & | ^ ~"
+            )
+    numbers = tuple(map(number, values))
+    known = all(map(is_number, numbers)) and name not in COMPARISONS
+    zeros = any(isinstance(x, arithmetic.StructuralZero) for x in numbers)
+    if known and not (zeros and name in KEEPS_ZEROS):
+        return arithmetic.on_numbers(name, *numbers)
+    return NUMBERS[name](*numbers)
+
+
+KEEPS_ZEROS = ("add", "subtract", "multiply", "divide", "true_divide", "negative", "positive")
+"""Functions that know a `StructuralZero`."""
+
+COMPARISONS = {
+    *("less", "less_equal", "greater", "greater_equal", "equal", "not_equal"),
+    *("isfinite", "isnan", "isinf"),
+}
+"""Functions of numbers that give conditions."""
 
 
 def number(x: Any) -> Scalar:

@@ -21,6 +21,7 @@ from ..model.quantities import SHAPES
 from ..model.tree import Tree
 from ..model.varied import varied
 from ..recording.program import shape_of
+from .arithmetic import ZERO
 from .looked_up import LookedUp
 from .refusals import refuse
 from .values import Values, from_nested, nested, objects, of
@@ -119,12 +120,21 @@ class OneRobot(RobotMethods):
             call.refuse(self._model)
         results = evaluate(_shortest(call, self._params), values, tree=self._tree)
         made = [
-            from_nested(result, call.shapes.get(name) or shape_of(result))
+            with_structural_zeros(from_nested(result, call.shapes.get(name) or shape_of(result)))
             for name, result in results.items()
         ]
         if len(made) > 1:
             return tuple(made) if call.repeats or call.named is None else call.named(*made)
         return made[0] if call.named is None else call.named(*made)
+
+
+def with_structural_zeros(values: Values) -> Values:
+    """The values of a robot's result, its zeros as what sums and products leave out."""
+    entries = values.entries
+    for k, x in enumerate(entries.flat):
+        if isinstance(x, float) and x == 0:
+            entries.flat[k] = ZERO
+    return values
 
 
 def _table(function: str, name: str, array: Any) -> Any:

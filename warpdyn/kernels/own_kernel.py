@@ -22,14 +22,17 @@ from ..execution.batched import Function
 from ..execution.call import Call, input_shapes
 from ..execution.evaluate import record_call
 from ..execution.leading import first_leading
+from ..execution.remembered import value_key
 from ..model import Model
 from ..model.params import Params
 from ..model.tree import Tree
+from ..recording.program import flat
+from ..recording.recorder import Symbol
 from . import results as _results
 from . import signature as _signature
 from .looked_up import LookedUp
 from .one_robot import OneRobot
-from .refusals import RecordingError
+from .refusals import with_place
 from .results import Results
 from .signature import NEEDED
 from .values import from_nested
@@ -81,13 +84,14 @@ class OwnKernel(Function[..., Any]):
         if self.signature.defaults:
             chosen = tuple((n, given.pop(n)) for n in self.signature.defaults)
             _check_hashable(name, chosen)
-        key = (tuple(given), chosen, None if params is None else params.key)
+        options_key = value_key(chosen) if chosen else ()
+        key = (tuple(given), options_key, None if params is None else params.key)
         known = self._known.get(model)
         if known is None:
             known = self._known[model] = {}
         prepared = known.get(key)
         if prepared is None:
-            prepared = known[key] = self._prepared(model, given, chosen, params)
+            prepared = known[key] = self._prepared(model, given, chosen, options_key, params)
         arrays = _as_arrays(given, prepared.shapes)
         if prepared.asks_env:
             arrays[ENV] = _environments(arrays, prepared.shapes)
@@ -102,7 +106,7 @@ class OwnKernel(Function[..., Any]):
             shapes=prepared.shapes,
             params=params,
             by_velocity={},
-            identity=self,
+            identity=(self, options_key),
             plain=prepared.plain,
             tables=self._tables(given),
             named=prepared.named if out is None else prepared.plainly_named,
@@ -142,6 +146,7 @@ class OwnKernel(Function[..., Any]):
         model: Model,
         given: Mapping[str, Any],
         options: tuple[tuple[str, Any], ...],
+        options_key: Hashable,
         params: Params | None,
     ) -> _Prepared:
         """What the text returns for such arrays and options, by recording it once."""
@@ -158,7 +163,7 @@ class OwnKernel(Function[..., Any]):
             shapes=shaped,
             params=params,
             by_velocity={},
-            identity=self,
+            identity=(self, options_key),
             tables=self._tables(given),
         )
         record_call(probe, input_shapes(probe), True)
@@ -215,6 +220,10 @@ class _Text:
     def _run(
         self, tree: Tree, arrays: tuple[Any, ...], options: Mapping[str, Any]
     ) -> tuple[Any, OneRobot]:
+        for x in flat(arrays):
+            if isinstance(x, Symbol):
+                x.graph.guards_slopes = True
+                break
         env = arrays[len(self.names)][0] if len(arrays) > len(self.names) else None
         robot = OneRobot(self.model, tree, env, self.params)
         declared = self.kernel.signature.arrays
@@ -226,10 +235,8 @@ class _Text:
         try:
             with np.errstate(all="ignore"):  # of numbers, as in a kernel
                 return self.kernel.text(robot, *arguments, **options), robot
-        except ValueError as error:
-            if isinstance(error.__cause__, RecordingError):  # NumPy has put its own words around it
-                raise error.__cause__ from None
-            raise
+        except (TypeError, ValueError, ArithmeticError) as error:
+            raise with_place(error) from error.__cause__
 
     def __call__(self, tree: Tree, *arrays: Any, **options: Any) -> Any:
         """The results as nested lists, a tuple of them where there are several."""

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import CodeType
 from typing import NoReturn
 
 import numpy as np
+
+from ..recording.graph import UnknownError
 
 OURS = tuple(str(Path(file).parent) for file in (__file__, np.__file__))
 PACKAGE = str(Path(__file__).parents[1])
@@ -21,12 +24,62 @@ def place() -> str:
     """File and line of the innermost frame that is the user's, as errors begin."""
     frame = sys._getframe(1)
     while frame is not None:
-        file = frame.f_code.co_filename
-        if not file.startswith((PACKAGE, *OURS, "<frozen", "<__array_function__")):
-            return f"{Path(file).name if not file.startswith('<') else file}:{frame.f_lineno}: "
+        if _is_the_users(frame.f_code):
+            return _place(frame.f_code, frame.f_lineno)
         assert frame.f_back is not None, "a text is recorded because somebody called it"
         frame = frame.f_back
     return ""
+
+
+def _is_the_users(code: CodeType) -> bool:
+    return not code.co_filename.startswith((PACKAGE, *OURS, "<frozen", "<__array_function__"))
+
+
+def _place(code: CodeType, line: int) -> str:
+    file = code.co_filename
+    return f"{Path(file).name if not file.startswith('<') else file}:{line}: "
+
+
+UNKNOWN = (
+    "a Python `if`, `while`, `and`, `or`, `not`, `max` or `min` looked at a value, which is known only "
+    "when the kernel runs; use np.where(condition, a, b), np.maximum, np.minimum, join "
+    "conditions by & | ~, or repeat a step with wd.repeat(..., until=...); arrays of single values that NumPy's "
+    "functions are to take are made by np.stack([x, 1.0])"
+)
+
+
+def with_place(error: Exception) -> Exception:
+    """An error of a user's text; one that NumPy or warpdyn has raised without a place, with it."""
+    if isinstance(error, RecordingError):
+        return error
+    if isinstance(error.__cause__, RecordingError):  # NumPy has put its own words around it
+        return error.__cause__
+    if isinstance(error, UnknownError):
+        message = UNKNOWN
+    elif isinstance(error, ValueError) and "read-only" in str(error):
+        message = f"{error}: np.asarray of values cannot be written; use the values as they are, or x.copy()"
+    elif isinstance(error, TypeError) and "which has no callable" in str(error):
+        message = (
+            "np.array of values and numbers is an array of Python objects, which NumPy's functions do not "
+            "know; make arrays of values by np.stack([x, 1.0])"
+        )
+    elif isinstance(error, ArithmeticError) or "math domain error" in str(error):
+        if not _trace(error)[-1][0].co_filename.startswith(PACKAGE):
+            return error
+        message = f"known numbers lead to {type(error).__name__}: {error}"
+    else:
+        return error
+    places = [_place(code, line) for code, line in _trace(error) if _is_the_users(code)]
+    return RecordingError((places[-1] if places else "") + message)
+
+
+def _trace(error: Exception) -> list[tuple[CodeType, int]]:
+    """Code and line of each frame that an error has passed, the outermost first."""
+    found, trace = [], error.__traceback__
+    while trace is not None:
+        found.append((trace.tb_frame.f_code, trace.tb_lineno))
+        trace = trace.tb_next
+    return found
 
 
 def refuse(message: str) -> NoReturn:

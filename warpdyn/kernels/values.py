@@ -15,10 +15,10 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ..recording.recorder import Symbol
-from .conditions import Condition
+from .conditions import Condition, truth
 from .elementary import number, of_entries
 from .expressions import shown
-from .refusals import refuse
+from .refusals import UNKNOWN, refuse
 
 LARGEST_CONSTANT = 4096
 """Entries of an array of numbers that may become constants of a program."""
@@ -56,9 +56,9 @@ class Values(NDArrayOperatorsMixin):
                 first.reshape(first.shape + (1,) * second.ndim), second
             )
         else:
-            refuse(
-                f"np.{ufunc.__name__} has no form with {method} and {sorted(options)} in a kernel"
-            )
+            given = f" with {', '.join(sorted(options))}" if options else ""
+            remedy = "; use np.cumsum or np.cumprod" if method == "accumulate" else ""
+            refuse(f"np.{ufunc.__name__}.{method}{given} has no form in a kernel{remedy}")
         if out is not None:
             (target,) = out
             if not isinstance(target, Values):
@@ -66,7 +66,14 @@ class Values(NDArrayOperatorsMixin):
                     "a value that is known only when the kernel runs cannot be written into an array of numbers; "
                     "begin with np.zeros_like(q) or a copy of a value, or write x = x + y"
                 )
-            target.entries[...] = result
+            target._check_writable()
+            result = objects(of(result))
+            if truths(target.entries) and not truths(result):
+                refuse(
+                    f"np.{ufunc.__name__} gives numbers, which do not fit into conditions in place; "
+                    "write x = x.astype(float) before"
+                )
+            target.entries[...] = numbers_of(result) if not truths(target.entries) else result
             return target
         return of(result)
 
@@ -108,7 +115,11 @@ class Values(NDArrayOperatorsMixin):
         return of(self.entries[_index(key)])
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self.entries[_index(key)] = objects(value)
+        self._check_writable()
+        entries = objects(value)
+        entries = truths_of(entries) if truths(self.entries) else numbers_of(entries)
+        # NumPy would store an array of shape () itself where the key names a single entry.
+        self.entries[_index(key)] = entries if entries.ndim else entries[()]
 
     def __getattr__(self, name: str) -> Any:
         form = METHODS.get(name)
@@ -120,13 +131,40 @@ class Values(NDArrayOperatorsMixin):
 
     def astype(self, kind: Any) -> Values:
         """The same values; as a result of the kernel they are stored as bool or int."""
-        if np.dtype(kind).kind == "b":
-            return of(function("not_equal")(self.entries, 0.0))
-        if np.dtype(kind).kind in "iu":
-            positive = function("less_equal")(0.0, self.entries)
-            floored, ceiled = (function(name)(self.entries) for name in ("floor", "ceil"))
+        dtype = np.dtype(kind)
+        if dtype.kind == "b":
+            return of(truths_of(self.entries))
+        if dtype in (np.int32, np.int64):
+            entries = numbers_of(self.entries)
+            positive = function("less_equal")(0.0, entries)
+            floored, ceiled = (function(name)(entries) for name in ("floor", "ceil"))
             return Values(objects(array_function(np.where)(positive, floored, ceiled)), whole=True)
-        return of(np.frompyfunc(number, 1, 1)(self.entries))
+        check_dtype("astype", dtype)
+        return of(numbers_of(self.entries))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """What `np.array` copies. NumPy's `asarray` would be this array, and not a copy of it: so
+        neither may be written afterwards."""
+        if not self.entries.ndim:
+            single: Any = np.empty((), dtype=object)
+            single[()] = of(self.entries[()])
+            return single
+        copied = np.empty(self.entries.shape, dtype=object)
+        copied[...] = np.frompyfunc(of, 1, 1)(self.entries)
+        if copy is not True:
+            copied.flags.writeable = False
+            memory = self.entries
+            while isinstance(memory, np.ndarray):
+                memory.flags.writeable = False
+                memory = memory.base
+        return copied
+
+    def _check_writable(self) -> None:
+        if not self.entries.flags.writeable:
+            refuse(
+                "these values cannot be written: they are broadcast, a diagonal, or shared with what np.asarray "
+                "or np.array([x, y]) has made of them; write to x.copy(), and make arrays by np.stack([x, y])"
+            )
 
     def __repr__(self) -> str:
         return shown(self.entries)
@@ -134,11 +172,7 @@ class Values(NDArrayOperatorsMixin):
     # What is not known yet.
 
     def __bool__(self) -> NoReturn:
-        refuse(
-            "a Python `if`, `while`, `and`, `or`, `not`, `max` or `min` looked at a value, which is known only "
-            "when the kernel runs; use np.where(condition, a, b), np.maximum, np.minimum, join "
-            "conditions by & | ~, or repeat a step with wd.repeat(..., until=...)"
-        )
+        refuse(UNKNOWN)
 
     def _number(self, *_: Any) -> NoReturn:
         refuse(
@@ -153,6 +187,36 @@ class Values(NDArrayOperatorsMixin):
         refuse(
             "an index or a number of turns must be known when the kernel is recorded, and this is a value; "
             "choose by np.where, or repeat a known number of times with wd.repeat(n, step, state, until=...)"
+        )
+
+
+def truths(entries: Any) -> bool:
+    """Whether all entries are conditions, as those of NumPy's arrays of bool."""
+    return bool(entries.size) and all(isinstance(x, (bool, Condition)) for x in entries.flat)
+
+
+def truths_of(entries: Any) -> Any:
+    """The entries as conditions; of a number, whether it differs from 0."""
+    return objects(of(np.frompyfunc(truth, 1, 1)(entries)))
+
+
+def numbers_of(entries: Any) -> Any:
+    """The entries as numbers; of a condition, 1 where it holds, else 0."""
+    return objects(of(np.frompyfunc(number, 1, 1)(entries)))
+
+
+def of_one_kind(entries: Any) -> Any:
+    """The entries, as numbers if conditions are only some of them."""
+    mixed = any(isinstance(x, (bool, Condition)) for x in entries.flat) and not truths(entries)
+    return numbers_of(entries) if mixed else entries
+
+
+def check_dtype(name: str, dtype: Any) -> None:
+    """Refuse a dtype that the values would have to be rounded to."""
+    if dtype is not None and np.dtype(dtype) != np.float64:
+        refuse(
+            f"{name} has no dtype {np.dtype(dtype).name} in a kernel, which computes in the dtype of its arrays; "
+            "leave the dtype out, or write x.astype(int) or x.astype(bool)"
         )
 
 
@@ -176,7 +240,7 @@ def objects(x: Any) -> Any:
     if isinstance(x, (int, float, np.number)):
         return of(float(x)).entries
     if isinstance(x, (list, tuple)):
-        return _unwrapped(np.array(x, dtype=object))
+        return _of_list(x)
     if isinstance(x, np.ndarray):
         if x.dtype == object:
             return _unwrapped(x)
@@ -189,6 +253,17 @@ def objects(x: Any) -> Any:
     if type(x).__module__.partition(".")[0] != "builtins" and hasattr(x, "__array__"):
         return objects(np.asarray(x))
     refuse(f"a kernel computes with values, numbers and NumPy's arrays, got {type(x).__name__}")
+
+
+def _of_list(x: Any) -> Any:
+    """Rows of equal shape, one on another."""
+    rows = [objects(row) for row in x]
+    if len({row.shape for row in rows}) > 1:
+        refuse("a list of values is not of one shape; its rows must be of equal length")
+    made: Any = np.empty((len(rows), *(rows[0].shape if rows else ())), dtype=object)
+    for k, row in enumerate(rows):
+        made[k] = row if row.ndim else row[()]
+    return of_one_kind(made)
 
 
 def nested(entries: Any) -> Any:
@@ -213,10 +288,12 @@ def _unwrapped(array: np.ndarray) -> np.ndarray:
             if x.entries.ndim:
                 refuse("a list of values is not of one shape; its rows must be of equal length")
             x = x.entries[()]
-        elif not isinstance(x, (bool, Condition)) and isinstance(x, (int, float, np.number)):
+        elif isinstance(x, np.bool_):
+            x = bool(x)
+        elif not isinstance(x, (bool, Condition, float)) and isinstance(x, (int, np.number)):
             x = float(x)
         result.flat[k] = x
-    return result
+    return of_one_kind(result)
 
 
 @cache
@@ -233,7 +310,12 @@ def product(a: Any, b: Any) -> Any:
         refuse(f"the product of shapes {a.shape} and {b.shape} is not defined")
     left = a if a.ndim > 1 else a[None]
     right = b if b.ndim > 1 else b[:, None]
-    total = reduced("add", left[..., :, :, None] * right[..., None, :, :], axis=-2)
+    if truths(a) and truths(b):
+        refuse(
+            "@ of conditions alone has no form in a kernel; write x.astype(float), or np.any(a & b)"
+        )
+    products = function("multiply")(left[..., :, :, None], right[..., None, :, :])
+    total = reduced("add", products, axis=-2)
     total = objects(total)
     if a.ndim == 1:
         total = total[..., 0, :]
@@ -255,16 +337,24 @@ def reduced(
     more = {key for key, x in options.items() if x is not None and x is not np._NoValue}  # type: ignore[attr-defined]
     if more - {"dtype"}:
         refuse(f"np.{name}.reduce has no {', '.join(sorted(more))} in a kernel")
+    if name in ("add", "multiply"):
+        if not (truths(entries) and options.get("dtype") in (int, np.int64)):
+            check_dtype(f"np.{name}.reduce", options.get("dtype"))
+        entries = numbers_of(entries)  # NumPy counts conditions
+    else:
+        check_dtype(f"np.{name}.reduce", options.get("dtype"))
     chosen = range(entries.ndim) if axis is None else np.atleast_1d(axis)
     axes = sorted({int(k) % entries.ndim for k in chosen}) if entries.ndim else []
     form = of_entries(name)
-    result = entries
+    result = entries if axes else entries.copy()
     for k in reversed(axes):
         moved = np.moveaxis(result, k, 0)
         rows = [moved[i : i + 1].reshape(moved.shape[1:]) for i in range(len(moved))]
         if not rows and name not in STARTS:
             refuse(f"np.{name} of no entries is not defined")
-        total: Any = rows[0] if rows else np.full(moved.shape[1:], STARTS[name], dtype=object)
+        total: Any = (
+            rows[0].copy() if rows else np.full(moved.shape[1:], STARTS[name], dtype=object)
+        )
         for row in rows[1:]:
             total = of(np.frompyfunc(form, 2, 1)(total, row)).entries
         result = total

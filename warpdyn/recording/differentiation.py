@@ -11,14 +11,22 @@ backward, it goes through the states, which the first loop has kept, from the la
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from ..algebra.scalar import Scalar, Table, cos, look, sign, sin
+from ..algebra.scalar import Scalar, Table, look
 from .graph import COLUMN, KEPT, SHARED, Graph, Routine
 from .order import visited
+from .partials import (
+    CHOICES,
+    adjoints_of_choice,
+    operands,
+    partials,
+    tangent_of_choice,
+    unsafe_nodes,
+)
 from .program import ON_NUMBERS
 from .recorder import Symbol, local
 from .table import LOOK, ProgramTable
@@ -39,12 +47,14 @@ def pushforward(
     graph = first.graph
     dot: dict[int, Scalar] = {x.index: t for x, t in zip(wrt, tangents, strict=True)}
     loops: dict[int, Sequence[Scalar]] = {}
-    for i in _between(graph, dot, outputs, tables.keys()):
+    between = _between(graph, dot, outputs, tables.keys())
+    unsafe = unsafe_nodes(graph, between[-1] + 1 if between else 0)
+    for i in between:
         operation, arguments = graph.nodes[i]
         if operation == "call":
             loops[i] = _loop_tangents(graph, i, dot, tables)
         if operation == LOOK:
-            _, *place = _operands(graph, i)
+            _, *place = operands(graph, i)
             dot[i] = look(tables[arguments[0]], *place)
             continue
         if operation == "of":
@@ -52,11 +62,11 @@ def pushforward(
         if operation in ROLLED:
             continue
         total: Scalar = 0.0
-        for j, partial in _partials(graph, i):
+        for j, partial in partials(graph, i, unsafe):
             if j in dot:
                 total = total + partial * dot[j]
         if graph.nodes[i][0] in CHOICES:
-            total = _chosen(graph, i, dot)
+            total = tangent_of_choice(graph, i, dot)
         dot[i] = total
     return [_signed(dot.get(x.index, 0.0), x) if isinstance(x, Symbol) else 0.0 for x in outputs]
 
@@ -90,6 +100,7 @@ def pulled(
     reached = _between(graph, {x.index: None for x in wrt}, outputs, tables)
     moving = {*reached, *(x.index for x in wrt)}
     loops: dict[int, dict[int, Scalar]] = {}
+    unsafe = unsafe_nodes(graph, reached[-1] + 1 if reached else 0)
     for i in reversed(reached):
         if i in loops:
             shares, more = _loop_adjoints(graph, i, loops.pop(i), moving, tables)
@@ -100,7 +111,7 @@ def pulled(
             continue
         w = bar.pop(i)
         if graph.nodes[i][0] == LOOK:
-            name, *place = _operands(graph, i)
+            name, *place = operands(graph, i)
             touches.append(Touch(name, w, *place))
             continue
         if graph.nodes[i][0] == "of":
@@ -108,11 +119,11 @@ def pulled(
             loops.setdefault(call, {})[int(k)] = w
             continue
         if graph.nodes[i][0] in CHOICES:
-            for j, share in _shares(graph, i, w):
+            for j, share in adjoints_of_choice(graph, i, w):
                 if j in moving:
                     add(j, share)
             continue
-        for j, partial in _partials(graph, i):
+        for j, partial in partials(graph, i, unsafe):
             if j in moving:
                 add(j, w * partial)
     return [bar.get(x.index, 0.0) for x in wrt], touches
@@ -149,92 +160,6 @@ def _between(
 
 def _signed(value: Scalar, x: Symbol) -> Scalar:
     return -value if x.negative else value
-
-
-def _partials(graph: Graph, i: int) -> Iterator[tuple[int, Scalar]]:
-    """The arguments of node i that are nodes, each with the derivative of the node by it."""
-    operation, arguments = graph.nodes[i]
-    node = Symbol(graph, i)
-    a = _operands(graph, i)
-    partials: list[Scalar]
-    match operation:
-        case "add":
-            partials = [1.0, 1.0]
-        case "sub":
-            partials = [1.0, -1.0]
-        case "mul":
-            partials = [a[1], a[0]]
-        case "neg":
-            partials = [-1.0]
-        case "rcp":
-            partials = [-(node * node)]
-        case "rsqrt":
-            partials = [-0.5 * (node * node * node)]
-        case "sqrt":
-            partials = [0.5 / node]
-        case "sin":
-            partials = [cos(a[0])]
-        case "cos":
-            partials = [-sin(a[0])]
-        case "abs":
-            partials = [sign(a[0])]
-        case "floor":
-            partials = [0.0]
-        case "exp":
-            partials = [node]
-        case "log":
-            partials = [1.0 / a[0]]
-        case "atan2":
-            r = 1.0 / (a[0] * a[0] + a[1] * a[1])
-            partials = [a[1] * r, -(a[0] * r)]
-        case _:  # an input, or a choice, which is not a matter of partial derivatives
-            partials = []
-    for x, partial in zip(arguments, partials, strict=False):
-        if isinstance(x, int):
-            yield x, partial
-
-
-def _operands(graph: Graph, i: int) -> list[Any]:
-    return [Symbol(graph, x) if isinstance(x, int) else x for x in graph.nodes[i][1]]
-
-
-CHOICES = {
-    "select": (0, 1, 2, 3),
-    "select_equal": (0, 1, 2, 3),
-    "min": (1, 0, 1, 0),
-    "max": (0, 1, 1, 0),
-}
-"""Operations that are one of two arguments: where argument x is less than y the third one named,
-else the last; of `select_equal` where it is not greater."""
-
-
-def _chosen(graph: Graph, i: int, dot: dict[int, Scalar]) -> Scalar:
-    """The tangent of the branch that is chosen; the other one may be infinite."""
-    x, y, *branches = CHOICES[graph.nodes[i][0]]
-    values, nodes = _operands(graph, i), graph.nodes[i][1]
-    tangents: list[Any] = [
-        dot.get(nodes[k], 0.0) if isinstance(nodes[k], int) else 0.0 for k in branches
-    ]
-    if all(isinstance(t, float) and t == 0.0 for t in tangents):
-        return 0.0
-    return Symbol(graph, i).operation(_comparison(graph, i), values[x], values[y], *tangents)
-
-
-def _shares(graph: Graph, i: int, w: Scalar) -> Iterator[tuple[int, Scalar]]:
-    """The adjoint of a choice, for the branch that is chosen."""
-    x, y, *branches = CHOICES[graph.nodes[i][0]]
-    values, nodes = _operands(graph, i), graph.nodes[i][1]
-    name = _comparison(graph, i)
-    shares: list[Any] = [(w, 0.0), (0.0, w)]
-    for k, share in zip(branches, shares, strict=True):
-        if isinstance(nodes[k], int):
-            yield nodes[k], Symbol(graph, i).operation(name, values[x], values[y], *share)
-
-
-def _comparison(graph: Graph, i: int) -> str:
-    """The operation that chooses as node i does."""
-    name = graph.nodes[i][0]
-    return name if name == "select_equal" else "select"
 
 
 # Loops.
@@ -376,7 +301,9 @@ def _replayed(
             values[i] = inputs[arguments[0]][arguments[1]]
             continue
         operands = [values[x] if isinstance(x, int) else x for x in arguments]
-        if operation == "frame":
+        if operation == "mul" and operands[1] is arguments[1] == 0.0:  # NaN of inf and NaN
+            values[i] = Symbol(graph, graph.node("mul", *_plain(operands)))
+        elif operation == "frame":
             name = f"routine{len(graph.routines)}"
             graph.routines[name] = routine.graph.routines[arguments[0]]
             values[i] = Symbol(graph, graph.node("frame", name, *_plain(operands[1:])))

@@ -16,6 +16,10 @@ class ForeignError(TypeError):
     """A value is used in a text that it is not known in."""
 
 
+class UnknownError(TypeError):
+    """A Python `if`, comparison or conversion needs a value before the program runs."""
+
+
 class Graph:
     """The nodes recorded so far: node i is (operation, arguments), and arguments come before it."""
 
@@ -28,6 +32,8 @@ class Graph:
         keeps."""
         self.unrolls: bool = unrolls if around is None else around.unrolls
         """Steps of loops are recorded one after the other: what has derivatives of every order."""
+        self.guards_slopes = False
+        """Of a user's own kernel: slopes that are not finite are 0 where a choice has to do with them."""
         self.around = around
         """The graph that a loop or a routine is called in; None for a whole program."""
         self.depth: int = 0 if around is None else around.depth + 1

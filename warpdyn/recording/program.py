@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
-from math import prod
+from math import isinf, prod
 from typing import Any
+
+import numpy as np
 
 from ..algebra import scalar
 from .graph import COLUMN, KEPT, SHARED, Graph, Repetition, Routine
@@ -19,12 +21,28 @@ from .table import ANY_SIZE, LOOK, ProgramTable, in_cells
 EXPECTED_STEPS = 32
 """Steps of a loop that may end before its last one, to estimate how long a batch takes."""
 
+
+def _as_in_a_kernel(
+    function: Callable[[Any], Any], otherwise: Callable[[float], Any]
+) -> Callable[[Any], Any]:
+    """A function of a scalar that gives inf or NaN where Python raises."""
+
+    def run(x: Any) -> Any:
+        try:
+            return function(x)
+        except (ValueError, ArithmeticError):
+            with np.errstate(all="ignore"):
+                return float(otherwise(x))
+
+    return run
+
+
 ON_NUMBERS: dict[str, Callable[..., Any]] = {
     "add": operator.add,
     "sub": operator.sub,
     "mul": operator.mul,
     "neg": operator.neg,
-    "rcp": lambda x: 1.0 / x,
+    "rcp": _as_in_a_kernel(lambda x: 1.0 / x, lambda x: 1.0 / np.float64(x)),
     "fma": lambda x, y, z: x * y + z,
     "fms": lambda x, y, z: x * y - z,
     "fnma": lambda x, y, z: z - x * y,
@@ -34,9 +52,12 @@ ON_NUMBERS: dict[str, Callable[..., Any]] = {
     "uniform": scalar.uniform,
     "min": scalar.minimum,
     "max": scalar.maximum,
+    "rsqrt": _as_in_a_kernel(scalar.rsqrt, lambda x: 1.0 / np.sqrt(x)),
+    "floor": lambda x: x if isinstance(x, float) and isinf(x) else scalar.floor(x),
+    "atan2": scalar.atan2,
     **{
-        name: getattr(scalar, name)
-        for name in ("sin", "cos", "sqrt", "rsqrt", "exp", "log", "floor", "atan2")
+        name: _as_in_a_kernel(getattr(scalar, name), getattr(np, name))
+        for name in ("sin", "cos", "sqrt", "exp", "log")
     },
 }
 """The operations of statements, as functions of numbers."""

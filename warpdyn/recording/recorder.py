@@ -19,6 +19,7 @@ from .graph import (
     Operand,
     Repetition,
     Routine,
+    UnknownError,
     alike,
     segments,
 )
@@ -265,7 +266,7 @@ class Symbol:
     # What a value that is not known yet cannot do.
 
     def _unknown(self, *_: object) -> NoReturn:
-        raise TypeError(
+        raise UnknownError(
             "a Python `if`, comparison or conversion looked at a recorded value, which is known only when the kernel "
             "runs; use warpdyn.algebra.scalar.select_less, minimum or maximum, or decide on the model instead"
         )

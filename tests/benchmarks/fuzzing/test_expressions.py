@@ -1,0 +1,57 @@
+"""python -m benchmarks.fuzzing expressions: what it draws, and what it notices."""
+
+from __future__ import annotations
+
+from itertools import islice
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+from benchmarks.fuzzing import expressions as fuzzing
+from benchmarks.fuzzing.expression_texts import draw
+
+
+def test_texts_are_the_same_each_time_and_different_for_each_number() -> None:
+    """So that a finding can be made again by its seed and number."""
+    bodies = [draw(Random(f"3 {k}")) for k in range(30)]
+    assert bodies == [draw(Random(f"3 {k}")) for k in range(30)]
+    assert len({*bodies}) == 30
+
+
+def test_texts_give_numpys_values_and_slopes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few here, statement by statement; thousands, and compiled ones, by the command."""
+    monkeypatch.setattr(fuzzing, "compiled_difference", lambda *_: None)
+    outcomes = [*islice(fuzzing.expressions(11), 60)]
+    assert [x.reproduction for x in outcomes if x.kind == "different"] == []
+    assert sum(x.kind == "equal" for x in outcomes) > 50
+
+
+def test_a_wrong_value_and_a_wrong_slope_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the function, and in its derivative alone."""
+    assert fuzzing.outcome("return np.sin(x)", Random(0))[0].kind == "equal"
+    kept = np.sin
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            fuzzing, "by_numpy", lambda text, arrays, dtype=float: kept(arrays["x"]) + 1e-6
+        )
+        found, _ = fuzzing.outcome("return np.sin(x)", Random(0))
+        assert (found.kind, found.reason) == ("different", "values")
+    with monkeypatch.context() as patch:
+        run = fuzzing.with_seeds
+
+        def doubled(*given: Any) -> Any:
+            return {name: np.multiply(2.0, x).tolist() for name, x in run(*given).items()}
+
+        patch.setattr(fuzzing, "with_seeds", doubled)
+        found, _ = fuzzing.outcome("return np.sin(x)", Random(0))
+        assert (found.kind, found.reason) == ("different", "jvp")
+
+
+def test_refusals_are_counted_by_their_reason() -> None:
+    """Without line, file and numbers."""
+    error = wd.RecordingError("<expression 7>:2: np.sort has no form of 12 entries")
+    assert fuzzing.reason_of(error) == "np.sort has no form of N entries"
+    assert fuzzing.outcome("return np.sort(x)", Random(0))[0].kind == "refused"

@@ -1,0 +1,155 @@
+"""Arithmetic of entries is NumPy's: of NaN, infinities, ties, and negative numbers to a power."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+from warpdyn.kernels.arithmetic import ZERO, StructuralZero, add, divide, multiply, on_numbers
+from warpdyn.kernels.elementary import of_entries
+from warpdyn.recording.program import record
+
+ODD = (0.0, 0.5, -0.5, 1.0, -1.0, 1.5, -1.5, 2.5, -2.5, 3.0, -4.0, math.nan, math.inf, -math.inf)
+
+
+def recorded(name: str, *numbers: float) -> float:
+    """NumPy's function by this name, recorded on symbols and run on numbers."""
+    form = of_entries(name)
+    program = record(lambda s: [form(*s)], {"s": (len(numbers),)})
+    return float(program.on_numbers({"s": list(numbers)})["out"][0])
+
+
+@pytest.mark.parametrize("name", ["sign", "rint", "reciprocal", "floor", "ceil"])
+def test_functions_of_one_number_are_numpys(name: str) -> None:
+    """Halves are rounded to even, the sign of NaN is NaN."""
+    for x in ODD:
+        wanted = on_numbers(name, x)
+        assert np.array_equal(recorded(name, x), wanted, equal_nan=True), x
+
+
+@pytest.mark.parametrize(
+    "name", ["power", "remainder", "floor_divide", "fmax", "fmin", "subtract", "multiply", "divide"]
+)
+def test_functions_of_two_numbers_are_numpys(name: str) -> None:
+    """On all pairs; with the second one known, too. The sign of a power of -0 is not asked for."""
+    form = of_entries(name)
+    for x in ODD:
+        for y in ODD:
+            wanted = on_numbers(name, x, y)
+            known = record(lambda s, y=y: [form(s[0], y)], {"s": (1,)})
+            for got in (recorded(name, x, y), known.on_numbers({"s": [x]})["out"][0]):
+                same = np.isclose(got, wanted, rtol=1e-13, atol=0, equal_nan=True)
+                # x**0.5 is a root, in NumPy's operator too.
+                assert same or (name, y, x) == ("power", 0.5, -math.inf), (x, y, got, wanted)
+
+
+def test_differences_and_products_with_zero_hand_nan_on() -> None:
+    """x - x, 2 x - x, 0 x and x / x are not folded."""
+
+    @wd.kernel
+    def folded(robot: Any, x: (4,)) -> Any:  # type: ignore[valid-type]
+        return np.stack(
+            [
+                x - x,
+                2 * x - x,
+                0 * x,
+                x / (x - x),
+                x / 0,
+                np.eye(4) @ x,
+                np.dot(x, np.zeros(4)) + 0 * x,
+            ]
+        )
+
+    x = np.array([1.5, math.nan, math.inf, 0.0])
+    with np.errstate(all="ignore"):
+        wanted = folded.text(None, x)
+        got = folded(wd.load_robot("cartpole"), x[None])[0]
+    assert np.array_equal(got, wanted, equal_nan=True)
+
+
+def test_a_remainder_lies_before_its_divisor() -> None:
+    """0.5 % 0.1 is 0.0999... as 0.1 is a little more than a tenth; the quotient is the one that belongs to it."""
+
+    @wd.kernel
+    def divided(robot: Any, x: (6,), *, by: float) -> Any:  # type: ignore[valid-type]
+        return np.stack([x % by, x // by])
+
+    x = np.array([0.5, 0.3, -0.3, 1.0, 0.7, 49.0])
+    for by in (0.1, -0.1, 49.0):
+        got = divided(wd.load_robot("cartpole"), x[None], by=by)[0]
+        assert np.array_equal(got, [x % by, x // by])
+
+
+def test_structural_zeros_are_left_out() -> None:
+    """What is 0 in a Jacobian at every state costs no product."""
+    program = record(lambda s: [add(multiply(ZERO, s[0]), s[1])], {"s": (2,)})
+    assert program.operations == 0
+    assert isinstance(multiply(ZERO, 2.0), StructuralZero) and math.isnan(divide(ZERO, 0.0))
+
+
+BOOLEAN: tuple[Callable[[Any, Any], Any], ...] = (
+    lambda a, b: a + b,
+    lambda a, b: a * b,
+    lambda a, b: a + True,
+    lambda a, b: np.maximum(a, b),
+    lambda a, b: np.where(a, b, True),
+    lambda a, b: ~np.where(a, b, a),
+    lambda a, b: np.add.outer(a, b)[0],
+    lambda a, b: np.zeros_like(a) | b,
+)
+
+
+@pytest.mark.parametrize("text", BOOLEAN)
+def test_sums_of_conditions_are_conditions(text: Any) -> None:
+    """True + True is True, as a sum of NumPy's bool is."""
+
+    @wd.kernel
+    def both(robot: Any, x: (4,), y: (4,)) -> Any:  # type: ignore[valid-type]
+        return text(x > 0, y > 0)
+
+    x, y = np.array([1.0, 1.0, -1.0, -1.0]), np.array([1.0, -1.0, 1.0, -1.0])
+    got = both(wd.load_robot("cartpole"), x[None], y[None])[0]
+    assert got.dtype == bool and np.array_equal(got, text(x > 0, y > 0))
+
+
+def test_sums_along_conditions_count() -> None:
+    """np.sum, np.add.reduce and np.cumsum of conditions are numbers, as NumPy's are."""
+
+    @wd.kernel
+    def counted(robot: Any, x: (4,)) -> Any:  # type: ignore[valid-type]
+        c = x > 0
+        return np.concatenate([[np.sum(c), np.add.reduce(c), c.mean()], np.cumsum(c), c * 2 + c])
+
+    x = np.array([1.0, 1.0, -1.0, 2.0])
+    assert np.array_equal(counted(wd.load_robot("cartpole"), x[None])[0], counted.text(None, x))
+
+
+REFUSED: tuple[tuple[Callable[[Any], Any], str], ...] = (
+    (lambda x: ~np.where(x > 0, 1, 2), r"~ \(np.invert\) needs conditions.*-n - 1"),
+    (lambda x: (x > 0) & 1, r"& \(np.bitwise_and\) needs conditions"),
+    (lambda x: (x > 0) - (x < 1), "np.subtract of conditions alone"),
+    (lambda x: (x > 0) @ (x < 1), "@ of conditions alone.*astype"),
+    (lambda x: np.outer(x > 0, x < 1), "np.outer of conditions alone"),
+    (lambda x: np.sum(x, dtype=np.float32), "no dtype float32.*leave the dtype out"),
+    (lambda x: np.zeros_like(x, dtype=np.float32), "no dtype float32"),
+    (lambda x: x.astype(np.float32), "astype has no dtype float32"),
+    (lambda x: x.astype(np.uint8), "astype has no dtype uint8"),
+    (lambda x: np.mean(x, dtype=np.float16), "no dtype float16"),
+)
+
+
+@pytest.mark.parametrize(("text", "message"), REFUSED)
+def test_what_numpy_does_otherwise_is_refused(text: Any, message: str) -> None:
+    """With the line, and what to write."""
+
+    @wd.kernel
+    def refused(robot: Any, x: (4,)) -> Any:  # type: ignore[valid-type]
+        return text(x)
+
+    with pytest.raises(wd.RecordingError, match=rf"^test_arithmetic.py:\d+: {message}|{message}"):
+        refused(wd.load_robot("cartpole"), np.zeros((1, 4)))

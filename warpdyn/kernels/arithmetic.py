@@ -1,0 +1,186 @@
+"""Sums, products, quotients, remainders and powers of entries, by NumPy's rules.
+
+`Symbol` folds 0 x to 0 and x - x to 0, which is right where x is finite. The algorithms rely on it: their
+inputs are finite by contract. A user's own expression may hold NaN or inf, so nothing is folded here that would
+hide them. The one exception is a `StructuralZero`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..algebra import scalar
+from ..algebra.scalar import Scalar, as_number, is_number
+from ..recording.recorder import Symbol, together
+from .conditions import both, choose, contrary, either, equal, less, less_equal
+
+
+class StructuralZero(float):
+    """The 0 of a robot's result that is 0 at every state, such as an entry of a Jacobian.
+
+    Sums and products leave it out, whatever the other operand is.
+    """
+
+
+ZERO = StructuralZero(0.0)
+
+LARGEST_PRODUCT = 1024
+"""The largest whole exponent that is computed by products."""
+
+
+def on_numbers(name: str, *numbers: Scalar) -> float:
+    """NumPy's function of this name, for numbers that are known."""
+    with np.errstate(all="ignore"):
+        return float(getattr(np, name)(*map(np.float64, map(as_number, numbers))))
+
+
+def add(x: Scalar, y: Scalar) -> Scalar:
+    """x + y; the difference of two multiples of one value is NaN where the value is inf or NaN."""
+    if isinstance(x, StructuralZero):
+        return y
+    if isinstance(y, StructuralZero):
+        return x
+    if not (isinstance(x, Symbol) and isinstance(y, Symbol)):
+        return x + y
+    x, y = together(x, y)  # type: ignore[assignment]
+    assert isinstance(x, Symbol) and isinstance(y, Symbol)
+    graph = x.graph
+    if x.negative == y.negative:
+        return x + y
+    # In this order, as the difference of equal values is 0, not -0.
+    first, second = (y, x) if x.negative else (x, y)
+    return Symbol(graph, graph.node("sub", first.index, second.index))
+
+
+def subtract(x: Scalar, y: Scalar) -> Scalar:
+    return add(x, negative(y))
+
+
+def negative(x: Scalar) -> Scalar:
+    return x if isinstance(x, StructuralZero) else -x
+
+
+def multiply(x: Scalar, y: Scalar) -> Scalar:
+    """x y; 0 y is NaN where y is inf or NaN."""
+    if isinstance(x, StructuralZero) or isinstance(y, StructuralZero):
+        return ZERO
+    if isinstance(y, Symbol):
+        x, y = y, x
+    if isinstance(x, Symbol) and is_number(y) and y == 0:
+        # A constant on the right: `Graph.scaled` takes it for no factor to be joined with others.
+        product = x.graph.node("mul", x.index, 0.0)
+        return Symbol(x.graph, product, x.negative != (math.copysign(1.0, as_number(y)) < 0))
+    return x * y
+
+
+def divide(x: Scalar, y: Scalar) -> Scalar:
+    """x / y; a number over 0 is inf, 0 / 0 is NaN."""
+    if is_number(y) and is_number(x):
+        return ZERO if isinstance(x, StructuralZero) and y != 0 else on_numbers("divide", x, y)
+    return multiply(x, reciprocal(y))
+
+
+def reciprocal(x: Scalar) -> Scalar:
+    return on_numbers("reciprocal", x) if is_number(x) else 1.0 / x
+
+
+def divided(x: Scalar, y: Scalar) -> tuple[Scalar, Scalar]:
+    """x // y and x % y, the remainder in [0, y) or, for a negative y, in (y, 0].
+
+    The quotient is rounded, and may so be one too large or too small: the remainder shows it.
+    """
+    if is_number(x) and is_number(y):
+        return on_numbers("floor_divide", x, y), on_numbers("remainder", x, y)
+    ratio = divide(x, y)
+    whole = scalar.floor(ratio)
+    rest = subtract(x, multiply(y, whole))
+    below = choose(less(0.0, y), _one_where(less(rest, 0.0)), _one_where(less(0.0, rest)))
+    above = choose(less(0.0, y), _one_where(less_equal(y, rest)), _one_where(less_equal(rest, y)))
+    step = choose(equal(y, 0.0), 0.0, add(below, negative(above)))
+    quotient, rest = subtract(whole, step), add(rest, multiply(y, step))
+    quotient = choose(equal(y, 0.0), ratio, add(quotient, subtract(rest, rest)))
+    if is_number(y) and math.isfinite(as_number(y)):
+        return quotient, rest
+    # Over infinity: nothing, or one step back where the signs differ.
+    infinite = both(equal(scalar.absolute(y), math.inf), less(scalar.absolute(x), math.inf))
+    differ = either(both(less(x, 0.0), less(0.0, y)), both(less(0.0, x), less(y, 0.0)))
+    return (
+        choose(infinite, choose(differ, -1.0, 0.0), quotient),
+        choose(infinite, choose(differ, y, x), rest),
+    )
+
+
+def _one_where(condition: Any) -> Scalar:
+    return choose(condition, 1.0, 0.0)
+
+
+def rint(x: Scalar) -> Scalar:
+    """The nearest whole number; of halves the even one."""
+    if is_number(x):
+        return on_numbers("rint", x)
+    below = scalar.floor(x)
+    rest, above = subtract(x, below), below + 1.0
+    even = equal(subtract(below, 2.0 * scalar.floor(0.5 * below)), 0.0)
+    return choose(
+        less(rest, 0.5), below, choose(less(0.5, rest), above, choose(even, below, above))
+    )
+
+
+def sign(x: Scalar) -> Scalar:
+    """-1, 0 or 1; NaN of NaN."""
+    if is_number(x):
+        return on_numbers("sign", x)
+    return choose(less(0.0, x), 1.0, choose(less(x, 0.0), -1.0, subtract(x, x)))
+
+
+def power(x: Scalar, p: Scalar) -> Scalar:
+    """x to the power p: by products where p is a known whole number, by a root where it is 0.5."""
+    if is_number(x) and is_number(p):
+        return on_numbers("power", x, p)
+    if not is_number(p):
+        return _general_power(x, p)
+    exponent = float(as_number(p))
+    if exponent in (0.5, -0.5):
+        return scalar.sqrt(x) if exponent > 0 else scalar.rsqrt(x)
+    if not (exponent.is_integer() and abs(exponent) <= LARGEST_PRODUCT):
+        return _general_power(x, p)
+    result: Scalar = 1.0
+    for bit in bin(abs(int(exponent)))[2:]:
+        result = multiply(multiply(result, result), x if bit == "1" else 1.0)
+    return result if exponent >= 0 else reciprocal(result)
+
+
+def _general_power(x: Scalar, p: Scalar) -> Scalar:
+    """exp(p log |x|), with the sign of a whole power of a negative number, NaN of another power of
+    one, and what C's pow has at 0, at 1 and for p = 0."""
+    if is_number(x) and x > 0 and x != 1 and math.isfinite(as_number(x)):
+        return scalar.exp(multiply(p, math.log(as_number(x))))
+    size, large = scalar.absolute(x), scalar.absolute(p)
+    at_zero = equal(x, 0.0)
+    regular_size = both(less(0.0, size), less(size, math.inf))
+    one = either(
+        both(equal(p, 0.0), contrary(regular_size)),
+        either(
+            both(equal(x, 1.0), contrary(less(large, math.inf))),
+            both(equal(size, 1.0), equal(large, math.inf)),
+        ),
+    )
+    # The logarithm of 1 where no other is asked for: its slope is finite.
+    regular = choose(either(at_zero, one), 1.0, size)
+    log = on_numbers("log", regular) if is_number(regular) else scalar.log(regular)
+    general = scalar.exp(multiply(p, log))
+    whole = equal(scalar.floor(p), p)
+    half = multiply(p, 0.5)
+    odd = both(whole, contrary(equal(scalar.floor(half), half)))
+    odd = both(odd, less(large, math.inf))
+    of_negative = choose(odd, negative(general), general)
+    defined = either(whole, equal(size, math.inf))
+    of_negative = choose(defined, of_negative, math.nan)
+    result = choose(less(x, 0.0), of_negative, general)
+    small = choose(less(p, 1.0), scalar.sqrt(choose(at_zero, x, 1.0)), 0.0)
+    of_zero = choose(less(p, 0.0), math.inf, choose(equal(p, 1.0), x, small))
+    of_zero = choose(equal(p, p), of_zero, math.nan)
+    return choose(one, 1.0, choose(at_zero, of_zero, result))

@@ -1,0 +1,189 @@
+"""Derivatives of single operations: partial derivatives, and the branches of a choice.
+
+In a user's own kernel a branch that is not taken may be infinite or NaN, and so may be its slope: 0 times
+this slope is NaN. So the slopes of nodes that a choice has to do with are finite there: 0 where they would not be.
+All products of the chain rule are finite then, and both modes add up the same ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+from math import inf, isfinite
+from typing import Any
+
+from ..algebra.scalar import Scalar, absolute, cos, select_less, sign, sin
+from .graph import Graph
+from .recorder import Symbol
+
+
+def partials(graph: Graph, i: int, unsafe: Set[int]) -> Iterator[tuple[int, Scalar]]:
+    """The arguments of node i that are nodes, each with the derivative of the node by it.
+
+    Of an unsafe node a derivative that is not finite is 0.
+    """
+    operation, arguments = graph.nodes[i]
+    node = Symbol(graph, i)
+    a = operands(graph, i)
+    by: list[Scalar]
+    match operation:
+        case "add":
+            by = [1.0, 1.0]
+        case "sub":
+            by = [1.0, -1.0]
+        case "mul":
+            by = [a[1], a[0]]
+        case "neg":
+            by = [-1.0]
+        case "rcp":
+            by = [-(node * node)]
+        case "rsqrt":
+            by = [-0.5 * (node * node * node)]
+        case "sqrt":
+            by = [0.5 / node]
+        case "sin":
+            by = [cos(a[0])]
+        case "cos":
+            by = [-sin(a[0])]
+        case "abs":
+            by = [sign(a[0])]
+        case "floor":
+            by = [0.0]
+        case "exp":
+            by = [node]
+        case "log":
+            by = [1.0 / a[0]]
+        case "atan2":
+            r = 1.0 / (a[0] * a[0] + a[1] * a[1])
+            by = [a[1] * r, -(a[0] * r)]
+        case _:  # an input, or a choice, which is not a matter of partial derivatives
+            by = []
+    for x, partial in zip(arguments, by, strict=False):
+        if isinstance(x, int):
+            yield x, finite(partial) if i in unsafe else partial
+
+
+def operands(graph: Graph, i: int) -> list[Any]:
+    return [Symbol(graph, x) if isinstance(x, int) else x for x in graph.nodes[i][1]]
+
+
+CHOICES = {
+    "select": (0, 1, 2, 3),
+    "select_equal": (0, 1, 2, 3),
+    "min": (1, 0, 1, 0),
+    "max": (0, 1, 1, 0),
+}
+"""Operations that are one of two arguments: where argument x is less than y the third one named,
+else the last; of `select_equal` where it is not greater."""
+
+
+def tangent_of_choice(graph: Graph, i: int, dot: dict[int, Scalar]) -> Scalar:
+    """The tangent of the branch that is chosen; the other one may be infinite."""
+    x, y, *branches = CHOICES[graph.nodes[i][0]]
+    values, nodes = operands(graph, i), graph.nodes[i][1]
+    tangents: list[Any] = [
+        dot.get(nodes[k], 0.0) if isinstance(nodes[k], int) else 0.0 for k in branches
+    ]
+    if all(isinstance(t, float) and t == 0.0 for t in tangents):
+        return 0.0
+    return Symbol(graph, i).operation(comparison(graph, i), values[x], values[y], *tangents)
+
+
+def adjoints_of_choice(graph: Graph, i: int, w: Scalar) -> Iterator[tuple[int, Scalar]]:
+    """The adjoint of a choice, for the branch that is chosen."""
+    x, y, *branches = CHOICES[graph.nodes[i][0]]
+    values, nodes = operands(graph, i), graph.nodes[i][1]
+    name = comparison(graph, i)
+    shares: list[Any] = [(w, 0.0), (0.0, w)]
+    for k, share in zip(branches, shares, strict=True):
+        if isinstance(nodes[k], int):
+            yield nodes[k], Symbol(graph, i).operation(name, values[x], values[y], *share)
+
+
+def comparison(graph: Graph, i: int) -> str:
+    """The operation that chooses as node i does."""
+    name = graph.nodes[i][0]
+    return name if name == "select_equal" else "select"
+
+
+SINGULAR = ("rcp", "rsqrt", "sqrt", "log", "exp", "atan2")
+"""Operations whose value or slope may be infinite or NaN where their operands are finite."""
+
+STEEP = (*SINGULAR, "mul", "sin", "cos")
+"""Operations whose slope may be infinite or NaN where their operands are too."""
+
+
+def finite(slope: Scalar) -> Scalar:
+    """The slope, or 0 where it is infinite or NaN."""
+    if isinstance(slope, (int, float)):
+        return slope if abs(slope) < inf else 0.0
+    return select_less(absolute(slope), inf, slope, 0.0)
+
+
+def unsafe_nodes(graph: Graph, end: int) -> Set[int]:
+    """Nodes before `end` that a choice has to do with and whose slopes may be infinite or NaN."""
+    root = graph
+    while root.around is not None:
+        root = root.around
+    if not root.guards_slopes or not _has(root, _is_choice):
+        return frozenset()
+    # Anything may come into a loop.
+    anything = graph is not root and (_has(root, _is_singular) or _has(graph, _is_singular))
+    anything = anything or _has(root, _asks_for_numbers)
+    near = _near_choices(graph, end) if graph is root else range(end)
+    steep, found = set[int](), set[int]()
+    for i in range(end):
+        operation, arguments = graph.nodes[i]
+        enters = operation == "call" or (operation == "input" and anything)
+        enters = enters or any(isinstance(x, float) and not isfinite(x) for x in arguments)
+        if enters or operation in SINGULAR or any(x in steep for x in _sources(graph, i)):
+            steep.add(i)
+            if operation in STEEP and i in near:
+                found.add(i)
+    return found
+
+
+def _near_choices(graph: Graph, end: int) -> set[int]:
+    """Choices, what comes of them, and all that goes into these."""
+    near = set[int]()
+    for i in range(end):
+        if _is_choice(graph, i) or any(x in near for x in _sources(graph, i)):
+            near.add(i)
+    for i in range(end - 1, -1, -1):
+        if i in near:
+            near.update(_sources(graph, i))
+    return near
+
+
+def _has(graph: Graph, kind: Any) -> bool:
+    """Whether a node of a graph, or of a routine in it, is of a kind."""
+    return any(kind(graph, i) for i in range(len(graph.nodes))) or any(
+        _has(routine.graph, kind) for routine in graph.routines.values()
+    )
+
+
+def _is_choice(graph: Graph, i: int) -> bool:
+    operation, arguments = graph.nodes[i]
+    if operation == "call":
+        return _has(graph.routines[arguments[0]].graph, _is_choice)
+    return operation in CHOICES or operation == "abs"
+
+
+def _is_singular(graph: Graph, i: int) -> bool:
+    return graph.nodes[i][0] in SINGULAR
+
+
+def _asks_for_numbers(graph: Graph, i: int) -> bool:
+    """Whether a choice tells inf or NaN from other numbers, which then may come in; not `finite`."""
+    operation, arguments = graph.nodes[i]
+    if operation not in ("select", "select_equal"):
+        return False
+    x, y, if_so, otherwise = arguments
+    if otherwise == 0.0 and isinstance(x, int) and graph.nodes[x] == ("abs", (if_so,)):
+        return False
+    return x == y or any(isinstance(each, float) and each == inf for each in (x, y))
+
+
+def _sources(graph: Graph, i: int) -> list[int]:
+    """The nodes that a node reads."""
+    operation, arguments = graph.nodes[i]
+    return [] if operation == "input" else [x for x in arguments if isinstance(x, int)]
