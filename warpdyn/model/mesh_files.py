@@ -19,7 +19,7 @@ LARGEST = 64 * 2**20
 MESH_READER = "trimesh"
 """The package that reads them."""
 
-NO_READER = "the package trimesh reads it, and is not installed: pip install 'warpdyn[meshes]'"
+NO_READER = "the package trimesh reads it, and is not installed: pip install '.[meshes]'"
 
 PACKAGES = ("package", "model")
 """Schemes of an address that begins with the name of a package or of a folder of models."""
