@@ -88,12 +88,13 @@ def load_mjcf(
     massless links "<body>:<joint>"; a site is a massless link. A joint of <equality> that follows
     another in a line is a mimic joint; fixed tendons are `Model.tendons`. Bodies without <inertial>
     take the inertia of their geoms, which the package mujoco computes. Keyframes are
-    `Model.configurations`, and "qpos0" is where the file draws the robot. Where a joint has no limit of its force, the ranges of its actuators make
-    one, with a remark. Geoms are visual and collision shapes, by their groups and by what they may
-    touch; height fields are left out, and nothing touches ellipsoids and planes. `Model.sensors` and
-    `Model.physics` are <sensor> and <option>, as data. Passive forces and contact parameters are data
-    that act in a `Simulation`; a remark lists what does not. But for includes and meshes that weigh,
-    nothing outside the text is read.
+    `Model.configurations`, and "qpos0" is where the file draws the robot. Where a joint has no
+    limit of its force, the ranges of its actuators make one, with a remark. Geoms are visual and
+    collision shapes, by their groups and by what they may touch; height fields are left out, and
+    nothing touches ellipsoids and planes. `Model.sensors` and `Model.physics` are <sensor> and
+    <option>, as data. Passive forces and contact parameters are data that act in a `Simulation`; a
+    remark lists what does not. But for includes and meshes that weigh, nothing outside the text is
+    read.
     Raises ModelError for what cannot be used. What looks wrong but can be used is used as written:
     one ModelWarning says so, and `Model.warnings` lists it.
     """

@@ -153,15 +153,15 @@ class MjcfContacts:
         if fluid:
             yield f"fluid forces ({' and '.join(fluid)} of <option>)"
         if count := sum(geom.condim > 3 for geom in self.geoms):
-            yield f"torsional and rolling friction of {count} geoms (condim)"
+            yield f"torsional and rolling friction of geoms ({count})"
         if count := sum(bool(geom.margin or geom.gap) for geom in self.geoms):
-            yield f"margin and gap of {count} geoms"
+            yield f"margin and gap of geoms ({count})"
         if len({(geom.solref, geom.solimp) for geom in self.geoms}) > 1:
             yield "solref and solimp of single geoms, in the place of one stiffness for all"
         elif any(geom.solimp != DEFAULTS["solimp"] for geom in self.geoms):
             yield "the shape of solimp, but for its stiffness at rest"
         if pairs := sum(1 for _ in self.root.iterfind("contact/pair")):
-            yield f"{pairs} contact pairs"
+            yield f"contact pairs ({pairs})"
         if any(t.get(n) for t in self.root.iterfind("tendon/*") for n in ("range", "frictionloss")):
             yield "limits and dry friction of tendons"
         bodies, still = self._touching()

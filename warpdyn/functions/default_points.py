@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
-from os.path import commonprefix
+from itertools import takewhile
 
 from ..model import Model
 from .contact_points import ContactPoints
@@ -87,10 +87,15 @@ def _links_at_ends(points: ContactPoints) -> list[str]:
 def patterns_for(points: ContactPoints, links: Sequence[str]) -> list[str]:
     """One pattern that fits these of the links with points and no other, by how their names end or
     begin; without one the names."""
-    ending = commonprefix([link[::-1] for link in links])[::-1]
-    beginning = commonprefix(list(links))
+    ending, beginning = _common([link[::-1] for link in links])[::-1], _common(links)
     for pattern, part in ((f"*{ending}", ending), (f"{beginning}*", beginning)):
         fitting = [link for link in points.links if fnmatchcase(link, pattern)]
         if len(links) > 1 and len(part) >= SHORTEST_ENDING and fitting == list(links):
             return [pattern]
     return list(links)
+
+
+def _common(words: Sequence[str]) -> str:
+    """The letters with which all words begin."""
+    columns = zip(*words, strict=False)
+    return "".join(column[0] for column in takewhile(lambda c: len(set(c)) == 1, columns))

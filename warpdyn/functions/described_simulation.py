@@ -31,14 +31,15 @@ def with_passive_forces(model: Model, asked: PassiveForces | None) -> Model:
         return model
     joints, tendons = model.joints, model.tendons
     acting = [e for x in (*joints, *tendons) for e in _effects(x)] + list(model.base_effects)
-    if any(x.damping for x in tendons) or any(any(j.v_damping) for j in joints):
-        if not any(e.viscous for e in acting):
-            model = model.with_friction(viscous="description")
-    if any(any(j.v_friction) for j in joints) and not any(e.coulomb for e in acting):
+    damped = any(x.damping for x in tendons) or any(any(j.v_damping) for j in joints)
+    rubbing = any(any(j.v_friction) for j in joints)
+    sprung = any(x.spring for x in (*joints, *tendons)) or bool(model.base_springs)
+    if damped and not any(e.viscous for e in acting):
+        model = model.with_friction(viscous="description")
+    if rubbing and not any(e.coulomb for e in acting):
         model = model.with_friction(coulomb="description")
-    if any(x.spring for x in (*joints, *tendons)) or model.base_springs:
-        if not any(e.spring for e in acting):
-            model = model.with_springs("description")
+    if sprung and not any(e.spring for e in acting):
+        model = model.with_springs("description")
     if any(link.gravcomp for link in model.links) and not any(link.borne for link in model.links):
         model = model.with_gravity_compensation("description")
     return model
@@ -60,14 +61,14 @@ def with_description(model: Model, points: Sequence[ContactPoint], ground: Any) 
         return plain
     found: dict[str, Any] = {}
     if ground.friction is None:
-        found["friction"] = [plain.friction if x is None else x.friction for x in contacts]
+        found["friction"] = tuple(plain.friction if x is None else x.friction for x in contacts)
     if isinstance(ground, Ground):
         if ground.stiffness is None:
             weight = (model.total_mass or 1.0) * STANDARD_WEIGHT
             found["stiffness"] = weight / median(x.sink for x in said)
         if ground.dissipation is None:
             found["dissipation"] = median(x.dissipation for x in said)
-    return plain._replace(**found)
+    return plain._replace(**found) if found else plain
 
 
 def _contact(

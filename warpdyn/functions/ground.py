@@ -43,7 +43,8 @@ class SoftGround(NamedTuple):
     Of a point at depth δ the normal force K δ^(1+p) + D δ^q δ', and friction by a tangential
     deformation of the ground. `stiffness` K [N/m^(1+p)], `damping` D [N·s/m^(1+q)]: numbers, or (B,).
     `friction`: coefficient of all points; a number, (points,) or (B, points); None: 0.5, or a MJCF
-    file's as in `Ground`. `p`, `q`: constants of the program. `estimate_good_contact_parameters` has stiffness and damping for a robot.
+    file's as in `Ground`. `p`, `q`: constants of the program.
+    `estimate_good_contact_parameters` has stiffness and damping for a robot.
     """
 
     friction: Any = None
