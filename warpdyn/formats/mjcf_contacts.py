@@ -11,12 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from ..model.ground_contact import STANDARD_WEIGHT, GroundContact
+from ..model.ground_contact import NOT_SIMULATED, STANDARD_WEIGHT, GroundContact
 from .mjcf_bodies import WORLD, BodyElement
 from .mjcf_values import TINY, Element, MjcfValues
-
-LEFT_OUT = "a Simulation leaves out: "
-"""How the remark begins on what is not simulated."""
 
 DEFAULTS: Mapping[str, tuple[float, ...]] = {
     **{"friction": (1.0, 0.005, 0.0001), "condim": (3.0,), "priority": (0.0,), "solmix": (1.0,)},
@@ -79,7 +76,8 @@ class GeomContact(NamedTuple):
         """The contact with the ground of these parameters.
 
         MuJoCo's contact at rest: (1 - d) a0 + d aref = 0, aref = -b r' - K d r. The sink is the r at
-        which a0 is standard gravity, the dissipation the ratio b / (K d) there.
+        which a0 is standard gravity, the dissipation the ratio b / (K d) there. That is of elliptic
+        cones: with pyramidal ones MuJoCo's stiffness depends on the friction as well.
         """
         lowest, dmax, width, midpoint, power = self.solimp
         dmax = min(max(dmax, 1e-4), 1 - 1e-4)
@@ -146,7 +144,7 @@ class MjcfContacts:
     def remarks(self) -> list[str]:
         """One line on all that is not simulated, if there is something."""
         parts = list(self._left_out())
-        return [f"{LEFT_OUT}{', '.join(parts)}"] if parts else []
+        return [f"{NOT_SIMULATED}{', '.join(parts)}"] if parts else []
 
     def _left_out(self) -> Iterator[str]:
         fluid = [n for n in ("density", "viscosity") if _number(self.options.get(n, ""), 0.0)]

@@ -13,6 +13,7 @@ from ..model.ground_contact import STANDARD_WEIGHT, GroundContact
 from ..model.reference_frames import one_of
 from .contact_points import ContactPoints
 from .ground import Ground, SoftGround, completed
+from .point_checks import checked_points
 
 PassiveForces = Literal["description", "model"]
 """Whose joint forces act in a simulation: the description's too, or those of the model alone."""
@@ -54,7 +55,8 @@ def with_description(model: Model, points: Sequence[ContactPoint], ground: Any) 
     of `Ground` the stiffness and the dissipation, one for all, the median of the points."""
     if not isinstance(ground, Ground | SoftGround):
         return ground
-    contacts = [_contact(model, points, point) for point in points]
+    checked = checked_points(model, points)
+    contacts = [_contact(model, points, point) for point in checked]
     said = [each for each in contacts if each is not None]
     plain = completed(ground)
     if not said:

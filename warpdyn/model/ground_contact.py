@@ -7,6 +7,9 @@ from typing import NamedTuple
 STANDARD_WEIGHT = 9.81
 """Weight of one kilogram [N]."""
 
+NOT_SIMULATED = "a Simulation leaves out: "
+"""How the remark begins on what of a description is not simulated."""
+
 
 class GroundContact(NamedTuple):
     """Contact of a shape with the ground, in the numbers that `warpdyn.Ground` has.
