@@ -50,7 +50,9 @@ def _effects(owner: Any) -> tuple[Effects, ...]:
     return owner.effects if isinstance(owner.effects, tuple) else (owner.effects,)
 
 
-def with_description(model: Model, points: Sequence[ContactPoint], ground: Any) -> Any:
+def with_description(
+    model: Model, points: Sequence[ContactPoint], ground: Ground | SoftGround
+) -> Ground | SoftGround:
     """The ground with what the description says in the place of what is None: friction by point, and
     of `Ground` the stiffness and the dissipation, one for all, the median of the points."""
     if not isinstance(ground, Ground | SoftGround):
