@@ -66,3 +66,22 @@ def test_between_states_that_are_close_it_is_the_acceleration() -> None:
         wanted = wd.oracle(wd.aba, QUADRUPED, q, v, tau)
         errors.append(np.abs(a - wanted).max() / np.abs(wanted).max())
     assert errors[2] < 1e-3 and errors[0] > 5 * errors[1] > 25 * errors[2]
+
+
+@pytest.mark.parametrize("quaternion", ["xyzw", "wxyz"])
+def test_free_joints_on_the_world_are_as_free_bases(quaternion: str) -> None:
+    """A body that flies straight and spins, second in its model: its velocity in its axes turns, and
+    it is not accelerated; with the scalar of its quaternion first or last."""
+    body = """<body name="{0}"><freejoint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body>"""
+    text = f"<mujoco><worldbody>{body.format('a')}{body.format('b')}</worldbody></mujoco>"
+    model = wd.load(text, quaternion=quaternion)
+    v, h = np.zeros(12), 0.05
+    v[6:9], v[9:] = (1.0, -2.0, 0.5), (0.3, 0.2, 4.0)
+    q = model.neutral
+    turned = wd.oracle(wd.integrate, model, q, h * np.r_[np.zeros(9), v[9:]])
+    R = wd.oracle(wd.fk, model, turned, frame="b")[:3, :3]
+    end = np.r_[np.zeros(6), R.T @ v[6:9], v[9:]]
+    states = (q.tolist(), v.tolist()), (turned.tolist(), end.tolist())
+    a = np.array(mean_acceleration(tree_of(model), *states, h), float)
+    assert np.allclose(a[6:9] + np.cross(end[9:], end[6:9]), 0, atol=1e-13)
+    assert np.allclose(a[9:], 0, atol=1e-13) and not a[:6].any()

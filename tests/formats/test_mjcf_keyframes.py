@@ -9,6 +9,7 @@ from mjcf_texts import ARM, GRIPPER, INERTIAL, LOOSE, SPHERICAL, WALKER, body, l
 import warpdyn as wd
 from warpdyn.formats.mjcf import load_mjcf
 from warpdyn.model.description import ModelError, ModelWarning
+from warpdyn.model.structure import start_of
 
 
 def keyframes(text: str, *keys: str) -> str:
@@ -27,8 +28,9 @@ def test_configurations_are_mujocos(text: str, quaternion: str) -> None:
     text = keyframes(text, f'<key name="home" qpos="{words}" ctrl=""/>', '<key time="1"/>')
     peer = mujoco.MjModel.from_xml_string(text)
     model = load(text, quaternion=quaternion)
-    assert list(model.configurations) == ["home", "key1"]
-    for row, q in zip(peer.key_qpos, model.configurations.values(), strict=True):
+    assert list(model.configurations) == ["qpos0", "home", "key1"]
+    rows = (peer.qpos0, *peer.key_qpos)
+    for row, q in zip(rows, model.configurations.values(), strict=True):
         named = dict(zip(model.q_names, q, strict=True))
         mine = [named[name] for name in load(text, quaternion="wxyz").q_names]
         np.testing.assert_allclose(mine, row, rtol=0, atol=1e-14)
@@ -86,3 +88,15 @@ def test_a_hinge_may_have_the_name_of_the_bases_joint() -> None:
     up = model.configurations["up"]
     assert model.base_joint == "floating_base_2"
     assert up[2] == 2.0 and up[-1] == 0.5
+
+
+def test_qpos0_is_there_without_keyframes_and_a_keyframe_of_that_name_stays() -> None:
+    """Joints at their `ref`, free joints where their bodies are drawn: where a simulation begins."""
+    text = body(INERTIAL + '<joint name="j" ref="0.4"/>').replace(
+        "<mujoco>", '<mujoco><compiler angle="radian"/>', 1
+    )
+    model = load(text)
+    assert model.configurations["qpos0"] == pytest.approx([0.4])
+    assert start_of(model) == pytest.approx([0.4])
+    assert start_of(model.with_configuration("home", [0.1])) == pytest.approx([0.1])
+    assert load(keyframes(text, '<key name="qpos0" qpos="2"/>')).configurations["qpos0"] == [2.0]

@@ -105,8 +105,9 @@ def test_what_is_no_shape_is_said_once() -> None:
     assert box.size == pytest.approx((0.2, 0.2, 1.0))  # as MuJoCo has it
     more = '<geom type="plane" size="1 1 1" pos="0 0 -1"/><geom type="ellipsoid" size=".1 .2 .3"/>'
     with pytest.warns(wd.ModelWarning):
-        (line,) = wd.load_mjcf(text.format(more)).warnings
+        line, remark = wd.load_mjcf(text.format(more)).warnings
     assert "of kinds that nothing touches here: 1 plane, 1 ellipsoid" in line
+    assert "contacts with shapes of the world other than the floor" in remark
 
 
 def test_a_plane_that_is_no_level_ground_is_seen() -> None:

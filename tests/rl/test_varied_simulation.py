@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ rl = pytest.importorskip("warpdyn.rl")
 from rl_cases import Hold
 
 from warpdyn.rl.environment_step import EnvironmentStep
+from warpdyn.rl.varied_simulation import as_described, defaults
 
 ENVS = 5
 
@@ -193,3 +194,79 @@ def test_what_cannot_vary_is_refused(vary: dict[str, Any], error: str) -> None:
     task.vary = vary
     with pytest.raises(rl.TaskError, match=error):
         EnvironmentStep(task, 0)
+
+
+SLIDER = """<mujoco><worldbody><geom type="plane" size="1 1 1" friction="0.1"/><body name="sledge" pos="0 0 0.1">
+<joint name="along" type="slide" axis="1 0 0" damping="3" frictionloss="0.5"/>
+<joint name="up" type="slide" axis="0 0 1"/><geom size="0.1" mass="2" friction="1.7"/></body></worldbody></mujoco>"""
+
+
+class Sledge(Hold):
+    """A robot of a MJCF file, on its own points."""
+
+    drives, actions, substeps = None, 1, 2
+    groups: ClassVar[dict[str, Any]] = {}
+    noise: ClassVar[dict[str, Any]] = {}
+    vary: ClassVar[dict[str, Any]] = {"friction": rl.Vary(0.5, 1.5, how="scale")}
+
+    def __init__(self) -> None:
+        self.model = wd.load(SLIDER)
+        self.points = wd.ContactPoints(self.model)
+
+    def begin(self, robot: Any, s: Any) -> dict[str, Any]:
+        return {"q": np.zeros(2), "v": np.array([2.0, 0.0])}
+
+    def control(self, robot: Any, s: Any) -> dict[str, Any]:
+        return {"tau": np.zeros(2)}
+
+    def update(self, robot: Any, s: Any) -> dict[str, Any]:
+        return {}
+
+    def observe(self, robot: Any, s: Any) -> dict[str, Any]:
+        return {"speed": s.v}
+
+    def reward(self, robot: Any, s: Any) -> dict[str, Any]:
+        return {"still": s.v[0], "near": s.v[1]}
+
+    def ended(self, robot: Any, s: Any) -> Any:
+        return False
+
+
+def test_a_task_on_a_mjcf_file_has_its_friction_and_passive_forces() -> None:
+    """As a `Simulation` has them; what the task says goes first; of a robot of ours nothing changes."""
+    task = Sledge()
+    described = as_described(task)
+    (along, _) = described.model.joints
+    assert along.effects[0].viscous == 3 and along.effects[0].coulomb == 0.5
+    assert described.ground.friction == (1.7,) and not task.model.joints[0].effects
+    assert defaults(described)["friction"].tolist() == [1.7]
+    task.ground, task.passive_forces = wd.Ground(0.3), "model"
+    assert as_described(task).model is task.model and as_described(task).ground.friction == 0.3
+    ours = Hold()
+    assert as_described(ours).model is ours.model
+
+
+def test_a_task_whose_collision_shapes_were_not_read_is_refused() -> None:
+    """Its robot would fall through the ground."""
+    task = Sledge()
+    task.points.left_out = (("sledge", "the mesh a.stl", "there is no such file"),)
+    with pytest.raises(ValueError, match="would sink into the ground"):
+        EnvironmentStep(task, 0)
+
+
+def test_an_environment_on_a_mjcf_file_goes_as_its_simulation() -> None:
+    task = Sledge()
+    task.vary = {}
+    text = EnvironmentStep(task, 0)
+    given = list(text.given.values())
+    state = text.start(text.task.model, np.zeros(1), *given)._asdict() | {"ticks": np.zeros(1)}
+    after = text.step(
+        text.task.model, *(state[n] for n in text.carried), np.zeros((1, 1)), *given
+    )._asdict()
+    sim = wd.Simulation(
+        *(task.model, 1), dt=task.dt, substeps=2, dtype="float64", start=[0.0, 0.0], stops="none"
+    )
+    sim.reset(v=[2.0, 0.0])
+    sim.step()
+    assert np.allclose(after["q"], sim.q, atol=1e-9) and np.allclose(after["v"], sim.v, atol=1e-8)
+    assert abs(sim.v[0, 0]) < 1.9

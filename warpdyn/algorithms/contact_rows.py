@@ -91,18 +91,21 @@ def contact_rows(
 ) -> tuple[list[PointContact], list[list[Scalar]]]:
     """The points at a configuration, and the rows J of their velocities.
 
-    Rows of a free base's robot are computed in the base's axes, where most of them are shortest,
-    and turned at the end. RBDA section 3.3.
+    Rows of what a free root carries are computed in the root's axes, where most of them are
+    shortest, and turned at the end. RBDA section 3.3.
     """
-    base, turn, origin = _base(tree, q)
-    up = turn.to_child(UPWARDS)
     by_body: dict[int, list[int]] = {}
     for n, point in enumerate(points):
         by_body.setdefault(tree.frames[point.link].body, []).append(n)
-    X = body_placements(tree, q, list(by_body), base)
+    roots = {body: _root(tree, body) for body in by_body}
+    origins = {root: _origin(tree, q, root) for root in dict.fromkeys(roots.values())}
+    carried = {root: [body for body in by_body if roots[body] == root] for root in origins}
+    placements = {root: body_placements(tree, q, carried[root], root) for root in origins}
     contacts: dict[int, PointContact] = {}
     rows: list[list[Scalar]] = []
     for body, members in by_body.items():
+        base = roots[body]
+        X, (turn, origin, up) = placements[base], origins[base]
         shares = len(members) >= SHARED_FROM
         first = len(rows)
         if shares:
@@ -149,17 +152,33 @@ def _by_point(impulses: Sequence[Scalar]) -> list[Vector]:
     return [Vector(*impulses[k : k + 3]) for k in range(0, len(impulses), 3)]
 
 
-def _base(tree: Tree, q: Sequence[Scalar]) -> tuple[int, Rotation, Vector]:
-    """The body in whose axes rows are computed, its rotation to the world's, and its origin."""
-    if not free_base(tree):
-        return WORLD, IDENTITY, ZERO
-    X = tree.bodies[0].placement(q)
-    return 0, as_matrix(X.R), X.p
+def _root(tree: Tree, body: int) -> int:
+    """The body in whose axes the rows of a body are computed: the free root that carries it, or the
+    world."""
+    first = tree.path(body)[:1]
+    return first[0] if first and first[0] in free_roots(tree) else WORLD
+
+
+def _origin(tree: Tree, q: Sequence[Scalar], root: int) -> tuple[Rotation, Vector, Vector]:
+    """Rotation of a root's axes to the world's, its origin, and upwards in its axes."""
+    if root == WORLD:
+        return IDENTITY, ZERO, UPWARDS
+    X = tree.bodies[root].placement(q)
+    turn = as_matrix(X.R)
+    return turn, X.p, turn.to_child(UPWARDS)
 
 
 def free_base(tree: Tree) -> bool:
-    """Whether the first body moves freely, with a twist in its own axes as velocity."""
-    return bool(tree.bodies) and tree.bodies[0].kind.nv == 6
+    """Whether the whole robot moves freely: its first body is the base, and no link is fixed in the
+    world."""
+    fixed = any(frame.body == WORLD for frame in tree.frames.values())
+    return free_roots(tree)[:1] == [0] and not fixed
+
+
+def free_roots(tree: Tree) -> list[int]:
+    """Bodies that move freely in the world, each with a twist in its own axes as velocity: the free
+    base, or those of free joints on the world."""
+    return [i for i, body in enumerate(tree.bodies) if body.parent == WORLD and body.kind.nv == 6]
 
 
 def _rows(

@@ -9,7 +9,7 @@ from ..algebra.quaternions import quaternion_rotation
 from ..algebra.scalar import Scalar
 from ..algebra.spatial import Vector
 from ..model.tree import WORLD, Tree
-from .contact_rows import free_base
+from .contact_rows import free_roots
 from .frames import path_beyond
 
 
@@ -46,13 +46,17 @@ def mean_acceleration(
 ) -> list[Scalar]:
     """Acceleration nv between two states (q, v) that are h seconds apart, at the second one.
 
-    The velocity of a free base's origin changes in the world, where its axes do not turn.
+    The velocity of a free body's origin changes in the world, where its axes do not turn.
     """
     (q, v), (q_end, v_end) = before, after
     a = [(y - x) * (1.0 / h) for x, y in zip(v, v_end, strict=True)]
-    if free_base(tree):
-        first, last = quaternion_rotation(q[3:7]), quaternion_rotation(q_end[3:7])
-        was, spun = (last.to_child(first.to_parent(Vector(*v[k : k + 3]))) for k in (0, 3))
-        here, spin = Vector(*v_end[:3]), Vector(*v_end[3:6])
-        a[:6] = [*((here - was) * (1.0 / h) - spin.cross(here)), *((spin - spun) * (1.0 / h))]
+    for body in (tree.bodies[i] for i in free_roots(tree)):
+        first, last = (
+            quaternion_rotation([x[k] for k in body.quaternion_index]) for x in (q, q_end)
+        )
+        k = body.v_index[0]
+        was, spun = (last.to_child(first.to_parent(Vector(*v[n : n + 3]))) for n in (k, k + 3))
+        here, spin = Vector(*v_end[k : k + 3]), Vector(*v_end[k + 3 : k + 6])
+        turned = [*((here - was) * (1.0 / h) - spin.cross(here)), *((spin - spun) * (1.0 / h))]
+        a[k : k + 6] = turned
     return a

@@ -14,7 +14,7 @@ from .constraint_sweeps import Constraint, constraint_impulses, rows_of
 from .contact_rows import (
     ContactPoint,
     contact_rows,
-    free_base,
+    free_roots,
     in_contact_axes,
     in_world_axes,
 )
@@ -33,9 +33,6 @@ from .rnea import rnea
 from .soft_contact import SoftSurface, soft_forces
 from .step_along import step_along
 from .uneven_ground import Terrain
-
-SPIN = (3, 4, 5)
-"""Coordinates of a free base's angular velocity."""
 
 LARGEST_TURN = 0.25
 """What a base may turn in a step, about each axis, for products of its spin to be taken whole [rad]:
@@ -95,15 +92,16 @@ def semi_implicit_step(
         v+ = v_free + M^⁻¹ Jᵀ l,    q+ = q ⊕ h v+
 
     with b and k the slopes of joint effects and drives by v and q, which makes them implicit. The
-    base's acceleration in the bias is -ω × v: then v_free, J and v+ are in the axes that the base
-    has at the beginning, fixed in the world, and a single body flies straight; after the step the
-    twist is turned into the new axes.
+    acceleration of free bodies in the bias is -ω × v: then v_free, J and v+ are in the axes that they
+    have at the beginning, fixed in the world, and a single body flies straight; after the step the
+    twists are turned into the new axes.
     """
     q, v, h = state.q, state.v, scene.dt
     at_rest: list[Scalar] = [0.0] * tree.nv
     seen = _bounded(tree, v, scene)
-    if free_base(tree):
-        at_rest[:3] = -(Vector(*seen[3:6]).cross(Vector(*seen[:3])))
+    for i in free_roots(tree):
+        k = tree.bodies[i].v_index[0]
+        at_rest[k : k + 3] = -(Vector(*seen[k + 3 : k + 6]).cross(Vector(*seen[k : k + 3])))
     bias = rnea(without_passive_forces(tree), q, seen, at_rest, gravity, f_ext)
     H = [list(row) for row in crba(tree, q)]
     smooth = without_dry_friction(tree)
@@ -169,8 +167,9 @@ def _constrained(
 def _bounded(tree: Tree, v: Sequence[Scalar], scene: Scene) -> list[Scalar]:
     """Velocities at which products of velocities are taken: none beyond its limit."""
     bounds = dict(scene.speed_limits)
-    if scene.guarded and free_base(tree):
-        bounds |= dict.fromkeys(SPIN, LARGEST_TURN / scene.dt)
+    if scene.guarded:
+        spins = [k for i in free_roots(tree) for k in tree.bodies[i].v_index[3:]]
+        bounds |= dict.fromkeys(spins, LARGEST_TURN / scene.dt)
     return [
         maximum(minimum(x, bounds[k]), -bounds[k]) if k in bounds else x for k, x in enumerate(v)
     ]

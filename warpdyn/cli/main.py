@@ -273,7 +273,12 @@ def _add_simulate(commands: Commands) -> None:
             "of all drives; default: all of a joint's effort at 0.1 rad",
         ),
         ("--kd", at_least_zero, None, "damping of all drives; default: by kp and inertia"),
-        ("--friction", at_least_zero, 0.8, "coefficient of the ground; default: 0.8"),
+        (
+            "--friction",
+            at_least_zero,
+            None,
+            "coefficient of the ground; default: of a MJCF file, else 0.8",
+        ),
         ("--push", at_least_zero, 0.0, "newtons, every second in a random direction; default: 0"),
         ("--seed", seed, 0, "of where robots begin, and of pushes; default: 0"),
     )

@@ -14,6 +14,8 @@ from ..arrays.libraries import library_of
 from ..execution.batched import bind
 from ..execution.oracle import oracle
 from ..functions.contact_points import ContactPoints
+from ..functions.default_points import refuse_unread
+from ..functions.described_simulation import with_description, with_passive_forces
 from ..functions.drives import PD, base_coordinates
 from ..functions.dynamics import crba
 from ..functions.ground import Ground
@@ -21,10 +23,8 @@ from ..functions.kinematics import fk
 from ..functions.simulation import Simulation
 from ..functions.simulation_step import Step, step
 from ..model import Model
+from ..model.structure import HOME, start_of
 from .workload import Memory, furthest_link, on_host, position_bounds
-
-HOME = "home"
-"""Configuration that is held, where the model has one of that name."""
 
 FULL_EFFORT = 0.1
 """How far off its target a joint is driven by all of its effort [rad, m]."""
@@ -57,7 +57,7 @@ class Plan(NamedTuple):
     seconds: float
     dt: float
     substeps: int
-    friction: float
+    friction: float | None
     kp: float | None
     kd: float | None
     push: float
@@ -92,12 +92,11 @@ class History:
 
 
 def posture(model: Model) -> np.ndarray:
-    """(nq,) the configuration to hold: "home", or the neutral one brought within limits; a free
-    base stands with its lowest contact point on the ground."""
-    if HOME in model.configurations:
-        q = np.array(model.configurations[HOME], float)
-    else:
-        q = _within_limits(model, np.array(model.neutral, float))
+    """(nq,) the configuration to hold: "home", or "qpos0" of a MJCF file or the neutral one, brought
+    within limits; a free base stands with its lowest contact point on the ground."""
+    q = np.array(start_of(model), float)
+    if HOME not in model.configurations:
+        q = _within_limits(model, q)
     points = ContactPoints(model)
     if model.floating_base and len(points):
         poses = oracle(fk, model, q, frames=list(points.links))
@@ -133,6 +132,7 @@ def roll_out(model: Model, plan: Plan) -> tuple[Simulation, History]:
     terminal."""
     from tqdm import tqdm
 
+    model = with_passive_forces(model, None)
     draw = np.random.default_rng(plan.seed)
     held = posture(model)
     push = Memory(layout="rows", device=plan.device).filled(np.zeros((plan.envs, 6), np.float32))
@@ -173,12 +173,16 @@ def roll_out(model: Model, plan: Plan) -> tuple[Simulation, History]:
 
 def _scene(model: Model, plan: Plan, held: np.ndarray, push: Any) -> dict[str, Any]:
     """What a `Simulation` and `wd.step` are told alike."""
+    points = ContactPoints(model)
+    refuse_unread(points)
     scene: dict[str, Any] = {
-        "points": ContactPoints(model),
-        "ground": Ground(friction=plan.friction),
+        "points": points,
+        "ground": with_description(model, points, Ground(friction=plan.friction)),
         "f_ext": {pushed_link(model): push} if plan.push else None,
         "dt": plan.dt,
     }
+    if model.is_simulated:  # as a Simulation has it, for the residual's steps too
+        scene["stops"] = "rows"
     if drivable(model):
         kp, kd = gains(model, held)
         control = PD(kp if plan.kp is None else plan.kp, kd if plan.kd is None else plan.kd)

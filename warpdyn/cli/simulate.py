@@ -12,6 +12,7 @@ from ..execution.threads import set_num_threads
 from ..functions.contact_points import ContactPoints
 from ..functions.simulation import Simulation
 from ..model import Model
+from ..model.structure import DRAWN
 from .command_line import (
     UserError,
     check_file,
@@ -83,7 +84,8 @@ def remarks(model: Model, plan: Plan) -> Iterator[str]:
     if not drivable(model):
         yield "no drives: wd.PD drives single angles and lengths, and this robot has other joints"
     elif HOME not in model.configurations:
-        yield 'held is the neutral configuration: the robot has none named "home"'
+        held = f'"{DRAWN}"' if DRAWN in model.configurations else "the neutral configuration"
+        yield f'held is {held}: the robot has none named "{HOME}"'
     if plan.push:
         yield (
             f"pushed is {pushed_link(model)}, every second by {plan.push:g} N for 0.2 s "

@@ -42,6 +42,7 @@ from .mjcf_bodies import (
     free_rest,
 )
 from .mjcf_composite import with_cables
+from .mjcf_contacts import MjcfContacts
 from .mjcf_equality import coupled
 from .mjcf_files import Includes
 from .mjcf_include import with_includes
@@ -87,11 +88,13 @@ def load_mjcf(
     massless links "<body>:<joint>"; a site is a massless link. A joint of <equality> that follows
     another in a line is a mimic joint; fixed tendons are `Model.tendons`. Bodies without <inertial>
     take the inertia of their geoms, which the package mujoco computes. Keyframes are
-    `Model.configurations`. Where a joint has no limit of its force, the ranges of its actuators make
-    one, with a remark. Geoms are visual and collision shapes, by their groups and by what they may
-    touch; height fields are left out, and nothing touches ellipsoids and planes. `Model.sensors` and
-    `Model.physics` are <sensor> and <option>, as data. Contacts are not read, nor, but for includes
-    and meshes that weigh, is anything outside the text.
+    `Model.configurations`, and "qpos0" is where the file draws the robot. Where a joint has no
+    limit of its force, the ranges of its actuators make one, with a remark. Geoms are visual and
+    collision shapes, by their groups and by what they may touch; height fields are left out, and
+    nothing touches ellipsoids and planes. `Model.sensors` and `Model.physics` are <sensor> and
+    <option>, as data. Passive forces and contact parameters are data that act in a `Simulation`; a
+    remark lists what does not. But for includes and meshes that weigh, nothing outside the text is
+    read.
     Raises ModelError for what cannot be used. What looks wrong but can be used is used as written:
     one ModelWarning says so, and `Model.warnings` lists it.
     """
@@ -114,7 +117,8 @@ class MjcfReader:
         self, values: MjcfValues, root: Element, folder: Path | None, meshes: MjcfMeshes
     ) -> None:
         self.root, self.values, self.meshes = root, values, meshes
-        self.shapes = MjcfShapes(values, root, folder)
+        self.contacts = MjcfContacts(values, root)
+        self.shapes = MjcfShapes(values, root, folder, self.contacts)
         self.bodies: dict[str, BodyElement] = {}
         self.links: list[Link] = []
         self.joints: list[Joint] = []
@@ -139,6 +143,7 @@ class MjcfReader:
             self.walk(element, world, HERE, None)
         self._look_over()
         free = base_of(self.values, self.bodies, floating_base)
+        self.contacts.look_at(self.bodies)
         matter = {name: body.matter for name, body in self.bodies.items() if name != WORLD}
         weighed = mjcf_inertia.links(
             self.values, matter, self.meshes, bodies_at_rest(self.bodies, free, floating_base)
@@ -182,6 +187,7 @@ class MjcfReader:
                 *self.values.ignored_lines(),
                 *self.values.remarks,
                 *self.shapes.remarks(),
+                *self.contacts.remarks(),
                 *unphysical(self.links),
             ],
             base_armature=self.base_armature,
@@ -191,6 +197,7 @@ class MjcfReader:
             sensors=list(read_sensors(self.values, self.root, here, there, self.site_links)),
             physics=physics_of(self.values, self.root),
             named=named,
+            is_simulated=True,
         )
 
     # What is in a body.

@@ -9,6 +9,7 @@ from itertools import islice
 
 from ..model.joints import JointKind
 from ..model.named_configurations import Configuration
+from ..model.structure import DRAWN
 from .mjcf_values import TINY, Element, MjcfValues
 
 
@@ -27,8 +28,8 @@ class Place:
 def configurations(
     values: MjcfValues, root: Element, places: Sequence[Place], joints: Collection[str]
 ) -> list[Configuration]:
-    """A configuration for each <key>, of those joints that the model has; a key without qpos is
-    where the file draws the robot.
+    """A configuration for each <key>, of those joints that the model has, and "qpos0", where the
+    file draws the robot, unless a key has that name; a key without qpos is there too.
 
     places: every joint in the order of qpos.
     """
@@ -59,7 +60,8 @@ def configurations(
             if place.joint in joints:
                 coordinates.append((place.joint, mine))
         made[name] = Configuration(name, tuple(coordinates))
-    return list(made.values())
+    drawn = tuple((place.joint, place.drawn) for place in places if place.joint in joints)
+    return [*{DRAWN: Configuration(DRAWN, drawn), **made}.values()]
 
 
 def _unit(

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from ..algebra.spatial import Placement
 from ..model.description import Geometry, ModelError, Pose
 from .colors import Color, color_of
+from .mjcf_contacts import MjcfContacts
 from .mjcf_inertia import Part
 from .mjcf_values import Element, MjcfValues
 
@@ -52,8 +53,10 @@ class MjcfShapes:
     folder: of the file, None for a text.
     """
 
-    def __init__(self, values: MjcfValues, root: Element, folder: Path | None) -> None:
-        self.values, self.folder = values, folder
+    def __init__(
+        self, values: MjcfValues, root: Element, folder: Path | None, contacts: MjcfContacts
+    ) -> None:
+        self.values, self.folder, self.contacts = values, folder, contacts
         settings = values.settings(root)
         meshes = Path(settings.get("meshdir", settings.get("assetdir", "")))
         self.left_out: dict[str, int] = {}
@@ -95,7 +98,7 @@ class MjcfShapes:
                 continue
             if shape is None:
                 continue
-            shape = replace(shape, contact=contact)
+            shape = replace(shape, contact=contact, on_ground=self.contacts.of(written))
             shown = _whole(written.get("group", "0")) <= SHOWN
             if shown and shape.color is not None and shape.color[3] > 0:
                 visuals.append(shape)

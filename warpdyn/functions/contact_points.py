@@ -24,7 +24,8 @@ class ContactPoints(Sequence[ContactPoint]):
     the package trimesh reads. What cannot be read is left out: `left_out` has (link, shape, why) of
     each, and `with_sphere` puts points on those links. Points within a sphere of the same body, or
     of one that turns about it, would not touch before that does and are dropped. Links that are
-    fixed in the world have none.
+    fixed in the world have none. `on_ground` has, by point, how a MJCF file has its shape touch the
+    ground. `are_chosen`: they are not simply all.
     """
 
     def __init__(self, model: Model, *, mesh_points: int = 16):
@@ -34,8 +35,10 @@ class ContactPoints(Sequence[ContactPoint]):
             )
         self.model = model
         spheres, left = collision_spheres(model, lambda mesh: hull_points(mesh, mesh_points))
-        self.points = tuple(ContactPoint(*sphere) for sphere in spheres)
+        self.points = tuple(ContactPoint(*sphere[:3]) for sphere in spheres)
+        self.on_ground = {ContactPoint(*s[:3]): s.on_ground for s in spheres if s.on_ground}
         self.left_out = tuple(left)
+        self.are_chosen = False
 
     def only(self, *links: str) -> ContactPoints:
         """Those of the links of these names, or that fit these patterns: `only("*_foot")`."""
@@ -62,7 +65,8 @@ class ContactPoints(Sequence[ContactPoint]):
     def _with(self, points: Iterable[ContactPoint]) -> ContactPoints:
         changed: ContactPoints = object.__new__(ContactPoints)
         changed.model, changed.left_out = self.model, self.left_out
-        changed.points = tuple(points)
+        changed.on_ground = self.on_ground
+        changed.points, changed.are_chosen = tuple(points), True
         return changed
 
     def _links(self, patterns: Sequence[str]) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..model import Model
+from ..model.ground_contact import STANDARD_WEIGHT as STANDARD_WEIGHT
 from .varied_numbers import Shaped, for_all, for_each, is_number
 
 FULL_DEPTH = 0.005
@@ -13,24 +14,25 @@ FULL_DEPTH = 0.005
 LARGEST_EXPONENT = 4.0
 """Powers of a depth beyond this are a mistake."""
 
-STANDARD_WEIGHT = 9.81
-"""Weight of one kilogram [N]."""
+FRICTION, SOFT_FRICTION, DISSIPATION = 0.8, 0.5, 0.02
+"""Coefficients of `Ground` and `SoftGround`, and the first's dissipation [s], where nothing is said."""
 
 
 class Ground(NamedTuple):
     """The plane z = 0 and what contacts with it are made of.
 
-    `friction`: coefficient of all points; a number, (points,) or (B, points). `stiffness` [N/m],
-    None: the whole weight on one point sinks it in by 5 mm. `dissipation` [s]: the time in which a
-    point in the ground loses its speed; it acts in the ground alone. `push_out` [m/s]: the largest
+    `friction`: coefficient of all points; a number, (points,) or (B, points); None: 0.8. `stiffness`
+    [N/m], None: the whole weight on one point sinks it in by 5 mm. `dissipation` [s]: the time in
+    which a point in the ground loses its speed; it acts in the ground alone; None: 0.02. What is None
+    is, in a `Simulation` and a task of `warpdyn.rl`, as a robot's MJCF file has it. `push_out` [m/s]: the largest
     speed at which a point is pushed out of it. Numbers, or (B,). `restitution`, as friction: the part
     of its speed with which a point leaves that came faster than 2 · 9.81 dt (Newton's law of impact),
     from 0 to 1; 0 as a number costs nothing.
     """
 
-    friction: Any = 0.8
+    friction: Any = None
     stiffness: Any = None
-    dissipation: Any = 0.02
+    dissipation: Any = None
     push_out: Any = 1.0
     restitution: Any = 0.0
 
@@ -40,11 +42,12 @@ class SoftGround(NamedTuple):
 
     Of a point at depth δ the normal force K δ^(1+p) + D δ^q δ', and friction by a tangential
     deformation of the ground. `stiffness` K [N/m^(1+p)], `damping` D [N·s/m^(1+q)]: numbers, or (B,).
-    `friction`: coefficient of all points; a number, (points,) or (B, points). `p`, `q`: constants of
-    the program. `estimate_good_contact_parameters` has stiffness and damping for a robot.
+    `friction`: coefficient of all points; a number, (points,) or (B, points); None: 0.5, or a MJCF
+    file's as in `Ground`. `p`, `q`: constants of the program.
+    `estimate_good_contact_parameters` has stiffness and damping for a robot.
     """
 
-    friction: Any = 0.5
+    friction: Any = None
     stiffness: Any = 1e6
     damping: Any = 2000.0
     p: float = 0.5
@@ -63,8 +66,19 @@ def check_ground(ground: Any) -> None:
         )
 
 
+def completed(ground: Any) -> Any:
+    """The ground with numbers of its kind in the place of friction and dissipation that are None."""
+    soft = isinstance(ground, SoftGround)
+    numbers = (
+        {"friction": SOFT_FRICTION} if soft else {"friction": FRICTION, "dissipation": DISSIPATION}
+    )
+    missing = {name: x for name, x in numbers.items() if getattr(ground, name) is None}
+    return ground._replace(**missing) if missing else ground
+
+
 def ground_arrays(model: Model, ground: Ground | SoftGround, count: int, q: Any) -> Shaped:
     """The ground's numbers with their shapes, by name."""
+    ground = completed(ground)
     if isinstance(ground, SoftGround):
         return {
             "friction": (for_each("friction", ground.friction, count, 0.0), (count,)),

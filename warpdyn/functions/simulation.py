@@ -20,7 +20,8 @@ from ..execution.state_checks import check_arrays, check_signs, check_state
 from ..model import Model
 from ..model.params import Params
 from ..model.structure import start_of
-from .contact_points import ContactPoints
+from .default_points import default_points, refuse_none
+from .described_simulation import PassiveForces, with_description, with_passive_forces
 from .drives import PD, Stops, base_coordinates
 from .ground import FLAT, Ground, SoftGround
 from .sensors import Sensors, checked_sensors
@@ -39,10 +40,6 @@ MEASURED = ("imu", "contacts", "link_forces", "link_contacts")
 """What sensors give, in order."""
 
 
-MOST_POINTS = 40
-"""Contact points that a simulation takes without being asked for them."""
-
-
 class Simulation:
     """`envs` robots of a model on the ground, in one launch a step.
 
@@ -54,13 +51,20 @@ class Simulation:
     the last reset [s]; failures (envs,): how often a state was not finite and began anew from `start`
     (envs, nq), at rest; joint_impulses (envs, joints) where joints have rows, as of `step`.
 
-    points: None for all of the collision shapes (`ContactPoints`). start: (nq,) or (envs, nq), where
-    every environment begins, or the name of a configuration of the model; None for "home" if the
-    model has it, else for the neutral configuration. Drives begin with it as their targets. f_ext,
+    points: None for all of the collision shapes (`ContactPoints`), refused where some could not be
+    read. start: (nq,) or (envs, nq), where every environment begins, or the name of a configuration of
+    the model; None for "home" if the model has it, else for "qpos0", where an MJCF file draws the
+    robot, else for the neutral configuration. Drives begin with it as their targets. f_ext,
     gravity, params, the numbers of `ground` and of `control`, stops: as of `step`; arrays are read at
     each launch. latency: whole steps of `dt` after which targets reach the drives, a number or
     (envs,); then `latency` (envs,) is an array to write in, up to longest_latency (None: the largest
     of them). like, dtype, device: which arrays; float32 NumPy without them.
+
+    passive_forces: "description": friction, springs and weight compensation of the robot's file act,
+    but for kinds that the model was given; "model": those of the model alone, as in `step`. None:
+    "description" for a MJCF file, "model" for others. `model` is the robot as it is simulated. Of such
+    a file friction, stiffness and dissipation of the contacts are used too, where `ground` says none,
+    and `stops` are "rows" unless they are said, so that limits of joints without an effort hold.
 
     sensors: what is measured beside, in the same launch, for the `links` that it names: imu (envs,
     links, 6), proper acceleration over the last substep, then angular velocity, in the link's axes
@@ -90,6 +94,7 @@ class Simulation:
         gravity: Gravity = None,
         params: Params | None = None,
         sensors: Sensors | None = None,
+        passive_forces: PassiveForces | None = None,
         like: Array | None = None,
         dtype: Any = None,
         device: Any = None,
@@ -104,8 +109,16 @@ class Simulation:
                 f"a Simulation writes its arrays in place, which {self._library.name}'s are not; "
                 "use wd.step, which gives new ones"
             )
+        simulated = with_passive_forces(model, passive_forces)
+        if params is not None and simulated is not model and params.model is model:
+            params = replace(params, model=simulated)
+        model = simulated
         self.model, self.envs, self.control, self.terrain = model, envs, control, terrain
-        self.points = _all_points(model) if points is None else points
+        self.points = default_points(model) if points is None else points
+        refuse_none(self.points)
+        ground = with_description(model, self.points, ground)
+        if stops is None and model.is_simulated and integrator == "semi_implicit":
+            stops = "rows"
         count, joints = len(self.points), model.nv - base_coordinates(model)
         self.q, self.v = self._zeros(model.nq), self._zeros(model.nv)
         self.tau, self.start = self._zeros(model.nv), self._zeros(model.nq)
@@ -333,15 +346,3 @@ def _start(model: Model, start: Any) -> Any:
     if start is None:
         return start_of(model)
     return start
-
-
-def _all_points(model: Model) -> ContactPoints:
-    """All contact points of a model, refused where a step of them would take minutes to compile."""
-    points = ContactPoints(model)
-    if len(points) > MOST_POINTS:
-        raise ValueError(
-            f"{model.name} has {len(points)} contact points, more than {MOST_POINTS}; choose those "
-            "that touch: points=wd.ContactPoints(model).only('*_foot'), or fewer of each mesh: "
-            "wd.ContactPoints(model, mesh_points=4)"
-        )
-    return points

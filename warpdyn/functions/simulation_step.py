@@ -15,6 +15,7 @@ from ..execution.call import Call, Forces, Gravity
 from ..model import Model
 from ..model.params import Params
 from ..model.reference_frames import one_of
+from .default_points import refuse_none
 from .drives import (
     PD,
     Stops,
@@ -159,6 +160,7 @@ def step(
     one_of("stops", held, get_args(Stops))
     _refuse_if_explicit(integrator, speed_guard=speed_guard, stops=held != "none")
     guarded = implicit if speed_guard is None else bool(speed_guard)
+    refuse_none(points)
     touching = checked_points(model, points)
     joints = model.nv - base_coordinates(model)
     more = contact_arrays(model, touching, ground, impulses, deformation, q)

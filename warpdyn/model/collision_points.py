@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ..algebra.spatial import Placement, Vector
 from .description import Geometry, Joint, Pose, Vector3, vector3
+from .ground_contact import GroundContact
 from .mesh_files import MeshError
 from .structure import Structure
 
@@ -21,11 +22,13 @@ CLOSE = 1e-6
 
 
 class CollisionSphere(NamedTuple):
-    """A sphere of a link's collision shape: its centre in the link's frame and its radius [m]."""
+    """A sphere of a link's collision shape: its centre in the link's frame and its radius [m]; and how
+    the shape touches the ground, where the description says it."""
 
     link: str
     centre: Vector3
     radius: float
+    on_ground: GroundContact | None = None
 
 
 class LeftOut(NamedTuple):
@@ -57,10 +60,12 @@ def collision_spheres(
         if link.name not in bodies:
             continue
         for shape in link.collisions:
+            if shape.on_ground is not None and not shape.on_ground.touches:
+                continue
             try:
                 for centre, radius in _spheres(shape, corners):
                     at = vector3(shape.pose.placement.point_to_parent(Vector(*centre)))
-                    spheres.append(CollisionSphere(link.name, at, radius))
+                    spheres.append(CollisionSphere(link.name, at, radius, shape.on_ground))
             except MeshError as error:
                 left.append(
                     LeftOut(link.name, f"the mesh {shape.filename or ''}".strip(), str(error))

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 
 from .collision_points import collision_spheres
 from .description import Geometry, Joint, Limits, Link, Vector3
+from .ground_contact import NOT_SIMULATED
 from .joints import JointKind
 from .mesh_files import MESH_READER, NO_READER, MeshError, mesh_file
 from .printable import printable
@@ -29,7 +30,8 @@ SHOWN = 40
 
 def summary(self: Structure) -> str:
     """The tree of links with their joints, limits and masses, as text; below it contact points,
-    shapes that have none, and named configurations, where there are some.
+    shapes that have none, what a `Simulation` leaves out of the file, and named configurations, where
+    there are some.
 
     Files of meshes are looked for but not read: `ContactPoints` reads them.
     """
@@ -63,6 +65,8 @@ def remainder(model: Structure, between: str = " ") -> Iterator[str]:
     if left:
         without = "; ".join(f"{shape} of {link} ({why})" for link, shape, why in left)
         yield printable(f"without contact points: {without}")
+    remarks = (line for line in model.warnings if line.startswith(NOT_SIMULATED))
+    yield from (printable(line) for line in remarks)
     if model.configurations:
         yield printable(f"configurations: {', '.join(model.configurations)}")
 

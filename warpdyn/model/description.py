@@ -17,6 +17,7 @@ import numpy as np
 
 from ..algebra.quaternions import quaternion_rotation
 from ..algebra.spatial import Inertia, Placement, Rotation, Symmetric, Vector, as_matrix
+from .ground_contact import GroundContact
 from .joints import FIXED, JointKind
 from .printable import printable
 
@@ -154,6 +155,8 @@ class Geometry:
     """Red, green, blue, opacity of [0, 1]; None where the description says none."""
     contact: tuple[tuple[str, tuple[float, ...]], ...] = field(default=(), compare=False)
     """What the description says of how it touches, by its own words: data."""
+    on_ground: GroundContact | None = field(default=None, compare=False)
+    """How it touches the ground; None where the description does not say."""
 
 
 @dataclass(frozen=True)

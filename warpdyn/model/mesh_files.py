@@ -24,7 +24,7 @@ REMEDY = "name a mesh file, simplified if it is large"
 MESH_READER = "trimesh"
 """The package that reads them."""
 
-NO_READER = "the package trimesh reads it, and is not installed: pip install 'warpdyn[meshes]'"
+NO_READER = "the package trimesh reads it, and is not installed: pip install '.[meshes]'"
 
 PACKAGES = ("package", "model")
 """Schemes of an address that begins with the name of a package or of a folder of models."""

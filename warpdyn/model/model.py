@@ -53,6 +53,7 @@ class Model(Structure):
         sensors: Sequence[DescribedSensor] = (),
         physics: Mapping[str, str] = MappingProxyType({}),
         named: Sequence[Configuration] = (),
+        is_simulated: bool = False,
     ) -> Model:
         """Check links and joints as they stand in a description and put them in tree order.
 
@@ -78,6 +79,7 @@ class Model(Structure):
             sensors=tuple(sensors),
             physics=dict(physics),
             named=tuple(named),
+            is_simulated=is_simulated,
         )
 
     # Copies with other numbers.

@@ -29,6 +29,10 @@ BASE_JOINT = "floating_base"
 description has it (`Structure.base_joint`)."""
 
 
+HOME, DRAWN = "home", "qpos0"
+"""Configurations in which a robot begins that is not told where, the first that there is."""
+
+
 def name_of_base_joint(taken: Collection[str]) -> str:
     """The name of a floating root's joint beside joints of these names."""
     names = (f"{BASE_JOINT}_{k}" if k > 1 else BASE_JOINT for k in count(1))
@@ -82,6 +86,8 @@ class Structure:
     """What the description says of a simulator's physics (time step, solver, gravity), by path: data."""
     named: tuple[Configuration, ...] = ()
     """What `configurations` makes arrays of."""
+    is_simulated: bool = False
+    """The description is of a simulation (MJCF): its passive forces act in a `Simulation`."""
 
     # Names and indices.
 
@@ -348,5 +354,7 @@ def _dotted(joint: str, coordinate: str) -> str:
 
 
 def start_of(model: Structure) -> np.ndarray:
-    """(nq,) `home` where the robot has it, else its neutral configuration."""
-    return np.asarray(model.configurations.get("home", model.neutral))
+    """(nq,) "home" where the robot has it, else "qpos0", where an MJCF file draws it, else its
+    neutral configuration."""
+    there = model.configurations
+    return np.asarray(there.get(HOME, there.get(DRAWN, model.neutral)))

@@ -18,7 +18,15 @@ from .observation import Observation, terms_of
 from .task import Episode, Task, TaskError
 from .terms import every, world_to_base
 from .variation import Push, Vary
-from .varied_simulation import Moved, defaults, late_shape, placed, simulated, terrain_tables
+from .varied_simulation import (
+    Moved,
+    as_described,
+    defaults,
+    late_shape,
+    placed,
+    simulated,
+    terrain_tables,
+)
 
 BEGIN, UPDATE, OBSERVE, REWARD, CONTROL, PUSH, PROMOTE = range(7)
 VARY, NOISE, KEEP = 7, 17, 27
@@ -37,6 +45,7 @@ class EnvironmentStep:
     """
 
     def __init__(self, task: Task, seed: int, wait: bool = False, first: int = 0):
+        task = as_described(task)
         self.task, self.seed, self.wait = task, seed, wait
         self.rewards = tuple(task.scales)
         self.joints = task.model.nv - base_coordinates(task.model)

@@ -65,6 +65,7 @@ class MujocoEnv(VecEnv):
         if task.drives is not None and task.drives.no_load_speed is not None:
             raise TaskError(f"{task.name}.drives: MuJoCo's have no speed-torque curve")
         super().__init__(task, envs, seed=seed)
+        task = self.task
         self._joints = task.model.nv - base_coordinates(task.model)
         try:
             self.robots = MujocoRobots(

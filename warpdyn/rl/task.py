@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..algorithms.contact_rows import ContactPoint
+from ..functions.described_simulation import PassiveForces
 from ..functions.drives import PD
 from ..functions.ground import FLAT, Ground
 from ..functions.terrain import HeightMap, Plane
@@ -47,7 +48,8 @@ class Task:
     `wd.kernel`, in NumPy's notation; `robot` has warpdyn's functions, `s` is an `Episode`. All of it
     becomes one launch a step: `substeps` steps of `dt`, reward, end, reset and observation.
 
-    model, points, ground, terrain, drives, dt, substeps, sweeps: of the simulation. actions: how many
+    model, points, ground, terrain, drives, dt, substeps, sweeps, passive_forces: as of a
+    `Simulation`, which friction, springs and contact numbers of a MJCF file act in too. actions: how many
     numbers a policy gives, each bounded to ±`largest_action`. seconds: length of an episode.
     scales: what each reward by its name counts for, in a second. numbers: arrays that texts read
     and a curriculum writes, by name. tables: arrays (rows, columns) that texts look up,
@@ -68,6 +70,7 @@ class Task:
     dt: float = 0.005
     substeps: int = 4
     sweeps: int = 4
+    passive_forces: PassiveForces | None = None
     actions: int
     largest_action: float = 6.0
     seconds: float = 20.0

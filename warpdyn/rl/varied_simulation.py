@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from copy import copy
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..functions.default_points import refuse_unread
+from ..functions.described_simulation import with_description, with_passive_forces
 from ..functions.drives import base_coordinates
 from ..functions.terrain import HeightMap
 from ..model.description import Joint, Link
@@ -37,6 +40,20 @@ class Moved(NamedTuple):
     torques: Any
     late: Mapping[str, Any]
     """Targets of steps before, where they are late."""
+
+
+def as_described(task: Task) -> Task:
+    """The task with what the description of its robot says of a simulation, as a `Simulation` has it:
+    passive forces in the model, friction and stiffness in the ground; the task itself where that is
+    nothing. Refused are points of collision shapes that could not be read."""
+    refuse_unread(task.points)
+    model = with_passive_forces(task.model, task.passive_forces)
+    ground = with_description(model, task.points, task.ground)
+    if model is task.model and ground is task.ground:
+        return task
+    described = copy(task)
+    described.model, described.ground = model, ground
+    return described
 
 
 def defaults(task: Task) -> dict[str, np.ndarray]:

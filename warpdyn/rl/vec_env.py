@@ -59,9 +59,10 @@ class VecEnv(VectorEnv[Any, Any, Any]):
             raise ValueError(
                 f"first must be the number of an environment, from 0 on, got {first!r}"
             )
-        self.task, self.num_envs, self.device = task, whole_number("envs", envs), device
+        self.num_envs, self.device = whole_number("envs", envs), device
         self.metadata = {"autoreset_mode": MODES[autoreset], "render_modes": []}
         self.text = EnvironmentStep(task, seed, wait=autoreset == "next_step", first=first)
+        self.task = task = self.text.task
         self.numbers = {
             name: torch.as_tensor(x, dtype=torch.float32, device=device).clone()
             for name, x in self.text.numbers.items()

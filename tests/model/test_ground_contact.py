@@ -1,0 +1,23 @@
+"""How shapes touch the ground by their description: as data of a shape, and of the spheres made of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import warpdyn as wd
+from warpdyn.model.collision_points import collision_spheres
+from warpdyn.model.ground_contact import GroundContact
+
+
+def test_spheres_have_the_contact_of_their_shape_and_untouched_shapes_have_none() -> None:
+    """It is no part of what a shape is: shapes that differ in it alone are equal."""
+    model = wd.load_robot("quadruped")
+    foot = model.link("FL_foot")
+    (shape,) = foot.collisions
+    rubber = GroundContact(touches=True, friction=1.2, sink=1e-3, dissipation=0.03)
+    for contact in (rubber, rubber._replace(touches=False)):
+        said = replace(shape, on_ground=contact)
+        links = [replace(x, collisions=(said,)) if x is foot else x for x in model.links]
+        spheres, _ = collision_spheres(replace(model, links=tuple(links)), lambda _: [])
+        mine = [sphere.on_ground for sphere in spheres if sphere.link == "FL_foot"]
+        assert mine == ([contact] if contact.touches else []) and said == shape
