@@ -29,7 +29,7 @@ IDLE = 5.0
 C_STRING, C_BOOL, C_INT = ctypes.c_char_p, ctypes.c_bool, ctypes.c_int
 ARGUMENTS: list[Any] = [*[C_STRING] * 4, *[C_BOOL] * 4, ctypes.POINTER(C_STRING), C_INT]
 ARGUMENTS += [C_BOOL, C_BOOL, C_STRING, C_INT]
-"""Of `wp_compile_cpp` in Warp's library."""
+"""Argument types of `wp_compile_cpp` in Warp's library."""
 
 
 def protect_the_others() -> None:

@@ -115,7 +115,7 @@ def test_an_enabled_robot_outlives_the_compiler(ending, tmp_path, monkeypatch):
     ask = _Compiler.ask
     monkeypatch.setattr(wp.config, "kernel_cache_dir", str(tmp_path))
     monkeypatch.setattr(compiler_process, "_idle", [])
-    heavier = wheel_text().replace('izz="1"', f'izz="{1.5 + ord(ending[0]) / 64}"')
+    heavier = wheel_text().replace('izz="1"', f'izz="{0.5 + ord(ending[0]) / 128}"')
     other = Settings.of({**settings.values(), "robot_description": heavier})
     with pytest.MonkeyPatch.context() as change:
         change.setattr(_Compiler, "ask", end)
