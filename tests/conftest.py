@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from devices import called
+from generated_messages import remedy
 from hypothesis import HealthCheck, settings
 from quick import is_quick
 from robots import ROBOTS, Robot
@@ -23,13 +24,6 @@ settings.register_profile(
 settings.load_profile("warpdyn")
 
 TESTS = Path(__file__).resolve().parent
-
-BESIDE = {"test_reference.py": "reference", "formats/test_sdf_files.py": "sdf"}
-"""Tests that compare with stored values, and their folder of a `shared/` beside the checkout."""
-
-collect_ignore = [
-    file for file, folder in BESIDE.items() if not (TESTS.parents[1] / "shared" / folder).exists()
-]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -52,6 +46,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: takes minutes to compile; runs with --slow")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Any:
+    """A test that lacks a generated message says what to run."""
+    report = yield
+    if text := remedy(call.excinfo and call.excinfo.value):
+        report.longrepr = text
+    return report
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -40,15 +39,13 @@ def test_it_runs_what_it_names_on_its_robots() -> None:
     assert len(bounds) == 2 * len(QUICK_ROBOTS)  # float64 and float32
 
 
-def test_a_checkout_by_itself_skips_nothing_for_want_of_its_neighbours(tmp_path: Path) -> None:
-    """Where no stored values lie beside the checkout, the tests that compare with them are not there either."""
-    stored = ("test_reference.py", "formats/test_sdf_files.py")
-    helpers = [path.name for path in TESTS.glob("*.py") if not path.name.startswith("test_")]
-    (tmp_path / "tests/formats").mkdir(parents=True)
-    for name in (*helpers, *stored):
-        shutil.copy(TESTS / name, tmp_path / "tests" / name)
-    shutil.copy(TESTS.parent / "pyproject.toml", tmp_path)
-    assert collect(tmp_path, "tests") == []
+def test_no_test_needs_a_folder_beside_the_checkout() -> None:
+    """What a stranger has cloned is all that the tests read: none looks above the repository."""
+    above = re.compile(r"parents\[(\d)\]|/ *\"shared\"")
+    for path in TESTS.rglob("*.py"):
+        depth = len(path.relative_to(TESTS.parent).parts) - 1
+        for found in above.finditer(path.read_text()):
+            assert found[1] is not None and int(found[1]) <= depth, f"{path}: {found[0]}"
 
 
 def collect(checkout: Path, *arguments: str) -> list[str]:

@@ -24,6 +24,7 @@ from sdf_texts import (
     world,
 )
 
+import warpdyn as wd
 from warpdyn import ContactPoints
 
 # Sources.
@@ -122,6 +123,27 @@ def test_a_world_can_be_one_robot() -> None:
     whole = load(sdf(world(GROUND, ONE, TWO)), model="world")
     assert whole.link_names == ("world", "ground::plate", "one::a", "two::b") and whole.nv == 12
     assert whole.name == "w"
+
+
+def test_a_model_of_a_world_is_the_same_robot_alone() -> None:
+    """Its links have the same mass, centre and inertia, and its torques are those of its part of the
+    world's."""
+    arm = model(AB, joint(), joint("hold", "fixed", "world", "a", ""), name="arm")
+    text = sdf(world(GROUND, arm, TWO))
+    alone, whole = load(text, model="arm"), load(text, model="world")
+    for each in (alone.link(name) for name in "ab"):
+        other = whole.link(f"arm::{each.name}")
+        assert (each.mass, each.com) == (other.mass, other.com)
+        np.testing.assert_array_equal(each.inertia, other.inertia)
+    rng = np.random.default_rng(0)
+    q, v, a = (np.zeros((3, n)) for n in (whole.nq, whole.nv, whole.nv))
+    q[:] = whole.neutral
+    at = whole.coordinates["arm::j"]
+    q[:, at.q], v[:, at.v], a[:, at.v] = rng.normal(size=(3, 3, 1))
+    expected = wd.oracle(wd.rnea, whole, q, v, a)[:, at.v]
+    found = wd.oracle(wd.rnea, alone, q[:, at.q], v[:, at.v], a[:, at.v])
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    assert np.abs(found).min() > 0.0
 
 
 # What floats.

@@ -6,7 +6,6 @@ import numpy as np
 from harness import NodeProcess, Peer
 from oracle import Oracle
 from rclpy.qos import DurabilityPolicy
-from tf2_msgs.msg import TFMessage
 
 NAMES = [*(f"panda_joint{i}" for i in range(1, 8)), "panda_finger_joint1"]
 Q = np.array([0.3, -0.7, 0.2, -2.0, 0.4, 1.5, 0.1, 0.02])
@@ -26,6 +25,8 @@ def matrix(transform):
 
 
 def test_transforms_make_the_tree_of_links(context):
+    from tf2_msgs.msg import TFMessage
+
     with NodeProcess(
         {"robot_description_file": "panda", "publish_tf": True, "frame_prefix": "left/"}
     ) as node:

@@ -1,0 +1,15 @@
+"""Messages of ROS 2 that no wheel has, and what to run where a test lacks them."""
+
+from __future__ import annotations
+
+GENERATED = ("tf2_msgs", "control_msgs")
+
+
+def remedy(error: BaseException | None) -> str:
+    """What to run where a test has failed for want of such a message; empty for any other error."""
+    if not isinstance(error, ImportError):
+        return ""
+    package = (error.name or "").partition(".")[0]
+    if package not in GENERATED:
+        return ""
+    return f"{package} is not installed, or an older one: run bash scripts/ros_messages.sh .venv ({error})"
