@@ -262,11 +262,8 @@ class Library(ABC):
         return None
 
 
-def wrong_dtype(name: str, dtype: object) -> TypeError:
-    return TypeError(
-        f"{name} must be float32 or float64, got {dtype}; "
-        f"convert it (for NumPy: {name}.astype(np.float32))"
-    )
+def wrong_dtype(name: str, dtype: object, remedy: str) -> TypeError:
+    return TypeError(f"{name} must be float32 or float64, got {dtype}; convert it ({remedy})")
 
 
 def dtype_name(dtype: Any) -> str:

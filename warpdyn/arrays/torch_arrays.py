@@ -13,7 +13,7 @@ import warp as wp
 from torch.autograd import forward_ad
 
 from . import layout
-from .numpy_arrays import DOUBLE, SINGLE, LikeNumpy
+from .numpy_arrays import DOUBLE, SINGLE, LikeNumpy, check_unmasked
 from .protocol import View, dtype_name, wrong_dtype
 from .reused_memory import MEMORY
 
@@ -47,7 +47,9 @@ class TorchArrays(LikeNumpy):
 
     def view(self, name: str, array: torch.Tensor) -> View:
         if array.dtype is not torch.float32 and array.dtype is not torch.float64:
-            raise wrong_dtype(name, array.dtype)
+            raise wrong_dtype(name, array.dtype, f"{name}.float() or {name}.double()")
+        if array.layout is not torch.strided:
+            raise TypeError(f"{name} is sparse ({array.layout}); pass {name}.to_dense()")
         if array.requires_grad and torch.is_grad_enabled():
             raise NotImplementedError(
                 f"{name} requires a gradient, and this call gives none; "
@@ -128,13 +130,13 @@ class TorchArrays(LikeNumpy):
         return array[0]
 
     def from_host(self, host: np.ndarray, device: str) -> torch.Tensor:
-        return torch.as_tensor(host, device=device)
+        return _tensor(host, device=device)
 
     def to_host(self, array: torch.Tensor) -> np.ndarray:
         return self.resolved(array.detach()).cpu().numpy()
 
     def write(self, array: torch.Tensor, values: np.ndarray | float) -> None:
-        array.copy_(torch.as_tensor(values))
+        array.copy_(_tensor(values))
 
     def assign(self, array: torch.Tensor, where: Any, values: Any) -> None:
         with torch.no_grad():
@@ -145,7 +147,7 @@ class TorchArrays(LikeNumpy):
 
     def converted(self, values: Any, dtype: Any, like: torch.Tensor) -> torch.Tensor:
         kind = dtype if isinstance(dtype, torch.dtype) else getattr(torch, dtype_name(dtype))
-        return torch.as_tensor(values, dtype=kind, device=like.device)
+        return _tensor(values, dtype=kind, device=like.device)
 
     def rows(self, array: torch.Tensor, index: Any) -> torch.Tensor:
         if isinstance(index, (int, slice)):
@@ -203,6 +205,15 @@ class TorchArrays(LikeNumpy):
         if device == "cpu":
             return None
         return wp.stream_from_torch(torch.cuda.current_stream(device))
+
+
+def _tensor(values: Any, **kind: Any) -> torch.Tensor:
+    """Any values as a tensor; of NumPy's that are read-only a copy, which Torch would warn of."""
+    if isinstance(values, np.ndarray):
+        check_unmasked("an array", values)
+        if not values.flags.writeable:
+            values = values.copy()
+    return torch.as_tensor(values, **kind)
 
 
 def _without_memory(name: str, array: torch.Tensor) -> str:
