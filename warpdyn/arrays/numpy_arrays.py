@@ -41,8 +41,9 @@ if sys.implementation.name == "cpython":
 def check_unmasked(name: str, array: Any) -> Any:
     """The array; refuse one with masked entries, whose numbers mean nothing."""
     if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
+        number = int(np.ma.getmaskarray(array).sum())
         raise TypeError(
-            f"{name} is a masked array with {np.ma.count_masked(array)} masked entries, which no "
+            f"{name} is a masked array with {number} masked entries, which no "
             f"kernel leaves out; pass {name}.filled(value), or {name}.data for the numbers as they are"
         )
     return array

@@ -178,11 +178,11 @@ def batched(describe: Callable[P, Call[R]]) -> Callable[P, R]:
 
 
 @overload
-def bind(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Callable[[], R]: ...
-@overload
 def bind(
     function: Callable[..., R], *args: Any, constants: Constants, **kwargs: Any
 ) -> Callable[[], R]: ...
+@overload
+def bind(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Callable[[], R]: ...
 def bind(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[[], Any]:
     """A call prepared once: `run = bind(wd.rnea, model, q, v, a, out=tau)`, then `run()` launches
     without any check.

@@ -31,6 +31,9 @@ Constants = Literal["each_run", "once"]
 class BoundCall(partial):  # type: ignore[type-arg]  # in C: called in no time of its own
     """A call that is prepared: each time it is called it launches, and gives back the results."""
 
+    held: Any = None
+    """What has to live as long."""
+
     def __repr__(self) -> str:
         return "<bound call of warpdyn>"
 
