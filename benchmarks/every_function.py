@@ -113,7 +113,9 @@ class Work:
         shapes = result_shapes(self.described()).values()
         outs = tuple(Memory().empty(len(self.arrays[0]), shape) for shape in shapes)
         out = outs if len(outs) > 1 else outs[0]
-        return wd.bind(FUNCTIONS[self.name], *self.arguments, out=out, **self.options)
+        return wd.bind(
+            FUNCTIONS[self.name], *self.arguments, out=out, constants="once", **self.options
+        )
 
 
 def takes_robot(name: str) -> bool:

@@ -78,7 +78,7 @@ class Work:
         return self.function(*self.arguments, **self.options)
 
     def bind(self) -> Callable[[], Any]:
-        return wd.bind(self.function, *self.arguments, **self.options)
+        return wd.bind(self.function, *self.arguments, constants="once", **self.options)
 
     def source(self) -> Source:
         """The kernel's source, which knows operations and bytes of one environment."""

@@ -24,6 +24,12 @@ def test_an_array_is_read_where_it_lies() -> None:
     assert v.library is LIBRARY and v.address == x.unsafe_buffer_pointer() and v.shape == (2, 3)
 
 
+def test_a_wrong_dtype_is_refused_in_the_words_of_jax() -> None:
+    for kind in (jax.numpy.float16, jax.numpy.bfloat16, jax.numpy.int32):
+        with pytest.raises(TypeError, match=r"convert it \(q\.astype\(jnp\.float32\)\)"):
+            LIBRARY.view("q", jax.numpy.ones(3, kind))
+
+
 def test_out_is_refused() -> None:
     """JAX arrays cannot be written in place."""
     q = jax.numpy.zeros((2, MODEL.nq))

@@ -91,3 +91,26 @@ def test_functions_of_operations() -> None:
     assert LIBRARY.as_column(2.0, block, (4,)).tolist() == [[2.0]] * 4
     times = np.arange(4.0)
     assert np.shares_memory(LIBRARY.as_column(times, block, (4,)), times)
+
+
+def test_masked_entries_are_refused() -> None:
+    """A mask would be ignored; first calls and later ones, results, parameters, what is assigned."""
+    q = np.ones((4, MODEL.nq))
+    masked = np.ma.masked_array(q, mask=np.eye(4, MODEL.nq, dtype=bool))
+    for _ in range(4):
+        wd.crba(MODEL, q)
+        wd.crba(MODEL, np.ma.masked_array(q))
+        with pytest.raises(TypeError, match=r"^q is a masked array with .*q\.filled\(value\)"):
+            wd.crba(MODEL, masked)
+    out = np.ma.masked_array(np.empty((4, MODEL.nv, MODEL.nv)), mask=True)
+    with pytest.raises(TypeError, match=r"^out is a masked array"):
+        wd.crba(MODEL, q, out=out)
+    with pytest.raises(TypeError, match="is a masked array"):
+        wd.gravity_torques(MODEL, q, gravity=np.ma.masked_array([0.0, 0.0, -9.81], mask=[0, 0, 1]))
+    mass = np.ma.masked_array(np.ones(4), mask=[0, 0, 0, 1])
+    with pytest.raises(TypeError, match="is a masked array"):
+        MODEL.params(mass={MODEL.link_names[-1]: mass})
+    with pytest.raises(TypeError, match="is a masked array"):
+        wd.oracle(wd.crba, MODEL, masked)
+    with pytest.raises(TypeError, match="is a masked array"):
+        LIBRARY.assign(q, slice(None), masked)

@@ -136,7 +136,7 @@ def test_dtypes_have_one_name_in_all_libraries() -> None:
 
 def test_the_wrong_dtype_is_explained() -> None:
     """What is taken, what came, how to convert."""
-    message = str(wrong_dtype("q", "int64"))
+    message = str(wrong_dtype("q", "int64", "for NumPy: q.astype(np.float32)"))
     assert message.startswith("q must be float32 or float64, got int64; convert it")
     assert "q.astype(np.float32)" in message
 

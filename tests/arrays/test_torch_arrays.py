@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -103,3 +105,53 @@ def test_gradients_of_large_results_are_their_own() -> None:
     torques[0].detach().zero_()
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         squared.sum().backward()
+
+
+def test_wrong_kinds_are_refused_in_the_words_of_torch() -> None:
+    """Half precision, sparse tensors, tensors without numbers: what to call is Torch's."""
+    x = torch.ones(2, 3)
+    with pytest.raises(
+        TypeError, match=r"got torch\.float16; convert it \(q\.float\(\) or q\.double"
+    ):
+        LIBRARY.view("q", x.half())
+    with pytest.raises(
+        TypeError, match=r"^q is sparse \(torch\.sparse_coo\); pass q\.to_dense\(\)"
+    ):
+        LIBRARY.view("q", x.to_sparse())
+    with pytest.raises(ValueError, match=r"^q is on the device 'meta'.*fill it"):
+        LIBRARY.view("q", x.to("meta"))
+
+
+def test_lazy_tensors_are_resolved_or_refused() -> None:
+    """`resolved` has the numbers that Torch shows, `view` refuses what it cannot tell the place of;
+    other tensors stay as they are."""
+    z = torch.complex(torch.zeros(3, 2), torch.arange(6.0).reshape(3, 2))
+    zeros = torch._efficientzerotensor((3, 2))
+    for lazy in (z.conj().imag, z.mH.imag, zeros):
+        assert not LIBRARY.sort(lazy) or not lazy.data_ptr()
+        found = LIBRARY.resolved(lazy)
+        assert torch.equal(found, lazy.clone()) and LIBRARY.view("q", found).shape == lazy.shape
+        with pytest.raises((ValueError, NotImplementedError), match=r"^q is .*lazy"):
+            LIBRARY.view("q", lazy)
+        assert np.array_equal(LIBRARY.to_host(lazy), lazy.clone().numpy())
+    assert LIBRARY.resolved(z.real) is not None
+    x = torch.ones(2)
+    assert LIBRARY.resolved(x) is x
+
+
+def test_read_only_numbers_are_copied() -> None:
+    """Torch has no read-only tensors, and warns of memory that it might write."""
+    values = np.arange(3.0)
+    values.setflags(write=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for found in (
+            LIBRARY.converted(values, "float64", torch.zeros(1)),
+            LIBRARY.from_host(values, "cpu"),
+        ):
+            assert found.tolist() == [0, 1, 2]
+            found += 1
+        array = torch.zeros(3)
+        LIBRARY.write(array, values)
+        LIBRARY.assign(array, slice(None), np.broadcast_to(values, (3,)))
+    assert values.tolist() == [0, 1, 2] and array.tolist() == [0, 1, 2]

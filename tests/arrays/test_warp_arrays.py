@@ -10,7 +10,17 @@ import warp as wp
 
 from warpdyn.arrays.layout import padded
 from warpdyn.arrays.protocol import Part
-from warpdyn.arrays.warp_arrays import LIBRARY
+from warpdyn.arrays.views import kind_of
+from warpdyn.arrays.warp_arrays import LIBRARY, device_named
+
+
+def test_a_device_that_is_not_there() -> None:
+    """The error says which devices there are, wherever a name is taken."""
+    known = wp.get_devices()[0].alias
+    for take in (device_named, lambda name: kind_of(None, None, name)):
+        for name in ("cuda:97", "gpu", ""):
+            with pytest.raises(ValueError, match=f"there is no device '{name}' here, only {known}"):
+                take(name)
 
 
 def test_an_entry_of_a_vector_keeps_a_dimension(device: str) -> None:

@@ -119,14 +119,54 @@ def test_a_bound_call_makes_its_own_result() -> None:
     assert run() is first and error(first, wd.oracle(wd.crba, model, s.q)) <= CLOSE
 
 
-def test_constants_stay_where_binding_put_them() -> None:
-    """Structural zeros and ones are written when binding and not at each run: what the caller puts there stays."""
+@pytest.mark.parametrize("dtype", (np.float64, np.float32))
+@pytest.mark.parametrize("columns", (False, True), ids=("rows", "columns"))
+@pytest.mark.parametrize("count", (1, 8, 16, 64, 1024))
+def test_two_bound_calls_may_write_one_array(count: int, columns: bool, dtype: type) -> None:
+    """Each result is whole after each run, constant entries too, whatever else wrote into the array."""
+    model = by_name("cartpole").model
+    q = states(model, count).q.astype(dtype)
+    wanted = [wd.fk(model, q[:, [0, 1]]), wd.fk(model, q[:, [1, 0]])]
+    shape = (count, model.nlinks, 4, 4)
+    T = np.zeros((*shape[1:], count), dtype) if columns else np.zeros(shape, dtype)
+    T = np.moveaxis(T, -1, 0) if columns else T
+    runs = [wd.bind(wd.fk, model, q[:, order].copy(), out=T) for order in ([0, 1], [1, 0])]
+    for _ in range(2):
+        for run, right in zip(runs, wanted, strict=True):
+            T[...] = np.nan
+            assert run() is T and np.array_equal(T, right)
+    mass = np.zeros((count, model.nv, model.nv), dtype)
+    runs = [wd.bind(wd.crba, model, q, out=mass), wd.bind(zero_matrix, model, q, out=mass)]
+    for _ in range(2):
+        assert np.array_equal(runs[1](), 0 * mass)
+        assert np.array_equal(runs[0](), wd.crba(model, q))
+
+
+@wd.kernel
+def zero_matrix(robot: wd.Robot, q: np.ndarray) -> np.ndarray:
+    return np.zeros((2, 2))
+
+
+def test_constants_that_are_written_once() -> None:
+    """With constants="once" structural zeros and ones are the caller's to keep; other words are refused."""
     model = by_name("cartpole").model
     q, T = states(model, 20).q, np.full((20, model.nlinks, 4, 4), np.nan)
-    run = wd.bind(wd.fk, model, q, out=T)
-    assert error(T, wd.oracle(wd.fk, model, q)) <= CLOSE
+    run = wd.bind(wd.fk, model, q, out=T, constants="once")
     run()
     assert error(T, wd.oracle(wd.fk, model, q)) <= CLOSE
+    with pytest.raises(ValueError, match='constants must be "each_run" or "once", got \'twice\''):
+        wd.bind(wd.fk, model, q, out=T, constants="twice")  # type: ignore[call-overload]
+
+
+@wd.kernel
+def raised(robot: wd.Robot, q: np.ndarray, *, constants: str = "each_run") -> np.ndarray:
+    return q + (2.0 if constants == "twice" else 1.0)
+
+
+def test_an_option_called_constants_is_the_kernels_own() -> None:
+    model = by_name("cartpole").model
+    q = states(model, 3).q
+    assert np.array_equal(wd.bind(raised, model, q, constants="twice")(), q + 2.0)  # type: ignore[call-overload]
 
 
 def test_bound_calls_keep_their_arrays_alive() -> None:

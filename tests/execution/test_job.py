@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import pickle
 from weakref import ref
 
 import numpy as np
+import pytest
 
 import warpdyn as wd
 from warpdyn.codegen.arguments import FIELDS, HEADER
@@ -28,6 +31,29 @@ def test_a_launch_moves_to_other_arrays() -> None:
     assert np.allclose(there, wd.gravity_torques(ARM, second), atol=1e-12)
     assert np.allclose(here, wd.gravity_torques(ARM, first), atol=1e-12)
     assert (job.arguments[FIRST], job.arguments[COUNT]) == (0, 5)
+
+
+def test_a_bound_call_is_neither_pickled_nor_copied() -> None:
+    """Its launch is bound to memory of this process; the error says what to pickle instead."""
+    q, zero = np.zeros((2, 5, 6))
+    group = wd.Group([ARM, ARM], [2, 3])
+    runs = [
+        wd.bind(wd.rnea, ARM, q, zero, zero),
+        wd.bind(wd.pose_and_jacobian, ARM, q, frame="tool0"),
+        group.bind(wd.gravity_torques, q),
+    ]
+    for run in runs:
+        assert repr(run) == "<bound call of warpdyn>"
+        for take in (pickle.dumps, copy.copy, copy.deepcopy):
+            with pytest.raises(
+                TypeError, match=r"cannot be pickled or copied.* pickle the model and the arrays"
+            ):
+                take(run)
+
+
+def test_a_bound_call_takes_nothing() -> None:
+    run = wd.bind(wd.gravity_torques, ARM, np.zeros((5, 6)))
+    assert run() is run() and run().shape == (5, 6)
 
 
 def test_an_emptied_one_holds_no_array() -> None:

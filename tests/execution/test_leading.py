@@ -145,7 +145,9 @@ def test_what_is_refused() -> None:
         ValueError, match=r"out has leading dimensions .* pass an array of one piece"
     ):
         wd.rnea(PANDA, Q, V, A, out=np.asfortranarray(V))
-    with pytest.raises(ValueError, match=r"bind reads arrays where they lie.* of q; pass"):
+    with pytest.raises(
+        ValueError, match=r"bind reads arrays where they lie.* of q only: no single stride .*; pass"
+    ):
         wd.bind(wd.rnea, PANDA, np.asfortranarray(Q), V, A)
     q = Q.copy()
     with pytest.raises(ValueError, match="out shares memory with q"):

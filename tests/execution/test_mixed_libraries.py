@@ -1,4 +1,5 @@
-"""NumPy's arrays beside Torch tensors and JAX arrays: as if the caller had converted them."""
+"""NumPy's arrays next to Torch tensors and JAX arrays: as if the caller had converted them, where dtypes
+are the same; else refused."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ import warpdyn as wd
 jax = pytest.importorskip("jax")
 
 ARM = wd.load_robot("ur5e")
-Q, V, A = np.random.default_rng(0).uniform(-1.0, 1.0, (3, 5, 6))
-"""float64, as NumPy makes them; the others are float32."""
+Q, V, A = np.random.default_rng(0).uniform(-1.0, 1.0, (3, 5, 6)).astype(np.float32)
+MASSES = np.linspace(1.0, 2.0, 5, dtype=np.float32)
 
 
 def of_torch(x: Any) -> torch.Tensor:
@@ -33,9 +34,9 @@ LIBRARIES = pytest.mark.parametrize("of", [of_torch, of_jax])
 def test_results_are_as_of_converted_arrays(of: Any) -> None:
     """Whichever comes first; gravity for each robot, forces and params too; again and again."""
     kind = type(of(Q))
-    params = ARM.params(mass={"forearm_link": np.linspace(1.0, 2.0, 5)})
+    params = ARM.params(mass={"forearm_link": MASSES})
     more = {"gravity": A[:, :3], "f_ext": {"wrist_3_link": V}, "params": params}
-    by_hand = ARM.params(mass={"forearm_link": of(np.linspace(1.0, 2.0, 5))})
+    by_hand = ARM.params(mass={"forearm_link": of(MASSES)})
     wanted = wd.rnea(
         ARM,
         *map(of, (Q, V, A)),
@@ -85,4 +86,52 @@ def test_what_is_still_refused(of: Any) -> None:
     with pytest.raises(TypeError, match="v is numpy; convert v to"):
         wd.bind(wd.rnea, ARM, of(Q), V, of(A))
     with pytest.raises(TypeError, match="q is warp, v is numpy; convert v to warp"):
-        wd.rnea(ARM, wp.array(Q, dtype=wp.float64, device="cpu"), V, A)
+        wd.rnea(ARM, wp.array(Q, dtype=wp.float32, device="cpu"), V, A)
+
+
+@LIBRARIES
+@pytest.mark.parametrize("wide", ("numpy", "other"))
+def test_dtypes_must_be_the_same(of: Any, wide: str) -> None:
+    """float64 next to float32 is refused in both directions, each argument by name, first calls and
+    later ones, those that are differentiated too."""
+    with jax.enable_x64(True):
+        double = Q.astype(np.float64)
+        host, others = (double, of(Q)) if wide == "numpy" else (Q, of_wide(of))
+        kinds = ("float64", "float32") if wide == "numpy" else ("float32", "float64")
+        refused = (
+            rf"NumPy's {kinds[0]}, next to \w+'s {kinds[1]}; convert it \(\.astype\(np.{kinds[1]}"
+        )
+        for _ in range(4):
+            for arrays, name in (((others, host, others), "v"), ((host, others, others), "q")):
+                with pytest.raises(TypeError, match=f"one dtype: {name} is {refused}"):
+                    wd.rnea(ARM, *arrays)
+            for more, name in (
+                ({"gravity": host[:, :3]}, "gravity"),
+                ({"f_ext": {"wrist_3_link": host}}, "f_ext:wrist_3_link"),
+                (
+                    {"params": ARM.params(mass={"forearm_link": host[:, 0] ** 2})},
+                    r"mass \(params\)",
+                ),
+            ):
+                with pytest.raises(TypeError, match=f"one dtype: {name} is {refused}"):
+                    wd.rnea(ARM, others, others, others, **more)
+            wd.rnea(ARM, others, others, others, gravity=host[0, :3])  # plain numbers
+        with pytest.raises(TypeError, match="one dtype: the cotangent"):
+            wd.vjp(wd.rnea, ARM, others, others, others, cotangents=host)
+
+
+def of_wide(of: Any) -> Any:
+    return (
+        torch.tensor(Q, dtype=torch.float64) if of is of_torch else jax.numpy.asarray(Q, np.float64)
+    )
+
+
+@LIBRARIES
+def test_masks_are_not_lost_on_the_way(of: Any) -> None:
+    """A masked array with masked entries is refused, as one that NumPy's call reads."""
+    masked = np.ma.masked_array(V, mask=V > 0.5)
+    for _ in range(4):
+        with pytest.raises(TypeError, match=r"^v is a masked array with"):
+            wd.rnea(ARM, of(Q), masked, of(A))
+    unmasked = np.ma.masked_array(V)
+    assert np.array_equal(wd.rnea(ARM, of(Q), unmasked, A), wd.rnea(ARM, of(Q), V, A))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -27,6 +30,32 @@ def simulation(envs: int = 6, **options: Any) -> wd.Simulation:
 
 def random_targets(envs: int, k: int) -> np.ndarray:
     return np.random.default_rng([k, 1]).uniform(-1, 1, (envs, 2)).astype(np.float32)
+
+
+def test_a_simulation_is_neither_pickled_nor_copied() -> None:
+    """The error says what to pickle instead, and that works."""
+    sim = simulation()
+    sim.step()
+    for take in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(
+            TypeError, match=r"Simulation cannot be pickled.* its model and state\(\)"
+        ):
+            take(sim)
+    model, state = pickle.loads(pickle.dumps((sim.model, sim.state())))
+    other = wd.Simulation(model, 6, **OPTIONS)
+    other.restore(state)
+    for each in (sim, other):
+        each.step()
+    assert all(np.array_equal(x, other.state()[n]) for n, x in sim.state().items())
+
+
+def test_a_simulation_of_tensors_begins_without_a_warning() -> None:
+    torch = pytest.importorskip("torch")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sim = simulation(like=torch.zeros(1))
+        sim.reset()
+    assert np.allclose(sim.q, [0.3, -0.4]) and sim.start.shape == (6, 2)
 
 
 def test_a_simulation_is_the_step_carried_on() -> None:

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .numpy_arrays import NumpyArrays
-from .protocol import View
+from .protocol import View, wrong_dtype
 
 
 class JaxArrays(NumpyArrays):
@@ -37,6 +37,8 @@ class JaxArrays(NumpyArrays):
                 f"{name} is a JAX array on {array.devices()}; "
                 "warpdyn takes JAX arrays on the CPU only, so far"
             )
+        if array.dtype not in (np.float32, np.float64):
+            raise wrong_dtype(name, array.dtype, f"{name}.astype(jnp.float32)")
         return super().view(name, np.from_dlpack(array))
 
     def overwritten(self, array: Any, mask: Any, rows: Any) -> Any:

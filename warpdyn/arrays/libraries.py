@@ -13,8 +13,6 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-import warp as wp
-
 from . import numpy_arrays, warp_arrays
 from .protocol import Library
 
@@ -82,7 +80,7 @@ def library_of_all(values: Iterable[Any]) -> Library:
 
 def library_for(device: Any) -> Library:
     """The library of new arrays for a device: NumPy in the CPU's memory, Warp elsewhere."""
-    return WARP if wp.get_device(device).is_cuda else NUMPY
+    return WARP if warp_arrays.device_named(device).is_cuda else NUMPY
 
 
 def not_an_array(name: str, array: object) -> TypeError:

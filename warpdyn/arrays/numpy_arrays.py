@@ -38,6 +38,17 @@ if sys.implementation.name == "cpython":
         _address = _looked_up
 
 
+def check_unmasked(name: str, array: Any) -> Any:
+    """The array; refuse one with masked entries, whose numbers mean nothing."""
+    if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
+        number = int(np.ma.getmaskarray(array).sum())
+        raise TypeError(
+            f"{name} is a masked array with {number} masked entries, which no "
+            f"kernel leaves out; pass {name}.filled(value), or {name}.data for the numbers as they are"
+        )
+    return array
+
+
 class LikeNumpy(Library):
     """A library whose module has NumPy's functions, and whose arrays are indexed as NumPy's are."""
 
@@ -58,13 +69,13 @@ class LikeNumpy(Library):
         return self.operations.asarray(host)
 
     def to_host(self, array: Any) -> np.ndarray:
-        return np.asarray(array)
+        return np.asarray(check_unmasked("an array", array))
 
     def write(self, array: Any, values: np.ndarray | float) -> None:
         array[...] = values
 
     def assign(self, array: Any, where: Any, values: Any) -> None:
-        array[where] = values
+        array[where] = check_unmasked("an array", values)
 
     def cast(self, array: Any, dtype: str) -> Any:
         return array.astype(dtype)
@@ -136,7 +147,8 @@ class NumpyArrays(LikeNumpy):
         dtype = array.dtype
         size = _SIZES.get(dtype)
         if size is None:
-            raise wrong_dtype(name, dtype)
+            raise wrong_dtype(name, dtype, f"for NumPy: {name}.astype(np.float32)")
+        check_unmasked(name, array)
         address = self.address(array)
         strides = array.strides
         together = address  # its low bits are those of all of them
@@ -156,6 +168,8 @@ class NumpyArrays(LikeNumpy):
         return super().maker(device, single, shape)
 
     def sort(self, array: np.ndarray) -> tuple[Any, ...]:
+        if type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray):
+            return ()  # its mask is looked at each time
         return array.dtype, array.shape, array.strides
 
     def address(self, array: np.ndarray) -> int:
@@ -181,7 +195,7 @@ class NumpyArrays(LikeNumpy):
     def stacked(
         self, values: Sequence[Any], shape: tuple[int, ...], count: int | None, dtype: Any
     ) -> Any:
-        arrays = [np.asarray(x, dtype=dtype) for x in values]
+        arrays = [np.asarray(check_unmasked("an array", x), dtype=dtype) for x in values]
         if count is None:
             return np.stack(arrays, 0)
         lead = layout.padded(count, np.dtype(dtype).itemsize == 4)

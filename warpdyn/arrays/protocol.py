@@ -199,6 +199,10 @@ class Library(ABC):
         """Makes arrays as `allocate` does, again and again."""
         return partial(self.allocate, device, single, shape)
 
+    def resolved(self, array: Any) -> Any:
+        """The array, or a copy where its memory does not hold its numbers: Torch's lazy views."""
+        return array
+
     def sort(self, array: Any) -> tuple[Any, ...]:
         """All but the address that a launch depends on, the dtype first, for calls that are
         remembered; () where an array has to be looked at each time."""
@@ -258,11 +262,8 @@ class Library(ABC):
         return None
 
 
-def wrong_dtype(name: str, dtype: object) -> TypeError:
-    return TypeError(
-        f"{name} must be float32 or float64, got {dtype}; "
-        f"convert it (for NumPy: {name}.astype(np.float32))"
-    )
+def wrong_dtype(name: str, dtype: object, remedy: str) -> TypeError:
+    return TypeError(f"{name} must be float32 or float64, got {dtype}; convert it ({remedy})")
 
 
 def dtype_name(dtype: Any) -> str:

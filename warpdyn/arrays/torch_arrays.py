@@ -13,7 +13,7 @@ import warp as wp
 from torch.autograd import forward_ad
 
 from . import layout
-from .numpy_arrays import DOUBLE, SINGLE, LikeNumpy
+from .numpy_arrays import DOUBLE, SINGLE, LikeNumpy, check_unmasked
 from .protocol import View, dtype_name, wrong_dtype
 from .reused_memory import MEMORY
 
@@ -25,6 +25,9 @@ followers = torch._C._len_torch_dispatch_stack
 
 PLAIN = frozenset((torch.Tensor, torch.nn.Parameter))
 """Types of tensors that are nothing but numbers in memory, and perhaps a gradient."""
+
+DEVICES = ("cpu", "cuda")
+"""Types of devices whose memory kernels read."""
 
 REUSED_FROM = 1 << 23
 """Bytes from which on a result on the CPU lies in memory that is kept for the next ones. Torch asks
@@ -44,25 +47,45 @@ class TorchArrays(LikeNumpy):
 
     def view(self, name: str, array: torch.Tensor) -> View:
         if array.dtype is not torch.float32 and array.dtype is not torch.float64:
-            raise wrong_dtype(name, array.dtype)
+            raise wrong_dtype(name, array.dtype, f"{name}.float() or {name}.double()")
+        if array.layout is not torch.strided:
+            raise TypeError(f"{name} is sparse ({array.layout}); pass {name}.to_dense()")
         if array.requires_grad and torch.is_grad_enabled():
             raise NotImplementedError(
                 f"{name} requires a gradient, and this call gives none; "
                 f"pass {name}.detach(), or call under torch.no_grad()"
             )
         where, single = array.device, array.dtype is torch.float32
+        if where.type not in DEVICES:
+            raise ValueError(
+                f"{name} must be on the CPU or a CUDA device, got a tensor on {where.type!r}; "
+                f"pass {name}.cpu()"
+                if where.type != "meta"
+                else f"{name} is on the device 'meta', where tensors have shapes and no numbers; "
+                f"make it with torch.empty_like({name}, device='cpu') and fill it"
+            )
+        if array.is_neg():
+            raise ValueError(
+                f"{name} is a lazy view: its memory holds the negated numbers (an imaginary part of "
+                f"a conjugate); pass {name}.resolve_neg()"
+            )
         device = "cpu" if where.type == "cpu" else f"{where.type}:{where.index or 0}"
         try:
             address = array.data_ptr()
         except RuntimeError:
-            raise NotImplementedError(
-                f"{name} has no memory: torch.func or a tracer of Torch's stands for it, which this "
-                "call cannot follow; call it outside"
-            ) from None
+            address = 0
+        if not address and array.numel():
+            raise NotImplementedError(_without_memory(name, array))
         return View(self, address, tuple(array.shape), array.stride(), single, device)
 
+    def resolved(self, array: torch.Tensor) -> torch.Tensor:
+        # A functionalised tensor that has no memory is refused by `view`.
+        lazy = array.is_neg() or array._is_zerotensor()  # type: ignore[attr-defined]
+        return array.clone() if lazy else array
+
     def sort(self, array: torch.Tensor) -> tuple[Any, ...]:
-        if type(array) not in PLAIN or not array.is_cpu:
+        # What has no memory, such as zeros that are lazy, has the address 0 (`execution/remembered`).
+        if type(array) not in PLAIN or not array.is_cpu or array.is_neg():
             return ()
         followed = array.requires_grad and torch.is_grad_enabled()
         return array.dtype, array.shape, array.stride(), followed
@@ -107,13 +130,13 @@ class TorchArrays(LikeNumpy):
         return array[0]
 
     def from_host(self, host: np.ndarray, device: str) -> torch.Tensor:
-        return torch.as_tensor(host, device=device)
+        return _tensor(host, device=device)
 
     def to_host(self, array: torch.Tensor) -> np.ndarray:
-        return array.detach().cpu().numpy()
+        return self.resolved(array.detach()).cpu().numpy()
 
     def write(self, array: torch.Tensor, values: np.ndarray | float) -> None:
-        array.copy_(torch.as_tensor(values))
+        array.copy_(_tensor(values))
 
     def assign(self, array: torch.Tensor, where: Any, values: Any) -> None:
         with torch.no_grad():
@@ -124,7 +147,7 @@ class TorchArrays(LikeNumpy):
 
     def converted(self, values: Any, dtype: Any, like: torch.Tensor) -> torch.Tensor:
         kind = dtype if isinstance(dtype, torch.dtype) else getattr(torch, dtype_name(dtype))
-        return torch.as_tensor(values, dtype=kind, device=like.device)
+        return _tensor(values, dtype=kind, device=like.device)
 
     def rows(self, array: torch.Tensor, index: Any) -> torch.Tensor:
         if isinstance(index, (int, slice)):
@@ -182,6 +205,31 @@ class TorchArrays(LikeNumpy):
         if device == "cpu":
             return None
         return wp.stream_from_torch(torch.cuda.current_stream(device))
+
+
+def _tensor(values: Any, **kind: Any) -> torch.Tensor:
+    """Any values as a tensor; of NumPy's that are read-only a copy, which Torch would warn of."""
+    if isinstance(values, np.ndarray):
+        check_unmasked("an array", values)
+        if not values.flags.writeable:
+            values = values.copy()
+    return torch.as_tensor(values, **kind)
+
+
+def _without_memory(name: str, array: torch.Tensor) -> str:
+    """Why a tensor with numbers has no address."""
+    if array._is_zerotensor():  # type: ignore[attr-defined]
+        return f"{name} is a tensor of lazy zeros, without memory; pass {name}.clone()"
+    if torch._is_functional_tensor(array):
+        return (
+            f"{name} is a functionalised tensor (torch.func.functionalize), whose memory this call "
+            "cannot read or write; call it outside"
+        )
+    return (
+        f"{name} has no memory: torch.func or a tracer of Torch's stands for it, or its storage was "
+        "resized to 0 bytes, which this call cannot follow; call it outside, or on a tensor with "
+        "numbers"
+    )
 
 
 def _reused(device: str, single: bool, shape: tuple[int, ...]) -> bool:

@@ -10,11 +10,11 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import warp as wp
 
 from . import layout
 from .libraries import NUMPY, WARP, known, library_of, not_an_array, recognised
 from .protocol import A, Array, Library, View, dtype_name
+from .warp_arrays import device_named
 
 
 def view(name: str, array: Array) -> View:
@@ -84,7 +84,7 @@ def kind_of(like: Array | None, dtype: Any, device: Any) -> tuple[Library, str, 
         if device is not None and str(device) != where:
             raise ValueError(f"like= lies on {where}, not on {device}; give one of the two")
     elif device is not None:
-        library, where = WARP, wp.get_device(str(device)).alias
+        library, where = WARP, device_named(device).alias
     if dtype is not None:
         name = dtype_name(dtype)
         if name not in ("float32", "float64"):

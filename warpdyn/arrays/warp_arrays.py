@@ -14,6 +14,19 @@ import warp as wp
 from . import layout
 from .protocol import Library, Part, View, dtype_name, rows_of, wrong_dtype
 
+
+def device_named(device: Any) -> wp.Device:
+    """Warp's device of that name; ValueError says which devices there are."""
+    try:
+        return wp.get_device(str(device))
+    except Exception:  # Warp raises several kinds, by what is wrong with the name
+        devices = [each.alias for each in wp.get_devices()]
+        gpu = "" if len(devices) > 1 else "; Warp found no CUDA device: nvidia-smi should list one"
+        raise ValueError(
+            f"there is no device {str(device)!r} here, only {', '.join(devices)}{gpu}"
+        ) from None
+
+
 DIMENSIONS = 4
 """Warp's limit."""
 
@@ -28,7 +41,8 @@ class WarpArrays(Library):
 
     def view(self, name: str, array: Any) -> View:
         if array.dtype not in (wp.float32, wp.float64):
-            raise wrong_dtype(name, getattr(array.dtype, "__name__", array.dtype))
+            kind = getattr(array.dtype, "__name__", array.dtype)
+            raise wrong_dtype(name, kind, f"wp.array({name}.numpy(), dtype=wp.float32)")
         size = 4 if array.dtype is wp.float32 else 8
         strides = tuple([s // size for s in array.strides])
         return View(self, array.ptr or 0, array.shape, strides, size == 4, array.device.alias)
@@ -97,7 +111,7 @@ class WarpArrays(Library):
         return array
 
     def moved(self, array: wp.array, dtype: str, device: Any) -> wp.array:
-        where, kind = wp.get_device(str(device or array.device)), DTYPES[dtype]
+        where, kind = device_named(device or array.device), DTYPES[dtype]
         if array.dtype is not kind:
             wide = self._side_by_side(array.shape, kind, array.device)
             wp.utils.array_cast(array, wide)

@@ -161,7 +161,14 @@ class Workload:
 
     def bind(self) -> Callable[[], Any]:
         """The same call, prepared once."""
-        return bind(self.function, self.model, *self.inputs, out=self.out, **self.options)
+        return bind(
+            self.function,
+            self.model,
+            *self.inputs,
+            out=self.out,
+            constants="once",
+            **self.options,
+        )
 
     def states(self, sample: int) -> list[np.ndarray]:
         """The first inputs, as the kernel reads them, in float64."""

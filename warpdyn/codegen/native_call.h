@@ -50,6 +50,9 @@ struct Native {
     I32 (*data)(void*, I64*);
     bool (*follows)();  // whether gradients are asked for
     I64 cpu, strided;
+    // Where a tensor has its dispatch keys, in words of 64 bits, and those that a tensor of plain numbers may have:
+    // not those of lazy negation, lazy zeros or functionalisation.
+    I64 keys_at, plain_keys;
     Object *tensor, *parameter, *yes, *address, *followers, *transforms, *forward_mode;
     // Names of attributes, and what takes a backward pass that is not known.
     Object *requires_grad, *level, *to_save, *saved, *known, *backward;
@@ -144,6 +147,7 @@ struct Native {
     Object* const type = ((const NumpyArray*)x)->type;
     if (type != torch.tensor && type != torch.parameter) return false;
     void* const tensor = (I64*)x + 2;
+    if ((*(const I64**)tensor)[torch.keys_at] & ~torch.plain_keys) return false;
     I32 kind, device, layout;
     I64 number;
     const I64 *found, *steps;
@@ -162,7 +166,7 @@ struct Native {
       return false;
     }
     address = address_of(table, x);
-    return address != -1 && !(address & unaligned);
+    return address != -1 && address && !(address & unaligned);
   }
 
   // Whether an operand is of the same kind; an array's address and its place. `at` moves behind it.

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..arrays import Array, View, views
 from ..arrays.libraries import NUMPY
+from ..arrays.numpy_arrays import check_unmasked
 from ..arrays.overlap import check_writable, overlapping
 from ..arrays.protocol import rows_of
 from ..model import Model
@@ -36,6 +37,7 @@ def plain_numbers(x: Input, array: Any, first: View) -> Array:
     if first.library is NUMPY and getattr(array, "dtype", None) == _dtype(first):
         return array
     if isinstance(array, (list, tuple)) or (isinstance(array, np.ndarray) and array.ndim == 1):
+        check_unmasked(x.label, array)
         return views.numbers(first.library, first.device, first.single, tuple(map(float, array)))
     if not hasattr(array, "shape"):
         raise TypeError(f"{x.label} must be numbers (x, y, z) or an array, got {array!r}")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
 from types import MappingProxyType, MethodType
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar, get_args, overload
 
 from ..arrays.libraries import library_of
 from ..model import Model
@@ -22,6 +22,7 @@ from .compiling import collecting
 from .config import config
 from .edges import carry_out, plan_of
 from .inputs import CONFIGURATIONS
+from .job import BoundCall, Constants
 from .launch import computed, prepare
 from .mixed_libraries import in_one_library
 from .native_call import NativeCalls
@@ -176,13 +177,24 @@ def batched(describe: Callable[P, Call[R]]) -> Callable[P, R]:
     return function
 
 
-def bind(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Callable[[], R]:
+@overload
+def bind(
+    function: Callable[..., R], *args: Any, constants: Constants, **kwargs: Any
+) -> Callable[[], R]: ...
+@overload
+def bind(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Callable[[], R]: ...
+def bind(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[[], Any]:
     """A call prepared once: `run = bind(wd.rnea, model, q, v, a, out=tau)`, then `run()` launches
     without any check.
 
     The arrays stay the ones given here: change their contents in place between calls. Returns a
-    callable that returns the result array. Constant entries of the result (structural zeros) are
-    written when binding, not at each run.
+    callable that returns the result array.
+
+    constants: when constant entries of the result (structural zeros) are written. "each_run": the
+    result is whole after each run, whatever else was written into its array. "once": they are
+    written when binding, and left alone by `run`. This saves the memory traffic of the zeros (half
+    of a humanoid's mass matrix), and is right only where nothing else writes the array: no other
+    bound call, no `out=`, no assignment.
 
     >>> model = wd.load_robot("panda")
     >>> q = wd.random_configuration(model, 100)
@@ -191,7 +203,13 @@ def bind(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Callabl
     >>> np.allclose(run(), wd.gravity_torques(model, q))
     True
     """
-    return _bound(described(function, args, kwargs), None)
+    parameters = getattr(function, "__signature__", inspect.Signature()).parameters
+    constants: Constants = "each_run"
+    if "constants" not in parameters:  # else it is an option of the function's own
+        constants = kwargs.pop("constants", constants)
+    if constants not in get_args(Constants):
+        raise ValueError(f'constants must be "each_run" or "once", got {constants!r}')
+    return _bound(described(function, args, kwargs), None, constants)
 
 
 def bind_single(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Callable[[], R]:
@@ -200,14 +218,14 @@ def bind_single(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> 
     return _bound(described(function, args, kwargs), "scalar")
 
 
-def _bound(call: Call, target: str | None) -> Callable[[], Any]:
+def _bound(call: Call, target: str | None, constants: Constants = "each_run") -> Callable[[], Any]:
     job = prepare(call, target)
     if target is not None and (job.count != 1 or job.kernel.device.is_cuda):
         raise ValueError(
             f"bind_single is for one environment on the CPU, got {job.count} on {job.kernel.device}"
         )
-    run: Callable[[], Any] = job.bound()
-    return run if call.named is None else lambda: call.handed_out(run())
+    run: Callable[[], Any] = job.bound(constants)
+    return run if call.named is None else BoundCall(lambda: call.handed_out(run()))
 
 
 def described(function: Callable[..., Any], args: tuple, kwargs: dict[str, Any]) -> Call:

@@ -22,6 +22,7 @@ import warp as wp
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
+from ..arrays.protocol import wrong_dtype
 from ..model import Model
 from .call import Call, derived, gather, gathered, summed_tables, tables_of, without_seeds
 from .compiling import collecting
@@ -38,14 +39,23 @@ Compute = Callable[[Call], Any]
 
 def run(call: Call, compute: Compute) -> Any:
     """Carry out a call, as an operation of JAX's where it traces or the arrays lie on a GPU."""
-    _, arrays = gather(call)
+    inputs, arrays = gather(call)
     if not any(_traced(x) or _on_gpu(x) for x in arrays.values()):
         return compute(call)
     if call.out is not None:
         raise TypeError("JAX arrays cannot be written in place; leave out= away and use the result")
     first_name, first = next(iter(arrays.items()))
-    if first.dtype not in (jnp.float32, jnp.float64):
-        raise TypeError(f"{first_name} must be float32 or float64, got {first.dtype}; convert it")
+    for name, x in arrays.items():
+        if not hasattr(x, "dtype") or (inputs[name].plain and isinstance(x, np.ndarray)):
+            continue  # plain numbers, which take the dtype of the others
+        label = inputs[name].label
+        if x.dtype not in (jnp.float32, jnp.float64):
+            raise wrong_dtype(label, x.dtype, f"{label}.astype(jnp.float32)")
+        if x.dtype != first.dtype:
+            raise TypeError(
+                f"all arrays of a call must be of one dtype: {first_name} is {first.dtype}, {label} "
+                f"is {x.dtype}; convert {label} to {first.dtype}"
+            )
     arrays = {name: jnp.asarray(x, first.dtype) for name, x in arrays.items()}
     # Shapes are checked while JAX still knows the caller's line.
     rows, lead = all_in_rows(replace(gathered(call), arrays=arrays))

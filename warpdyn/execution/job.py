@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from ..arrays import Array, Library, View
 from ..arrays.layout import BLOCK, LOOP_BLOCK
@@ -24,6 +24,27 @@ FIRST, COUNT, KEEP_CONSTANTS, STREAM = map(
 """Where each integer of a launch stands."""
 
 
+Constants = Literal["each_run", "once"]
+"""When a bound call writes constant entries of its results: at each run, or when it is bound."""
+
+
+class BoundCall(partial):  # type: ignore[type-arg]  # in C: called in no time of its own
+    """A call that is prepared: each time it is called it launches, and gives back the results."""
+
+    held: Any = None
+    """What has to live as long."""
+
+    def __repr__(self) -> str:
+        return "<bound call of warpdyn>"
+
+    def __reduce_ex__(self, _: Any) -> Any:
+        """Refuse `copy` and `pickle`: the launch is bound to memory of this process."""
+        raise TypeError(
+            "a bound call cannot be pickled or copied: it launches a kernel of this process on the "
+            "arrays that it was bound to; pickle the model and the arrays, and call wd.bind again"
+        )
+
+
 @dataclass
 class Job:
     """A call checked and ready: its kernel, the integers to launch it with, and its results."""
@@ -39,9 +60,8 @@ class Job:
     sums: Mapping[int, tuple[tuple[int, ...], Any]]
     """Results that are cotangents of tables, by their number: the table's shape, and the array that
     the sum over all environments is written to, if there is one."""
-    copied: Sequence[str]
-    """Names of inputs of which a copy is read, where no single stride leads through their leading
-    dimensions."""
+    copied: Mapping[str, str]
+    """Names of inputs of which a copy is read, and why."""
     inputs: Mapping[str, View]
     arrays: Mapping[str, Array]
     """What is read, by name: where it lies, and the arrays."""
@@ -100,30 +120,37 @@ class Job:
             )
         return results if len(results) > 1 else results[0]
 
-    def bound(self) -> Callable[[], Array]:
-        """Launch once, then a closure that launches again and leaves constant entries alone."""
-        if self.copied:
+    def bound(self, constants: Constants = "each_run") -> Callable[[], Array]:
+        """Launch once, then a closure that launches again: with constant entries of results, or
+        without, where nothing else writes them ("once")."""
+        for name, reason in self.copied.items():
             raise ValueError(
-                f"bind reads arrays where they lie, but no single stride leads through the leading "
-                f"dimensions of {', '.join(self.copied)}; pass an array of one piece"
+                f"bind reads arrays where they lie, and could read a copy of {name} only: {reason}; "
+                "pass an array of one piece"
             )
         self.launch_once()
-        self.arguments[KEEP_CONSTANTS], self.arguments[STREAM] = 1, self.past_cache_when_bound
+        if constants == "once":
+            self.arguments[KEEP_CONSTANTS], self.arguments[STREAM] = 1, self.past_cache_when_bound
         launch, commands = self._prepared(self.kernel.new_command)
         if self.stream is None and self.library.in_place and not self.sums:
-            result, keep = self.handed_back(), (self.keep, commands)
+            result = self.handed_back()
+            if len(commands) == 1 and launch is commands[0].entry:
+                bound = BoundCall(launch, result)
+            else:
 
-            def run_in_place(_keep: tuple = keep) -> Array:
-                launch()
-                return result
+                def run_in_place() -> Array:
+                    launch()
+                    return result
 
-            return run_in_place
+                bound = BoundCall(run_in_place)
+            bound.held = (self.keep, commands)
+            return bound
 
         def run() -> Array:
             launch()
             return self.handed_back()
 
-        return run
+        return BoundCall(run)
 
     def _prepared(self, command: Callable[[], Command]) -> tuple[Callable[[], None], list[Command]]:
         """What launches it, and the commands that this needs: one, on threads without Python if the

@@ -66,7 +66,10 @@ class Command:
         self._packed = packed
         self._threads = 1
         self._on_cuda = device.is_cuda
-        self.run: Callable[..., None] = _entry(self._launch) or self._launch.launch
+        self.entry = _entry(self._launch)
+        """The kernel without Warp's functions around it, which gives back its argument; None where
+        this Warp keeps it elsewhere."""
+        self.run: Callable[..., None] = self.entry or self._launch.launch
 
     def run_at_once(self) -> None:
         """Run it even while Warp records launches, which is not to have this one."""
@@ -102,7 +105,7 @@ class Command:
             self._threads = count
 
 
-def _entry(launch: wp.Launch) -> Callable[..., None] | None:
+def _entry(launch: wp.Launch) -> Callable[..., Any] | None:
     """A CPU kernel called without Warp's functions around it, which take 3 us; None where this Warp
     keeps it elsewhere.
 
@@ -114,11 +117,12 @@ def _entry(launch: wp.Launch) -> Callable[..., None] | None:
         return None
     bounds, packed = (ctypes.byref(x) for x in launch.params)
 
-    def run() -> None:
+    def run(result: Any = None) -> Any:
         if runtime._apic_capture is None:
             forward(bounds, packed)
         else:
             launch.launch()
+        return result
 
     return run
 

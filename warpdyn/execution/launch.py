@@ -13,6 +13,7 @@ import warp as wp
 
 from ..arrays import Array, View, views
 from ..arrays.layout import ROWS_FROM, STREAM_FROM
+from ..arrays.libraries import library_of
 from ..codegen.arguments import FIELDS, HEADER
 from ..codegen.source import TARGETS, Source, target_of, write
 from ..model import Model
@@ -65,6 +66,7 @@ def prepare(call: Call, target: str | None = None) -> Job:
     dimensions their number and the memory order; all others must agree.
     """
     known, arrays = gather(call)
+    lazy = resolve(arrays)
     records = iter(known.values())
     first_input = next(records)
     first_name = first_input.name
@@ -83,13 +85,13 @@ def prepare(call: Call, target: str | None = None) -> Job:
     lead = first.shape[: len(first.shape) - len(first_input.shape)]
     # A row of each array for each robot, which nearly always holds; what else is right takes longer
     # to say.
-    plain, copied = len(lead) < 2, []
+    plain, copied = len(lead) < 2, lazy
     for x, v in zip(known.values(), inputs.values(), strict=True):
         check_kind(x.label, v, first_name, first)
         plain = plain and v.shape == lead + x.shape
     if not plain:
         rows = Rows(call, known, arrays, inputs)
-        lead, inputs, copied = rows.lead, rows.views, rows.copied
+        lead, inputs, copied = rows.lead, rows.views, {**lazy, **rows.copied}
         first, first_input = inputs[rows.leader], known[rows.leader]
 
     # A model that nobody holds takes its kernels along.
@@ -146,7 +148,7 @@ def prepare(call: Call, target: str | None = None) -> Job:
         )
 
     # Results of a large batch would not stay in the cache, and are written past it (`layout`).
-    # A bound launch leaves constants alone; any other writes them too, which counts where
+    # A bound launch may leave constants alone; any other writes them too, which counts where
     # environments lie side by side: rows are judged by the rest, as they were measured.
     size, constants = count * source.bytes, count * source.constant_bytes
     when_bound = (size > STREAM_FROM) + (size > ROWS_FROM)
@@ -178,6 +180,20 @@ def prepare(call: Call, target: str | None = None) -> Job:
         side_by_side=side_by_side,
         past_cache_when_bound=when_bound,
     )
+
+
+LAZY = "its memory does not hold its numbers (Torch's lazy views: resolve_neg(), clone())"
+"""Why a copy of an input is read."""
+
+
+def resolve(arrays: dict[str, Any]) -> dict[str, str]:
+    """Put copies in the place of arrays whose memory does not hold their numbers; why, by name."""
+    lazy = {}
+    for name, array in arrays.items():
+        arrays[name] = library_of(array).resolved(array)
+        if arrays[name] is not array:
+            lazy[name] = LAZY
+    return lazy
 
 
 def _beside_sums(

@@ -19,6 +19,9 @@ from .argument_checks import check_shape
 from .call import Call, gathered, inputs_of
 from .inputs import Input
 
+NO_STRIDE = "no single stride leads through its leading dimensions"
+"""Why a copy of an input is read."""
+
 Shapes = Mapping[str, tuple[int, ...]]
 
 
@@ -59,7 +62,8 @@ class Rows:
         """Copies that are needed take the place of their arrays in `arrays`."""
         self.lead = leading(call, inputs, {name: v.shape for name, v in seen.items()})
         self.views: dict[str, View] = {}
-        self.copied: list[str] = []
+        self.copied: dict[str, str] = {}
+        """Inputs of which a copy is read, and why."""
         self.leader = next(iter(inputs))
         """Name of the first array that has the leading dimensions."""
         number, found = len(self.lead), False
@@ -71,7 +75,7 @@ class Rows:
                 if rows is None:
                     arrays[name] = in_rows(arrays[name], self.lead)
                     rows = views.view(name, arrays[name])
-                    self.copied.append(name)
+                    self.copied[name] = NO_STRIDE
                 v = rows
             self.views[name] = v
 

@@ -233,7 +233,7 @@ class KnownCall:
             where = [*map(library.address, arrays)]
         except RuntimeError:  # it has no memory
             return MISS
-        if reduce(or_, where) & self.unaligned:
+        if reduce(or_, where) & self.unaligned or not all(where):  # 0: it has no memory
             return MISS
         if self.outs:
             if not library.writable([arrays[k] for k in self.outs]):

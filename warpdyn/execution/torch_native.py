@@ -71,9 +71,38 @@ def _numbers(name: str, x: torch.Tensor) -> list[int]:
     return [*(ctypes.c_int64 * x.ndim).from_address(where)] if where else []
 
 
+_WORDS = 23
+"""Words of 64 bits at the beginning of a tensor of Torch's C++ that are searched for its keys. The
+smallest known structure has 24."""
+
+
+@cache
+def _keys() -> tuple[int, int] | None:
+    """Where a tensor of Torch's C++ has its dispatch keys, in words of 64 bits, and those of a tensor
+    of plain numbers; None where they are not found."""
+    with torch.inference_mode(False):
+        x, z = torch.zeros((4, 3)), torch.zeros((4, 3), dtype=torch.complex64)
+        lazy = (z.conj().imag, torch._efficientzerotensor((4, 3)), torch._to_functional_tensor(x))
+        others = (torch.nn.Parameter(x), x.T[1:], x.double(), torch.zeros(2, requires_grad=True))
+    try:
+        keys = [torch._C._dispatch_keys(each).raw_repr() for each in (x, *lazy, *others)]
+    except AttributeError:
+        return None
+    plain = keys[0]
+    at = set(range(_WORDS))
+    for each, key in zip((x, *lazy, *others), keys, strict=True):
+        words = (ctypes.c_uint64 * _WORDS).from_address(each._cdata)
+        at &= {k for k, word in enumerate(words) if word == key}
+    extra = [key & ~plain for key in keys]
+    # Each kind of lazy tensor must be told by a key that no plain one has.
+    if len(at) != 1 or not all(extra[1:4]) or any(extra[4:]):
+        return None
+    return at.pop(), plain
+
+
 def _as_expected() -> bool:
     """Whether Torch says of tensors what it says to Python."""
-    if object.__basicsize__ != 16 or _library() is None:
+    if object.__basicsize__ != 16 or _library() is None or _keys() is None:
         return False
     codes = set()
     for kind in (torch.float32, torch.float64):
@@ -99,8 +128,8 @@ def _as_expected() -> bool:
 @cache
 def torch_words() -> Words | None:
     """What the C functions use of Torch's; None where they cannot."""
-    library = _library()
-    if library is None or not _as_expected():
+    library, keys = _library(), _keys()
+    if library is None or keys is None or not _as_expected():
         return None
     names = [*(f"aoti_torch_get_{x}" for x in _ASKED), "aoti_torch_grad_mode_is_enabled"]
     asked = [ctypes.cast(getattr(library, x), ctypes.c_void_p).value or 0 for x in names]
@@ -108,7 +137,7 @@ def torch_words() -> Words | None:
     objects += (followers, transforms, forward_ad)  # type: ignore[assignment]
     attributes = ("requires_grad", "_current_level", "to_save", "saved_tensors", "known_by")
     held = [*objects, *map(sys.intern, attributes), _unknown]
-    return words_of([*asked, _CPU, _STRIDED, *map(id, held)], *held)
+    return words_of([*asked, _CPU, _STRIDED, *keys, *map(id, held)], *held)
 
 
 def tensor_words(x: torch.Tensor, place: int) -> list[int] | None:

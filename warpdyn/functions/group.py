@@ -12,6 +12,7 @@ from ..arrays.libraries import library_of
 from ..execution.batched import bind, described
 from ..execution.call import input_shapes, inputs_of
 from ..execution.evaluate import record_call, result_shapes
+from ..execution.job import BoundCall, Constants
 from ..model import Model
 
 
@@ -120,6 +121,7 @@ class Group:
         *given: Array[A],
         out: Any = None,
         each: Mapping[str, Sequence[Any]] | None = None,
+        constants: Constants = "each_run",
         **options: Any,
     ) -> Callable[[], A]: ...
     @overload
@@ -129,6 +131,7 @@ class Group:
         *given: Array[A],
         out: Any = None,
         each: Mapping[str, Sequence[Any]] | None = None,
+        constants: Constants = "each_run",
         **options: Any,
     ) -> Callable[[], A | tuple[A, ...]]: ...
     def bind(
@@ -137,14 +140,21 @@ class Group:
         *given: Array[A],
         out: Any = None,
         each: Mapping[str, Sequence[Any]] | None = None,
+        constants: Constants = "each_run",
         **options: Any,
     ) -> Callable[[], A | tuple[A, ...]]:
         """The calls prepared once, as `warpdyn.bind` does it: then `run()` launches them without
-        any check."""
+        any check. constants: as of `warpdyn.bind`."""
         calls = self._calls(function, given, options, each)
         outs, results = self._outs(function, calls, out)
-        launches = [
-            bind(function, *args, out=mine if len(mine) > 1 else mine[0], **keywords)
+        launches: list[Callable[[], Any]] = [
+            bind(
+                function,
+                *args,
+                out=mine if len(mine) > 1 else mine[0],
+                constants=constants,
+                **keywords,
+            )
             for (args, keywords), mine in zip(calls, outs, strict=True)
         ]
 
@@ -153,7 +163,7 @@ class Group:
                 launch()
             return results
 
-        return run
+        return BoundCall(run)
 
     def cost(
         self,

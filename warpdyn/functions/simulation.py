@@ -210,6 +210,14 @@ class Simulation:
         for name, values in state.items():
             self._library.assign(self._array(name), slice(None), np.asarray(values))
 
+    def __reduce_ex__(self, _: Any) -> Any:
+        """Refuse `copy` and `pickle`: the launch is bound to memory of this process."""
+        raise TypeError(
+            "a Simulation cannot be pickled or copied: its launch is bound to its arrays in this "
+            "process; pickle its model and state(), make another Simulation with the same arguments, "
+            "and restore(state) there"
+        )
+
     def __repr__(self) -> str:
         scene = dict(self._call.options)["scene"]
         return (

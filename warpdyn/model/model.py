@@ -8,8 +8,9 @@ over, with fixed joints lumped and mimic joints reduced, is its tree (`warpdyn.m
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import FrozenInstanceError
 from types import MappingProxyType
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from . import describe, edits, restructure
 from .actuators import Actuator
@@ -24,6 +25,40 @@ from .tendons import Tendon
 from .to_urdf import to_urdf as urdf_text
 from .to_usd import to_usd as usd_text
 
+INSTEAD = {
+    "gravity": "pass gravity= to the call, or model.params(gravity=...)",
+    **dict.fromkeys(
+        ("position_lower", "position_upper", "velocity_limit", "effort_limit", "limits"),
+        "model.with_limits(joint, ...) returns a changed copy",
+    ),
+    **dict.fromkeys(
+        ("neutral", "configurations", "home"),
+        "model.with_configuration(name, q) returns a changed copy",
+    ),
+    **dict.fromkeys(
+        ("armature", "base_armature"), "model.with_armature(...) returns a changed copy"
+    ),
+    **dict.fromkeys(
+        ("friction", "damping", "viscous", "coulomb"),
+        "model.with_friction(...) returns a changed copy",
+    ),
+    **dict.fromkeys(
+        ("mass", "masses", "total_mass"),
+        "model.with_link_mass(...) and with_payload(...) return a changed copy, and "
+        "model.params(mass=...) varies it",
+    ),
+    "base_velocity": "model.with_base_velocity(...) returns a changed copy",
+    "name": "dataclasses.replace(model, name=...) returns a changed copy",
+}
+"""What to call where someone sets an attribute of a model."""
+
+
+def _instead(name: str) -> str:
+    others = (
+        "methods with_... return a changed copy, model.params(...) varies numbers by environment"
+    )
+    return INSTEAD.get(name, f"{others}; keep data of your own beside the model")
+
 
 class Model(Structure):
     """A robot: links and joints in tree order (depth first, siblings as they stand in the
@@ -31,6 +66,17 @@ class Model(Structure):
 
     Load one with `warpdyn.load` or `warpdyn.load_robot`, or make one with `warpdyn.ModelBuilder`.
     """
+
+    if not TYPE_CHECKING:  # a type checker is to refuse these itself
+
+        def __setattr__(self, name: str, value: object) -> None:
+            """Refuse every attribute: a half-changed robot would compute with the old numbers."""
+            raise FrozenInstanceError(
+                f"a Model does not change, so that {name} cannot be set; {_instead(name)}"
+            )
+
+        def __delattr__(self, name: str) -> None:
+            raise FrozenInstanceError(f"a Model does not change, so that {name} cannot be deleted")
 
     def __repr__(self) -> str:
         return f"<Model {describe.head(self)}>"

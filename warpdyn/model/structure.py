@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from itertools import count
-from typing import Literal, TypeVar
+from types import MappingProxyType
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -53,7 +54,11 @@ class Coordinates:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Structure:
-    """Links and joints in tree order: depth first, siblings as they stand in the description."""
+    """Links and joints in tree order: depth first, siblings as they stand in the description.
+
+    Two are equal where all of their fields are, so that a copy or a pickled one is the same robot,
+    and shares its kernels. Arrays are read-only: `copy()` what is to be changed.
+    """
 
     name: str
     """The robot's, as its description has it."""
@@ -88,6 +93,29 @@ class Structure:
     """What `configurations` makes arrays of."""
     is_simulated: bool = False
     """The description is of a simulation (MJCF): its passive forces act in a `Simulation`."""
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if type(other) is not type(self):
+            return NotImplemented
+        # By the key first, which tells nearly all apart, and -0.0 from 0.0 as fields do not.
+        return self.key == other.key and self._fields == other._fields
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.key)
+
+    @property
+    def _fields(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Fields alone: copies make arrays of their own, which are read-only too."""
+        return self._fields
 
     # Names and indices.
 
@@ -129,7 +157,7 @@ class Structure:
             kind = joint.kind
             table[joint.name] = Coordinates(slice(nq, nq + kind.nq), slice(nv, nv + kind.nv))
             nq, nv = nq + kind.nq, nv + kind.nv
-        return table
+        return MappingProxyType(table)
 
     @cached_property
     def q_names(self) -> tuple[str, ...]:
@@ -237,8 +265,7 @@ class Structure:
         for joint in self.joints:  # parents come first
             child, parent = self.link_index(joint.child), self.link_index(joint.parent)
             table[child] |= table[parent]
-        table.setflags(write=False)
-        return table
+        return _read_only(table)
 
     @cached_property
     def _link_indices(self) -> Mapping[str, int]:
@@ -265,8 +292,8 @@ class Structure:
 
     @cached_property
     def neutral(self) -> np.ndarray:
-        """(nq,) zero position; a floating base at the origin, not turned."""
-        return self._q_at({})
+        """(nq,) zero position, read-only; a floating base at the origin, not turned."""
+        return _read_only(self._q_at({}))
 
     @cached_property
     def configurations(self) -> Configurations:
@@ -288,23 +315,27 @@ class Structure:
 
     @cached_property
     def position_lower(self) -> np.ndarray:
-        """(nq,) lower position limits [rad, m]; -inf where there is none."""
-        return np.array([limits.lower for j in self.moving_joints for limits in j.q_limits])
+        """(nq,) lower position limits [rad, m]; -inf where there is none. Read-only."""
+        limits = [each.lower for j in self.moving_joints for each in j.q_limits]
+        return _read_only(np.array(limits))
 
     @cached_property
     def position_upper(self) -> np.ndarray:
-        """(nq,) upper position limits [rad, m]; inf where there is none."""
-        return np.array([limits.upper for j in self.moving_joints for limits in j.q_limits])
+        """(nq,) upper position limits [rad, m]; inf where there is none. Read-only."""
+        limits = [each.upper for j in self.moving_joints for each in j.q_limits]
+        return _read_only(np.array(limits))
 
     @cached_property
     def velocity_limit(self) -> np.ndarray:
-        """(nv,) [rad/s, m/s]; inf where there is none."""
-        return np.array([limits.velocity for j in self.moving_joints for limits in j.v_limits])
+        """(nv,) [rad/s, m/s]; inf where there is none. Read-only."""
+        limits = [each.velocity for j in self.moving_joints for each in j.v_limits]
+        return _read_only(np.array(limits))
 
     @cached_property
     def effort_limit(self) -> np.ndarray:
-        """(nv,) [N·m, N]; inf where there is none."""
-        return np.array([limits.effort for j in self.moving_joints for limits in j.v_limits])
+        """(nv,) [N·m, N]; inf where there is none. Read-only."""
+        limits = [each.effort for j in self.moving_joints for each in j.v_limits]
+        return _read_only(np.array(limits))
 
     @cached_property
     def key(self) -> str:
@@ -347,6 +378,11 @@ class Structure:
 
 Robot = TypeVar("Robot", bound=Structure)
 """The class of model that a change is made of, and makes."""
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    array.setflags(write=False)
+    return array
 
 
 def _dotted(joint: str, coordinate: str) -> str:
