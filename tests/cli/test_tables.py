@@ -92,3 +92,11 @@ def test_prose_is_broken_between_words(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "20")
     tables.say("a line of prose, and /a/path/that/is/long/a-b.png")
     assert capsys.readouterr().out == "a line of prose, and\n/a/path/that/is/long/a-b.png\n"
+
+
+def test_prose_shows_what_is_not_printable(capsys: pytest.CaptureFixture[str]) -> None:
+    """Such as a policy's metadata, which anybody may have written: no control reaches a terminal."""
+    tables.say("policy.onnx, made by \x1b[2J\x9b31mme\nall checks passed \u202e")
+    assert capsys.readouterr().out == (
+        "policy.onnx, made by \\x1b[2J\\x9b31mme\\x0aall checks passed \\u202e\n"
+    )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 import pytest
 from log_files import lerobot
+from time_limit import time_limit
 
 from warpdyn.logs.opening import kind_of_log, open_log, written_as
 from warpdyn.logs.records import LogError
@@ -43,3 +45,14 @@ def test_what_cannot_be_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(LogError, match=r"need pyarrow, .* pip install 'warpdyn\[labels\]'"):
         open_log(tmp_path / "a.parquet")
+
+
+def test_a_pipe_is_no_log(tmp_path: Path) -> None:
+    """Nobody waits for its other end."""
+    for ending in ("csv", "npz", "parquet", "mcap"):
+        os.mkfifo(tmp_path / f"pipe.{ending}")
+        with (
+            time_limit(),
+            pytest.raises(LogError, match="it is a pipe, a socket or a device; name"),
+        ):
+            open_log(tmp_path / f"pipe.{ending}")

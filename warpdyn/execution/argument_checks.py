@@ -14,6 +14,7 @@ from ..arrays.numpy_arrays import check_unmasked
 from ..arrays.overlap import check_writable, overlapping
 from ..arrays.protocol import rows_of
 from ..model import Model
+from ..model.printable import printable
 from .call import Call
 from .inputs import Input
 
@@ -116,12 +117,14 @@ def _shape_hint(model: Model, x: Input, shape: tuple[int, ...]) -> str:
             if len(mimics) == 1
             else f"the {len(mimics)} mimic joints are"
         )
-        return (
+        return printable(
             f" {model.name} has {x.shape[-1]} {noun}: {joints} not among them "
             "(see model.joint_names)."
         )
     base = ", the base's first" if model.floating_base else ""
-    return f" {model.name} has {x.shape[-1]} {noun}{base} (see model.{x.sizes[1]}_names)."
+    return printable(
+        f" {model.name} has {x.shape[-1]} {noun}{base} (see model.{x.sizes[1]}_names)."
+    )
 
 
 def result_arrays(call: Call, names: Sequence[str]) -> list[Array]:

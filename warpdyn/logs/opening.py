@@ -43,6 +43,8 @@ def open_log(path: Path, topic: str = "/joint_states") -> Log:
     kind = kind_of_log(path)
     if not path.exists():
         raise LogError("there is no such file")
+    if not (path.is_file() or path.is_dir()):
+        raise LogError("it is a pipe, a socket or a device; name a file, or the folder of a bag")
     if kind is None:
         raise LogError(f"it is none of {', '.join(ENDINGS)}, and no folder of a bag")
     if path.is_file() and not path.stat().st_size:

@@ -12,6 +12,7 @@ from ..formats.mesh_surface import colored_surfaces
 from ..model import Model
 from ..model.description import Geometry, Link, Pose
 from ..model.mesh_files import NONE, MeshError, Packages, mesh_file
+from ..model.printable import printable
 
 Which = Literal["visual", "collision"]
 """Shapes to look at, or shapes that touch."""
@@ -108,7 +109,8 @@ def _read(
         try:
             yield from ((mesh, color or METAL, plane) for mesh, color in triangles(shape, packages))
         except MeshError as error:
-            line = f'{link.name}: the mesh "{shape.filename}" is not drawn: {error}'
+            said = f'{link.name}: the mesh "{shape.filename}" is not drawn: {error}'
+            line = printable(said)
             if line not in remarks:
                 remarks.append(line)
 
