@@ -128,3 +128,19 @@ def test_a_broken_archive_is_refused_with_its_name(tmp_path: Path, save: Any) ->
     with pytest.raises(viewer.ViewerError, match="numpy cannot read it") as caught:
         read_trajectory(ARM, path)
     assert str(path) in str(caught.value)
+
+
+def test_a_broken_byte_is_a_sentence_whatever_the_library_says(tmp_path: Path) -> None:
+    """Of the packed data too, where zlib has an error of its own."""
+    path, said = tmp_path / "a.npz", set()
+    np.savez_compressed(path, q=np.tile(Q, (40, 1)), times=np.arange(200.0))
+    whole = path.read_bytes()
+    for place in range(30, 100):
+        data = bytearray(whole)
+        data[place] ^= 0xFF
+        path.write_bytes(data)
+        try:
+            read_trajectory(ARM, path)
+        except viewer.ViewerError as error:
+            said.add(str(error).partition("read it: ")[2].partition(" ")[0])
+    assert {"Bad", "Error"} <= said, said

@@ -10,7 +10,7 @@ import numpy as np
 from ..logs.opening import open_log
 from ..logs.records import LogError
 from .labelled_file import Labelling, LogFile
-from .outputs import State, output_state
+from .own_outputs import OutputState, output_state
 
 LOOKED_AT = 1000
 """Files that are opened; of more the rows are told in proportion to their bytes."""
@@ -38,7 +38,9 @@ class Forecast(NamedTuple):
 def forecast(labelling: Labelling, files: Sequence[LogFile]) -> Forecast:
     """Open the logs, read what they say of themselves, and compute two rows of zeros."""
     states = [output_state(*each) for each in files]
-    todo = [each for each, state in zip(files, states, strict=True) if state is not State.DONE]
+    todo = [
+        each for each, state in zip(files, states, strict=True) if state is not OutputState.DONE
+    ]
     looked = todo[:LOOKED_AT]
     rows, read, unknown = 0, 0, False
     inputs: dict[str, str] = {}
@@ -47,7 +49,7 @@ def forecast(labelling: Labelling, files: Sequence[LogFile]) -> Forecast:
             each.source
         ): f"{each.target} is no output of warpdyn, and is replaced with --force alone"
         for each, state in zip(files, states, strict=True)
-        if state is State.FOREIGN
+        if state is OutputState.FOREIGN
     }
     for each in looked:
         try:

@@ -22,7 +22,7 @@ from ..logs.records import Labels, Log, LogError, LogWriter
 from ..model import Model
 from ..model.joint_manifolds import LINE
 from .inputs_in_logs import Inputs
-from .outputs import stamp_of, write_beside
+from .own_outputs import stamp_of, write_beside
 from .row_quantities import Quantity, read_quantities
 from .savitzky_golay import USUAL_FILTER, Difference, Filter
 

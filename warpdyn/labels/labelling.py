@@ -21,7 +21,7 @@ from .labelled_file import Labelling, LogFile, Outcome, remove_left_behind
 from .manifest import check_settings, write_manifest
 from .on_ray import on_ray
 from .on_threads import on_threads
-from .outputs import State, output_state, refuse_foreign
+from .own_outputs import OutputState, output_state, refuse_foreign
 from .plan import log_files
 from .row_quantities import read_quantities
 from .savitzky_golay import Filter
@@ -92,8 +92,10 @@ def label(
     check_settings(out, settings, force)
     states = {each: output_state(*each) for each in files}
     if not force:
-        refuse_foreign((x.target for x, state in states.items() if state is State.FOREIGN), out)
-    todo = [each for each, state in states.items() if state is not State.DONE]
+        refuse_foreign(
+            (x.target for x, state in states.items() if state is OutputState.FOREIGN), out
+        )
+    todo = [each for each, state in states.items() if state is not OutputState.DONE]
     for folder in {each.target.parent for each in todo} | {out}:
         folder.mkdir(parents=True, exist_ok=True)
     counts = {"files": len(files), "done": len(files) - len(todo), "rows_of_this_run": 0}

@@ -19,10 +19,11 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import viser
-import viser.infra._infra as infra
 import websockets
 from viser import _messages
+from viser.infra import _infra
 
+infra: Any = _infra
 _starting = threading.Lock()
 
 

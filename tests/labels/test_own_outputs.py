@@ -12,7 +12,7 @@ import pytest
 from log_files import ARM, cubic, lerobot, write_bag
 
 import warpdyn as wd
-from warpdyn.labels.outputs import State, output_state, stamp_of
+from warpdyn.labels.own_outputs import OutputState, output_state, stamp_of
 
 quiet = partial(wd.label, progress=False)
 
@@ -46,18 +46,18 @@ def test_an_output_is_done_until_its_log_changes_in_size_or_time(tmp_path: Path,
     """Also to an older time: a log from a backup takes the place of the one that was labelled."""
     source, out = log(tmp_path / "logs", kind), tmp_path / "out"
     target = output(out, kind)
-    assert output_state(source, target) is State.MISSING
+    assert output_state(source, target) is OutputState.MISSING
     quiet(ARM, source, "rnea", out)
-    assert output_state(source, target) is State.DONE
+    assert output_state(source, target) is OutputState.DONE
     report = quiet(ARM, source, "rnea", out)
     assert (report.done, report.skipped) == (0, 1)
     inside = next(source.glob("*.db3")) if source.is_dir() else source
     for when in (1, 2**60):
         os.utime(inside, ns=(when, when))
-        assert output_state(source, target) is State.STALE
+        assert output_state(source, target) is OutputState.STALE
         report = quiet(ARM, source, "rnea", out)
         assert (report.done, report.failed) == (1, {})
-        assert output_state(source, target) is State.DONE
+        assert output_state(source, target) is OutputState.DONE
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -74,22 +74,22 @@ def test_a_foreign_file_is_refused(tmp_path: Path, kind: str, newer: bool) -> No
         quiet(ARM, source, "rnea", out)
     assert target.read_text() == "PRECIOUS" and [x.name for x in out.iterdir()] == [target.name]
     report = quiet(ARM, source, "rnea", out, force=True)
-    assert report.done == 1 and output_state(source, target) is State.DONE
+    assert report.done == 1 and output_state(source, target) is OutputState.DONE
 
 
 def test_files_of_the_right_kind_are_foreign_too(tmp_path: Path) -> None:
     """A table, an archive and a text that others have written; a link to nowhere, a folder, a pipe."""
     source = log(tmp_path / "logs", "parquet")
     for kind in ("parquet", "npz", "csv"):
-        assert output_state(source, log(tmp_path / "theirs", kind)) is State.FOREIGN
+        assert output_state(source, log(tmp_path / "theirs", kind)) is OutputState.FOREIGN
     odd = tmp_path / "odd.npz"
     np.savez(odd, warpdyn=np.array(json.dumps([1, 2])))
-    assert output_state(source, odd) is State.FOREIGN
+    assert output_state(source, odd) is OutputState.FOREIGN
     (tmp_path / "link.csv").symlink_to(tmp_path / "nowhere")
     (tmp_path / "folder.parquet").mkdir()
     os.mkfifo(tmp_path / "pipe.csv")
     for name in ("link.csv", "folder.parquet", "pipe.csv"):
-        assert output_state(source, tmp_path / name) is State.FOREIGN
+        assert output_state(source, tmp_path / name) is OutputState.FOREIGN
 
 
 def test_a_table_that_was_edited_is_foreign(tmp_path: Path) -> None:
@@ -98,9 +98,9 @@ def test_a_table_that_was_edited_is_foreign(tmp_path: Path) -> None:
     quiet(ARM, source, "rnea", out)
     target = out / "a.csv"
     target.write_text(target.read_text() + "# mine\n")
-    assert output_state(source, target) is State.FOREIGN
+    assert output_state(source, target) is OutputState.FOREIGN
     (out / ".a.csv.warpdyn").write_text('{"warpdyn": [5, {"size": []}]}')
-    assert output_state(source, target) is State.FOREIGN
+    assert output_state(source, target) is OutputState.FOREIGN
 
 
 def test_a_log_that_is_not_there_has_no_stamp(tmp_path: Path) -> None:

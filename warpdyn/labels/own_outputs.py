@@ -16,12 +16,12 @@ from typing import Any
 from ..logs.opening import read_metadata
 
 KEY = "warpdyn"
-"""Of what is said beside a CSV file, and the ending of that file's name."""
+"""Key of what is said beside a CSV file, and the ending of that file's name."""
 
 HAVE_METADATA = (".parquet", ".npz")
 
 
-class State(Enum):
+class OutputState(Enum):
     """What stands where an output is to be."""
 
     MISSING = "missing"
@@ -32,15 +32,15 @@ class State(Enum):
     """A file that warpdyn has not written."""
 
 
-def output_state(source: Path, target: Path) -> State:
+def output_state(source: Path, target: Path) -> OutputState:
     """What stands at `target`: size and time of the log are compared for equality, as an older log
     may take the place of a newer one."""
     if not target.exists():
-        return State.FOREIGN if target.is_symlink() else State.MISSING
+        return OutputState.FOREIGN if target.is_symlink() else OutputState.MISSING
     said = metadata_of(target)
     if said is None:
-        return State.FOREIGN
-    return State.DONE if said.get("source") == stamp_of(source) else State.STALE
+        return OutputState.FOREIGN
+    return OutputState.DONE if said.get("source") == stamp_of(source) else OutputState.STALE
 
 
 def stamp_of(source: Path) -> dict[str, Any]:
