@@ -64,7 +64,7 @@ def limit(kind: int, size: int) -> Callable[[_Compiler], None]:
     [
         (lambda compiler: compiler.process.kill(), "SIGKILL; free memory"),
         (limit(resource.RLIMIT_AS, 60 << 20), "failed to map.*free memory"),
-        (limit(resource.RLIMIT_AS, SCARCE), "(out of memory|failed to map).*free memory"),
+        (limit(resource.RLIMIT_AS, SCARCE), "(out of memory|failed to map|bad_alloc).*free memory"),
         (limit(resource.RLIMIT_FSIZE, 4096), "could not be written .* make room"),
     ],
     ids=["killed", "no memory", "little memory", "file size"],

@@ -39,7 +39,7 @@ PRIVATE = ("_run_codegen", "_write_meta", "_get_compile_output_name", "_get_meta
 """Methods of a Warp module that have no public name. Without them Warp compiles and loads by itself."""
 
 
-class Place(NamedTuple):
+class ObjectFiles(NamedTuple):
     """Where the files of a kernel lie."""
 
     folder: Path
@@ -51,17 +51,17 @@ class Place(NamedTuple):
         return self.folder / (self.object + HASHES)
 
 
-def place_of(module: Any, device: wp.Device) -> Place:
+def place_of(module: Any, device: wp.Device) -> ObjectFiles:
     """The place of a Warp module's files in Warp's cache."""
     folder = Path(str(wp.config.kernel_cache_dir)).absolute()
-    return Place(
+    return ObjectFiles(
         folder / module.get_module_identifier(BLOCK),
         module._get_compile_output_name(device, block_dim=BLOCK),
         module._get_meta_name(block_dim=BLOCK),
     )
 
 
-def is_whole(place: Place) -> bool:
+def is_whole(place: ObjectFiles) -> bool:
     """Whether the files are there as we compiled them."""
     if not place.folder.is_dir() or sealed_files.distrust_folder(place.folder):
         return False
@@ -71,7 +71,7 @@ def is_whole(place: Place) -> bool:
     return content == _hashes(place, place.folder)
 
 
-def _hashes(place: Place, folder: Path) -> bytes | None:
+def _hashes(place: ObjectFiles, folder: Path) -> bytes | None:
     """The content of the file with the hashes, for the files in a folder; None where one is missing."""
     found = {"kernel": place.folder.name}
     for kind, name in (("object", place.object), ("metadata", place.metadata)):
@@ -99,7 +99,7 @@ def load(module: Any, device: wp.Device) -> None:
     )
 
 
-def compile_module(module: Any, place: Place) -> None:
+def compile_module(module: Any, place: ObjectFiles) -> None:
     """Compile a module into Warp's cache. OSError where it cannot be written."""
     options = module.resolved_options[BLOCK] | {"output_arch": None}
     source, ending, metadata, *_ = module._run_codegen(options, True)
@@ -178,7 +178,7 @@ def check_room(folder: Path, needed: int) -> None:
         raise OSError(errno.ENOSPC, text)
 
 
-def _keep(made: Path, source: str, place: Place) -> None:
+def _keep(made: Path, source: str, place: ObjectFiles) -> None:
     """Move the files of a build into their place, with their hashes."""
     if not sealed_files.is_shared():
         for each in made.iterdir():
