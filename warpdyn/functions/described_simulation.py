@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import median
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from ..algorithms.contact_rows import ContactPoint
 from ..model import Model
@@ -14,6 +14,8 @@ from ..model.reference_frames import one_of
 from .contact_points import ContactPoints
 from .ground import Ground, SoftGround, completed
 from .point_checks import checked_points
+
+AnyGround = TypeVar("AnyGround", Ground, SoftGround)
 
 PassiveForces = Literal["description", "model"]
 """Whose joint forces act in a simulation: the description's too, or those of the model alone."""
@@ -34,7 +36,8 @@ def with_passive_forces(model: Model, asked: PassiveForces | None) -> Model:
     acting = [e for x in (*joints, *tendons) for e in _effects(x)] + list(model.base_effects)
     damped = any(x.damping for x in tendons) or any(any(j.v_damping) for j in joints)
     rubbing = any(any(j.v_friction) for j in joints)
-    sprung = any(x.spring for x in (*joints, *tendons)) or bool(model.base_springs)
+    springs = [*(j.spring for j in joints), *(t.spring for t in tendons)]
+    sprung = any(springs) or bool(model.base_springs)
     if damped and not any(e.viscous for e in acting):
         model = model.with_friction(viscous="description")
     if rubbing and not any(e.coulomb for e in acting):
@@ -50,9 +53,7 @@ def _effects(owner: Any) -> tuple[Effects, ...]:
     return owner.effects if isinstance(owner.effects, tuple) else (owner.effects,)
 
 
-def with_description(
-    model: Model, points: Sequence[ContactPoint], ground: Ground | SoftGround
-) -> Ground | SoftGround:
+def with_description(model: Model, points: Sequence[ContactPoint], ground: AnyGround) -> AnyGround:
     """The ground with what the description says in the place of what is None: friction by point, and
     of `Ground` the stiffness and the dissipation, one for all, the median of the points."""
     if not isinstance(ground, Ground | SoftGround):
