@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import median
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, get_args
 
 from ..algorithms.contact_rows import ContactPoint
 from ..model import Model
@@ -12,10 +12,8 @@ from ..model.description import Effects
 from ..model.ground_contact import STANDARD_WEIGHT, GroundContact
 from ..model.reference_frames import one_of
 from .contact_points import ContactPoints
-from .ground import Ground, SoftGround, completed
+from .ground import AnyGround, Ground, SoftGround, completed
 from .point_checks import checked_points
-
-AnyGround = TypeVar("AnyGround", Ground, SoftGround)
 
 PassiveForces = Literal["description", "model"]
 """Whose joint forces act in a simulation: the description's too, or those of the model alone."""
@@ -55,7 +53,8 @@ def _effects(owner: Any) -> tuple[Effects, ...]:
 
 def with_description(model: Model, points: Sequence[ContactPoint], ground: AnyGround) -> AnyGround:
     """The ground with what the description says in the place of what is None: friction by point, and
-    of `Ground` the stiffness and the dissipation, one for all, the median of the points."""
+    of `Ground` the stiffness and the dissipation, one for all, the median of the points. The same
+    object where the description says nothing."""
     if not isinstance(ground, Ground | SoftGround):
         return ground
     checked = checked_points(model, points)
@@ -63,7 +62,7 @@ def with_description(model: Model, points: Sequence[ContactPoint], ground: AnyGr
     said = [each for each in contacts if each is not None]
     plain = completed(ground)
     if not said:
-        return plain
+        return ground
     found: dict[str, Any] = {}
     if ground.friction is None:
         found["friction"] = tuple(plain.friction if x is None else x.friction for x in contacts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from ..model import Model
 from ..model.ground_contact import STANDARD_WEIGHT as STANDARD_WEIGHT
@@ -54,6 +54,8 @@ class SoftGround(NamedTuple):
     q: float = 0.5
 
 
+AnyGround = TypeVar("AnyGround", Ground, SoftGround)
+
 FLAT = Ground()
 
 
@@ -66,7 +68,7 @@ def check_ground(ground: Any) -> None:
         )
 
 
-def completed(ground: Any) -> Any:
+def completed(ground: AnyGround) -> AnyGround:
     """The ground with numbers of its kind in the place of friction and dissipation that are None."""
     soft = isinstance(ground, SoftGround)
     numbers = (
