@@ -12,7 +12,7 @@ from ..model.description import Effects
 from ..model.ground_contact import STANDARD_WEIGHT, GroundContact
 from ..model.reference_frames import one_of
 from .contact_points import ContactPoints
-from .ground import AnyGround, Ground, SoftGround, completed
+from .ground import Ground, SoftGround, completed
 from .point_checks import checked_points
 
 PassiveForces = Literal["description", "model"]
@@ -51,7 +51,9 @@ def _effects(owner: Any) -> tuple[Effects, ...]:
     return owner.effects if isinstance(owner.effects, tuple) else (owner.effects,)
 
 
-def with_description(model: Model, points: Sequence[ContactPoint], ground: AnyGround) -> AnyGround:
+def with_description(
+    model: Model, points: Sequence[ContactPoint], ground: Ground | SoftGround
+) -> Ground | SoftGround:
     """The ground with what the description says in the place of what is None: friction by point, and
     of `Ground` the stiffness and the dissipation, one for all, the median of the points. The same
     object where the description says nothing."""

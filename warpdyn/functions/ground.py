@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from ..model import Model
 from ..model.ground_contact import STANDARD_WEIGHT as STANDARD_WEIGHT
@@ -54,8 +54,6 @@ class SoftGround(NamedTuple):
     q: float = 0.5
 
 
-AnyGround = TypeVar("AnyGround", Ground, SoftGround)
-
 FLAT = Ground()
 
 
@@ -68,7 +66,7 @@ def check_ground(ground: Any) -> None:
         )
 
 
-def completed(ground: AnyGround) -> AnyGround:
+def completed(ground: Ground | SoftGround) -> Ground | SoftGround:
     """The ground with numbers of its kind in the place of friction and dissipation that are None."""
     soft = isinstance(ground, SoftGround)
     numbers = (

@@ -6,14 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from copy import copy
 from fnmatch import fnmatchcase
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from ..functions.default_points import refuse_unread
 from ..functions.described_simulation import with_description, with_passive_forces
 from ..functions.drives import base_coordinates
-from ..functions.ground import completed
+from ..functions.ground import Ground, completed
 from ..functions.terrain import HeightMap
 from ..model.description import Joint, Link
 from ..model.quantities import LINK, SHAPES
@@ -53,7 +53,7 @@ def as_described(task: Task) -> Task:
     if model is task.model and ground is task.ground:
         return task
     described = copy(task)
-    described.model, described.ground = model, ground
+    described.model, described.ground = model, cast("Ground", ground)
     return described
 
 
