@@ -34,7 +34,8 @@ def with_passive_forces(model: Model, asked: PassiveForces | None) -> Model:
     acting = [e for x in (*joints, *tendons) for e in _effects(x)] + list(model.base_effects)
     damped = any(x.damping for x in tendons) or any(any(j.v_damping) for j in joints)
     rubbing = any(any(j.v_friction) for j in joints)
-    sprung = any(x.spring for x in (*joints, *tendons)) or bool(model.base_springs)
+    springs = [*(j.spring for j in joints), *(t.spring for t in tendons)]
+    sprung = any(springs) or bool(model.base_springs)
     if damped and not any(e.viscous for e in acting):
         model = model.with_friction(viscous="description")
     if rubbing and not any(e.coulomb for e in acting):
@@ -54,7 +55,8 @@ def with_description(
     model: Model, points: Sequence[ContactPoint], ground: Ground | SoftGround
 ) -> Ground | SoftGround:
     """The ground with what the description says in the place of what is None: friction by point, and
-    of `Ground` the stiffness and the dissipation, one for all, the median of the points."""
+    of `Ground` the stiffness and the dissipation, one for all, the median of the points. The same
+    object where the description says nothing."""
     if not isinstance(ground, Ground | SoftGround):
         return ground
     checked = checked_points(model, points)
@@ -62,7 +64,7 @@ def with_description(
     said = [each for each in contacts if each is not None]
     plain = completed(ground)
     if not said:
-        return plain
+        return ground
     found: dict[str, Any] = {}
     if ground.friction is None:
         found["friction"] = tuple(plain.friction if x is None else x.friction for x in contacts)

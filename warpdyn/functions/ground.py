@@ -66,7 +66,7 @@ def check_ground(ground: Any) -> None:
         )
 
 
-def completed(ground: Any) -> Any:
+def completed(ground: Ground | SoftGround) -> Ground | SoftGround:
     """The ground with numbers of its kind in the place of friction and dissipation that are None."""
     soft = isinstance(ground, SoftGround)
     numbers = (

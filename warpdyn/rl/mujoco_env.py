@@ -13,6 +13,7 @@ import numpy as np
 
 from ..execution.batched import bind
 from ..functions.drives import base_coordinates
+from ..functions.ground import completed
 from ..functions.terrain import HeightMap, Plane
 from ..functions.varied_numbers import is_number
 from ..model import Model
@@ -158,7 +159,7 @@ class MujocoEnv(VecEnv):
         """Numbers of MuJoCo's model that this environment has."""
         numbers: dict[str, Any] = {}
         if self.task.points:
-            numbers["friction"] = self._named("friction", env, self.task.ground.friction)
+            numbers["friction"] = self._named("friction", env, completed(self.task.ground).friction)
         if "gravity" in self.task.vary:
             numbers["gravity"] = state["gravity"][env]
         if self.task.drives is not None:

@@ -6,13 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from copy import copy
 from fnmatch import fnmatchcase
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from ..functions.default_points import refuse_unread
 from ..functions.described_simulation import with_description, with_passive_forces
 from ..functions.drives import base_coordinates
+from ..functions.ground import Ground, completed
 from ..functions.terrain import HeightMap
 from ..model.description import Joint, Link
 from ..model.quantities import LINK, SHAPES
@@ -52,7 +53,7 @@ def as_described(task: Task) -> Task:
     if model is task.model and ground is task.ground:
         return task
     described = copy(task)
-    described.model, described.ground = model, ground
+    described.model, described.ground = model, cast("Ground", ground)
     return described
 
 
@@ -67,8 +68,9 @@ def _default(task: Task, name: str) -> Any:
     if name in DRIVEN and task.drives is not None:
         value = getattr(task.drives, name)
         return task.model.effort_limit[base_coordinates(task.model) :] if value is None else value
-    if name in TOUCHED and getattr(task.ground, name, None) is not None:
-        return getattr(task.ground, name)
+    ground = completed(task.ground)
+    if name in TOUCHED and getattr(ground, name, None) is not None:
+        return getattr(ground, name)
     if name == "latency" and task.drives is not None:
         if task.vary[name].how != "abs" or task.vary[name].low < 0:
             raise TaskError(f'{task.name}.vary: a latency is drawn as how="abs", in seconds')
