@@ -156,7 +156,7 @@ def power(x: Scalar, p: Scalar) -> Scalar:
 def _general_power(x: Scalar, p: Scalar) -> Scalar:
     """exp(p log |x|), with the sign of a whole power of a negative number, NaN of another power of
     one, and what C's pow has at 0, at 1 and for p = 0."""
-    if is_number(x) and x > 0 and x != 1 and math.isfinite(as_number(x)):
+    if is_number(x) and x != 1 and 0 < as_number(x) < math.inf:
         return scalar.exp(multiply(p, math.log(as_number(x))))
     size, large = scalar.absolute(x), scalar.absolute(p)
     at_zero = equal(x, 0.0)
