@@ -52,7 +52,9 @@ class Text:
         if kind == 10:
             return f"({a} {self.one_of('%', '//')} {self.one_of(*DIVISORS)})"
         if kind == 11:
-            return f"({self._known_vector()} {self.one_of('%', '//')} {self._known_vector()})"
+            # A computed 0 may have another sign than NumPy's.
+            divisor = self.one_of("x", "y", "M[1]", "x[::-1]", "(x - y)")
+            return f"({self._known_vector()} {self.one_of('%', '//')} {divisor})"
         if kind < 14:
             return f"np.where({self.condition(depth - 1)}, {self.one_of(a, self.constant())}, {b})"
         if kind == 14:

@@ -39,8 +39,11 @@ FAR = 1e6
 
 COARSE = 4
 """Environments up to this one have multiples of 1/4, and so ties."""
-ISOLATED = ("==", "!=", "np.logical_", "%", "//", "floor", "ceil", "rint", "sign")
-"""What may take a branch at one point alone, whose slope no difference shows."""
+CHOICES = (
+    *("==", "!=", "<", ">", "%", "//", "np.logical_", "floor", "ceil", "rint", "sign"),
+    *("where", "clip", "max", "min", "abs", "norm", "hypot"),
+)
+"""What has a kink or a jump. At a tie kinks may cancel: differences show a slope that no branch has."""
 
 Text = Callable[..., Any]
 Arrays = dict[str, np.ndarray]
@@ -130,7 +133,7 @@ def difference(
         moved = np.array(with_seeds(tangents, inputs, named)["out"])
         back = with_seeds(adjoints, inputs, {"out cotangent": weights["out"][k]})
         found = modes_differ(step, moved, weights["out"][k], back)
-        if not found and (k > COARSE or not any(word in body for word in ISOLATED)):
+        if not found and (k > COARSE or not any(word in body for word in CHOICES)):
             found = differences_differ(text, arrays, step, moved)
         if found:
             return f"{found} at {inputs}"

@@ -15,7 +15,7 @@ import numpy as np
 from ..algebra import scalar
 from ..algebra.scalar import Scalar, as_number, is_number
 from ..recording.recorder import Symbol, together
-from .conditions import both, choose, contrary, either, equal, less, less_equal
+from .conditions import Truth, both, choose, contrary, either, equal, less, less_equal
 
 
 class StructuralZero(float):
@@ -156,7 +156,7 @@ def power(x: Scalar, p: Scalar) -> Scalar:
 def _general_power(x: Scalar, p: Scalar) -> Scalar:
     """exp(p log |x|), with the sign of a whole power of a negative number, NaN of another power of
     one, and what C's pow has at 0, at 1 and for p = 0."""
-    if is_number(x) and x > 0 and x != 1 and math.isfinite(as_number(x)):
+    if is_number(x) and x != 1 and 0 < as_number(x) < math.inf:
         return scalar.exp(multiply(p, math.log(as_number(x))))
     size, large = scalar.absolute(x), scalar.absolute(p)
     at_zero = equal(x, 0.0)
@@ -172,9 +172,8 @@ def _general_power(x: Scalar, p: Scalar) -> Scalar:
     regular = choose(either(at_zero, one), 1.0, size)
     log = on_numbers("log", regular) if is_number(regular) else scalar.log(regular)
     general = scalar.exp(multiply(p, log))
-    whole = equal(scalar.floor(p), p)
-    half = multiply(p, 0.5)
-    odd = both(whole, contrary(equal(scalar.floor(half), half)))
+    whole = _is_whole(p)
+    odd = both(whole, contrary(_is_whole(multiply(p, 0.5))))
     odd = both(odd, less(large, math.inf))
     of_negative = choose(odd, negative(general), general)
     defined = either(whole, equal(size, math.inf))
@@ -184,3 +183,7 @@ def _general_power(x: Scalar, p: Scalar) -> Scalar:
     of_zero = choose(less(p, 0.0), math.inf, choose(equal(p, 1.0), x, small))
     of_zero = choose(equal(p, p), of_zero, math.nan)
     return choose(one, 1.0, choose(at_zero, of_zero, result))
+
+
+def _is_whole(x: Scalar) -> Truth:
+    return equal(on_numbers("floor", x) if is_number(x) else scalar.floor(x), x)
