@@ -51,6 +51,7 @@ reveal_type(wd.fk(model, q, form="pose"))  # ndarray
 reveal_type(wd.pose_and_jacobian(model, t, frame="hand"))  # tuple[Tensor, Tensor]
 reveal_type(wd.bind(wd.rnea, model, q, v, v, out=v))  # def () -> ndarray
 reveal_type(wd.bind(wd.crba, model, t)())  # Tensor
+reveal_type(wd.bind(wd.crba, model, t, constants="once")())  # Any
 reveal_type(wd.inverse_kinematics(model, {"hand": t}).q)  # Tensor
 reveal_type(wd.inverse_kinematics(model, q, frame="hand"))  # Solution[ndarray]
 reveal_type(wd.derivatives(wd.rnea, model, t, t, t))  # Tensor

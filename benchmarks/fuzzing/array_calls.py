@@ -54,6 +54,9 @@ LONE = {"plain", "offset", "read_only", "imaginary", "lazy_zeros", "parameter", 
 
 LAZY = {"imaginary", "of_an_adjoint", "offset_imaginary", "lazy_zeros"}
 
+OF_TORCH = "Inference tensors cannot be saved for backward"
+"""What Torch itself refuses by a RuntimeError."""
+
 REFUSALS = (TypeError, ValueError, NotImplementedError)
 
 
@@ -84,6 +87,8 @@ class Series:
     @property
     def is_plain(self) -> bool:
         """Whether nothing of it may be refused."""
+        if self.library == "jax" and self.out != "none":
+            return False
         return {*self.layouts, self.out, self.cotangent} <= {"plain", "none"}
 
     @property
@@ -138,6 +143,9 @@ def outcomes(seed: int, number: int, robots: Sequence[str] = ROBOTS) -> list[Out
                     found.append(Outcome("refused", _reason(error)))
                     continue
             except Exception as error:  # whatever else is no refusal
+                if str(error).startswith(OF_TORCH):
+                    found.append(Outcome("refused", _reason(error)))
+                    continue
                 reason = f"{series.mode}: {type(error).__name__} {_reason(error)}"
             else:
                 if series.must_be_refused:
@@ -178,8 +186,8 @@ def _drawn(draw: np.random.Generator, robots: Sequence[str]) -> Series:
         kinds += ("read_only", "spread", "masked") if library == "numpy" else ()
         kinds += ("imaginary", "lazy_zeros", "functional", "leaf") if library == "torch" else ()
         out = one(kinds)
-    # Of cotangents Torch and JAX convert or refuse dtypes themselves.
-    theirs = ("half", "other_dtype", "other_numpy") if library != "numpy" else ()
+    # Of cotangents Torch and JAX convert or refuse dtypes and devices themselves.
+    theirs = ("half", "other_dtype", "other_numpy", "without_numbers") if library != "numpy" else ()
     kinds_of_cotangents = [x for x in LAYOUTS[library] if x not in theirs]
     cotangent = one(kinds_of_cotangents) if draw.random() < 0.5 else "plain"
     if mode != "gradient":

@@ -173,7 +173,7 @@ def test_several_free_bodies_hang_on_the_world() -> None:
     """Each on a floating joint whose coordinates are the link's pose in the world."""
     free = load(robot(link("a", "1 0 0 0 0 0"), link("b", "0 2 0 0 0 1")))
     assert free.joint_names == ("world_to_a", "world_to_b") and free.nv == 12
-    q = free.neutral
+    q = free.neutral.copy()
     q[free.q_indices(["world_to_b"])[:3]] = 7, 8, 9
     assert poses(free, q)["b"][:3, 3].tolist() == [7, 8, 9]
     still = load(robot(link("a", "1 0 0 0 0 0"), link("b", "0 2 0 0 0 1")), floating_base=False)

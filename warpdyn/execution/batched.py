@@ -192,9 +192,9 @@ def bind(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[[]
 
     constants: when constant entries of the result (structural zeros) are written. "each_run": the
     result is whole after each run, whatever else was written into its array. "once": they are
-    written when binding, and left alone by `run`. This saves the memory traffic of the zeros (half
-    of a humanoid's mass matrix), and is right only where nothing else writes the array: no other
-    bound call, no `out=`, no assignment.
+    written when binding, and left alone by `run`. This saves the memory traffic of the zeros (four
+    fifths of the humanoid's mass matrix), and is right only where nothing else writes the array: no
+    other bound call, no `out=`, no assignment.
 
     >>> model = wd.load_robot("panda")
     >>> q = wd.random_configuration(model, 100)
