@@ -37,9 +37,14 @@ ACTUATORS = (
 )
 """The elements of <actuator>."""
 
+ACTUATOR_LAW = (
+    *("dyntype", "gaintype", "biastype", "dynprm", "gainprm", "biasprm", "kp", "kv", "dampratio"),
+    *("timeconst", "inheritrange", "area", "diameter", "bias", "gain", "ctrlrange"),
+)
+"""Attributes of actuators that `mjcf_actuator_laws` reads, by a rule of its own."""
+
 ACTUATOR = "actuator"
-"""The word under which a default class keeps what it says of actuators: they share it, whatever
-their element."""
+"""The word under which a default class keeps the attributes that all actuator elements share."""
 
 COMPILER = "{warpdyn}compiler"
 """Attribute of elements that were put in from the model of another file: the number of its settings
@@ -98,6 +103,10 @@ class MjcfValues(Reading):
         self.compilers = [self.compiler]
         """The file's own settings, and those of models that are attached."""
         self.classes: dict[str, dict[str, dict[str, str]]] = {}
+        self.actuator_defaults: dict[str, tuple[tuple[Element, ...], ...]] = {}
+        """For each default class: its own actuator elements, then those of each class around it."""
+        self.force_ranges: dict[str, tuple[float, float]] = {}
+        """Bounds of what all actuators of a joint give it [N, N·m], where one end is wider."""
         for element in root.findall("default"):
             self._read_class(element, None)
 
@@ -256,14 +265,20 @@ class MjcfValues(Reading):
             )
         start = self.classes.get(name if parent is None else parent, {})
         collected = self.classes[name] = {tag: dict(values) for tag, values in start.items()}
+        own, *around = self.actuator_defaults.get(name if parent is None else parent, ((),))
+        if parent is not None:
+            own, around = (), [own, *around]
         for child in element:
-            if tag_name(child) != "default":
-                tag = ACTUATOR if tag_name(child) in ACTUATORS else tag_name(child)
-                collected.setdefault(tag, {}).update(
-                    {str(k): str(v) for k, v in child.attrib.items()}
-                )
+            tag = tag_name(child)
+            written = {str(key): str(value) for key, value in child.attrib.items()}
+            if tag in ACTUATORS:
+                own, tag = (*own, child), ACTUATOR
+                written = {k: x for k, x in written.items() if k not in ACTUATOR_LAW}
+            if tag != "default":
+                collected.setdefault(tag, {}).update(written)
+        self.actuator_defaults[name] = (own, *around)
         if parent is None:
-            self.classes[""] = collected
+            self.classes[""], self.actuator_defaults[""] = collected, self.actuator_defaults[name]
         for child in element.findall("default"):
             self._read_class(child, name)
 
