@@ -232,9 +232,11 @@ class MjcfReader:
                 element, f'two bodies are named "{name}"; give each its own name'
             )
         written = {str(key): str(value) for key, value in element.attrib.items()}
-        pose = X.compose(self.values.placement(element, written)).as_matrix()
+        written_pose = self.values.placement(element, written)
+        pose = X.compose(written_pose).as_matrix()
         body = self.bodies[name] = BodyElement(name, parent.name, pose)
         parent.carries = True
+        body.matter.pose = written_pose.as_matrix()
         body.matter.compiler = self.values.compiler_of(element)
         if self.values.boolean(element, "mocap", written, False):
             self.mocap.add(name)

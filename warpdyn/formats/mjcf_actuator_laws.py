@@ -157,7 +157,7 @@ def _servo(
 def _with_one_range(
     values: MjcfValues, element: Element, written: Attributes, law: ActuatorLaw
 ) -> ActuatorLaw:
-    """Of ctrlrange and inheritrange the one that this element writes."""
+    """The law with either ctrlrange or inheritrange, whichever this element writes."""
     if "inheritrange" in written:
         inherited = values.number(element, "inheritrange", written, 0.0)
         law = replace(law, inheritrange=inherited)
