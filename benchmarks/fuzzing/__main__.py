@@ -11,10 +11,12 @@ import argparse
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.fuzzing import damaged_files
+from benchmarks.fuzzing import damaged_files, mjcf_texts
 from benchmarks.fuzzing.outcomes import Outcome, count_outcomes
 
-GENERATORS: dict[str, tuple[Callable[[int], Iterator[Outcome]], str, str]] = {}
+GENERATORS: dict[str, tuple[Callable[[int], Iterator[Outcome]], str, str]] = {
+    "mjcf": (mjcf_texts.cases, "text", "random MJCF texts, compared with MuJoCo"),
+}
 """For each name: a function from the seed to an endless iterator of outcomes, the unit of the
 progress bar, and the line of the help."""
 
