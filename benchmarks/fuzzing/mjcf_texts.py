@@ -81,7 +81,7 @@ def _difference(
     links = [model.link_index(name) for name in peer.links]
     _silence(robot, model)
     for _ in range(STATES):
-        q = wd.normalize(model, model.neutral + rng.normal(size=model.nq))
+        q = wd.oracle(wd.normalize, model, model.neutral + rng.normal(size=model.nq))
         v, control = rng.normal(size=model.nv), rng.normal(size=robot.nu) * CONTROL
         data.qpos, T = peer._converted(q)
         data.qvel, data.ctrl = T @ v, control
@@ -103,7 +103,8 @@ def _difference(
             bound = (
                 np.abs(T.T @ data.qfrc_actuator) <= model.effort_limit * (1 + ACCURACY) + ACCURACY
             )
-            pairs["effort limit"] = bound.astype(float), np.ones(model.nv)
+            if not any(joint.mimic for joint in model.joints):
+                pairs["effort limit"] = bound.astype(float), np.ones(model.nv)
         for quantity, (mine, theirs) in pairs.items():
             if not np.allclose(
                 mine, theirs, rtol=0, atol=ACCURACY * (1 + np.abs(theirs).max(initial=0))
@@ -152,6 +153,9 @@ class RandomText:
         self.classes: list[str] = []
         self.joints: dict[str, str] = {}
         """Type of each joint by its name."""
+        self.paths: dict[str, tuple[int, ...]] = {}
+        """For each joint: the numbers of the bodies from the world to its own."""
+        self.path: tuple[int, ...] = ()
         self.bodies = self.sites = 0
         self.groups = random.random() < 0.2
         """Whether geoms have groups, of which some do not weigh."""
@@ -163,7 +167,8 @@ class RandomText:
         tendons = self.tendons(singles)
         return (
             f"<mujoco>{self.compiler()}{defaults}<worldbody>{self.site(0.3)}{world}</worldbody>"
-            f"{tendons}{self.equality(singles)}<actuator>{self.actuators(singles)}</actuator></mujoco>"
+            f"{tendons}{self.equality(singles)}<actuator>{self.actuators(singles)}</actuator>"
+            f"{self.keyframe()}</mujoco>"
         )
 
     # Numbers and words.
@@ -246,6 +251,7 @@ class RandomText:
     def body(self, depth: int) -> str:
         number = self.bodies
         self.bodies += 1
+        around, self.path = self.path, (*self.path, number)
         attributes = {"name": f"b{number}", **self.pose()}
         attributes |= self.some(gravcomp=(0.2, self.number(-1, 2)))
         if self.classes and self.chance(0.2):
@@ -255,6 +261,7 @@ class RandomText:
         if depth < 3:
             inner = [self.body(depth + 1) for _ in range(self.random.choice((0, 1, 1, 2)))]
             content += inner if self.bodies < 7 else inner[:1]
+        self.path = around
         body = self.element("body", attributes, "".join(content))
         return self.framed(body)
 
@@ -321,7 +328,7 @@ class RandomText:
             word = self.random.choice(("hinge", "hinge", "hinge", "slide", "ball"))
             name = f"j{len(self.joints)}"
             attributes = {"name": name, "type": word, **self.joint_attributes(word)}
-            self.joints[name] = word
+            self.joints[name], self.paths[name] = word, self.path
             parts.append(self.framed(self.element("joint", self.with_class(attributes))))
         return "".join(parts)
 
@@ -348,7 +355,6 @@ class RandomText:
             stiffness=(0.5, self.number(0, 9)),
             damping=(0.4, self.number(0, 3)),
             springlength=(0.3, self.range(0.5)),
-            armature=(0.2, self.number(0, 1)),
             range=(0.3, self.range(2)),
         )
 
@@ -363,6 +369,10 @@ class RandomText:
                 for name in joints
             )
             attributes = self.with_class({"name": f"t{number}", **self.tendon_attributes()})
+            *inner, longest = sorted((self.paths[name] for name in joints), key=len)
+            if all(longest[: len(path)] == path for path in inner):
+                # Across branches MuJoCo leaves out what the armature couples; warpdyn has it.
+                attributes |= self.some(armature=(0.3, self.number(0, 1)))
             parts.append(self.element("fixed", attributes, pulled))
         self.tendon_count = len(parts)
         return f"<tendon>{''.join(parts)}</tendon>"
@@ -389,6 +399,13 @@ class RandomText:
                 attributes["joint"] = self.random.choice(singles)
             parts.append(self.element(kind, self.with_class(attributes)))
         return "".join(parts)
+
+    def keyframe(self) -> str:
+        if not self.joints or not self.chance(0.3):
+            return ""
+        counts = {"free": 7, "ball": 4}
+        qpos = self.numbers(sum(counts.get(word, 1) for word in self.joints.values()))
+        return f"<keyframe>{self.element('key', {'name': 'k', 'qpos': qpos})}</keyframe>"
 
     def actuator_attributes(self, kind: str) -> Attributes:
         number = self.number

@@ -138,6 +138,7 @@ class MjcfReader:
         for element in self.root.findall("worldbody"):
             self.walk(element, world, HERE, None)
         self._look_over()
+        self._drop_gravcomp()
         free = base_of(self.values, self.bodies, floating_base)
         matter = {name: body.matter for name, body in self.bodies.items() if name != WORLD}
         weighed = mjcf_inertia.links(
@@ -262,6 +263,17 @@ class MjcfReader:
             gravity = self.values.vector(option, "gravity", written, (0.0, 0.0, GRAVITY))
             off = any(flag.get("gravity") == "disable" for flag in option.findall("flag"))
             self.values.remark_gravity("option", *(ZERO if off else gravity))
+
+    def _drop_gravcomp(self) -> None:
+        """Leave out gravcomp where no body has a positive one: MuJoCo then applies none at all."""
+        borne = [body for body in self.bodies.values() if body.gravcomp]
+        if borne and all(body.gravcomp < 0 for body in borne):
+            self.values.remarks.append(
+                f'gravcomp of body "{borne[0].name}" and others like it is left out: MuJoCo applies a '
+                "negative gravcomp only where another body has a positive one"
+            )
+            for body in borne:
+                body.gravcomp = 0.0
 
     # Joints.
 

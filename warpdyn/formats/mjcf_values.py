@@ -237,10 +237,8 @@ class MjcfValues(Reading):
         plain = ((str(key), str(value)) for key, value in element.attrib.items())
         written = {key: value for key, value in plain if not key.startswith("{")}
         name = written.pop("class", childclass)
-        defaults = dict(self.defaults(element, name).get(tag, {}))
-        if any(key in written for key in TURNS):
-            defaults = {key: value for key, value in defaults.items() if key not in TURNS}
-        return {**defaults, **written}
+        defaults = self.defaults(element, name).get(tag, {})
+        return _over(written, defaults)
 
     def defaults(self, element: Element, name: str | None) -> Mapping[str, dict[str, str]]:
         if name is None:
@@ -275,7 +273,7 @@ class MjcfValues(Reading):
                 own, tag = (*own, child), ACTUATOR
                 written = {k: x for k, x in written.items() if k not in ACTUATOR_LAW}
             if tag != "default":
-                collected.setdefault(tag, {}).update(written)
+                collected[tag] = _over(written, collected.get(tag, {}))
         self.actuator_defaults[name] = (own, *around)
         if parent is None:
             self.classes[""], self.actuator_defaults[""] = collected, self.actuator_defaults[name]
@@ -321,6 +319,13 @@ class MjcfValues(Reading):
             alignfree=self.boolean(element, "alignfree", written, False),
             raw={key: written[key] for key in weighing if key in written},
         )
+
+
+def _over(written: Attributes, defaults: Attributes) -> dict[str, str]:
+    """Attributes over those of a class, of which another way to write the orientation goes."""
+    if any(key in written for key in TURNS):
+        defaults = {key: value for key, value in defaults.items() if key not in TURNS}
+    return {**defaults, **written}
 
 
 def place(element: Element) -> str:
