@@ -120,7 +120,9 @@ def _keyframe_difference(model: wd.Model, peer: MuJoCo, robot: mujoco.MjModel) -
         moved = [(d, start) for d, start, _ in peer.places]
         for d, start in moved:
             there = robot.key_qpos[number][start : start + d.joint.kind.nq]
-            if d.multiplier == 1 and not np.allclose(qpos[start : start + d.joint.kind.nq], there):
+            if d.joint.mimic is None and not np.allclose(
+                qpos[start : start + d.joint.kind.nq], there
+            ):
                 return "keyframe"
     return ""
 

@@ -165,11 +165,10 @@ class MjcfReader:
         actuators = read_actuators(self.values, self.root, self.joints)
         joints = with_effort_limits(self.values, self.root, self.joints)
         tendons = read_tendons(self.values, self.root, joints)
-        joints = coupled(self.values, self.root, joints, self.zeros, cut, tendons, self.mocap)
+        joints, held = coupled(self.values, self.root, joints, self.zeros, cut, tendons, self.mocap)
         moving = {joint.name for joint in joints if joint.kind.nv and joint.mimic is None}
         moving |= {base} if free else set()
-        # What constraints hold is where the file draws it.
-        still = {j.name: self.zeros.get(j.name, 0.0) for j in joints if not j.kind.nv}
+        still = {j.name: held.get(j.name, 0.0) for j in joints if not j.kind.nv}
         here, there = {link.name for link in self.links}, {joint.name for joint in joints}
         named = configurations(self.values, self.root, self.places, moving)
         return Model.assemble(
