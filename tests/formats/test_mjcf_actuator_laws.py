@@ -101,6 +101,7 @@ def test_nested_classes_and_classes_of_two_kinds_act_as_in_mujoco(outer: str, in
         ('<position kp="9" inheritrange="0.7"/>', '<general ctrlrange="-1 1"/>'),
         ('<position kp="9" inheritrange="0.7"/>', '<position ctrllimited="false"/>'),
         ('<position inheritrange="1"/>', '<motor ctrlrange="-70 70"/>'),
+        ('<motor ctrlrange="-1 1"/><intvelocity inheritrange="0.5"/>', "<velocity/>"),
     ],
 )
 def test_the_range_that_is_written_last_applies(defaults: str, actuator: str) -> None:

@@ -157,13 +157,16 @@ def _servo(
 def _with_one_range(
     values: MjcfValues, element: Element, written: Attributes, law: ActuatorLaw
 ) -> ActuatorLaw:
-    """The law with either ctrlrange or inheritrange, whichever this element writes."""
+    """The law with either ctrlrange or inheritrange, whichever this element writes.
+
+    What <intvelocity> inherits is the range of its state, not of its control.
+    """
     if "inheritrange" in written:
         inherited = values.number(element, "inheritrange", written, 0.0)
         law = replace(law, inheritrange=inherited)
-        if inherited > 0 and "ctrlrange" not in written:
+        if inherited > 0 and "ctrlrange" not in written and law.element == "position":
             return replace(law, ctrlrange="")
-    elif "ctrlrange" in written:
+    elif "ctrlrange" in written and law.element == "position":
         return replace(law, inheritrange=0.0)
     ends = values.numbers(element, "ctrlrange", {"ctrlrange": law.ctrlrange or "0 0"}, 2)
     if law.inheritrange > 0 and any(ends) and law.element == "position":
