@@ -193,7 +193,8 @@ class UrdfReader(Reading):
             if name.startswith("xacro:") and not (tag == "robot" and self._expanded(element)):
                 raise self.refusal(
                     child,
-                    "a xacro element is left; use load_xacro, or expand the file first with xacro",
+                    "a xacro element is left; use wd.load_xacro(path, ARGUMENT=VALUE), which expands "
+                    "the file, or expand it first with xacro",
                 )
             if name in rule.many or (name in single and name not in seen):
                 copied = (

@@ -14,6 +14,9 @@ from .registry import URDF
 from .robot_text import RobotText
 from .urdf import load_urdf
 
+SUFFIX = ".xacro"
+"""Ending of the names of xacro files."""
+
 
 class Arguments(dict[str, str]):
     """Values of xacro's arguments, which collect the names that the file declares or uses."""
@@ -51,6 +54,19 @@ def load_xacro(
     Only for files that you trust: xacro evaluates expressions and reads the files that a file
     includes.
     """
+    name, text = Path(path).name, expanded_xacro(path, {**(mappings or {}), **arguments})
+    try:
+        expanded = RobotText(None, URDF.name, text, folder=Path(path).parent)
+        model = load_urdf(expanded, floating_base=floating_base, quaternion=quaternion, srdf=srdf)
+        return model.with_base_velocity(base_velocity)
+    except ModelError as error:
+        raise ModelError(f"{name}, expanded: {str(error).removeprefix('URDF text: ')}") from error
+
+
+def expanded_xacro(
+    path: str | os.PathLike[str], arguments: Mapping[str, str | float | bool]
+) -> bytes:
+    """The URDF text of a xacro file with these values of its arguments."""
     try:
         import xacro
     except ImportError:
@@ -62,11 +78,11 @@ def load_xacro(
         raise ModelError(f"{path}: there is no such file; give the path of a xacro file")
     values = {
         key: str(value).lower() if isinstance(value, bool) else str(value)
-        for key, value in {**(mappings or {}), **arguments}.items()
+        for key, value in arguments.items()
     }
     given = Arguments(values)
     try:
-        text = xacro.process_file(os.fspath(path), mappings=given).toxml(encoding="utf-8")
+        text: bytes = xacro.process_file(os.fspath(path), mappings=given).toxml(encoding="utf-8")
     except Exception as error:  # whatever the file's own expressions raise
         raise ModelError(
             f"{name}: xacro cannot expand it: {' '.join(str(error).split()) or error!r}"
@@ -78,9 +94,4 @@ def load_xacro(
             hint = f"did you mean {' or '.join(close)}? " if close else ""
             declared = f"the file has {', '.join(known)}" if known else "the file has none"
             raise ModelError(f'{name}: it has no argument "{key}"; {hint}{declared}')
-    try:
-        expanded = RobotText(None, URDF.name, text, folder=Path(path).parent)
-        model = load_urdf(expanded, floating_base=floating_base, quaternion=quaternion, srdf=srdf)
-        return model.with_base_velocity(base_velocity)
-    except ModelError as error:
-        raise ModelError(f"{name}, expanded: {str(error).removeprefix('URDF text: ')}") from error
+    return text
