@@ -1,17 +1,16 @@
-"""Random MJCF texts: what they hold, and that warpdyn reads them as MuJoCo does."""
+"""Random MJCF texts: warpdyn reads them as MuJoCo does."""
 
 from __future__ import annotations
 
 from itertools import islice
 from pathlib import Path
-from random import Random
 
 import numpy as np
 import pytest
 
 pytest.importorskip("mujoco")
 
-from benchmarks.fuzzing.mjcf_texts import RandomText, cases, compare
+from benchmarks.fuzzing.mjcf_texts import cases, compare
 
 TEXTS = 60
 
@@ -22,23 +21,6 @@ def test_random_texts_are_read_as_mujoco_reads_them() -> None:
     different = [outcome for outcome in outcomes if outcome.kind == "different"]
     assert not different, different[0].reason + "\n" + different[0].reproduction
     assert sum(outcome.kind == "equal" for outcome in outcomes) > 0.8 * TEXTS
-
-
-def test_a_seed_gives_the_same_texts() -> None:
-    """So a text that differs can be drawn again."""
-    assert RandomText(Random("3-4")).text() == RandomText(Random("3-4")).text()
-
-
-def test_texts_hold_every_kind_of_thing() -> None:
-    """Each element and rule is drawn within a few hundred texts."""
-    texts = "".join(RandomText(Random(f"{n}")).text() for n in range(300))
-    for word in (
-        *("<frame", "childclass", "xyaxes", "zaxis", "fullinertia", "fromto", "<freejoint", "ball"),
-        *("inertiafromgeom", "boundmass", "balanceinertia", "springref", "gravcomp", "<fixed"),
-        *("<intvelocity", "<damper", "<cylinder", "inheritrange", "actuatorfrcrange", "<equality"),
-        "<key",
-    ):
-        assert word in texts, word
 
 
 def test_a_difference_is_found(tmp_path: Path) -> None:
