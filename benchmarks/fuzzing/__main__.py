@@ -11,13 +11,14 @@ import argparse
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.fuzzing import array_calls, damaged_files
+from benchmarks.fuzzing import array_calls, damaged_files, mjcf_texts
 from benchmarks.fuzzing.expressions import expressions
 from benchmarks.fuzzing.outcomes import Outcome, count_outcomes
 
 GENERATORS: dict[str, tuple[Callable[[int], Iterator[Outcome]], str, str]] = {
     "calls": (array_calls.cases, "call", "arrays of NumPy, Torch and JAX in any layout"),
     "expressions": (expressions, "text", "texts of own kernels against NumPy, with derivatives"),
+    "mjcf": (mjcf_texts.cases, "text", "random MJCF texts, compared with MuJoCo"),
 }
 """For each name: a function from the seed to an endless iterator of outcomes, the unit of the
 progress bar, and the line of the help."""

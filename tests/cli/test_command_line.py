@@ -11,12 +11,20 @@ import warp as wp
 import warpdyn as wd
 from warpdyn.cli import command_line
 from warpdyn.cli.command_line import UserError
+from warpdyn.cli.main import main
+from warpdyn.formats.registry import FORMATS
 
 
 def named(
-    robot: str, base: str | None = None, frame: str | None = None, loops: str | None = None
+    robot: str,
+    base: str | None = None,
+    frame: str | None = None,
+    loops: str | None = None,
+    **arguments: str,
 ) -> argparse.Namespace:
-    return argparse.Namespace(robot=str(robot), base=base, frame=frame, loops=loops)
+    return argparse.Namespace(
+        robot=str(robot), base=base, frame=frame, loops=loops, xacro_arg=[*arguments.items()]
+    )
 
 
 def test_a_bundled_robot_is_its_file():
@@ -137,3 +145,40 @@ def test_a_batch_beyond_memory_is_one_line(capsys: pytest.CaptureFixture[str]) -
     assert main(["bench", "cartpole", "--algorithm", "rnea", "--batch", huge]) == 2
     said = capsys.readouterr().err
     assert said.startswith("warpdyn: error: not enough memory") and "smaller --batch" in said
+
+
+ARM = """<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arg name="prefix" default=""/>
+  <link name="$(arg prefix)base"/><link name="tip"><inertial><mass value="1"/>
+    <inertia ixx="1" iyy="1" izz="1"/></inertial></link>
+  <joint name="j" type="continuous"><parent link="$(arg prefix)base"/><child link="tip"/></joint></robot>"""
+
+
+def test_xacro_files_are_expanded_with_the_arguments_of_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By every command that takes a robot; peers read the expanded text. Other files take none."""
+    pytest.importorskip("xacro")
+    path = tmp_path / "arm.urdf.xacro"
+    path.write_text(ARM)
+    given = named(path, prefix="right_")
+    assert command_line.read_model(given).root == "right_base"
+    assert "right_base" in command_line.peer_file(given).read_text()
+    assert command_line.peer_file(named("cartpole")) == command_line.robot_file("cartpole")
+    with pytest.raises(UserError, match="--xacro-arg is for xacro files"):
+        command_line.read_model(named("cartpole", prefix="right_"))
+    assert main(["info", str(path), "--xacro-arg", "prefix:=left_"]) == 0
+    assert "left_base" in capsys.readouterr().out
+    assert main(["info", str(path), "--xacro-arg", "prefx:=left_"]) == 2
+    assert "did you mean prefix?" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["info", str(path), "--xacro-arg", "prefix=left_"])
+
+
+def test_help_and_docstrings_name_every_format(capsys: pytest.CaptureFixture[str]) -> None:
+    """The registry is the one list of formats."""
+    with pytest.raises(SystemExit):
+        main(["info", "--help"])
+    texts = capsys.readouterr().out, wd.load.__doc__ or ""
+    for format in FORMATS:
+        assert all(format.name in text for text in texts), format.name
+    assert "xacro" in texts[0] and "load_xacro" in texts[1]

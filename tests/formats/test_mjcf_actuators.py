@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 
+import mujoco
 import numpy as np
 import pytest
 from mjcf_texts import INERTIAL, load
 
+import warpdyn as wd
 from warpdyn.formats.mjcf import load_mjcf
 from warpdyn.model.description import ModelError, ModelWarning
 
@@ -134,8 +136,10 @@ def test_ranges_without_autolimits_need_a_word() -> None:
         ('<general joint="a" gaintype="muscle"/>', 'an actuator with gaintype="muscle"'),
         ('<general joint="a" biastype="user"/>', 'an actuator with biastype="user"'),
         ('<position joint="a" timeconst="0.1"/>', "a position servo with timeconst"),
-        ('<position joint="a" dampratio="1"/>', "an actuator with dampratio, which is of a mass"),
-        ('<general joint="a" class="weak"/>', "with the class of another element"),
+        (
+            '<position joint="a" dampratio="1"/>',
+            "an actuator with dampratio, which depends on a mass",
+        ),
         ('<motor site="s"/>', "an actuator of neither a joint nor a fixed tendon"),
         ('<motor tendon="r"/>', "an actuator of a spatial tendon"),
         ('<motor joint="ball"/>', "an actuator of a ball joint"),
@@ -161,9 +165,29 @@ def test_names_are_given_once() -> None:
 
 
 def test_bounds_that_are_not_kept_are_remarked() -> None:
-    """Of a tendon, and the narrower end of a joint's."""
+    """Of a tendon, and of a joint where several actuators share a range that is wider one way."""
     tendon = TENDON.replace('name="t"', 'name="t" actuatorfrcrange="-1 1"')
     assert any("actuatorfrcrange of a tendon" in x for x in load(arm("", tendon)).warnings)
     model = load(arm('<motor joint="a"/>', joint='actuatorfrcrange="-3 7"'))
     assert any("wider one way" in line for line in model.warnings)
     assert model.joint("a").limits.effort == 7
+    assert model.actuators[0].forces == (-3, 7)
+    two = load(arm('<motor joint="a"/><motor joint="a"/>', joint='actuatorfrcrange="-3 7"'))
+    assert not two.actuators
+    assert any('2 actuators of joint "a" are left out' in line for line in two.warnings)
+
+
+@pytest.mark.parametrize("gear", [2.0, -0.5])
+@pytest.mark.parametrize("force_range", ["", 'forcerange="-9 2"', 'forcerange="20 30"'])
+def test_a_force_range_that_is_wider_one_way_holds_as_in_mujoco(
+    gear: float, force_range: str
+) -> None:
+    """qfrc_actuator of a joint whose actuatorfrcrange has unequal ends is MuJoCo's."""
+    motor = f'<motor joint="a" gear="{gear}" {force_range}/>'
+    text = arm(motor, joint='actuatorfrcrange="-3 7"')
+    theirs = mujoco.MjModel.from_xml_string(text)
+    data, model = mujoco.MjData(theirs), load(text)
+    for data.ctrl[0] in (-20.0, -1.0, 1.0, 20.0):
+        mujoco.mj_forward(theirs, data)
+        ours = wd.oracle(wd.actuator_torques, model, data.qpos, data.qvel, data.ctrl)
+        np.testing.assert_allclose(ours, data.qfrc_actuator, atol=1e-12)

@@ -70,3 +70,33 @@ def test_many_bodies_are_weighed_in_parts() -> None:
     radius = 0.1 + 1e-4 * np.arange(310)
     masses = [link.mass for link in model.links if link.mass]
     assert np.allclose(masses, 4000 / 3 * np.pi * radius**3, rtol=1e-12)
+
+
+@pytest.mark.parametrize("rule", ["true", "auto", "false"])
+@pytest.mark.parametrize("inertial", [True, False])
+@pytest.mark.parametrize("geom", ['group="3"', 'group="1"', 'mass="0"', ""])
+@pytest.mark.parametrize("bounds", ["", 'boundmass="1" boundinertia="0.5"'])
+def test_every_inertial_rule_is_mujocos(rule: str, inertial: bool, geom: str, bounds: str) -> None:
+    """Mass, centre of mass and inertia of a body are MuJoCo's, with and without an <inertial>, under
+    every `inertiafromgeom`, where geoms of the group range weigh something and where none does."""
+    mujoco = pytest.importorskip("mujoco")
+    content = f'<geom size="0.1" pos="1 0 0" {geom}/>' if geom else ""
+    if inertial:
+        content += '<inertial pos="0.1 0.2 0.3" mass="2.4" diaginertia="1 1.1 1.2"/>'
+    text = (
+        f'<mujoco><compiler inertiafromgeom="{rule}" inertiagrouprange="0 2" {bounds}/><worldbody>'
+        f'<frame pos="1 1 1" euler="0 0 90"><body name="b" pos="5 6 7" euler="10 20 30">{content}<joint/>'
+        "</body></frame></worldbody></mujoco>"
+    )
+    try:
+        theirs = mujoco.MjModel.from_xml_string(text)
+    except ValueError:
+        return  # a moving body without mass
+    link, data = load(text).link("b"), mujoco.MjData(theirs)
+    mujoco.mj_forward(theirs, data)
+    R = np.zeros(9)
+    mujoco.mju_quat2Mat(R, theirs.body_iquat[1])
+    R = R.reshape(3, 3)
+    assert link.mass == pytest.approx(theirs.body_mass[1], rel=MUJOCO)
+    np.testing.assert_allclose(link.com, theirs.body_ipos[1], atol=MUJOCO)
+    np.testing.assert_allclose(link.inertia, R @ np.diag(theirs.body_inertia[1]) @ R.T, atol=MUJOCO)

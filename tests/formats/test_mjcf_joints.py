@@ -48,3 +48,20 @@ def test_springs_and_borne_weight_are_mujocos() -> None:
         assert error(found, -peer.data.qfrc_passive) < MUJOCO
         tau = wd.oracle(wd.rnea, model, q, v, 0.0 * v)
         assert error(tau, peer.data.qfrc_bias - peer.data.qfrc_passive) < MUJOCO
+
+
+@pytest.mark.parametrize(("first", "second"), [(1.5, -0.2), (-0.4, -0.2), (-0.4, 0.0), (0.0, 0.3)])
+def test_negative_gravcomp_acts_where_mujoco_applies_it(first: float, second: float) -> None:
+    """MuJoCo applies gravcomp only if that of some body is positive; else a remark says so."""
+    text = SPRUNG.replace('gravcomp="0.6"', 'gravcomp="0"')
+    text = text.replace('gravcomp="1.5"', f'gravcomp="{first}"')
+    text = text.replace('gravcomp="-0.2"', f'gravcomp="{second}"')
+    described = load(text)
+    assert any("gravcomp" in line for line in described.warnings) == (first < 0)
+    model = described.with_springs("description").with_gravity_compensation("description")
+    model = model.with_friction(viscous="description")
+    peer, s = Peer(text, model), states(model, 2)
+    for q, v in zip(s.q, s.v, strict=True):
+        peer.set(q, v)
+        found = wd.oracle(effect_torques, model, q, v)
+        assert error(found, -peer.data.qfrc_passive) < MUJOCO

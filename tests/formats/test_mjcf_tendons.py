@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from mjcf_texts import INERTIAL, MUJOCO, load
 from mujoco_peer import Peer
@@ -89,3 +90,29 @@ def test_what_pulls_to_a_mocap_body_is_no_loop() -> None:
         assert load_mjcf(text).nv == 1
     with pytest.raises(ModelError, match="closes a loop"):
         load(text.replace(' mocap="true"', ""))
+
+
+def test_a_joint_held_away_from_its_drawing_keeps_its_tendons_and_actuators() -> None:
+    """polycoef holds a joint at ref plus a constant, and what follows it at its own position: springs and
+    servos on tendons over such joints have MuJoCo's force there."""
+    mujoco = pytest.importorskip("mujoco")
+    held = (
+        '<equality><joint joint1="j" polycoef="0.4 0 0 0 0"/>'
+        '<joint joint1="k" joint2="j" polycoef="0.1 2 0 0 0"/></equality>'
+        '<actuator><position tendon="two" kp="3"/></actuator>'
+    )
+    text = TIED.format("", held)
+    there, described = mujoco.MjModel.from_xml_string(text), load(text)
+    model = described.with_springs("description").with_friction(viscous="description")
+    assert model.joint_names == ("l",)
+    data = mujoco.MjData(there)
+    number = {name: int(there.joint(name).qposadr[0]) for name in "jkl"}
+    data.qpos[number["j"]] = there.qpos0[number["j"]] + 0.4
+    data.qpos[number["k"]] = there.qpos0[number["k"]] + 0.1 + 2 * 0.4
+    data.qpos[number["l"]], data.ctrl[0] = 0.7, 0.5
+    mujoco.mj_forward(there, data)
+    q, column = np.array([0.7]), there.joint("l").dofadr[0]
+    torque = wd.oracle(wd.actuator_torques, model, q, 0 * q, data.ctrl)
+    assert torque[0] == pytest.approx(data.qfrc_actuator[column])
+    passive = wd.oracle(effect_torques, model, q, 0 * q)
+    assert passive[0] == pytest.approx(-data.qfrc_passive[column])

@@ -26,6 +26,8 @@ from sdf_texts import (
 
 import warpdyn as wd
 from warpdyn import ContactPoints
+from warpdyn.formats.sdf import load_sdf
+from warpdyn.model.description import ModelError
 
 # Sources.
 
@@ -347,3 +349,15 @@ def test_a_chain_of_a_thousand_links_loads() -> None:
     )
     joints = "".join(joint(f"j{i}", parent=f"l{i - 1}", child=f"l{i}") for i in range(1, count))
     assert load(robot(links, joints)).nv == 6 + count - 1
+
+
+def test_an_include_next_to_a_model_is_refused_by_name() -> None:
+    """A world of a lamp and an included arm is not the lamp alone, unless the caller says so."""
+    text = (
+        '<sdf version="1.9"><world name="w"><model name="lamp"><link name="a"/></model>'
+        "<include><uri>model://arm</uri></include></world></sdf>"
+    )
+    for options in ({}, {"model": "world"}):
+        with pytest.raises(ModelError, match=r'includes "model://arm".*model="lamp"'):
+            load_sdf(text, **options)
+    assert load_sdf(text, model="lamp").nlinks == 1

@@ -94,15 +94,18 @@ def test_a_joint_named_floating_base_leaves_the_base_free() -> None:
 
 
 def test_a_root_that_floats_already_is_not_freed_twice() -> None:
-    """A file with a floating joint on its empty root needs no floating_base=True: one remark says
-    so, and so does forward dynamics."""
+    """A file with a floating joint on its empty root has one free base, with a remark; an empty root that
+    carries more than that keeps its own freedom, and forward dynamics refuses it."""
     trunk = body('<mass value="12"/>' + inertia(1, 2, 2.5), "trunk")
     text = robot(links("world"), trunk, joint("free", "floating", "world", "trunk", ""))
     assert load(text).nv == 6
-    said = "leave floating_base=True out"
-    with pytest.warns(ModelWarning, match=said) as caught:
+    with pytest.warns(ModelWarning, match='link "trunk" is the free base') as caught:
         model = load_urdf(text, floating_base=True)
-    assert model.nv == 12 and len(caught) == len(model.warnings) == 1
+    assert model.nv == 6 and len(caught) == len(model.warnings) == 1
+    said = "leave floating_base=True out"
+    more = text.replace("</robot>", links("b") + joint("x", "fixed", "world", "b", "") + "</robot>")
+    with pytest.warns(ModelWarning, match=said):
+        model = load_urdf(more, floating_base=True)
     with pytest.raises(ModelError, match=said):
         wd.aba(model, model.neutral, np.zeros(12), np.zeros(12))
     heavy = text.replace(

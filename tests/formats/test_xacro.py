@@ -82,3 +82,24 @@ def test_the_text_says_what_to_install(path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(sys.modules, "xacro", None)
     with pytest.raises(ModelError, match="pip install xacro"):
         load_xacro(path)
+
+
+def test_arguments_that_do_not_exist_are_refused(path: Path) -> None:
+    """With a name that is near and those that the file has, included files too."""
+    pytest.importorskip("xacro")
+    with pytest.raises(
+        ModelError, match=r'no argument "lenght"; did you mean length.* has length, tool'
+    ):
+        load_xacro(path, lenght=3)
+    with pytest.raises(ModelError, match='no argument "x"; the file has length, tool'):
+        load_xacro(path, mappings={"x": 3})
+    (path.parent / "bare.xacro").write_text('<robot name="bare"><link name="a"/></robot>')
+    with pytest.raises(ModelError, match='no argument "x"; the file has none'):
+        load_xacro(path.parent / "bare.xacro", x=3)
+
+
+def test_mappings_are_arguments(path: Path) -> None:
+    """A dictionary, as ROS's xacro takes it, for names that are no Python keywords too."""
+    pytest.importorskip("xacro")
+    model = load_xacro(path, mappings={"length": 3, "tool": True})
+    assert model.link("left").com == (0, 0, 1.5) and model.link("tool").mass == 0

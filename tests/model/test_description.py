@@ -148,3 +148,16 @@ def test_a_joint_clamps_its_position(library: object) -> None:
     assert float(free.clamp(library(1e3))) == 1e3  # type: ignore[operator]
     with pytest.raises(ValueError, match=r'joint "p" \(planar\) has 3 coordinates; clamp a whole'):
         Joint("p", KINDS["planar"], "a", "b").clamp(0.0)
+
+
+def test_near_names_are_offered_first() -> None:
+    """A part of a name finds the whole, the end of a name first; then comes what the robot has."""
+    table = {"panda_link0": 0, "panda_hand_tcp": 1, "panda_hand": 2}
+    known = "it has panda_link0, panda_hand_tcp, panda_hand"
+    said = rf"named 'hand'; did you mean 'panda_hand' or 'panda_hand_tcp'\? {known}"
+    with pytest.raises(KeyError, match=said):
+        look_up(table, "hand", "link", "panda")
+    with pytest.raises(KeyError, match=f"named 'wheel'; {known}"):
+        look_up(table, "wheel", "link", "panda")
+    with pytest.raises(KeyError, match=known):
+        look_up(table, "", "link", "panda")

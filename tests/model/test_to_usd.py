@@ -128,3 +128,32 @@ def test_names_are_those_that_usd_allows() -> None:
 def test_what_usd_has_no_word_for_is_refused(change, words: str) -> None:
     with pytest.raises(ModelError, match=words):
         change().to_usd()
+
+
+TREES = """<mujoco><worldbody>
+  <body name="a"><joint name="ja" axis="0 1 0"/><inertial pos="0 0 .1" mass="1" diaginertia="1 1 1"/>
+    <body name="a2"><joint name="jb"/><inertial pos="0 0.2 .1" mass="1" diaginertia="1 1 1"/></body></body>
+  <body name="b" pos="1 0 0"><joint name="jc" axis="0 1 0"/>
+    <inertial pos="0 0 .1" mass="2" diaginertia="1 1 1"/></body></worldbody></mujoco>"""
+
+
+def test_a_robot_of_two_trees_comes_back_whole() -> None:
+    """All trees that the world holds under one articulation root are one robot: joint forces are the same."""
+    model = wd.load(TREES)
+    again = read_again(model)
+    assert set(again.joint_names) == set(model.joint_names) and not again.warnings
+    order = [model.joint_names.index(name) for name in again.joint_names]
+    q, v, a = np.random.default_rng(0).normal(size=(3, 3))
+    ours, theirs = (
+        wd.oracle(wd.rnea, model, q, v, a),
+        wd.oracle(wd.rnea, again, q[order], v[order], a[order]),
+    )
+    assert error(theirs, ours[order]) < SINGLE
+
+
+def test_a_free_tree_next_to_a_held_one_is_refused() -> None:
+    """Under one articulation root; nothing is left out without a word."""
+    text = wd.load(TREES).to_usd()
+    text = text[: text.index('    def PhysicsRevoluteJoint "jc"')] + "}\n"
+    with pytest.raises(ModelError, match="the root of several trees, of which one moves freely"):
+        wd.load_usd(text)

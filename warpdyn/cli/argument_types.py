@@ -60,3 +60,11 @@ def package(text: str) -> tuple[str, Path]:
     if not (name and folder and Path(folder).is_dir()):
         raise argparse.ArgumentTypeError(f"invalid NAME=FOLDER of a package: {text!r}")
     return name, Path(folder)
+
+
+def xacro_argument(text: str) -> tuple[str, str]:
+    """The name and the value of an argument of a xacro file."""
+    name, between, value = text.partition(":=")
+    if not (name and between):
+        raise argparse.ArgumentTypeError(f"invalid NAME:=VALUE of a xacro argument: {text!r}")
+    return name, value

@@ -27,9 +27,9 @@ from .command_line import (
     check_picture,
     chosen_device,
     named_frame,
+    peer_file,
     read_model,
     refuse_immobile,
-    robot_file,
     write_file,
 )
 from .hardware import hardware
@@ -66,7 +66,7 @@ def bench(args: argparse.Namespace) -> int:
     peers: dict[str, list[Peer]] = {}
     if args.peers is not None:  # named without a module: all of them
         modules = args.peers or tuple(PEERS)
-        peers, absent = peers_by_algorithm(model, robot_file(args.robot), modules, algorithms)
+        peers, absent = peers_by_algorithm(model, peer_file(args), modules, algorithms)
         for line in absent:
             say(f"left out: {line}")
     with own.mistakes() if own else nullcontext():

@@ -12,7 +12,7 @@ from ..model.description import ModelError
 from ..peers.find_peers import find_peers
 from ..peers.peer import NotComparable, Peer
 from .accuracy import LIMITS, SAMPLE, difference_from, error_of
-from .command_line import UserError, chosen_device, named_frame, read_model, robot_file
+from .command_line import UserError, chosen_device, named_frame, peer_file, read_model
 from .tables import console, say
 from .workload import ARGUMENTS, Workload, furthest_link, random_states
 
@@ -28,7 +28,7 @@ def check(args: argparse.Namespace) -> int:
     too large."""
     model = read_model(args)
     frame = named_frame(args, model)
-    peers, absent = find_peers(model, robot_file(args.robot))
+    peers, absent = find_peers(model, peer_file(args))
     for line in absent:
         say(f"not compared: {line}")
     if not model.nv:

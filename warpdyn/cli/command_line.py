@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import atexit
 import os
+import shutil
 import sys
 import warnings
 from collections.abc import Callable
@@ -13,11 +15,12 @@ from typing import Any
 
 import warp as wp
 
-from .. import load, load_robot, robot_names
+from .. import load, load_robot, load_xacro, robot_names
 from ..execution.kernel_cache import start_kernel_cache
 from ..execution.warp_start import init_warp
 from ..formats.registry import MJCF, SDF, format_of_text
 from ..formats.robot_text import RobotText, tag_name
+from ..formats.xacro import SUFFIX, expanded_xacro
 from ..model import Model
 from ..model.description import ModelError, ModelWarning
 from ..model.printable import printable
@@ -33,18 +36,39 @@ def robot_file(robot: str) -> Path:
     return bundled if robot in robot_names() else Path(robot)
 
 
+def is_xacro(robot: str) -> bool:
+    """Whether a robot of the command line is a file that xacro expands."""
+    return Path(robot).suffix == SUFFIX
+
+
+def peer_file(args: argparse.Namespace) -> Path:
+    """The robot's file as other libraries read it: a xacro file is expanded into a temporary one."""
+    if not is_xacro(args.robot):
+        return robot_file(args.robot)
+    folder = tempfile.mkdtemp(prefix="warpdyn-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = Path(folder) / Path(args.robot).with_suffix("").with_suffix(".urdf").name
+    path.write_bytes(expanded_xacro(args.robot, dict(args.xacro_arg)))
+    return path
+
+
 def read_model(args: argparse.Namespace, show_warnings: bool = True) -> Model:
     """The robot of the command line; what looks wrong in its file goes to stderr."""
     robot = args.robot
     options: dict[str, Any] = {}
     if args.base is not None:
         options["floating_base"] = args.base == "floating"
-    options |= _reading(args, robot_file(robot))
+    expands = is_xacro(robot)
+    if args.xacro_arg and not expands:
+        raise UserError(f"--xacro-arg is for xacro files (*{SUFFIX}), and {robot} is none")
+    options |= {} if expands else _reading(args, robot_file(robot))
     # A reader's warning would come with the source line that called it; users want its text alone.
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ModelWarning)
         if robot in robot_names():
             model = load_robot(robot, **options)
+        elif Path(robot).exists() and expands:
+            model = load_xacro(robot, mappings=dict(args.xacro_arg), **options)
         elif Path(robot).exists():
             model = load(Path(robot), **options)
         else:

@@ -16,9 +16,10 @@ import warp as wp
 
 from .. import __version__, robot_names
 from ..codegen.source import TARGETS
+from ..formats.registry import file_kinds
 from ..model.description import ModelError
 from ..model.printable import printable
-from .argument_types import at_least_zero, count, package, positive, seed
+from .argument_types import at_least_zero, count, package, positive, seed, xacro_argument
 from .bench import bench
 from .caches import show_caches
 from .check import check
@@ -70,8 +71,8 @@ def parser() -> argparse.ArgumentParser:
     """The command line with its commands."""
     result = argparse.ArgumentParser(
         prog="warpdyn",
-        description="Batched rigid-body dynamics of robots. ROBOT is a URDF, SDF or MJCF file, "
-        f"or a bundled robot: {', '.join(robot_names())}.",
+        description="Batched rigid-body dynamics of robots. ROBOT is a file "
+        f"({file_kinds()}) or a bundled robot: {', '.join(robot_names())}.",
     )
     result.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = result.add_subparsers(title="commands", required=True, metavar="COMMAND")
@@ -336,7 +337,7 @@ def _add_command(
     sub.add_argument(
         "robot",
         metavar="ROBOT",
-        help="a URDF, SDF or MJCF file, or the name of a bundled robot",
+        help=f"a file ({file_kinds()}), or the name of a bundled robot",
     )
     sub.add_argument(
         "--base", choices=("fixed", "floating"), help="fix the root link or let it float"
@@ -345,6 +346,14 @@ def _add_command(
         "--loops",
         choices=("refuse", "cut"),
         help="joints and constraints of SDF and MJCF that close a loop; default: refuse",
+    )
+    sub.add_argument(
+        "--xacro-arg",
+        type=xacro_argument,
+        action="append",
+        default=[],
+        metavar="NAME:=VALUE",
+        help="an argument of a xacro file; may be repeated",
     )
     sub.set_defaults(run=run)
     return sub

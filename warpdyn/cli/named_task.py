@@ -6,7 +6,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from .argument_types import at_least_zero, positive
+from ..formats.registry import file_kinds
+from .argument_types import at_least_zero, positive, xacro_argument
 from .command_line import UserError, read_model
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ BODY = ("feet", "stance", "kp", "kd", "effort", "command_range")
 def add_robot(sub: argparse.ArgumentParser) -> None:
     """The options `--robot`, `--feet`, `--stance`, `--kp`, `--kd`, `--effort`, `--range`."""
     group = sub.add_argument_group("a quadruped of one's own (quadruped tasks)")
-    text = "file of the robot (URDF, SDF, MJCF), or a bundled one's name"
+    text = f"file of the robot ({file_kinds()}), or a bundled one's name"
     group.add_argument("--robot", metavar="FILE", help=text)
     text = 'links of its feet or a pattern; default: "*foot", whatever the case'
     group.add_argument("--feet", nargs="+", metavar="LINK", help=text)
@@ -44,6 +45,15 @@ def add_robot(sub: argparse.ArgumentParser) -> None:
         nargs=3,
         type=at_least_zero,
         metavar=("X", "Y", "TURN"),
+        help=text,
+    )
+    text = "an argument of a robot's xacro file; may be repeated"
+    group.add_argument(
+        "--xacro-arg",
+        type=xacro_argument,
+        action="append",
+        default=[],
+        metavar="NAME:=VALUE",
         help=text,
     )
     sub.set_defaults(base="floating", loops=None)

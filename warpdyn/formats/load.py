@@ -27,14 +27,15 @@ def load(
     includes: Includes | None = None,
     srdf: str | bytes | os.PathLike[str] | None = None,
 ) -> Model:
-    """Robot of a description, whatever its format: URDF, SDF or MJCF, told apart by its outermost
-    element.
+    """Robot of a description, whatever its format: URDF, SDF, MJCF or USD, told apart by its content.
+
+    A xacro file is refused, because xacro evaluates expressions: `load_xacro` expands it.
 
     source: a path, or the XML itself (a str or bytes whose first character that is not blank is
     "<").
-    floating_base, quaternion, base_velocity, model (SDF), loops (SDF, MJCF), includes (MJCF), srdf
-    (URDF): as for the reader of the format, `load_urdf`, `load_sdf` or `load_mjcf`; what is not given
-    is as it has it.
+    floating_base, quaternion, base_velocity, model (SDF, USD), loops (SDF, MJCF), includes (MJCF), srdf
+    (URDF): as for the reader of the format, `load_urdf`, `load_sdf`, `load_mjcf` or `load_usd`; what is
+    not given is as it has it.
 
     Raises ModelError for what cannot be used.
 

@@ -142,6 +142,7 @@ class MjcfReader:
         for element in self.root.findall("worldbody"):
             self.walk(element, world, HERE, None)
         self._look_over()
+        self._drop_gravcomp()
         free = base_of(self.values, self.bodies, floating_base)
         self.contacts.look_at(self.bodies)
         matter = {name: body.matter for name, body in self.bodies.items() if name != WORLD}
@@ -169,11 +170,10 @@ class MjcfReader:
         actuators = read_actuators(self.values, self.root, self.joints)
         joints = with_effort_limits(self.values, self.root, self.joints)
         tendons = read_tendons(self.values, self.root, joints)
-        joints = coupled(self.values, self.root, joints, self.zeros, cut, tendons, self.mocap)
+        joints, held = coupled(self.values, self.root, joints, self.zeros, cut, tendons, self.mocap)
         moving = {joint.name for joint in joints if joint.kind.nv and joint.mimic is None}
         moving |= {base} if free else set()
-        # What constraints hold is where the file draws it.
-        still = {j.name: self.zeros.get(j.name, 0.0) for j in joints if not j.kind.nv}
+        still = {j.name: held.get(j.name, 0.0) for j in joints if not j.kind.nv}
         here, there = {link.name for link in self.links}, {joint.name for joint in joints}
         named = configurations(self.values, self.root, self.places, moving)
         return Model.assemble(
@@ -239,9 +239,11 @@ class MjcfReader:
                 element, f'two bodies are named "{name}"; give each its own name'
             )
         written = {str(key): str(value) for key, value in element.attrib.items()}
-        pose = X.compose(self.values.placement(element, written)).as_matrix()
+        written_pose = self.values.placement(element, written)
+        pose = X.compose(written_pose).as_matrix()
         body = self.bodies[name] = BodyElement(name, parent.name, pose)
         parent.carries = True
+        body.matter.pose = written_pose.as_matrix()
         body.matter.compiler = self.values.compiler_of(element)
         if self.values.boolean(element, "mocap", written, False):
             self.mocap.add(name)
@@ -267,6 +269,17 @@ class MjcfReader:
             gravity = self.values.vector(option, "gravity", written, (0.0, 0.0, GRAVITY))
             off = any(flag.get("gravity") == "disable" for flag in option.findall("flag"))
             self.values.remark_gravity("option", *(ZERO if off else gravity))
+
+    def _drop_gravcomp(self) -> None:
+        """Leave out gravcomp where no body has a positive one: MuJoCo then applies none at all."""
+        borne = [body for body in self.bodies.values() if body.gravcomp]
+        if borne and all(body.gravcomp < 0 for body in borne):
+            self.values.remarks.append(
+                f'gravcomp of body "{borne[0].name}" and others like it is left out: MuJoCo applies a '
+                "negative gravcomp only where another body has a positive one"
+            )
+            for body in borne:
+                body.gravcomp = 0.0
 
     # Joints.
 

@@ -11,20 +11,16 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from ..model.actuators import NO_BOUNDS, Actuator, Affine
+from ..model.actuators import NO_BOUNDS, Actuator
 from ..model.description import Joint
+from .mjcf_actuator_laws import ActuatorLaw, actuator_law
+from .mjcf_tendons import TENDON
 from .mjcf_tendons import arms as joint_arms
 from .mjcf_values import ACTUATOR, ACTUATORS, Attributes, Element, MjcfValues
 from .robot_text import tag_name
 
-PLAIN = {"gaintype": ("fixed", "fixed"), "biastype": ("none", "none")}
-"""Attributes, with MuJoCo's default and the word for a force that is control times gain."""
-
 BOUNDED = ("none", "filter", "filterexact")
 """Activation that stays within the range of control."""
-
-SHORTCUTS = {"kp", "kv", "area", "diameter", "timeconst"}
-"""Attributes of elements other than <general>, which stand for several of its own."""
 
 STATIC = {"general", "motor", "position", "velocity", "damper"}
 """Elements whose force is a function of control, length and rate alone."""
@@ -45,7 +41,7 @@ def read_actuators(values: MjcfValues, root: Element, joints: Sequence[Joint]) -
         if tag not in ACTUATORS:
             values.ignore(f"element <{tag}> of <actuator>", element)
             continue
-        written = values.attributes(element, ACTUATOR, None)
+        law, written = _law_and_attributes(values, element)
         name = element.get("name", "")
         if name and name in (each.name for each in found):
             raise values.refusal(element, f'two actuators are named "{name}"; rename one')
@@ -53,21 +49,43 @@ def read_actuators(values: MjcfValues, root: Element, joints: Sequence[Joint]) -
             name = f"actuator{number}"
             while name in taken:
                 name += "_"
-        why = _left_out(values, element, tag, written, by_name, arms)
+        why = _left_out(values, element, law, written, by_name, arms)
         if why:
             values.ignore(why, element)
             continue
         driven = tuple(_driven(values, element, written, arms))
-        gain, bias = _law(values, element, tag, written)
-        controls = _bounds(values, element, written, "ctrlrange", "ctrllimited")
-        inherited = values.number(element, "inheritrange", written, 0.0)
-        if inherited and len(driven) == 1:
-            limits = by_name[driven[0][0]].limits
-            middle, half = (limits.lower + limits.upper) / 2, (limits.upper - limits.lower) / 2
-            controls = (middle - half * inherited, middle + half * inherited)
+        controls = _controls(values, element, law, written, by_name)
         forces = _bounds(values, element, written, "forcerange", "forcelimited")
-        found.append(Actuator(name, driven, gain, bias, controls, forces))
-    return found
+        found.append(Actuator(name, driven, law.affine_gain, law.affine_bias, controls, forces))
+    return _within_force_ranges(values, found)
+
+
+def _within_force_ranges(values: MjcfValues, actuators: Sequence[Actuator]) -> list[Actuator]:
+    """The actuators, whose forces are held within the range of a joint that is wider one way.
+
+    Where several share such a joint, or one pulls other joints too, they are left out.
+    """
+    for name, ends in values.force_ranges.items():
+        pushing = [each for each in actuators if name in dict(each.arms)]
+        if len(pushing) == 1 and len(pushing[0].arms) == 1:
+            held = [_held_within(each, ends) if each in pushing else each for each in actuators]
+            actuators = held
+        elif pushing:
+            actuators = [each for each in actuators if each not in pushing]
+            values.remarks.append(
+                f'{len(pushing)} actuators of joint "{name}" are left out: its actuatorfrcrange is wider '
+                "one way, and holds for the sum of several"
+            )
+    return list(actuators)
+
+
+def _held_within(actuator: Actuator, ends: tuple[float, float]) -> Actuator:
+    ((_, arm),) = actuator.arms
+    if not arm:
+        return actuator
+    low, high = sorted(end / arm for end in ends)
+    bounds = (min(max(end, low), high) for end in actuator.forces)
+    return replace(actuator, forces=(next(bounds), next(bounds)))
 
 
 def moving_actuators(actuators: Sequence[Actuator], still: Mapping[str, float]) -> list[Actuator]:
@@ -76,29 +94,37 @@ def moving_actuators(actuators: Sequence[Actuator], still: Mapping[str, float]) 
     return [actuator for actuator in held if actuator.arms]
 
 
+def _law_and_attributes(values: MjcfValues, element: Element) -> tuple[ActuatorLaw, dict[str, str]]:
+    """An actuator's law, and its attributes over those of its class."""
+    law, written = actuator_law(values, element), values.attributes(element, ACTUATOR, None)
+    written.pop("ctrlrange", None)
+    return law, {**written, "ctrlrange": law.ctrlrange} if law.ctrlrange else written
+
+
 def _left_out(
     values: MjcfValues,
     element: Element,
-    tag: str,
+    law: ActuatorLaw,
     written: Attributes,
     joints: Mapping[str, Joint],
     arms: Mapping[str, Mapping[str, float]],
 ) -> str:
     """What of an actuator can't be read, in words; "" where all can."""
+    tag = tag_name(element)
     if tag not in STATIC:
         return f"actuator <{tag}>, whose force depends on more than control, position and velocity"
-    if written.get("dyntype", "none") != "none":
-        return f'an actuator with dyntype="{written["dyntype"]}"'
-    if tag == "position" and values.number(element, "timeconst", written, 0.0):
+    if tag == "position" and law.activation != "none":
         return "a position servo with timeconst"
-    if tag == "general" and SHORTCUTS & set(written):
-        return "an actuator <general> with the class of another element"
-    if tag == "position" and "dampratio" in written:
-        return "an actuator with dampratio, which is of a mass; write kv"
-    if written.get("gaintype", "fixed") not in ("fixed", "affine"):
-        return f'an actuator with gaintype="{written["gaintype"]}"'
-    if written.get("biastype", "none") not in ("none", "affine"):
-        return f'an actuator with biastype="{written["biastype"]}"'
+    if law.activation != "none":
+        return f'an actuator with dyntype="{law.activation}"'
+    if law.has_damping_ratio:
+        return "an actuator with dampratio, which depends on a mass; write kv"
+    if law.gain_type not in ("fixed", "affine"):
+        return f'an actuator with gaintype="{law.gain_type}"'
+    if law.bias_type not in ("none", "affine"):
+        return f'an actuator with biastype="{law.bias_type}"'
+    if any(map(math.isnan, (*law.affine_gain, *law.affine_bias))):
+        return "an actuator with a class of <dcmotor>"
     if not any(key in written for key in TRANSMISSIONS):
         return "an actuator of neither a joint nor a fixed tendon"
     joint = joints.get(written.get("joint", written.get("jointinparent", "")))
@@ -111,34 +137,37 @@ def _left_out(
     return ""
 
 
-def _law(
-    values: MjcfValues, element: Element, tag: str, written: Attributes
-) -> tuple[Affine, Affine]:
-    """Gain and bias, each a constant and factors of length and rate."""
-    if tag == "motor":
-        return (1.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    if tag == "position":
-        kp = values.number(element, "kp", written, 1.0)
-        return (kp, 0.0, 0.0), (0.0, -kp, -values.number(element, "kv", written, 0.0))
-    if tag in ("velocity", "damper"):
-        kv = values.number(element, "kv", written, 1.0)
-        if tag == "damper":
-            return (0.0, 0.0, -kv), (0.0, 0.0, 0.0)
-        return (kv, 0.0, 0.0), (0.0, 0.0, -kv)
-    gain = _three(values, element, "gainprm", written, 1.0)
-    bias = _three(values, element, "biasprm", written, 0.0)
-    if written.get("gaintype", "fixed") == "fixed":
-        gain = (gain[0], 0.0, 0.0)
-    return gain, bias if written.get("biastype", "none") == "affine" else (0.0, 0.0, 0.0)
+def _controls(
+    values: MjcfValues,
+    element: Element,
+    law: ActuatorLaw,
+    written: Attributes,
+    joints: Mapping[str, Joint],
+) -> tuple[float, float]:
+    """Bounds of the control: the actuator's own, or a fraction of its target's range."""
+    if law.inheritrange <= 0 or not law.is_servo:
+        return _bounds(values, element, written, "ctrlrange", "ctrllimited")
+    joint = joints.get(written.get("joint", written.get("jointinparent", "")))
+    if joint is None:
+        low, high = _tendon_range(values, element, written["tendon"])
+    else:
+        low, high = joint.limits.lower, joint.limits.upper
+    if not math.isfinite(high - low):
+        raise values.refusal(
+            element, "it has inheritrange, and its target has no range; write its ctrlrange"
+        )
+    if written.get("ctrllimited") == "false":
+        return NO_BOUNDS
+    middle, half = (low + high) / 2, (high - low) / 2 * law.inheritrange
+    return middle - half, middle + half
 
 
-def _three(
-    values: MjcfValues, element: Element, key: str, written: Attributes, first: float
-) -> Affine:
-    """The first three numbers of a list that may be shorter."""
-    words = written.get(key, "").split()[:3]
-    there = values.numbers(element, key, {key: " ".join(words)}, len(words)) if words else [first]
-    return tuple([*there, 0.0, 0.0][:3])  # type: ignore[return-value]
+def _tendon_range(values: MjcfValues, element: Element, name: str) -> tuple[float, float]:
+    for tendon in element.getroottree().iterfind(".//tendon/fixed"):
+        if tendon.get("name") == name:
+            written = values.attributes(tendon, TENDON, None)
+            return _bounds(values, tendon, written, "range", "limited")
+    return NO_BOUNDS
 
 
 def _bounds(
@@ -157,8 +186,8 @@ def with_effort_limits(values: MjcfValues, root: Element, joints: Sequence[Joint
         tag = tag_name(element)
         if tag not in ACTUATORS:
             continue
-        written = values.attributes(element, ACTUATOR, None)
-        force = _largest_force(values, element, tag, written)
+        law, written = _law_and_attributes(values, element)
+        force = _largest_force(values, element, law, written)
         for name, arm in _driven(values, element, written, arms):
             limits[name] = limits.get(name, 0.0) + abs(arm) * force
     taken: list[str] = []
@@ -177,30 +206,20 @@ def with_effort_limits(values: MjcfValues, root: Element, joints: Sequence[Joint
     return result
 
 
-def _largest_force(values: MjcfValues, element: Element, tag: str, written: Attributes) -> float:
+def _largest_force(
+    values: MjcfValues, element: Element, law: ActuatorLaw, written: Attributes
+) -> float:
     """Bound of an actuator's force, infinite where there is none."""
     force = math.inf
     ends = values.bounds(element, written, "forcerange", "forcelimited")
     if ends:
         force = max(map(abs, ends))
-    gain = _gain(values, element, tag, written)
-    if math.isfinite(gain):
+    plain = law.gain_type == "fixed" and law.bias_type == "none"
+    if plain and law.activation in BOUNDED:
         ends = values.bounds(element, written, "ctrlrange", "ctrllimited")
         if ends:
-            force = min(force, abs(gain) * max(map(abs, ends)))
+            force = min(force, abs(law.gain[0]) * max(map(abs, ends)))
     return force
-
-
-def _gain(values: MjcfValues, element: Element, tag: str, written: Attributes) -> float:
-    """Force by control, of actuators whose force is nothing else; infinite for others."""
-    if tag == "motor":
-        return 1.0
-    shortcuts = SHORTCUTS & set(written)
-    plain = all(written.get(key, default) == word for key, (default, word) in PLAIN.items())
-    if tag != "general" or shortcuts or not plain or written.get("dyntype", "none") not in BOUNDED:
-        return math.inf
-    first = written.get("gainprm", "1").split()[:1]
-    return values.number(element, "gainprm", {"gainprm": " ".join(first)}, 1.0)
 
 
 def _driven(

@@ -146,6 +146,8 @@ def _with_classes(values: MjcfValues, inner: MjcfValues, prefix: str) -> dict[st
         while new in values.classes:
             new += "_"
         renamed[name], values.classes[new] = new, content
+        if name in inner.actuator_defaults:
+            values.actuator_defaults[new] = inner.actuator_defaults[name]
     if "" not in renamed:
         renamed[""] = f"{prefix}main_"
         values.classes[renamed[""]] = {}

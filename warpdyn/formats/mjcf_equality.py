@@ -28,8 +28,8 @@ def coupled(
     cut: bool,
     tendons: Sequence[Tendon] = (),
     mocap: Collection[str] = (),
-) -> list[Joint]:
-    """The joints under the active constraints of <equality>.
+) -> tuple[list[Joint], dict[str, float]]:
+    """The joints under the active constraints of <equality>, and the positions of those held still.
 
     tendons: one that is held at its length couples its two joints. mocap: bodies that the user moves;
     what pulls others to them is no loop, and left out with a remark.
@@ -75,7 +75,14 @@ def coupled(
         else:
             locked[first.name] = [start]
     check_mimics(values.source, list(by_name.values()))
-    return locked_joints(list(by_name.values()), locked)
+    held = {name: position for name, (position,) in locked.items()}
+    followers = [joint for joint in by_name.values() if joint.mimic is not None]
+    for _ in followers:  # a follower may lead another
+        for joint in followers:
+            mimic = joint.mimic
+            if mimic is not None and mimic.joint in held:
+                held[joint.name] = mimic.multiplier * held[mimic.joint] + mimic.offset
+    return locked_joints(list(by_name.values()), locked), held
 
 
 def _of_tendon(

@@ -52,6 +52,8 @@ class Matter:
     principal: Placement = HERE
     """Its centre of mass and principal axes in the body, where MuJoCo has them; known once `links`
     has been here."""
+    pose: Placement = HERE
+    """The pose that the body itself writes, without the frames around it."""
     compiler: Compiler = Compiler()  # noqa: RUF009  (it is frozen)
     """What the file of the body says of how bodies weigh."""
 
@@ -70,10 +72,15 @@ def links(
     for name, matter in bodies.items():
         read[name] = Link(name)
         rule = matter.compiler.inertiafromgeom
-        if matter.inertial is not None and rule != "true":
-            read[name] = _written(values, name, matter, *matter.inertial)
-        elif rule != "false":
+        heavy: list[Part] = []
+        if rule == "true" or (rule == "auto" and matter.inertial is None):
             heavy = [geom for geom in matter.geoms if _weighs(values, *geom[:2])]
+        if matter.inertial is not None and not heavy:
+            read[name] = _written(values, name, matter, *matter.inertial)
+        elif not heavy and matter.compiler.boundmass > 0:
+            # MuJoCo puts the centre of mass where the pose of the body, read in its own frame, is.
+            read[name], matter.principal = Link(name, com=vector3(matter.pose.p)), matter.pose
+        elif heavy:
             try:
                 for element, written, _ in heavy:
                     if "mesh" in written:
@@ -82,7 +89,7 @@ def links(
                 if name not in still:
                     raise
                 unknown[name] = error
-            if heavy and name not in unknown:
+            if name not in unknown:
                 from_geoms[name] = heavy
     try:
         weighed: dict[str, tuple[Link, Placement]] = {}

@@ -39,7 +39,7 @@ def read_joint(
             raise values.refusal(element, f"axis is zero; a {word} joint needs a direction")
         zero = values.number(element, "ref", written, 0.0)
         zero = values.compiler_of(element).angle(zero) if word == "hinge" else zero
-    limits = _limits(values, element, written, word)
+    limits = _limits(values, name, element, written, word)
     bounded = single and math.isfinite(limits.upper - limits.lower)
     kind = {
         "hinge": KINDS["revolute" if bounded else "continuous"],
@@ -78,7 +78,9 @@ def _first(values: MjcfValues, element: Element, written: Attributes, key: str) 
     return first
 
 
-def _limits(values: MjcfValues, element: Element, written: Attributes, word: str) -> Limits:
+def _limits(
+    values: MjcfValues, name: str, element: Element, written: Attributes, word: str
+) -> Limits:
     """Bounds of position where the joint is limited, of effort where its actuators are."""
     single = word in ("hinge", "slide")
     limits = Limits()
@@ -92,5 +94,10 @@ def _limits(values: MjcfValues, element: Element, written: Attributes, word: str
         values.ignore(f"range of a {word} joint", element)
     efforts = values.bounds(element, written, "actuatorfrcrange", "actuatorfrclimited")
     if efforts and single and sum(efforts):
-        values.ignore("actuatorfrcrange that is wider one way, but for its wider end", element)
+        low, high = efforts
+        values.force_ranges[name] = low, high
+        values.remarks.append(
+            f'the limit of effort of joint "{name}" is the wider end of its actuatorfrcrange, which is '
+            "wider one way; the forces of its actuators are held within both ends"
+        )
     return replace(limits, effort=max(map(abs, efforts))) if efforts and single else limits

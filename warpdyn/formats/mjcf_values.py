@@ -37,9 +37,14 @@ ACTUATORS = (
 )
 """The elements of <actuator>."""
 
+ACTUATOR_LAW = (
+    *("dyntype", "gaintype", "biastype", "dynprm", "gainprm", "biasprm", "kp", "kv", "dampratio"),
+    *("timeconst", "inheritrange", "area", "diameter", "bias", "gain", "ctrlrange"),
+)
+"""Attributes of actuators that `mjcf_actuator_laws` reads, by a rule of its own."""
+
 ACTUATOR = "actuator"
-"""The word under which a default class keeps what it says of actuators: they share it, whatever
-their element."""
+"""The word under which a default class keeps the attributes that all actuator elements share."""
 
 COMPILER = "{warpdyn}compiler"
 """Attribute of elements that were put in from the model of another file: the number of its settings
@@ -98,6 +103,10 @@ class MjcfValues(Reading):
         self.compilers = [self.compiler]
         """The file's own settings, and those of models that are attached."""
         self.classes: dict[str, dict[str, dict[str, str]]] = {}
+        self.actuator_defaults: dict[str, tuple[tuple[Element, ...], ...]] = {}
+        """For each default class: its own actuator elements, then those of each class around it."""
+        self.force_ranges: dict[str, tuple[float, float]] = {}
+        """Bounds of what all actuators of a joint give it [N, N·m], where one end is wider."""
         for element in root.findall("default"):
             self._read_class(element, None)
 
@@ -228,10 +237,8 @@ class MjcfValues(Reading):
         plain = ((str(key), str(value)) for key, value in element.attrib.items())
         written = {key: value for key, value in plain if not key.startswith("{")}
         name = written.pop("class", childclass)
-        defaults = dict(self.defaults(element, name).get(tag, {}))
-        if any(key in written for key in TURNS):
-            defaults = {key: value for key, value in defaults.items() if key not in TURNS}
-        return {**defaults, **written}
+        defaults = self.defaults(element, name).get(tag, {})
+        return _over(written, defaults)
 
     def defaults(self, element: Element, name: str | None) -> Mapping[str, dict[str, str]]:
         if name is None:
@@ -256,14 +263,20 @@ class MjcfValues(Reading):
             )
         start = self.classes.get(name if parent is None else parent, {})
         collected = self.classes[name] = {tag: dict(values) for tag, values in start.items()}
+        own, *around = self.actuator_defaults.get(name if parent is None else parent, ((),))
+        if parent is not None:
+            own, around = (), [own, *around]
         for child in element:
-            if tag_name(child) != "default":
-                tag = ACTUATOR if tag_name(child) in ACTUATORS else tag_name(child)
-                collected.setdefault(tag, {}).update(
-                    {str(k): str(v) for k, v in child.attrib.items()}
-                )
+            tag = tag_name(child)
+            written = {str(key): str(value) for key, value in child.attrib.items()}
+            if tag in ACTUATORS:
+                own, tag = (*own, child), ACTUATOR
+                written = {k: x for k, x in written.items() if k not in ACTUATOR_LAW}
+            if tag != "default":
+                collected[tag] = _over(written, collected.get(tag, {}))
+        self.actuator_defaults[name] = (own, *around)
         if parent is None:
-            self.classes[""] = collected
+            self.classes[""], self.actuator_defaults[""] = collected, self.actuator_defaults[name]
         for child in element.findall("default"):
             self._read_class(child, name)
 
@@ -306,6 +319,13 @@ class MjcfValues(Reading):
             alignfree=self.boolean(element, "alignfree", written, False),
             raw={key: written[key] for key in weighing if key in written},
         )
+
+
+def _over(written: Attributes, defaults: Attributes) -> dict[str, str]:
+    """Attributes over those of a class, of which another way to write the orientation goes."""
+    if any(key in written for key in TURNS):
+        defaults = {key: value for key, value in defaults.items() if key not in TURNS}
+    return {**defaults, **written}
 
 
 def place(element: Element) -> str:

@@ -56,6 +56,11 @@ FORMATS = [URDF, SDF, MJCF, USD]
 """In the order in which messages list them."""
 
 
+def file_kinds() -> str:
+    """The kinds of robot files that the command line reads, in words."""
+    return listed(iter((*(each.name for each in FORMATS), "xacro")))
+
+
 def xml_formats() -> Iterator[Format]:
     return (each for each in FORMATS if each.root is not None)
 

@@ -96,6 +96,19 @@ def _version(name: str, root: Element) -> tuple[int, int]:
     return version
 
 
+def _refuse_includes(
+    values: SdfValues, scene: SdfFrames, models: list[tuple[SdfFrames, SdfFrame]]
+) -> None:
+    """Refuse a world that includes a model, where the caller did not name one of its own models."""
+    for included in children(scene.world.element, "include"):
+        uri = values.text(included, "uri")
+        raise values.refusal(
+            included,
+            f'the world includes "{uri}", and nothing outside the file is read; write it in (gz sdf -p does), '
+            f'or load the model that is written here alone: model="{models[0][1].name}"',
+        )
+
+
 def _choose(
     values: SdfValues, root: Element, wanted: str | None, movable: bool
 ) -> tuple[SdfFrames, SdfFrame]:
@@ -118,7 +131,10 @@ def _choose(
             else [(scene, model) for scene, model in models if not model.static]
         )
     if len(candidates) == 1:
-        return candidates[0]
+        scene, chosen = candidates[0]
+        if wanted in (None, WORLD):
+            _refuse_includes(values, scene, models)
+        return scene, chosen
     shown = ", ".join(f'"{model.name}"' for _, model in models[:12])
     included = any(children(world, "include") for world in worlds)
     if not models or (included and not candidates):

@@ -41,6 +41,7 @@ from .colors import urdf_color
 from .registry import URDF
 from .robot_text import Reading, RobotText, tag_name
 from .srdf import with_group_states
+from .urdf_floating_root import without_floating_root
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,8 @@ def load_urdf(
 
     source: a path, or the XML itself (a str or bytes whose first character that is not blank is
     "<").
-    floating_base: let the root link move freely; without it the root is fixed to the world.
+    floating_base: let the root link move freely; without it the root is fixed to the world. Where the
+        root is an empty link that carries the robot on a floating joint, what it carries is the base.
     quaternion: order of a base's or a floating joint's quaternion in q, "xyzw" or "wxyz".
     base_velocity: representation of a free base's velocity, "local", "local_world_aligned" or
     "world"; see `Model.with_base_velocity`.
@@ -135,6 +137,8 @@ def load_urdf(
     robot = reader.parse(text.root_of(URDF))
     links = [reader.link(link) for link in robot.links]
     joints = [reader.joint(joint) for joint in robot.joints]
+    if floating_base:
+        links, joints = without_floating_root(text.name, links, joints, reader.remarks)
     model = Model.assemble(
         robot.name or Path(text.name).stem,
         links,
@@ -189,7 +193,8 @@ class UrdfReader(Reading):
             if name.startswith("xacro:") and not (tag == "robot" and self._expanded(element)):
                 raise self.refusal(
                     child,
-                    "a xacro element is left; use load_xacro, or expand the file first with xacro",
+                    "a xacro element is left; use wd.load_xacro(path, ARGUMENT=VALUE), which expands "
+                    "the file, or expand it first with xacro",
                 )
             if name in rule.many or (name in single and name not in seen):
                 copied = (

@@ -233,11 +233,20 @@ class UsdReader:
         found: dict[str, tuple[list[str], str]] = {}
         ends = {str(j.prim.GetPath()): {end for end in j.bodies if end} for j in self.joints}
         near = {path: ends[path] if path in ends else self._below(path) for path in self.roots}
+        held = {end for j in self.joints if "" in j.bodies for end in j.bodies}
         for members in groups:
             inside = set(members)
             marked = [path for path in self.roots if not near[path].isdisjoint(inside)]
             root = next((path for path in marked if path in inside), members[0])
-            found[marked[0] if marked else members[0]] = (members, root)
+            path = marked[0] if marked else members[0]
+            if path in found:
+                if held.isdisjoint(members) or held.isdisjoint(found[path][0]):
+                    raise ModelError(
+                        f"{self.values.source}: {path} is the root of several trees, of which one moves freely; "
+                        "give each a root of its own, or hold all in the world"
+                    )
+                members, root = [*found[path][0], *members], found[path][1]
+            found[path] = (members, root)
         articulated = [path for path in found if path in near]
         chosen = articulated if articulated else list(found)
         if wanted is not None:

@@ -3,15 +3,35 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from ..model import Model
-from ..model.description import ModelError
+from ..model.description import ModelError, near_names
 from ..model.reference_frames import Reference
 from ..model.structure import QuaternionOrder
 from .registry import URDF
 from .robot_text import RobotText
 from .urdf import load_urdf
+
+SUFFIX = ".xacro"
+"""Ending of the names of xacro files."""
+
+
+class Arguments(dict[str, str]):
+    """Values of xacro's arguments, which collect the names that the file declares or uses."""
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        super().__init__(values)
+        self.names = set[str]()
+
+    def __contains__(self, name: object) -> bool:
+        self.names.add(str(name))
+        return super().__contains__(name)
+
+    def __getitem__(self, name: str) -> str:
+        self.names.add(name)
+        return super().__getitem__(name)
 
 
 def load_xacro(
@@ -21,16 +41,32 @@ def load_xacro(
     quaternion: QuaternionOrder = "xyzw",
     base_velocity: Reference = "local",
     srdf: str | bytes | os.PathLike[str] | None = None,
+    mappings: Mapping[str, str | float | bool] | None = None,
     **arguments: str | float | bool,
 ) -> Model:
     """Robot of a xacro file, expanded by the package xacro (pip install xacro).
 
-    arguments: values of the file's <xacro:arg>, as after `name:=` on xacro's command line.
+    arguments: values of the file's <xacro:arg>, as after `name:=` on xacro's command line. One that
+        neither the file nor what it includes declares is refused.
+    mappings: the same as a dictionary, the word of ROS's `xacro.process_file`.
     floating_base, quaternion, base_velocity, srdf: as for `load_urdf`.
 
     Only for files that you trust: xacro evaluates expressions and reads the files that a file
     includes.
     """
+    name, text = Path(path).name, expanded_xacro(path, {**(mappings or {}), **arguments})
+    try:
+        expanded = RobotText(None, URDF.name, text, folder=Path(path).parent)
+        model = load_urdf(expanded, floating_base=floating_base, quaternion=quaternion, srdf=srdf)
+        return model.with_base_velocity(base_velocity)
+    except ModelError as error:
+        raise ModelError(f"{name}, expanded: {str(error).removeprefix('URDF text: ')}") from error
+
+
+def expanded_xacro(
+    path: str | os.PathLike[str], arguments: Mapping[str, str | float | bool]
+) -> bytes:
+    """The URDF text of a xacro file with these values of its arguments."""
     try:
         import xacro
     except ImportError:
@@ -40,19 +76,22 @@ def load_xacro(
     name = Path(path).name
     if not Path(path).is_file():
         raise ModelError(f"{path}: there is no such file; give the path of a xacro file")
-    mappings = {
+    values = {
         key: str(value).lower() if isinstance(value, bool) else str(value)
         for key, value in arguments.items()
     }
+    given = Arguments(values)
     try:
-        text = xacro.process_file(os.fspath(path), mappings=mappings).toxml(encoding="utf-8")
+        text: bytes = xacro.process_file(os.fspath(path), mappings=given).toxml(encoding="utf-8")
     except Exception as error:  # whatever the file's own expressions raise
         raise ModelError(
             f"{name}: xacro cannot expand it: {' '.join(str(error).split()) or error!r}"
         ) from error
-    try:
-        expanded = RobotText(None, URDF.name, text, folder=Path(path).parent)
-        model = load_urdf(expanded, floating_base=floating_base, quaternion=quaternion, srdf=srdf)
-        return model.with_base_velocity(base_velocity)
-    except ModelError as error:
-        raise ModelError(f"{name}, expanded: {str(error).removeprefix('URDF text: ')}") from error
+    for key in values:
+        if key not in given.names:
+            known = sorted(given.names)
+            close = near_names(key, known)
+            hint = f"did you mean {' or '.join(close)}? " if close else ""
+            declared = f"the file has {', '.join(known)}" if known else "the file has none"
+            raise ModelError(f'{name}: it has no argument "{key}"; {hint}{declared}')
+    return text

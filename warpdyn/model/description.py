@@ -370,13 +370,20 @@ def look_up(table: Mapping[str, T], name: str, what: str, owner: str) -> T:
         raise TypeError(f"{owner}: a {what} is asked for by its name, got {name!r}")
     if name in table:
         return table[name]
-    close = difflib.get_close_matches(name, list(table), n=3)
-    hint = (
-        f"did you mean {' or '.join(repr(c) for c in close)}?"
-        if close
-        else f"it has {', '.join(list(table)[:12])}"
-    )
-    raise KeyError(f"{owner} has no {what} named {name!r}; {hint}")
+    close = near_names(name, table)
+    hint = f"did you mean {' or '.join(map(repr, close))}? " if close else ""
+    known = f"it has {', '.join(list(table)[:12])}{', ...' if len(table) > 12 else ''}"
+    raise KeyError(f"{owner} has no {what} named {name!r}; {hint}{known}")
+
+
+def near_names(name: str, names: Iterable[str]) -> list[str]:
+    """At most three of the names: those that end with this one or contain it, then those spelled
+    like it."""
+    known, word = list(names), name.lower()
+    inside = [each for each in known if word and word in each.lower()]
+    inside.sort(key=lambda each: (not each.lower().endswith(word), len(each)))
+    spelled = difflib.get_close_matches(name, known, n=3)
+    return list(dict.fromkeys([*inside, *spelled]))[:3]
 
 
 def several(names: Iterable[str]) -> Iterable[str]:

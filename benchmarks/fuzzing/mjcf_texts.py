@@ -1,0 +1,141 @@
+"""`python -m benchmarks.fuzzing mjcf COUNT`: random MJCF texts, compared with MuJoCo.
+
+Texts that MuJoCo refuses are drawn again. Compared at several states: poses of
+bodies and sites, mass matrix, bias force, passive force, actuator force, and keyframes.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+
+import mujoco
+import numpy as np
+
+import warpdyn as wd
+from benchmarks.fuzzing.outcomes import Outcome
+from benchmarks.fuzzing.random_mjcf import RandomText
+from warpdyn.peers.mujoco import MuJoCo
+from warpdyn.peers.peer import NotComparable
+
+ACCURACY = 1e-7
+"""Relative to the largest number of a quantity. MuJoCo makes inertias diagonal and normalises quaternions;
+its eigenvectors are good to about 1e-9."""
+
+STATES = 2
+CONTROL = 5.0
+"""Standard deviation of controls, so that ranges of control and force are reached."""
+
+
+def cases(seed: int) -> Iterator[Outcome]:
+    """Outcomes of random texts, without end."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "robot.xml"
+        number = 0
+        while True:
+            text = RandomText(Random(f"{seed}-{number}")).text()
+            number += 1
+            path.write_text(text)
+            outcome = compare(text, path, np.random.default_rng([seed, number]))
+            if outcome is not None:
+                yield outcome
+
+
+def compare(text: str, path: Path, rng: np.random.Generator) -> Outcome | None:
+    """The outcome of one text, which stands in the file; None where MuJoCo refuses it."""
+    try:
+        robot = mujoco.MjModel.from_xml_string(text)
+    except ValueError:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", wd.ModelWarning)
+            model = wd.load(path, quaternion="wxyz")
+    except wd.ModelError as error:
+        return Outcome("refused", _without_names(str(error)))
+    try:
+        peer = MuJoCo(model, path, whole=True)
+    except NotComparable as error:
+        return Outcome("refused", f"peer: {_without_names(str(error))}")
+    wrong = _difference(model, peer, robot, rng)
+    return Outcome("different", wrong, text) if wrong else Outcome("equal")
+
+
+def _difference(
+    model: wd.Model, peer: MuJoCo, robot: mujoco.MjModel, rng: np.random.Generator
+) -> str:
+    """The first quantity that differs, or ""."""
+    data = mujoco.MjData(robot)
+    acting = model.with_springs("description").with_friction(viscous="description")
+    acting = acting.with_gravity_compensation("description")
+    links = [model.link_index(name) for name in peer.links]
+    _silence(robot, model)
+    for _ in range(STATES):
+        q = wd.oracle(wd.normalize, model, model.neutral + rng.normal(size=model.nq))
+        v, control = rng.normal(size=model.nv), rng.normal(size=robot.nu) * CONTROL
+        data.qpos, T = peer._converted(q)
+        data.qvel, data.ctrl = T @ v, control
+        mujoco.mj_forward(robot, data)
+        still = wd.oracle(wd.rnea, model, q, v, 0.0 * v)
+        pairs = {
+            "poses": (wd.oracle(wd.fk, model, q)[links], peer.fk(q)[links]),
+            "mass matrix": (wd.oracle(wd.crba, model, q), peer.crba(q)),
+            "bias force": (still, peer.rnea(q, v, 0.0 * v)),
+            "passive force": (
+                still - wd.oracle(wd.rnea, acting, q, v, 0.0 * v),
+                T.T @ data.qfrc_passive,
+            ),
+        }
+        if model.actuators:
+            used = [_number(robot, each.name) for each in model.actuators]
+            ours = wd.oracle(wd.actuator_torques, model, q, v, control[used])
+            pairs["actuator force"] = ours, T.T @ data.qfrc_actuator
+            bound = (
+                np.abs(T.T @ data.qfrc_actuator) <= model.effort_limit * (1 + ACCURACY) + ACCURACY
+            )
+            if not any(joint.mimic for joint in model.joints):
+                pairs["effort limit"] = bound.astype(float), np.ones(model.nv)
+        for quantity, (mine, theirs) in pairs.items():
+            if not np.allclose(
+                mine, theirs, rtol=0, atol=ACCURACY * (1 + np.abs(theirs).max(initial=0))
+            ):
+                return quantity
+    return _keyframe_difference(model, peer, robot)
+
+
+def _keyframe_difference(model: wd.Model, peer: MuJoCo, robot: mujoco.MjModel) -> str:
+    for number in range(robot.nkey):
+        q = model.configurations[robot.key(number).name]
+        qpos = peer._converted(q)[0]
+        moved = [(d, start) for d, start, _ in peer.places]
+        for d, start in moved:
+            there = robot.key_qpos[number][start : start + d.joint.kind.nq]
+            if d.joint.mimic is None and not np.allclose(
+                qpos[start : start + d.joint.kind.nq], there
+            ):
+                return "keyframe"
+    return ""
+
+
+def _number(robot: mujoco.MjModel, name: str) -> int:
+    return int(mujoco.mj_name2id(robot, mujoco.mjtObj.mjOBJ_ACTUATOR, name))
+
+
+def _silence(robot: mujoco.MjModel, model: wd.Model) -> None:
+    """Give no force to actuators that the model leaves out, each with a remark."""
+    kept = {_number(robot, each.name) for each in model.actuators}
+    for number in set(range(robot.nu)) - kept:
+        robot.actuator_gainprm[number] = robot.actuator_biasprm[number] = 0.0
+        robot.actuator_gaintype[number] = mujoco.mjtGain.mjGAIN_FIXED
+        robot.actuator_biastype[number] = mujoco.mjtBias.mjBIAS_NONE
+        robot.actuator_forcelimited[number] = False
+
+
+def _without_names(message: str) -> str:
+    """A message whose names and numbers are replaced, so that messages of one kind are counted together."""
+    message = message.partition(": ")[2]
+    return re.sub(r"-?\d[\d.e+-]*", "N", re.sub(r'"[^"]*"', '"…"', message))

@@ -1,0 +1,44 @@
+"""URDF: a root on a floating joint and floating_base=True make one free base."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+from warpdyn.formats.urdf import load_urdf
+from warpdyn.model.description import ModelWarning
+
+BODY = """<inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1"/></inertial>"""
+
+
+def drone(root: str = "", more: str = "") -> str:
+    return f"""<robot name="drone"><link name="world">{root}</link><link name="body">{BODY}</link>
+      <link name="rotor">{BODY}</link>{more}
+      <joint name="free" type="floating"><parent link="world"/><child link="body"/></joint>
+      <joint name="spin" type="continuous"><parent link="body"/><child link="rotor"/>
+        <origin xyz="0 1 0"/><axis xyz="0 0 1"/></joint></robot>"""
+
+
+def test_the_robot_has_one_free_base() -> None:
+    """Seven coordinates of the base, once; the mass matrix is that of the floating joint."""
+    with pytest.warns(
+        ModelWarning, match='joint "free" is floating already: link "body" is the free base'
+    ):
+        model = load_urdf(drone(), floating_base=True)
+    assert model.floating_base and model.root == "body" and (model.nq, model.nv) == (8, 7)
+    held = load_urdf(drone())
+    assert not held.floating_base and (held.nq, held.nv) == (8, 7)
+    q = np.array([0.1, 0.2, 0.3, 0, 0, 0.6, 0.8, 0.5])
+    ours, theirs = (wd.oracle(wd.crba, each, q) for each in (model, held))
+    np.testing.assert_allclose(ours, theirs, atol=1e-14)
+
+
+def test_a_root_that_is_a_body_stays() -> None:
+    """A root with a mass is a free body of its own, which the floating joint leaves."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = load_urdf(drone(BODY), floating_base=True)
+    assert model.root == "world" and model.nv == 13
