@@ -20,7 +20,9 @@ FROM_ROS = re.compile(
 DISTRIBUTIONS = {
     "warp": "warp-lang",
     "urdf_parser_py": "urdf-parser-py",
+    "pinocchio": "pin",
     "pxr": "usd-core",
+    "stable_baselines3": "stable-baselines3",
     "rsl_rl": "rsl-rl-lib",
     "google": "protobuf",
     "jaxlib": "jax",
@@ -68,12 +70,8 @@ def test_every_package_that_is_imported_is_a_requirement(monkeypatch):
     """None comes only because another package happens to bring it."""
     told = metadata(monkeypatch)
     named = {name_of(each) for each in told["install_requires"]}
-    for extra, each in told["extras_require"].items():
-        named |= {name_of(x) for x in each} if extra not in ("test", "bench", "docs") else set()
-    files = {*ROOT.glob("warpdyn/**/*.py"), *ROOT.glob("ros2_node/**/*.py")}
-    for path in files - set(
-        ROOT.glob("warpdyn/peers/*.py")
-    ):  # compared with where they happen to be installed
+    named |= {name_of(each) for lines in told["extras_require"].values() for each in lines}
+    for path in [*ROOT.glob("warpdyn/**/*.py"), *ROOT.glob("ros2_node/**/*.py")]:
         for module in imported(path):
             if not FROM_ROS.fullmatch(module):
                 wanted = name_of(DISTRIBUTIONS.get(module, module))
