@@ -44,7 +44,16 @@ def run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         ),
         (("-k", "rnea"), ["pytest -k rnea"]),
         (("--quick", "-k", "rnea"), ["pytest --quick -k rnea"]),
-        ((), ["apt", "ruff check .", "ruff format --check .", "mypy", "pytest -n 2 --ignore tests/ros"]),
+        (
+            (),
+            [
+                "apt",
+                "ruff check .",
+                "ruff format --check .",
+                "mypy",
+                "pytest -n 2 --ignore tests/ros",
+            ],
+        ),
         (
             ("--no-apt",),
             ["ruff check .", "ruff format --check .", "mypy", "pytest -n 2 --ignore tests/ros"],
