@@ -3,13 +3,22 @@
 import re
 from pathlib import Path
 
+import setuptools
 from setuptools import find_packages, setup
 
 HERE = Path(__file__).parent
 VERSION = re.search(r'__version__ = "(.+)"', (HERE / "warpdyn/__init__.py").read_text()).group(1)
 
-MESHES = ["trimesh>=4.6", "pycollada"]
-"""What reads the meshes of collision shapes; COLLADA files by the second."""
+LICENCE = "license_expression" if int(setuptools.__version__.split(".")[0]) >= 77 else "license"
+"""The argument that takes an SPDX expression; colcon builds with the older setuptools of a ROS distribution."""
+
+PAGES = dict(
+    re.findall(r"^(repository-code|url): *(\S+)$", (HERE / "CITATION.cff").read_text(), re.M)
+)
+"""Addresses of the project, which CITATION.cff alone holds; it names none yet."""
+
+MESHES = ["trimesh>=4.6", "pycollada", "scipy"]
+"""What reads the meshes of collision shapes. pycollada: COLLADA files. scipy: hulls and normals of trimesh."""
 
 RL = [
     "torch>=2.4",
@@ -21,8 +30,8 @@ RL = [
 ]
 """Learning: environments for Gymnasium and rsl_rl, and policies as files."""
 
-VIEWER = [*MESHES, "viser>=1.0,<2", "rosbags>=0.10"]
-"""Robots in the browser; the second reads the joint states of bags."""
+VIEWER = [*MESHES, "viser>=1.0,<2", "imageio", "websockets>=13", "rosbags>=0.10"]
+"""Robots in the browser; pictures, and the connection to a headless one; the last reads the joint states of bags."""
 
 LABELS = ["pyarrow>=18", "rosbags>=0.10"]
 """Logs that are labelled: Parquet, and joint states of bags."""
@@ -90,10 +99,25 @@ setup(
     description="Batched rigid-body dynamics for robots on NVIDIA Warp kernels, with a ROS 2 node",
     long_description=(HERE / "README.md").read_text() if (HERE / "README.md").exists() else "",
     long_description_content_type="text/markdown",
-    license="Apache-2.0",
+    **{LICENCE: "Apache-2.0"},
     author="The warpdyn developers",
     maintainer="The warpdyn developers",
-    maintainer_email="warpdyn@example.com",
+    keywords=[
+        "robotics",
+        "rigid-body dynamics",
+        "kinematics",
+        "inverse kinematics",
+        "simulation",
+        "reinforcement learning",
+        "differentiable",
+        "code generation",
+        "GPU",
+        "NVIDIA Warp",
+        "URDF",
+        "MJCF",
+        "ROS 2",
+    ],
+    project_urls={{"repository-code": "Source", "url": "Homepage"}[k]: v for k, v in PAGES.items()},
     python_requires=">=3.10",
     packages=find_packages(include=["warpdyn", "warpdyn.*", "ros2_node", "ros2_node.*"]),
     package_data={
@@ -112,7 +136,7 @@ setup(
         ("share/warpdyn/rviz", files("rviz", "*.rviz")),
     ],
     install_requires=[
-        "warp-lang>=1.19",
+        "warp-lang>=1.19,<1.20",  # private modules of it are used, warp._src
         "numpy>=1.26",
         "urdf-parser-py>=0.0.4",
         "lxml>=5",
@@ -171,8 +195,20 @@ setup(
     },
     zip_safe=False,
     classifiers=[
-        "License :: OSI Approved :: Apache Software License",
+        "Development Status :: 4 - Beta",
+        "Intended Audience :: Developers",
+        "Intended Audience :: Science/Research",
+        "Operating System :: POSIX :: Linux",
         "Programming Language :: Python :: 3",
+        "Programming Language :: Python :: 3 :: Only",
+        "Programming Language :: Python :: 3.10",
+        "Programming Language :: Python :: 3.11",
+        "Programming Language :: Python :: 3.12",
+        "Programming Language :: Python :: 3.13",
+        "Topic :: Scientific/Engineering :: Artificial Intelligence",
+        "Topic :: Scientific/Engineering :: Mathematics",
         "Topic :: Scientific/Engineering :: Physics",
+        "Topic :: Software Development :: Code Generators",
+        "Typing :: Typed",
     ],
 )

@@ -62,7 +62,8 @@ def pages() -> dict[str, str]:
     for module, names in families().items():
         room, stem = module.split(".")[1], module.rpartition(".")[2]
         title = ROOMS.get(room) or TITLES.get(stem) or stem.replace("_", " ").capitalize()
-        written[stem] = _page(title, sentence_of(module), map(directive, names))
+        title += " (API)"  # else a search shows two pages of one title, the guide's and this
+        written[stem] = _page(title, sentence_of(module), map(directive, in_order(names, stem)))
     for module, (page, title) in BESIDE.items():
         thing = import_module(module)
         blocks = (_described(f"{module}.{name}", getattr(thing, name)) for name in thing.__all__)
@@ -89,6 +90,11 @@ def families() -> dict[str, list[str]]:
         room = ".".join(module.split(".")[:2])
         found.setdefault(module if room.endswith(FUNCTIONS) else room, []).append(name)
     return dict(sorted(found.items()))
+
+
+def in_order(names: Iterable[str], stem: str) -> list[str]:
+    """What a page is named after first, then functions, then the classes of their results."""
+    return sorted(names, key=lambda name: (name != stem, not name.islower()))
 
 
 def public() -> dict[str, Any]:

@@ -18,6 +18,7 @@ version = release = warpdyn.__version__
 extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",
+    "sphinx.ext.viewcode",  # [source] of every entry, and pages of the files
     "sphinx_copybutton",
     "docs_site.extension",
 ]
@@ -40,6 +41,7 @@ copybutton_exclude = ".linenos, .gp, .go"
 
 html_theme = "furo"
 html_title = f"warpdyn {version}"
+html_favicon = "static/favicon.svg"
 html_static_path = ["static", "../examples/export/web.js"]
 html_css_files = ["site.css"]
 html_js_files = ["tables.js", "recordings.js", "web.js"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
+import shutil
+from html import escape
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -41,6 +43,8 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("builder-inited", names_as_public)
     app.connect("env-get-outdated", pages_of_other_examples)
     app.connect("source-read", links_outside)
+    app.connect("html-page-context", page_completed)
+    app.connect("build-finished", notebooks_copied)
     app.connect("autodoc-process-docstring", docstring_read)
     app.connect("autodoc-process-signature", signature_read)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
@@ -144,6 +148,39 @@ def links_outside(app: Sphinx, page: str, source: list[str]) -> None:
         return text if path.is_dir() else f"[{text}](path:{target})"
 
     source[0] = OUTSIDE.sub(shown, source[0])
+
+
+def page_completed(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """A description for search engines; of a notebook, a button that gets it with its outputs."""
+    if doctree is None:
+        return
+    described = description(doctree)
+    context["metatags"] = (
+        context.get("metatags", "") + f'<meta name="description" content="{escape(described)}">\n'
+    )
+    if page.startswith("notebooks/"):
+        target = context["pathto"](f"_static/{page}.ipynb", 1)
+        button = f'<p><a class="notebook-download" href="{target}" download>Download this notebook</a></p>'
+        context["body"] = context["body"].replace("</h1>", f"</h1>\n{button}", 1)
+
+
+def description(doctree: nodes.document) -> str:
+    """The first paragraph of a page, cut after a word at most 160 characters on."""
+    text = next((p.astext() for p in doctree.findall(nodes.paragraph) if p.astext().strip()), "")
+    text = " ".join(text.split())
+    return text if len(text) <= 160 else text[:157].rpartition(" ")[0] + " ..."
+
+
+def notebooks_copied(app: Sphinx, failed: Exception | None) -> None:
+    """Notebooks as they were run, to where their buttons lead."""
+    ran = Path(app.outdir).parent / "jupyter_execute" / "notebooks"
+    if failed is None and app.builder.name == "html" and ran.exists():
+        folder = Path(app.outdir) / "_static" / "notebooks"
+        folder.mkdir(parents=True, exist_ok=True)
+        for file in ran.glob("*.ipynb"):
+            shutil.copy(file, folder)
 
 
 def docstring_read(

@@ -1,7 +1,7 @@
 # Sourced by test.sh; also by itself: bash scripts/debian_packages.sh. What tests use that no wheel brings: a browser that draws
 # without a graphics card (the viewer's pages), and the compilers beside gcc that exported code is built with: clang, one for
 # aarch64 with qemu to run what it builds, CMake, Eigen, and the linker of WebAssembly. Installed where nothing needs to be
-# asked: as root, or by sudo without a password. Else a line says what to install, and those tests are skipped with their
+# asked: as root, or by sudo without a password; `test.sh --no-apt` leaves it out. Else a line says what to install, and those tests are skipped with their
 # reason (.ci/run refuses that for pages in a browser).
 # shellcheck shell=bash
 

@@ -1,11 +1,17 @@
 #!/usr/bin/env bash
-# Lint, types and tests: bash scripts/test.sh [--quick | pytest arguments]
-# Installs into .venv with the test extra; and, without arguments, Debian packages where it may (debian_packages.sh).
+# Lint, types and tests: bash scripts/test.sh [--no-apt] [--quick | pytest arguments]
+# Installs into .venv with the test extra; and, without arguments, Debian packages where it may (debian_packages.sh). `--no-apt`,
+# which stands first, leaves those out.
 # `--quick` runs lint and the tests that tell most of every room (tests/quick.py). With other arguments only pytest
 # runs, with those.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+apt=yes
+if [[ ${1-} == --no-apt ]]; then
+    apt=no
+    shift
+fi
 source scripts/venv.sh
 set_up test
 if [[ -f scripts/ros_env.sh ]]; then
@@ -22,8 +28,10 @@ fi
 if (($#)); then
     exec pytest "$@"
 fi
-# shellcheck source=scripts/debian_packages.sh
-source scripts/debian_packages.sh
+if [[ $apt == yes ]]; then
+    # shellcheck source=scripts/debian_packages.sh
+    source scripts/debian_packages.sh
+fi
 
 ruff check .
 ruff format --check .

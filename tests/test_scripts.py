@@ -44,16 +44,31 @@ def run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         ),
         (("-k", "rnea"), ["pytest -k rnea"]),
         (("--quick", "-k", "rnea"), ["pytest --quick -k rnea"]),
-        ((), ["ruff check .", "ruff format --check .", "mypy", "pytest -n 2 --ignore tests/ros"]),
+        (
+            (),
+            [
+                "apt",
+                "ruff check .",
+                "ruff format --check .",
+                "mypy",
+                "pytest -n 2 --ignore tests/ros",
+            ],
+        ),
+        (
+            ("--no-apt",),
+            ["ruff check .", "ruff format --check .", "mypy", "pytest -n 2 --ignore tests/ros"],
+        ),
+        (("--no-apt", "-k", "rnea"), ["pytest -k rnea"]),
     ],
 )
 def test_the_test_script_runs(arguments, ran, tmp_path):
-    """`--quick` is lint and the quick half; other arguments are pytest's; none: lint, types and all tests."""
+    """`--quick` is lint and the quick half; other arguments are pytest's; none: lint, types and all tests,
+    after Debian packages, which `--no-apt` leaves out."""
     for folder in ("scripts", ".venv/bin"):
         (tmp_path / folder).mkdir(parents=True)
     shutil.copy(SCRIPTS / "test.sh", tmp_path / "scripts")
     (tmp_path / "scripts/venv.sh").write_text("set_up() { :; }\n")
-    (tmp_path / "scripts/debian_packages.sh").write_text("")
+    (tmp_path / "scripts/debian_packages.sh").write_text("echo apt\n")
     for tool in ("ruff", "mypy", "pytest"):
         program = tmp_path / ".venv/bin" / tool
         program.write_text(f'#!/bin/sh\necho "{tool}${{*:+ $*}}"\n')

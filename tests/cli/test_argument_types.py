@@ -30,13 +30,13 @@ def test_a_number_is_read(read: Callable[[str], Any], text: str, value: float) -
 @pytest.mark.parametrize(
     ("read", "text", "error"),
     [
-        (count, "0", "invalid whole number above 0 value: '0'"),
-        (count, "many", "invalid whole number above 0 value: 'many'"),
-        (positive, "0", "invalid number above 0: '0'"),
-        (positive, "inf", "invalid number above 0: 'inf'"),
-        (at_least_zero, "-1", "invalid number of at least 0: '-1'"),
-        (port, "99999", "invalid port, 0 to 65535: '99999'"),
-        (seed, "-3", "invalid whole number of at least 0: '-3'"),
+        (count, "0", "must be a whole number of at least 1, got '0'"),
+        (count, "many", "must be a whole number of at least 1, got 'many'"),
+        (positive, "0", "must be a number above 0, got '0'"),
+        (positive, "inf", "must be a number above 0, got 'inf'"),
+        (at_least_zero, "-1", "must be a number of at least 0, got '-1'"),
+        (port, "99999", "must be a port, 0 to 65535, got '99999'"),
+        (seed, "-3", "must be a whole number of at least 0, got '-3'"),
     ],
 )
 def test_another_is_refused(read: Callable[[str], Any], text: str, error: str) -> None:

@@ -71,22 +71,22 @@ def test_counts_are_whole_numbers_above_zero(text, capsys):
     with pytest.raises(SystemExit) as exit:
         main(["bench", "cartpole", f"--batch={text}"])
     assert exit.value.code == 2
-    assert f"invalid whole number above 0 value: '{text}'" in capsys.readouterr().err
+    assert f"must be a whole number of at least 1, got '{text}'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("option", "text"),
     [
-        ("--envs=-4", "invalid whole number above 0 value: '-4'"),
-        ("--seconds=-1", "invalid number above 0: '-1'"),
-        ("--seconds=nan", "invalid number above 0: 'nan'"),
-        ("--dt=0", "invalid number above 0: '0'"),
-        ("--kp=-3", "invalid number of at least 0: '-3'"),
-        ("--kd=-3", "invalid number of at least 0: '-3'"),
-        ("--friction=-0.1", "invalid number of at least 0: '-0.1'"),
-        ("--push=hard", "invalid number of at least 0: 'hard'"),
-        ("--substeps=0", "invalid whole number above 0 value: '0'"),
-        ("--seed=-1", "invalid whole number of at least 0: '-1'"),
+        ("--envs=-4", "must be a whole number of at least 1, got '-4'"),
+        ("--seconds=-1", "must be a number above 0, got '-1'"),
+        ("--seconds=nan", "must be a number above 0, got 'nan'"),
+        ("--dt=0", "must be a number above 0, got '0'"),
+        ("--kp=-3", "must be a number of at least 0, got '-3'"),
+        ("--kd=-3", "must be a number of at least 0, got '-3'"),
+        ("--friction=-0.1", "must be a number of at least 0, got '-0.1'"),
+        ("--push=hard", "must be a number of at least 0, got 'hard'"),
+        ("--substeps=0", "must be a whole number of at least 1, got '0'"),
+        ("--seed=-1", "must be a whole number of at least 0, got '-1'"),
     ],
 )
 def test_numbers_of_a_simulation_are_looked_at_first(option, text, capsys):

@@ -135,4 +135,7 @@ def test_packages_are_named_by_the_caller(
     assert "not drawn" not in capsys.readouterr().out
     with pytest.raises(SystemExit):
         main([*command, "--package", "my_arm=nowhere"])
-    assert "invalid NAME=FOLDER of a package: 'my_arm=nowhere'" in capsys.readouterr().err
+    assert (
+        "must be NAME=FOLDER, with a folder that exists, got 'my_arm=nowhere'"
+        in capsys.readouterr().err
+    )

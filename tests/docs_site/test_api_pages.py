@@ -74,3 +74,24 @@ def test_data_has_its_module_s_words() -> None:
     assert (
         api_pages.said_of("warpdyn.config") == api_pages.said_of("warpdyn.inertial.ENTRIES") == ""
     )
+
+
+def test_a_page_names_itself_after_what_stands_in_it_first(pages: dict[str, str]) -> None:
+    """The function that a page is named after stands first, then functions, then classes of results."""
+    page = pages["inverse_kinematics"]
+    assert page.index("autofunction:: warpdyn.inverse_kinematics") < page.index("warpdyn.Solution")
+    assert api_pages.in_order(["Solution", "near", "reach"], "reach") == [
+        "reach",
+        "near",
+        "Solution",
+    ]
+
+
+def test_pages_of_the_reference_and_of_the_guide_have_different_titles(
+    pages: dict[str, str],
+) -> None:
+    """A search shows titles alone."""
+    folder = Path(wd.__file__).parents[1] / "docs"
+    guide = {page.read_text().partition("\n")[0].lower() for page in folder.glob("*.md")}
+    for name, text in pages.items():
+        assert text.partition("\n")[0].lower() not in guide, name

@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 
 pytest.importorskip("sphinx")
+from docutils import nodes
+from docutils.utils import new_document
+
 from docs_site import extension
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -120,3 +123,39 @@ def test_a_signature_says_what_a_call_gives(result: str, shown: str) -> None:
 def test_what_python_spells_at_length_is_short(long: str, short: str) -> None:
     read, _ = extension.signature_read(None, "function", "f", None, None, long, None)  # type: ignore[arg-type]
     assert read == short
+
+
+def page_with(*paragraphs: str) -> nodes.document:
+    """A page of paragraphs."""
+    page = new_document("page")
+    page += [nodes.paragraph("", text) for text in paragraphs]
+    return page
+
+
+def test_a_description_is_the_first_paragraph_cut_after_a_word() -> None:
+    """At most 160 characters, as search engines show them."""
+    assert extension.description(page_with(" ", "What\nit does.", "More.")) == "What it does."
+    cut = extension.description(page_with("word " * 50))
+    assert len(cut) <= 160 and cut.endswith("word ...")
+    assert extension.description(page_with()) == ""
+
+
+def test_pages_are_described_and_notebooks_can_be_downloaded() -> None:
+    """The description is escaped; only notebooks have the button."""
+    for page, button in (("kinematics", False), ("notebooks/payload", True)):
+        context = {"body": "<h1>Title</h1><p>x</p>", "pathto": lambda target, _: f"../{target}"}
+        extension.page_completed(None, page, "", context, page_with('a "b"'))
+        assert 'content="a &quot;b&quot;"' in context["metatags"]
+        assert ('href="../_static/notebooks/payload.ipynb" download' in context["body"]) is button
+
+
+def test_notebooks_are_copied_to_where_their_buttons_lead(tmp_path: Path) -> None:
+    """As they were run; nothing of a build that failed."""
+    ran = tmp_path / "jupyter_execute/notebooks"
+    ran.mkdir(parents=True)
+    (ran / "payload.ipynb").write_text("{}")
+    app = SimpleNamespace(outdir=tmp_path / "html", builder=SimpleNamespace(name="html"))
+    extension.notebooks_copied(app, ValueError())
+    assert not (tmp_path / "html").exists()
+    extension.notebooks_copied(app, None)
+    assert (tmp_path / "html/_static/notebooks/payload.ipynb").read_text() == "{}"

@@ -15,7 +15,7 @@ def count(text: str) -> int:
     except ValueError:
         whole = 0
     if whole < 1:
-        raise argparse.ArgumentTypeError(f"invalid whole number above 0 value: {text!r}")
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, got {text!r}")
     return whole
 
 
@@ -36,21 +36,21 @@ def number(text: str, which: str, allowed: Callable[[float], bool]) -> float:
     except ValueError:
         x = math.nan
     if not (math.isfinite(x) and allowed(x)):
-        raise argparse.ArgumentTypeError(f"invalid number {which}: {text!r}")
+        raise argparse.ArgumentTypeError(f"must be a number {which}, got {text!r}")
     return x
 
 
 def seed(text: str) -> int:
     """A whole number that is not negative."""
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"invalid whole number of at least 0: {text!r}")
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 0, got {text!r}")
     return int(text)
 
 
 def port(text: str) -> int:
     """A number of a port."""
     if not text.isdecimal() or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"invalid port, 0 to 65535: {text!r}")
+        raise argparse.ArgumentTypeError(f"must be a port, 0 to 65535, got {text!r}")
     return int(text)
 
 
@@ -58,7 +58,9 @@ def package(text: str) -> tuple[str, Path]:
     """The name of a package and its folder."""
     name, _, folder = text.partition("=")
     if not (name and folder and Path(folder).is_dir()):
-        raise argparse.ArgumentTypeError(f"invalid NAME=FOLDER of a package: {text!r}")
+        raise argparse.ArgumentTypeError(
+            f"must be NAME=FOLDER, with a folder that exists, got {text!r}"
+        )
     return name, Path(folder)
 
 

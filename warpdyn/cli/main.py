@@ -24,6 +24,7 @@ from .bench import bench
 from .caches import show_caches
 from .check import check
 from .command_line import UserError
+from .command_parser import CommandParser
 from .compile_kernels import COMPILABLE, compile_kernels
 from .demo import demo
 from .export_code import export_code
@@ -44,7 +45,7 @@ KERNEL = "my.py:impedance or package.module:impedance"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code."""
     wp.config.log_level = wp.LOG_ERROR  # Warp's chatter stays out of the tables
-    args = parser().parse_args(arguments)
+    args = parser().parse_args(sys.argv[1:] if arguments is None else arguments)
     run: Callable[[argparse.Namespace], int] = args.run
     try:
         return run(args)
@@ -67,9 +68,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> CommandParser:
     """The command line with its commands."""
-    result = argparse.ArgumentParser(
+    result = CommandParser(
         prog="warpdyn",
         description="Batched rigid-body dynamics of robots. ROBOT is a file "
         f"({file_kinds()}) or a bundled robot: {', '.join(robot_names())}.",
@@ -200,7 +201,7 @@ def _add_export(commands: Commands) -> None:
     )
     _add_option(sub)
     text = "default: ROBOT.hpp or ROBOT.h; with --python a folder"
-    sub.add_argument("--out", type=Path, metavar="FILE", help=text)
+    sub.add_argument("-o", "--out", type=Path, metavar="FILE", help=text)
     text = "namespace of C++, prefix of C, module of Python; default: the robot's name"
     sub.add_argument("--namespace", metavar="NAME", help=text)
     sub.add_argument("--frame", metavar="LINK", help="of a kernel's option frame")
@@ -234,7 +235,7 @@ def _add_label(commands: Commands) -> None:
     text = f"of your own, {KERNEL}; options after colons: my.py:residual:gain=2"
     sub.add_argument("--kernel", action="append", metavar="FILE:NAME", help=text)
     text = "folder of the outputs, which keep the logs' names"
-    sub.add_argument("--out", type=Path, required=True, metavar="FOLDER", help=text)
+    sub.add_argument("-o", "--out", type=Path, required=True, metavar="FOLDER", help=text)
     text = "which columns are what: q=observation.state[:7],time=stamp:ns,episode=run"
     sub.add_argument("--columns", action="append", metavar="NAME=COLUMN,...", help=text)
     text = "of v and a that a log lacks; default: savgol:15, a window of 15 rows and degree 3"
@@ -255,7 +256,12 @@ def _add_demo(commands: Commands) -> None:
     _add_frame(sub)
     add_device(sub)
     sub.add_argument(
-        "--output", type=Path, default=Path("demo.png"), metavar="FILE", help="default: demo.png"
+        "-o",
+        "--output",
+        type=Path,
+        default=Path("demo.png"),
+        metavar="FILE",
+        help="default: demo.png",
     )
 
 

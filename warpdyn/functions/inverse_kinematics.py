@@ -56,7 +56,7 @@ class Solution(NamedTuple, Generic[A]):
         )
 
     @classmethod
-    def converted(cls, *results: A) -> Solution[A]:
+    def _converted(cls, *results: A) -> Solution[A]:
         """Flags as bool, counts as int32."""
         q, success, position, orientation, iterations = results
         return cls(
@@ -156,7 +156,7 @@ def inverse_kinematics(
         params=params,
         repeats=True,
         plain=("seed", "q0"),
-        named=Solution.converted if out is None else Solution,
+        named=Solution._converted if out is None else Solution,
         by_velocity={},
     )
 

@@ -28,10 +28,10 @@ def named_function(model: Model, text: str) -> tuple[str, Callable[..., Any]]:
     if not is_public(name):
         known = [each for each, function in FUNCTIONS.items() if function.of_a_model]
         near = get_close_matches(name, known, n=1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
+        hint = f"; did you mean {near[0]!r}?" if near else ""
         raise ValueError(
-            f"there is no function {name!r}; {hint}Functions of a robot are those of warpdyn, such "
-            "as rnea, aba, crba, fk:LINK, jacobian:LINK, or your own, my.py:impedance"
+            f"there is no function {name!r}{hint} (a robot's functions are those of warpdyn, such "
+            "as rnea, aba, crba, fk:LINK, jacobian:LINK, or your own, my.py:impedance)"
         )
     function = FUNCTIONS[name]
     options = function_options(model, function, rest)
