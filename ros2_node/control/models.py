@@ -12,13 +12,14 @@ from enum import Enum
 from warpdyn import Model
 
 from .fleet import Fleet, Shown
-from .robot import check_robot
+from .robot_check import check_robot
 from .robot_description import load_model
 from .settings import Settings
 
 PATIENCE = 1.0
 """How long a description in a parameter may take to be checked [s]; while a robot is enabled, half of
 `state_timeout` if that is less."""
+ENDED = "the thread that built the model ended without a result"
 Source = tuple[str, str, str]
 """Where a model comes from: robot_description, robot_description_file, or else the topic's text."""
 
@@ -153,7 +154,7 @@ class Models:
     def _look(self) -> Built | None:
         if self._thread is None or self._thread.is_alive():
             return None
-        self._thread, built = None, self._finished
+        self._thread, built = None, self._finished or Built(None, ENDED, ("", "", ""))
         if self._waiting is not None:
             self._begin()
             return None  # what was built is out of date already
@@ -208,14 +209,14 @@ class Models:
         self._thread = threading.Thread(
             target=self._build, args=(settings, source, model), name="model builder", daemon=True
         )
-        self._waiting = None
+        self._waiting = self._finished = None
         self._thread.start()
 
     def _build(self, settings: Settings, source: Source, model: Model | None) -> None:
         try:
             fleet = Fleet(settings, source[2], self._counts, self._shown, model)
             self._finished = Built(fleet, "", source)
-        except Exception as error:
+        except BaseException as error:
             # A description must not be able to end the node, whatever it provokes.
             self._finished = Built(None, _said(error), source)
 

@@ -157,3 +157,18 @@ def test_while_it_is_quiet_nothing_is_built_and_what_is_cleared_is_gone():
     assert step(models, Settings.of()) is Event.READY
     models.clear()
     assert models.fleet is None and models.source is None
+
+
+@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt, MemoryError])
+def test_a_build_that_is_ended_from_within_is_a_refusal(monkeypatch, error):
+    """The result of the build before must not be taken for its result."""
+    models, settings = running()
+    before = models.fleet
+
+    def ends(*_, **__):
+        raise error("the end")
+
+    monkeypatch.setattr("ros2_node.control.models.Fleet", ends)
+    models.reload(settings)
+    assert step(models, settings) is Event.REFUSED
+    assert models.fleet is before and "the end" in models.refusal
