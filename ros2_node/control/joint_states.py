@@ -246,6 +246,7 @@ class JointStates:
         """Start anew, as after a jump of the clock: earlier positions say nothing about
         velocities or jumps."""
         self._seen[:] = -np.inf
+        self.lag = 0.0
         self._difference.forget()
         self._unnoted = None
         for m in self._maps.values():

@@ -221,7 +221,7 @@ class Models:
             self._finished = Built(None, _said(error), source)
 
 
-def _said(error: Exception) -> str:
+def _said(error: BaseException) -> str:
     """What an exception says to the user; of one that nobody foresaw, its kind as well."""
     if isinstance(error, KeyError) and error.args:
         return str(error.args[0])

@@ -73,8 +73,10 @@ def test_torques_of_a_batch_are_scaled_and_limited():
     full = fleet.batch.compute(state).copy()
     limit = MODEL.effort_limit
     assert (np.abs(full) <= limit).all() and (np.abs(full) == limit).any()
-    fleet.change(panda_settings(torque_scale=0.1, effort_limit_scale=0.05))
-    unlimited = wd.rnea(MODEL, Q, 0 * Q, 0 * Q)
+    fleet.change(
+        panda_settings(torque_scale=0.1, effort_limit_scale=0.05, gravity=[0.0, 0.0, -98.1])
+    )
+    unlimited = wd.rnea(MODEL, Q, 0 * Q, 0 * Q, gravity=(0.0, 0.0, -98.1))
     expected = np.clip(0.1 * unlimited, -0.05 * limit, 0.05 * limit)
     assert (np.abs(expected) == 0.05 * limit).any()
     np.testing.assert_allclose(fleet.batch.compute(state), np.tile(expected, (3, 1)), atol=1e-9)

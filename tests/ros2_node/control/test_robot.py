@@ -408,11 +408,11 @@ def test_an_external_wrench_comes_and_goes_without_a_step():
     robot, commands = fleet.robots[0], []
     for k in range(700):
         now = 0.001 * k
+        if 100 <= k < 300:
+            robot.wrench.read("panda_hand", (0.0, 0.0, 100.0), (0.0, 0.0, 0.0), now)
         feed(robot, now)
         if k == 5:
             assert robot.enable(now, now - 10.0)[0]
-        if 100 <= k < 300:
-            robot.wrench.read("panda_hand", (0.0, 0.0, 100.0), (0.0, 0.0, 0.0), now)
         command = launch(fleet, robot, now)[1]
         if command is not None:
             commands.append(command.copy())
