@@ -29,6 +29,8 @@ class ExternalWrench:
         self._links.update({name: i for i, name in enumerate(model.link_names)})
         self._counts = counts
         self._row: int | None = None
+        self._is_new = False
+        """Whether a wrench has come where there was none, since the last `refresh`."""
 
     def read(
         self, link: str, force: Sequence[float], torque: Sequence[float], now: float
@@ -41,16 +43,22 @@ class ExternalWrench:
         if not (np.abs(value) <= WRENCH_BOUND).all():
             self._counts["wrench_nonfinite"] += 1
             return "wrench_nonfinite"
+        row = self._links[link]
+        self._is_new |= row != self._row
         self.clear()
-        self._row = self._links[link]
+        self._row = row
         self._state.wrench[self._row] = value
         self.arrived = now
         return None
 
-    def refresh(self, now: float, timeout: float) -> None:
-        """Forget a wrench that is no longer fresh."""
+    def refresh(self, now: float, timeout: float) -> bool:
+        """Forget a wrench that is no longer fresh. Returns whether a wrench has come or gone, so
+        that the torques step."""
+        has_stepped, self._is_new = self._is_new, False
         if self._row is not None and now - self.arrived > timeout:
             self.clear()
+            return True
+        return has_stepped
 
     def clear(self) -> None:
         """No force any more."""

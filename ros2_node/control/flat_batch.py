@@ -13,6 +13,7 @@ from .device_launch import DeviceLaunch, bound_on
 from .fleet_dynamics import FleetDynamics
 from .joint_states import POSITION_BOUND
 from .settings import Settings
+from .torque_output import TorqueOutput
 
 MOST_NUMBERS = 4 << 20
 """Numbers of a state beyond which it is refused, 32 MiB: a quarter of a million robots of 8 joints."""
@@ -31,8 +32,10 @@ class FlatBatch:
     by it.
     """
 
-    def __init__(self, dynamics: FleetDynamics, settings: Settings) -> None:
+    def __init__(self, dynamics: FleetDynamics, settings: Settings, output: TorqueOutput) -> None:
+        """`output`: scale and limits of a single robot, which hold for each robot of a batch."""
         self._dynamics = dynamics
+        self._output = output
         self._settings = settings
         self.bad_robots = 0
         self._size = -1
@@ -73,11 +76,13 @@ class FlatBatch:
         return length // (2 * nv)
 
     def compute(self, state: np.ndarray) -> np.ndarray:
-        """(B, nv) torques for (B, 2, nv) states; the array is used again by the next call."""
+        """(B, nv) torques for (B, 2, nv) states, scaled by `torque_scale` and within the effort
+        limits; the array is used again by the next call."""
         if len(state) != self._size:
             self._allocate(len(state))
         bad = self._load(state)
         self._run()
+        self._output.limited(self.torque)
         self.torque[bad] = 0.0
         self.bad_robots += len(bad)
         return self.torque

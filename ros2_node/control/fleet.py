@@ -50,7 +50,7 @@ class Fleet:
         if shown is not None:
             shown.warm(self.dynamics)
         self.robots = [Robot(self.dynamics, i, settings, c) for i, c in enumerate(counts)]
-        self.batch = FlatBatch(self.dynamics, settings)
+        self.batch = FlatBatch(self.dynamics, settings, self.robots[0].output)
         self.batch.warm()
         self.pending: set[int] = set()
         """Robots whose new state waits for a cycle."""
@@ -118,7 +118,7 @@ class Fleet:
     def blend_to(self, other: Fleet) -> None:
         """Go over to the payload of another fleet without a step in the commands."""
         self.dynamics.carry(other.dynamics.payload)
-        self.batch = FlatBatch(self.dynamics, self.settings)
+        self.batch = FlatBatch(self.dynamics, self.settings, self.robots[0].output)
         self._rebase()
         for robot in self.robots:
             robot.output.blend()

@@ -122,8 +122,11 @@ class JointStates:
         self._slowest = float(believed.min())
         self._difference = FiniteDifference(believed, self._continuous)
         self._mimics = {j.name: j.mimic for j in model.joints if j.mimic is not None}
+        self.lag = 0.0
+        """By how much the last stamp was older than this node's clock [s]; zero without a stamp."""
         self._seen = np.full(model.nq, -np.inf)
         self._unnoted: _Unnoted | None = None
+        self._set_limits(settings)
         self._maps: dict[tuple[str, ...], NameMap] = {}
         self._recent: NameMap | None = None
 
@@ -221,8 +224,14 @@ class JointStates:
         for i, source, multiplier, offset in m.mimics:
             if not abs(position[i] - multiplier * position[source] - offset) <= MIMIC_TOLERANCE:
                 counts["mimic_mismatch"] += 1
-        if ros_now and stamp - ros_now > FUTURE:
-            counts["stamp_future"] += 1
+        if ros_now and stamp:
+            self.lag = max(ros_now - stamp, 0) * 1e-9
+            if stamp - ros_now > FUTURE:
+                counts["stamp_future"] += 1
+            if 0.0 < self._settings.max_state_age < self.lag:
+                counts["stamp_old"] += 1
+        if (self.q < self._lowest).any() or (self.q > self._highest).any():
+            counts["position_beyond_limit"] += 1
         if frozen:  # a repetition of the last message proves nothing alive
             counts["repeated_message"] += 1
             return
@@ -237,10 +246,36 @@ class JointStates:
         """Start anew, as after a jump of the clock: earlier positions say nothing about
         velocities or jumps."""
         self._seen[:] = -np.inf
+        self.lag = 0.0
         self._difference.forget()
         self._unnoted = None
         for m in self._maps.values():
             m.stamp, m.needed = 0, None
+
+    def lateness(self) -> str:
+        """What is wrong with stamps that are too old, and what to do."""
+        return (
+            f"the stamps of joint_states are {self.lag:.3g} s older than this node's clock, more than "
+            f"max_state_age {self._settings.max_state_age:g} s: the driver lags, or the clocks differ "
+            "(synchronise them, or set use_sim_time where the stamps are a simulation's)"
+        )
+
+    def beyond_limits(self) -> str:
+        """Which joints are beyond their position limits, and what to do; empty if none is."""
+        outside = (self.q < self._lowest) | (self.q > self._highest)
+        parts = [
+            f"{name} is at {self.q[k]:.4g}, beyond its limits "
+            f"{self._model.position_lower[k]:.4g} to {self._model.position_upper[k]:.4g}"
+            for name, k in self._q_of.items()
+            if outside[k]
+        ]
+        if not parts:
+            return ""
+        return (
+            f"{'; '.join(parts)} by more than position_limit_margin "
+            f"{self._settings.position_limit_margin:g}: are joint_states in radians and metres, and "
+            "are the encoders referenced?"
+        )
 
     def age(self, now: float) -> float:
         """Seconds since the last valid state."""
@@ -249,8 +284,19 @@ class JointStates:
     def change(self, settings: Settings) -> None:
         """Use new parameters; velocities stay as they are, but for a mode that has none."""
         self._settings = settings
+        self._set_limits(settings)
         if not settings.needs_velocity:
             self.v[:] = 0.0
+
+    def _set_limits(self, settings: Settings) -> None:
+        """The positions that are believed: those within the description's limits and a margin."""
+        margin = settings.position_limit_margin
+        self._lowest = np.full(self._model.nq, -np.inf)
+        self._highest = np.full(self._model.nq, np.inf)
+        for k in self._needed_q:
+            if margin and not self._continuous[k]:
+                self._lowest[k] = self._model.position_lower[k] - margin
+                self._highest[k] = self._model.position_upper[k] + margin
 
     @property
     def recent(self) -> NameMap | None:
@@ -269,12 +315,12 @@ class JointStates:
         entry_of = {name: i for i, name in enumerate(names)}
         entries = [i for i, name in enumerate(names) if name in self._q_of]
         columns = [self._q_of[names[i]] for i in entries]
+        known = {j.name for j in self._model.joints}
         problem = None
-        if len(entry_of) != len(names):
+        if any(name in known and entry_of[name] != i for i, name in enumerate(names)):
             problem = "duplicate_name"
         elif not entries:
             problem = "no_known_joint"
-        known = {j.name for j in self._model.joints}
         mimics = tuple(
             (i, entry_of[mimic.joint], mimic.multiplier, mimic.offset)
             for i, name in enumerate(names)

@@ -46,6 +46,24 @@ class LawSettings:
             per_joint=True,
         ),
     ]
+    max_reference_acceleration: Annotated[
+        float,
+        Parameter(
+            50.0,
+            "Largest acceleration of a reference; 0 = any. Velocities are bounded by the description's limits.",
+            "rad/s^2 or m/s^2",
+            low=0.0,
+            high=1e4,
+        ),
+    ]
+    reference_violation: Annotated[
+        str,
+        Parameter(
+            "reject",
+            "A reference faster than the limits: reject it, or clip its velocities and accelerations.",
+            choices=("reject", "clip"),
+        ),
+    ]
     max_pose_error: Annotated[
         tuple[float, ...],
         Parameter(

@@ -12,7 +12,7 @@ from enum import Enum
 from warpdyn import Model
 
 from .fleet import Fleet, Shown
-from .robot import check_robot
+from .robot_check import check_robot
 from .robot_description import load_model
 from .settings import Settings
 
@@ -21,6 +21,7 @@ PATIENCE = 1.0
 `state_timeout` if that is less."""
 LARGEST_TEXT = 16 * 1024 * 1024
 """Bytes of a description on the topic beyond which it is not kept [B]."""
+ENDED = "the thread that built the model ended without a result"
 Source = tuple[str, str, str]
 """Where a model comes from: robot_description, robot_description_file, or else the topic's text."""
 
@@ -163,7 +164,7 @@ class Models:
     def _look(self) -> Built | None:
         if self._thread is None or self._thread.is_alive():
             return None
-        self._thread, built = None, self._finished
+        self._thread, built = None, self._finished or Built(None, ENDED, ("", "", ""))
         if self._waiting is not None:
             self._begin()
             return None  # what was built is out of date already
@@ -218,19 +219,19 @@ class Models:
         self._thread = threading.Thread(
             target=self._build, args=(settings, source, model), name="model builder", daemon=True
         )
-        self._waiting = None
+        self._waiting = self._finished = None
         self._thread.start()
 
     def _build(self, settings: Settings, source: Source, model: Model | None) -> None:
         try:
             fleet = Fleet(settings, source[2], self._counts, self._shown, model)
             self._finished = Built(fleet, "", source)
-        except Exception as error:
+        except BaseException as error:
             # A description must not be able to end the node, whatever it provokes.
             self._finished = Built(None, _said(error), source)
 
 
-def _said(error: Exception) -> str:
+def _said(error: BaseException) -> str:
     """What an exception says to the user; of one that nobody foresaw, its kind as well."""
     if isinstance(error, KeyError) and error.args:
         return str(error.args[0])

@@ -88,6 +88,8 @@ class Reporter:
             return WARN, "; ".join(["waiting for a model", *parts])
         if robot.touch is not None and (blind := robot.touch.blind):
             parts.append(blind)
+        if robot.enabled and (joints := robot.output.saturated(steady)):
+            parts.append(f"at the effort limit: {joints}")
         phase = robot.phase(now)
         text = robot.fault or (robot.lost if phase is Phase.LOST else robot.floating)
         head = f"{phase.value}: {text}" if text else phase.value

@@ -8,28 +8,22 @@ from enum import Enum
 
 import numpy as np
 
-from warpdyn import Model
-
 from .base_state import BaseMotion
-from .collision import CollisionGuard
 from .effort_watch import EffortWatch
-from .external_torques import check_felt
 from .external_wrench import ExternalWrench
 from .fleet_dynamics import FleetDynamics
-from .friction_compensation import FrictionCompensation
 from .joint_states import JointStates
 from .law import Law
-from .payload import Payload
-from .policy_law import PolicyLaw, check_joints, loaded
+from .policy_law import PolicyLaw
 from .pose_reference import PoseReference
 from .reasons import NOTICES, REJECTIONS
 from .setpoint import Point, Setpoint
 from .settings import Settings
-from .state import State
 from .torque_output import TorqueOutput, finite
 
 FLOAT_TIME = 0.05
-"""Within this commands go over to gravity torques at a collision, and to rest at a reference's end [s]."""
+"""Within this commands go over to gravity torques at a collision, to rest at a reference's end, and to
+an external wrench that comes or goes [s]."""
 UNGUARDED = "collision_threshold is set, and no external torque is known"
 
 
@@ -84,6 +78,8 @@ class Robot:
         self.lost = ""
         self.fault = ""
         self.last_fault = ""
+        self._watched = np.inf
+        """When `watch` was called last [s]."""
         self.change(settings)
         self.start()
 
@@ -117,6 +113,11 @@ class Robot:
 
         `note` follows when the torques are out (`JointStates` says why).
         """
+        if self.enabled and self.states.age(now) > self._settings.state_timeout:
+            # The robot has moved on unseen, and its controller has held the last torque. A state
+            # that comes now must not hide that: the watchdog stops the robot.
+            self.counts["state_after_gap"] += 1
+            return False
         self.states.strict = self.enabled
         if self.states.take(names, position, velocity, stamp, now) is not None:
             return False
@@ -141,7 +142,8 @@ class Robot:
     def prepare(self, now: float) -> None:
         """Fill the rows that come from the reference, and let an old wrench go."""
         settings = self._settings
-        self.wrench.refresh(now, settings.state_timeout)
+        if self.wrench.refresh(now, settings.state_timeout):
+            self.output.blend(FLOAT_TIME)
         if self.pilot is not None:
             if self.pilot.prepare(now, settings):
                 self.counts["policy_late"] += 1
@@ -210,6 +212,10 @@ class Robot:
             )
         if self.age(now) > self._settings.state_timeout:
             return False, f"there is no fresh odom, which the policy needs{self._of_base()}"
+        if self._is_late():
+            return False, self.states.lateness()
+        if outside := self.states.beyond_limits():
+            return False, outside
         if self.floating:
             return False, f"floating after a {self.floating}: call ~/enable with false first"
         if self.enabled:
@@ -327,16 +333,29 @@ class Robot:
         """Call it every STOP_PERIOD: begins a stop when the state is stale; returns a stop
         sequence's next command."""
         timeout = self._settings.state_timeout
+        gap, self._watched = now - self._watched, now
         if self.enabled and self.age(now) > timeout:
             joints = self.states.age(now) > timeout
-            self.lost = f"no valid {'joint_states' if joints else 'odom'} for {timeout:g} s"
+            text = f"no valid {'joint_states' if joints else 'odom'} for {timeout:g} s"
+            if gap > timeout:
+                text += f": this process did not run for {gap:.2f} s"
             why = f" ({self.rejections()})" if self.rejections() else ""
-            self.last_fault = self.lost + (why if joints else self._of_base())
-            self.counts["state_lost"] += 1
-            self.disable(steady)
+            self._lose(text, why if joints else self._of_base(), steady)
+        elif self.enabled and self._is_late():
+            self._lose(self.states.lateness(), "", steady)
         elif self.enabled and self._unguarded(now):
             self.fail(UNGUARDED, steady)
         return self.output.stop_step(steady) if self.output.stopping else None
+
+    def _lose(self, text: str, why: str, steady: float) -> None:
+        """Stop because the state is not to be relied on; latched until ~/enable."""
+        self.lost, self.last_fault = text, text + why
+        self.counts["state_lost"] += 1
+        self.disable(steady)
+
+    def _is_late(self) -> bool:
+        """Whether the stamps of the states are too old."""
+        return 0.0 < self._settings.max_state_age < self.states.lag
 
     # What it is like.
 
@@ -378,23 +397,3 @@ def command_joints(settings: Settings, read: Sequence[str]) -> Sequence[str]:
                 f"command_joints names {name!r}, which is not among the joints read: {', '.join(read)}"
             )
     return settings.command_joints or read
-
-
-def check_robot(model: Model, settings: Settings) -> None:
-    """ValueError when no robot of this model can be made with these settings. Nothing is
-    compiled."""
-    state, counts = State.of_robots(model, 1).row(0), Counter[str]()
-    read = JointStates(model, settings, state, counts).joints
-    commanded = command_joints(settings, read)
-    TorqueOutput(model, commanded, settings)
-    Setpoint(model, read, commanded, counts).change(settings)
-    payload = Payload(model, settings)
-    if settings.law:
-        gravity = np.tile(np.array(settings.gravity), (1, 1))
-        Law(model, settings, State.of_robots(model, 1), gravity, payload)
-    FrictionCompensation(model, settings, State.of_robots(model, 1))
-    if settings.feels:
-        check_felt(model, settings)
-        CollisionGuard(commanded, model.v_indices(commanded), settings)
-    if settings.policy:
-        check_joints(model, loaded(settings.policy, settings.policy_task)[1], settings)

@@ -49,6 +49,11 @@ class Setpoint:
         self._everywhere = False
         """Whether every tracked joint has a wanted position."""
         self._watched = False
+        limit = model.velocity_limit
+        self._fastest = np.where((limit > 0.0) & np.isfinite(limit), limit, np.inf)
+        """(nv,), velocity limits; inf where the description has none"""
+        self._strongest, self._clips = np.inf, False
+        self._names = {column: name for name, column in self._v_of.items()}
 
     def change(self, settings: Settings, tracked: bool = False) -> None:
         """Use new gains and tolerances; ValueError when a list does not fit the tracked joints.
@@ -61,6 +66,8 @@ class Setpoint:
         self._kp, self._kd = kp, kd
         self._far = np.where(far > 0.0, far, np.inf)
         self._nearest = float(self._far.min())
+        self._strongest = settings.max_reference_acceleration or np.inf
+        self._clips = settings.reference_violation == "clip"
         tracked = tracked or settings.mode == "computed_torque"
         self._watched = tracked and bool((far > 0.0).any())
 
@@ -92,6 +99,9 @@ class Setpoint:
         ):
             return "reference_nonfinite"
         columns = [self._v_of[name] for name in names]
+        if refusal := self._bound(velocity, acceleration, columns):
+            self.refusal = refusal
+            return "reference_too_fast"
         if len(position):
             rows = [self._q_of[name] for name in names]
             wanted = self.q.copy()
@@ -108,6 +118,24 @@ class Setpoint:
             self.a[columns] = acceleration
         self.arrived = now
         return None
+
+    def _bound(self, velocity: np.ndarray, acceleration: np.ndarray, columns: Sequence[int]) -> str:
+        """Clip a point that is too fast in place, or say which joint is too fast for what."""
+        for values, bounds, what in (
+            (velocity, self._fastest[columns], "velocity limit"),
+            (acceleration, np.full(len(columns), self._strongest), "max_reference_acceleration"),
+        ):
+            if not len(values) or (np.abs(values) <= bounds * (1.0 + 1e-9)).all():
+                continue
+            if not self._clips:
+                k = int(np.argmax(np.abs(values) / bounds))
+                return (
+                    f"{self._names[columns[k]]} is to reach {values[k]:.4g}, more than its {what} "
+                    f"{bounds[k]:g}: send a slower reference, or set reference_violation to clip"
+                )
+            np.clip(values, -bounds, bounds, out=values)
+            self._counts["reference_clipped"] += 1
+        return ""
 
     def _jumps(self, wanted: np.ndarray, q: np.ndarray) -> bool:
         """Whether a point lies too far both from the one before and from the robot. One that has

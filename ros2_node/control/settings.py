@@ -172,6 +172,26 @@ class Settings(LawSettings, EffortSettings, HandingOnSettings):
             0.1, "A state older than this is stale, and so is a wrench.", "s", low=0.01, high=60.0
         ),
     ]
+    max_state_age: Annotated[
+        float,
+        Parameter(
+            0.5,
+            "A stamp older than this by the node's clock refuses ~/enable and stops; 0 = any.",
+            "s",
+            low=0.0,
+            high=3600.0,
+        ),
+    ]
+    position_limit_margin: Annotated[
+        float,
+        Parameter(
+            0.1,
+            "A joint farther beyond its position limits refuses ~/enable; 0 = not checked.",
+            "rad or m",
+            low=0.0,
+            high=1e4,
+        ),
+    ]
     reference_timeout: Annotated[
         float,
         Parameter(

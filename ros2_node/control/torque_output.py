@@ -18,6 +18,8 @@ STOP_TIME = 0.2
 LAST_COMMANDS = 5
 """A stop sequence ends with so many equal commands: an effort controller keeps the last one for
 ever."""
+SATURATED = 0.2
+"""Commands that stay at an effort limit for longer are a warning [s]."""
 STOP_PERIOD = 0.01
 """Between two commands of a stop sequence [s]."""
 
@@ -40,6 +42,7 @@ class TorqueOutput:
         self._described = np.where(described > 0.0, described, np.inf)  # inf for NaN as well
         self.command = np.zeros(len(self.joints))
         self.clamped = 0
+        self._clamped_since: float | None = None
         self.rate_limited = 0
         self._ramp_time = settings.ramp_time
         self._blend = Blend()
@@ -49,6 +52,7 @@ class TorqueOutput:
         self._computed = 0.0
         self._stop_from: float | None = None
         self._stop_command = np.zeros(len(self.joints))
+        self._stop_action, self._stop_ramp = settings.stale_action, 0.0
         self._last_left = 0
 
     def change(self, settings: Settings) -> None:
@@ -73,11 +77,12 @@ class TorqueOutput:
         # A shorter ramp must not let a change of before, or the ramp itself, step.
         longest, self._ramp_time = max(self._ramp_time, settings.ramp_time), settings.ramp_time
         self._blend.begin(longest)
-        self._action = settings.stale_action
+        self._stale_action = settings.stale_action
 
     def start(self, now: float) -> None:
         """Begin the ramp, from zero or from what the last stop sequence left standing."""
         self._started = self._computed = now
+        self._clamped_since = None
         self._stop_from = None
         self._last_left = 0
         self._blend.clear()
@@ -113,12 +118,18 @@ class TorqueOutput:
         wanted = self._ramped(torque, now)
         # One product tells of nearly every command that all of it is finite and within the limits.
         ratio = wanted * self._per_limit
+        is_clamped = False
         if not ratio @ ratio <= 1.0:
             if not np.isfinite(wanted).all():
                 return None
-            if not (np.abs(wanted) <= self.limit).all():
+            is_clamped = not (np.abs(wanted) <= self.limit).all()
+            if is_clamped:
                 np.clip(wanted, -self.limit, self.limit, out=wanted)
                 self.clamped += 1
+        if not is_clamped:
+            self._clamped_since = None
+        elif self._clamped_since is None:
+            self._clamped_since = now
         bound = self.limit
         if self._blend.active:
             if self._blend.pending is not None:
@@ -133,6 +144,18 @@ class TorqueOutput:
         self._computed = now
         self.command[:] = wanted
         return self.command
+
+    def saturated(self, now: float) -> str:
+        """Which joints have been at their effort limits for longer than SATURATED; empty if none."""
+        if self._clamped_since is None or now - self._clamped_since <= SATURATED:
+            return ""
+        at_limit = np.abs(self.command) >= self.limit
+        return ", ".join(j for j, at in zip(self.joints, at_limit, strict=True) if at)
+
+    def limited(self, torque: np.ndarray) -> None:
+        """Scale and limit torques (B, nv) of many robots in place, without ramp or rate limit."""
+        scaled = torque[:, self._columns] * self._scale
+        torque[:, self._columns] = np.clip(scaled, -self.limit, self.limit)
 
     def _ramped(self, torque: np.ndarray, now: float) -> np.ndarray:
         """Torques of the command joints, scaled, and ramped in after ~/enable."""
@@ -150,10 +173,14 @@ class TorqueOutput:
     # The stop sequence.
 
     def stop(self, now: float) -> None:
-        """Begin the stop sequence; one that runs already goes on."""
+        """Begin the stop sequence; one that runs already goes on. Parameters that change from now
+        on do not change it."""
         if self.stopping:
             return
         self._stop_from = now
+        self._stop_action = self._stale_action
+        is_ramp = self._stop_action == "ramp_down"
+        self._stop_ramp = min(self._ramp_time, STOP_TIME) if is_ramp else 0.0
         self._stop_command[:] = self.command
         self._last_left = LAST_COMMANDS
 
@@ -166,12 +193,11 @@ class TorqueOutput:
         STOP_PERIOD."""
         if self._last_left == 0 or self._stop_from is None:
             return None
-        ramp = min(self._ramp_time, STOP_TIME) if self._action == "ramp_down" else 0.0
         passed = now - self._stop_from
-        if passed < ramp:
-            self.command[:] = self._stop_command * (1.0 - passed / ramp)
+        if passed < self._stop_ramp:
+            self.command[:] = self._stop_command * (1.0 - passed / self._stop_ramp)
             return self.command
-        self.command[:] = self._stop_command if self._action == "hold" else 0.0
+        self.command[:] = self._stop_command if self._stop_action == "hold" else 0.0
         self._last_left -= 1
         return self.command
 

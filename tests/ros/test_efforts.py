@@ -84,6 +84,7 @@ def node():
         "ramp_time": 0.05,
         "diagnostics_period": 0.3,
         "stale_action": "zero",
+        "max_state_age": 0.0,  # the peer's stamps are a clock of its own
     }
     with NodeProcess(parameters, ["-r", "__ns:=/felt"]) as node:
         node.wait_for("ready: panda", 300.0)

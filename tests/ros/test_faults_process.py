@@ -91,6 +91,28 @@ def test_a_signal_while_enabled_ends_with_the_stop_sequence(number, executor, co
         peer.close()
 
 
+@pytest.mark.parametrize("executor", ["events", "single"])
+def test_a_process_that_was_frozen_stops_its_robot(executor, context, soon):
+    """States go on meanwhile, and the first one after SIGCONT must not hide the gap."""
+    parameters = {"robot_description_file": "panda", "ramp_time": 0.05, "executor": executor}
+    with NodeProcess(parameters) as node:
+        peer = Peer(context)
+        peer.matched()
+        full, send = enabled(peer, node)
+        assert peer.set_parameter("state_timeout", 0.5, each=send).successful
+        before = len(peer.commands)
+        node.process.send_signal(signal.SIGSTOP)
+        end = time.monotonic() + 1.0
+        while time.monotonic() < end:
+            send()
+            peer.spin(0.005)
+        node.process.send_signal(signal.SIGCONT)
+        peer.wait_for_message("state lost", each=send)
+        sizes = np.abs(np.array(peer.commands[before:])).max(axis=1)
+        assert (sizes <= np.abs(full).max() + 1e-6).all() and not sizes[-5:].any()
+        peer.close()
+
+
 def test_a_closed_terminal_ends_with_the_stop_sequence(context, soon):
     """The node in a terminal of its own, which is closed: SIGHUP comes, and nothing can be written
     any more."""

@@ -7,6 +7,7 @@ import atexit
 import os
 import shutil
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable
 from importlib.util import find_spec

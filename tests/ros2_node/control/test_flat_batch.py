@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import warp as wp
-from fleets import MODEL, panda_fleet, panda_settings
+from fleets import MODEL, N, Q, panda_fleet, panda_settings
 from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
@@ -14,6 +14,8 @@ import warpdyn as wd
 from ros2_node.control.device_launch import DeviceLaunch
 from ros2_node.control.flat_batch import FlatBatch
 from ros2_node.control.fleet_dynamics import FleetDynamics
+from ros2_node.control.joint_states import single_joints
+from ros2_node.control.torque_output import TorqueOutput
 
 
 @given(st.integers(1, 50), st.integers(0, 10))
@@ -63,10 +65,28 @@ def test_velocities_count_where_the_mode_needs_them():
     np.testing.assert_allclose(torque, wd.rnea(MODEL, q, v, 0 * v), atol=1e-9)
 
 
+def test_torques_of_a_batch_are_scaled_and_limited():
+    """As those of a single robot: torque_scale, and the effort limits with their factor."""
+    fleet = panda_fleet(gravity=[0.0, 0.0, -98.1])
+    state = np.zeros((3, 2, N))
+    state[:, 0] = Q
+    full = fleet.batch.compute(state).copy()
+    limit = MODEL.effort_limit
+    assert (np.abs(full) <= limit).all() and (np.abs(full) == limit).any()
+    fleet.change(
+        panda_settings(torque_scale=0.1, effort_limit_scale=0.05, gravity=[0.0, 0.0, -98.1])
+    )
+    unlimited = wd.rnea(MODEL, Q, 0 * Q, 0 * Q, gravity=(0.0, 0.0, -98.1))
+    expected = np.clip(0.1 * unlimited, -0.05 * limit, 0.05 * limit)
+    assert (np.abs(expected) == 0.05 * limit).any()
+    np.testing.assert_allclose(fleet.batch.compute(state), np.tile(expected, (3, 1)), atol=1e-9)
+
+
 def test_a_robot_with_joints_of_several_coordinates_has_no_flat_batch():
     """A quaternion's four numbers are no four joints."""
     model = wd.load_robot("panda", floating_base=True)
-    batch = FlatBatch(FleetDynamics(model, panda_settings(), 1), panda_settings())
+    output = TorqueOutput(model, single_joints(model), panda_settings())
+    batch = FlatBatch(FleetDynamics(model, panda_settings(), 1), panda_settings(), output)
     with pytest.raises(ValueError, match="one coordinate each"):
         batch.robots_in(2 * model.nv, [])
 

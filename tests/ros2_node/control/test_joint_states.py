@@ -160,6 +160,8 @@ def test_what_is_noticed():
     states.read(NAMES, array("d", zero), (), 10 * second, 0.02, ros_now=20 * second)
     states.read(NAMES, array("d", zero), (), 5 * second, 0.03, ros_now=20 * second)
     states.read(NAMES, array("d", [1.0] * 8), (), 6 * second, 0.04, ros_now=20 * second)
+    assert states.counts.pop("stamp_old") == 3 and states.lag == 14.0
+    assert states.counts.pop("position_beyond_limit") == 1
     expected = {
         "mimic_mismatch",
         "stamp_future",
@@ -168,6 +170,15 @@ def test_what_is_noticed():
         "position_jump",
     }
     assert {k: n for k, n in states.counts.items() if n} == dict.fromkeys(expected, 1)
+
+
+def test_foreign_joints_may_share_a_name():
+    """Only a joint of the model that is named twice leaves a choice."""
+    states = reader()
+    names, zero = [*NAMES, "wheel", "wheel"], array("d", [0.0] * (N + 2))
+    assert states.read(names, zero, (), 0, 0.0) is None
+    assert states.counts == {"unknown_joint": 2}
+    assert states.read([*NAMES, NAMES[2]], zero[: N + 1], (), 0, 0.0) == "duplicate_name"
 
 
 def test_a_repeated_message_does_not_feed_the_watchdog():

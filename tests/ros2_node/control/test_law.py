@@ -13,7 +13,7 @@ import warpdyn as wd
 from ros2_node.control.device_launch import DeviceLaunch
 from ros2_node.control.fleet import Fleet
 from ros2_node.control.law import LAWS, inputs_of, loaded
-from ros2_node.control.robot import check_robot
+from ros2_node.control.robot_check import check_robot
 from ros2_node.control.settings import Settings
 
 TEXT = """import numpy as np

@@ -209,3 +209,18 @@ def test_a_huge_description_of_the_topic_is_refused_and_not_kept():
     refused = models.offer(text, Settings.of())
     assert refused.startswith("robot_description has 16 MB; a description of more than 16 MB")
     assert models.refusal == refused and models.text == "" and not models.building
+
+
+@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt, MemoryError])
+def test_a_build_that_is_ended_from_within_is_a_refusal(monkeypatch, error):
+    """The result of the build before must not be taken for its result."""
+    models, settings = running()
+    before = models.fleet
+
+    def ends(*_, **__):
+        raise error("the end")
+
+    monkeypatch.setattr("ros2_node.control.models.Fleet", ends)
+    models.reload(settings)
+    assert step(models, settings) is Event.REFUSED
+    assert models.fleet is before and "the end" in models.refusal

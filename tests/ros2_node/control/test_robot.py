@@ -10,7 +10,7 @@ from fleets import MODEL, NAMES, Q, feed, launch, panda_fleet, panda_settings, w
 
 import warpdyn as wd
 from ros2_node.control.fleet import Fleet
-from ros2_node.control.robot import FLOAT_TIME, Phase, check_robot
+from ros2_node.control.robot import FLOAT_TIME, Phase
 from ros2_node.control.settings import Settings
 from ros2_node.control.torque_output import LAST_COMMANDS, STOP_TIME
 
@@ -116,7 +116,8 @@ def test_computed_torque_tracks_and_holds():
     np.testing.assert_allclose(
         robot.state.torque, wd.rnea(MODEL, Q, v, a + 50 * 0.2 - 5 * v), atol=1e-9
     )
-    feed(robot, 5.0, Q, v)
+    for now in (1.0, 1.9, 2.8):  # nobody refreshes the reference meanwhile
+        feed(robot, now, Q, v)
     tracking.compute()
     np.testing.assert_allclose(
         robot.state.torque, wd.rnea(MODEL, Q, v, 50 * 0.2 - 5 * v), atol=1e-9
@@ -327,17 +328,6 @@ def test_enabling_after_a_hold_begins_at_what_is_held(shared, robot):
         np.testing.assert_allclose(launch(fleet, again, 5.5)[1], held, atol=1e-9)
 
 
-@pytest.mark.parametrize("change", [{}, {"joints": ["nose"]}, {"kp": [1.0]}])
-def test_a_robot_is_checked_without_being_made(change):
-    """What would be refused when it is made."""
-    settings = panda_settings(**change)
-    if not change:
-        check_robot(MODEL, settings)
-    else:
-        with pytest.raises(ValueError):
-            check_robot(MODEL, settings)
-
-
 def test_a_reference_that_ends_in_motion_makes_no_step():
     """As of a leader that vanishes: velocity and acceleration are gone within FLOAT_TIME, not at once."""
     fleet = panda_fleet(mode="computed_torque", ramp_time=0.1, reference_timeout=0.2)
@@ -358,14 +348,77 @@ def test_a_reference_that_ends_in_motion_makes_no_step():
     assert (steps <= 1.05 * whole / (FLOAT_TIME / 0.001)).all()
 
 
-def test_what_does_not_fit_another_robot_is_refused_before_it_is_built():
-    """Lists of friction and thresholds, and the link of the wrench, with the parameter's name."""
-    felt = {"effort_source": "message"}
-    for values, said in (
-        ({"friction__coulomb": [1.0] * 8}, "friction.coulomb has 8 numbers"),
-        ({**felt, "collision_threshold": [1.0] * 8}, "collision_threshold has 8 numbers"),
-        ({**felt, "external_wrench_link": "panda_hand"}, "external_wrench_link 'panda_hand'"),
-    ):
-        check_robot(MODEL, panda_settings(**values))
-        with pytest.raises(ValueError, match=said):
-            check_robot(wd.load_urdf(wheel_text()), panda_settings(**values))
+def test_a_state_that_comes_after_a_gap_does_not_hide_it(shared, robot):
+    """A process that was frozen stops the robot, however the callbacks are ordered afterwards."""
+    for first in ("state", "watchdog"):
+        feed(robot, 0.0)
+        assert robot.enable(0.0, -10.0)[0]
+        robot.watch(0.0, 0.0)
+        launch(shared, robot, 0.0)
+        if first == "state":
+            assert not feed(robot, 1.0, Q + 0.02), "the state must not refresh the age"
+        robot.watch(1.0, 1.0)
+        assert robot.phase(1.0) is Phase.STOPPING and robot.counts["state_lost"] == 1
+        assert robot.lost == "no valid joint_states for 0.1 s: this process did not run for 1.00 s"
+        while robot.watch(2.0, 2.0) is not None:
+            pass
+        assert not robot.output.command.any()
+        feed(robot, 2.0)
+        assert launch(shared, robot, 2.0) == (True, None), "latched until ~/enable"
+        robot.counts.clear()
+        robot.states.arrived = -np.inf
+
+
+def test_old_stamps_refuse_enabling_and_stop(robot):
+    """Stamps that advance but lag behind the clock by more than max_state_age."""
+    second = 1_000_000_000
+    feed(robot, 20.0)
+    robot.note(ros_now=int(30 * second))
+    good, text = robot.enable(20.0, 20.0)
+    assert not good and "10 s older than this node's clock" in text and "use_sim_time" in text
+    assert robot.counts["stamp_old"] == 1
+    feed(robot, 20.01)
+    robot.note(ros_now=int(20.4 * second))
+    assert robot.enable(20.01, 20.01)[0]
+    feed(robot, 20.02)
+    robot.note(ros_now=int(21.02 * second))
+    robot.watch(20.03, 20.03)
+    assert robot.phase(20.03) is Phase.STOPPING and "max_state_age 0.5 s" in robot.lost
+
+
+def test_positions_beyond_their_limits_refuse_enabling(robot):
+    """As from a driver that sends degrees. Inside the margin they are accepted."""
+    feed(robot, 0.0, np.degrees(Q))
+    good, text = robot.enable(0.0, 0.0)
+    assert not good and "panda_joint2 is at -40.11, beyond its limits -1.763 to 1.763" in text
+    assert "are joint_states in radians" in text
+    assert robot.counts["position_beyond_limit"] == 0, "counted when the torques are out"
+    robot.note(0)
+    assert robot.counts["position_beyond_limit"] == 1
+    feed(robot, 1.0, Q)
+    edge = Q.copy()
+    edge[0] = MODEL.position_upper[0] + 0.05
+    feed(robot, 2.0, edge)
+    assert robot.enable(2.0, 2.0)[0]
+
+
+def test_an_external_wrench_comes_and_goes_without_a_step():
+    """The command goes over to the force, and back when it is no longer fresh, within FLOAT_TIME."""
+    fleet = panda_fleet(ramp_time=0.2)
+    robot, commands = fleet.robots[0], []
+    for k in range(700):
+        now = 0.001 * k
+        if 100 <= k < 300:
+            robot.wrench.read("panda_hand", (0.0, 0.0, 100.0), (0.0, 0.0, 0.0), now)
+        feed(robot, now)
+        if k == 5:
+            assert robot.enable(now, now - 10.0)[0]
+        command = launch(fleet, robot, now)[1]
+        if command is not None:
+            commands.append(command.copy())
+    commands = np.array(commands)[50:]
+    whole = np.abs(commands - commands[0]).max(axis=0)
+    assert whole.max() > 10.0, "the force changed the torques"
+    steps = np.abs(np.diff(commands, axis=0)).max(axis=0)
+    assert (steps <= 1.05 * whole / (FLOAT_TIME / 0.001)).all()
+    np.testing.assert_allclose(commands[-1], commands[0], atol=1e-9)

@@ -27,9 +27,9 @@ def test_each_number_reaches_the_row_of_its_joint(order, number):
     setpoint = Setpoint(MODEL, NAMES, NAMES, Counter())
     before, chosen = setpoint.q.copy(), list(order[:number])
     x = np.arange(1.0, number + 1.0)
-    assert setpoint.read([NAMES[i] for i in chosen], (x, 2 * x, 3 * x), 1.0) is None
+    assert setpoint.read([NAMES[i] for i in chosen], (x, 0.02 * x, 3 * x), 1.0) is None
     rest = [i for i in range(N) if i not in chosen]
-    for row, value in ((setpoint.q, x), (setpoint.v, 2 * x), (setpoint.a, 3 * x)):
+    for row, value in ((setpoint.q, x), (setpoint.v, 0.02 * x), (setpoint.a, 3 * x)):
         np.testing.assert_array_equal(row[chosen], value)
     np.testing.assert_array_equal(setpoint.q[rest], before[rest])
     assert not setpoint.v[rest].any() and not setpoint.a[rest].any()
@@ -67,7 +67,7 @@ def test_there_is_a_position_to_track_once_one_was_said(setpoint):
 
 def test_what_nobody_refreshes_keeps_its_position_only(setpoint):
     """Once it is older than the timeout, and told once; 0 is never."""
-    setpoint.read(NAMES, (np.ones(N), np.ones(N), np.ones(N)), 0.0)
+    setpoint.read(NAMES, (np.ones(N), 0.1 * np.ones(N), np.ones(N)), 0.0)
     assert not setpoint.ends(0.5, 0.5) and not setpoint.ends(9.0, 0.0) and setpoint.v.all()
     assert setpoint.ends(0.6, 0.5) and not setpoint.ends(0.7, 0.5)
     assert (setpoint.q == 1.0).all() and not setpoint.v.any() and not setpoint.a.any()
@@ -143,3 +143,36 @@ def test_a_joint_without_end_is_tracked_the_short_way_round():
     a = np.zeros(1)
     setpoint.track(np.array([3.1]), np.zeros(1), a)
     np.testing.assert_allclose(a, 2 * np.pi - 6.2)
+
+
+@pytest.mark.parametrize(
+    "point, words",
+    [
+        (((), (0.0, 100.0), ()), "panda_joint2 is to reach 100, more than its velocity limit"),
+        (
+            ((), (), (-5000.0, 0.0)),
+            "panda_joint1 is to reach -5000, more than its max_reference_acc",
+        ),
+    ],
+)
+def test_references_are_no_faster_than_the_joints(point, words):
+    """They are refused whole, with the joint and its limit; or clipped, if the parameter says so."""
+    names = NAMES[:2]
+    setpoint = tracking()
+    assert setpoint.read(names, point, 0.0) == "reference_too_fast"
+    assert words in setpoint.refusal and "reference_violation" in setpoint.refusal
+    assert not setpoint.v.any() and not setpoint.a.any() and setpoint.arrived == -np.inf
+    clipping = tracking(reference_violation="clip")
+    assert clipping.read(names, point, 0.0) is None
+    assert clipping._counts == {"reference_clipped": 1}
+    assert np.abs(clipping.v).max() in (0.0, MODEL.velocity_limit[1])
+    assert np.abs(clipping.a).max() in (0.0, 50.0)
+    free = tracking(max_reference_acceleration=0.0)
+    assert free.read(names, ((), (), (5000.0, 0.0)), 0.0) is None, "0 is no bound"
+
+
+def test_a_joint_without_a_velocity_limit_is_not_bounded():
+    """The wheel's description says 0, which is no limit."""
+    model = wd.load_urdf(wheel_text())
+    setpoint = Setpoint(model, ["spin"], ["spin"], Counter())
+    assert setpoint.read(["spin"], ((), (500.0,), ()), 0.0) is None

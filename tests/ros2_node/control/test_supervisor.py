@@ -76,7 +76,8 @@ def test_a_fault_stops_every_robot(two):
 
 def test_the_watchdog_sends_the_stop_sequences_of_stale_robots_only(two):
     two.enable([0, 1], True, 0.0, 0.0)
-    feed(two.robots[1], 1.0)
+    for k in range(1, 21):
+        feed(two.robots[1], 0.05 * k)
     sent = list(two.watch(1.0, 1.0))
     assert [i for i, _ in sent] == [0] and sent[0][1].shape == (len(NAMES),)
     assert two.counts[0]["state_lost"] == 1 and not two.counts[1]["state_lost"]

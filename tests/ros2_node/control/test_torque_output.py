@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from fleets import MODEL, NAMES, wheel_text
+from fleets import MODEL, NAMES, N, panda_settings, wheel_text
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +12,7 @@ import warpdyn as wd
 from ros2_node.control.settings import Settings
 from ros2_node.control.torque_output import (
     LAST_COMMANDS,
+    SATURATED,
     STOP_TIME,
     TorqueOutput,
     finite,
@@ -228,3 +229,35 @@ def test_one_number_serves_all_joints_and_a_list_must_fit():
     np.testing.assert_array_equal(per_joint("kp", (1.0, 2.0), 2), [1.0, 2.0])
     with pytest.raises(ValueError, match=r"kp has 2 numbers but there are 3 command joints"):
         per_joint("kp", (1.0, 2.0), 3)
+
+
+def test_the_action_of_a_stop_sequence_is_fixed_when_it_begins():
+    """`hold` or a longer ramp that is set meanwhile must not bring the torque back."""
+    output = TorqueOutput(MODEL, NAMES, panda_settings(ramp_time=0.2))
+    output.start(-10.0)
+    full = output.compute(0.5 * LIMIT, 0.0).copy()
+    output.stop(0.0)
+    sizes = [np.abs(output.stop_step(0.03)).max()]
+    output.change(panda_settings(ramp_time=60.0, stale_action="hold"))
+    for k in range(4, 40):
+        command = output.stop_step(0.01 * k)
+        if command is not None:
+            sizes.append(np.abs(command).max())
+    assert (np.diff(sizes) <= 0.0).all() and sizes[0] < np.abs(full).max() and sizes[-1] == 0.0
+    assert not output.stopping
+    output.start(1.0)
+    output.stop(1.0)
+    assert output.stop_step(1.1) is not None and output._stop_action == "hold", "the next one holds"
+
+
+def test_saturation_that_lasts_is_named():
+    """The joints at their limits, once that has lasted longer than SATURATED."""
+    output = TorqueOutput(MODEL, NAMES, panda_settings(ramp_time=0.0))
+    output.start(0.0)
+    much = np.zeros(N)
+    much[1] = 1e3
+    for now in (0.0, 0.1, 0.2, 0.25):
+        assert output.saturated(now) == ("" if now <= SATURATED else "panda_joint2")
+        output.compute(much, now)
+    output.compute(np.zeros(N), 0.3)
+    assert output.saturated(9.0) == ""
