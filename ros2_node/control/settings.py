@@ -12,6 +12,7 @@ from .effort_settings import EffortSettings
 from .handing_on_settings import HandingOnSettings
 from .law_settings import LawSettings
 from .parameter import Number, Parameter, check
+from .state_settings import StateSettings
 
 LAW_INPUTS = "law_inputs."
 """How the names of parameters begin that are inputs of the law."""
@@ -24,7 +25,7 @@ def check_law_input(name: str, value: Any) -> tuple[float, ...]:
 
 
 @dataclass(frozen=True)
-class Settings(LawSettings, EffortSettings, HandingOnSettings):
+class Settings(LawSettings, StateSettings, EffortSettings, HandingOnSettings):
     """Checked parameter values. Each field carries its parameter; `PARAMETERS` lists them."""
 
     robot_description: Annotated[
@@ -148,50 +149,6 @@ class Settings(LawSettings, EffortSettings, HandingOnSettings):
         tuple[str, ...],
         Parameter((), "Links whose Jacobian is published on ~/jacobian/<link>.", fixed=True),
     ]
-    velocity_source: Annotated[
-        str,
-        Parameter(
-            "message",
-            "Velocities: those of joint_states, zero, or differences of the positions. Mode gravity needs none.",
-            choices=("message", "zero", "finite_difference"),
-        ),
-    ]
-    velocity_cutoff: Annotated[
-        float,
-        Parameter(
-            50.0,
-            "Low pass of finite-difference velocities; 0 = none.",
-            "Hz",
-            low=0.0,
-            high=1e4,
-        ),
-    ]
-    state_timeout: Annotated[
-        float,
-        Parameter(
-            0.1, "A state older than this is stale, and so is a wrench.", "s", low=0.01, high=60.0
-        ),
-    ]
-    max_state_age: Annotated[
-        float,
-        Parameter(
-            0.5,
-            "A stamp older than this by the node's clock refuses ~/enable and stops; 0 = any.",
-            "s",
-            low=0.0,
-            high=3600.0,
-        ),
-    ]
-    position_limit_margin: Annotated[
-        float,
-        Parameter(
-            0.1,
-            "A joint farther beyond its position limits refuses ~/enable; 0 = not checked.",
-            "rad or m",
-            low=0.0,
-            high=1e4,
-        ),
-    ]
     reference_timeout: Annotated[
         float,
         Parameter(
@@ -268,14 +225,6 @@ class Settings(LawSettings, EffortSettings, HandingOnSettings):
             "When safety parameters can be narrowed only: while a robot is enabled, always, or never.",
             choices=("enabled", "always", "never"),
             fixed=True,
-        ),
-    ]
-    missing_joint_policy: Annotated[
-        str,
-        Parameter(
-            "reject",
-            "A needed joint that no fresh message carries: reject the state, or hold its last position (zero if none).",
-            choices=("reject", "hold"),
         ),
     ]
     payload_link: Annotated[

@@ -1,0 +1,66 @@
+"""Parameters of the states that are read: velocities, age, limits and missing joints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from .parameter import Parameter
+
+
+@dataclass(frozen=True)
+class StateSettings:
+    """Fields of `Settings`, each with its parameter."""
+
+    velocity_source: Annotated[
+        str,
+        Parameter(
+            "message",
+            "Velocities: those of joint_states, zero, or differences of the positions. Mode gravity needs none.",
+            choices=("message", "zero", "finite_difference"),
+        ),
+    ]
+    velocity_cutoff: Annotated[
+        float,
+        Parameter(
+            50.0,
+            "Low pass of finite-difference velocities; 0 = none.",
+            "Hz",
+            low=0.0,
+            high=1e4,
+        ),
+    ]
+    state_timeout: Annotated[
+        float,
+        Parameter(
+            0.1, "A state older than this is stale, and so is a wrench.", "s", low=0.01, high=60.0
+        ),
+    ]
+    max_state_age: Annotated[
+        float,
+        Parameter(
+            0.5,
+            "A stamp older than this by the node's clock refuses ~/enable and stops; 0 = any.",
+            "s",
+            low=0.0,
+            high=3600.0,
+        ),
+    ]
+    position_limit_margin: Annotated[
+        float,
+        Parameter(
+            0.1,
+            "A joint farther beyond its position limits refuses ~/enable; 0 = not checked.",
+            "rad or m",
+            low=0.0,
+            high=1e4,
+        ),
+    ]
+    missing_joint_policy: Annotated[
+        str,
+        Parameter(
+            "reject",
+            "A needed joint that no fresh message carries: reject the state, or hold its last position (zero if none).",
+            choices=("reject", "hold"),
+        ),
+    ]
