@@ -68,7 +68,8 @@ def _fewer(points: ContactPoints) -> Iterator[str]:
             if len(ContactPoints(points.model, mesh_points=count)) <= MOST_POINTS:
                 yield f"fewer of each mesh: points=wd.ContactPoints(model, mesh_points={count})"
                 break
-    shown = ", ".join(map(repr, ends[:LISTED]))
+    far = sorted(ends, key=lambda link: -_joints_above(points.model, link))
+    shown = ", ".join(map(repr, far[:LISTED]))
     more = f" and {len(ends) - LISTED} more" if len(ends) > LISTED else ""
     yield f"spheres of your own, points=[wd.ContactPoint(link, centre, radius), ...] on {shown}{more}"
 
@@ -82,6 +83,16 @@ def _links_at_ends(points: ContactPoints) -> list[str]:
             link = above[link]
             carrying.add(link)
     return [link for link in points.links if link not in carrying]
+
+
+def _joints_above(model: Model, link: str) -> int:
+    """How many joints that move are between a link and the root."""
+    by_child = {joint.child: joint for joint in model.joints}
+    count = 0
+    while link in by_child:
+        count += by_child[link].kind.nv > 0
+        link = by_child[link].parent
+    return count
 
 
 def patterns_for(points: ContactPoints, links: Sequence[str]) -> list[str]:
