@@ -83,8 +83,8 @@ def test_large_batches_bypass_the_cache(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_constants_count_where_they_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A call that writes constants passes the cache before a bound one, which leaves them
-    alone."""
+    """A call that writes constants, plain or bound, passes the cache before one that is bound to leave
+    them alone."""
     model, B = by_name("humanoid_floating").model, 40
     q, stream = states(model, B).q, HEADER.index("stream")
     described, wanted = wd.crba.describe(model, q), wd.crba(model, q)
@@ -101,7 +101,9 @@ def test_constants_count_where_they_are_written(monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setattr(launch, "STREAM_FROM", B * limit)
         laid_out = prepare(described)
         assert laid_out.arguments[stream] == plain
-        run = laid_out.bound()
+        assert np.array_equal(laid_out.bound()(), wanted)
+        assert laid_out.arguments[stream] == plain
+        run = laid_out.bound("once")
         assert laid_out.arguments[stream] == bound
         assert np.array_equal(run(), wanted)
 
