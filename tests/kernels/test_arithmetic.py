@@ -33,7 +33,18 @@ def test_functions_of_one_number_are_numpys(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["power", "remainder", "floor_divide", "fmax", "fmin", "subtract", "multiply", "divide"]
+    "name",
+    [
+        "power",
+        "remainder",
+        "floor_divide",
+        "fmax",
+        "fmin",
+        "subtract",
+        "multiply",
+        "divide",
+        "hypot",
+    ],
 )
 def test_functions_of_two_numbers_are_numpys(name: str) -> None:
     """On all pairs; with the second one known, too. The sign of a power of -0 is not asked for."""

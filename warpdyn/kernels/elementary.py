@@ -52,7 +52,10 @@ def root_of_squares(total: Scalar) -> Scalar:
 
 
 def hypot(x: Scalar, y: Scalar) -> Scalar:
-    return root_of_squares(x * x + y * y)
+    """Infinite where either is, of NaN too."""
+    larger = fmax(scalar.absolute(x), scalar.absolute(y))
+    infinite = conditions.less_equal(math.inf, larger)
+    return conditions.choose(infinite, math.inf, root_of_squares(x * x + y * y))
 
 
 def maximum(x: Scalar, y: Scalar) -> Scalar:

@@ -33,7 +33,7 @@ class Graph:
         self.unrolls: bool = unrolls if around is None else around.unrolls
         """Steps of loops are recorded one after the other: what has derivatives of every order."""
         self.guards_slopes = False
-        """Of a user's own kernel: slopes that are not finite are 0 where a choice has to do with them."""
+        """Slopes that are not finite are 0 where a choice has to do with them: in a user's own kernel."""
         self.around = around
         """The graph that a loop or a routine is called in; None for a whole program."""
         self.depth: int = 0 if around is None else around.depth + 1

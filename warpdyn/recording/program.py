@@ -7,10 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
-from math import isinf, prod
+from math import copysign, inf, isinf, nan, prod
 from typing import Any
-
-import numpy as np
 
 from ..algebra import scalar
 from .graph import COLUMN, KEPT, SHARED, Graph, Repetition, Routine
@@ -31,8 +29,7 @@ def _as_in_a_kernel(
         try:
             return function(x)
         except (ValueError, ArithmeticError):
-            with np.errstate(all="ignore"):
-                return float(otherwise(x))
+            return otherwise(x)
 
     return run
 
@@ -42,7 +39,7 @@ ON_NUMBERS: dict[str, Callable[..., Any]] = {
     "sub": operator.sub,
     "mul": operator.mul,
     "neg": operator.neg,
-    "rcp": _as_in_a_kernel(lambda x: 1.0 / x, lambda x: 1.0 / np.float64(x)),
+    "rcp": _as_in_a_kernel(lambda x: 1.0 / x, lambda x: copysign(inf, x)),
     "fma": lambda x, y, z: x * y + z,
     "fms": lambda x, y, z: x * y - z,
     "fnma": lambda x, y, z: z - x * y,
@@ -52,12 +49,14 @@ ON_NUMBERS: dict[str, Callable[..., Any]] = {
     "uniform": scalar.uniform,
     "min": scalar.minimum,
     "max": scalar.maximum,
-    "rsqrt": _as_in_a_kernel(scalar.rsqrt, lambda x: 1.0 / np.sqrt(x)),
+    "rsqrt": _as_in_a_kernel(scalar.rsqrt, lambda x: inf if x == 0 else nan),
     "floor": lambda x: x if isinstance(x, float) and isinf(x) else scalar.floor(x),
     "atan2": scalar.atan2,
+    "exp": _as_in_a_kernel(scalar.exp, lambda x: inf),
+    "log": _as_in_a_kernel(scalar.log, lambda x: -inf if x == 0 else nan),
     **{
-        name: _as_in_a_kernel(getattr(scalar, name), getattr(np, name))
-        for name in ("sin", "cos", "sqrt", "exp", "log")
+        name: _as_in_a_kernel(getattr(scalar, name), lambda x: nan)
+        for name in ("sin", "cos", "sqrt")
     },
 }
 """The operations of statements, as functions of numbers."""
