@@ -194,7 +194,7 @@ class UrdfReader(Reading):
                 raise self.refusal(
                     child,
                     "a xacro element is left; use wd.load_xacro(path, ARGUMENT=VALUE), which expands "
-                    "the file, or expand it first with xacro",
+                    "it, or expand the file first with xacro",
                 )
             if name in rule.many or (name in single and name not in seen):
                 copied = (
