@@ -70,7 +70,9 @@ def pages() -> dict[str, str]:
         written[page] = _page(title, sentence_of(module), blocks)
     laws = [f"{each.__name__}.{each.__name__.rpartition('.')[2]}" for each in LAWS]
     blocks = (f".. autofunction:: {law}\n" for law in laws)
-    written["ros2_laws"] = _page("Laws of the ROS 2 node (API)", sentence_of("ros2_node.laws"), blocks)
+    written["ros2_laws"] = _page(
+        "Laws of the ROS 2 node (API)", sentence_of("ros2_node.laws"), blocks
+    )
     written |= {f"text_{name}": _text(name) for name in texts()}
     written["matrix"] = function_matrix.page()
     written["index"] = _index()

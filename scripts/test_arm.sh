@@ -4,7 +4,7 @@
 # of the aarch64 wheels in build/arm (1 GB), without root and without installing anything, and runs scripts/arm_checks.py there and
 # here: five algorithms, `bind`, an own kernel, a simulation, the control loop of the ROS 2 node without DDS. Then it compiles an
 # exported header for aarch64. What came of it is written to FILE (benchmarks/results/aarch64.json).
-# It needs Debian's apt with arm64 packages in its sources, qemu-user, g++-aarch64-linux-gnu, libc6-dev-arm64-cross, and .venv.
+# KEEP_CACHE=1 keeps kernels of an earlier run. It needs Debian's apt with arm64 packages in its sources, qemu-user, g++-aarch64-linux-gnu, libc6-dev-arm64-cross, and .venv.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
