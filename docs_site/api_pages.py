@@ -70,7 +70,9 @@ def pages() -> dict[str, str]:
         written[page] = _page(title, sentence_of(module), blocks)
     laws = [f"{each.__name__}.{each.__name__.rpartition('.')[2]}" for each in LAWS]
     blocks = (f".. autofunction:: {law}\n" for law in laws)
-    written["ros2_laws"] = _page("Laws of the ROS 2 node", sentence_of("ros2_node.laws"), blocks)
+    written["ros2_laws"] = _page(
+        "Laws of the ROS 2 node (API)", sentence_of("ros2_node.laws"), blocks
+    )
     written |= {f"text_{name}": _text(name) for name in texts()}
     written["matrix"] = function_matrix.page()
     written["index"] = _index()
@@ -150,7 +152,7 @@ def _text(name: str) -> str:
     """An algorithm's file, as it stands."""
     sentence = sentence_of(f"warpdyn.algorithms.{name}")
     place = f"../../warpdyn/algorithms/{name}.py"
-    return f"# {name}\n\n{sentence}\n\n```{{literalinclude}} {place}\n```\n"
+    return f"# {name}.py\n\n{sentence}\n\n```{{literalinclude}} {place}\n```\n"
 
 
 def _index() -> str:

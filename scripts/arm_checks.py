@@ -1,0 +1,182 @@
+"""What `scripts/test_arm.sh` runs, on this machine and on aarch64.
+
+    python scripts/arm_checks.py numbers FOLDER    # every check, into FOLDER/<machine>.npz and .json
+    python scripts/arm_checks.py program FOLDER    # FOLDER/exported.cpp, which calls FOLDER/ur5e.hpp
+    python scripts/arm_checks.py record FOLDER FILE.json    # compare both machines, write what came of it
+
+The checks: five algorithms, `bind`, an own kernel, a simulation, the control loop of the ROS 2 node without DDS.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+from array import array
+from collections import Counter
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import warp as wp
+
+import warpdyn as wd
+from ros2_node.control.fleet import Fleet
+from ros2_node.control.settings import Settings
+
+ROUNDING = 1e-12
+"""Largest difference of float64 that counts as rounding, relative to the largest number of a result."""
+STEPS = 200
+"""Steps of the simulation; steps make rounding grow, so that it has a bound of its own."""
+ROUNDING_OF_STEPS = 1e-6
+SIMULATION, CONTROL = f"simulation of {STEPS} steps", "control loop of the node"
+EXPORTED = "exported header"
+
+
+@wd.kernel
+def impedance(
+    robot: wd.Robot, q: np.ndarray, v: np.ndarray, *, stiffness: float = 20.0
+) -> np.ndarray:
+    """Joint springs to zero, with gravity and damping."""
+    return robot.rnea(q, 0 * v, 0 * v) - stiffness * q - 2.0 * np.sqrt(stiffness) * v
+
+
+def states(model: wd.Model, count: int = 5) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """q, v, a of a few robots: a block of lanes and what is left over."""
+    random = np.random.default_rng(0)
+    q, v, a = (random.uniform(-1, 1, (count, n)) for n in (model.nq, model.nv, model.nv))
+    return q, v, a
+
+
+def algorithms(model: wd.Model) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Results of kernels, and of the same algorithms on plain numbers."""
+    q, v, a = states(model)
+    tool = {"frame": "tool0"}
+
+    def plain(function: Callable, *arrays: np.ndarray, **options: str) -> np.ndarray:
+        rows = zip(*arrays, strict=True)
+        return np.stack([wd.oracle(function, model, *row, **options) for row in rows])
+
+    pairs = {
+        "rnea": (wd.rnea(model, q, v, a), plain(wd.rnea, q, v, a)),
+        "aba": (wd.aba(model, q, v, a), plain(wd.aba, q, v, a)),
+        "crba": (wd.crba(model, q), plain(wd.crba, q)),
+        "fk": (wd.fk(model, q, **tool), plain(wd.fk, q, **tool)),
+        "jacobian": (wd.jacobian(model, q, **tool), plain(wd.jacobian, q, **tool)),
+    }
+    bound = np.full_like(v, np.nan)
+    wd.bind(wd.rnea, model, q, v, a, out=bound)()
+    pairs["bind"] = (bound, pairs["rnea"][1])
+    springs = plain(wd.rnea, q, 0 * v, 0 * v) - 20.0 * q - 2.0 * np.sqrt(20.0) * v
+    pairs["own kernel"] = (impedance(model, q, v), springs)
+    return pairs
+
+
+def simulated() -> np.ndarray:
+    """Carts with poles that fall: (envs, nq + nv). Without contacts, whose kernel takes minutes under qemu."""
+    simulation = wd.Simulation(wd.load_robot("cartpole"), 4, start=[0.0, 0.3], dtype=np.float64)
+    for _ in range(STEPS):
+        simulation.step()
+    return np.concatenate([np.asarray(simulation.q), np.asarray(simulation.v)], axis=1)
+
+
+def commanded() -> np.ndarray:
+    """Commands of the node's control loop: a state is read and torques are computed, once a millisecond."""
+    settings = Settings.of(
+        {"robot_description_file": "double_pendulum", "ramp_time": 0.05, "unlimited_effort": True}
+    )
+    fleet = Fleet(settings, "", [Counter()])
+    robot = fleet.robots[0]
+    names = list(wd.load_robot("double_pendulum").joint_names)
+    q, v = array("d", [0.3, -0.7]), array("d", [0.0, 0.0])
+    commands = []
+    for step in range(100):
+        now = 1.0 + step / 1000
+        robot.read(names, q, v, int(now * 1e9), now)
+        if step == 0:
+            enabled, reason = robot.enable(now, now)
+            assert enabled, reason
+        fleet.compute()
+        robot.command(now, now)
+        commands.append(np.array(robot.output.command))
+    return np.array(commands)
+
+
+def difference(result: np.ndarray, expected: np.ndarray) -> float:
+    """Largest difference, relative to the largest number; infinite where a result is empty or not finite."""
+    if result.shape != expected.shape or not (np.isfinite(result).all() and result.any()):
+        return float("inf")
+    return float(abs(result - expected).max() / abs(expected).max())
+
+
+def numbers(folder: Path) -> None:
+    """Every result, and how far kernels are from plain numbers."""
+    pairs = algorithms(wd.load_robot("ur5e"))
+    results = {name: result for name, (result, _) in pairs.items()}
+    results |= {SIMULATION: simulated(), CONTROL: commanded()}
+    machine = platform.machine()
+    np.savez(folder / f"{machine}.npz", **results)
+    versions = {"Python": platform.python_version(), "Warp": wp.__version__}
+    versions |= {"NumPy": np.__version__, "warpdyn": wd.__version__}
+    differences = {name: difference(*pair) for name, pair in pairs.items()}
+    report = {"versions": versions, "from plain numbers": differences}
+    (folder / f"{machine}.json").write_text(json.dumps(report))
+
+
+def program(folder: Path) -> None:
+    """C++ that calls the exported rnea with `states`, and prints its torques."""
+    flat = (", ".join(map(repr, x.ravel().tolist())) for x in states(wd.load_robot("ur5e")))
+    q, v, a = (
+        f"const double {name}[] = {{{each}}};" for name, each in zip("qva", flat, strict=True)
+    )
+    text = f"""#include "ur5e.hpp"
+#include <cstdio>
+int main() {{
+  {q}
+  {v}
+  {a}
+  double tau[sizeof q / sizeof *q];
+  ur5e::rnea_batch(sizeof q / sizeof *q / ur5e::nq, q, v, a, tau);
+  for (double each : tau) std::printf("%.17g\\n", each);
+}}
+"""
+    (folder / "exported.cpp").write_text(text)
+
+
+def record(folder: Path, file: Path) -> int:
+    """Compare aarch64 with this machine; what is above its bound is named, exit status 1."""
+    arm, here = np.load(folder / "aarch64.npz"), np.load(folder / f"{platform.machine()}.npz")
+    there = json.loads((folder / "aarch64.json").read_text())
+    apart = {name: difference(arm[name], here[name]) for name in here.files}
+    exported = np.loadtxt(folder / "exported.txt").reshape(here["rnea"].shape)
+    apart[EXPORTED] = difference(exported, here["rnea"])
+    plain = there["from plain numbers"]
+    tool = (folder / "tools.txt").read_text().splitlines()
+    report = {
+        "date": date.today().isoformat(),
+        "how": "bash scripts/test_arm.sh: arm64 packages of Debian and aarch64 wheels under qemu-user",
+        "versions": {**there["versions"], "tools": tool},
+        "what": "float64; largest difference, relative to the largest number of a result",
+        "kernels on aarch64 from plain numbers on aarch64": plain,
+        f"aarch64 from {platform.machine()}": apart,
+    }
+    file.write_text(json.dumps(report, indent=2) + "\n")
+    wrong = [f"{name} {x:.1e} from plain numbers" for name, x in plain.items() if not x <= ROUNDING]
+    for name, x in apart.items():
+        if not x <= (ROUNDING_OF_STEPS if name == SIMULATION else ROUNDING):
+            wrong.append(f"{name} {x:.1e} from {platform.machine()}")
+    print("above its bound: " + ", ".join(wrong) if wrong else f"{file}: all within their bounds")
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["numbers", folder]:
+            numbers(Path(folder))
+        case ["program", folder]:
+            program(Path(folder))
+        case ["record", folder, file]:
+            sys.exit(record(Path(folder), Path(file)))
+        case _:
+            sys.exit(__doc__)
