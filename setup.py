@@ -17,7 +17,7 @@ PAGES = dict(
 )
 """Addresses of the project, which CITATION.cff alone holds; it names none yet."""
 
-MESHES = ["trimesh>=4.6", "pycollada", "scipy"]
+MESHES = ["trimesh>=4.6", "pycollada", "scipy", "pillow"]
 """What reads the meshes of collision shapes. pycollada: COLLADA files. scipy: hulls and normals of trimesh."""
 
 RL = [

@@ -75,6 +75,7 @@ QUICK = {
     "viewer": ("test_shapes.py", "test_trajectory.py"),
     "kernels": ("test_own_kernel.py", "test_signature.py", "test_refusals.py"),
     "cli": ("test_command_line.py", "test_info.py", "test_tables.py", "test_workload.py"),
+    "benchmarks/fuzzing": ("test_outcomes.py", "test_damaged_files.py"),
     "benchmarks": (
         "test_benchmarks.py::test_readme_table_comes_from_the_results",
         "test_benchmarks.py::test_pinocchio_and_mujoco_compute_the_same",
