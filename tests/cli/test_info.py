@@ -85,11 +85,11 @@ def test_nothing_is_wider_than_80_columns(robot, base, monkeypatch, capsys):
 
 
 def test_configurations_are_named(tmp_path, capsys):
-    """Those of an MJCF file's keyframes."""
+    """Those of an MJCF file: where it draws the robot, and its keyframes."""
     arm = tmp_path / "arm.xml"
     arm.write_text(
         '<mujoco><worldbody><body><joint/><geom size="0.1"/></body></worldbody>'
         '<keyframe><key name="home"/><key name="up" qpos="1"/></keyframe></mujoco>'
     )
     assert main(["info", str(arm)]) == 0
-    assert "configurations: home, up\n" in capsys.readouterr().out
+    assert "configurations: qpos0, home, up\n" in capsys.readouterr().out

@@ -135,10 +135,11 @@ def test_cotangents_are_shaped_like_results() -> None:
 
 
 def test_a_tree_is_built_once() -> None:
-    """For a model, not for its content: another one of the same file has its own."""
+    """Models that are equal share it, and models that differ do not."""
     model = by_name("cartpole").model
     assert tree_of(model) is tree_of(model)
-    assert tree_of(wd.load_robot("cartpole")) is not tree_of(wd.load_robot("cartpole"))
+    assert tree_of(wd.load_robot("cartpole")) is tree_of(wd.load_robot("cartpole"))
+    assert tree_of(replace(model, name="another")) is not tree_of(model)
 
 
 AT_REST = {

@@ -171,7 +171,7 @@ def test_a_box_stands_on_the_corners_of_its_shape() -> None:
     """The points go to `step`: a trunk dropped on its own box rests half its height above the floor."""
     model = wd.load_robot("quadruped")
     trunk = wd.ContactPoints(model).only("base")
-    q, v = model.neutral, np.zeros(model.nv)
+    q, v = model.neutral.copy(), np.zeros(model.nv)
     q[2] = 0.057
     end = wd.oracle(wd.step, model, q, v, v, points=trunk, dt=0.005, substeps=4)
     assert np.sum(end[3][:, 2]) > 10 and set(np.nonzero(end[3][:, 2])[0]) <= {0, 2, 4, 6}

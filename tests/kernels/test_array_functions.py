@@ -20,6 +20,9 @@ def test_methods_are_those_functions() -> None:
     x = of(np.arange(6.0).reshape(2, 3))
     plain = np.arange(6.0).reshape(2, 3)
     for name in METHODS:
+        if not hasattr(plain, name):  # a ufunc's, which NumPy's loops over single values ask for
+            assert getattr(np, name).nin == 1
+            continue
         arguments = {"clip": (1, 3), "dot": (np.ones(3),), "swapaxes": (0, 1), "repeat": (2,)}
         given = {"reshape": (3, 2), "take": ([0, 1],), "item": ()}.get(
             name, arguments.get(name, ())

@@ -58,7 +58,10 @@ def ready(node):
 
 @pytest.fixture(scope="module")
 def panda(make):
-    node = make(robot_description_file="panda", ramp_time=0.0, state_timeout=10.0)
+    # The tests' stamps are seconds that begin at zero.
+    node = make(
+        robot_description_file="panda", ramp_time=0.0, state_timeout=10.0, max_state_age=0.0
+    )
     ready(node)
     return node
 

@@ -34,7 +34,7 @@ BROKEN = {
     "text.obj": "cannot read it",
     "half.dae": "cannot read it",
     "noise.glb": "cannot read it",
-    "huge.stl": "1024 MiB, more than 64",
+    "huge.stl": "1,024 MiB, more than the 64",
 }
 """Meshes that are none, and what is said of them."""
 
