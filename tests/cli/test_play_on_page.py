@@ -88,15 +88,22 @@ def test_robots_stay_on_their_ground(shown: OnPage) -> None:
 
 
 @pytest.mark.parametrize("shown", [True], indirect=True)
-def test_robots_stand_in_their_height_map(shown: OnPage) -> None:
+def test_robots_stand_in_their_height_map(shown: OnPage, monkeypatch: pytest.MonkeyPatch) -> None:
     """At their places, on ground that is drawn once around each."""
     view, origin = shown.page.robots["robot"], np.array([3.0, 1.0, 0.5])
     shown.run(0.08)
     q = shown.env.carried["q"].numpy()
     assert np.allclose(view.q[:, :3] + view._at[:, 0], q[:, :3] + origin, atol=1e-4)
     assert shown._patches == {(3.0, 1.0)}
+    drawn: list[np.ndarray] = []
+    scene = shown.page.stage.server.scene
+    monkeypatch.setattr(scene, "add_mesh_simple", lambda *given, **_: drawn.append(given[1]))
     shown.env.carried["origin"][1, 0] = 5.0
     shown._show_ground()
+    (vertices,) = drawn
+    assert 5.0 - vertices[:, 0].min() == pytest.approx(page_module.AROUND, abs=0.2)
+    assert vertices[:, 1].min() == pytest.approx(1.0 - page_module.AROUND, abs=0.2)
+    assert vertices[:, 1].max() == pytest.approx(6.0), "the map's edge"
     assert shown._patches == {(3.0, 1.0), (5.0, 1.0)}
 
 

@@ -22,7 +22,15 @@ TESTS = (
     "ros2_node/control/test_joint_states.py",
 )
 """A few that need no ROS, with what they import."""
-FILES = ("package.xml", "setup.py", "setup.cfg", "pyproject.toml", "README.md", "LICENSE")
+FILES = (
+    "package.xml",
+    "setup.py",
+    "setup.cfg",
+    "pyproject.toml",
+    "README.md",
+    "LICENSE",
+    "CITATION.cff",
+)
 
 
 def run(*command, cwd):
@@ -37,7 +45,7 @@ def run(*command, cwd):
 
 OURS = {"warpdyn", "ros2_node"}
 OPTIONAL = {
-    *("jax", "torch", "mujoco", "matplotlib", "pinocchio", "trimesh", "pxr"),
+    *("jax", "torch", "mujoco", "matplotlib", "pinocchio", "trimesh", "PIL", "pxr"),
     *("gymnasium", "rsl_rl", "tensordict", "onnx", "onnxruntime"),
     *(
         "viser",

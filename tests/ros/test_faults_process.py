@@ -97,19 +97,33 @@ def test_a_process_that_was_frozen_stops_its_robot(executor, context, soon):
     parameters = {"robot_description_file": "panda", "ramp_time": 0.05, "executor": executor}
     with NodeProcess(parameters) as node:
         peer = Peer(context)
-        peer.matched()
-        full, send = enabled(peer, node)
+        enabled(peer, node)
+        q = Q.copy()
+
+        def send():
+            peer.send(NAMES, q)
+
         assert peer.set_parameter("state_timeout", 0.5, each=send).successful
-        before = len(peer.commands)
+        peer.wait(
+            lambda: abs(peer.commands[-1][3] - peer.commands[-2][3]) < 1e-9, "rest", each=send
+        )
         node.process.send_signal(signal.SIGSTOP)
+        peer.spin(0.2)
+        before = len(peer.commands) - 1
+        q[3] += 0.3  # the arm moves on meanwhile
         end = time.monotonic() + 1.0
         while time.monotonic() < end:
             send()
             peer.spin(0.005)
         node.process.send_signal(signal.SIGCONT)
         peer.wait_for_message("state lost", each=send)
-        sizes = np.abs(np.array(peer.commands[before:])).max(axis=1)
-        assert (sizes <= np.abs(full).max() + 1e-6).all() and not sizes[-5:].any()
+        sent = np.array(peer.commands[before:])
+        sizes = sent[:, 3]
+        np.testing.assert_allclose(  # no torque of a state after the gap
+            sent, np.outer(sizes / sizes[0], sent[0]), atol=1e-9
+        )
+        assert sizes[0] > 19.0 and (np.diff(sizes) <= 1e-9).all()
+        assert len(sizes) > 5 and not sizes[-5:].any()
         peer.close()
 
 
