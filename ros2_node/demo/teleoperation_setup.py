@@ -20,6 +20,7 @@ def _node() -> dict[str, Any]:
         "start_enabled": True,
         "ramp_time": 0.3,
         "state_timeout": 1.0,
+        "max_state_age": 0.0,  # in lockstep the plant's stamps are simulated time
     }
 
 

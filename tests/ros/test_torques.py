@@ -226,9 +226,13 @@ def test_inverse_dynamics_computed_torque_payload_and_wrench(context, oracle):
 def test_many_namespaces_and_a_flat_batch_in_one_process(context, oracle):
     """Three robots with topics of their own, and 4,096 in one message."""
     spaces = ["r0", "r1", "fleet/r2"]
-    with NodeProcess(
-        {"robot_description_file": "panda", "namespaces": spaces, "ramp_time": 0.05}
-    ) as node:
+    parameters = {
+        "robot_description_file": "panda",
+        "namespaces": spaces,
+        "ramp_time": 0.05,
+        "position_limit_margin": 0.0,  # states are drawn beyond the limits too
+    }
+    with NodeProcess(parameters) as node:
         node.wait_for("ready: panda")
         peers = [Peer(context, space) for space in spaces]
         rng = np.random.default_rng(3)
@@ -291,6 +295,7 @@ def test_a_law_of_ones_own(context, oracle, tmp_path):
         "reference_timeout": 0.0,
         "ramp_time": 0.0,
         "max_tracking_error": 0.0,
+        "position_limit_margin": 0.0,  # states are drawn beyond the limits too
     }
     rng = np.random.default_rng(5)
     q, v = rng.uniform(-1.0, 1.0, 8), 0.1 * rng.normal(size=8)
