@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import warpdyn as wd
-from ros2_node.control.joint_states import MAX_MAPS, JointStates
+from ros2_node.control.joint_states import JUMP_MARGIN, JUMP_TIME, MAX_MAPS, JointStates
 from ros2_node.control.settings import Settings
 from ros2_node.control.state import State
 
@@ -300,3 +300,17 @@ def test_a_change_of_parameters_leaves_the_velocities():
     assert (states.v == 0.1).all()
     states.change(Settings.of())
     assert not states.v.any()
+
+
+@pytest.mark.parametrize("passed", [0.01, 0.2])
+def test_a_jump_is_what_twice_the_velocity_limit_does_not_allow(passed):
+    """In the time since the last message plus JUMP_TIME, plus JUMP_MARGIN; at the bound and beyond."""
+    limit = float(MODEL.velocity_limit[2])
+    bound = 2.0 * limit * (passed + JUMP_TIME) + JUMP_MARGIN
+    for share, reason in ((0.99, None), (1.01, "position_jump_dropped")):
+        states = reader()
+        states.read(NAMES, array("d", [0.0] * N), (), 0, 0.0)
+        states.strict = True
+        q = np.zeros(N)
+        q[2] = share * bound
+        assert states.read(NAMES, array("d", q), (), 0, passed) == reason
