@@ -55,14 +55,14 @@ LONE = {"plain", "offset", "read_only", "imaginary", "lazy_zeros", "parameter", 
 LAZY = {"imaginary", "of_an_adjoint", "offset_imaginary", "lazy_zeros"}
 
 OF_TORCH = "Inference tensors cannot be saved for backward"
-"""What Torch itself refuses by a RuntimeError."""
+"""Words of the RuntimeErrors by which Torch itself refuses a call."""
 
 REFUSALS = (TypeError, ValueError, NotImplementedError)
 
 
 @dataclass
 class Series:
-    """What is the same in all calls of a series."""
+    """The function, robot, arrays and options that all calls of a series share."""
 
     name: str
     robot: str
@@ -86,14 +86,14 @@ class Series:
 
     @property
     def is_plain(self) -> bool:
-        """Whether nothing of it may be refused."""
+        """Whether the call must run, because all of its arrays are ordinary."""
         if self.library == "jax" and self.out != "none":
             return False
         return {*self.layouts, self.out, self.cotangent} <= {"plain", "none"}
 
     @property
     def must_be_refused(self) -> bool:
-        """Whether to go on would be wrong."""
+        """Whether the call must be refused."""
         used = [LAYOUTS[self.library][x] for x in self.layouts]
         if self.mode == "gradient":
             used.append(LAYOUTS[self.library][self.cotangent])
@@ -155,7 +155,7 @@ def outcomes(seed: int, number: int, robots: Sequence[str] = ROBOTS) -> list[Out
 
 
 def _reason(error: Exception) -> str:
-    """What an error says, without names and numbers."""
+    """The message of an error, without names and numbers."""
     text = re.sub(r"\d+", "N", str(error).splitlines()[0])
     text = re.sub(r"\b(q|v|a|tau|out)\b", "x", text)
     text = re.sub(r"\((N, )*N,?\)", "(..)", text)

@@ -23,9 +23,9 @@ class Layout(NamedTuple):
 
     make: Make
     refused: bool = False
-    """Whether no call may take it."""
+    """Whether every call must refuse this layout."""
     zero: bool = False
-    """Whether its numbers are zeros instead."""
+    """Whether the layout replaces the numbers by zeros."""
     spread: bool = False
     """Whether all rows are the first one."""
     other_dtype: bool = False

@@ -18,7 +18,6 @@ from .torque_output import TorqueOutput
 MOST_NUMBERS = 4 << 20
 """Numbers of a state beyond which it is refused, 32 MiB: a quarter of a million robots of 8 joints."""
 
-
 KEPT = 1024
 """Robots whose memory is kept for good."""
 

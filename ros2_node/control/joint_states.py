@@ -228,9 +228,9 @@ class JointStates:
             self.lag = max(ros_now - stamp, 0) * 1e-9
             if stamp - ros_now > FUTURE:
                 counts["stamp_future"] += 1
-            if 0.0 < self._settings.max_state_age < self.lag:
+            if self.lateness():
                 counts["stamp_old"] += 1
-        if (self.q < self._lowest).any() or (self.q > self._highest).any():
+        if self._outside().any():
             counts["position_beyond_limit"] += 1
         if frozen:  # a repetition of the last message proves nothing alive
             counts["repeated_message"] += 1
@@ -252,8 +252,14 @@ class JointStates:
         for m in self._maps.values():
             m.stamp, m.needed = 0, None
 
+    def _outside(self) -> np.ndarray:
+        """Which coordinates are beyond their limits and the margin (nq,)."""
+        return (self.q < self._lowest) | (self.q > self._highest)
+
     def lateness(self) -> str:
-        """What is wrong with stamps that are too old, and what to do."""
+        """What is wrong with stamps that are too old, and what to do; empty if they are not."""
+        if not 0.0 < self._settings.max_state_age < self.lag:
+            return ""
         return (
             f"the stamps of joint_states are {self.lag:.3g} s older than this node's clock, more than "
             f"max_state_age {self._settings.max_state_age:g} s: the driver lags, or the clocks differ "
@@ -262,7 +268,7 @@ class JointStates:
 
     def beyond_limits(self) -> str:
         """Which joints are beyond their position limits, and what to do; empty if none is."""
-        outside = (self.q < self._lowest) | (self.q > self._highest)
+        outside = self._outside()
         parts = [
             f"{name} is at {self.q[k]:.4g}, beyond its limits "
             f"{self._model.position_lower[k]:.4g} to {self._model.position_upper[k]:.4g}"

@@ -212,8 +212,8 @@ class Robot:
             )
         if self.age(now) > self._settings.state_timeout:
             return False, f"there is no fresh odom, which the policy needs{self._of_base()}"
-        if self._is_late():
-            return False, self.states.lateness()
+        if late := self.states.lateness():
+            return False, late
         if outside := self.states.beyond_limits():
             return False, outside
         if self.floating:
@@ -341,8 +341,8 @@ class Robot:
                 text += f": this process did not run for {gap:.2f} s"
             why = f" ({self.rejections()})" if self.rejections() else ""
             self._lose(text, why if joints else self._of_base(), steady)
-        elif self.enabled and self._is_late():
-            self._lose(self.states.lateness(), "", steady)
+        elif self.enabled and (late := self.states.lateness()):
+            self._lose(late, "", steady)
         elif self.enabled and self._unguarded(now):
             self.fail(UNGUARDED, steady)
         return self.output.stop_step(steady) if self.output.stopping else None
@@ -352,10 +352,6 @@ class Robot:
         self.lost, self.last_fault = text, text + why
         self.counts["state_lost"] += 1
         self.disable(steady)
-
-    def _is_late(self) -> bool:
-        """Whether the stamps of the states are too old."""
-        return 0.0 < self._settings.max_state_age < self.states.lag
 
     # What it is like.
 
