@@ -51,3 +51,19 @@ def test_what_is_no_pattern_is_refused() -> None:
         wd.height_scan(MODEL, Q, np.zeros(4))
     with pytest.raises(KeyError, match="no_link"):
         wd.height_scan(MODEL, Q, PATTERN, frame="no_link")
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_patterns_of_other_lengths_are_other_programs(library: str) -> None:
+    """Each pattern has a result of its own width, after another one of the same robot too."""
+    usable(library)
+    q = made(library, Q)
+    whole = host(wd.height_scan(MODEL, q, PATTERN))
+    for count in (2, 1, 3):
+        found = host(wd.height_scan(MODEL, q, PATTERN[:count]))
+        assert found.shape == (5, count) and np.array_equal(found, whole[:, :count])
+    if library == "jax":
+        import jax
+
+        by_q = jax.jacobian(lambda q: wd.height_scan(MODEL, q, PATTERN[:2])[:, 0].sum())(q)
+        assert by_q.shape == Q.shape

@@ -129,13 +129,14 @@ class Call(Generic[R]):
     @property
     def key(self) -> tuple:
         """All that tells this call's program from others of the model, but for the arrays' names
-        and kinds."""
+        and kinds. The sizes of tables come with each launch."""
         return (
             self.name,
             self.identity,
             self.options,
             self.derivatives,
             None if self.params is None else self.params.key,
+            *((name, shape) for name, shape in self.shapes.items() if name not in self.tables),
         )
 
 
