@@ -34,13 +34,20 @@ from benchmarks.fuzzing.array_layouts import (
 from benchmarks.fuzzing.outcomes import Outcome
 
 ROBOTS = ("double_pendulum", "cartpole", "ur5e")
-FUNCTIONS: dict[str, tuple[Any, int]] = {
-    "rnea": (wd.rnea, 3),
-    "aba": (wd.aba, 3),
-    "crba": (wd.crba, 1),
-    "fk": (wd.fk, 1),
+FUNCTIONS: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "rnea": (wd.rnea, ("q", "v", "tau")),
+    "aba": (wd.aba, ("q", "v", "tau")),
+    "crba": (wd.crba, ("q",)),
+    "fk": (wd.fk, ("q",)),
+    "height_scan": (wd.height_scan, ("q", "pattern")),
 }
-"""Each with the number of its arguments."""
+"""Each with the names of its arguments."""
+
+OF_ANY_LIBRARY = ("numpy", "other_numpy")
+"""Layouts that are right for a pattern next to arrays of any library."""
+
+POINTS = 4
+"""Points of a pattern, at most. The model does not tell how many there are."""
 
 TOLERANCE = {"float64": 1e-11, "float32": 2e-4}
 """Differences relative to the largest entry, at least 1. float32: `aba` divides by small inertias."""
@@ -75,6 +82,7 @@ class Series:
     cotangent: str
     which: str
     """Torch: which arrays require a gradient."""
+    points: int
 
     @property
     def function(self) -> Any:
@@ -176,7 +184,10 @@ def _drawn(draw: np.random.Generator, robots: Sequence[str]) -> Series:
         lead = () if draw.random() < 0.4 else (2, batch)
     names = [x for x in LAYOUTS[library] if lead or x in LONE]
     layouts = tuple(
-        one(names) if draw.random() < 0.4 else "plain" for _ in range(FUNCTIONS[name][1])
+        one([x for x in names if argument != "pattern" or x not in OF_ANY_LIBRARY])
+        if draw.random() < 0.4
+        else "plain"
+        for argument in FUNCTIONS[name][1]
     )
     if all(LAYOUTS[library][x].other_dtype for x in layouts):
         layouts = ("plain", *layouts[1:])  # else it is a call in the other dtype
@@ -193,7 +204,8 @@ def _drawn(draw: np.random.Generator, robots: Sequence[str]) -> Series:
     if mode != "gradient":
         cotangent = "plain"
     which = "first" if name == "rnea" and draw.random() < 0.5 else "all"
-    return Series(name, robot, lead, dtype, library, mode, layouts, out, cotangent, which)
+    points = int(draw.integers(1, POINTS + 1))
+    return Series(name, robot, lead, dtype, library, mode, layouts, out, cotangent, which, points)
 
 
 # A call, and what it gives.
@@ -214,11 +226,11 @@ def _numbers(draw: np.random.Generator, shape: tuple[int, ...], dtype: str, it: 
 def _carried_out(series: Series, draw: np.random.Generator) -> str:
     """One call of the series; how it differs, or nothing."""
     model, kinds = series.model, LAYOUTS[series.library]
-    width = {"q": model.nq}
-    names = ["q", "v", "tau"][: len(series.layouts)]
+    shapes = {"q": (model.nq,), "pattern": (series.points, 2)}
+    names = FUNCTIONS[series.name][1]
     layouts = [kinds[x] for x in series.layouts]
     numbers = [
-        _numbers(draw, (*series.lead, width.get(n, model.nv)), series.dtype, it)
+        _numbers(draw, (*series.lead, *shapes.get(n, (model.nv,))), series.dtype, it)
         for n, it in zip(names, layouts, strict=True)
     ]
     arrays = [it.make(x, series.dtype) for it, x in zip(layouts, numbers, strict=True)]

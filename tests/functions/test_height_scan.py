@@ -67,3 +67,12 @@ def test_patterns_of_other_lengths_are_other_programs(library: str) -> None:
 
         by_q = jax.jacobian(lambda q: wd.height_scan(MODEL, q, PATTERN[:2])[:, 0].sum())(q)
         assert by_q.shape == Q.shape
+
+
+def test_a_tensor_as_pattern_keeps_its_gradient() -> None:
+    """Next to NumPy's q too: the result is a tensor, as in every call of both."""
+    torch = pytest.importorskip("torch")
+    pattern = torch.tensor(PATTERN, requires_grad=True)
+    found = wd.height_scan(MODEL, Q, pattern, terrain=wd.HeightMap(HEIGHTS, 0.5))
+    (slope,) = torch.autograd.grad(found.sum(), pattern)
+    assert slope.shape == pattern.shape and slope[:3].abs().min() > 0

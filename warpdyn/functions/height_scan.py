@@ -8,7 +8,7 @@ import numpy as np
 
 from ..algorithms import height_scan as _height_scan
 from ..arrays import A, Array, views
-from ..arrays.libraries import library_of
+from ..arrays.libraries import NUMPY, library_of
 from ..execution.base_velocity import CONFIGURATION
 from ..execution.batched import batched
 from ..execution.call import Call
@@ -32,7 +32,8 @@ def height_scan(
     """Heights of a frame's origin above the ground under the points of a pattern.
 
     q: (B, nq) [m, rad].  pattern: (n, 2) or (B, n, 2), x and y [m] from the frame's origin, in level
-    axes that turn about the vertical as the frame's x axis does.
+    axes that turn about the vertical as the frame's x axis does; lists, or an array of NumPy's or
+    of q's library.
     frame: a link; None: the root. terrain: as of `step`.
     Returns (B, n) [m], negative where the ground is above the frame.
     Bilinear between the nodes of a height map.
@@ -41,8 +42,8 @@ def height_scan(
     shape = tuple(points.shape)[-2:]
     if len(shape) != 2 or shape[1] != 2:
         raise ValueError(f"pattern must be (n, 2), x and y of each point, got {points.shape}")
-    if views.is_array(q) and library_of(points) is not library_of(q):
-        points = library_of(q).converted(views.on_host(points), q.dtype, q)
+    if isinstance(points, np.ndarray) and views.is_array(q) and library_of(q) is not NUMPY:
+        points = library_of(q).converted(points, q.dtype, q)
     more = terrain_arrays(model, terrain, (), q)
     link = model.link_names[0] if frame is None else frame
     return Call(

@@ -2,7 +2,8 @@
 
 In a user's own kernel a branch that is not taken may be infinite or NaN, and so may be its slope: 0 times
 this slope is NaN. So the slopes of nodes that a choice has to do with are finite there: 0 where they would not be.
-All products of the chain rule are finite then, and both modes add up the same ones.
+All products of the chain rule are finite then, and both modes add up the same ones. The slope of a root of a sum of
+squares is 0 at the origin for the same reason: 0 is a subgradient of the norm.
 """
 
 from __future__ import annotations
@@ -120,12 +121,34 @@ def finite(slope: Scalar) -> Scalar:
 
 
 def unsafe_nodes(graph: Graph, end: int) -> Set[int]:
-    """Nodes before `end` that a choice has to do with and whose slopes may be infinite or NaN."""
+    """Nodes before `end` whose slopes may be infinite or NaN and count as 0 there: those that a choice
+    has to do with, and roots of sums of squares."""
     root = graph
     while root.around is not None:
         root = root.around
-    if not root.guards_slopes or not _has(root, _is_choice):
+    if not root.guards_slopes:
         return frozenset()
+    return _unsafe_near_choices(graph, root, end) | _roots_of_squares(graph, end)
+
+
+def _roots_of_squares(graph: Graph, end: int) -> set[int]:
+    """Roots of x*x, or of sums of such products."""
+    squares, roots = set[int](), set[int]()
+    for i in range(end):
+        match graph.nodes[i]:
+            case ("mul", (x, y)) if x == y:
+                squares.add(i)
+            case ("add", (x, y)) if x in squares and y in squares:
+                squares.add(i)
+            case ("sqrt", (x,)) if x in squares:
+                roots.add(i)
+    return roots
+
+
+def _unsafe_near_choices(graph: Graph, root: Graph, end: int) -> set[int]:
+    """Nodes before `end` that a choice has to do with and whose slopes may be infinite or NaN."""
+    if not _has(root, _is_choice):
+        return set()
     # Anything may come into a loop.
     anything = graph is not root and (_has(root, _is_singular) or _has(graph, _is_singular))
     anything = anything or _has(root, _asks_for_numbers)
