@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import os
 import subprocess
 import sys
+import weakref
 
 import numpy as np
 import pytest
@@ -61,6 +63,21 @@ def test_a_command_runs_on_what_was_written_last() -> None:
     one[:] = two
     command.run()
     assert np.array_equal(jobs[0].results[0], before)
+
+
+def test_a_command_keeps_what_its_kernel_calls() -> None:
+    """Commands of other texts, which would be unloaded with their code."""
+    kernel = job(states(MODEL, 2).q).kernel
+    length = kernel.source.layout.length
+    called = Command(kernel.compiled, kernel.device, length)
+    command = Command(kernel.compiled, kernel.device, length, [called])
+    alive = weakref.ref(called)
+    del called
+    gc.collect()
+    assert alive() is not None
+    del command
+    gc.collect()
+    assert alive() is None
 
 
 def test_a_launch_does_as_many_environments_as_it_is_told() -> None:

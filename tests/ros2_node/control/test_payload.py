@@ -69,6 +69,13 @@ def test_an_inertia_that_no_body_has_is_refused(inertia):
         numbers(MODEL, panda_settings(**HAND, payload__mass=1.0, payload__inertia=inertia))
 
 
+def test_the_inertia_of_a_load_without_mass_may_be_anything():
+    """So that mass and inertia can be set one after the other."""
+    none = panda_settings(**HAND, payload__inertia=(1.0, 0.0, 0.0, 1.0, 0.0, 9.0))
+    mass, _, _ = numbers(MODEL, none)
+    assert mass == MODEL.link("panda_hand").mass
+
+
 def test_a_link_that_is_not_there_is_refused():
     with pytest.raises(ValueError, match="'nose' is not a link of panda, which has panda_link0"):
         check_link(MODEL, "nose")
