@@ -143,8 +143,12 @@ def power(x: Scalar, p: Scalar) -> Scalar:
     if not is_number(p):
         return _general_power(x, p)
     exponent = float(as_number(p))
-    if exponent in (0.5, -0.5):
-        return scalar.sqrt(x) if exponent > 0 else scalar.rsqrt(x)
+    if exponent == 0.5:
+        return scalar.sqrt(x)
+    if exponent == -0.5:
+        # C's pow knows neither the sign of a zero nor that of an infinity here; a root does.
+        root = scalar.rsqrt(choose(equal(x, 0.0), 0.0, x))
+        return choose(equal(x, -math.inf), 0.0, root)
     if not (exponent.is_integer() and abs(exponent) <= LARGEST_PRODUCT):
         return _general_power(x, p)
     result: Scalar = 1.0
