@@ -210,6 +210,14 @@ def test_single_entries_are_written_and_joined(text: Any) -> None:
     assert np.allclose(got, [text(*each) for each in zip(x, M, strict=True)], rtol=1e-13)
 
 
+def _written_through_a_view(x: Any) -> Any:
+    """In NumPy the second name shows what is written through the first."""
+    view = x[1:]
+    same = np.asarray(x)
+    view[0] = 7.0
+    return np.concatenate([same, view])
+
+
 REFUSED: tuple[tuple[Callable[[Any], Any], str], ...] = (
     (lambda x: x if x[0] > 0 else -x, r"a Python `if`, `while`.*np.where\(condition, a, b\)"),
     (lambda x: max(x[0], x[1]), r"`max` or `min` looked at a value.*np.maximum"),
@@ -232,6 +240,7 @@ REFUSED: tuple[tuple[Callable[[Any], Any], str], ...] = (
     (lambda x: np.add.accumulate(x), r"np.add.accumulate .*no form in a kernel.*np.cumsum"),
     (lambda x: _added(np.asarray(x), 1.0), "np.asarray of values cannot be written"),
     (lambda x: (np.asarray(x), _added(x, 1.0)), "shared with what np.asarray.*x.copy()"),
+    (lambda x: _written_through_a_view(x.copy()), "shared with what np.asarray.*x.copy()"),
     (lambda x: np.sin(np.array([x[0], 1.0])), r"make arrays of values by np.stack\(\[x, 1.0\]\)"),
     (lambda x: np.clip(np.concatenate([[x[0]], [1.0]]), -1, 1), r"a Python `if`.*np.stack"),
     (lambda x: x.entries[0] if x.entries[0] > 0 else x, "a Python `if`"),

@@ -153,14 +153,13 @@ class Values(NDArrayOperatorsMixin):
         copied[...] = np.frompyfunc(of, 1, 1)(self.entries)
         if copy is not True:
             copied.flags.writeable = False
-            memory = self.entries
-            while isinstance(memory, np.ndarray):
+            for memory in _memories(self.entries):
                 memory.flags.writeable = False
-                memory = memory.base
         return copied
 
     def _check_writable(self) -> None:
-        if not self.entries.flags.writeable:
+        # A view that was made before its memory was shared does not know of it.
+        if not all(memory.flags.writeable for memory in _memories(self.entries)):
             refuse(
                 "these values cannot be written: they are broadcast, a diagonal, or shared with what np.asarray "
                 "or np.array([x, y]) has made of them; write to x.copy(), and make arrays by np.stack([x, y])"
@@ -253,6 +252,14 @@ def objects(x: Any) -> Any:
     if type(x).__module__.partition(".")[0] != "builtins" and hasattr(x, "__array__"):
         return objects(np.asarray(x))
     refuse(f"a kernel computes with values, numbers and NumPy's arrays, got {type(x).__name__}")
+
+
+def _memories(entries: np.ndarray) -> Iterator[np.ndarray]:
+    """An array and those that it is a view of."""
+    memory: Any = entries
+    while isinstance(memory, np.ndarray):
+        yield memory
+        memory = memory.base
 
 
 def _of_list(x: Any) -> Any:
