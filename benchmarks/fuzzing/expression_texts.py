@@ -153,7 +153,7 @@ class Text:
             return f"(np.linalg.norm({exact}) * {self.one_of(a, '1.0')} + np.zeros_like(x))"
         if kind == 11:
             base = self.one_of("x", "y", "np.abs(x)", "(x - y)", "2.0", "M[1]")
-            exponent = self.one_of("y", "np.rint(y)", "x", "1.5", "0.5", "-1", "-2.0", "s")
+            exponent = self.one_of("y", "np.rint(y)", "x", "1.5", "0.5", "-0.5", "-1", "-2.0", "s")
             return f"({base} ** {exponent} + np.zeros_like(x))"
         if kind == 12:
             return f"np.{self.one_of('hypot', 'arctan2')}(x - y, {self._known_vector()})"
@@ -170,7 +170,25 @@ class Text:
         name = f"z{len(self.lines)}"
         a, k = self.vector(2), self.one_of("0", "1", "-1")
         first = self.scalar(2)
+        same = self.one_of(
+            f"np.asarray({name})",
+            f"np.asanyarray({name})",
+            f"np.ravel({name})",
+            f"np.squeeze({name})",
+            f"np.atleast_1d({name})",
+            f"{name}.reshape(-1)",
+            f"np.ascontiguousarray({name})",
+            f"np.array({name})",
+            f"{name}[:]",
+        )
         forms = [
+            [
+                f"{name} = {a} + 0.0",
+                f"{name}w = {name}[1:]",
+                f"{name}s = {same}",
+                f"{self.one_of(name, f'{name}w', f'{name}s')}[{self.one_of('0', '1')}] = {first}",
+                f"{name} = {name}s * 2 - {name}",
+            ],
             [f"{name} = x.copy()", f"{name}[{k}] = {first}"],
             [f"{name} = np.zeros_like(x)", f"{name}[{k}] = {first}"],
             [f"{name} = {a} * 1.0", f"{name}[{k}] {self.one_of('+', '-')}= {first}"],

@@ -88,6 +88,8 @@ def numbers(random: Random) -> list[Arrays]:
         if k == 2:
             one["x"] *= 0.0
             one["x"] += 0.0
+        if k == 3:
+            one["x"][random.randrange(3)] = -0.0
         if k >= ENVIRONMENTS - 2:
             odd = random.choice((np.nan, np.inf, -np.inf)) if k == ENVIRONMENTS - 1 else np.nan
             one[random.choice("xy")][random.randrange(3)] = odd
