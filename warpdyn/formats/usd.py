@@ -61,7 +61,7 @@ def load_usd(
     prims, by their paths where names are not unique. A robot that is fixed to the world has the
     link "world" as root.
     Raises ModelError for what cannot be used, and where usd-core is not installed
-    (`pip install warpdyn[usd]`). What looks wrong but can be used is used as written: one
+    (extra `[usd]`). What looks wrong but can be used is used as written: one
     ModelWarning says so, and `Model.warnings` lists it.
     """
     cut = cuts_loops(loops)
