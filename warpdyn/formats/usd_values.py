@@ -32,9 +32,10 @@ SPEED = ("newton:velocityLimit", "physxJoint:maxJointVelocity")
 
 
 def library() -> Any:
-    """pxr, with its modules Gf, Sdf, Tf, Usd, UsdGeom and UsdPhysics."""
+    """pxr, with its modules Ar, Gf, Sdf, Tf, Usd, UsdGeom and UsdPhysics."""
     try:
         import pxr
+        import pxr.Ar
         import pxr.Gf
         import pxr.Sdf
         import pxr.Tf
