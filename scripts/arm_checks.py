@@ -4,8 +4,8 @@
     python scripts/arm_checks.py program FOLDER    # FOLDER/exported.cpp, which calls FOLDER/ur5e.hpp
     python scripts/arm_checks.py record FOLDER FILE.json    # compare both machines, write what came of it
 
-The checks: five algorithms, `bind`, an own kernel, simulations without and with contacts on the ground, the control loop of the
-ROS 2 node for an arm, without DDS.
+The checks: five algorithms, `bind`, an own kernel, simulations without and with contacts on the ground,
+the control loop of the ROS 2 node for an arm, without DDS.
 """
 
 from __future__ import annotations
