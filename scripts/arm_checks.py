@@ -4,7 +4,8 @@
     python scripts/arm_checks.py program FOLDER    # FOLDER/exported.cpp, which calls FOLDER/ur5e.hpp
     python scripts/arm_checks.py record FOLDER FILE.json    # compare both machines, write what came of it
 
-The checks: five algorithms, `bind`, an own kernel, a simulation, the control loop of the ROS 2 node without DDS.
+The checks: five algorithms, `bind`, an own kernel, simulations without and with contacts on the ground,
+the control loop of the ROS 2 node for an arm, without DDS.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ ROUNDING = 1e-12
 STEPS = 200
 """Steps of the simulation; steps make rounding grow, so that it has a bound of its own."""
 ROUNDING_OF_STEPS = 1e-6
-SIMULATION, CONTROL = f"simulation of {STEPS} steps", "control loop of the node"
+SIMULATION, CONTROL = f"simulation of {STEPS} steps", "control loop of the node, ur5e"
+CONTACTS = f"simulation of {STEPS} steps with contacts"
+SIMULATIONS = (SIMULATION, CONTACTS)
 EXPORTED = "exported header"
 
 
@@ -74,22 +77,46 @@ def algorithms(model: wd.Model) -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 
 def simulated() -> np.ndarray:
-    """Carts with poles that fall: (envs, nq + nv). Without contacts, whose kernel takes minutes under qemu."""
-    simulation = wd.Simulation(wd.load_robot("cartpole"), 4, start=[0.0, 0.3], dtype=np.float64)
+    """Carts with poles that fall: (envs, nq + nv)."""
+    return end_of(wd.Simulation(wd.load_robot("cartpole"), 4, start=[0.0, 0.3], dtype=np.float64))
+
+
+def in_contact() -> np.ndarray:
+    """Poles that stand on two feet, fall and slide: (envs, nq + nv). Two points, as a step of many takes
+    minutes to compile under qemu."""
+    builder = wd.ModelBuilder("poles")
+    builder.add_link("trunk", 2.0, inertia=0.02 * np.eye(3))
+    builder.add_link("pole", 0.5, (0.0, 0.0, 0.2), 0.01 * np.eye(3))
+    builder.add_joint("hinge", "revolute", "trunk", "pole", axis=(0.0, 1.0, 0.0))
+    model = builder.build(floating_base=True)
+    feet = wd.ContactPoints(model)
+    for side in (-0.1, 0.1):
+        feet = feet.with_sphere("trunk", (side, 0.0, -0.1), 0.02)
+    start = [0.0, 0.0, 0.12, 0.0, 0.0, 0.0, 1.0, 0.3]
+    simulation = wd.Simulation(model, 4, start=start, points=feet, dtype=np.float64)
+    result = end_of(simulation)
+    forces = np.asarray(simulation.forces)
+    assert forces.any(), "nothing touches the ground"
+    return np.concatenate([result, forces.reshape(len(result), -1)], axis=1)
+
+
+def end_of(simulation: wd.Simulation) -> np.ndarray:
+    """q and v after the steps."""
     for _ in range(STEPS):
         simulation.step()
     return np.concatenate([np.asarray(simulation.q), np.asarray(simulation.v)], axis=1)
 
 
 def commanded() -> np.ndarray:
-    """Commands of the node's control loop: a state is read and torques are computed, once a millisecond."""
+    """Commands of the node's control loop for an arm: a state is read and torques are computed, once a
+    millisecond."""
     settings = Settings.of(
-        {"robot_description_file": "double_pendulum", "ramp_time": 0.05, "unlimited_effort": True}
+        {"robot_description_file": "ur5e", "ramp_time": 0.05, "unlimited_effort": True}
     )
     fleet = Fleet(settings, "", [Counter()])
     robot = fleet.robots[0]
-    names = list(wd.load_robot("double_pendulum").joint_names)
-    q, v = array("d", [0.3, -0.7]), array("d", [0.0, 0.0])
+    names = list(wd.load_robot("ur5e").joint_names)
+    q, v = array("d", [0.3, -0.7, 0.5, -0.2, 0.4, 0.1]), array("d", [0.0] * 6)
     commands = []
     for step in range(100):
         now = 1.0 + step / 1000
@@ -114,7 +141,7 @@ def numbers(folder: Path) -> None:
     """Every result, and how far kernels are from plain numbers."""
     pairs = algorithms(wd.load_robot("ur5e"))
     results = {name: result for name, (result, _) in pairs.items()}
-    results |= {SIMULATION: simulated(), CONTROL: commanded()}
+    results |= {SIMULATION: simulated(), CONTACTS: in_contact(), CONTROL: commanded()}
     machine = platform.machine()
     np.savez(folder / f"{machine}.npz", **results)
     versions = {"Python": platform.python_version(), "Warp": wp.__version__}
@@ -164,7 +191,7 @@ def record(folder: Path, file: Path) -> int:
     file.write_text(json.dumps(report, indent=2) + "\n")
     wrong = [f"{name} {x:.1e} from plain numbers" for name, x in plain.items() if not x <= ROUNDING]
     for name, x in apart.items():
-        if not x <= (ROUNDING_OF_STEPS if name == SIMULATION else ROUNDING):
+        if not x <= (ROUNDING_OF_STEPS if name in SIMULATIONS else ROUNDING):
             wrong.append(f"{name} {x:.1e} from {platform.machine()}")
     print("above its bound: " + ", ".join(wrong) if wrong else f"{file}: all within their bounds")
     return int(bool(wrong))

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What takes hours and is run before a release, by hand: bash scripts/before_release.sh [SEED]
-# The slow tests, random inputs compared with peers, mutation testing, and aarch64 under qemu. A new SEED draws other
+# The slow tests, random inputs compared with peers, mutation testing, the source distribution, and aarch64 under qemu. A new SEED draws other
 # cases. Each step prints its own figures; the script goes on after a failure and names the failed steps at the end.
 set -uo pipefail
 
@@ -21,6 +21,7 @@ step python -m benchmarks.fuzzing mjcf 20000 --seed "$seed"
 step python -m benchmarks.fuzzing expressions 20000 --seed "$seed"
 step python -m benchmarks.fuzzing calls 100000 --seed "$seed"
 step python scripts/mutate.py --count 300 --seed "$seed"
+step bash scripts/test_sdist.sh
 step bash scripts/test_arm.sh
 
 if ((${#failed[@]})); then

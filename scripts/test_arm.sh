@@ -2,7 +2,7 @@
 # The library on aarch64 (Jetson, Raspberry Pi), by qemu on this machine: bash scripts/test_arm.sh [--out FILE.json]
 # Run by hand before a release; not in CI, since qemu takes about ten minutes. It makes an arm64 root folder of Debian packages and
 # of the aarch64 wheels in build/arm (1 GB), without root and without installing anything, and runs scripts/arm_checks.py there and
-# here: five algorithms, `bind`, an own kernel, a simulation, the control loop of the ROS 2 node without DDS. Then it compiles an
+# here: five algorithms, `bind`, an own kernel, simulations without and with contacts, the control loop of the ROS 2 node without DDS. Then it compiles an
 # exported header for aarch64. What came of it is written to FILE (benchmarks/results/aarch64.json).
 # KEEP_CACHE=1 keeps kernels of an earlier run. It needs Debian's apt with arm64 packages in its sources, qemu-user, g++-aarch64-linux-gnu, libc6-dev-arm64-cross, and .venv.
 set -euo pipefail

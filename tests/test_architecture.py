@@ -17,9 +17,9 @@ FILES = sorted([*ROOT.glob("warpdyn/**/*.py"), *ROOT.glob("ros2_node/**/*.py")])
 BENCHMARKS = sorted(ROOT.glob("benchmarks/**/*.py"))
 
 FLOORS = (
-    {"warpdyn.algebra", "warpdyn.arrays", "warpdyn.logs"},
+    {"warpdyn.algebra", "warpdyn.arrays"},
     {"warpdyn.model", "warpdyn.recording"},
-    {"warpdyn.codegen", "warpdyn.formats", "warpdyn.algorithms", "warpdyn.peers"},
+    {"warpdyn.codegen", "warpdyn.formats", "warpdyn.algorithms", "warpdyn.peers", "warpdyn.logs"},
     {"warpdyn.execution", "warpdyn.robots"},
     {"warpdyn.functions", "warpdyn.kernels"},
     {"warpdyn", "warpdyn.labels", "warpdyn.rl", "warpdyn.viewer"},

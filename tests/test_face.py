@@ -101,7 +101,7 @@ def test_the_viewer_is_opened_when_it_is_asked_for() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     refused, opened = done.stdout.splitlines()[-2:]
     assert refused.startswith("warpdyn.viewer needs viser") and opened == "show"
-    assert "pip install 'warpdyn[viewer]'" in refused
+    assert "pip install '.[viewer]' in warpdyn's folder" in refused
 
 
 def test_the_command_tells_its_version() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
+from warpdyn.model.optional_packages import install_extra
+
 ROS = ("rclpy", "rcl_interfaces", "builtin_interfaces", "mujoco")
 """Packages, beside messages and services, that a command may lack."""
 
@@ -19,7 +21,7 @@ def run(main: Callable[[], int | None]) -> int:
             raise
         print(
             f"this command needs {package}, which is not installed here: source a ROS 2 "
-            "installation, or pip install '.[ros,rosdemo]' in warpdyn's folder",
+            f"installation, or {install_extra('ros,rosdemo')}",
             file=sys.stderr,
         )
         return 2

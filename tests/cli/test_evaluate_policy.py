@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from warpdyn.cli.main import main
 
 rl = pytest.importorskip("warpdyn.rl")
+from policy_files import linear_policy
 from rl_cases import Hold, barely_trained
 
 
@@ -27,6 +29,19 @@ def test_a_table_of_what_it_earns(policy: str, capsys: pytest.CaptureFixture[str
     assert "CartpoleSwingUp: cartpole.onnx in 8 environments, 1 s each" in out
     assert f"{seen.returned:.3f}" in out and f"{seen.rewards['swing_up']:.4f}" in out
     assert "0.0%" in out and "1.00" in out
+
+
+def test_actions_that_are_not_finite_are_reported(
+    policy: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A row of their number, which a sound policy's table does not have."""
+    width = rl.Policy(policy).width
+    odd = linear_policy(tmp_path / "odd.onnx", np.full((width, 1), np.nan))
+    for path, reported in ((str(odd), True), (policy, False)):
+        words = ["--policy", path, "--envs", "8", "--seconds", "0.2"]
+        assert main(["eval", "cartpole_swing_up", *words]) == 0
+        rows = [x for x in capsys.readouterr().out.splitlines() if "NaN or infinite" in x]
+        assert len(rows) == reported and all(" 8 " in x for x in rows)
 
 
 def test_mistakes_are_one_line(

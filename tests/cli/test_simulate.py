@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -68,18 +69,43 @@ def test_upright_is_above_half_of_the_first_second() -> None:
 
 
 def test_what_a_robot_lacks_is_said() -> None:
-    """No shapes, meshes that are left out, joints that no drive holds."""
+    """No shapes, joints that no drive holds."""
     inertia = '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>'
     body = f'<inertial><mass value="1"/>{inertia}</inertial>'
-    mesh = '<collision><geometry><mesh filename="shell.obj"/></geometry></collision>'
-    stone = f'<robot name="stone"><link name="a">{body}{{}}</link></robot>'
+    stone = f'<robot name="stone"><link name="a">{body}</link></robot>'
     plan = PLAN._replace(push=3.0)
-    bare = list(remarks(wd.load_urdf(stone.format(""), floating_base=True), plan))
+    bare = list(remarks(wd.load_urdf(stone, floating_base=True), plan))
     assert bare[0].startswith("stone has no collision shapes that touch the ground: it falls")
     assert bare[-1].startswith("pushed is a, every second by 3 N")
-    meshed = list(remarks(wd.load_urdf(stone.format(mesh), floating_base=True), plan))
-    said = [line for line in meshed if line.startswith("left out of the contacts:")]
-    assert said and "shell.obj" in said[0] and " of a (" in said[0]
+
+
+MESH = '<collision><geometry><mesh filename="{}"/></geometry></collision>'
+"""A shape that the file of a robot names."""
+
+
+@pytest.mark.parametrize("there", [False, True], ids=["no file", "no reader"])
+def test_a_robot_whose_meshes_are_not_read_is_refused(
+    there: bool,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One line with what is missing, and no result: it would fall through the ground."""
+    inertia = '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>'
+    body = f'<inertial><mass value="1"/>{inertia}</inertial>{MESH.format("shell.obj")}'
+    file = tmp_path / "stone.urdf"
+    file.write_text(f'<robot name="stone"><link name="a">{body}</link></robot>')
+    if there:
+        (tmp_path / "shell.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\n")
+        monkeypatch.setitem(sys.modules, "trimesh", None)
+    words = ["simulate", str(file), "--base", "floating", "--envs", "2", "--seconds", "0.1"]
+    saved = tmp_path / "arrays.npz"
+    assert main([*words, "--save", str(saved)]) == 2
+    said = capsys.readouterr()
+    assert said.err.startswith("warpdyn: error: ") and said.err.count("\n") == 1
+    assert "shell.obj" in said.err and "would sink" in said.err
+    assert ("pip install '.[meshes]' in warpdyn's folder" in said.err) == there
+    assert not said.out and not saved.exists()
 
 
 def test_without_matplotlib_there_is_no_picture(

@@ -39,6 +39,29 @@ def test_a_machine_without_a_driver_has_no_line() -> None:
     assert warp_start.NO_DRIVER in lines("warp_start.has_driver = lambda: True")
 
 
+@pytest.mark.skipif(warp_start.has_driver(), reason="there is a driver here")
+@pytest.mark.parametrize(
+    "first",
+    [
+        "wd.random_configuration(model, 2)",
+        "wd.random_state(model, 2)",
+        "wd.randomise(model, 2, seed=0, mass=wd.scale(0.9, 1.1))",
+        "wd.gravity_torques(model, np.zeros((2, 2)))",
+    ],
+)
+def test_whatever_a_process_calls_first_says_nothing_of_a_driver(first: str) -> None:
+    """Random numbers start Warp too, in kernels of their own."""
+    code = f"""
+import numpy as np, warpdyn as wd
+model = wd.load_robot("double_pendulum")
+{first}
+"""
+    command = [sys.executable, "-c", code]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert warp_start.NO_DRIVER not in done.stderr
+
+
 def test_other_lines_are_passed_on(capfd: pytest.CaptureFixture[str]) -> None:
     """After an exception too; the library writes to the file descriptor itself."""
     with pytest.raises(ValueError, match="mine"), warp_start._without_line("secret"):

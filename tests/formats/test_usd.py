@@ -312,4 +312,4 @@ def test_without_usd_core_the_remedy_is_said(monkeypatch: pytest.MonkeyPatch) ->
     import sys
 
     monkeypatch.setitem(sys.modules, "pxr", None)
-    assert "pip install 'warpdyn[usd]'" in refusal(stage(*ARM))
+    assert "pip install '.[usd]' in warpdyn's folder" in refusal(stage(*ARM))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 import pytest
+from time_limit import time_limit
 
 from warpdyn.formats.urdf import load_urdf
 from warpdyn.formats.xacro import load_xacro
@@ -103,3 +105,30 @@ def test_mappings_are_arguments(path: Path) -> None:
     pytest.importorskip("xacro")
     model = load_xacro(path, mappings={"length": 3, "tool": True})
     assert model.link("left").com == (0, 0, 1.5) and model.link("tool").mass == 0
+
+
+@pytest.mark.parametrize("name", ["arm.xacro", "two.urdf.xacro"])
+def test_a_pipe_is_refused(name: str, path: Path) -> None:
+    """As the file, and as one that it includes: nobody waits for its other end."""
+    pytest.importorskip("xacro")
+    (path.parent / name).unlink()
+    os.mkfifo(path.parent / name)
+    said = "is a pipe, a socket or a device" if name == "arm.xacro" else "there is no such file"
+    with time_limit(), pytest.raises(ModelError, match=said):
+        load_xacro(path)
+
+
+def test_files_are_bounded_together(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of just as many bytes they are read, with one less they are refused; YAML files count too."""
+    pytest.importorskip("xacro")
+    (path.parent / "sizes.yaml").write_text("length: 2\n")
+    text = path.read_text().replace(
+        'default="1.5"', "default=\"${xacro.load_yaml('sizes.yaml').length}\""
+    )
+    path.write_text(text)
+    size = sum(each.stat().st_size for each in path.parent.iterdir())
+    monkeypatch.setattr("warpdyn.formats.xacro.DESCRIPTION", size)
+    assert load_xacro(path).link("left").com == (0, 0, 1.0)
+    monkeypatch.setattr("warpdyn.formats.xacro.DESCRIPTION", size - 1)
+    with pytest.raises(ModelError, match=r"has \d+ bytes, more than the \d+ bytes that are read"):
+        load_xacro(path)

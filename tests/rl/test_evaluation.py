@@ -10,6 +10,7 @@ import pytest
 
 rl = pytest.importorskip("warpdyn.rl")
 import torch
+from policy_files import linear_policy
 from rl_cases import Hold, barely_trained
 
 
@@ -84,3 +85,17 @@ def test_a_policy_of_something_else_is_refused(policy: Path, tmp_path: Path) -> 
         rl.evaluate(Hold(), tmp_path / "none.onnx")
     with pytest.raises(rl.TaskError, match="no policy of Hold comes with warpdyn"):
         rl.evaluate(Hold())
+
+
+@pytest.mark.parametrize("weight", [np.nan, np.inf])
+def test_actions_that_are_not_finite_are_counted(weight: float, tmp_path: Path) -> None:
+    """Those of first episodes: one each where NaN ends them, one a step where infinity is bounded."""
+    weights = np.zeros((6, 2))
+    weights[0, 0] = weight
+    path = linear_policy(tmp_path / "odd.onnx", weights, task="Hold", robot="double_pendulum")
+    seen = rl.evaluate(Hold(), path, envs=8)
+    steps = round(8 * seen.length / 0.02)
+    assert seen.nonfinite_actions == steps
+    assert (steps == 8 and seen.falls == 1.0) if np.isnan(weight) else steps > 8
+    sound = linear_policy(tmp_path / "sound.onnx", np.zeros((6, 2)), task="Hold")
+    assert rl.evaluate(Hold(), sound, envs=8).nonfinite_actions == 0

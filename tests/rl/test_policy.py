@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 rl = pytest.importorskip("warpdyn.rl")
 from policy_files import linear_policy
 from rl_cases import Hold
+from time_limit import time_limit
 
 
 def test_a_file_is_a_function_of_observations(tmp_path: Path) -> None:
@@ -46,6 +48,25 @@ def test_what_is_no_policy_is_refused(tmp_path: Path) -> None:
     (tmp_path / "text.onnx").write_text("nothing")
     with pytest.raises(rl.TaskError, match=r"text.onnx is no ONNX policy"):
         rl.Policy(tmp_path / "text.onnx")
+
+
+def test_only_regular_files_of_a_bounded_size_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of just the largest size it is read; a pipe, a folder and a device are not opened."""
+    path = linear_policy(tmp_path / "a.onnx", np.zeros((2, 2)))
+    monkeypatch.setattr("warpdyn.rl.policy.LARGEST", path.stat().st_size)
+    rl.Policy(path)
+    monkeypatch.setattr("warpdyn.rl.policy.LARGEST", path.stat().st_size - 1)
+    os.mkfifo(tmp_path / "pipe.onnx")
+    for file, said in (
+        (path, "more than the .* that are read; name an ONNX file of a policy"),
+        (tmp_path / "pipe.onnx", "is a pipe, a socket or a device"),
+        (tmp_path, "is a directory"),
+        ("/dev/zero", "is a pipe, a socket or a device"),
+    ):
+        with time_limit(), pytest.raises(rl.TaskError, match=said):
+            rl.Policy(file)
 
 
 def test_networks_that_are_no_policies_are_refused(tmp_path: Path) -> None:

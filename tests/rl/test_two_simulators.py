@@ -9,6 +9,7 @@ import pytest
 
 rl = pytest.importorskip("warpdyn.rl")
 pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install mujoco)")
+from policy_files import linear_policy
 from rl_cases import barely_trained
 
 import warpdyn as wd
@@ -56,6 +57,14 @@ def test_a_return_is_kept(tmp_path: Path) -> None:
     assert seen.kept == pytest.approx(1.0, abs=0.01)
     assert seen.there.rewards["near"] == pytest.approx(seen.here.rewards["near"], abs=0.01)
     assert seen.here != seen.there and task.noise  # two simulations; the task is as it was
+
+
+def test_an_action_that_is_nan_ends_an_episode_in_both(tmp_path: Path) -> None:
+    """MuJoCo would take 0 for it and go on."""
+    policy = linear_policy(tmp_path / "odd.onnx", np.full((4, 2), np.nan))
+    seen = rl.sim2sim(Swing(), policy, envs=4)
+    for each in (seen.here, seen.there):
+        assert each.nonfinite_actions == 4 and each.falls == 1.0
 
 
 def test_there_is_nothing_to_keep_of_a_return_below_zero() -> None:

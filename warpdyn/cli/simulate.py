@@ -10,6 +10,7 @@ import numpy as np
 
 from ..execution.threads import set_num_threads
 from ..functions.contact_points import ContactPoints
+from ..functions.default_points import refuse_unread
 from ..functions.simulation import Simulation
 from ..model import Model
 from ..model.structure import DRAWN
@@ -52,9 +53,10 @@ def simulate(args: argparse.Namespace) -> int:
         set_num_threads(args.threads)
     words = {name: getattr(args, name) for name in Plan._fields if name != "device"}
     plan = Plan(**words, device=chosen_device(args.device))
-    for line in remarks(model, plan):
-        say(line)
     try:
+        refuse_unread(ContactPoints(model))
+        for line in remarks(model, plan):
+            say(line)
         sim, history = roll_out(model, plan)
     except (ValueError, TypeError) as error:  # of the arguments: Simulation says what is wrong
         raise UserError(str(error)) from None
@@ -77,10 +79,6 @@ def remarks(model: Model, plan: Plan) -> Iterator[str]:
             f"{model.name} has no collision shapes that touch the ground: it falls freely; "
             "give its links spheres, boxes, capsules or cylinders"
         )
-    if points.left_out:
-        link, shape, why = points.left_out[0]
-        more = f" and {len(points.left_out) - 1} more" if len(points.left_out) > 1 else ""
-        yield f"left out of the contacts: {shape} of {link} ({why}){more}"
     if not drivable(model):
         yield "no drives: wd.PD drives single angles and lengths, and this robot has other joints"
     elif HOME not in model.configurations:

@@ -1,6 +1,6 @@
 """Meshes as a few vertices of their convex hull, those whose loss is felt least from outside.
 
-The package trimesh reads the files (`pip install warpdyn[meshes]`).
+The package trimesh reads the files (extra `[meshes]`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The surface of a mesh file: vertices and triangles, and the colours of its materials.
 
-The package trimesh reads the files (`pip install warpdyn[meshes]`).
+The package trimesh reads the files (extra `[meshes]`).
 """
 
 from __future__ import annotations

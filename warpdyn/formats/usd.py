@@ -24,6 +24,7 @@ from ..model.structure import QuaternionOrder
 from .registry import USD
 from .robot_text import Loops, RobotText, cuts_loops
 from .usd_groups import joined, last_words
+from .usd_layers import open_stage
 from .usd_shapes import shapes_of
 from .usd_values import UsdValues, library, said
 
@@ -61,14 +62,14 @@ def load_usd(
     prims, by their paths where names are not unique. A robot that is fixed to the world has the
     link "world" as root.
     Raises ModelError for what cannot be used, and where usd-core is not installed
-    (`pip install warpdyn[usd]`). What looks wrong but can be used is used as written: one
+    (extra `[usd]`). What looks wrong but can be used is used as written: one
     ModelWarning says so, and `Model.warnings` lists it.
     """
     cut = cuts_loops(loops)
     text = RobotText.of(source, USD.reader, USD.name)
     pxr = library()
     try:
-        stage = _stage(pxr, text)
+        stage = open_stage(pxr, text)
         robot = UsdReader(UsdValues(pxr, stage, text.name), stage, cut).model(model, floating_base)
     except (pxr.Tf.ErrorException, UnicodeDecodeError) as error:
         raise ModelError(f"{text.name}: usd-core cannot read it: {said(error)}") from error
@@ -82,17 +83,6 @@ def load_usd(
         warnings=[*robot.remarks, *unphysical(robot.links)],
     )
     return warn(text.name, made.with_base_velocity(base_velocity))
-
-
-def _stage(pxr: Any, text: RobotText) -> Any:
-    """The stage of a file, or of a text in memory."""
-    if text.file is not None and text.folder is not None:
-        return pxr.Usd.Stage.Open(str(text.folder / text.file))
-    layer = pxr.Sdf.Layer.CreateAnonymous(".usda")
-    if not text.data.startswith(b"#usda"):
-        raise ModelError(f"{text.name}: bytes must be those of a .usda text; give a path")
-    layer.ImportFromString(text.data.decode())
-    return pxr.Usd.Stage.Open(layer)
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,10 @@ import numpy as np
 
 from ..model.checks import MOST
 from ..model.description import Joint, Limits, Link, Mimic, ModelError, matrix3, vector3
+from ..model.optional_packages import install_extra
 from .usd_inertia import mass_properties
 
-NO_READER = "the package usd-core reads USD, and is not installed: pip install 'warpdyn[usd]'"
+NO_READER = f"the package usd-core reads USD, and is not installed: {install_extra('usd')}"
 
 UP = {
     "Z": np.eye(4),
@@ -31,9 +32,10 @@ SPEED = ("newton:velocityLimit", "physxJoint:maxJointVelocity")
 
 
 def library() -> Any:
-    """pxr, with its modules Gf, Sdf, Tf, Usd, UsdGeom and UsdPhysics."""
+    """pxr, with its modules Ar, Gf, Sdf, Tf, Usd, UsdGeom and UsdPhysics."""
     try:
         import pxr
+        import pxr.Ar
         import pxr.Gf
         import pxr.Sdf
         import pxr.Tf

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from ..model import Model
 from ..model.description import ModelError, near_names
 from ..model.reference_frames import Reference
+from ..model.regular_files import DESCRIPTION, RefusedFileError, read_regular_file
 from ..model.structure import QuaternionOrder
 from .registry import URDF
 from .robot_text import RobotText
@@ -63,6 +67,31 @@ def load_xacro(
         raise ModelError(f"{name}, expanded: {str(error).removeprefix('URDF text: ')}") from error
 
 
+@contextmanager
+def regular_files_of(xacro: Any, most: int) -> Iterator[None]:
+    """Have xacro open regular files alone, of at most `most` bytes together, in this block.
+
+    xacro opens the file, what it includes and what `load_yaml` names by the function `open`, which
+    here is a name of its module.
+    """
+    left = most
+
+    def opened(file: str) -> io.TextIOWrapper:
+        nonlocal left
+        try:
+            data = read_regular_file(file, left, "include files of the robot alone")
+        except RefusedFileError as error:
+            raise RefusedFileError(f"{Path(file).name} {error}") from None
+        left -= len(data)
+        return io.TextIOWrapper(io.BytesIO(data))
+
+    xacro.open = opened
+    try:
+        yield
+    finally:
+        del xacro.open
+
+
 def expanded_xacro(
     path: str | os.PathLike[str], arguments: Mapping[str, str | float | bool]
 ) -> bytes:
@@ -82,7 +111,10 @@ def expanded_xacro(
     }
     given = Arguments(values)
     try:
-        text: bytes = xacro.process_file(os.fspath(path), mappings=given).toxml(encoding="utf-8")
+        with regular_files_of(xacro, DESCRIPTION):
+            text: bytes = xacro.process_file(os.fspath(path), mappings=given).toxml(
+                encoding="utf-8"
+            )
     except Exception as error:  # whatever the file's own expressions raise
         raise ModelError(
             f"{name}: xacro cannot expand it: {' '.join(str(error).split()) or error!r}"

@@ -15,6 +15,7 @@ from ..execution.argument_checks import check_model
 from ..execution.base_velocity import CONFIGURATION, VELOCITY
 from ..execution.batched import batched
 from ..execution.call import Call
+from ..execution.kernel_cache import start_kernel_cache
 from ..model import Model
 from ..model.coordinate_ranges import coordinate_ranges, orientation_columns
 
@@ -218,6 +219,7 @@ def random_configuration(
     if not isinstance(seed, int):
         raise TypeError(f"seed must be a whole number, got {seed!r}")
     lower, upper, quaternions = _ranges(model, box)
+    start_kernel_cache()
     kind, where, single = views.kind_of(like, dtype, device)
     q = views.empty(kind, where, single, count, (model.nq,), False)
     random_rows.draw(views.view("q", q), lower, upper, quaternions, seed, kind.stream(where))

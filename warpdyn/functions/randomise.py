@@ -15,6 +15,7 @@ import warp as wp
 from ..arrays import Array, random_laws, views
 from ..arrays.random_laws import Law
 from ..execution.call import STANDARD_GRAVITY
+from ..execution.kernel_cache import start_kernel_cache
 from ..model import Model
 from ..model.description import Joint, Link, look_up
 from ..model.params import Params
@@ -153,6 +154,7 @@ def randomise(
         draws["inertia"] = dict.fromkeys(draws["mass"], AS_IT_IS) | draws.get("inertia", {})
     if "tilt" in draws:
         draws["placement"] = dict.fromkeys(draws["tilt"], IN_PLACE) | draws.get("placement", {})
+    start_kernel_cache()
     kind = views.kind_of(like, dtype, device)
 
     def rows(

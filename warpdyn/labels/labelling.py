@@ -16,6 +16,7 @@ from ..execution.kernel_cache import start_kernel_cache
 from ..logs.opening import open_log
 from ..logs.records import LogError
 from ..model import Model
+from ..model.optional_packages import install_extra
 from .inputs_in_logs import USUAL
 from .labelled_file import Labelling, LogFile, Outcome, remove_left_behind
 from .manifest import check_settings, write_manifest
@@ -151,7 +152,7 @@ def _runner(on: str, workers: int | None) -> Callable[..., Generator[Outcome, No
     if kind != "ray":
         raise ValueError(f'on must be "threads", "ray" or "ray:ADDRESS", got {on!r}')
     if find_spec("ray") is None:
-        raise ValueError("on=ray needs ray, which is not installed: pip install 'warpdyn[ray]'")
+        raise ValueError(f"on=ray needs ray, which is not installed: {install_extra('ray')}")
     return partial(on_ray, address=address or None, workers=workers)
 
 

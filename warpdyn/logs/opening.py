@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from ..model.optional_packages import install_extra
 from .records import Log, LogError
 
 ENDINGS = {
@@ -55,7 +56,7 @@ def open_log(path: Path, topic: str = "/joint_states") -> Log:
         what, package = NEEDS.get(kind, (kind, ""))
         raise LogError(
             f"{what} files need {error.name or package}, which is not installed: "
-            "pip install 'warpdyn[labels]'"
+            f"{install_extra('labels')}"
         ) from None
     log: Log = (
         module.BagLog(path, topic)

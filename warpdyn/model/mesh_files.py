@@ -10,6 +10,7 @@ from types import MappingProxyType
 from urllib.parse import unquote
 
 from .description import Geometry
+from .optional_packages import install_extra
 from .regular_files import RefusedFileError, check_regular_file, check_unpacked, read_regular_file
 
 KINDS = (".stl", ".obj", ".dae", ".ply", ".off", ".glb")
@@ -24,7 +25,7 @@ REMEDY = "name a mesh file, simplified if it is large"
 MESH_READER = "trimesh"
 """The package that reads them."""
 
-NO_READER = "the package trimesh reads it, and is not installed: pip install '.[meshes]'"
+NO_READER = f"the package trimesh reads it, and is not installed: {install_extra('meshes')}"
 
 PACKAGES = ("package", "model")
 """Schemes of an address that begins with the name of a package or of a folder of models."""

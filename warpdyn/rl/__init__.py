@@ -8,6 +8,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from ..model.optional_packages import install_extra
+
 try:
     from .cartpole_tasks import CartpoleSwingUp
     from .deployed import Deployed
@@ -29,8 +31,8 @@ try:
         register()
 except ModuleNotFoundError as error:
     raise ImportError(
-        f"warpdyn.rl needs {error.name}, which is not installed: pip install {error.name}, or "
-        "'warpdyn[rl]' to learn as well"
+        f"warpdyn.rl needs {error.name}, which is not installed: pip install {error.name}, or, to "
+        f"learn as well, {install_extra('rl')}"
     ) from error
 
 if TYPE_CHECKING:
@@ -70,8 +72,7 @@ def __getattr__(name: str) -> Any:
         module = import_module(f".{_LEARNS[name]}", __name__)
     except ModuleNotFoundError as error:
         raise ImportError(
-            f"warpdyn.rl.{name} needs {error.name}, which is not installed: "
-            "pip install 'warpdyn[rl]'"
+            f"warpdyn.rl.{name} needs {error.name}, which is not installed: {install_extra('rl')}"
         ) from error
     return getattr(module, name)
 

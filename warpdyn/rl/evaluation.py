@@ -26,7 +26,9 @@ class Evaluation:
     returned: all rewards, in a second of the time that was asked for: who falls earns nothing from
     then on. rewards: likewise, by name. measures: of the task's `measure`, by name, after each step
     but the last, mean over the episodes; last: the latest of them. falls: share of episodes that
-    ended before their time. length: of the episodes [s].
+    ended before their time. length: of the episodes [s]. nonfinite_actions: how many of the policy's
+    actions had a NaN or infinite entry, a count and no mean: NaN ends an episode, infinity acts as
+    the largest action.
     """
 
     envs: int
@@ -37,6 +39,7 @@ class Evaluation:
     last: dict[str, float]
     falls: float
     length: float
+    nonfinite_actions: int = 0
 
 
 def evaluate(
@@ -97,6 +100,7 @@ class _Tally:
         self.sums: dict[str, np.ndarray] = {}
         self.latest: dict[str, np.ndarray] = {}
         self.counted = np.zeros(n)
+        self.nonfinite_actions = 0
         self.measures = getattr(env.task.measure, "__func__", None) is not Task.measure
 
     def add(self, stepped: Any, measured: bool) -> None:
@@ -104,6 +108,8 @@ class _Tally:
         _, _, terminated, truncated, info = stepped
         fell, late = terminated.cpu().numpy(), truncated.cpu().numpy()
         over = self.living & (fell | late)
+        odd = info["nonfinite_action"].cpu().numpy()
+        self.nonfinite_actions += int((self.living & odd).sum())
         self.age += self.living
         self.fallen |= self.living & fell
         names = self.env.text.rewards
@@ -135,6 +141,7 @@ class _Tally:
             last={n: _mean(x) for n, x in self.latest.items()},
             falls=float(self.fallen.mean()),
             length=float(self.age.mean()) * step,
+            nonfinite_actions=self.nonfinite_actions,
         )
 
 

@@ -127,6 +127,11 @@ class MujocoEnv(VecEnv):
         targets, tau = asked.get("targets"), asked.get("tau")
         pushed = asked.get("v")
         for env in range(self.num_envs):
+            if any(x is not None and np.isnan(x[env]).any() for x in (targets, tau)):
+                # MuJoCo would take 0 for it. Here as in warpdyn's simulation it ends the episode.
+                for x in there.values():
+                    x[env] = np.nan
+                continue
             if pushed is not None and not np.array_equal(pushed[env], state["v"][env]):
                 self._put(env, state, pushed[env])
             reached = self.robots.advance(

@@ -9,10 +9,14 @@ from typing import Any
 import numpy as np
 import onnxruntime
 
+from ..model.regular_files import RefusedFileError, read_regular_file
 from .task import Task, TaskError
 
 ABOUT = "warpdyn"
 """Name of the description in the file's metadata."""
+
+LARGEST = 256 * 2**20
+"""Bytes of a policy's file; one of three layers of 4,096 units has 130 MB."""
 
 OBSERVATION, ACTION = "observation", "action"
 """Names of what goes in and what comes out."""
@@ -27,13 +31,12 @@ class Policy:
 
     def __init__(self, path: str | Path, *, threads: int = 1):
         path = Path(path)
-        if not path.is_file():
-            raise TaskError(f"{path}: no such policy file")
+        data = _read(path)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = threads
         try:
             self._session = onnxruntime.InferenceSession(
-                path.read_bytes(), options, providers=["CPUExecutionProvider"]
+                data, options, providers=["CPUExecutionProvider"]
             )
         except Exception as error:  # of onnxruntime, which has a class for each cause
             raise TaskError(f"{path} is no ONNX policy: {str(error).splitlines()[0]}") from None
@@ -71,6 +74,18 @@ class Policy:
             )
         if robot not in ("unknown", task.model.name):
             raise TaskError(f"{mine}; {task.name} is for {task.model.name}")
+
+
+def _read(path: Path) -> bytes:
+    """The bytes of a policy's file. TaskError: it is not there, no regular file, or too large."""
+    try:
+        return read_regular_file(path, LARGEST, "name an ONNX file of a policy")
+    except FileNotFoundError:
+        raise TaskError(f"{path}: no such policy file") from None
+    except RefusedFileError as error:
+        raise TaskError(f"{path} {error}") from None
+    except OSError as error:
+        raise TaskError(f"{path} cannot be read: {error.strerror}") from None
 
 
 def _about(path: Path, described: str | None) -> dict[str, Any]:

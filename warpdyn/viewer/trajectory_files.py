@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..model import Model
+from ..model.optional_packages import install_extra
 from .stage import ViewerError
 from .trajectory import Trajectory
 
@@ -123,7 +124,7 @@ def _bag(path: Path, topic: str) -> Columns:
         from rosbags.typesys import Stores, get_typestore
     except ImportError:
         raise ViewerError(
-            "the package rosbags reads it, which is not installed: pip install 'warpdyn[viewer]'"
+            f"the package rosbags reads it, which is not installed: {install_extra('viewer')}"
         ) from None
     stamps: list[float] = []
     rows: list[dict[str, float]] = []

@@ -259,8 +259,8 @@ def test_without_a_policy_nothing_of_learning_is_imported_and_with_one_it_says_w
     )
     assert done.stdout.splitlines() == [
         "False",
-        "policy: warpdyn.rl needs onnxruntime, which is not installed: pip install onnxruntime, or "
-        "'warpdyn[rl]' to learn as well",
+        "policy: warpdyn.rl needs onnxruntime, which is not installed: pip install onnxruntime, "
+        "or, to learn as well, pip install '.[rl]' in warpdyn's folder",
     ]
 
 
