@@ -75,6 +75,8 @@ class Robot:
         self.starting = False
         """Whether it is to be enabled by itself, as soon as it can be."""
         self.enabled = False
+        self.crowded = ""
+        """Why it may not be enabled: who else publishes its states or commands."""
         self.lost = ""
         self.fault = ""
         self.last_fault = ""
@@ -216,6 +218,8 @@ class Robot:
             return False, late
         if outside := self.states.beyond_limits():
             return False, outside
+        if self.crowded:
+            return False, self.crowded
         if self.floating:
             return False, f"floating after a {self.floating}: call ~/enable with false first"
         if self.enabled:

@@ -35,6 +35,7 @@ class Supervisor:
         """By robot and reason; they outlive a change of the model."""
         self.clock = WatchClock()
         self.models = Models(self.counts, shown)
+        self._crowded = ["" for _ in self.names]
         self.withheld = ""
         """Why nothing may be enabled at all; empty where it may."""
 
@@ -75,6 +76,9 @@ class Supervisor:
     def step(self, steady: float) -> Event:
         """Look after models that are being built; call it often."""
         event = self.models.step(self.settings, steady)
+        if event is Event.READY:  # other robots, on the same topics
+            for robot, text in zip(self.robots, self._crowded, strict=True):
+                robot.crowded = text
         if event is Event.REFUSED:
             for counts in self.counts:
                 counts["description_refused"] += 1
@@ -91,6 +95,13 @@ class Supervisor:
         will."""
         described = self.settings.robot_description or self.settings.robot_description_file
         return bool(described) and self.fleet is None
+
+    def crowd(self, i: int, text: str) -> None:
+        """Say who else publishes the states or commands of one robot, which then may not be enabled;
+        empty where nobody does. An enabled one goes on."""
+        self._crowded[i] = text
+        for robot in self.robots[i : i + 1]:
+            robot.crowded = text
 
     def fail(self, text: str, steady: float, robot: int | None = None) -> None:
         """Latch a fault and stop: one robot, or all where it is nobody's own."""

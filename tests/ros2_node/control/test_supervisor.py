@@ -60,6 +60,22 @@ def test_requests_reach_the_named_robots_only(two):
     assert two.enable([0, 1], False, 0.0, 0.0) == (True, "2 robots: already disabled; live: none")
 
 
+def test_a_robot_whose_topics_others_publish_is_not_enabled(two):
+    """Nor by itself; the other one is, and one that is enabled goes on."""
+    two.crowd(0, "/joint_states has 2 publishers")
+    good, text = two.enable([0, 1], True, 0.0, 0.0)
+    assert not good and text == "left: /joint_states has 2 publishers; live: right"
+    two.robots[0].starting = True
+    two.fleet.compute()
+    two.robots[0].command(0.0, 0.0)
+    assert not two.robots[0].enabled
+    two.crowd(1, "/joint_states has 2 publishers")
+    assert two.robots[1].enabled
+    two.crowd(0, "")
+    two.crowd(1, "")
+    assert two.enable([0], True, 0.0, 0.0)[0]
+
+
 def test_without_a_model_requests_say_so():
     """Closing a gate that is not there succeeds."""
     supervisor = Supervisor(Settings.of())
