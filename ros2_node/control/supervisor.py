@@ -13,10 +13,13 @@ from .clock import WatchClock
 from .fleet import Fleet, Shown
 from .models import Event, Models
 from .payload import check_link, numbers
+from .payload_limits import overload
 from .robot import Robot
 from .safety_lock import check_lock
 from .settings import SOURCES, Settings
 
+PAYLOAD = ("payload_link", "payload_mass", "payload_com")
+"""What decides the weight of a payload at each joint."""
 Answer = tuple[bool, str]
 """Whether a request succeeded, and a text for the one who asked."""
 
@@ -157,8 +160,19 @@ class Supervisor:
         elif fleet is not None and settings.payload_link:
             check_link(fleet.dynamics.model, settings.payload_link)
             numbers(fleet.dynamics.model, settings)
+            self._check_payload(settings)
         if fleet is not None:
             fleet.change(settings)
         before, self.settings = self.settings, settings
         if SOURCES & values.keys() or settings.payload_link != before.payload_link:
             self.models.request(settings)
+
+    def _check_payload(self, settings: Settings) -> None:
+        """ValueError for another payload whose weight alone exceeds a joint's effort limit where a
+        robot is now."""
+        before = self.settings
+        if all(getattr(settings, name) == getattr(before, name) for name in PAYLOAD):
+            return
+        for name, robot in zip(self.names, self.robots, strict=True):
+            if heavy := overload(robot.dynamics.model, settings, robot.states, robot.output):
+                raise ValueError(f"{name}: {heavy}" if name else heavy)
