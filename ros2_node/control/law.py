@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from math import prod
 
@@ -152,12 +152,13 @@ class Law:
                 raise ValueError(
                     f"law {settings.law} needs the parameter law_inputs.{name}: {prod(shape)} numbers"
                 )
-        check = self.kernel.text.__globals__.get(f"check_{self.kernel.__name__}")
-        if check is not None:
-            try:
+        beside, name = self.kernel.text.__globals__, self.kernel.__name__
+        try:
+            if check := beside.get(f"check_{name}"):
                 check(values)
-            except ValueError as error:
-                raise ValueError(f"law {settings.law}: {error}") from None
+            check_largest(values, beside.get(f"largest_{name}", {}))
+        except ValueError as error:
+            raise ValueError(f"law {settings.law}: {error}") from None
         return values
 
     def _write(self, values: dict[str, np.ndarray]) -> None:
@@ -179,6 +180,14 @@ class Law:
                 f"law {settings.law} must return one array of shape (nv,) = ({self._model.nv},), "
                 f"the torques; got {shown}"
             )
+
+
+def check_largest(inputs: Mapping[str, np.ndarray], largest: Mapping[str, float]) -> None:
+    """ValueError for an input with a number beyond sense, of either sign."""
+    for name, most in largest.items():
+        size = np.abs(inputs[name]).max()
+        if not size <= most:
+            raise ValueError(f"{name} must be at most {most:g}, got {size:g}: is its unit right?")
 
 
 def _shaped(
