@@ -11,7 +11,6 @@ from .fleet_dynamics import FleetDynamics
 from .payload import Payload
 from .settings import Settings
 
-
 LEAST_FELT = 0.02
 """Smallest singular value of the Jacobian at which a direction of the wrench is exact [m, 1]."""
 
