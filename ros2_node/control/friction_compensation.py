@@ -15,7 +15,6 @@ from .settings import Settings
 from .state import State
 from .torque_output import per_joint
 
-
 RESTING = 0.25
 """A joint rests below this share of `friction.speed`."""
 REST_TIME = 0.3
