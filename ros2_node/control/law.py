@@ -150,7 +150,8 @@ class Law:
                 values[name] = np.broadcast_to(np.asarray(each.default[0], dtype=float), shape)
             else:
                 raise ValueError(
-                    f"law {settings.law} needs the parameter law_inputs.{name}: {prod(shape)} numbers"
+                    f"law {settings.law} needs the parameter law_inputs.{name}: "
+                    f"{_how_many(shape, each.shape)}"
                 )
         beside, name = self.kernel.text.__globals__, self.kernel.__name__
         try:
@@ -202,8 +203,18 @@ def _shaped(
     if len(shape) == 2 and shape[0] == shape[1] == len(given):
         return np.diag(given)
     raise ValueError(
-        f"law_inputs.{name} must be {prod(shape)} numbers, shape {shape} row by row; got {len(given)}"
+        f"law_inputs.{name} must be {_how_many(shape, declared)}, shape {shape} row by row; got "
+        f"{len(given)}"
     )
+
+
+def _how_many(shape: tuple[int, ...], declared: Shape) -> str:
+    """How many numbers give an input of this shape."""
+    if declared in (("nq",), ("nv",)):
+        return f"{prod(shape)} numbers, or one for all joints"
+    if len(shape) == 2 and shape[0] == shape[1]:
+        return f"{prod(shape)} numbers, or {shape[0]} for its diagonal"
+    return f"{prod(shape)} numbers"
 
 
 @cache

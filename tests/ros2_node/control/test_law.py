@@ -344,7 +344,12 @@ def test_one_number_serves_all_joints_and_n_are_the_diagonal(file):
     ("name", "values", "said"),
     [
         ("joint_impedance", {"law_inputs__stiffness": -1.0}, "stiffness must be at least 0"),
-        ("cartesian_impedance", {"law_options": ["frame=panda_hand"]}, "needs .*inputs.stiffness"),
+        ("joint_impedance", {}, "needs .*inputs.stiffness: 8 numbers, or one for all joints"),
+        (
+            "cartesian_impedance",
+            {"law_options": ["frame=panda_hand"]},
+            "needs .*inputs.stiffness: 36 numbers, or 6 for its diagonal",
+        ),
         ("teaching", {"law_inputs__max_speed": -1.0}, "max_speed must be at least 0"),
         (
             "joint_impedance",
