@@ -15,7 +15,7 @@ from .settings import Settings
 from .state import State
 from .torque_output import per_joint
 
-RESTING = 0.25
+RESTING = 0.5
 """A joint rests below this share of `friction.speed`."""
 REST_TIME = 0.3
 """So long a rest gives the whole way back [s]."""

@@ -45,7 +45,8 @@ def frozen_once(node: NodeProcess, peer: Peer) -> None:
         peer.enable(each=send)
         for _ in range(40):
             send()
-        return peer.message == "enabled" and abs(peer.commands[-1][3]) > 15.0
+        last = np.array(peer.commands[-5:])
+        return peer.message == "enabled" and abs(last[0, 3]) > 15.0 and np.ptp(last[:, 3]) < 1e-9
 
     peer.wait(at_full_torque, "full torque")
     node.process.send_signal(signal.SIGSTOP)

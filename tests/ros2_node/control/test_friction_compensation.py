@@ -177,7 +177,7 @@ def test_friction_that_is_overstated_does_not_drive_the_arm_on_and_on():
     """3 N·m told for 2, all of it overcome: a touch sets it in motion, at 1.3 rad/s for ever. With
     friction.travel it comes to rest, though a joint at rest may be set in motion by the others once more."""
     ways = touched(coulomb=3.0, friction__travel=0.0)
-    assert np.abs(np.diff(ways[-500:, 0])).sum() > 1.0, "within the last second"
+    assert np.abs(np.diff(ways[:, 0])).sum() > 5.0
     ways = touched(coulomb=3.0)
     assert np.abs(ways[-1] - ways[-1000]).max() < 1e-3, "within the last two seconds"
     assert np.abs(np.diff(ways, axis=0)).sum(axis=0).max() < 2.0, (
