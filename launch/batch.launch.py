@@ -9,9 +9,15 @@ from launch import LaunchDescription
 from launch.actions import OpaqueFunction
 from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration
-from launch_ros.actions import Node
 
-from ros2_node.ros.launch_parts import declared, file_and_given, over_a_file, value
+from ros2_node.ros.launch_parts import (
+    TRUTH,
+    declared,
+    file_and_given,
+    over_a_file,
+    required,
+    value,
+)
 
 PARAMETERS = (
     (
@@ -24,7 +30,7 @@ PARAMETERS = (
 )
 ARGUMENTS = (
     ("namespace", "", "namespace of the node"),
-    ("source", "false", "start a publisher of swinging robots too"),
+    ("source", "false", "start a publisher of swinging robots too", TRUTH),
     ("robots", "4096", "how many robots the source moves"),
     ("rate", "100.0", "messages a second from the source"),
     *over_a_file("batch.yaml", PARAMETERS),
@@ -33,17 +39,14 @@ ARGUMENTS = (
 
 def nodes(context):
     file, given = file_and_given(context, PARAMETERS)
-    node = Node(
-        package="warpdyn",
-        executable="warpdyn_node",
+    node = required(
+        "warpdyn_node",
         name="warpdyn",
         namespace=LaunchConfiguration("namespace"),
         parameters=[file, *([given] if given else [])],
-        output="screen",
     )
-    source = Node(
-        package="warpdyn",
-        executable="warpdyn_state_source",
+    source = required(
+        "warpdyn_state_source",
         name="state_source",
         namespace=LaunchConfiguration("namespace"),
         parameters=[
@@ -55,7 +58,6 @@ def nodes(context):
         ],
         remappings=[("~/batch/state", "warpdyn/batch/state")],
         condition=IfCondition(LaunchConfiguration("source")),
-        output="screen",
     )
     return [node, source]
 

@@ -5,9 +5,8 @@ ros2 topic echo /warpdyn/torques
 """
 
 from launch import LaunchDescription
-from launch_ros.actions import Node
 
-from ros2_node.ros.launch_parts import declared, rviz, rviz_argument, value
+from ros2_node.ros.launch_parts import declared, required, rviz, rviz_argument, value
 
 ARGUMENTS = (
     ("robot", "panda", "bundled robot or URDF file"),
@@ -18,9 +17,8 @@ ARGUMENTS = (
 
 
 def generate_launch_description():
-    source = Node(
-        package="warpdyn",
-        executable="warpdyn_state_source",
+    source = required(
+        "warpdyn_state_source",
         name="state_source",
         parameters=[
             {
@@ -29,13 +27,10 @@ def generate_launch_description():
                 "speed": value("speed", float),
             }
         ],
-        output="screen",
     )
-    node = Node(
-        package="warpdyn",
-        executable="warpdyn_node",
+    node = required(
+        "warpdyn_node",
         name="warpdyn",
         parameters=[{"publish_tf": True, "publish_frequency": 50.0}],
-        output="screen",
     )
     return LaunchDescription([*declared(ARGUMENTS), source, node, rviz()])

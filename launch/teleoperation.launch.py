@@ -7,16 +7,15 @@ ros2 launch warpdyn teleoperation.launch.py feedback:=20.0
 from launch import LaunchDescription
 from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration
-from launch_ros.actions import Node
 
 from ros2_node.demo.teleoperation_setup import follower, leader, plant
-from ros2_node.ros.launch_parts import declared, value
+from ros2_node.ros.launch_parts import TRUTH, declared, needed, required, value
 
 ARGUMENTS = (
     ("feedback", "0.0", "how hard the hand feels the follower [N·m/rad]"),
     ("friction", "1.0", "Coulomb friction of the simulated joints [N·m]"),
     ("rate", "250.0", "joint_states a second of each arm"),
-    ("hand", "true", "simulate a hand that leads; else push by /leader/plant/push"),
+    ("hand", "true", "simulate a hand that leads; else push by /leader/plant/push", TRUTH),
 )
 
 
@@ -24,22 +23,18 @@ def arm(name, node):
     """A simulated arm and its node, in a namespace."""
     simulated = {**plant(), "rate": value("rate", float), "friction": value("friction", float)}
     return [
-        Node(
-            package="warpdyn",
-            executable="warpdyn_plant",
+        required(
+            "warpdyn_plant",
             name="plant",
             namespace=name,
             parameters=[simulated],
             remappings=[("~/commands", "warpdyn/commands")],
-            output="screen",
         ),
-        Node(
-            package="warpdyn",
-            executable="warpdyn_node",
+        required(
+            "warpdyn_node",
             name="warpdyn",
             namespace=name,
             parameters=[node],
-            output="screen",
         ),
     ]
 
@@ -50,21 +45,17 @@ def generate_launch_description():
         "law_inputs.coupling": value("feedback", float),
         "friction.coulomb": value("friction", float),
     }
-    between = Node(
-        package="warpdyn",
-        executable="warpdyn_teleoperation",
+    between = required(
+        "warpdyn_teleoperation",
         name="teleoperation",
         parameters=[{"feedback": True, "joints": follower()["joints"]}],
-        output="screen",
     )
-    hand = Node(
-        package="warpdyn",
-        executable="warpdyn_hand",
+    hand = required(
+        "warpdyn_hand",
         name="hand",
         parameters=[{"command_joints": follower()["joints"]}],
         condition=IfCondition(LaunchConfiguration("hand")),
-        output="screen",
     )
-    return LaunchDescription(
-        [*declared(ARGUMENTS), *arm("leader", led), *arm("follower", follower()), between, hand]
-    )
+    simulator = needed("mujoco", "a simulated arm")
+    arms = [*arm("leader", led), *arm("follower", follower())]
+    return LaunchDescription([*declared(ARGUMENTS), simulator, *arms, between, hand])

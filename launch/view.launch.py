@@ -8,7 +8,7 @@ from launch import LaunchDescription
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
-from ros2_node.ros.launch_parts import declared, value
+from ros2_node.ros.launch_parts import TRUTH, declared, needed, value
 
 ARGUMENTS = (
     ("robot", "", str, "bundled robot, or URDF or xacro file; empty: the topic robot_description"),
@@ -32,7 +32,13 @@ TOPICS = (
 
 
 def generate_launch_description():
-    arguments = [*((name, default, text) for name, default, _, text in ARGUMENTS), *TOPICS]
+    arguments = [
+        *(
+            (name, default, text, TRUTH if kind is bool else ())
+            for name, default, kind, text in ARGUMENTS
+        ),
+        *TOPICS,
+    ]
     view = Node(
         package="warpdyn",
         executable="warpdyn_view",
@@ -42,4 +48,4 @@ def generate_launch_description():
         remappings=[("joint_states", LaunchConfiguration("joint_states"))],
         output="screen",
     )
-    return LaunchDescription([*declared(arguments), view])
+    return LaunchDescription([*declared(arguments), needed("viser", "a view in the browser"), view])

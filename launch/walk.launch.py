@@ -6,9 +6,8 @@ ros2 run teleop_twist_keyboard teleop_twist_keyboard
 """
 
 from launch import LaunchDescription
-from launch_ros.actions import Node
 
-from ros2_node.ros.launch_parts import declared, rviz, rviz_argument, value
+from ros2_node.ros.launch_parts import declared, needed, required, rviz, rviz_argument, value
 
 ARGUMENTS = (
     ("robot", "quadruped", "bundled robot or URDF file, with a free base"),
@@ -20,9 +19,8 @@ ARGUMENTS = (
 
 
 def generate_launch_description():
-    robot = Node(
-        package="warpdyn",
-        executable="warpdyn_walker",
+    robot = required(
+        "warpdyn_walker",
         name="walker",
         parameters=[
             {
@@ -31,11 +29,9 @@ def generate_launch_description():
             }
         ],
         remappings=[("~/commands", "warpdyn/commands")],
-        output="screen",
     )
-    node = Node(
-        package="warpdyn",
-        executable="warpdyn_node",
+    node = required(
+        "warpdyn_node",
         name="warpdyn",
         parameters=[
             {
@@ -48,6 +44,6 @@ def generate_launch_description():
                 "use_sim_time": True,
             }
         ],
-        output="screen",
     )
-    return LaunchDescription([*declared(ARGUMENTS), robot, node, rviz("-f", "odom")])
+    runtime = needed("onnxruntime", "a policy")
+    return LaunchDescription([*declared(ARGUMENTS), runtime, robot, node, rviz("-f", "odom")])

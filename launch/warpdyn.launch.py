@@ -10,7 +10,7 @@ from launch.actions import OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
-from ros2_node.ros.launch_parts import declared, file_and_given, over_a_file
+from ros2_node.ros.launch_parts import TRUTH, declared, file_and_given, over_a_file
 
 PARAMETERS = (
     (
@@ -35,12 +35,18 @@ PARAMETERS = (
     ("publish_tf", "publish /tf; leave it to robot_state_publisher where that runs"),
     ("use_sim_time", "take the time from /clock: true or false"),
 )
+LEVELS = ("debug", "info", "warn", "error", "fatal")
 ARGUMENTS = (
     ("namespace", "", "namespace of the node and of the topics it reads"),
     ("joint_states", "joint_states", "topic that the state comes from"),
     ("commands", "~/commands", "topic that the commands go to"),
-    ("lifecycle", "false", "the managed form of the node, for ros2 lifecycle: true or false"),
-    ("log_level", "info", "debug, info, warn, error or fatal"),
+    (
+        "lifecycle",
+        "false",
+        "the managed form of the node, for ros2 lifecycle: true or false",
+        TRUTH,
+    ),
+    ("log_level", "info", "how much the node says", LEVELS),
     *over_a_file("warpdyn.yaml", PARAMETERS),
 )
 

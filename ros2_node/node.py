@@ -39,6 +39,7 @@ from .ros.outputs import WantedOutputs
 from .ros.policy_topics import PolicyTopics
 from .ros.pose_topics import PoseTopics
 from .ros.process import BAD_START, run_process
+from .ros.publisher_counts import LOOK_PERIOD, PublisherCounts
 from .ros.serialized import Stamp, StateMessage, StateReader
 from .ros.topics import (
     LAST,
@@ -104,8 +105,17 @@ class WarpdynNode(Node):
         wanted = self._wiring, self._robot_names, settings, lambda: self._supervisor.robots
         PolicyTopics(*wanted, lambda: self._now(time.monotonic()))
         PoseTopics(*wanted)
+        self._publisher_counts = PublisherCounts(
+            self, self._supervisor, self._diagnostics, self._robot_names, self._topics
+        )
         self._gate = Gate(
-            self, self._wiring, self._supervisor, self._robot_names, self._topics, self._now
+            self,
+            self._wiring,
+            self._supervisor,
+            self._robot_names,
+            self._topics,
+            self._now,
+            self._publisher_counts.look,
         )
         self._make_timers(settings)
         self.add_on_set_parameters_callback(
@@ -154,6 +164,7 @@ class WarpdynNode(Node):
         early = len(self._robot_names) == 1
         every(STOP_PERIOD, self._watch, early=early)
         every(settings.diagnostics_period, self._report)
+        every(min(settings.diagnostics_period, LOOK_PERIOD), self._publisher_counts.look)
         if settings.rate:
             every(1.0 / settings.rate, self._cycle)
         if settings.publish_frequency:
@@ -296,6 +307,7 @@ class WarpdynNode(Node):
                 self.exit_code = BAD_START
             return
         assert fleet is not None
+        self._publisher_counts.look()
         model = fleet.dynamics.model
         if event is Event.PAYLOAD:
             log.info(f"payload changed: {model.name} has {fleet.dynamics.total_mass:.6g} kg")

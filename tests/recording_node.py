@@ -86,6 +86,12 @@ class RecordingNode:
     def get_publishers_info_by_topic(self, topic):
         return self.endpoints[topic][0]
 
+    def count_publishers(self, topic):
+        return len(self.endpoints.get(topic, ((), ()))[0])
+
+    def resolve_topic_name(self, topic):
+        return topic.replace("~", "/warpdyn") if topic.startswith("~") else f"/{topic.lstrip('/')}"
+
     def get_subscriptions_info_by_topic(self, topic):
         return self.endpoints[topic][1]
 

@@ -292,6 +292,7 @@ def faults(folder: Path, number: int = 500, seed: int = 0) -> dict[str, Any]:
         "mode": "computed_torque",
         "ramp_time": 0.02,
         "state_timeout": STALE,
+        "allow_several_publishers": True,  # of kind lost_driver
     }
     node = Child("ros2_node.node", ros_arguments(parameters), folder / "node.log")
     campaign = Campaign([node], seed)

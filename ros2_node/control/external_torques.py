@@ -11,6 +11,9 @@ from .fleet_dynamics import FleetDynamics
 from .payload import Payload
 from .settings import Settings
 
+LEAST_FELT = 0.02
+"""Smallest singular value of the Jacobian at which a direction of the wrench is exact [m, 1]."""
+
 
 class ExternalTorques:
     """The momentum observer of one robot: `q`, `v`, `tau` are its inputs, `external` its result
@@ -28,6 +31,7 @@ class ExternalTorques:
         self.v, self.tau, self.external = (np.zeros((1, nv)) for _ in range(3))
         self.momentum, self.rate = np.zeros((1, nv)), np.zeros((1, nv))
         self.wrench = np.zeros((1, 6))
+        self._J = np.zeros((1, 6, nv))
         self._dt, self._gain = np.zeros(1), np.full(1, settings.observer_gain)
         self._known = np.zeros(nv, dtype=bool)
         """Joints whose torques were known at the last update."""
@@ -66,16 +70,15 @@ class ExternalTorques:
             params=payload.params,
             out=self.floating,
         )
-        self._resolve = None
+        self._jacobian = None
         if self.link:
-            self._resolve = wd.bind(
-                wd.external_wrench,
+            self._jacobian = wd.bind(
+                wd.jacobian,
                 model,
                 q=self.q,
-                external=self.external,
                 frame=self.link,
                 reference="local",
-                out=self.wrench,
+                out=self._J,
             )
 
     def change(self, settings: Settings) -> None:
@@ -105,8 +108,9 @@ class ExternalTorques:
             self._observe()
         self.external[0, ~(known & self._known)] = 0.0
         self._known[:] = known
-        if self._resolve is not None:
-            self._resolve()
+        if self._jacobian is not None:
+            self._jacobian()
+            self.wrench[0] = explaining_wrench(self._J[0], self.external[0])
             if not known[self._moves].all():
                 self.wrench[:] = np.nan
 
@@ -116,6 +120,19 @@ class ExternalTorques:
             self.rebase()
         self._weigh()
         return self.floating[0]
+
+
+def explaining_wrench(J: np.ndarray, external: np.ndarray) -> np.ndarray:
+    """(6,) wrench that explains external joint torques (nv,) [N, N·m]: least squares of
+    Jᵀ wrench = external, J (6, nv).
+
+    It is exact in each direction that the joints feel by at least LEAST_FELT (a singular value of J).
+    One that they feel less counts as felt by so much, so that noise grows by no more than
+    1 / LEAST_FELT; one that they do not feel is 0.
+    """
+    squares, axes = np.linalg.eigh(J @ J.T)
+    felt = axes.T @ (J @ external)
+    return np.asarray(axes @ (felt / np.maximum(squares, LEAST_FELT**2)))
 
 
 def check_felt(model: Model, settings: Settings) -> None:

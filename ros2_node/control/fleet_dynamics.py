@@ -35,12 +35,15 @@ class FleetDynamics:
         self.gravity = np.tile(np.array(settings.gravity), (robots, 1))
         """One row for each robot, read anew at every launch."""
         self.payload = Payload(model, settings)
-        self.friction = FrictionCompensation(model, settings, self.state)
         self.law: Law | PolicyLaw | None = None
         if settings.law:
             self.law = Law(model, settings, self.state, self.gravity, self.payload)
         elif settings.policy:
             self.law = PolicyLaw(model, settings, self.state)
+        holds = self.law is not None and (
+            self.law.tracks or isinstance(self.law, PolicyLaw) or self.law.frame is not None
+        )
+        self.friction = FrictionCompensation(model, settings, self.state, holds)
         self._launch = self._bound()
         self.compute()  # no kernel is to be compiled in a callback
 

@@ -1,4 +1,4 @@
-"""Parameters of how commands are handed on: in which message, to whom, how urgently."""
+"""Parameters of how commands are handed on: in which message, to whom, how urgently, beside whom."""
 
 from __future__ import annotations
 
@@ -27,6 +27,14 @@ class HandingOnSettings:
             "",
             "Node of the controller, asked at ~/enable for its joints: another order is refused; empty = not asked.",
             fixed=True,
+        ),
+    ]
+    allow_several_publishers: Annotated[
+        bool,
+        Parameter(
+            False,
+            "Let several nodes publish joint_states, odom or ~/commands, as arm and gripper each their part; "
+            "else ~/enable is refused.",
         ),
     ]
     realtime: Annotated[

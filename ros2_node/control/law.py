@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from math import prod
 
@@ -150,14 +150,16 @@ class Law:
                 values[name] = np.broadcast_to(np.asarray(each.default[0], dtype=float), shape)
             else:
                 raise ValueError(
-                    f"law {settings.law} needs the parameter law_inputs.{name}: {prod(shape)} numbers"
+                    f"law {settings.law} needs the parameter law_inputs.{name}: "
+                    f"{_how_many(shape, each.shape)}"
                 )
-        check = self.kernel.text.__globals__.get(f"check_{self.kernel.__name__}")
-        if check is not None:
-            try:
+        beside, name = self.kernel.text.__globals__, self.kernel.__name__
+        try:
+            if check := beside.get(f"check_{name}"):
                 check(values)
-            except ValueError as error:
-                raise ValueError(f"law {settings.law}: {error}") from None
+            check_largest(values, beside.get(f"largest_{name}", {}))
+        except ValueError as error:
+            raise ValueError(f"law {settings.law}: {error}") from None
         return values
 
     def _write(self, values: dict[str, np.ndarray]) -> None:
@@ -181,6 +183,14 @@ class Law:
             )
 
 
+def check_largest(inputs: Mapping[str, np.ndarray], largest: Mapping[str, float]) -> None:
+    """ValueError for an input with a number beyond sense, of either sign."""
+    for name, most in largest.items():
+        size = np.abs(inputs[name]).max()
+        if not size <= most:
+            raise ValueError(f"{name} must be at most {most:g}, got {size:g}: is its unit right?")
+
+
 def _shaped(
     name: str, given: tuple[float, ...], shape: tuple[int, ...], declared: Shape
 ) -> np.ndarray:
@@ -193,8 +203,18 @@ def _shaped(
     if len(shape) == 2 and shape[0] == shape[1] == len(given):
         return np.diag(given)
     raise ValueError(
-        f"law_inputs.{name} must be {prod(shape)} numbers, shape {shape} row by row; got {len(given)}"
+        f"law_inputs.{name} must be {_how_many(shape, declared)}, shape {shape} row by row; got "
+        f"{len(given)}"
     )
+
+
+def _how_many(shape: tuple[int, ...], declared: Shape) -> str:
+    """How many numbers give an input of this shape."""
+    if declared in (("nq",), ("nv",)):
+        return f"{prod(shape)} numbers, or one for all joints"
+    if len(shape) == 2 and shape[0] == shape[1]:
+        return f"{prod(shape)} numbers, or {shape[0]} for its diagonal"
+    return f"{prod(shape)} numbers"
 
 
 @cache

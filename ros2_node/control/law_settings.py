@@ -110,6 +110,19 @@ class LawSettings:
             per_joint=True,
         ),
     ]
+    friction_travel: Annotated[
+        Number,
+        Parameter(
+            1.0,
+            "How far a joint moves with its friction overcome, where no law holds a position: then it is as "
+            "heavy as it is until it has rested; 0 = any.",
+            "rad or m",
+            name="friction.travel",
+            low=0.0,
+            high=1e4,
+            per_joint=True,
+        ),
+    ]
     friction_speed: Annotated[
         float,
         Parameter(

@@ -68,6 +68,8 @@ class Reporter:
         self.rates = Rates()
         self.remarks: dict[str, str] = {}
         """Standing remarks by subject, such as a refused robot_description; each is a warning."""
+        self.lines: dict[str, str] = {}
+        """Further lines, which the node adds."""
         self._noticed: Counter[str] = Counter()
         self._recent: dict[str, float] = {}
 
@@ -136,7 +138,7 @@ class Reporter:
             if self.counts[reason]:
                 lines[f"noticed.{reason}"] = str(self.counts[reason])
         lines["last fault"] = (robot.last_fault if robot else "") or "none"
-        return lines | self.remarks
+        return lines | self.lines | self.remarks
 
 
 WARNINGS = frozenset((*REJECTIONS, *NOTICES)) - {"unknown_joint"}

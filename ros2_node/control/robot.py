@@ -14,6 +14,7 @@ from .external_wrench import ExternalWrench
 from .fleet_dynamics import FleetDynamics
 from .joint_states import JointStates
 from .law import Law
+from .payload_limits import overload
 from .policy_law import PolicyLaw
 from .pose_reference import PoseReference
 from .reasons import NOTICES, REJECTIONS
@@ -75,6 +76,7 @@ class Robot:
         self.starting = False
         """Whether it is to be enabled by itself, as soon as it can be."""
         self.enabled = False
+        self.crowded = ""  # who else publishes its states or commands: it may not be enabled
         self.lost = ""
         self.fault = ""
         self.last_fault = ""
@@ -216,6 +218,9 @@ class Robot:
             return False, late
         if outside := self.states.beyond_limits():
             return False, outside
+        model = self.dynamics.model
+        if bad := self.crowded or overload(model, self._settings, self.states, self.output):
+            return False, bad
         if self.floating:
             return False, f"floating after a {self.floating}: call ~/enable with false first"
         if self.enabled:

@@ -51,6 +51,8 @@ SAFETY: dict[str, Callable[[Any, Any], bool]] = {
     "reference_violation": _never,
     "reference_timeout": _at_most_but_zero_is_none,
     "missing_joint_policy": _never,
+    "friction.travel": _at_most_but_zero_is_none,
+    "allow_several_publishers": _at_most,
     "collision_threshold": _at_most_but_zero_is_none,
     "collision_speed_factor": _at_most,
     "collision_reaction": _never,

@@ -19,9 +19,12 @@ LAW_INPUTS = "law_inputs."
 
 
 def check_law_input(name: str, value: Any) -> tuple[float, ...]:
-    """The numbers of such a parameter; ValueError when they are none."""
+    """The numbers of such a parameter; ValueError when they are none. The law bounds them (`Law`)."""
     whole = [value] if isinstance(value, (int, float)) else value
-    return tuple(check(Parameter((0.0,), "", name=name, low=-1e9, high=1e9), whole))
+    numbers = tuple(check(Parameter((0.0,), "", name=name, low=-np.inf, high=np.inf), whole))
+    if not np.isfinite(numbers).all():
+        raise ValueError(f"{name} must be finite, got {', '.join(f'{x:g}' for x in numbers)}")
+    return numbers
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,13 @@ from .clock import WatchClock
 from .fleet import Fleet, Shown
 from .models import Event, Models
 from .payload import check_link, numbers
+from .payload_limits import overload
 from .robot import Robot
 from .safety_lock import check_lock
 from .settings import SOURCES, Settings
 
+PAYLOAD = ("payload_link", "payload_mass", "payload_com")
+"""What decides the weight of a payload at each joint."""
 Answer = tuple[bool, str]
 """Whether a request succeeded, and a text for the one who asked."""
 
@@ -35,6 +38,7 @@ class Supervisor:
         """By robot and reason; they outlive a change of the model."""
         self.clock = WatchClock()
         self.models = Models(self.counts, shown)
+        self._crowded = ["" for _ in self.names]
         self.withheld = ""
         """Why nothing may be enabled at all; empty where it may."""
 
@@ -75,6 +79,9 @@ class Supervisor:
     def step(self, steady: float) -> Event:
         """Look after models that are being built; call it often."""
         event = self.models.step(self.settings, steady)
+        if event is Event.READY:  # other robots, on the same topics
+            for robot, text in zip(self.robots, self._crowded, strict=True):
+                robot.crowded = text
         if event is Event.REFUSED:
             for counts in self.counts:
                 counts["description_refused"] += 1
@@ -91,6 +98,13 @@ class Supervisor:
         will."""
         described = self.settings.robot_description or self.settings.robot_description_file
         return bool(described) and self.fleet is None
+
+    def crowd(self, i: int, text: str) -> None:
+        """Say who else publishes the states or commands of one robot, which then may not be enabled;
+        empty where nobody does. An enabled one goes on."""
+        self._crowded[i] = text
+        for robot in self.robots[i : i + 1]:
+            robot.crowded = text
 
     def fail(self, text: str, steady: float, robot: int | None = None) -> None:
         """Latch a fault and stop: one robot, or all where it is nobody's own."""
@@ -146,8 +160,19 @@ class Supervisor:
         elif fleet is not None and settings.payload_link:
             check_link(fleet.dynamics.model, settings.payload_link)
             numbers(fleet.dynamics.model, settings)
+            self._check_payload(settings)
         if fleet is not None:
             fleet.change(settings)
         before, self.settings = self.settings, settings
         if SOURCES & values.keys() or settings.payload_link != before.payload_link:
             self.models.request(settings)
+
+    def _check_payload(self, settings: Settings) -> None:
+        """ValueError for another payload whose weight alone exceeds a joint's effort limit where a
+        robot is now."""
+        before = self.settings
+        if all(getattr(settings, name) == getattr(before, name) for name in PAYLOAD):
+            return
+        for name, robot in zip(self.names, self.robots, strict=True):
+            if heavy := overload(robot.dynamics.model, settings, robot.states, robot.output):
+                raise ValueError(f"{name}: {heavy}" if name else heavy)

@@ -115,6 +115,16 @@ def _inertia(mobility: Any, heaviest: Any) -> Any:
     return wd.solve_symmetric(mobility + (tiny + least * lacks * lacks) * unit, unit)
 
 
+largest_cartesian_impedance = {
+    "stiffness": 1e5,
+    "damping_ratio": 10.0,
+    "max_force": 1e5,
+    "posture_stiffness": 1e5,
+    "posture_damping": 1e4,
+}
+"""Numbers beyond these are mistakes: ten times what stiff industrial arms are given."""
+
+
 def check_cartesian_impedance(inputs: Mapping[str, np.ndarray]) -> None:
     """ValueError for a spring or damper that would drive the arm, or a bound that is none."""
     K = inputs["stiffness"]

@@ -44,6 +44,10 @@ def joint_impedance(
     return bias + stiffness * robot.difference(q, q_desired) + D @ rate + damping * rate
 
 
+largest_joint_impedance = {"stiffness": 1e5, "damping": 1e4, "damping_ratio": 10.0}
+"""Numbers beyond these are mistakes: ten times what the stiffest joints of arms are given."""
+
+
 def check_joint_impedance(inputs: Mapping[str, np.ndarray]) -> None:
     """ValueError for a spring or damper that would drive the arm."""
     for name in ("stiffness", "damping", "damping_ratio"):

@@ -45,6 +45,10 @@ def teaching(
     return weight + felt - damping * v - alone / braking_time * beyond
 
 
+largest_teaching = {"damping": 1e4, "max_speed": 100.0, "braking_time": 10.0, "coupling": 1e5}
+"""Numbers beyond these are mistakes."""
+
+
 def check_teaching(inputs: Mapping[str, np.ndarray]) -> None:
     """ValueError for damping that would drive the arm, or no speed or time to brake at."""
     for name in ("damping", "max_speed", "coupling"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
@@ -36,6 +36,10 @@ class Diagnostics:
             reporter.remarks.pop(subject, None)
             if text:
                 reporter.remarks[subject] = text[:500]
+
+    def add_lines(self, lines: Mapping[str, str], robot: int) -> None:
+        """Show these lines, by key, among the values of one robot from now on."""
+        self.reporters[robot].lines.update(lines)
 
     def build(self, building: bool, steady: float) -> None:
         """Whether a model is being built; call it often."""

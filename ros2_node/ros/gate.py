@@ -22,7 +22,8 @@ class Gate:
     """Answers for one robot, or for all. With `command_controller`, ~/enable asks the controllers
     first, and so does a start by itself.
 
-    now: the watchdog's time at a reading of the steady clock [s].
+    now: the watchdog's time at a reading of the steady clock [s]. look: counts the publishers of
+    states and commands, before anything is enabled.
     """
 
     def __init__(
@@ -33,9 +34,11 @@ class Gate:
         names: Sequence[RobotNames],
         topics: Sequence[TorqueTopics],
         now: Callable[[float], float],
+        look: Callable[[], None] = lambda: None,
     ) -> None:
         settings: Settings = supervisor.settings
         self._supervisor, self._topics, self._now = supervisor, topics, now
+        self._look = look
         self._wiring, self._log = wiring, node.get_logger()
         self._controllers = Controllers(node, settings.command_controller, names)
         self._asked: dict[int, Future[Verdict]] = {}
@@ -85,6 +88,8 @@ class Gate:
         if not request.data:
             for i in robots:
                 self._closings[i] += 1
+        else:
+            self._look()
         steady = time.monotonic()
         good, text = self._supervisor.enable(robots, request.data, self._now(steady), steady)
         if good and request.data:

@@ -29,6 +29,15 @@ def parameters_given(texts: Mapping[str, str]) -> dict[str, Any]:
     return given
 
 
+def choices(name: str) -> tuple[str, ...]:
+    """Texts that the argument of a parameter may be, "" among them for the file's value; none where any
+    text may be right."""
+    parameter = SIM_TIME if name == SIM_TIME.name else BY_NAME[name]
+    if isinstance(parameter.default, bool):
+        return ("", "true", "false", "True", "False")
+    return ("", *parameter.choices) if parameter.choices else ()
+
+
 def parameter_file(path: str) -> str:
     """The path of a parameter file; ValueError where there is none, of which launch only warns."""
     if not Path(path).is_file():

@@ -7,25 +7,58 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from importlib.util import find_spec
 from typing import Any
 
 from ament_index_python import packages
-from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction
+from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction, Shutdown
 from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
-from .launch_arguments import parameter_file, parameters_given
+from .launch_arguments import choices, parameter_file, parameters_given
+
+TRUTH = ("true", "false", "True", "False")
+"""What an argument that is true or false may be."""
 
 
-def declared(arguments: Iterable[tuple[str, Any, str]]) -> list[DeclareLaunchArgument]:
-    """A launch argument for each (name, default, description)."""
+def declared(arguments: Iterable[tuple[Any, ...]]) -> list[DeclareLaunchArgument]:
+    """A launch argument for each (name, default, description), or (..., choices) where the values are a
+    fixed set: launch then refuses any other, and shows them."""
     return [
-        DeclareLaunchArgument(name, default_value=default, description=description)
-        for name, default, description in arguments
+        DeclareLaunchArgument(
+            name, default_value=default, description=text, choices=list(*allowed) or None
+        )
+        for name, default, text, *allowed in arguments
     ]
+
+
+def needed(package: str, purpose: str) -> OpaqueFunction:
+    """First of a launch description: ends the launch with a sentence where a Python package is missing
+    that no key of rosdep, or none of every platform, stands for."""
+
+    def check(context: Any) -> None:
+        if find_spec(package) is None:
+            raise RuntimeError(
+                f"{purpose} needs the Python package {package}, which is not installed: "
+                f"pip install {package}"
+            )
+
+    return OpaqueFunction(function=check)
+
+
+def required(executable: str, **options: Any) -> Node:
+    """A node of this package without which nothing else of the launch file makes sense: all ends with
+    it."""
+    return Node(
+        package="warpdyn",
+        executable=executable,
+        output="screen",
+        on_exit=Shutdown(reason=f"{executable} has ended, and the rest needs it"),
+        **options,
+    )
 
 
 def value(name: str, kind: type) -> ParameterValue:
@@ -38,12 +71,15 @@ def packaged(*path: str) -> PathJoinSubstitution:
     return PathJoinSubstitution([FindPackageShare("warpdyn"), *path])
 
 
-def over_a_file(config: str, parameters: Iterable[tuple[str, str]]) -> list[tuple[str, Any, str]]:
+def over_a_file(config: str, parameters: Iterable[tuple[str, str]]) -> list[tuple[Any, ...]]:
     """Arguments `params_file`, by default this one of config/, and one for each (parameter,
     description), which wins over it where it is given."""
     return [
-        ("params_file", packaged("config", config), "YAML file with parameters of the node"),
-        *((name, "", f"{text}; default: the parameter file's") for name, text in parameters),
+        ("params_file", packaged("config", config), "YAML file with parameters of the node", ()),
+        *(
+            (name, "", f"{text}; default: the parameter file's", choices(name))
+            for name, text in parameters
+        ),
     ]
 
 
@@ -56,11 +92,11 @@ def file_and_given(
     return file, parameters_given(texts)
 
 
-def rviz_argument() -> tuple[str, str, str]:
+def rviz_argument() -> tuple[str, str, str, tuple[str, ...]]:
     """The argument `rviz`, which `rviz` reads."""
     display = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
     text = "start RViz; the default is whether there is a display"
-    return "rviz", "true" if display else "false", text
+    return "rviz", "true" if display else "false", text, TRUTH
 
 
 def rviz(*arguments: str) -> OpaqueFunction:

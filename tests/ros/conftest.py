@@ -48,6 +48,7 @@ def peers_of_one_test() -> Iterator[None]:
 def panda_node() -> Iterator[NodeProcess]:
     """A node with the bundled panda that outlives the tests of a module, in a namespace of its own."""
     parameters = {"robot_description_file": "panda", "ramp_time": 0.05, "diagnostics_period": 0.3}
+    parameters["allow_several_publishers"] = True  # tests have drivers beside the peer
     with NodeProcess(parameters, ["-r", "__ns:=/shared"]) as node:
         node.wait_for("ready: panda")
         yield node

@@ -70,12 +70,13 @@ CASES = {
 }
 
 RECORDER = """#!{python}
-import json, os, pathlib, sys
+import json, os, pathlib, sys, time
 me = pathlib.Path(sys.argv[0]).name
 argv = sys.argv[1:]
 files = {{x: pathlib.Path(x).read_text() for x in argv if os.path.isfile(x)}}
 out = pathlib.Path(os.environ["RECORDS"]) / f"{{os.getpid()}}.json"
 out.write_text(json.dumps({{"executable": me, "argv": argv, "files": files}}))
+time.sleep(5.0)  # the launch ends with a child that the rest needs: all are to be recorded first
 """
 LAUNCH = """
 import sys

@@ -125,3 +125,16 @@ def test_a_reference_for_one_joint_leaves_the_others_and_a_far_one_is_named(cont
         assert peer.call("reset", Trigger, each=stream(0.35)).success
         assert not peer.enable(each=stream(0.35)).success
         peer.close()
+
+
+def test_a_payload_too_heavy_for_the_joints_is_refused(sides):
+    """200 kg for 20: the sentence names joint, torque and limit, and the commands stay as they were."""
+    peer, send = sides
+    seen = len(peer.commands)
+    answer = peer.set_parameter("payload.mass", 200.0, each=send)
+    assert not answer.successful and "alone exceeds effort limits" in answer.reason
+    assert "panda_joint2 " in answer.reason and " of 87" in answer.reason
+    for _ in range(20):
+        send()
+        peer.spin(0.005)
+    assert np.ptp(peer.commands[seen:], axis=0).max() < EXACT

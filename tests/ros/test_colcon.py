@@ -99,6 +99,14 @@ def test_package_xml_names_all_that_is_needed():
         for name in re.findall(r'package="(.+?)"', file.read_text())
     }
     assert started - OURS <= named
+    said = {
+        module
+        for file in (ROOT / "launch").glob("*.launch.py")
+        for module in re.findall(r'needed\("(\w+)"', file.read_text())
+    }
+    assert said == {"mujoco", "onnxruntime", "viser"}, "viser has no key"
+    assert {f"python3-{module}-pip" for module in said - {"viser"}} <= named
+    assert "viser" in (ROOT / "README.md").read_text()
     for_tests = {element.text for element in package.iter("test_depend")}
     assert {"python3-pytest", "python3-hypothesis"} <= for_tests
 

@@ -45,9 +45,13 @@ def describe(monkeypatch, tmp_path):
         chosen = {}
         for d in declared:
             chosen[d.name] = values.get(d.name, text(d.default_value, chosen))
+            if d.choices and chosen[d.name] not in d.choices:  # as launch does
+                raise RuntimeError(
+                    f'Argument "{d.name}" provided value "{chosen[d.name]}" is not valid'
+                )
         actions = [e for e in description.entities if e not in declared]
         found = list(opened(actions, chosen))
-        nodes = [e for e in found if isinstance(e, Node)]
+        nodes = read.nodes = [e for e in found if isinstance(e, Node)]
         assert all(isinstance(e, (Node, LogInfo)) for e in found)
         return declared, [command(node, chosen, tmp_path) for node in nodes]
 
@@ -145,6 +149,68 @@ def test_an_argument_that_is_not_given_leaves_the_files_value(describe, tmp_path
     _, [(_, merged, _)] = describe("warpdyn.launch.py", **arguments)
     assert merged["torque_scale"] == [1.0, 0.5] and merged["start_enabled"] is False
     assert merged["ramp_time"] == 3.0
+
+
+def test_an_argument_of_a_fixed_set_has_choices(describe):
+    """Those of parameters that have them, and what is true or false; the empty default, where the file's
+    value is meant, among them. Another value is refused by launch itself."""
+    for file, name, good in (
+        ("warpdyn.launch.py", "mode", ("", "computed_torque")),
+        ("warpdyn.launch.py", "command_type", ("", "joint_command")),
+        ("warpdyn.launch.py", "log_level", ("debug",)),
+        ("warpdyn.launch.py", "lifecycle", ("true", "False")),
+        ("gravity_compensation.launch.py", "stale_action", ("", "hold")),
+        ("gravity_compensation.launch.py", "use_sim_time", ("", "true")),
+        ("batch.launch.py", "mode", ("", "inverse_dynamics")),
+        ("batch.launch.py", "source", ("true",)),
+        ("teleoperation.launch.py", "hand", ("false",)),
+        ("demo.launch.py", "rviz", ("false",)),
+        ("view.launch.py", "torques", ("false",)),
+    ):
+        for value in good:
+            describe(file, **{name: value})
+        with pytest.raises(RuntimeError, match=f'"{name}" provided value "nonsense" is not valid'):
+            describe(file, **{name: "nonsense"})
+
+
+REQUIRED = {
+    "batch.launch.py": {"warpdyn_node", "warpdyn_state_source"},
+    "demo.launch.py": {"warpdyn_node", "warpdyn_state_source"},
+    "teleoperation.launch.py": {
+        "warpdyn_plant",
+        "warpdyn_node",
+        "warpdyn_teleoperation",
+        "warpdyn_hand",
+    },
+    "walk.launch.py": {"warpdyn_node", "warpdyn_walker"},
+}
+"""Children without which the rest of their launch file would wait for ever."""
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda f: f.name)
+def test_a_launch_ends_with_a_child_that_the_rest_needs(file, describe, monkeypatch):
+    """As where demo.launch.py gets a robot that there is not. RViz may be closed; and a node that is alone in its
+    file, and may be included among others', ends alone."""
+    monkeypatch.setattr("ament_index_python.packages.get_package_prefix", lambda name: "/opt")
+    arguments = {"batch.launch.py": {"source": "true"}, "demo.launch.py": {"rviz": "true"}}
+    describe(file.name, **arguments.get(file.name, {}))
+    ends = {node.executable for node in describe.nodes if node.on_exit is not None}
+    assert ends == REQUIRED.get(file.name, set())
+
+
+@pytest.mark.parametrize(
+    ("file", "package"),
+    [("teleoperation", "mujoco"), ("walk", "onnxruntime"), ("view", "viser")],
+)
+def test_a_package_that_is_missing_ends_the_launch_with_what_to_install(
+    file, package, describe, monkeypatch
+):
+    """Before anything is started, in one sentence."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(
+        RuntimeError, match=f"needs the Python package {package}.*pip install {package}$"
+    ):
+        describe(f"{file}.launch.py")
 
 
 def test_a_bad_argument_is_refused_by_its_name(describe):

@@ -37,6 +37,7 @@ def make(context):
     nodes = []
 
     def made(**values):
+        values = {"allow_several_publishers": True, **values}  # nodes of other tests live on
         overrides = [RosParameter(k.replace("__", "."), value=v) for k, v in values.items()]
         nodes.append(WarpdynNode(context=context, parameter_overrides=overrides))
         return nodes[-1]

@@ -8,7 +8,12 @@ from feeling import feeling_fleet
 from fleets import MODEL, Q, panda_settings
 
 import warpdyn as wd
-from ros2_node.control.external_torques import ExternalTorques, joints_before
+from ros2_node.control.external_torques import (
+    LEAST_FELT,
+    ExternalTorques,
+    explaining_wrench,
+    joints_before,
+)
 from ros2_node.control.payload import Payload
 
 KNOWN = np.ones(8, dtype=bool)
@@ -39,6 +44,50 @@ def test_it_feels_what_pushes_with_the_load_and_the_gravity_that_are_set():
     moved = wd.gravity_torques(MODEL.with_payload("panda_link7", 1.0, (0, 0, 0)), Q)
     np.testing.assert_allclose(settle(torques, moved - PUSH), PUSH, atol=1e-6)
     np.testing.assert_allclose(torques.weigh(), moved, atol=1e-9)
+
+
+UR5E = wd.load_robot("ur5e")
+WRENCH = np.array([5.0, -8.0, 12.0, 0.4, -0.2, 0.3])
+
+
+def local_jacobian(model, q, frame):
+    return wd.oracle(wd.jacobian, model, q, frame=frame, reference="local")
+
+
+def test_a_wrench_is_exact_where_the_joints_feel_it():
+    """UR5e in a regular pose, whose Jacobian has a condition number of 12: damped least squares with
+    0.01 was up to 2.4 % off. Of an arm of three joints, what they can feel is exact as well."""
+    q = np.array([0.3, -1.4, 1.1, -0.5, 1.2, 0.4])
+    J = local_jacobian(UR5E, q, "tool0")
+    assert 10.0 < np.linalg.cond(J) < 14.0
+    np.testing.assert_allclose(explaining_wrench(J, J.T @ WRENCH), WRENCH, atol=1e-11)
+    J = J[:, :3]
+    found = explaining_wrench(J, J.T @ WRENCH)
+    np.testing.assert_allclose(J.T @ found, J.T @ WRENCH, atol=1e-11)
+    np.testing.assert_allclose(found, np.linalg.pinv(J.T) @ J.T @ WRENCH, atol=1e-10)
+
+
+def test_a_wrench_stays_bounded_near_singular_poses():
+    """Noise grows by at most 1 / LEAST_FELT, on the way into a singular pose without a step."""
+    noise = np.random.default_rng(0).normal(size=(200, 6))
+    before = None
+    for bend in np.linspace(0.2, 0.0, 201):  # the wrist's second joint at 0 is singular
+        J = local_jacobian(UR5E, np.array([0.3, -1.4, 1.1, -0.5, bend, 0.4]), "tool0")
+        grown = [np.linalg.norm(explaining_wrench(J, x)) / np.linalg.norm(x) for x in noise]
+        assert max(grown) <= 1.0 / LEAST_FELT * (1 + 1e-9)
+        found = explaining_wrench(J, J.T @ WRENCH)
+        assert np.linalg.norm(found) <= np.linalg.norm(WRENCH) * (1 + 1e-9)
+        assert before is None or np.abs(found - before).max() < 0.5
+        before = found
+
+
+def test_the_wrench_of_the_node_is_exact():
+    """Through the observer, on the hand and in its axes."""
+    fleet = feeling_fleet(external_wrench_link="panda_hand")
+    torques = fleet.robots[0].touch.torques
+    J = local_jacobian(MODEL, Q, "panda_hand")
+    settle(torques, wd.gravity_torques(MODEL, Q) - J.T @ WRENCH)
+    np.testing.assert_allclose(torques.wrench[0], WRENCH, atol=1e-6)
 
 
 def test_a_link_that_is_not_there_is_refused():

@@ -113,19 +113,20 @@ class LedArm:
     """MuJoCo's panda with friction of 2 N·m and 1 N·m·s/rad in its hinges under law teaching, in the
     test's own time."""
 
-    def __init__(self, scale: float, pose=POSE, **values) -> None:
+    def __init__(self, scale: float, pose=POSE, coulomb=2.0, **values) -> None:
         self.arm = Arm(URDF, pose, damping=1.0, friction=2.0)
         self.fleet = panda_fleet(
             law="teaching",
             law_inputs__damping=0.1,
             friction__scale=[*[scale] * 7, 0.0],
-            friction__coulomb=2.0,
+            friction__coulomb=coulomb,
             friction__viscous=1.0,
             ramp_time=0.0,
             state_timeout=0.1,
             **values,
         )
         self.robot = self.fleet.robots[0]
+        self.fleet.dynamics.friction.clock = lambda: self.now
         columns = [self.arm.names.index(name) for name in MODEL.joint_names]
         self.columns, self.now = np.array(columns), 0.0
         self.torque, self.push = np.zeros(self.arm.model.nv), np.zeros(self.arm.model.nv)
@@ -159,6 +160,74 @@ def test_a_hand_needs_less_force():
         forces[scale] = np.mean(pulled[len(pulled) // 2 :])
     assert forces[0.0] == pytest.approx(2.0 + 0.4 + 0.04, rel=0.05)
     assert forces[0.8] == pytest.approx(0.2 * 2.4 + 0.04, rel=0.1)
+
+
+def touched(**values):
+    """Positions of panda's seven hinges, one row every 2 ms, for 8 s after a touch of the first one."""
+    led, ways = LedArm(1.0, **values), []
+    joint = led.arm.names.index("panda_joint1")
+    while led.now < 8.3:
+        led.push[joint] = 6.0 if led.now < 0.3 else 0.0
+        led.cycle()
+        ways.append(led.arm.data.qpos[:7].copy())
+    return np.array(ways[150:])
+
+
+def test_friction_that_is_overstated_does_not_drive_the_arm_on_and_on():
+    """3 N·m told for 2, all of it overcome: a touch sets it in motion, at 1.3 rad/s for ever. With
+    friction.travel it comes to rest, though a joint at rest may be set in motion by the others once more."""
+    ways = touched(coulomb=3.0, friction__travel=0.0)
+    assert np.abs(np.diff(ways[:, 0])).sum() > 5.0
+    ways = touched(coulomb=3.0)
+    assert np.abs(ways[-1] - ways[-1000]).max() < 1e-3, "within the last two seconds"
+    assert np.abs(np.diff(ways, axis=0)).sum(axis=0).max() < 2.0, (
+        "at most two times friction.travel"
+    )
+
+
+def test_the_way_is_bounded_and_a_rest_gives_it_back():
+    """All of it within four fifths of the way, less up to its end, none beyond, to and fro. Per joint and
+    robot. Laws that hold a position have no such bound."""
+    state = State.of_robots(MODEL, 2)
+    settings = panda_settings(law="teaching", friction__scale=1.0, friction__coulomb=2.0)
+    friction, clock = FrictionCompensation(MODEL, settings, state), [0.0]
+    friction.clock, friction._at = lambda: clock[0], 0.0
+
+    def move(way, v, seconds=0.001, by=friction):
+        """What is added to joint 1 of either robot, of which the first moves."""
+        clock[0] += seconds
+        state.q[0, 0] += way
+        state.v[:, 0], state.torque[:] = v, 0.0
+        by.add()
+        return state.torque[:, 0].copy()
+
+    full = move(0.0, 0.5)[0]
+    assert full > 1.9
+    np.testing.assert_allclose(move(0.4, 0.5), full)
+    np.testing.assert_allclose(move(-0.4, -0.5), -full)
+    np.testing.assert_allclose(move(0.1, 0.5), [0.5 * full, full], rtol=1e-9)
+    np.testing.assert_allclose(move(0.2, 0.5), [0.0, full])
+    move(0.0, 0.0, seconds=0.09)  # at 0.3 of the time of a rest
+    np.testing.assert_allclose(move(0.0, -0.5), [-full, -full], rtol=1e-9)
+    move(0.0, 0.0, seconds=0.3)
+    np.testing.assert_allclose(move(0.1, 0.5), full)
+    held = FrictionCompensation(MODEL, settings, state, law_holds=True)
+    np.testing.assert_allclose(move(5.0, 0.5, by=held), full)
+
+
+def test_which_laws_hold_a_position():
+    """Those that read a position or a pose to be at; not teaching, and not mode inverse_dynamics."""
+    joints = {"law_inputs__stiffness": 100.0}
+    frame = {"law_options": ["frame=panda_hand"], "law_inputs__stiffness": [100.0] * 6}
+    for holds, values in (
+        (False, {"law": "teaching"}),
+        (True, {"law": "joint_impedance", **joints}),
+        (True, {"law": "cartesian_impedance", **frame}),
+        (False, {"mode": "inverse_dynamics"}),
+        (True, {"mode": "computed_torque"}),
+    ):
+        friction = panda_fleet(**values, friction__scale=1.0).dynamics.friction
+        assert friction.bounded is not holds, values
 
 
 def test_it_does_not_drift_in_a_minute():

@@ -44,6 +44,14 @@ def rooted(robot, q, gain: ()):
 
 
 @wd.kernel
+def bounded(robot, q, gain: ()):
+    return gain * robot.gravity_torques(q)
+
+
+largest_bounded = {"gain": 5.0}
+
+
+@wd.kernel
 def shaped(robot, q, K: (2, 2), k: ("nv",)):
     return k * (K[0, 0] + K[1, 1] + 10 * K[0, 1]) + 0 * q
 
@@ -336,8 +344,24 @@ def test_one_number_serves_all_joints_and_n_are_the_diagonal(file):
     ("name", "values", "said"),
     [
         ("joint_impedance", {"law_inputs__stiffness": -1.0}, "stiffness must be at least 0"),
-        ("cartesian_impedance", {"law_options": ["frame=panda_hand"]}, "needs .*inputs.stiffness"),
+        ("joint_impedance", {}, "needs .*inputs.stiffness: 8 numbers, or one for all joints"),
+        (
+            "cartesian_impedance",
+            {"law_options": ["frame=panda_hand"]},
+            "needs .*inputs.stiffness: 36 numbers, or 6 for its diagonal",
+        ),
         ("teaching", {"law_inputs__max_speed": -1.0}, "max_speed must be at least 0"),
+        (
+            "joint_impedance",
+            {"law_inputs__stiffness": 1e9},
+            r"stiffness must be at most 100000, got 1e\+09: is its unit right\?",
+        ),
+        (
+            "cartesian_impedance",
+            {"law_options": ["frame=panda_hand"], "law_inputs__stiffness": [1e9] * 6},
+            r"stiffness must be at most 100000, got 1e\+09",
+        ),
+        ("teaching", {"law_inputs__coupling": 1e9}, r"coupling must be at most 100000"),
     ],
 )
 def test_the_laws_of_the_node_are_kernels_like_any_other(name, values, said):
@@ -345,6 +369,27 @@ def test_the_laws_of_the_node_are_kernels_like_any_other(name, values, said):
     assert loaded(name).text is loaded(LAWS[name]).text
     with pytest.raises(ValueError, match=f"law {name}.*{said}"):
         check_robot(MODEL, panda_settings(law=name, **values))
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_every_input_of_a_law_of_the_node_has_a_largest_number(name):
+    """At least its default."""
+    kernel = loaded(name)
+    largest = kernel.text.__globals__[f"largest_{name}"]
+    assert set(largest) == set(inputs_of(kernel))
+    for input_name, most in largest.items():
+        default = kernel.signature.arrays[input_name].default
+        assert default is None or np.abs(default[0]).max() <= most
+
+
+def test_a_law_of_ones_own_takes_finite_numbers_or_what_it_says(file):
+    """Any finite number; with `largest_NAME` beside the kernel those up to it."""
+    check_robot(MODEL, panda_settings(law=f"{file}:rooted", law_inputs__gain=1e200))
+    for bad in (np.inf, -np.inf, np.nan):
+        with pytest.raises(ValueError, match=r"law_inputs.gain must (be finite|lie)"):
+            panda_settings(law=f"{file}:rooted", law_inputs__gain=bad)
+    with pytest.raises(ValueError, match="bounded: gain must be at most 5, got 6"):
+        check_robot(MODEL, panda_settings(law=f"{file}:bounded", law_inputs__gain=-6.0))
 
 
 def test_a_law_of_a_link_that_is_not_there_is_refused():

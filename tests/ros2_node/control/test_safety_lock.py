@@ -35,6 +35,9 @@ WIDER: list[tuple[str, Any, Any]] = [
     ("reference_violation", "reject", "clip"),
     ("reference_timeout", 0.5, 0.0),
     ("missing_joint_policy", "reject", "hold"),
+    ("friction.travel", 1.0, 0.0),
+    ("friction.travel", 1.0, 2.0),
+    ("allow_several_publishers", False, True),
     ("collision_threshold", 10.0, 0.0),
     ("collision_threshold", 10.0, 20.0),
     ("collision_speed_factor", 0.0, 1.0),
@@ -55,6 +58,8 @@ NARROWER: list[tuple[str, Any, Any]] = [
     ("position_limit_margin", 1.0, 0.1),
     ("max_reference_acceleration", 100.0, 50.0),
     ("reference_timeout", 0.0, 0.5),
+    ("friction.travel", 0.0, 1.0),
+    ("allow_several_publishers", True, False),
     ("collision_threshold", 0.0, 10.0),
     ("collision_speed_factor", 1.0, 0.0),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
@@ -58,6 +59,22 @@ def test_requests_reach_the_named_robots_only(two):
     )
     assert two.reset([0, 1])[0] and not two.robots[0].fault
     assert two.enable([0, 1], False, 0.0, 0.0) == (True, "2 robots: already disabled; live: none")
+
+
+def test_a_robot_whose_topics_others_publish_is_not_enabled(two):
+    """Nor by itself; the other one is, and one that is enabled goes on."""
+    two.crowd(0, "/joint_states has 2 publishers")
+    good, text = two.enable([0, 1], True, 0.0, 0.0)
+    assert not good and text == "left: /joint_states has 2 publishers; live: right"
+    two.robots[0].starting = True
+    two.fleet.compute()
+    two.robots[0].command(0.0, 0.0)
+    assert not two.robots[0].enabled
+    two.crowd(1, "/joint_states has 2 publishers")
+    assert two.robots[1].enabled
+    two.crowd(0, "")
+    two.crowd(1, "")
+    assert two.enable([0], True, 0.0, 0.0)[0]
 
 
 def test_without_a_model_requests_say_so():
@@ -126,6 +143,37 @@ def test_a_load_on_another_link_warms_kernels_beside_and_another_load_does_not()
         with pytest.raises(ValueError, match="payload"):
             supervisor.change(bad)
     assert dynamics.total_mass == pytest.approx(mass + 2.5)
+
+
+def test_a_payload_too_heavy_for_its_joints_is_refused_where_the_robot_is():
+    """`payload.mass: 200.0` for 20.0: by parameter while enabled or not, and at ~/enable of a node that has
+    started with it. What is set then stays as it was."""
+    supervisor = ready(panda_settings(payload__link="panda_hand", payload__mass=200.0))
+    (robot,) = supervisor.robots
+    feed(robot, 0.0)
+    said = r"payload.mass 200 kg alone exceeds effort limits .*panda_joint2 \d+\.?\d* of 87"
+    good, text = supervisor.enable([0], True, 0.0, 0.0)
+    assert not good and re.search(said, text)
+    supervisor.change({"payload.mass": 2.0})
+    assert supervisor.enable([0], True, 0.0, 0.0)[0]
+    for bad in ({"payload.mass": 200.0}, {"payload.com": [0.0, 0.0, 90.0]}):
+        with pytest.raises(ValueError, match="alone exceeds effort limits"):
+            supervisor.change({"ramp_time": 3.0, **bad})
+    assert supervisor.settings.payload_mass == 2.0 and supervisor.settings.ramp_time == 1.0
+    assert supervisor.fleet.dynamics.payload.mass == 2.0
+    supervisor.change({"effort_limit_scale": 0.01})  # narrower limits are always taken
+
+
+def test_a_start_by_itself_waits_for_a_payload_that_can_be_carried():
+    values = {"payload__link": "panda_hand", "payload__mass": 200.0, "start_enabled": True}
+    supervisor = ready(panda_settings(**values))
+    (robot,) = supervisor.robots
+    for enabled in (False, True):
+        feed(robot, 0.0)
+        supervisor.fleet.compute()
+        robot.command(0.0, 0.0)
+        assert robot.enabled == enabled
+        supervisor.change({"payload.mass": 2.0})
 
 
 def test_loads_on_links_that_were_warm_before_make_no_kernel(monkeypatch):

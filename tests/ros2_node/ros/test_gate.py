@@ -135,6 +135,15 @@ def test_a_start_by_itself_asks_and_tries_again_while_a_state_is_stale(make):
     assert len(made.supervisor.asked) == 4
 
 
+def test_publishers_are_counted_before_anything_is_enabled(make):
+    made, looks = make(), []
+    made.gate._look = lambda: looks.append(len(made.supervisor.asked))
+    function, robots = made.served["~/enable"]
+    function(robots, SetBool.Request(data=True))
+    function(robots, SetBool.Request(data=False))
+    assert looks == [0]
+
+
 def test_who_is_closed_while_its_controller_is_asked_does_not_start(make):
     """Neither by itself nor by an ~/enable that waits: what was said last counts, robot by robot."""
     made = make(command_controller="c", start_enabled=True)

@@ -13,7 +13,11 @@ class DeclareLaunchArgument:
         description: str | None = None,
         choices: Any = None,
     ) -> None:
+        assert choices is None or len(choices), "launch refuses an empty list"
+        if choices and isinstance(default_value, str):
+            assert default_value in choices
         self.name, self.default_value, self.description = name, default_value, description
+        self.choices = choices
 
 
 class OpaqueFunction:
@@ -21,6 +25,11 @@ class OpaqueFunction:
         self, *, function: Callable[[Any], Sequence[Any] | None], condition: Any = None
     ) -> None:
         self.function, self.condition = function, condition
+
+
+class Shutdown:
+    def __init__(self, *, reason: str = "reason not given") -> None:
+        self.reason, self.condition = reason, None
 
 
 class LogInfo:

@@ -16,6 +16,7 @@ class Node:
         ros_arguments: Any = None,
         arguments: Any = None,
         condition: Any = None,
+        on_exit: Any = None,
         output: str = "log",
     ) -> None:
         self.package, self.executable, self.name, self.namespace = (
@@ -26,4 +27,5 @@ class Node:
         )
         self.parameters, self.remappings = list(parameters or ()), list(remappings or ())
         self.arguments, self.condition = list(arguments or ()), condition
+        self.on_exit = on_exit
         self.ros_arguments = list(ros_arguments or ())

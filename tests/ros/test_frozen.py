@@ -1,0 +1,99 @@
+"""A node that was frozen (SIGSTOP, then SIGCONT) for longer than `state_timeout`, in every mode and law and with
+either executor: its robot is stopped, and no torque of a state after the gap leaves. A hundred times for each
+executor before a release; once for some of them always."""
+
+from __future__ import annotations
+
+import signal
+import time
+
+import numpy as np
+import pytest
+from harness import NodeProcess, Peer
+
+NAMES = [*(f"panda_joint{i}" for i in range(1, 8)), "panda_finger_joint1"]
+Q = np.array([0.3, -0.7, 0.2, -2.0, 0.4, 1.5, 0.1, 0.02])
+TIMEOUT, FROZEN = 0.25, 0.5
+"""`state_timeout`, and how long the process is frozen [s]."""
+KINDS = {
+    "gravity": {},
+    "inverse_dynamics": {"mode": "inverse_dynamics"},
+    "computed_torque": {"mode": "computed_torque"},
+    "joint_impedance": {"law": "joint_impedance", "law_inputs.stiffness": [200.0]},
+    "cartesian_impedance": {
+        "law": "cartesian_impedance",
+        "law_options": ["frame=panda_hand"],
+        "law_inputs.stiffness": [500.0, 500.0, 500.0, 30.0, 30.0, 30.0],
+    },
+    "teaching": {"law": "teaching"},
+}
+"""Parameters of every mode and law of an arm."""
+REPETITIONS = 17
+"""Of each kind: 102 for an executor."""
+
+
+def frozen_once(node: NodeProcess, peer: Peer) -> None:
+    """Enable, freeze while the arm moves on, go on; AssertionError unless the robot is stopped."""
+    q = Q.copy()
+
+    def send() -> None:
+        peer.send(NAMES, q, np.zeros(8))
+        peer.spin(0.004)
+
+    # On a busy machine the watchdog may fire while the torques rise: then once more.
+    def at_full_torque() -> bool:
+        peer.enable(each=send)
+        for _ in range(40):
+            send()
+        last = np.array(peer.commands[-5:])
+        return peer.message == "enabled" and abs(last[0, 3]) > 15.0 and np.ptp(last[:, 3]) < 1e-9
+
+    peer.wait(at_full_torque, "full torque")
+    node.process.send_signal(signal.SIGSTOP)
+    end = time.monotonic() + 0.1  # what was sent before is on its way
+    while time.monotonic() < end:
+        peer.spin(0.005)
+    before = len(peer.commands) - 1
+    q[3] += 0.3
+    end = time.monotonic() + FROZEN
+    while time.monotonic() < end:
+        send()
+    node.process.send_signal(signal.SIGCONT)
+    peer.wait_for_message("state lost", each=send)
+    peer.wait(lambda: not np.any(peer.commands[-5:]), "five zeros", each=send)
+    for _ in range(20):
+        send()
+    assert peer.message.startswith("state lost"), peer.message
+    sent = np.array(peer.commands[before:])
+    sizes = sent[:, 3] / sent[0, 3]
+    assert np.abs(sent - np.outer(sizes, sent[0])).max() < 1e-9, (
+        "no torque of a state after the gap"
+    )
+    assert (np.diff(sizes) <= 1e-9).all() and not sizes[-5:].any()
+
+
+def frozen(executor: str, kind: str, repetitions: int, context: object) -> None:
+    parameters = {"robot_description_file": "panda", "ramp_time": 0.05, "executor": executor}
+    parameters |= {"state_timeout": TIMEOUT, "diagnostics_period": 0.1, **KINDS[kind]}
+    with NodeProcess(parameters) as node:
+        node.wait_for("ready: panda")
+        peer = Peer(context)
+        peer.matched()
+        for _ in range(repetitions):
+            frozen_once(node, peer)
+            peer.commands.clear()
+        peer.close()
+
+
+@pytest.mark.parametrize(
+    ("executor", "kind"), [("events", "joint_impedance"), ("single", "computed_torque")]
+)
+def test_a_frozen_node_stops_its_robot_under_a_law(executor, kind, context):
+    frozen(executor, kind, 2, context)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("executor", ["events", "single"])
+def test_a_frozen_node_stops_its_robot_every_time(executor, kind, context):
+    frozen(executor, kind, REPETITIONS, context)

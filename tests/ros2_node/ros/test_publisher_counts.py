@@ -1,0 +1,81 @@
+"""Publishers beside those that should be there, with a stand-in for the graph; over DDS in
+tests/ros/test_several_publishers.py."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from recording_node import RecordingNode
+
+from ros2_node.control.settings import Settings
+from ros2_node.ros.publisher_counts import PublisherCounts
+from ros2_node.ros.topics import RobotNames
+
+
+def ends(*names):
+    """What the graph says of publishers, by full names of their nodes."""
+    pairs = [name.rpartition("/") for name in names]
+    return [
+        SimpleNamespace(node_name=name, node_namespace=space or "/") for space, _, name in pairs
+    ], []
+
+
+@pytest.fixture
+def made():
+    def make(**values):
+        node, crowded, lines, remarks = RecordingNode(), {}, {}, {}
+        supervisor = SimpleNamespace(settings=Settings.of(values), crowd=crowded.__setitem__)
+        diagnostics = SimpleNamespace(
+            remark=lambda subject, text, i: remarks.__setitem__((subject, i), text),
+            add_lines=lambda told, i: lines.__setitem__(i, told),
+        )
+        names = [RobotNames("l/", "l/warpdyn/"), RobotNames("r/", "r/warpdyn/")]
+        topics = [SimpleNamespace(commands_topic=each.private + "commands") for each in names]
+        counts = PublisherCounts(node, supervisor, diagnostics, names, topics)
+        for each in "lr":
+            node.endpoints[f"/{each}/joint_states"] = ends("/driver")
+            node.endpoints[f"/{each}/warpdyn/commands"] = ends("/warpdyn")
+        return SimpleNamespace(
+            node=node, counts=counts, crowded=crowded, lines=lines, remarks=remarks
+        )
+
+    return make
+
+
+def test_one_publisher_of_each_is_right(made):
+    two = made()
+    two.counts.look()
+    assert two.crowded == {0: "", 1: ""} and not any(two.remarks.values())
+    assert two.lines[0] == {"publishers of joint_states": "1", "publishers of commands": "1"}
+
+
+def test_another_publisher_withholds_its_robot_alone(made):
+    """Also a node of this one's name; and it is over when that is gone."""
+    two = made()
+    two.node.endpoints["/r/joint_states"] = ends("/driver", "/arms/viewer")
+    two.node.endpoints["/l/warpdyn/commands"] = ends("/warpdyn", "/warpdyn")
+    two.counts.look()
+    assert two.crowded[0].startswith("/l/warpdyn/commands has 2 publishers (/warpdyn, /warpdyn)")
+    assert two.crowded[1].startswith("/r/joint_states has 2 publishers (/arms/viewer, /driver)")
+    assert two.remarks["several publishers", 1] == two.crowded[1]
+    assert two.lines[1]["publishers of joint_states"] == "2 (/arms/viewer, /driver)"
+    two.node.endpoints["/r/joint_states"] = ends("/driver")
+    two.counts.look()
+    assert two.crowded[1] == "" and two.crowded[0]
+
+
+def test_the_parameter_lets_several_publish(made):
+    """They are still counted."""
+    two = made(allow_several_publishers=True)
+    two.node.endpoints["/r/joint_states"] = ends("/driver", "/gripper")
+    two.counts.look()
+    assert not any(two.crowded.values()) and not any(two.remarks.values())
+    assert two.lines[1]["publishers of joint_states"].startswith("2 ")
+
+
+def test_a_policy_has_odometry_of_one_node(made):
+    two = made(policy="quadruped_velocity")
+    two.node.endpoints["/l/odom"] = ends("/camera", "/legs")
+    two.counts.look()
+    assert two.crowded[0].startswith("/l/odom has 2 publishers (/camera, /legs)")
