@@ -101,7 +101,7 @@ def test_computed_torque_tracks_and_holds():
     """M(q) (a + kp e + kd de) + h(q, v), about the present position until a reference comes."""
     tracking = panda_fleet(mode="computed_torque", kp=[50.0] * 8, kd=5.0, state_timeout=1.0)
     robot = tracking.robots[0]
-    v = np.linspace(-0.5, 0.3, 8)
+    v = np.array([*np.linspace(-0.5, 0.3, 7), 0.0])
     feed(robot, 0.0, v=v)
     robot.enable(0.0, 0.0)
     feed(robot, 0.1, Q + 0.01, v)
@@ -230,10 +230,12 @@ def test_a_robot_far_from_its_reference_is_not_enabled_and_one_that_goes_astray_
     assert robot.enable(0.0, 0.0) == (True, "enabled")
     feed(robot, 0.01, v=0 * Q)
     assert launch(fleet, robot, 0.01)[1] is not None
-    pushed = Q.copy()
-    pushed[2] -= 0.15
-    feed(robot, 0.02, pushed, 0 * Q)
-    assert launch(fleet, robot, 0.02)[1] is None and robot.output.stopping
+    pushed, v = Q.copy(), 0 * Q
+    v[2] = -1.5
+    for k in range(10):
+        pushed[2] -= 0.015
+        feed(robot, 0.02 + 0.01 * k, pushed, v)
+    assert launch(fleet, robot, 0.11)[1] is None and robot.output.stopping
     assert (
         robot.fault == "panda_joint3 is 0.25 from its reference, more than max_tracking_error 0.2"
     )
