@@ -22,7 +22,7 @@ PERIOD = 1e-3
 class SimulatedArm:
     """A robot by name (or the text of a URDF) whose states reach the node `rate` times a second.
 
-    The torque of a state acts from the next state on. damping [N·m·s/rad] is that of the joints.
+    The torque of a state acts until the next one. No stops end the joints' ranges. damping [N·m·s/rad] is that of the joints.
     """
 
     def __init__(
@@ -36,6 +36,7 @@ class SimulatedArm:
         text = robot if robot.lstrip().startswith("<") else urdf_text(robot)
         self.period = 1.0 / rate
         self.arm = Arm(text, pose or {}, damping, min(PERIOD, self.period))
+        self.arm.model.jnt_limited[:] = 0
         self.steps = round(self.period / self.arm.model.opt.timestep)
         named = {name.replace("__", "."): x for name, x in values.items()}
         settings = Settings.of({"robot_description": text, "ramp_time": 0.05, **named})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 REJECTIONS = (
     "unreadable_message",
     "empty_message",
@@ -36,6 +38,7 @@ NOTICES = (
     "reference_too_far",
     "reference_too_fast",
     "reference_clipped",
+    "reference_beyond_limit",
     "pose_other_frame",
     "pose_nonfinite",
     "pose_no_rotation",
@@ -62,3 +65,8 @@ NOTICES = (
     "clock_jump",
 )
 """What is counted besides: odd things that do not reject a state, and other inputs refused."""
+
+
+def counted(counts: Mapping[str, int], reasons: Sequence[str]) -> str:
+    """Those of the reasons that were counted, with their counts."""
+    return ", ".join(f"{reason} {counts[reason]}" for reason in reasons if counts[reason])

@@ -79,6 +79,8 @@ class TorqueOutput:
         """What is added to the largest step of each joint: infinity where it has no rate."""
         self._rate_is_limited = bool(has_rate.any())
         is_limited = np.isfinite(limit)
+        self.effort_limit = limit
+        """Effort limits without effort_limit_scale; inf where there is none."""
         self.limit = np.where(is_limited, limit, np.finfo(float).max)
         self.limit[is_limited] *= settings.effort_limit_scale
         with np.errstate(divide="ignore"):  # where nothing may leave, no ratio is small enough

@@ -15,8 +15,8 @@ from simulated_arms import SimulatedArm
 import warpdyn as wd
 from ros2_node.control.fleet import Fleet
 from ros2_node.control.joint_states import JointStates
+from ros2_node.control.phase import Phase
 from ros2_node.control.position_steps import JITTER, SLACK
-from ros2_node.control.robot import Phase
 from ros2_node.control.settings import Settings
 from ros2_node.control.state import State
 from ros2_node.demo.plant import READY

@@ -10,7 +10,8 @@ from fleets import MODEL, NAMES, Q, feed, launch, panda_fleet, panda_settings, w
 
 import warpdyn as wd
 from ros2_node.control.fleet import Fleet
-from ros2_node.control.robot import FLOAT_TIME, Phase
+from ros2_node.control.phase import Phase
+from ros2_node.control.robot import FLOAT_TIME
 from ros2_node.control.settings import Settings
 from ros2_node.control.torque_output import LAST_COMMANDS, STOP_TIME
 
