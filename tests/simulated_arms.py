@@ -22,7 +22,8 @@ PERIOD = 1e-3
 class SimulatedArm:
     """A robot by name (or the text of a URDF) whose states reach the node `rate` times a second.
 
-    The torque of a state acts until the next one. No stops end the joints' ranges. damping [N·m·s/rad] is that of the joints.
+    The torque of a state acts until the next one. No stops end the joints' ranges. damping
+    [N·m·s/rad] is that of the joints.
     """
 
     def __init__(
