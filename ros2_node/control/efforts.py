@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .joint_states import JointStates, NameMap
+from .joint_states import JointStates
+from .name_maps import NameMap
 
 LONGEST = 0.1
 """After a longer pause between two states the observer begins anew [s]."""

@@ -1,18 +1,19 @@
-"""From the names and numbers of a JointState to columns of q and v: the mapping and its checks."""
+"""From the numbers of a JointState to q and v, and the checks of them."""
 
 from __future__ import annotations
 
 from array import array
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from warpdyn import Model
 
-from .finite_difference import FiniteDifference, Index, short_way
+from .finite_difference import FiniteDifference
+from .name_maps import NameMap, NameMaps
+from .position_steps import FASTEST, JUMP_MARGIN, SLACK, PositionSteps
 from .settings import Settings
 from .state import State
 
@@ -20,38 +21,11 @@ POSITION_BOUND = 1e4
 """A joint position beyond this is nonsense [rad, m]."""
 MIMIC_TOLERANCE = 1e-2
 """How far a mimic joint may be from where its source puts it [rad, m]."""
-MAX_MAPS = 32
-"""Lists of names that are remembered; a publisher of ever new names must not fill the memory."""
 FUTURE = 1_000_000_000
 """A stamp this far ahead of the clock is noticed [ns]."""
-JUMP_TIME, JUMP_MARGIN, FASTEST = 0.05, 0.1, 20.0
-"""A position jumps when it changes by more than twice the velocity limit allows in the time
-passed plus JUMP_TIME [s], plus JUMP_MARGIN [rad, m]; a joint without velocity limit counts as
-FASTEST [rad/s, m/s]."""
 SPEED_FACTOR, FREE_SPEED = 2.0, 100.0
 """A velocity beyond this factor on the joint's limit is no velocity, and its message is dropped; a
 joint without limit may reach FREE_SPEED [rad/s, m/s]."""
-
-
-@dataclass(eq=False)
-class NameMap:
-    """What one list of names means: entry `entries[k]` of the message is coordinate
-    `columns[k]`."""
-
-    names: list[str]
-    problem: str | None
-    entries: Index
-    columns: Index
-    """Both are `slice(None)` where the message is q itself."""
-    v_columns: Index
-    missing: np.ndarray
-    unknown: int
-    mimics: tuple[tuple[int, int, float, float], ...]
-    """(entry, entry of its source, multiplier, offset)"""
-    complete: bool
-    stamp: int = 0
-    needed: np.ndarray | None = None
-    """The positions that are read, of the message before."""
 
 
 class _Unnoted(NamedTuple):
@@ -63,7 +37,8 @@ class _Unnoted(NamedTuple):
     stamp: int
     now: float
     frozen: bool
-    jumped: bool
+    odd: str
+    """How its positions contradict those before, if they do."""
 
 
 def single_joints(model: Model) -> tuple[str, ...]:
@@ -111,23 +86,23 @@ class JointStates:
         self._continuous = np.zeros(model.nq, dtype=bool)
         for name in self.joints:
             self._continuous[self._q_of[name]] = model.joint(name).kind.name == "continuous"
-        self._fastest = np.full(model.nq, FASTEST)
+        fastest = np.full(model.nq, FASTEST)
         limit = model.velocity_limit[self._needed_v]
         is_limited = (limit > 0.0) & np.isfinite(limit)
-        self._fastest[self._needed_q] = np.where(is_limited, limit, FASTEST)
+        fastest[self._needed_q] = np.where(is_limited, limit, FASTEST)
         believed = np.full(model.nq, FREE_SPEED)
         believed[self._needed_q] = np.where(is_limited, SPEED_FACTOR * limit, FREE_SPEED)
         self._believed = believed
         """Largest speed of each coordinate that is believed."""
         self._slowest = float(believed.min())
         self._difference = FiniteDifference(believed, self._continuous)
-        self._mimics = {j.name: j.mimic for j in model.joints if j.mimic is not None}
+        self._steps = PositionSteps(fastest, self._continuous)
         self.lag = 0.0
         """By how much the last stamp was older than this node's clock [s]; zero without a stamp."""
         self._seen = np.full(model.nq, -np.inf)
         self._unnoted: _Unnoted | None = None
         self._set_limits(settings)
-        self._maps: dict[tuple[str, ...], NameMap] = {}
+        self._maps = NameMaps(model, self._q_of, self._v_of_q)
         self._recent: NameMap | None = None
 
     def read(
@@ -174,7 +149,7 @@ class JointStates:
         # A publisher sends the same names again and again: comparing lists is quicker than hashing.
         m = self._recent
         if m is None or m.names != names:
-            m = self._recent = self._map(names)
+            m = self._recent = self._maps.find(names)
         if m.problem is not None:
             return m.problem
         if len(position) != len(names) or len(velocity) not in (0, len(names)):
@@ -185,14 +160,29 @@ class JointStates:
             return "position_out_of_range" if np.isfinite(p).all() else "nonfinite_position"
         step = p - self.q[m.columns]
         # One product tells of nearly every message that nothing jumped; only then by joint.
-        jumped = not step @ step <= JUMP_MARGIN**2 and self._jumps(m, step, now)
-        if jumped and self.strict:
-            return "position_jump_dropped"
+        moved = step @ step
+        odd = ""
+        if not moved <= JUMP_MARGIN**2 and self._jumps(m, step, now):
+            odd = "position_jump"
+            if self.strict:
+                return "position_jump_dropped"
         if self._settings.needs_velocity:
-            # Before q changes, and only when nothing can refuse the message any more.
+            source = self._settings.velocity_source
+            differs = not moved <= SLACK**2 and source != "zero"
+            # A difference is taken of positions that are believed, so they are checked before it.
+            is_first = differs and source == "finite_difference"
+            against = is_first and self._contradicts(m, p, None, stamp, now)
+            if against and self.strict:
+                return "position_against_velocity_dropped"
+            # Before q changes, and only when nothing but its positions can refuse the message.
             speed = self._speed(m, p, velocity, stamp, now)
             if isinstance(speed, str):
                 return speed
+            if differs and not is_first and isinstance(speed, np.ndarray):
+                against = self._contradicts(m, p, speed, stamp, now)
+                if against and self.strict:
+                    return "position_against_velocity_dropped"
+            odd = odd or ("position_against_velocity" if against else "")
             self.v[m.v_columns] = speed
         elif self._settings.feels:
             speed = self._speed(m, p, velocity, stamp, now)
@@ -201,7 +191,7 @@ class JointStates:
         # is not read does not count: it may be NaN, which equals nothing.
         frozen = 0 != stamp == m.stamp and m.needed is not None and np.array_equal(p, m.needed)
         self.q[m.columns] = p
-        self._unnoted = _Unnoted(m, position, p, stamp, now, frozen, jumped)
+        self._unnoted = _Unnoted(m, position, p, stamp, now, frozen, odd)
         # Numbers of a part are kept even when it is rejected: the other part may follow at once.
         if not m.complete and not self._can_merge(m.missing, now):
             return "missing_joint"
@@ -216,7 +206,7 @@ class JointStates:
         """
         if self._unnoted is None:
             return
-        m, position, needed, stamp, now, frozen, jumped = self._unnoted
+        m, position, needed, stamp, now, frozen, odd = self._unnoted
         self._unnoted = None
         counts = self.counts
         if m.unknown:
@@ -237,9 +227,10 @@ class JointStates:
             return
         if 0 < stamp < m.stamp:
             counts["stamp_backwards"] += 1
-        if jumped:
-            counts["position_jump"] += 1
+        if odd:
+            counts[odd] += 1
         self._seen[m.columns] = now
+        self._steps.note(m.columns, stamp, now)
         m.stamp, m.needed = stamp, needed
 
     def forget(self) -> None:
@@ -248,9 +239,9 @@ class JointStates:
         self._seen[:] = -np.inf
         self.lag = 0.0
         self._difference.forget()
+        self._steps.forget()
         self._unnoted = None
-        for m in self._maps.values():
-            m.stamp, m.needed = 0, None
+        self._maps.forget()
 
     def _outside(self) -> np.ndarray:
         """Which coordinates are beyond their limits and the margin (nq,)."""
@@ -309,44 +300,6 @@ class JointStates:
         """What the names of the last message mean."""
         return self._recent
 
-    def _map(self, names: list[str]) -> NameMap:
-        key = tuple(names)
-        name_map = self._maps.pop(key, None) or self._new_map(names)
-        while len(self._maps) >= MAX_MAPS:
-            del self._maps[next(iter(self._maps))]  # the one not used for longest
-        self._maps[key] = name_map
-        return name_map
-
-    def _new_map(self, names: list[str]) -> NameMap:
-        entry_of = {name: i for i, name in enumerate(names)}
-        entries = [i for i, name in enumerate(names) if name in self._q_of]
-        columns = [self._q_of[names[i]] for i in entries]
-        known = {j.name for j in self._model.joints}
-        problem = None
-        if any(name in known and entry_of[name] != i for i, name in enumerate(names)):
-            problem = "duplicate_name"
-        elif not entries:
-            problem = "no_known_joint"
-        mimics = tuple(
-            (i, entry_of[mimic.joint], mimic.multiplier, mimic.offset)
-            for i, name in enumerate(names)
-            if (mimic := self._mimics.get(name)) is not None and mimic.joint in entry_of
-        )
-        missing = sorted(set(self._q_of.values()) - set(columns))
-        in_order = columns == list(range(len(self.q))) and entries == list(range(len(names)))
-        plain = slice(None) if in_order else None
-        return NameMap(
-            names=list(names),
-            problem=problem,
-            entries=plain or np.array(entries, dtype=int),
-            columns=plain or np.array(columns, dtype=int),
-            v_columns=plain or self._v_of_q[columns],
-            missing=np.array(missing, dtype=int),
-            unknown=sum(name not in known for name in names),
-            mimics=mimics,
-            complete=not missing,
-        )
-
     def _can_merge(self, missing: np.ndarray, now: float) -> bool:
         if self._settings.missing_joint_policy == "hold":
             late = missing[now - self._seen[missing] > self._settings.state_timeout]
@@ -356,9 +309,23 @@ class JointStates:
 
     def _jumps(self, m: NameMap, step: np.ndarray, now: float) -> bool:
         """Whether a joint has moved farther than it can have."""
-        passed = now - self._seen[m.columns]
-        allowed = 2.0 * self._fastest[m.columns] * (passed + JUMP_TIME) + JUMP_MARGIN
-        return bool((np.abs(short_way(step, self._continuous[m.columns])) > allowed).any())
+        return self._steps.jumps(m.columns, step, now - self._seen[m.columns])
+
+    def _contradicts(
+        self, m: NameMap, p: np.ndarray, speed: np.ndarray | None, stamp: int, now: float
+    ) -> bool:
+        """Whether positions are not those to which the velocities lead."""
+        q, v, longest = self.q[m.columns], self.v[m.v_columns], self._settings.state_timeout
+        if speed is not None and stamp > 0 and m.stamp > 0:
+            # One product again, of a motion without much acceleration.
+            strayed = p - q - speed * (1e-9 * (stamp - m.stamp))
+            if strayed @ strayed <= SLACK**2:
+                return False
+        if not self._steps.contradicts(m.columns, (q, p), (v, speed), stamp, now, longest):
+            return False
+        if self.strict:
+            self._steps.drop(m.columns, q, v, stamp, now, longest)
+        return True
 
     def _speed(
         self, m: NameMap, p: np.ndarray, velocity: Sequence[float], stamp: int, now: float

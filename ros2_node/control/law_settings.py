@@ -64,6 +64,35 @@ class LawSettings:
             choices=("reject", "clip"),
         ),
     ]
+    joint_limit_repulsion: Annotated[
+        str,
+        Parameter(
+            "by_law",
+            "Whether joints are pushed back before their position limits: in mode computed_torque and in the laws "
+            "that come with the node, always, or never (references then go beyond limits too).",
+            choices=("by_law", "always", "never"),
+        ),
+    ]
+    joint_limit_margin: Annotated[
+        Number,
+        Parameter(
+            0.1,
+            "Where that begins before a limit; at most a twentieth of the joint's range. 0 = nowhere.",
+            "rad or m",
+            low=0.0,
+            high=10.0,
+            per_joint=True,
+        ),
+    ]
+    joint_limit_effort: Annotated[
+        float,
+        Parameter(
+            0.5,
+            "Share of the effort limit with which a joint is pushed back at the position limit itself; 0 = none.",
+            low=0.0,
+            high=1.0,
+        ),
+    ]
     max_pose_error: Annotated[
         tuple[float, ...],
         Parameter(

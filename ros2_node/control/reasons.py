@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 REJECTIONS = (
     "unreadable_message",
     "empty_message",
@@ -12,6 +14,7 @@ REJECTIONS = (
     "nonfinite_position",
     "position_out_of_range",
     "position_jump_dropped",
+    "position_against_velocity_dropped",
     "missing_velocity",
     "nonfinite_velocity",
     "velocity_out_of_range",
@@ -27,6 +30,7 @@ NOTICES = (
     "state_after_gap",
     "position_beyond_limit",
     "position_jump",
+    "position_against_velocity",
     "reference_wrong_length",
     "reference_duplicate_name",
     "reference_unknown_joint",
@@ -34,6 +38,7 @@ NOTICES = (
     "reference_too_far",
     "reference_too_fast",
     "reference_clipped",
+    "reference_beyond_limit",
     "pose_other_frame",
     "pose_nonfinite",
     "pose_no_rotation",
@@ -60,3 +65,8 @@ NOTICES = (
     "clock_jump",
 )
 """What is counted besides: odd things that do not reject a state, and other inputs refused."""
+
+
+def counted(counts: Mapping[str, int], reasons: Sequence[str]) -> str:
+    """Those of the reasons that were counted, with their counts."""
+    return ", ".join(f"{reason} {counts[reason]}" for reason in reasons if counts[reason])

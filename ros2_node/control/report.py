@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .phase import Phase
 from .reasons import NOTICES, REJECTIONS
-from .robot import Phase, Robot
+from .robot import Robot
 from .settings import Settings
 
 OK, WARN, ERROR = 0, 1, 2
@@ -92,6 +93,8 @@ class Reporter:
             parts.append(blind)
         if robot.enabled and (joints := robot.output.saturated(steady)):
             parts.append(f"at the effort limit: {joints}")
+        if robot.enabled and (joints := robot.limits.told(robot.state.q)):
+            parts.append(f"joint_limit: {joints}")
         phase = robot.phase(now)
         text = robot.fault or (robot.lost if phase is Phase.LOST else robot.floating)
         head = f"{phase.value}: {text}" if text else phase.value
@@ -126,6 +129,9 @@ class Reporter:
                 lines |= robot.touch.report()
             if robot.setpoint.refusal:
                 lines["last reference refused"] = robot.setpoint.refusal
+            if robot.setpoint.clipped:
+                lines["last reference clipped"] = robot.setpoint.clipped
+            lines["joint_limit"] = robot.limits.told(robot.state.q) or "none"
             if robot.pose is not None and robot.pose.refusal:
                 lines["last pose refused"] = robot.pose.refusal
             lines["commands clamped"] = str(robot.output.clamped)

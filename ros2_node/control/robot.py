@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from enum import Enum
 
 import numpy as np
 
@@ -12,33 +11,22 @@ from .base_state import BaseMotion
 from .effort_watch import EffortWatch
 from .external_wrench import ExternalWrench
 from .fleet_dynamics import FleetDynamics
+from .joint_limits import JointLimits
 from .joint_states import JointStates
 from .law import Law
 from .payload_limits import overload
+from .phase import Phase
 from .policy_law import PolicyLaw
 from .pose_reference import PoseReference
-from .reasons import NOTICES, REJECTIONS
+from .reasons import NOTICES, REJECTIONS, counted
 from .setpoint import Point, Setpoint
 from .settings import Settings
 from .torque_output import TorqueOutput, finite
 
 FLOAT_TIME = 0.05
-"""Within this commands go over to gravity torques at a collision, to rest at a reference's end, and to
-an external wrench that comes or goes [s]."""
+"""Within this commands go over to gravity torques at a collision, to rest at a reference's end or at a
+joint's limit, and to an external wrench that comes or goes [s]."""
 UNGUARDED = "collision_threshold is set, and no external torque is known"
-
-
-class Phase(Enum):
-    """Where a robot stands; the value is its word in the diagnostics."""
-
-    WAITING = "waiting for joint_states"
-    WAITING_FOR_BASE = "waiting for odom"
-    READY = "ready, disabled"
-    ENABLED = "enabled"
-    FLOATING = "floating"
-    STOPPING = "stopping"
-    LOST = "state lost"
-    FAULT = "fault"
 
 
 class Robot:
@@ -58,6 +46,7 @@ class Robot:
         self.output = TorqueOutput(
             dynamics.model, command_joints(settings, self.states.joints), settings
         )
+        self.limits = JointLimits(dynamics.model, self.output.joints)
         self.setpoint = Setpoint(dynamics.model, self.states.joints, self.output.joints, counts)
         self.wrench = ExternalWrench(dynamics.model, self.state, settings, counts)
         law = dynamics.law
@@ -88,6 +77,7 @@ class Robot:
     def change(self, settings: Settings) -> None:
         """Use new parameters; ValueError when they do not fit this robot."""
         self.output.change(settings)
+        self.limits.change(settings, self.output.effort_limit)
         law = self.dynamics.law
         self.setpoint.change(settings, tracked=law is not None and law.tracks)
         if self.pose is not None:
@@ -171,7 +161,11 @@ class Robot:
     def refer(self, names: Sequence[str], point: Point, now: float) -> str | None:
         """Read a reference. Returns why it was refused; an enabled robot refuses one that jumps
         away."""
-        return self.setpoint.read(names, point, now, self.state.q if self.enabled else None)
+        at_limits = self.setpoint.at_limits
+        refused = self.setpoint.read(names, point, now, self.state.q if self.enabled else None)
+        if self.setpoint.at_limits != at_limits:  # velocities begin or end there
+            self.output.blend(FLOAT_TIME)
+        return refused
 
     def refer_pose(
         self, frame: str, position: Sequence[float], quaternion: Sequence[float]
@@ -309,7 +303,7 @@ class Robot:
             return True, None  # these torques are of before
         if not self.enabled:
             return True, None
-        torque = self.state.torque
+        torque = self.limits.add(self.state.torque, self.state.q, self.state.v, steady)
         if self.touch is not None:
             hit, self.touch.hit = self.touch.hit, ""
             if hit and not self.floating:
@@ -377,17 +371,12 @@ class Robot:
 
     def rejections(self) -> str:
         """The reasons for which messages were rejected, with their counts."""
-        return self._counted(REJECTIONS)
+        return counted(self.counts, REJECTIONS)
 
     def _of_base(self) -> str:
         """Why no odometry was good, if any came."""
-        said = self._counted([reason for reason in NOTICES if reason.startswith("odometry")])
+        said = counted(self.counts, [each for each in NOTICES if each.startswith("odometry")])
         return f" ({said})" if said else ""
-
-    def _counted(self, reasons: Sequence[str]) -> str:
-        return ", ".join(
-            f"{reason} {self.counts[reason]}" for reason in reasons if self.counts[reason]
-        )
 
 
 def command_joints(settings: Settings, read: Sequence[str]) -> Sequence[str]:

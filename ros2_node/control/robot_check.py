@@ -11,6 +11,7 @@ from warpdyn import Model
 from .collision import CollisionGuard
 from .external_torques import check_felt
 from .friction_compensation import FrictionCompensation
+from .joint_limits import JointLimits
 from .joint_states import JointStates
 from .law import Law
 from .payload import Payload
@@ -28,7 +29,8 @@ def check_robot(model: Model, settings: Settings) -> None:
     state, counts = State.of_robots(model, 1).row(0), Counter[str]()
     read = JointStates(model, settings, state, counts).joints
     commanded = command_joints(settings, read)
-    TorqueOutput(model, commanded, settings)
+    output = TorqueOutput(model, commanded, settings)
+    JointLimits(model, commanded).change(settings, output.effort_limit)
     Setpoint(model, read, commanded, counts).change(settings)
     payload = Payload(model, settings)
     if settings.law:

@@ -23,6 +23,17 @@ def _at_most_but_zero_is_none(before: Any, after: Any) -> bool:
     return _at_most(*(np.where(np.asarray(x) == 0, np.inf, x) for x in (before, after)))
 
 
+def _at_most_of_rates(before: Any, after: Any) -> bool:
+    """As `_at_most_but_zero_is_none`, where a negative number stands for one of each robot's own: it is
+    narrower than none, and not comparable with others."""
+    old, new = (np.asarray(x, float) for x in (before, after))
+    if old.ndim and new.ndim and old.shape != new.shape:
+        return False
+    derived = (old < 0.0) == (new < 0.0)
+    within = np.where(old < 0.0, new == old, new <= old) & (new != 0.0) & derived
+    return bool(np.all(within | (old == 0.0)))
+
+
 def _at_least(before: Any, after: Any) -> bool:
     return _at_most(after, before)
 
@@ -39,7 +50,7 @@ SAFETY: dict[str, Callable[[Any, Any], bool]] = {
     "effort_limit_scale": _at_most,
     "effort_limits": _at_most_but_zero_is_none,
     "unlimited_effort": _at_most,
-    "max_torque_rate": _at_most_but_zero_is_none,
+    "max_torque_rate": _at_most_of_rates,
     "max_tracking_error": _at_most_but_zero_is_none,
     "max_pose_error": _at_most_but_zero_is_none,
     "ramp_time": _at_least,
@@ -49,6 +60,9 @@ SAFETY: dict[str, Callable[[Any, Any], bool]] = {
     "position_limit_margin": _at_most_but_zero_is_none,
     "max_reference_acceleration": _at_most_but_zero_is_none,
     "reference_violation": _never,
+    "joint_limit_repulsion": _never,
+    "joint_limit_margin": _at_least,
+    "joint_limit_effort": _at_least,
     "reference_timeout": _at_most_but_zero_is_none,
     "missing_joint_policy": _never,
     "friction.travel": _at_most_but_zero_is_none,

@@ -10,6 +10,7 @@ import numpy as np
 from warpdyn import Model
 
 from .finite_difference import Index, short_way
+from .joint_limits import position_limits
 from .settings import Settings
 from .state import State
 from .torque_output import per_joint
@@ -34,6 +35,8 @@ class Setpoint:
         self.arrived = -np.inf
         self.refusal = ""
         """Why the last reference that was too far off was refused."""
+        self.clipped = ""
+        """Which joint a reference was last to take beyond its limits."""
         self._counts = counts
         self._q_of = dict(zip(joints, model.q_indices(joints), strict=True))
         self._v_of = dict(zip(joints, model.v_indices(joints), strict=True))
@@ -53,6 +56,12 @@ class Setpoint:
         self._fastest = np.where((limit > 0.0) & np.isfinite(limit), limit, np.inf)
         """(nv,), velocity limits; inf where the description has none"""
         self._strongest, self._clips = np.inf, False
+        self._lowest, self._highest = np.full(model.nq, -np.inf), np.full(model.nq, np.inf)
+        rows = list(self._q_of.values())
+        self._limits = np.array(position_limits(model, joints))
+        self._named_rows = np.array(rows, dtype=int)
+        self.at_limits: frozenset[str] = frozenset()
+        """Joints that the last positions were to take beyond their limits."""
         self._names = {column: name for name, column in self._v_of.items()}
 
     def change(self, settings: Settings, tracked: bool = False) -> None:
@@ -68,6 +77,9 @@ class Setpoint:
         self._nearest = float(self._far.min())
         self._strongest = settings.max_reference_acceleration or np.inf
         self._clips = settings.reference_violation == "clip"
+        ends = settings.joint_limit_repulsion != "never"
+        low, high = self._limits if ends else (-np.inf, np.inf)
+        self._lowest[self._named_rows], self._highest[self._named_rows] = low, high
         tracked = tracked or settings.mode == "computed_torque"
         self._watched = tracked and bool((far > 0.0).any())
 
@@ -104,6 +116,7 @@ class Setpoint:
             return "reference_too_fast"
         if len(position):
             rows = [self._q_of[name] for name in names]
+            self._keep_within(names, rows, (position, velocity, acceleration))
             wanted = self.q.copy()
             wanted[rows] = position
             if q is not None and self._jumps(wanted, q):
@@ -136,6 +149,30 @@ class Setpoint:
             np.clip(values, -bounds, bounds, out=values)
             self._counts["reference_clipped"] += 1
         return ""
+
+    def _keep_within(
+        self, names: Sequence[str], rows: Sequence[int], point: tuple[np.ndarray, ...]
+    ) -> None:
+        """Clip positions to the limits of the joints, in place. A joint that would go beyond is to rest
+        at its limit; one that is to be at it does not move on."""
+        position, *rates = point
+        low, high = self._lowest[rows], self._highest[rows]
+        beyond = (position < low) | (position > high)
+        if not beyond.any():
+            self.at_limits = frozenset()
+        else:
+            k = int(np.argmax(beyond))
+            self.clipped = (
+                f"{names[k]} is to be at {position[k]:.4g}, beyond its limits {low[k]:.4g} to "
+                f"{high[k]:.4g}: its reference stays within them"
+            )
+            self.at_limits = frozenset(names[k] for k in np.flatnonzero(beyond))
+            self._counts["reference_beyond_limit"] += 1
+        np.clip(position, low, high, out=position)
+        for rate in rates:
+            if len(rate):
+                on = ((position == high) & (rate > 0.0)) | ((position == low) & (rate < 0.0))
+                rate[beyond | on] = 0.0
 
     def _jumps(self, wanted: np.ndarray, q: np.ndarray) -> bool:
         """Whether a point lies too far both from the one before and from the robot. One that has

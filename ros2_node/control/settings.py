@@ -213,10 +213,10 @@ class Settings(LawSettings, StateSettings, EffortSettings, HandingOnSettings):
     max_torque_rate: Annotated[
         Number,
         Parameter(
-            0.0,
-            "Largest change of a command; 0 = no limit.",
+            -1.0,
+            "Largest change of a command; -1 = the joint's effort limit in 0.02 s (policy: 0.005 s), 0 = no limit.",
             "N*m/s",
-            low=0.0,
+            low=-1.0,
             high=1e6,
             per_joint=True,
         ),

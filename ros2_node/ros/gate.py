@@ -10,7 +10,7 @@ from rclpy.task import Future
 from std_srvs.srv import SetBool, Trigger
 
 from ..control.controller_joints import Verdict
-from ..control.robot import Phase
+from ..control.phase import Phase
 from ..control.settings import Settings
 from ..control.supervisor import Answer, Supervisor
 from .controllers import Controllers

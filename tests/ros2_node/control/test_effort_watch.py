@@ -8,7 +8,8 @@ from feeling import feel, feeling_fleet
 from fleets import MODEL, Q, launch
 
 import warpdyn as wd
-from ros2_node.control.robot import FLOAT_TIME, Phase
+from ros2_node.control.phase import Phase
+from ros2_node.control.robot import FLOAT_TIME
 
 HELD = wd.gravity_torques(MODEL, Q)
 PUSH = np.array([0.5, -6.0, 0.5, 0.3, 0.1, -0.2, 0.05, 0.0])

@@ -12,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import warpdyn as wd
-from ros2_node.control.joint_states import JUMP_MARGIN, JUMP_TIME, MAX_MAPS, JointStates
+from ros2_node.control.joint_states import JointStates
+from ros2_node.control.name_maps import MAX_MAPS
+from ros2_node.control.position_steps import JUMP_MARGIN, JUMP_TIME
 from ros2_node.control.settings import Settings
 from ros2_node.control.state import State
 

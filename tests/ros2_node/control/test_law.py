@@ -135,19 +135,20 @@ def test_references_arrive_and_what_is_not_named_stays(file):
     """The wanted motion of ~/reference; before one, and at ~/enable, the present position."""
     fleet = law_fleet(file, "tracking", law_inputs__kp=50.0, state_timeout=1.0)
     robot, v = fleet.robots[0], np.full(MODEL.nv, 0.1)
+    way = np.array([0.05] * 7 + [0.015])
     feed(robot, 0.0, Q, v)
     fleet.compute()
     wanted = RNEA(MODEL, Q, v, -20.0 * v)
     np.testing.assert_allclose(robot.state.torque, wanted, atol=1e-9)
     assert robot.enable(0.0, 0.0)[0]
-    assert robot.refer(NAMES, (Q + 0.05, 0.5 * v, 2.0 * v), 0.0) is None
+    assert robot.refer(NAMES, (Q + way, 0.5 * v, 2.0 * v), 0.0) is None
     feed(robot, 0.01, Q, v)
     fleet.compute()
-    wanted = RNEA(MODEL, Q, v, 2.0 * v + 50.0 * 0.05 - 20.0 * 0.5 * v)
+    wanted = RNEA(MODEL, Q, v, 2.0 * v + 50.0 * way - 20.0 * 0.5 * v)
     np.testing.assert_allclose(robot.state.torque, wanted, atol=1e-9)
     feed(robot, 0.9, Q, v)  # the reference is old: rest at its position
     fleet.compute()
-    wanted = RNEA(MODEL, Q, v, 50.0 * 0.05 - 20.0 * v)
+    wanted = RNEA(MODEL, Q, v, 50.0 * way - 20.0 * v)
     np.testing.assert_allclose(robot.state.torque, wanted, atol=1e-9)
 
 

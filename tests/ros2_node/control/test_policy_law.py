@@ -16,9 +16,9 @@ from policy_files import TURNING, linear_policy, turning_weights
 import warpdyn as wd
 from ros2_node.control.base_state import BaseMotion
 from ros2_node.control.fleet import Fleet
+from ros2_node.control.phase import Phase
 from ros2_node.control.policy_law import check_joints, loaded
 from ros2_node.control.report import Reporter, ready
-from ros2_node.control.robot import Phase
 from ros2_node.control.robot_check import check_robot
 from ros2_node.control.settings import Settings
 

@@ -10,7 +10,8 @@ from fleets import MODEL, NAMES, Q, feed, launch, panda_fleet, panda_settings, w
 
 import warpdyn as wd
 from ros2_node.control.fleet import Fleet
-from ros2_node.control.robot import FLOAT_TIME, Phase
+from ros2_node.control.phase import Phase
+from ros2_node.control.robot import FLOAT_TIME
 from ros2_node.control.settings import Settings
 from ros2_node.control.torque_output import LAST_COMMANDS, STOP_TIME
 
@@ -101,7 +102,7 @@ def test_computed_torque_tracks_and_holds():
     """M(q) (a + kp e + kd de) + h(q, v), about the present position until a reference comes."""
     tracking = panda_fleet(mode="computed_torque", kp=[50.0] * 8, kd=5.0, state_timeout=1.0)
     robot = tracking.robots[0]
-    v = np.linspace(-0.5, 0.3, 8)
+    v = np.array([*np.linspace(-0.5, 0.3, 7), 0.0])
     feed(robot, 0.0, v=v)
     robot.enable(0.0, 0.0)
     feed(robot, 0.1, Q + 0.01, v)
@@ -109,18 +110,18 @@ def test_computed_torque_tracks_and_holds():
     np.testing.assert_allclose(
         robot.state.torque, wd.rnea(MODEL, Q + 0.01, v, -50 * 0.01 - 5 * v), atol=1e-9
     )
-    wanted, a = Q + 0.2, np.ones(8)
-    assert robot.setpoint.read(NAMES[::-1], (wanted[::-1], (), a), 0.1) is None
+    way, a = np.array([0.2] * 7 + [0.01]), np.ones(8)
+    assert robot.setpoint.read(NAMES[::-1], ((Q + way)[::-1], (), a), 0.1) is None
     feed(robot, 0.2, Q, v)
     tracking.compute()
     np.testing.assert_allclose(
-        robot.state.torque, wd.rnea(MODEL, Q, v, a + 50 * 0.2 - 5 * v), atol=1e-9
+        robot.state.torque, wd.rnea(MODEL, Q, v, a + 50 * way - 5 * v), atol=1e-9
     )
     for now in (1.0, 1.9, 2.8):  # nobody refreshes the reference meanwhile
         feed(robot, now, Q, v)
     tracking.compute()
     np.testing.assert_allclose(
-        robot.state.torque, wd.rnea(MODEL, Q, v, 50 * 0.2 - 5 * v), atol=1e-9
+        robot.state.torque, wd.rnea(MODEL, Q, v, 50 * way - 5 * v), atol=1e-9
     )
 
 
@@ -223,17 +224,19 @@ def test_a_robot_far_from_its_reference_is_not_enabled_and_one_that_goes_astray_
     fleet = panda_fleet(mode="computed_torque", ramp_time=0.0, max_tracking_error=0.2)
     robot = fleet.robots[0]
     feed(robot, 0.0, v=0 * Q)
-    robot.refer(NAMES, (Q + 0.1 * np.arange(8) / 3, (), ()), 0.0)
+    robot.refer(NAMES, (Q + 0.1 * np.arange(8)[::-1] / 3, (), ()), 0.0)
     good, text = robot.enable(0.0, 0.0)
-    assert not good and "panda_finger_joint1" in text and "max_tracking_error 0.2" in text
+    assert not good and "panda_joint1" in text and "max_tracking_error 0.2" in text
     robot.refer(NAMES, (Q + 0.1, (), ()), 0.0)
     assert robot.enable(0.0, 0.0) == (True, "enabled")
     feed(robot, 0.01, v=0 * Q)
     assert launch(fleet, robot, 0.01)[1] is not None
-    pushed = Q.copy()
-    pushed[2] -= 0.15
-    feed(robot, 0.02, pushed, 0 * Q)
-    assert launch(fleet, robot, 0.02)[1] is None and robot.output.stopping
+    pushed, v = Q.copy(), 0 * Q
+    v[2] = -1.5
+    for k in range(10):
+        pushed[2] -= 0.015
+        feed(robot, 0.02 + 0.01 * k, pushed, v)
+    assert launch(fleet, robot, 0.11)[1] is None and robot.output.stopping
     assert (
         robot.fault == "panda_joint3 is 0.25 from its reference, more than max_tracking_error 0.2"
     )

@@ -12,6 +12,8 @@ import warpdyn as wd
 from ros2_node.control.settings import Settings
 from ros2_node.control.torque_output import (
     LAST_COMMANDS,
+    POLICY_RISE_TIME,
+    RISE_TIME,
     SATURATED,
     STOP_TIME,
     TorqueOutput,
@@ -161,7 +163,8 @@ def test_changes_that_come_all_the_time_get_through():
         now += 1e-3
         if k % 100 == 0:
             scale = 1.0 - 0.5 * min(k / 1000, 1.0) + 1e-3 * (-1) ** (k // 100)
-            output.change(Settings.of({"ramp_time": 1.0, "torque_scale": scale}))
+            values = {"ramp_time": 1.0, "torque_scale": scale, "max_torque_rate": 0.0}
+            output.change(Settings.of(values))
         command = output.compute(torque, now).copy()
     np.testing.assert_allclose(command[0], 20.0, atol=0.1)
     np.testing.assert_allclose(output.compute(torque + 2.0, now)[0] - command[0], 1.0, atol=0.01)
@@ -261,3 +264,50 @@ def test_saturation_that_lasts_is_named():
         output.compute(much, now)
     output.compute(np.zeros(N), 0.3)
     assert output.saturated(9.0) == ""
+
+
+@pytest.mark.parametrize("period", [0.001, 0.005])
+def test_by_default_commands_change_by_the_effort_limit_in_the_rise_time(period):
+    """Of each joint, whatever one message makes of the torques; the next command comes back."""
+    output = TorqueOutput(MODEL, NAMES, Settings.of({"ramp_time": 0.0}))
+    output.start(0.0)
+    before = output.compute(0.1 * LIMIT, 0.0).copy()
+    step = output.compute(-5.0 * LIMIT, period) - before
+    np.testing.assert_allclose(step, -LIMIT * period / RISE_TIME)
+    assert output.rate_limited == 1
+    np.testing.assert_allclose(output.compute(0.1 * LIMIT, 2 * period), before)
+    assert output.rate_limited == 1
+
+
+def test_the_default_rate_is_of_the_smaller_limit_and_leaves_the_first_command_alone():
+    """A ramp of no time is a step. effort_limit_scale is no limit of the motors and changes nothing;
+    0 is no limit, and a list may have both."""
+    for values, rate in (
+        ({"effort_limits": 5.0}, np.minimum(LIMIT, 5.0) / RISE_TIME),
+        ({"effort_limit_scale": 0.5}, LIMIT / RISE_TIME),
+        ({"policy": "any"}, LIMIT / POLICY_RISE_TIME),
+        ({"max_torque_rate": [-1.0, 0.0, 70.0, *[-1.0] * 5]}, None),
+    ):
+        output = TorqueOutput(MODEL, NAMES, Settings.of({"ramp_time": 0.0, **values}))
+        if rate is None:
+            rate = LIMIT / RISE_TIME
+            rate[1:3] = np.inf, 70.0
+        np.testing.assert_allclose(output._rate + output._unbounded, rate)
+        output.start(0.0)
+        first = output.compute(LIMIT, 0.0)
+        stepped = np.where(rate == 70.0, 0.0, output.limit)
+        np.testing.assert_allclose(first, stepped)
+    model = wd.load_urdf(wheel_text("revolute"))
+    free = TorqueOutput(model, ["spin"], Settings.of({"ramp_time": 0.0}))
+    free.start(0.0)
+    free.compute(np.zeros(1), 0.0)
+    assert free.compute(np.array([1e9]), 0.001) == 1e9, "no effort limit, no rate of its own"
+
+
+def test_no_rate_keeps_a_command_beyond_its_limit():
+    """Limits that are narrowed to nothing take the torque away within the ramp time."""
+    output, torque = running(effort_limits=0.0)
+    output.change(Settings.of({"ramp_time": 1.0, "effort_limits": 1e-6}))
+    for k in range(1, 1100):
+        command = output.compute(torque, 1e-3 * k)
+    assert (np.abs(command) <= 1e-6).all()

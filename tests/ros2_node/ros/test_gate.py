@@ -11,7 +11,7 @@ from recording_node import RecordingNode
 from std_srvs.srv import SetBool, Trigger
 
 from ros2_node.control.controller_joints import Verdict
-from ros2_node.control.robot import Phase
+from ros2_node.control.phase import Phase
 from ros2_node.control.settings import Settings
 from ros2_node.ros.gate import Gate
 from ros2_node.ros.topics import RobotNames
