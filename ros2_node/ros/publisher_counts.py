@@ -61,7 +61,7 @@ class PublisherCounts:
 
 
 def _full_name(info: Any) -> str:
-    """Of the node of a publisher, which the graph may learn later than the publisher itself."""
+    """Full name of a publisher's node, which the graph may learn later than the publisher itself."""
     if info.node_name.startswith("_NODE_NAME_UNKNOWN"):
         return "a node without a known name"
     return f"{info.node_namespace.rstrip('/')}/{info.node_name}"
