@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from rclpy.node import Node
 
@@ -55,5 +56,12 @@ class PublisherCounts:
         if count < 2:
             return TopicPublishers(word, topic, count)
         infos = self._node.get_publishers_info_by_topic(topic)
-        nodes = sorted(f"{x.node_namespace.rstrip('/')}/{x.node_name}" for x in infos)
+        nodes = sorted(map(_full_name, infos))
         return TopicPublishers(word, topic, len(nodes), tuple(nodes))
+
+
+def _full_name(info: Any) -> str:
+    """Full name of a publisher's node, which the graph may learn later than the publisher itself."""
+    if info.node_name.startswith("_NODE_NAME_UNKNOWN"):
+        return "a node without a known name"
+    return f"{info.node_namespace.rstrip('/')}/{info.node_name}"

@@ -11,7 +11,8 @@ from rclpy.parameter import Parameter
 
 NAMES = [*(f"panda_joint{i}" for i in range(1, 8)), "panda_finger_joint1"]
 Q = np.array([0.3, -0.7, 0.2, -2.0, 0.4, 1.5, 0.1, 0.02])
-SOON = {"robot_description_file": "panda", "ramp_time": 0.05}
+SOON = {"robot_description_file": "panda", "ramp_time": 0.05, "allow_several_publishers": True}
+"""A node of this module may live on beside that of a test."""
 
 
 class Controller:

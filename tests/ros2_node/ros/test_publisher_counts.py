@@ -65,6 +65,14 @@ def test_another_publisher_withholds_its_robot_alone(made):
     assert two.crowded[1] == "" and two.crowded[0]
 
 
+def test_a_publisher_whose_node_is_not_known_counts(made):
+    two = made()
+    unknown = "_NODE_NAMESPACE_UNKNOWN_/_NODE_NAME_UNKNOWN_"
+    two.node.endpoints["/l/joint_states"] = ends("/driver", unknown)
+    two.counts.look()
+    assert "2 publishers (/driver, a node without a known name)" in two.crowded[0]
+
+
 def test_the_parameter_lets_several_publish(made):
     """They are still counted."""
     two = made(allow_several_publishers=True)
