@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 LEAST_INTERVAL = 5e-4
@@ -70,3 +72,8 @@ def short_way(step: np.ndarray, turns: np.ndarray) -> np.ndarray:
     if not turns.any():
         return step
     return np.where(turns, (step + np.pi) % (2.0 * np.pi) - np.pi, step)
+
+
+def index_of(columns: Sequence[int], n: int) -> Index:
+    """Columns as an index; a slice, which is quicker, where they are all."""
+    return slice(None) if list(columns) == list(range(n)) else np.array(columns, dtype=int)

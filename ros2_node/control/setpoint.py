@@ -9,7 +9,7 @@ import numpy as np
 
 from warpdyn import Model
 
-from .finite_difference import Index, short_way
+from .finite_difference import index_of, short_way
 from .joint_limits import position_limits
 from .settings import Settings
 from .state import State
@@ -44,8 +44,8 @@ class Setpoint:
         """When a reference last named the position of a coordinate [s]."""
         self._placed = np.zeros(model.nq, dtype=bool)
         self._tracked = tuple(tracked)
-        self._q_rows = _rows(model.q_indices(tracked), model.nq)
-        self._v_rows = _rows(model.v_indices(tracked), model.nv)
+        self._q_rows = index_of(model.q_indices(tracked), model.nq)
+        self._v_rows = index_of(model.v_indices(tracked), model.nv)
         self._turns = np.array([model.joint(j).kind.name == "continuous" for j in tracked], bool)
         self._turning = bool(self._turns.any())
         self._error = np.zeros(len(self._tracked))
@@ -57,9 +57,8 @@ class Setpoint:
         """(nv,), velocity limits; inf where the description has none"""
         self._strongest, self._clips = np.inf, False
         self._lowest, self._highest = np.full(model.nq, -np.inf), np.full(model.nq, np.inf)
-        rows = list(self._q_of.values())
         self._limits = np.array(position_limits(model, joints))
-        self._named_rows = np.array(rows, dtype=int)
+        self._named_rows = np.array(list(self._q_of.values()), dtype=int)
         self.at_limits: frozenset[str] = frozenset()
         """Joints that the last positions were to take beyond their limits."""
         self._names = {column: name for name, column in self._v_of.items()}
@@ -264,8 +263,3 @@ class Setpoint:
     def placed(self) -> bool:
         """Whether there is a position to track."""
         return bool(self._placed.any())
-
-
-def _rows(columns: Sequence[int], n: int) -> Index:
-    """Columns as an index; a slice, which is quicker, where they are all."""
-    return slice(None) if list(columns) == list(range(n)) else np.array(columns, dtype=int)

@@ -172,9 +172,10 @@ def test_references_that_are_none_or_too_far_are_refused(joints):
     joints.refused("reference", reference(READY + 0.5), "reference_too_far")
     joints.settled(weight, "the reference of before")
     try:
-        for share in np.linspace(0.02, 0.35, 12):  # no jump, which would be dropped
+        for share in np.linspace(0.008, 0.352, 44):  # no jump, which would be dropped
             joints.q[0] = READY[0] + share
-            peer.wait(lambda: True, "a state", each=joints.send)
+            before = len(peer.torques)
+            peer.wait(lambda n=before: len(peer.torques) > n + 1, "its torques", each=joints.send)
         joints.peer.wait_for_message("panda_joint1 is 0.3", each=joints.send)
         peer.wait(lambda: not np.any(peer.commands[-5:]), "five zeros", each=joints.send)
     finally:

@@ -164,6 +164,7 @@ def test_inverse_dynamics_computed_torque_payload_and_wrench(context, oracle):
         "mode": "inverse_dynamics",
         "kp": [50] * 8,
         "kd": 10,
+        "joint_limit_repulsion": "never",  # states and references are drawn beyond the limits
     }
     rng = np.random.default_rng(2)
     q, v, a = rng.uniform(-1.5, 1.5, 8), rng.normal(size=8), rng.normal(size=8)
@@ -296,6 +297,7 @@ def test_a_law_of_ones_own(context, oracle, tmp_path):
         "ramp_time": 0.0,
         "max_tracking_error": 0.0,
         "position_limit_margin": 0.0,  # states are drawn beyond the limits too
+        "joint_limit_repulsion": "never",  # and references
     }
     rng = np.random.default_rng(5)
     q, v = rng.uniform(-1.0, 1.0, 8), 0.1 * rng.normal(size=8)
