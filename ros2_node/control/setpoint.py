@@ -165,7 +165,7 @@ class Setpoint:
                 f"{names[k]} is to be at {position[k]:.4g}, beyond its limits {low[k]:.4g} to "
                 f"{high[k]:.4g}: its reference stays within them"
             )
-            self.at_limits = frozenset(names[k] for k in map(int, np.flatnonzero(beyond)))
+            self.at_limits = frozenset(names[int(k)] for k in np.flatnonzero(beyond))
             self._counts["reference_beyond_limit"] += 1
         np.clip(position, low, high, out=position)
         for rate in rates:

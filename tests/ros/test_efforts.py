@@ -207,6 +207,14 @@ def test_after_a_collision_the_arm_can_float(arm):
     still = Oracle().torque(NAMES, aside)
     a = np.array([0, -100.0 * 0.1, 0, 0, 0, 0, 0, 0])  # back to where it was enabled
     pulled = Oracle().torque(NAMES, aside, REST, a)
+    for share in np.linspace(0.08, 1.0, 13):  # by no jump, which would be dropped
+        q = Q + share * (aside - Q)
+        weight, before = Oracle().torque(NAMES, q), len(peer.torques)
+        peer.wait(
+            lambda n=before: len(peer.torques) > n + 1,
+            "its torques",
+            each=lambda q=q, weight=weight: arm.state(weight, q=q),
+        )
     peer.wait(
         lambda: np.allclose(peer.commands[-1], pulled, atol=1e-6),
         "commands that pull it back",
