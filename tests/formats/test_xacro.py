@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -132,3 +133,13 @@ def test_files_are_bounded_together(path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("warpdyn.formats.xacro.DESCRIPTION", size - 1)
     with pytest.raises(ModelError, match=r"has \d+ bytes, more than the \d+ bytes that are read"):
         load_xacro(path)
+
+
+def test_threads_expand_one_after_the_other(path: Path) -> None:
+    """xacro keeps what it expands in names of its module."""
+
+    def com(k: int) -> float:
+        return float(load_xacro(path, length=k).link("left").com[2])
+
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(com, range(1, 41))) == [k / 2 for k in range(1, 41)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -67,6 +68,9 @@ def load_xacro(
         raise ModelError(f"{name}, expanded: {str(error).removeprefix('URDF text: ')}") from error
 
 
+_one_at_a_time = threading.Lock()
+
+
 @contextmanager
 def regular_files_of(xacro: Any, most: int) -> Iterator[None]:
     """Have xacro open regular files alone, of at most `most` bytes together, in this block.
@@ -85,11 +89,12 @@ def regular_files_of(xacro: Any, most: int) -> Iterator[None]:
         left -= len(data)
         return io.TextIOWrapper(io.BytesIO(data))
 
-    xacro.open = opened
-    try:
-        yield
-    finally:
-        del xacro.open
+    with _one_at_a_time:
+        xacro.open = opened
+        try:
+            yield
+        finally:
+            del xacro.open
 
 
 def expanded_xacro(
