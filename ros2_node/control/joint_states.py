@@ -99,6 +99,8 @@ class JointStates:
         self._steps = PositionSteps(fastest, self._continuous)
         self.lag = 0.0
         """By how much the last stamp was older than this node's clock [s]; zero without a stamp."""
+        self._late_since = np.inf
+        """When the first of the stamps that were too old came [s]."""
         self._seen = np.full(model.nq, -np.inf)
         self._unnoted: _Unnoted | None = None
         self._set_limits(settings)
@@ -220,6 +222,9 @@ class JointStates:
                 counts["stamp_future"] += 1
             if self.lateness():
                 counts["stamp_old"] += 1
+                self._late_since = min(self._late_since, now)
+            else:
+                self._late_since = np.inf
         if self._outside().any():
             counts["position_beyond_limit"] += 1
         if frozen:  # a repetition of the last message proves nothing alive
@@ -237,7 +242,7 @@ class JointStates:
         """Start anew, as after a jump of the clock: earlier positions say nothing about
         velocities or jumps."""
         self._seen[:] = -np.inf
-        self.lag = 0.0
+        self.lag, self._late_since = 0.0, np.inf
         self._difference.forget()
         self._steps.forget()
         self._unnoted = None
@@ -256,6 +261,10 @@ class JointStates:
             f"max_state_age {self._settings.max_state_age:g} s: the driver lags, or the clocks differ "
             "(synchronise them, or set use_sim_time where the stamps are a simulation's)"
         )
+
+    def late_for(self, now: float) -> float:
+        """For how long all stamps have been too old [s]; negative infinity where the last is not."""
+        return now - self._late_since if self.lateness() else -np.inf
 
     def beyond_limits(self) -> str:
         """Which joints are beyond their position limits, and what to do; empty if none is."""

@@ -26,6 +26,9 @@ from .torque_output import TorqueOutput, finite
 FLOAT_TIME = 0.05
 """Within this commands go over to gravity torques at a collision, to rest at a reference's end or at a
 joint's limit, and to an external wrench that comes or goes [s]."""
+LATE_TIME = 0.1
+"""Stamps that are too old for longer stop the robot [s]. A jump of a simulation's clock may arrive
+after the states that follow it."""
 UNGUARDED = "collision_threshold is set, and no external torque is known"
 
 
@@ -340,8 +343,8 @@ class Robot:
                 text += f": this process did not run for {gap:.2f} s"
             why = f" ({self.rejections()})" if self.rejections() else ""
             self._lose(text, why if joints else self._of_base(), steady)
-        elif self.enabled and (late := self.states.lateness()):
-            self._lose(late, "", steady)
+        elif self.enabled and self.states.late_for(now) > LATE_TIME:
+            self._lose(self.states.lateness(), "", steady)
         elif self.enabled and self._unguarded(now):
             self.fail(UNGUARDED, steady)
         return self.output.stop_step(steady) if self.output.stopping else None

@@ -386,7 +386,28 @@ def test_old_stamps_refuse_enabling_and_stop(robot):
     feed(robot, 20.02)
     robot.note(ros_now=int(21.02 * second))
     robot.watch(20.03, 20.03)
-    assert robot.phase(20.03) is Phase.STOPPING and "max_state_age 0.5 s" in robot.lost
+    assert robot.phase(20.03) is Phase.ENABLED
+    for now in (20.08, 20.13):
+        feed(robot, now)
+        robot.note(ros_now=int((now + 1.0) * second))
+    robot.watch(20.13, 20.13)
+    assert robot.phase(20.13) is Phase.STOPPING and "max_state_age 0.5 s" in robot.lost
+
+
+def test_a_clock_that_jumps_after_the_states_stops_nothing(robot):
+    """Stamps of a simulation that began anew, before its clock says so; then the clock jumps."""
+    second = 1_000_000_000
+    feed(robot, 20.0)
+    robot.note(ros_now=int(20.0 * second))
+    assert robot.enable(20.0, 20.0)[0]
+    feed(robot, 20.05)
+    robot.note(ros_now=int(1520.05 * second))
+    robot.watch(20.06, 20.06)
+    robot.forget()
+    feed(robot, 20.12)
+    robot.note(ros_now=int(20.12 * second))
+    robot.watch(20.13, 20.13)
+    assert robot.phase(20.13) is Phase.ENABLED and robot.counts["stamp_old"] == 1
 
 
 def test_positions_beyond_their_limits_refuse_enabling(robot):
