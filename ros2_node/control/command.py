@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from warpdyn.model.optional_packages import install_extra
-
 ROS = ("rclpy", "rcl_interfaces", "builtin_interfaces", "mujoco")
 """Packages, beside messages and services, that a command may lack."""
 
@@ -19,9 +17,10 @@ def run(main: Callable[[], int | None]) -> int:
         package = (error.name or "").partition(".")[0]
         if package not in ROS and not package.endswith(("_msgs", "_srvs")):
             raise
+        # Not optional_packages.install_extra: it loads warpdyn, and launch files import this package.
         print(
             f"this command needs {package}, which is not installed here: source a ROS 2 "
-            f"installation, or {install_extra('ros,rosdemo')}",
+            "installation, or pip install '.[ros,rosdemo]' in warpdyn's folder",
             file=sys.stderr,
         )
         return 2

@@ -676,7 +676,8 @@ class RobotMethods:
         """Heights of a frame's origin above the ground under the points of a pattern.
 
         q: (B, nq) [m, rad].  pattern: (n, 2) or (B, n, 2), x and y [m] from the frame's origin, in level
-        axes that turn about the vertical as the frame's x axis does.
+        axes that turn about the vertical as the frame's x axis does; lists, or an array of NumPy's or
+        of q's library.
         frame: a link; None: the root. terrain: as of `step`.
         Returns (B, n) [m], negative where the ground is above the frame.
         Bilinear between the nodes of a height map."""

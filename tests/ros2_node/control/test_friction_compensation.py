@@ -175,10 +175,11 @@ def touched(**values):
 
 def test_friction_that_is_overstated_does_not_drive_the_arm_on_and_on():
     """3 N·m told for 2, all of it overcome: a touch sets it in motion, at 1.3 rad/s for ever. With
-    friction.travel it comes to rest, though a joint at rest may be set in motion by the others once more."""
-    ways = touched(coulomb=3.0, friction__travel=0.0)
+    friction.travel it comes to rest, though a joint at rest may be set in motion by the others once more.
+    Position limits do not push here."""
+    ways = touched(coulomb=3.0, friction__travel=0.0, joint_limit_repulsion="never")
     assert np.abs(np.diff(ways[:, 0])).sum() > 5.0
-    ways = touched(coulomb=3.0)
+    ways = touched(coulomb=3.0, joint_limit_repulsion="never")
     assert np.abs(ways[-1] - ways[-1000]).max() < 1e-3, "within the last two seconds"
     assert np.abs(np.diff(ways, axis=0)).sum(axis=0).max() < 2.0, (
         "at most two times friction.travel"
