@@ -16,7 +16,7 @@ step() {
 
 step bash scripts/test.sh
 step pytest -n 2 --slow -m slow --ignore tests/ros
-step pytest --slow -m slow tests/ros/test_frozen.py
+step pytest --slow tests/ros/test_frozen.py
 step python -m benchmarks.fuzzing files 100000 --seed "$seed"
 step python -m benchmarks.fuzzing mjcf 20000 --seed "$seed"
 step python -m benchmarks.fuzzing expressions 20000 --seed "$seed"

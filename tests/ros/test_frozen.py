@@ -72,7 +72,16 @@ def frozen_once(node: NodeProcess, peer: Peer) -> None:
     assert (np.diff(sizes) <= 1e-9).all() and not sizes[-5:].any()
 
 
-def frozen(executor: str, kind: str, repetitions: int, context: object) -> None:
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Two kinds, twice each; with --slow all of them, a hundred times for each executor."""
+    cases = [("events", "joint_impedance", 2), ("single", "computed_torque", 2)]
+    if metafunc.config.getoption("--slow"):
+        executors = ("events", "single")
+        cases = [(executor, kind, REPETITIONS) for executor in executors for kind in KINDS]
+    metafunc.parametrize(("executor", "kind", "repetitions"), cases)
+
+
+def test_a_frozen_node_stops_its_robot(executor, kind, repetitions, context):
     parameters = {"robot_description_file": "panda", "ramp_time": 0.05, "executor": executor}
     parameters |= {"state_timeout": TIMEOUT, "diagnostics_period": 0.1, **KINDS[kind]}
     with NodeProcess(parameters) as node:
@@ -83,17 +92,3 @@ def frozen(executor: str, kind: str, repetitions: int, context: object) -> None:
             frozen_once(node, peer)
             peer.commands.clear()
         peer.close()
-
-
-@pytest.mark.parametrize(
-    ("executor", "kind"), [("events", "joint_impedance"), ("single", "computed_torque")]
-)
-def test_a_frozen_node_stops_its_robot_under_a_law(executor, kind, context):
-    frozen(executor, kind, 2, context)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("executor", ["events", "single"])
-def test_a_frozen_node_stops_its_robot_every_time(executor, kind, context):
-    frozen(executor, kind, REPETITIONS, context)
