@@ -13,7 +13,7 @@ rl = pytest.importorskip("warpdyn.rl")
 pytest.importorskip("matplotlib")
 from rl_cases import barely_trained
 
-from warpdyn.cli.play import roll_out
+from warpdyn.cli.play import Stage, roll_out
 
 
 @pytest.fixture(scope="module")
@@ -86,3 +86,35 @@ def test_a_file_that_cannot_be_written_is_refused_first(
     assert "the ending of a moving picture is .gif" in capsys.readouterr().err
     assert main([*words, "--png", str(tmp_path / "a.txt")]) == 2
     assert "its ending must be one of" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("task", "follows"), [("cartpole_swing_up", False), ("quadruped_velocity", True)]
+)
+def test_a_robot_with_a_free_base_is_followed(task: str, follows: bool) -> None:
+    """Else the picture stays where the middle of all moments is."""
+    from matplotlib.figure import Figure
+
+    centres: list[np.ndarray] = []
+
+    class Drawn:
+        """Notes where the picture looks."""
+
+        def reach(self, poses: np.ndarray, middle: np.ndarray) -> float:
+            return 1.0
+
+        def patches(self, poses: np.ndarray, centre: np.ndarray) -> list[object]:
+            centres.append(centre)
+            return []
+
+        def ground(self, *_: object) -> list[np.ndarray]:
+            return []
+
+    poses = np.tile(np.eye(4), (2, 3, 1, 1))
+    poses[:, :, 0, 3] = [[0.5, 1.0, 2.0], [3.0, 3.5, 4.0]]
+    made = rl.make(task)
+    stage = Stage(made, Drawn(), Figure().add_subplot(), poses.reshape(-1, 4, 4))  # type: ignore[arg-type]
+    for each in poses:
+        stage.show(each, np.zeros(3))
+    wanted = [0.5, 3.0] if follows else [2.25, 2.25]
+    assert np.allclose([centre[0] for centre in centres], wanted)
