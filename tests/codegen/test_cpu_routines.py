@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import pytest
 
 from warpdyn.algebra.scalar import repeat, sin
-from warpdyn.codegen import lanes
+from warpdyn.codegen import cpu_routines, lanes
 from warpdyn.codegen.cpu_routines import routines
 from warpdyn.codegen.source import write
 from warpdyn.recording.differentiation import pullback
@@ -64,6 +65,25 @@ def test_a_source_grows_with_its_steps_text_alone() -> None:
     short, long = (write(text(times), "adjoint", True, "cpu") for times in (10, 1000))
     assert short.code.count("\n") == long.code.count("\n")
     assert long.operations > 50 * short.operations
+
+
+def test_parts_load_inputs_and_sines_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a step that is cut, only what was computed waits in the workspace."""
+
+    def chain(x: list) -> list:
+        s, y = sin(x[0]), x[1]
+        for k in range(30):
+            y = y * x[0] + s * float(k + 2)
+        return [y]
+
+    monkeypatch.setattr(cpu_routines, "STEP_PART", 10)
+    program = record(chain, {"x": (2,)})
+    functions = cpu_routines.TileFunctions(
+        *(program, "chain", lanes.Constants(True), ()),
+        load=lambda array, entry: f"{array}[{entry}]",
+        store=lambda k: f"out[{k}]",
+    )
+    assert functions.parts > 3 and functions.slots == 1
 
 
 def test_numbers_of_the_recording() -> None:

@@ -100,7 +100,9 @@ def test_a_state_without_velocity_is_used_and_nothing_is_felt(fleet):
     assert robot.counts["effort_no_velocity"] == 1
     go(fleet, HELD - PUSH, now + 0.002, 1)
     assert robot.touch.valid and not np.abs(robot.touch.external).max()
-    assert "N·m" in robot.touch.report()["largest external torque"]
+    report = robot.touch.report()
+    assert "N·m" in report["largest external torque"]
+    assert report["efforts known of"] == " ".join(robot.states.joints)
 
 
 def test_commands_in_place_of_efforts():
