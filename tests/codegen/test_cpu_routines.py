@@ -83,7 +83,7 @@ def test_parts_load_inputs_and_sines_anew(monkeypatch: pytest.MonkeyPatch) -> No
         load=lambda array, entry: f"{array}[{entry}]",
         store=lambda k: f"out[{k}]",
     )
-    assert functions.parts > 3 and functions.slots == 1
+    assert functions.parts > 3 and functions.slots <= 2
 
 
 def test_numbers_of_the_recording() -> None:
