@@ -174,8 +174,12 @@ def test_references_that_are_none_or_too_far_are_refused(joints):
     try:
         for share in np.linspace(0.008, 0.352, 44):  # no jump, which would be dropped
             joints.q[0] = READY[0] + share
-            before = len(peer.torques)
-            peer.wait(lambda n=before: len(peer.torques) > n + 1, "its torques", each=joints.send)
+            pull = weight[0] - STIFFNESS[0] * share
+            peer.wait(
+                lambda tau=pull: abs(peer.torques[-1].effort[0] - tau) < 1e-6,
+                "torques of this position",
+                each=joints.send,
+            )
         joints.peer.wait_for_message("panda_joint1 is 0.3", each=joints.send)
         peer.wait(lambda: not np.any(peer.commands[-5:]), "five zeros", each=joints.send)
     finally:
