@@ -60,6 +60,25 @@ def test_functions_of_two_numbers_are_numpys(name: str) -> None:
                 assert same or root, (x, y, got, wanted)
 
 
+def test_odd_powers_keep_the_sign_of_zero() -> None:
+    """And their slopes: 1 for the first power, 0 for the third."""
+
+    @wd.kernel
+    def power(robot: Any, x: (1,), p: (1,)) -> Any:  # type: ignore[valid-type]
+        return x**p
+
+    model, p = wd.load_robot("cartpole"), np.array([[-3.0], [-2.0], [1.0], [3.0], [4.0], [0.5]])
+    for zero in (0.0, -0.0):
+        x = np.full_like(p, zero)
+        with np.errstate(all="ignore"):
+            wanted = x**p
+        found = power(model, x, p)
+        assert np.array_equal(found, wanted)
+        assert np.array_equal(np.signbit(found[:-1]), np.signbit(wanted[:-1])), "a root has none"
+        slopes = wd.jvp(power, model, x, p, tangents={"x": np.ones_like(x)})
+        assert np.array_equal(slopes[2:5], [[1.0], [0.0], [0.0]])
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_power_of_minus_a_half_is_numpys_when_compiled(dtype: type) -> None:
     """Infinite at both zeros, 0 at both infinities."""

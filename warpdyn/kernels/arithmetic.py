@@ -184,7 +184,10 @@ def _general_power(x: Scalar, p: Scalar) -> Scalar:
     of_negative = choose(defined, of_negative, math.nan)
     result = choose(less(x, 0.0), of_negative, general)
     small = choose(less(p, 1.0), scalar.sqrt(choose(at_zero, x, 1.0)), 0.0)
-    of_zero = choose(less(p, 0.0), math.inf, choose(equal(p, 1.0), x, small))
+    # Odd powers keep the sign of a zero.
+    infinite = choose(odd, reciprocal(x), math.inf)
+    small = choose(odd, choose(equal(p, 1.0), x, multiply(x, multiply(x, x))), small)
+    of_zero = choose(less(p, 0.0), infinite, small)
     of_zero = choose(equal(p, p), of_zero, math.nan)
     return choose(one, 1.0, choose(at_zero, of_zero, result))
 
