@@ -126,7 +126,7 @@ def test_files(root: Path, path: str) -> list[list[Path]]:
     parts = source.parts[1:] if source.parts[0] == "warpdyn" else source.parts
     folder = root / "tests" / Path(*parts[:-1])
     named = folder / f"test_{source.stem}.py"
-    word = re.compile(rf"\b{re.escape(source.name if source.suffix == '.h' else source.stem)}\b")
+    word = re.compile(rf"\b{re.escape(source.stem)}\b")
     counts: dict[Path, int] = {}
     for file in sorted((root / "tests").rglob("test_*.py")):
         if "tests/ros/" not in file.as_posix() and file != named:
