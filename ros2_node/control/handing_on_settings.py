@@ -1,4 +1,4 @@
-"""Parameters of how commands are handed on: in which message, to whom, how urgently, beside whom."""
+"""Parameters of the outgoing commands: their message, receivers, priority and other publishers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Torques that keep joints away from their position limits, and what is said of joints that are there."""
+"""Torques that keep joints away from their position limits, and a report of the joints near a limit."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ BRAKING_TIME = 0.1
 """The damper of a joint, divided by its spring [s]: a joint that passes the margin in this time feels as
 much of one as of the other at the limit."""
 SPRING_PER_CYCLE, DAMPER_PER_CYCLE = 0.3, 0.4
-"""What a control cycle T can do without ringing: springs up to inertia (0.3 / T)², dampers up to inertia
-0.4 / T. Light joints have softer ones where states are seldom."""
+"""The largest spring, inertia (0.3 / T)², and damper, inertia 0.4 / T, that do not ring at the control cycle
+T. Light joints get softer ones at low rates."""
 CYCLE, LONGEST_CYCLE, CYCLES = 0.005, 0.05, 100
 """The cycle that is assumed at first, the longest that is counted [s], and over how many it is averaged."""
 SAMPLES = 16
@@ -135,7 +135,7 @@ class JointLimits:
 
 
 def repels(settings: Settings) -> bool:
-    """Whether limits repel: as the parameter says, or by what makes the torques."""
+    """Whether position limits repel joints: set by the parameter, or decided by the mode and the law."""
     if not settings.joint_limit_effort or settings.joint_limit_repulsion == "never":
         return False
     tracks = settings.mode == "computed_torque" or settings.law in LAWS

@@ -38,7 +38,7 @@ class _Unnoted(NamedTuple):
     now: float
     frozen: bool
     odd: str
-    """How its positions contradict those before, if they do."""
+    """The reason to count where its positions jump or contradict the velocities; else empty."""
 
 
 def single_joints(model: Model) -> tuple[str, ...]:

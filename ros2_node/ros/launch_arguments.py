@@ -12,6 +12,9 @@ from ..control.settings import BY_NAME, Parameter, check
 SIM_TIME = Parameter(False, "Take the time from /clock.", name="use_sim_time")
 """rclpy's parameter, which launch files offer beside ours."""
 
+TRUTH = ("true", "false", "True", "False")
+"""What an argument that is true or false may be."""
+
 
 def parameters_given(texts: Mapping[str, str]) -> dict[str, Any]:
     """Values of the parameters whose argument is not empty; the others are the parameter file's.
@@ -34,7 +37,7 @@ def choices(name: str) -> tuple[str, ...]:
     text may be right."""
     parameter = SIM_TIME if name == SIM_TIME.name else BY_NAME[name]
     if isinstance(parameter.default, bool):
-        return ("", "true", "false", "True", "False")
+        return ("", *TRUTH)
     return ("", *parameter.choices) if parameter.choices else ()
 
 

@@ -18,10 +18,7 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
-from .launch_arguments import choices, parameter_file, parameters_given
-
-TRUTH = ("true", "false", "True", "False")
-"""What an argument that is true or false may be."""
+from .launch_arguments import TRUTH, choices, parameter_file, parameters_given
 
 
 def declared(arguments: Iterable[tuple[Any, ...]]) -> list[DeclareLaunchArgument]:
