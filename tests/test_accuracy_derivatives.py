@@ -18,7 +18,7 @@ TARGETS = {"float64": {True: 1e-10, False: 1e-11}, "float32": {True: 1e-4, False
 """Targets relative to the largest entry, of derivatives and of matrices."""
 
 RESIDUAL = {"float64": 6e-16, "float32": 3e-7}
-"""Bounds of the equations' relative error, used where rounding the mass matrix costs more than a quarter of a target."""
+"""Bounds of the equations' relative error, used where rounding the mass matrix costs over a quarter of a target."""
 
 ALGORITHMS: dict[str, tuple[Callable, Sequence[str]]] = {
     "mass_matrix_inverse": (wd.mass_matrix_inverse, ("q",)),
