@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The source distribution, as a user gets it: bash scripts/test_sdist.sh [pytest arguments]
 # Builds the sdist and the wheel, where a warning is an error, and checks both with twine. Then, in a temporary folder outside the
-# checkout, it installs the unpacked sdist with its test extra and runs its tests (--quick, or the arguments) on the installed package.
+# checkout, it installs the unpacked sdist with its test extras and runs its tests (--quick, or the arguments) on the installed package.
 # Takes about 10 minutes and 6 GB of disk. PYTHON=python3.12 takes another Python; KEEP=1 keeps the folder.
 set -euo pipefail
 
@@ -25,8 +25,9 @@ fi
 tar -xzf "$work"/dist/*.tar.gz -C "$work"
 mv "$work"/warpdyn-*/ "$work/unpacked"
 "$python" -m venv "$work/venv"
-echo "installing the sdist with [test] ..."
-"$work/venv/bin/pip" install --quiet --disable-pip-version-check "$work/unpacked[test]"
+echo "installing the sdist with its test extras ..."
+"$work/venv/bin/pip" install --quiet --disable-pip-version-check "$work/unpacked[test,ros,rostest]"
+bash scripts/ros_messages.sh "$work/venv"
 
 # Tests import `benchmarks` and `docs_site` as well, which are not installed, and must not find `warpdyn` next to them.
 mkdir "$work/beside"

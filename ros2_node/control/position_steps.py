@@ -63,7 +63,6 @@ class PositionSteps:
     def forget(self) -> None:
         """Start anew, as after a jump of the clock."""
         self._at[:] = -np.inf
-        self._stamp[:] = 0
         self._dropped[:] = self._any_dropped = False
 
     def note(self, columns: Index, stamp: int, now: float) -> None:

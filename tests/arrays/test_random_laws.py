@@ -95,6 +95,17 @@ def test_a_stretched_body_has_the_second_moments_of_one() -> None:
     assert ((xx < yy + zz) & (yy < xx + zz) & (zz < xx + yy)).all()
 
 
+def test_an_inertia_goes_with_the_mass_that_is_drawn() -> None:
+    """In each environment and for each owner the ratio is that of its mass: the seed and the law are the mass's."""
+    masses, law = np.array([3.0, 5.0]), row("uniform", 0.5, 2.0, SCALE)
+    same = row("uniform", 1.0, 1.0, SCALE)
+    nominal = np.array([[0.4, 0.02, -0.03, 0.5, 0.01, 0.6]] * 2)
+    drawn = varied(draw_numbers, masses[:, None], [law, law], seed=9) / masses[:, None]
+    found = varied(draw_inertias, nominal, [same, same], (masses, [law, law], 9))
+    assert np.ptp(drawn) > 1.0
+    assert np.allclose(found, drawn * nominal, rtol=1e-13)
+
+
 def test_a_tilt_is_a_rotation_vector() -> None:
     """Pinned to (h, h, h), the identity becomes the exponential of that vector; positions are
     moved."""

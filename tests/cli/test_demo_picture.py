@@ -42,6 +42,14 @@ def motion_of(model: wd.Model, turns: float = 7.5) -> Trajectories:
     return Trajectories(time, q, np.zeros_like(q))
 
 
+def test_a_line_breaks_only_where_it_crosses_from_end_to_end(spinner) -> None:
+    """A step of 150 degrees within a turn is drawn."""
+    spin = curves(spinner, motion_of(spinner))[0]
+    q = np.zeros((3, spinner.nq))
+    q[:, 0] = np.deg2rad([0.0, 150.0, 200.0])
+    assert np.allclose(spin.of(q), [0.0, 150.0, np.nan], equal_nan=True)
+
+
 def test_a_joint_that_spins_is_shown_within_a_turn(spinner) -> None:
     """Its curve is the angle modulo 360 degrees, and breaks where it would cross from end to end; a joint
     with limits, and one that slides, are as they are."""

@@ -109,6 +109,13 @@ def test_the_range_that_is_written_last_applies(defaults: str, actuator: str) ->
     assert compare(f"<default>{defaults}</default>", actuator) == "equal"
 
 
+def test_numbers_beyond_the_laws_own_are_left_out() -> None:
+    """MuJoCo has room for ten; fixed and affine laws use three."""
+    many = '<general gainprm="2 3 4 5 6" biastype="affine" biasprm="1 2 3 4 5"/>'
+    assert compare("", many) == "equal"
+    assert compare(f"<default>{many}</default>", '<general gainprm="7"/>') == "equal"
+
+
 def test_a_damper_without_kv_gives_no_force() -> None:
     """MuJoCo's default of kv is 0 for a damper, 1 for a velocity servo."""
     assert compare("", '<damper ctrlrange="0 1"/>') == "equal"

@@ -83,6 +83,16 @@ def test_mesh_files_lie_in_the_folder(robot: Path, tmp_path: Path) -> None:
     assert wd.load(robot, includes=tmp_path).nv == 2
 
 
+def test_a_mesh_file_that_is_too_large_is_named(robot: Path) -> None:
+    """With its mesh, before it is read."""
+    rock = robot.parent / "shapes" / "rock.obj"
+    robot.write_text(WITH_MESHES.format(rule="exact"))
+    with rock.open("ab") as file:
+        file.truncate(2**31)
+    with pytest.raises(ModelError, match='mesh "rock": there is too much to read'):
+        wd.load(robot)
+
+
 def test_what_was_weighed_is_known(robot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By content: a second load has MuJoCo weigh nothing, another mesh does."""
     mujoco = pytest.importorskip("mujoco")

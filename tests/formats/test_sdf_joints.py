@@ -133,10 +133,11 @@ TURNED_MODEL = "<pose>0 0 0 0.5 0 0.2</pose>"
         ("1.6", "", CHILD @ JOINT),
         ("1.5", "parent", np.eye(3)),
         ("1.6", "parent", np.eye(3)),
+        ("1.7", "parent", CHILD @ JOINT),
     ],
 )
 def test_axes_are_given_in_a_frame(version: str, frame_of: str, wanted: np.ndarray) -> None:
-    """The joint's, or what expressed_in (1.7) or use_parent_model_frame (1.5, 1.6) says; the model's in 1.4."""
+    """The joint's, or what expressed_in (from 1.7) or use_parent_model_frame (1.5, 1.6) says; the model's in 1.4."""
     flag = "<use_parent_model_frame>true</use_parent_model_frame>" if frame_of == "parent" else ""
     own = axis("0.6 0 0.8", flag, expressed_in="" if frame_of == "parent" else frame_of)
     parts = [

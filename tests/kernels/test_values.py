@@ -180,6 +180,8 @@ IN_PLACE: tuple[Callable[[Any, Any], Any], ...] = (
     lambda x, M: x[:1] - _added(x[:1].sum(axis=0, keepdims=True), 1.0),
     lambda x, M: _added(np.array(x), 1.0) - x,
     lambda x, M: np.add.reduce(x) + np.add.reduce(M) + np.multiply.reduce(M, axis=1),
+    lambda x, M: x + np.add.reduce(x[:0]) + np.multiply.reduce(x[:0]) + np.sum(M[:0], axis=0)[0],
+    lambda x, M: np.where(np.all(x[:0] > 0), x, 0.0) + np.where(np.any(x[:0] > 0), 0.0, x),
     lambda x, M: np.subtract.outer(x, x[:2]) + np.maximum.outer(x, M[0, :2]),
 )
 

@@ -123,6 +123,21 @@ def test_blocks_slide_alike_where_they_are_pushed() -> None:
     assert after[:, :2].abs().max() < 0.01 and not after.isnan().any()
 
 
+def test_a_block_rests_alike_on_a_plane() -> None:
+    """On one that leans by 0.1 m/m, at the height that it has there."""
+    task = Slide()
+    task.terrain, task.vary, task.push = wd.Plane((0.1, 0.0), 0.2), {}, None
+    task.begin = lambda robot, s: {  # type: ignore[method-assign]
+        "q": np.array([1.0, 0.5, 0.36, 0.0, -0.05, 0.0, 1.0]),
+        "v": np.zeros(6),
+    }
+    here, there = both(task, 0.001)
+    for _ in range(15):
+        seen = [env.step(torch.zeros(ENVS, 1))[0] for env in (here, there)]
+    assert torch.allclose(seen[0][:, :3], seen[1][:, :3], atol=4e-3)
+    assert (seen[1][:, 2] - 0.3 - 0.05).abs().max() < 0.01
+
+
 def test_contacts_are_stiffer_on_a_height_map() -> None:
     """Two steps, at least 4 ms; on a plane MuJoCo's own 20 ms; what is said counts on both."""
     uneven, even = Slide(), Slide()
@@ -148,6 +163,10 @@ def test_what_cannot_be_compared_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     rubbing.terrain = wd.HeightMap(heights, 0.2, friction=heights + 1.0)
     with pytest.raises(rl.TaskError, match="height fields have one friction"):
         MujocoEnv(rubbing, 1, dt=0.005)
+    for plane in (wd.Plane(np.zeros((3, 2))), wd.Plane((0.0, 0.0), np.zeros(3))):
+        rubbing.terrain = plane
+        with pytest.raises(rl.TaskError, match="MuJoCo has one plane for all environments"):
+            MujocoEnv(rubbing, 3, dt=0.005)
     fast = Hold()
     fast.drives = wd.PD(30.0, 2.0, no_load_speed=10.0)
     with pytest.raises(rl.TaskError, match="no speed-torque curve"):

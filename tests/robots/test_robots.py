@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -151,9 +152,18 @@ def test_home_is_held_for_four_seconds(name: str) -> None:
         assert np.allclose(sim.forces[:, :, 2].sum(1), weight, rtol=1e-3)
 
 
+def notice() -> Path:
+    """The file NOTICE of the checkout, or the one that came with the installed package."""
+    beside = FOLDER.parents[1] / "NOTICE"
+    if beside.exists():
+        return beside
+    (file,) = (file for file in metadata.files("warpdyn") or () if file.name == "NOTICE")
+    return Path(str(file.locate()))
+
+
 def test_the_notice_names_the_source_of_every_robot() -> None:
     """With the licence of that source; a robot that is added needs a line."""
-    rows = (FOLDER.parents[1] / "NOTICE").read_text().splitlines()
+    rows = notice().read_text().splitlines()
     for name in robot_names():
         (row,) = [row for row in rows if row.split()[:1] == [name]]
         assert row.split()[-1] in ("publication", "BSD-3-Clause", "Apache-2.0", "(warpdyn)")

@@ -205,6 +205,15 @@ def test_a_joint_that_was_held_for_long_may_be_anywhere():
     assert tell(states, 1.0, np.array([0.0] * 7 + [0.03]), 0.0) is None
 
 
+def test_after_a_new_start_the_first_positions_are_believed():
+    """A clock that jumps makes the robot start anew: where it was before says nothing. Then steps count again."""
+    states = reader()
+    tell(states, 0.0, 0.0, 0.0)
+    states.forget()
+    assert tell(states, 0.005, 0.06, 0.0) is None
+    assert tell(states, 0.010, 0.12, 0.0) == DROPPED
+
+
 @pytest.mark.parametrize("clock", ["stamps", "none", "bursts", "seconds", "still"])
 def test_no_clock_of_a_driver_accuses_a_robot_at_its_velocity_limit(clock):
     """Stamps that jitter, are absent, come in bursts, have a resolution of a second or never advance."""
