@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 import warpdyn as wd
-from warpdyn.formats.mjcf import load_mjcf
+from warpdyn.formats.mjcf.mjcf import load_mjcf
 from warpdyn.model.description import ModelWarning
 
 MUJOCO = 1e-10

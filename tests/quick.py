@@ -40,11 +40,11 @@ QUICK = {
     ),
     "formats": (
         "test_load.py",
-        "test_mjcf.py",
         "test_registry.py",
-        "test_sdf.py",
         "test_urdf.py",
     ),
+    "formats/mjcf": ("test_mjcf.py",),
+    "formats/sdf": ("test_sdf.py",),
     "algorithms": (
         "test_rnea.py",
         "test_aba.py",

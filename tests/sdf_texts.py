@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.formats.sdf import load_sdf
+from warpdyn.formats.sdf.sdf import load_sdf
 from warpdyn.model import Model
 from warpdyn.model.description import ModelError, ModelWarning
 

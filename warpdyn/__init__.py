@@ -15,10 +15,10 @@ from .execution.oracle import oracle
 from .execution.state_checks import StateReport, check_state
 from .execution.threads import get_num_threads, set_num_threads
 from .formats.load import load
-from .formats.mjcf import load_mjcf
-from .formats.sdf import load_sdf
+from .formats.mjcf.mjcf import load_mjcf
+from .formats.sdf.sdf import load_sdf
 from .formats.urdf import load_urdf
-from .formats.usd import load_usd
+from .formats.usd.usd import load_usd
 from .formats.xacro import load_xacro
 from .functions import inertial
 from .functions.actuation import actuator_torques

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sdf_texts import AB, at, axis, frame, joint, link, load, model, refusal, robot, sdf, world
 
-from warpdyn.formats.sdf import load_sdf
+from warpdyn.formats.sdf.sdf import load_sdf
 from warpdyn.model.description import ModelError, ModelWarning
 
 # Refusals.

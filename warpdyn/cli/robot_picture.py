@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..formats.mesh_hulls import hull_points
+from ..formats.meshes.mesh_hulls import hull_points
 from ..functions.kinematics import fk
 from ..functions.terrain import HeightMap
 from ..model import Model

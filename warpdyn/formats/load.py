@@ -11,7 +11,7 @@ from ..model import Model
 from ..model.description import ModelError
 from ..model.reference_frames import Reference
 from ..model.structure import QuaternionOrder
-from .mjcf_files import Includes
+from .mjcf.mjcf_files import Includes
 from .registry import FORMATS, Format, format_of_root, format_of_text, listed, xml_formats
 from .robot_text import Loops, RobotText, tag_name
 

@@ -34,19 +34,19 @@ URDF = Format(
     name="URDF", noun="a URDF", module="warpdyn.formats.urdf", reader="load_urdf", root="robot"
 )
 SDF = Format(
-    name="SDF", noun="an SDF file", module="warpdyn.formats.sdf", reader="load_sdf", root="sdf"
+    name="SDF", noun="an SDF file", module="warpdyn.formats.sdf.sdf", reader="load_sdf", root="sdf"
 )
 MJCF = Format(
     name="MJCF",
     noun="an MJCF file",
-    module="warpdyn.formats.mjcf",
+    module="warpdyn.formats.mjcf.mjcf",
     reader="load_mjcf",
     root="mujoco",
 )
 USD = Format(
     name="USD",
     noun="a USD stage",
-    module="warpdyn.formats.usd",
+    module="warpdyn.formats.usd.usd",
     reader="load_usd",
     recognises=lambda data: data.startswith((b"#usda", b"PXR-USDC")),
     suffixes=(".usd", ".usda", ".usdc", ".usdz"),

@@ -37,7 +37,7 @@ from ..model.joints import URDF_KINDS
 from ..model.reference_frames import Reference
 from ..model.remarks import warn
 from ..model.structure import QuaternionOrder
-from .colors import urdf_color
+from .meshes.colors import urdf_color
 from .registry import URDF
 from .robot_text import Reading, RobotText, tag_name
 from .srdf import with_group_states

@@ -9,7 +9,7 @@ from typing import overload
 
 from ..algorithms.contact_rows import ContactPoint
 from ..execution.remembered import told_by_value
-from ..formats.mesh_hulls import hull_points
+from ..formats.meshes.mesh_hulls import hull_points
 from ..model import Model
 from ..model.collision_points import collision_spheres
 from ..model.description import several, vector3

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import trimesh
 
-from ..formats.mesh_surface import colored_surfaces
+from ..formats.meshes.mesh_surface import colored_surfaces
 from ..model import Model
 from ..model.description import Geometry, Link, Pose
 from ..model.mesh_files import NONE, MeshError, Packages, mesh_file

@@ -1,0 +1,131 @@
+"""Materials and textures that a mesh names: of bounded size, regular, and nothing else."""
+
+from __future__ import annotations
+
+import io
+import os
+import struct
+import zipfile
+import zlib
+from pathlib import Path
+
+import pytest
+from time_limit import time_limit
+
+from warpdyn.formats.meshes import material_files
+from warpdyn.formats.meshes.material_files import MaterialFiles
+from warpdyn.formats.meshes.mesh_surface import colored_surfaces, surface_of
+from warpdyn.model import mesh_files
+from warpdyn.model.mesh_files import MeshError
+
+trimesh = pytest.importorskip("trimesh")
+Image = pytest.importorskip("PIL.Image")
+
+OBJ = """mtllib {material}
+v 0 0 0
+v 1 0 0
+v 0 1 0
+vt 0 0
+usemtl red
+f 1/1 2/1 3/1
+"""
+MATERIAL = "newmtl red\nKd 1 0 0\nmap_Kd {texture}\n"
+
+
+def obj(folder: Path, material: str = "a.mtl", texture: str = "a.png") -> Path:
+    (folder / "a.mtl").write_text(MATERIAL.format(texture=texture))
+    (folder / "a.obj").write_text(OBJ.format(material=material))
+    return folder / "a.obj"
+
+
+def why(path: Path) -> str:
+    with time_limit(), pytest.raises(MeshError) as error:
+        colored_surfaces(path)
+    return str(error.value)
+
+
+def png(width: int, height: int) -> bytes:
+    """The file of an image whose pixels nobody should unpack: its data are cut short."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return (
+            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        )
+
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", head)
+        + chunk(b"IDAT", zlib.compress(b""))
+        + chunk(b"IEND", b"")
+    )
+
+
+def test_a_texture_colours_its_mesh(tmp_path: Path) -> None:
+    """Its mean times the material's colour, in a folder above the mesh's too; without it the
+    material's own."""
+    (tmp_path / "meshes").mkdir()
+    Image.new("RGB", (4, 4), (255, 128, 0)).save(tmp_path / "a.png")
+    (part,) = colored_surfaces(obj(tmp_path / "meshes", texture="../a.png"))
+    assert part.color == (1.0, 0.0, 0.0, 1.0)
+    (part,) = colored_surfaces(obj(tmp_path / "meshes", texture="none.png"))
+    assert part.color == (1.0, 0.0, 0.0, 1.0)
+
+
+def test_a_pipe_for_a_material_or_a_texture_is_not_waited_for(tmp_path: Path) -> None:
+    """The mesh is refused by its name, at once; so is one that is a pipe itself."""
+    os.mkfifo(tmp_path / "pipe.mtl")
+    os.mkfifo(tmp_path / "pipe.png")
+    said = "which it names, is a pipe, a socket or a device"
+    assert f"pipe.mtl, {said}" in why(obj(tmp_path, material="pipe.mtl"))
+    assert f"pipe.png, {said}" in why(obj(tmp_path, texture="pipe.png"))
+    os.mkfifo(tmp_path / "pipe.stl")
+    with time_limit(), pytest.raises(MeshError, match="its file is a pipe, a socket or a device"):
+        surface_of(tmp_path / "pipe.stl")
+
+
+def test_other_files_are_as_good_as_none(tmp_path: Path) -> None:
+    """No text is read as a material because a mesh names it."""
+    (tmp_path / "secret.txt").write_text(MATERIAL.format(texture="a.png"))
+    (part,) = colored_surfaces(obj(tmp_path, material="secret.txt"))
+    assert part.color is None
+    with pytest.raises(FileNotFoundError, match="neither a material nor a texture"):
+        MaterialFiles(tmp_path).get("secret.txt")
+
+
+def test_a_texture_of_too_many_pixels_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
+    """Whatever the size of its file: by the first lines of it."""
+    for size in ((13_000, 13_000), (60_000, 60_000)):
+        (tmp_path / "a.png").write_bytes(png(*size))
+        assert "pixels" in why(obj(tmp_path))
+    (tmp_path / "a.png").write_bytes(png(8192, 8192))
+    assert "truncated" in why(obj(tmp_path))  # that one may be unpacked, and is cut short
+
+
+def test_a_texture_inside_a_mesh_file_counts_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """GLB files have their textures in them."""
+    visual = trimesh.visual.TextureVisuals(
+        uv=[[0, 0]] * 3,
+        material=trimesh.visual.material.PBRMaterial(baseColorTexture=Image.new("RGB", (40, 40))),
+    )
+    mesh = trimesh.Trimesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]], visual=visual)
+    mesh.export(tmp_path / "a.glb")
+    assert colored_surfaces(tmp_path / "a.glb")
+    monkeypatch.setattr(material_files, "MOST_PIXELS", 1599)
+    assert why(tmp_path / "a.glb").startswith("its texture has 40 x 40 pixels, more than the 1,599")
+
+
+def test_a_packed_collada_file_counts_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A small archive of many blanks is refused before it is unpacked."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.dae", b" " * 1_000_000)
+    (tmp_path / "a.dae").write_bytes(packed.getvalue())
+    monkeypatch.setattr(mesh_files, "LARGEST", 900_000)
+    assert "its file unpacked has 1,000,000 bytes, more than the 900,000" in why(tmp_path / "a.dae")
+    with pytest.raises(MeshError, match="unpacked has"):
+        surface_of(tmp_path / "a.dae")

@@ -1,0 +1,174 @@
+"""Meshes as vertices of a simplified hull: read with trimesh, how far they reach, what is refused."""
+
+from __future__ import annotations
+
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from warpdyn.formats.meshes.mesh_hulls import hull_points, simplified_hull
+from warpdyn.model.description import Geometry
+from warpdyn.model.mesh_files import MeshError
+
+DIRECTIONS = np.random.default_rng(0).normal(size=(500, 3))
+DIRECTIONS /= np.linalg.norm(DIRECTIONS, axis=1, keepdims=True)
+CORNERS = np.array([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 2.0) for z in (0.0, 3.0)])
+
+
+def reach(points: np.ndarray) -> np.ndarray:
+    return (points @ DIRECTIONS.T).max(0)
+
+
+def ellipsoid(count: int = 4000) -> np.ndarray:
+    points = np.random.default_rng(1).normal(size=(count, 3))
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    return points * [0.1, 0.2, 0.3]
+
+
+def test_a_box_is_its_corners_whatever_lies_within() -> None:
+    """No more than eight, though sixteen were allowed."""
+    inside = np.random.default_rng(2).uniform(0.01, 0.99, (500, 3)) * [1, 2, 3]
+    chosen = simplified_hull(np.concatenate([inside, CORNERS]), 16)
+    assert sorted(map(tuple, chosen)) == sorted(map(tuple, CORNERS))
+
+
+def test_chosen_vertices_are_some_of_the_mesh_with_its_extremes() -> None:
+    """So the hull of the chosen lies in the mesh's, and touches the box around it on six sides."""
+    vertices = ellipsoid()
+    for count in (6, 8, 16, 64):
+        chosen = simplified_hull(vertices, count)
+        assert len(chosen) == len(np.unique(chosen, axis=0)) == count
+        assert set(map(tuple, chosen)) <= set(map(tuple, vertices))
+        np.testing.assert_array_equal(chosen.min(0), vertices.min(0))
+        np.testing.assert_array_equal(chosen.max(0), vertices.max(0))
+    assert simplified_hull(vertices, 1)[0, 2] == vertices[:, 2].min()
+
+
+def test_more_vertices_lack_less() -> None:
+    """What the hull of n vertices lacks falls with n, as for the best ones (about as 1 / n)."""
+    vertices = ellipsoid()
+    lacking = [
+        (reach(vertices) - reach(simplified_hull(vertices, n))).max() for n in (8, 16, 32, 64, 128)
+    ]
+    assert all(b < a for a, b in pairwise(lacking))
+    assert lacking[2] < 0.15 * 0.3 and lacking[4] < 0.05 * 0.3
+
+
+def test_the_choice_depends_on_the_mesh_alone() -> None:
+    """Not on the order of its vertices, nor on how often one is written."""
+    vertices = ellipsoid(500)
+    mixed = np.random.default_rng(3).permutation(np.concatenate([vertices, vertices[::3]]))
+    np.testing.assert_array_equal(simplified_hull(vertices, 20), simplified_hull(mixed, 20))
+
+
+def test_flat_meshes_and_single_points_have_points() -> None:
+    """A sheet is its corners, a dot itself."""
+    sheet = np.array([[x, y, 0.0] for x in np.linspace(0, 1, 9) for y in np.linspace(0, 1, 9)])
+    assert sorted(map(tuple, simplified_hull(sheet, 16)[:, :2])) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert simplified_hull(np.ones((5, 3)), 16).tolist() == [[1, 1, 1]]
+    assert simplified_hull(sheet, 0).shape == (0, 3)
+
+
+# Files.
+
+
+def mesh(path: Path, scale: tuple[float, float, float] = (1.0, 1.0, 1.0)) -> Geometry:
+    return Geometry("mesh", scale, path.name, folder=path.parent)
+
+
+@pytest.mark.parametrize("kind", ["stl", "obj", "ply", "off", "glb", "dae"])
+def test_files_of_every_kind_are_read(kind: str, tmp_path: Path) -> None:
+    """With their scale: a box of 1 x 2 x 3 is its eight corners."""
+    trimesh = pytest.importorskip("trimesh")
+    box = trimesh.creation.box((1.0, 2.0, 3.0))
+    path = tmp_path / f"box.{kind}"
+    box.export(path)
+    points = np.array(hull_points(mesh(path, (2.0, 1.0, -0.5)), 16))
+    assert len(points) == 8
+    np.testing.assert_allclose(np.abs(points), np.tile([1.0, 1.0, 0.75], (8, 1)), atol=1e-6)
+
+
+def test_parts_stand_where_their_scene_has_them(tmp_path: Path) -> None:
+    """Two cubes beside each other in one file."""
+    trimesh = pytest.importorskip("trimesh")
+    scene = trimesh.Scene()
+    for x in (0.0, 5.0):
+        place = trimesh.transformations.translation_matrix([x, 0, 0])
+        scene.add_geometry(trimesh.creation.box((1.0, 1.0, 1.0)), transform=place)
+    scene.export(tmp_path / "two.glb")
+    points = np.array(hull_points(mesh(tmp_path / "two.glb"), 16))
+    assert (points[:, 0].min(), points[:, 0].max()) == (-0.5, 5.5) and len(points) == 8
+
+
+def test_collada_has_a_unit(tmp_path: Path) -> None:
+    """A file in centimetres, as modelling programs write them."""
+    trimesh = pytest.importorskip("trimesh")
+    path = tmp_path / "box.dae"
+    trimesh.creation.box((100.0, 100.0, 100.0)).export(path)
+    text = path.read_text()
+    assert "</asset>" in text
+    unit = '<unit name="centimeter" meter="0.01"/><up_axis>'
+    text = text.replace("<up_axis>", unit, 1) if "<unit" not in text else text
+    path.write_text(text)
+    assert np.abs(hull_points(mesh(path), 16)).max() == pytest.approx(0.5)
+
+
+def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:
+    """By its time; else what was chosen once is kept."""
+    trimesh = pytest.importorskip("trimesh")
+    path = tmp_path / "box.stl"
+    for k, size in enumerate((1.0, 4.0)):
+        trimesh.creation.box((size, size, size)).export(path)
+        import os
+
+        os.utime(path, (k + 1, k + 1))
+        assert np.abs(hull_points(mesh(path), 16)).max() == size / 2
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        (
+            "cut.stl",
+            b"\0" * 80 + b"\xff\xff\0\0" + b"\0" * 30,
+            "trimesh cannot read it|no vertices",
+        ),
+        ("words.obj", b"this is no mesh", "trimesh cannot read it|no vertices"),
+        ("empty.stl", b"", "trimesh cannot read it|no vertices"),
+        ("cut.dae", b"<COLLADA><asset>", "trimesh cannot read it"),
+        ("cut.glb", b"glTF", "trimesh cannot read it"),
+        (
+            "nan.obj",
+            b"v 0 0 nan\nv 0 1 0\nv 1 0 0\nf 1 2 3\n",
+            "not all of its vertices are finite",
+        ),
+    ],
+)
+def test_broken_files_say_so(name: str, content: bytes, said: str, tmp_path: Path) -> None:
+    """Never an error of another kind."""
+    pytest.importorskip("trimesh")
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(MeshError, match=said):
+        hull_points(mesh(tmp_path / name), 16)
+
+
+def test_without_trimesh_the_remedy_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The package that reads meshes is an extra."""
+    (tmp_path / "a.stl").write_bytes(b"solid\nendsolid\n")
+    monkeypatch.setitem(sys.modules, "trimesh", None)
+    with pytest.raises(MeshError, match=r"pip install '.\[meshes\]'"):
+        hull_points(mesh(tmp_path / "a.stl"), 16)
+
+
+def test_a_mesh_without_a_scale_is_as_large_as_its_file(tmp_path: Path) -> None:
+    """Along every axis."""
+    trimesh = pytest.importorskip("trimesh")
+    trimesh.creation.box(extents=(1.0, 2.0, 3.0)).export(tmp_path / "box.ply")
+    for size in ((), (1.0, 1.0, 1.0)):
+        points = np.array(hull_points(mesh(tmp_path / "box.ply", size), 16))
+        assert np.ptp(points, axis=0) == pytest.approx([1.0, 2.0, 3.0], abs=1e-9)

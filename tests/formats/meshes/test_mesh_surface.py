@@ -1,0 +1,88 @@
+"""The surface of a mesh file."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from warpdyn.formats.meshes import mesh_surface
+from warpdyn.formats.meshes.mesh_surface import colored_surfaces, surface_of
+from warpdyn.model.mesh_files import MeshError
+
+trimesh = pytest.importorskip("trimesh")
+
+
+def test_vertices_and_triangles_are_the_files(tmp_path: Path) -> None:
+    box = trimesh.creation.box(extents=(1.0, 2.0, 3.0))
+    box.export(tmp_path / "box.ply")
+    found = surface_of(tmp_path / "box.ply")
+    assert np.allclose(np.ptp(found.vertices, axis=0), (1, 2, 3)) and found.faces.shape == (12, 3)
+    again = trimesh.Trimesh(*found, process=False)
+    assert again.volume == pytest.approx(6.0)
+
+
+def test_what_is_no_mesh_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "part.stl").write_text("no mesh")
+    with pytest.raises(MeshError, match=r"trimesh cannot read it|it has no vertices"):
+        surface_of(tmp_path / "part.stl")
+
+
+def test_a_collada_file_without_its_materials_has_its_triangles(tmp_path: Path) -> None:
+    """Where it names a material that is not in it, of the description's colour; as ROS shows it."""
+    trimesh.creation.box(extents=(1.0, 2.0, 3.0)).export(tmp_path / "box.dae")
+    text = (tmp_path / "box.dae").read_text()
+    cut = re.sub(r"<library_effects>.*?</library_effects>", "", text, flags=re.S)
+    assert cut != text and "instance_material" in cut
+    (tmp_path / "box.dae").write_text(cut)
+    (part,) = colored_surfaces(tmp_path / "box.dae")
+    assert part.color is None
+    assert trimesh.Trimesh(*part.surface, process=False).volume == pytest.approx(6.0)
+
+
+@pytest.mark.parametrize("diffuse", [None, (128, 255, 255, 255)])
+def test_the_colour_of_a_texture_is_its_mean(tmp_path: Path, diffuse: tuple | None) -> None:
+    """Times the material's own colour, where it has one."""
+    images = pytest.importorskip("PIL.Image")
+    picture = images.new("RGB", (32, 32), (200, 100, 0))
+    picture.paste((100, 100, 0), (0, 0, 16, 32))
+    box = trimesh.creation.box(extents=(1.0, 2.0, 3.0))
+    material = trimesh.visual.material.SimpleMaterial(image=picture, diffuse=diffuse)
+    box.visual = trimesh.visual.TextureVisuals(uv=np.full((8, 2), 0.5), material=material)
+    box.export(tmp_path / "box.obj", mtl_name="box.mtl")
+    (part,) = colored_surfaces(tmp_path / "box.obj")
+    plain = np.array(material.diffuse, float) / 255.0
+    expected = tuple(np.array([150 / 255, 100 / 255, 0.0, 1.0]) * plain)
+    assert part.color == pytest.approx(expected, abs=0.02)
+
+
+def test_what_a_file_only_counts_is_not_made(tmp_path: Path) -> None:
+    """A GLB file of an array of zeros without a byte, and one part in a scene a hundred times."""
+    box = trimesh.creation.box()
+    scene = trimesh.Scene()
+    for k in range(100):
+        scene.add_geometry(box, geom_name="box", node_name=f"n{k}")
+    scene.export(tmp_path / "many.glb")
+    data = (tmp_path / "many.glb").read_bytes()
+    for most, fits in ((800, True), (799, False)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(mesh_surface, "MOST_VERTICES", most)
+            if fits:
+                assert len(surface_of(tmp_path / "many.glb").vertices) == 800
+            else:
+                with pytest.raises(MeshError, match="it has 800 vertices, more than 799"):
+                    surface_of(tmp_path / "many.glb")
+    size = int.from_bytes(data[12:16], "little")
+    text = json.loads(data[20 : 20 + size])
+    for each in text["accessors"]:
+        each.update(count=3_000_000_000)
+        del each["bufferView"]
+    written = json.dumps(text).encode()
+    written += b" " * (size - len(written) if len(written) < size else -len(written) % 4)
+    head = data[:12] + len(written).to_bytes(4, "little") + data[16:20]
+    (tmp_path / "zeros.glb").write_bytes(head + written + data[20 + size :])
+    with pytest.raises(MeshError, match=r"it has 3,000,000,000 vertices, more than 2,000,000"):
+        surface_of(tmp_path / "zeros.glb")

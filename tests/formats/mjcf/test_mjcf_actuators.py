@@ -1,0 +1,193 @@
+"""MJCF: limits of effort from actuators; what MuJoCo can bring to a joint is never more."""
+
+from __future__ import annotations
+
+import math
+
+import mujoco
+import numpy as np
+import pytest
+from mjcf_texts import INERTIAL, load
+
+import warpdyn as wd
+from warpdyn.formats.mjcf.mjcf import load_mjcf
+from warpdyn.model.description import ModelError, ModelWarning
+
+
+def arm(actuators: str, extra: str = "", joint: str = "", compiler: str = "") -> str:
+    return (
+        f"<mujoco><compiler {compiler}/>{extra}<worldbody><body><joint name='a' {joint}/>{INERTIAL}"
+        f"<body pos='1 0 0'><joint name='b' type='slide'/>{INERTIAL}</body></body></worldbody>"
+        f"<actuator>{actuators}</actuator></mujoco>"
+    )
+
+
+CLASSES = """<default><motor gear="3"/><default class="strong"><general forcerange="-40 50"/></default>
+  <default class="weak"><position kp="50" forcerange="-4 4"/></default></default>"""
+TENDON = '<tendon><fixed name="t"><joint joint="a" coef="0.5"/><joint joint="b" coef="-2"/></fixed></tendon>'
+
+
+@pytest.mark.parametrize(
+    ("actuators", "extra", "limits"),
+    [
+        ('<motor joint="a" ctrlrange="-2 3" gear="10"/>', "", (30, math.inf)),
+        ('<motor joint="a" forcerange="-5 1" ctrlrange="-9 9" gear="-2"/>', "", (10, math.inf)),
+        ('<motor joint="a" forcerange="-50 50" ctrlrange="-1 1"/>', "", (1, math.inf)),
+        ('<motor jointinparent="a" ctrlrange="0 1"/><motor joint="b"/>', "", (1, math.inf)),
+        ('<motor joint="a" ctrlrange="-1 1" ctrllimited="false"/>', "", (math.inf, math.inf)),
+        ('<position joint="a" kp="9" ctrlrange="-1 1"/>', "", (math.inf, math.inf)),
+        ('<position joint="a" kp="9" ctrlrange="-1 1" forcerange="-7 7"/>', "", (7, math.inf)),
+        ('<velocity joint="b" kv="9" forcerange="-7 7"/>', "", (math.inf, 7)),
+        ('<general joint="a" gainprm="20 0 0" ctrlrange="-2 1"/>', "", (40, math.inf)),
+        (
+            '<general joint="a" gainprm="20" ctrlrange="-2 1" biastype="affine"/>',
+            "",
+            (math.inf,) * 2,
+        ),
+        ('<general joint="a" ctrlrange="-2 1" dyntype="integrator"/>', "", (math.inf,) * 2),
+        ('<general joint="a" ctrlrange="-2 1" dyntype="filter"/>', "", (2, math.inf)),
+        (
+            '<motor joint="a" ctrlrange="-1 1"/><motor joint="a" ctrlrange="-2 2"/>',
+            "",
+            (3, math.inf),
+        ),
+        ('<motor joint="a" ctrlrange="-1 1"/><motor joint="a"/>', "", (math.inf, math.inf)),
+        ('<motor joint="a" ctrlrange="-1 1"/>', CLASSES, (3, math.inf)),
+        ('<general joint="a" class="strong"/>', CLASSES, (150, math.inf)),
+        ('<general joint="b" class="weak" ctrlrange="-1 1"/>', CLASSES, (math.inf, 12)),
+        ('<motor tendon="t" ctrlrange="-3 3" gear="2"/>', TENDON, (3, 12)),
+        (
+            '<motor tendon="t" ctrlrange="-3 3"/><motor joint="b" ctrlrange="-1 1"/>',
+            TENDON,
+            (1.5, 7),
+        ),
+        (
+            '<motor site="s" ctrlrange="-3 3"/><adhesion body="x" ctrlrange="0 1"/>',
+            "",
+            (math.inf,) * 2,
+        ),
+    ],
+)
+def test_limits_are_ranges_times_gears(
+    actuators: str, extra: str, limits: tuple[float, ...]
+) -> None:
+    """Of the control where the force is control times gain, of the force; sums of several, by fixed tendons too."""
+    assert load(arm(actuators, extra)).effort_limit.tolist() == list(limits)
+
+
+@pytest.mark.parametrize(
+    "actuators",
+    [
+        '<motor joint="a" ctrlrange="-2 3" gear="10"/>',
+        '<general joint="a" gainprm="20" ctrlrange="-2 1"/><motor joint="b" forcerange="-3 3"/>',
+        '<motor tendon="t" ctrlrange="-3 3" gear="2"/><motor joint="b" class="strong"/>',
+        '<position joint="a" class="weak" gear="2"/><general joint="b" class="weak"/>',
+    ],
+)
+def test_mujoco_reaches_the_limit_and_no_more(actuators: str) -> None:
+    """qfrc_actuator at extreme controls and states, against the limit of each joint."""
+    mujoco = pytest.importorskip("mujoco")
+    text = arm(actuators, CLASSES + TENDON)
+    model, there = load(text), mujoco.MjModel.from_xml_string(text)
+    data, largest = mujoco.MjData(there), np.zeros(2)
+    for signs in np.ndindex(*(2,) * there.nu):
+        for far in (-1e3, 1e3):
+            data.qpos[:], data.ctrl[:] = far, 1e3 * (2.0 * np.array(signs) - 1.0)
+            mujoco.mj_forward(there, data)
+            largest = np.maximum(largest, np.abs(data.qfrc_actuator))
+    bounded = np.isfinite(model.effort_limit)
+    assert bounded.any()
+    np.testing.assert_allclose(largest[bounded], model.effort_limit[bounded], rtol=1e-12)
+
+
+def test_a_limit_of_the_joint_stays() -> None:
+    """actuatorfrcrange is the joint's word; actuators are asked where there is none."""
+    motor = '<motor joint="a" ctrlrange="-2 2"/>'
+    assert load(arm(motor, joint='actuatorfrcrange="-7 7"')).joint("a").limits.effort == 7
+    assert load(arm(motor)).joint("a").limits.effort == 2
+
+
+def test_what_is_taken_is_remarked() -> None:
+    """One joint by name, several by their number; nothing where nothing is taken."""
+    with pytest.warns(ModelWarning, match='limit of effort of joint "a" is that of actuators'):
+        load_mjcf(arm('<motor joint="a" ctrlrange="-1 1"/>'))
+    both = '<motor joint="a" ctrlrange="-1 1"/><motor joint="b" ctrlrange="-1 1"/>'
+    assert any("limit of effort of 2 joints is" in line for line in load(arm(both)).warnings)
+    assert not load(arm('<motor joint="a"/>')).warnings
+
+
+def test_ranges_without_autolimits_need_a_word() -> None:
+    """As MuJoCo asks; a range that goes down is refused."""
+    with pytest.raises(
+        ModelError, match="it has ctrlrange, and autolimits is off; write ctrllimited"
+    ):
+        load_mjcf(arm('<motor joint="a" ctrlrange="-1 1"/>', compiler='autolimits="false"'))
+    with pytest.raises(ModelError, match="forcerange must go up, got 2 1"):
+        load_mjcf(arm('<motor joint="a" forcerange="2 1" forcelimited="true"/>'))
+
+
+@pytest.mark.parametrize(
+    ("actuators", "remark"),
+    [
+        ('<muscle joint="a"/>', "actuator <muscle>, whose force depends on more"),
+        ('<cylinder joint="a"/>', "actuator <cylinder>, whose force depends on more"),
+        ('<adhesion body="c" ctrlrange="0 1"/>', "actuator <adhesion>, whose force"),
+        ('<general joint="a" dyntype="filter"/>', 'an actuator with dyntype="filter"'),
+        ('<general joint="a" gaintype="muscle"/>', 'an actuator with gaintype="muscle"'),
+        ('<general joint="a" biastype="user"/>', 'an actuator with biastype="user"'),
+        ('<position joint="a" timeconst="0.1"/>', "a position servo with timeconst"),
+        (
+            '<position joint="a" dampratio="1"/>',
+            "an actuator with dampratio, which depends on a mass",
+        ),
+        ('<motor site="s"/>', "an actuator of neither a joint nor a fixed tendon"),
+        ('<motor tendon="r"/>', "an actuator of a spatial tendon"),
+        ('<motor joint="ball"/>', "an actuator of a ball joint"),
+    ],
+)
+def test_what_is_left_out_is_remarked(actuators: str, remark: str) -> None:
+    """And the actuators beside it are kept, with numbers as they stand in the file."""
+    ball = f"<body name='c'><joint name='ball' type='ball'/>{INERTIAL}</body></body></worldbody>"
+    text = arm(f'{actuators}<motor joint="b"/>', CLASSES + TENDON)
+    model = load(text.replace("</body></worldbody>", ball))
+    assert [each.name for each in model.actuators] == ["actuator1"]
+    assert any(remark in line for line in model.warnings), model.warnings
+
+
+def test_names_are_given_once() -> None:
+    """One that is written is kept; two alike are refused, and so is a joint that is not there."""
+    model = load(arm('<motor joint="a"/><motor name="actuator0" joint="b"/>'))
+    assert [each.name for each in model.actuators] == ["actuator0_", "actuator0"]
+    with pytest.raises(ModelError, match='two actuators are named "x"; rename one'):
+        load(arm('<motor name="x" joint="a"/><motor name="x" joint="b"/>'))
+    with pytest.raises(ModelError, match="its joint does not exist; correct the name"):
+        load(arm('<motor joint="nowhere"/>'))
+
+
+def test_bounds_that_are_not_kept_are_remarked() -> None:
+    """Of a tendon, and of a joint where several actuators share a range that is wider one way."""
+    tendon = TENDON.replace('name="t"', 'name="t" actuatorfrcrange="-1 1"')
+    assert any("actuatorfrcrange of a tendon" in x for x in load(arm("", tendon)).warnings)
+    model = load(arm('<motor joint="a"/>', joint='actuatorfrcrange="-3 7"'))
+    assert any("wider one way" in line for line in model.warnings)
+    assert model.joint("a").limits.effort == 7
+    assert model.actuators[0].forces == (-3, 7)
+    two = load(arm('<motor joint="a"/><motor joint="a"/>', joint='actuatorfrcrange="-3 7"'))
+    assert not two.actuators
+    assert any('2 actuators of joint "a" are left out' in line for line in two.warnings)
+
+
+@pytest.mark.parametrize("gear", [2.0, -0.5])
+@pytest.mark.parametrize("force_range", ["", 'forcerange="-9 2"', 'forcerange="20 30"'])
+def test_a_force_range_that_is_wider_one_way_holds_as_in_mujoco(
+    gear: float, force_range: str
+) -> None:
+    """qfrc_actuator of a joint whose actuatorfrcrange has unequal ends is MuJoCo's."""
+    motor = f'<motor joint="a" gear="{gear}" {force_range}/>'
+    text = arm(motor, joint='actuatorfrcrange="-3 7"')
+    theirs = mujoco.MjModel.from_xml_string(text)
+    data, model = mujoco.MjData(theirs), load(text)
+    for data.ctrl[0] in (-20.0, -1.0, 1.0, 20.0):
+        mujoco.mj_forward(theirs, data)
+        ours = wd.oracle(wd.actuator_torques, model, data.qpos, data.qvel, data.ctrl)
+        np.testing.assert_allclose(ours, data.qfrc_actuator, atol=1e-12)

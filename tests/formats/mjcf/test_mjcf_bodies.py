@@ -1,0 +1,83 @@
+"""MJCF: which body is the base, and what its joint in the file says of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from mjcf_texts import INERTIAL, body, load
+from mujoco_peer import Peer
+from states import error, states
+
+import warpdyn as wd
+from warpdyn.formats.mjcf.mjcf_bodies import drawn_at, free_rest
+from warpdyn.functions.dynamics import effect_torques
+from warpdyn.model import BASE_JOINT
+from warpdyn.model.description import ModelError, Pose
+
+SPRINGS = 1e-12
+"""Relative, of forces of springs alone."""
+
+TUMBLING = """
+<mujoco><compiler angle="degree" alignfree="true"/><worldbody>
+<body name="a" pos="0.1 0.2 1" euler="10 20 30"><joint name="NAME" type="free" stiffness="3" armature="0.1"/>
+  <inertial pos="0.1 0.2 0.3" mass="2" diaginertia="0.1 0.2 0.25"/>
+  <body name="b" pos="0.3 0 0" euler="40 0 10">
+    <joint name="ball" type="ball" stiffness="5" pos="0 0.1 0" springref="7"/>
+    <inertial pos="0 0.2 0" mass="1" diaginertia="0.1 0.2 0.25"/></body>
+  </body>OTHERS</worldbody></mujoco>"""
+
+BESIDE = f"""<body name="c" pos="1 0 0"><joint type="ball" name="beside" stiffness="2"/>{INERTIAL}</body>
+<body name="d" pos="2 1 0" quat="1 2 0 0"><joint type="free" name="aligned" stiffness="4"/>
+<inertial pos="0.1 0.2 0" mass="1" fullinertia="1 2 2.5 0.1 0.2 0.3"/></body>"""
+
+
+@pytest.mark.parametrize("others", ["", BESIDE], ids=["base", "inside"])
+def test_springs_of_ball_and_free_joints_are_mujocos(others: str) -> None:
+    """qfrc_passive: of a free base, of free bodies in a tree where the file draws them, aligned ones
+    too, and of balls, for which springref is nothing."""
+    name = "free" if others else BASE_JOINT
+    text = TUMBLING.replace("NAME", name).replace("OTHERS", others)
+    described = load(text.replace(f'name="{name}"', 'name="free"'))
+    assert described.floating_base is not bool(others)
+    model, s = described.with_springs("description"), states(described, 5)
+    assert not wd.oracle(effect_torques, described, s.q, s.v).any()
+    peer = Peer(text, model)
+    for q, v in zip(s.q, s.v, strict=True):
+        T = peer.set(q, v)
+        wanted = -T.T @ peer.data.qfrc_passive
+        assert abs(wanted).max() > 1
+        assert error(wd.oracle(effect_torques, model, q, v), wanted) < SPRINGS
+
+
+def test_other_representations_have_the_same_base_spring() -> None:
+    """Its force is a force on the base like any other."""
+    model = load(TUMBLING.replace("NAME", "free").replace("OTHERS", "")).with_springs("description")
+    s = states(model, 3)
+    wanted = wd.oracle(effect_torques, model, s.q, s.v)
+    for there in ("world", "local_world_aligned"):
+        other = model.with_base_velocity(there)
+        v = wd.convert_velocity(model, s.q, s.v, target=there)
+        found = wd.oracle(effect_torques, other, s.q, v)
+        assert error((found * v).sum(-1), (wanted * s.v).sum(-1)) < 10 * SPRINGS
+
+
+def test_the_base_armature_and_spring_are_data() -> None:
+    model = load(TUMBLING.replace("NAME", "free").replace("OTHERS", ""))
+    assert model.base_armature == 0.1 and not model.base_effects
+    assert [e.spring for e in model.base_springs] == [3.0] * 6
+    np.testing.assert_allclose([e.rest for e in model.base_springs[:3]], [0.1, 0.2, 1.0])
+    assert model.with_springs("description").base_effects == model.base_springs
+
+
+def test_free_rest_is_where_the_body_is_drawn() -> None:
+    X = Pose.at((1, 2, 3), (0.1, 0.2, 0.3)).placement
+    *p, x, y, z = free_rest(X)
+    w = np.linalg.norm([x, y, z])
+    turned = [*(np.sin(w / 2) * np.array([x, y, z]) / w), np.cos(w / 2)]
+    np.testing.assert_allclose([*p, *turned], drawn_at(X), atol=1e-15)
+
+
+def test_a_free_joint_is_the_one_joint_of_a_body_in_the_world() -> None:
+    inner = f"<body><freejoint/>{INERTIAL}</body>{INERTIAL}<joint/>"
+    with pytest.raises(ModelError, match=r"a free joint must be the one joint of a body in"):
+        load(body(inner))

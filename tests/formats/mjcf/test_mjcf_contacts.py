@@ -1,0 +1,115 @@
+"""How geoms touch the floor of their file, against MuJoCo; and the one remark on what is not simulated."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from itertools import product
+
+import pytest
+
+import warpdyn as wd
+from warpdyn.formats.mjcf.mjcf_contacts import GeomContact
+from warpdyn.model.description import Geometry
+from warpdyn.model.ground_contact import GroundContact
+
+FLOOR = '<geom name="floor" type="plane" size="1 1 1" {0}/>'
+BALL = '<body name="b" pos="0 0 {1}"><freejoint/><geom name="ball" size="0.1" mass="3" {0}/></body>'
+
+
+def load(*parts: str, before: str = "") -> wd.Model:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", wd.ModelWarning)
+        return wd.load(f"<mujoco>{before}<worldbody>{''.join(parts)}</worldbody></mujoco>")
+
+
+def ball_of(geom: str, *floor: str) -> GroundContact | None:
+    (shape,) = (
+        load(*(FLOOR.format(each) for each in floor), BALL.format(geom, 1)).links[0].collisions
+    )
+    assert isinstance(shape, Geometry)
+    return shape.on_ground
+
+
+GEOMS = (
+    *("", 'friction="0.3"', 'friction="1.7 0.1 0.1" condim="1"', 'condim="6" solmix="3"'),
+    *('solref="0.05 0.7"', 'solref="-4000 -60"', 'solimp="0.2 0.8 0.01 0.3 3"', 'priority="1"'),
+    *('contype="2" conaffinity="0"', 'contype="0" conaffinity="1"'),
+)
+
+
+@pytest.mark.parametrize(("ball", "floor"), list(product(GEOMS, GEOMS)))
+def test_a_pair_touches_with_mujocos_numbers(ball: str, floor: str) -> None:
+    """All pairs of these: whether there is a contact at all, its friction, and how deep a ball lies in
+    the floor when MuJoCo has let it come to rest."""
+    mujoco = pytest.importorskip("mujoco")
+    # With pyramids MuJoCo's stiffness is by the friction too.
+    bodies = FLOOR.format(floor) + BALL.format(ball, 0.0999)
+    text = f'<mujoco><option cone="elliptic"/><worldbody>{bodies}</worldbody></mujoco>'
+    theirs = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(theirs)
+    mujoco.mj_forward(theirs, data)
+    mine = ball_of(ball, floor)
+    assert mine is not None and mine.touches == bool(data.ncon)
+    if not data.ncon:
+        return
+    contact = data.contact[0]
+    assert mine.friction == (contact.friction[0] if contact.dim > 1 else 0.0)
+    for _ in range(1000):
+        mujoco.mj_step(theirs, data)
+    assert mine.sink == pytest.approx(0.1 - data.qpos[2], rel=1e-3)
+
+
+def test_without_a_floor_a_geom_has_its_own_numbers() -> None:
+    """And the friction that floors have, where it has a condim of 1."""
+    alone = ball_of('friction="0.4" condim="1"')
+    assert alone is not None and alone.touches and alone.friction == 0.4
+
+
+def test_shapes_that_the_floor_does_not_touch_have_no_points() -> None:
+    """As in MuJoCo, by contype and conaffinity."""
+    through = load(FLOOR.format('conaffinity="2"'), BALL.format('contype="1" conaffinity="0"', 1))
+    assert len(wd.ContactPoints(through)) == 0 and len(through.links[0].collisions) == 1
+    assert len(wd.ContactPoints(load(FLOOR.format(""), BALL.format("", 1)))) == 1
+
+
+def test_parameters_are_mujocos_where_a_geom_is_silent() -> None:
+    contact = GeomContact.of({"friction": "0.5", "solimp": "0.8 0.9"})
+    assert contact.friction == (0.5, 0.005, 0.0001) and contact.condim == 3
+    assert contact.solimp == (0.8, 0.9, 0.001, 0.5, 2.0) and contact.solref == (0.02, 1.0)
+    with pytest.raises(ValueError, match="could not convert"):
+        GeomContact.of({"condim": "three"})
+
+
+CHAIN = """<body name="a"><joint/><geom size=".1" {0}/><body name="b"><joint/><geom size=".1" {0}/>
+<body name="c"><joint/><geom size=".1" {0}/></body></body></body>"""
+
+
+@pytest.mark.parametrize(
+    ("parts", "before", "said"),
+    [
+        ([BALL.format("", 1)], "", None),
+        ([BALL.format("", 1)], '<option density="1.2" viscosity="2e-5"/>', "density and viscosity"),
+        ([BALL.format('condim="4"', 1)], "", r"torsional and rolling friction of geoms \(1\)"),
+        ([BALL.format('margin="0.01"', 1)], "", r"margin and gap of geoms \(1\)"),
+        ([BALL.format('solimp=".8 .8 .01"', 1)], "", "the shape of solimp"),
+        ([BALL.format("", 1), '<body><joint/><geom size="1" solref=".1 1"/></body>'], "", "solref"),
+        ([CHAIN.format("")], "", "contacts between bodies"),
+        ([CHAIN.format('conaffinity="0"')], "", None),
+        ([CHAIN.format('contype="0"')], "", None),
+        ([CHAIN.format("")], '<contact><exclude body1="a" body2="c"/></contact>', None),
+        ([BALL.format("", 1), '<geom type="box" size="1 1 1"/>'], "", "shapes of the world"),
+    ],
+)
+def test_what_is_not_simulated_is_one_remark(
+    parts: list[str], before: str, said: str | None
+) -> None:
+    """In `warnings` and in `summary()`; nothing where all is."""
+    model = load(*parts, before=before)
+    lines = [line for line in model.warnings if line.startswith("a Simulation leaves out: ")]
+    assert len(lines) == (said is not None)
+    if said is not None:
+        assert re.search(said, lines[0])
+        assert "a Simulation leaves out: " in model.summary()
+    else:
+        assert "leaves out" not in model.summary()

@@ -1,0 +1,64 @@
+"""MJCF: equality constraints as mimic joints, or no tree."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from mjcf_texts import GRIPPER, MUJOCO, equality, free, load
+from mujoco_peer import Peer
+from states import error
+
+import warpdyn as wd
+from warpdyn.formats.mjcf.mjcf import load_mjcf
+from warpdyn.model.description import Mimic, ModelError, ModelWarning
+
+
+def test_coupled_joints_are_mimic_joints() -> None:
+    """Their motion is that of MuJoCo's full robot on the constraint, q1 - ref1 = c0 + c1 (q2 - ref2)."""
+    model, full = load(GRIPPER), load(free(GRIPPER))
+    assert model.joint_names == ("turn", "lead") and full.nv == 5
+    assert model.joint("follow").mimic == Mimic("lead", -1.5, -0.1 + 0.05 + 1.5 * 0.2)
+    q, v = np.array([0.3, 0.7]), np.array([0.4, -0.9])
+    follow = -0.1 + 0.05 - 1.5 * (0.7 - 0.2)
+    by_name = {"turn": 0.3, "lead": 0.7, "follow": follow, "tip": follow + 0.1, "held": 0.03}
+    rates = {"turn": [1, 0], "lead": [0, 1], "follow": [0, -1.5], "tip": [0, -1.5], "held": [0, 0]}
+    all_q = np.array([by_name[name] for name in full.q_names])
+    G = np.array([rates[name] for name in full.v_names], dtype=float)
+    peer = Peer(free(GRIPPER), full)
+    assert error(wd.oracle(wd.crba, model, q), G.T @ peer.mass_matrix(all_q, G @ v) @ G) < MUJOCO
+    assert error(wd.oracle(wd.rnea, model, q, v, 0 * v), G.T @ peer.bias(all_q, G @ v)) < MUJOCO
+    assert error(wd.oracle(wd.fk, model, q, frame="cap"), peer.pose(all_q, "cap")) < MUJOCO
+
+
+LOOPS = (
+    ('<connect body1="a" body2="b" anchor="0 0 0"/>', "closes a loop"),
+    ('<weld name="w" body1="a" body2="b"/>', 'weld "w": this constraint closes a loop'),
+    ('<tendon tendon1="t"/>', "couples tendons"),
+    ('<joint joint1="p" joint2="q" polycoef="0 1 2 0 0"/>', 'joint "p" by more than a line'),
+    ('<joint joint1="p" joint2="q"/><joint joint1="p"/>', 'is the second on joint "p"'),
+)
+
+
+@pytest.mark.parametrize(("inside", "said"), LOOPS)
+def test_what_is_no_tree_is_refused_or_cut(inside: str, said: str) -> None:
+    """By name, with the two ways out."""
+    with pytest.raises(ModelError, match=f'{said}.*loops="cut"'):
+        load_mjcf(equality(inside))
+    with pytest.warns(ModelWarning, match="it is left out"):
+        model = load_mjcf(equality(inside), loops="cut")
+    assert model.nv == (1 if "second" in said else 2)
+
+
+def test_a_joint_that_follows_nothing_is_locked() -> None:
+    """At its reference plus the constant; a constraint that is off changes nothing but a remark."""
+    model = load(equality('<joint joint1="p" polycoef="0.4"/>'))
+    assert model.joint_names == ("q",) and not model.joint("p").kind.nv
+    with pytest.warns(ModelWarning, match="of <equality>, not active"):
+        off = load_mjcf(equality('<joint joint1="p" joint2="q" active="false"/>'))
+    assert off.joint_names == ("p", "q")
+
+
+def test_missing_coefficients_are_those_of_a_line_through_zero() -> None:
+    """polycoef of one number is a constant, and the slope stays one."""
+    model = load(equality('<joint joint1="p" joint2="q" polycoef="0.1"/>'))
+    assert model.joint("p").mimic == Mimic("q", 1.0, 0.1)

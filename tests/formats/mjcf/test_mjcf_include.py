@@ -1,0 +1,195 @@
+"""MJCF: <include> of neighbours; nothing else on the disk is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from mjcf_texts import INERTIAL
+
+import warpdyn as wd
+from warpdyn.formats.mjcf import mjcf_include
+from warpdyn.formats.mjcf.mjcf import load_mjcf
+from warpdyn.model.description import ModelError
+
+LINK = f'<body name="{{}}"><joint name="j_{{}}"/>{INERTIAL}</body>'
+
+
+@pytest.fixture
+def write(tmp_path: Path):
+    """Writes a file below the folder of main.xml; returns its path."""
+
+    def file(name: str, text: str) -> Path:
+        path = tmp_path / "robot" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    return file
+
+
+def link(name: str) -> str:
+    return LINK.format(name, name)
+
+
+def main(*files: str) -> str:
+    includes = "".join(f'<include file="{file}"/>' for file in files)
+    return f"<mujoco>{includes}</mujoco>"
+
+
+def test_included_files_are_part_of_the_file(write) -> None:
+    """Anywhere: sections, children of a body, classes, settings; from a folder below, from there on again, by the
+    main file's folder first: the robot that MuJoCo reads."""
+    path = write(
+        "main.xml",
+        '<mujoco><include file="parts/settings.xml"/><worldbody>'
+        f'<body name="arm" childclass="soft"><include file="parts/inside.xml"/>{link("last")}</body>'
+        "</worldbody></mujoco>",
+    )
+    write(
+        "parts/settings.xml",
+        '<mujocoinclude><compiler angle="radian"/><include file="classes.xml"/></mujocoinclude>',
+    )
+    write(
+        "parts/classes.xml",
+        '<x><default><default class="soft"><joint damping="3" range="-1 1"/></default></default></x>',
+    )
+    write("parts/inside.xml", f'<x>{INERTIAL}<joint name="first"/><include file="hand.xml"/></x>')
+    write("parts/hand.xml", f"<x>{link('nested')}</x>")
+    write("hand.xml", f"<x>{link('hand')}</x>")
+    model = wd.load(path)
+    assert model.joint_names == ("first", "j_hand", "j_last")
+    assert model.joint("first").damping == 3 and model.joint("first").limits.upper == 1
+    assert wd.load_mjcf(path).key == model.key
+    mujoco = pytest.importorskip("mujoco")
+    there = mujoco.MjModel.from_xml_path(str(path))
+    assert [there.joint(i).name for i in range(there.njnt)] == list(model.joint_names)
+
+
+def test_includes_may_be_refused(write) -> None:
+    """By a word; those of a text are, which has no folder, unless one is named."""
+    path = write("main.xml", main("arm.xml"))
+    with pytest.raises(ModelError, match=r'main.xml: <include>: "arm.xml": no other file is read'):
+        wd.load(path, includes=False)
+    with pytest.raises(ModelError, match=r'"arm\.xml": it is looked for beside a file'):
+        load_mjcf(main("arm.xml"))
+    write("arm.xml", f"<x><worldbody>{link('a')}</worldbody></x>")
+    assert load_mjcf(main("arm.xml"), includes=path.parent).nv == 1
+
+
+def test_another_folder_may_be_trusted(write, tmp_path: Path) -> None:
+    """With all that is below it, and no more."""
+    path = write("scenes/main.xml", main("../parts/arm.xml"))
+    write("parts/arm.xml", f"<x><worldbody>{link('a')}</worldbody></x>")
+    with pytest.raises(ModelError, match=r'outside of the folder of main\.xml.*includes="folder"'):
+        wd.load(path)
+    assert wd.load(path, includes=tmp_path / "robot").joint_names == ("j_a",)
+    (tmp_path / "arm.xml").write_text("<x/>")
+    path.write_text(main("../../arm.xml"))
+    with pytest.raises(ModelError, match="outside of the folder"):
+        wd.load(path, includes=tmp_path / "robot")
+    with pytest.raises(ValueError, match="True, False or a folder, got 'nowhere'"):
+        wd.load(path, includes="nowhere")
+
+
+def test_files_outside_of_the_folder_are_not_read(write, tmp_path: Path) -> None:
+    """By a path that goes up, an absolute one, or a link; a link inside the folder is a file."""
+    (tmp_path / "secret.xml").write_text(f"<x><worldbody>{link('a')}</worldbody></x>")
+    write("inner/arm.xml", f"<x><worldbody>{link('a')}</worldbody></x>")
+    path = write("main.xml", "")
+    (path.parent / "out.xml").symlink_to(tmp_path / "secret.xml")
+    (path.parent / "in.xml").symlink_to(path.parent / "inner" / "arm.xml")
+    (path.parent / "folder").symlink_to(tmp_path)
+    for file in (
+        *("../secret.xml", "inner/../../secret.xml", str(tmp_path / "secret.xml")),
+        *("out.xml", "folder/secret.xml"),
+    ):
+        path.write_text(main(file))
+        with pytest.raises(ModelError, match=f'"{file}" is outside of the folder of main.xml'):
+            wd.load(path)
+    for file in ("in.xml", str(path.parent / "inner" / "arm.xml"), "inner/../inner/arm.xml"):
+        path.write_text(main(file))
+        assert wd.load(path).joint_names == ("j_a",)
+
+
+def test_the_folder_may_be_reached_by_a_link(write, tmp_path: Path) -> None:
+    """Neighbours are those of the folder, whatever it is called."""
+    write("arm.xml", f"<x><worldbody>{link('a')}</worldbody></x>")
+    write("main.xml", main("arm.xml"))
+    (tmp_path / "alias").symlink_to(tmp_path / "robot")
+    assert wd.load(tmp_path / "alias" / "main.xml").nv == 1
+
+
+def test_circles_repeats_and_missing_files_are_named(write) -> None:
+    """With the file and line that asks for them."""
+    path = write("main.xml", main("a.xml"))
+    write("a.xml", '<x>\n<include file="sub/b.xml"/></x>')
+    write("sub/b.xml", '<x>\n\n<include file="a.xml"/></x>')
+    with pytest.raises(
+        ModelError,
+        match=r"circle: main.xml -> a.xml -> sub/b.xml -> a.xml \(line 3 of sub/b.xml\)",
+    ):
+        wd.load(path)
+    path.write_text(main("main.xml"))
+    with pytest.raises(ModelError, match=r"in a circle: main\.xml -> main\.xml"):
+        wd.load(path)
+    write("a.xml", "<x/>")
+    path.write_text(main("a.xml", "./a.xml"))
+    with pytest.raises(ModelError, match=r'"\./a\.xml" is included twice'):
+        wd.load(path)
+    for missing in ("none.xml", "sub", "x" * 5000):
+        path.write_text(main(missing))
+        with pytest.raises(
+            ModelError, match=f'there is no file "{missing}"; put it beside main.xml'
+        ):
+            wd.load(path)
+    path.write_text("<mujoco><include/></mujoco>")
+    with pytest.raises(ModelError, match="it has no file; write file="):
+        wd.load(path)
+
+
+def test_what_cannot_be_read_is_refused_at_its_place(write) -> None:
+    """Entities, broken XML, an include that is all there is; errors in included elements name their file."""
+    path = write("main.xml", main("a.xml"))
+    for text, said in (
+        ('<!DOCTYPE x [<!ENTITY e SYSTEM "/etc/hostname">]><x>&e;</x>', "entities"),
+        ("<x><worldbody>", "of a.xml: not well-formed XML"),
+        (
+            '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;">]><x>&c;</x>',
+            "entities",
+        ),
+        ('<include file="a.xml"/>', "it is no content"),
+    ):
+        write("a.xml", text)
+        with pytest.raises(ModelError, match=f"main.xml: <include>: .*{said}"):
+            wd.load(path)
+    write("a.xml", '<x><worldbody>\n<body name="b">\n<joint range="2"/></body></worldbody></x>')
+    with pytest.raises(ModelError, match=r'main.xml: .*range is "2".*\(line 3 of a.xml\)'):
+        wd.load(path)
+    write(
+        "a.xml",
+        f'<x><worldbody>\n<body>{INERTIAL}<joint springdamper="1 1"/></body></worldbody></x>',
+    )
+    with pytest.warns(wd.ModelWarning, match=r"its spring and damping \(line 2 of a.xml\)"):
+        wd.load(path)
+
+
+def test_what_is_read_is_bounded(write, monkeypatch) -> None:
+    """In bytes of all files together, and in their number, so deep chains end too."""
+    path = write("main.xml", main("0.xml"))
+    for k in range(200):
+        write(f"{k}.xml", f'<x><include file="{k + 1}.xml"/></x>')
+    with pytest.raises(ModelError, match="there is too much to read: at most 100 files"):
+        wd.load(path)
+    path.write_text(main("big.xml"))
+    write("big.xml", f"<x>{' ' * 1000}</x>")
+    monkeypatch.setattr(mjcf_include, "MOST_BYTES", 500)
+    with pytest.raises(ModelError, match="too much to read"):
+        wd.load(path)
+
+
+def test_a_million_lines_are_a_file_like_others(write) -> None:
+    """What stands after them is read, or named."""
+    path = write("main.xml", main("a.xml"))
+    write("a.xml", f"<x>{10**6 * chr(10)}<worldbody>{link('a')}</worldbody></x>")
+    assert wd.load(path).joint_names == ("j_a",)

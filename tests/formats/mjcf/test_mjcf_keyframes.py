@@ -1,0 +1,102 @@
+"""MJCF: keyframes are configurations; each is MuJoCo's key_qpos."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from mjcf_texts import ARM, GRIPPER, INERTIAL, LOOSE, SPHERICAL, WALKER, body, load
+
+import warpdyn as wd
+from warpdyn.formats.mjcf.mjcf import load_mjcf
+from warpdyn.model.description import ModelError, ModelWarning
+from warpdyn.model.structure import start_of
+
+
+def keyframes(text: str, *keys: str) -> str:
+    return text.replace("</mujoco>", f"<keyframe>{''.join(keys)}</keyframe></mujoco>")
+
+
+@pytest.mark.parametrize("quaternion", ["xyzw", "wxyz"])
+@pytest.mark.parametrize(
+    "text", [ARM, WALKER, LOOSE, SPHERICAL], ids=["arm", "walker", "loose", "spherical"]
+)
+def test_configurations_are_mujocos(text: str, quaternion: str) -> None:
+    """A whole qpos, quaternions of any length, and none: there q is MuJoCo's qpos0."""
+    mujoco = pytest.importorskip("mujoco")
+    nq = mujoco.MjModel.from_xml_string(text).nq
+    words = " ".join(f"{0.1 * (k + 1):g}" for k in range(nq))
+    text = keyframes(text, f'<key name="home" qpos="{words}" ctrl=""/>', '<key time="1"/>')
+    peer = mujoco.MjModel.from_xml_string(text)
+    model = load(text, quaternion=quaternion)
+    assert list(model.configurations) == ["qpos0", "home", "key1"]
+    rows = (peer.qpos0, *peer.key_qpos)
+    for row, q in zip(rows, model.configurations.values(), strict=True):
+        named = dict(zip(model.q_names, q, strict=True))
+        mine = [named[name] for name in load(text, quaternion="wxyz").q_names]
+        np.testing.assert_allclose(mine, row, rtol=0, atol=1e-14)
+
+
+def test_followers_and_held_joints_are_not_in_q() -> None:
+    """qpos has every joint of the file, q those that are independent."""
+    model = load(keyframes(GRIPPER, '<key name="grip" qpos="1 2 3 4 5"/>'))
+    assert model.joint_names == ("turn", "lead")
+    assert model.configurations["grip"].tolist() == [1.0, 2.0]
+
+
+def test_the_base_may_be_held_or_freed() -> None:
+    """Held, the file's free joint is passed over; freed without one, it is where the file draws the body."""
+    walker = load(WALKER)
+    q = " ".join(map(str, range(1, walker.nq + 1)))
+    held = load(keyframes(WALKER, f'<key name="k" qpos="{q}"/>'), floating_base=False)
+    free = load(keyframes(WALKER, f'<key name="k" qpos="{q}"/>'))
+    np.testing.assert_array_equal(held.configurations["k"], free.configurations["k"][7:])
+    box = body(INERTIAL, pos="1 2 3", quat="0 1 0 0")
+    freed = load(keyframes(box, '<key name="k"/>'), floating_base=True)
+    np.testing.assert_allclose(freed.configurations["k"], [1, 2, 3, 1, 0, 0, 0], atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ('<key name="k" qpos="1 2"/>', r"qpos has 2 numbers; the joints of this file have 1 coord"),
+        ('<key name="k" qpos="x"/>', r'qpos is "x"'),
+        ('<key name="k"/><key name="k"/>', r'two keyframes are named "k"'),
+    ],
+)
+def test_what_is_no_configuration_is_refused(key: str, said: str) -> None:
+    """With the line of the key."""
+    with pytest.raises(ModelError, match=rf"{said}.*\(line 1\)"):
+        load_mjcf(keyframes(body(INERTIAL + '<joint name="j"/>'), key))
+
+
+def test_a_zero_quaternion_is_no_turn() -> None:
+    """As for MuJoCo, with a remark."""
+    text = keyframes(
+        body(INERTIAL + '<joint name="j" type="ball"/>'), '<key name="k" qpos="0 0 0 0"/>'
+    )
+    with pytest.warns(ModelWarning, match='keyframe "k": the quaternion of joint "j" is zero'):
+        assert load_mjcf(text).configurations["k"].tolist() == [0, 0, 0, 1]
+
+
+def test_a_hinge_may_have_the_name_of_the_bases_joint() -> None:
+    """The base's own joint takes another name then, in keyframes too."""
+    model = wd.load(
+        '<mujoco><worldbody><body name="a" pos="0 0 1"><freejoint/><geom size="0.1"/>'
+        '<body name="b" pos="0.3 0 0"><joint name="floating_base"/><geom size="0.1"/></body></body>'
+        '</worldbody><keyframe><key name="up" qpos="0 0 2 1 0 0 0 0.5"/></keyframe></mujoco>'
+    )
+    up = model.configurations["up"]
+    assert model.base_joint == "floating_base_2"
+    assert up[2] == 2.0 and up[-1] == 0.5
+
+
+def test_qpos0_is_there_without_keyframes_and_a_keyframe_of_that_name_stays() -> None:
+    """Joints at their `ref`, free joints where their bodies are drawn: where a simulation begins."""
+    text = body(INERTIAL + '<joint name="j" ref="0.4"/>').replace(
+        "<mujoco>", '<mujoco><compiler angle="radian"/>', 1
+    )
+    model = load(text)
+    assert model.configurations["qpos0"] == pytest.approx([0.4])
+    assert start_of(model) == pytest.approx([0.4])
+    assert start_of(model.with_configuration("home", [0.1])) == pytest.approx([0.1])
+    assert load(keyframes(text, '<key name="qpos0" qpos="2"/>')).configurations["qpos0"] == [2.0]

@@ -1,0 +1,118 @@
+"""MJCF: fixed tendons against MuJoCo; what spatial ones do is remarked; constraints on them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from mjcf_texts import INERTIAL, MUJOCO, load
+from mujoco_peer import Peer
+from states import error, states
+
+import warpdyn as wd
+from warpdyn.formats.mjcf.mjcf import load_mjcf
+from warpdyn.functions.dynamics import effect_torques
+from warpdyn.model.description import ModelError
+
+TIED = """
+<mujoco><compiler angle="radian"/><default><tendon damping="0.3"/></default><worldbody>
+<body name="a"><joint name="j" axis="0 1 0" springref="0.2"/>
+  <inertial pos="0.1 0.2 0.3" mass="2" diaginertia="0.1 0.2 0.25"/><site name="s"/>
+  <body name="b" pos="0 0 0.4"><joint name="k" type="slide" axis="1 0 0" ref="0.1"/>
+    <inertial pos="0 0.2 0" mass="1" diaginertia="0.1 0.2 0.25"/><site name="t"/>
+    <body name="c" pos="0 0 0.4"><joint name="l" axis="1 0 0"/>
+      <inertial pos="0 0.2 0" mass="1" diaginertia="0.1 0.2 0.25"/></body></body></body></worldbody>
+<tendon>
+  <fixed name="one" armature="0.7" stiffness="3"><joint joint="j" coef="2"/><joint joint="k" coef="-0.5"/></fixed>
+  <fixed name="two" armature="0.2" stiffness="5" springlength="-0.2 0.3" range="-1 1" damping="0">
+    <joint joint="l" coef="1"/><joint joint="j" coef="0.3"/></fixed>{}
+</tendon>{}</mujoco>"""
+
+
+LIMITS = "a Simulation leaves out: limits and dry friction of tendons"
+
+
+def test_fixed_tendons_are_mujocos() -> None:
+    """Armature in M and in joint forces; springs, with where they are slack, and dampers."""
+    text = TIED.format("", "")
+    model = load(text).with_springs("description").with_friction(viscous="description")
+    assert model.warnings == (LIMITS,) and model.tendons[0].slack == pytest.approx((0.4, 0.4))
+    assert (model.tendons[1].limits.lower, model.tendons[1].limits.upper) == (-1, 1)
+    peer, s = Peer(text, model), states(model, 6)
+    for q, v in zip(s.q, s.v, strict=True):
+        assert error(wd.oracle(wd.crba, model, q), peer.mass_matrix(q, v)) < MUJOCO
+        assert error(wd.oracle(effect_torques, model, q, v), -peer.data.qfrc_passive) < MUJOCO
+
+
+def test_spatial_tendons_are_remarked_where_they_act() -> None:
+    """By what they do."""
+    rope = '<spatial name="r" {}><site site="s"/><site site="t"/></spatial>'
+    with pytest.warns(wd.ModelWarning, match="ignored stiffness and damping of a spatial tendon"):
+        assert len(load_mjcf(TIED.format(rope.format('stiffness="3"'), "")).tendons) == 2
+    assert load(TIED.format(rope.format('damping="0"'), "")).warnings == (LIMITS,)
+
+
+@pytest.mark.parametrize("others", ["", 'polycoef="0.3 1 0 0 0"'])
+def test_a_tendon_that_is_held_ties_two_joints(others: str) -> None:
+    """One follows the other, as the tendon's length stays; as MuJoCo's constraint has it."""
+    held = f'<equality><tendon tendon1="one" {others}/></equality>'
+    model = load(TIED.format("", held))
+    mimic = model.joint("j").mimic
+    start = 0.15 if others else 0.0
+    assert (mimic.joint, mimic.multiplier) == ("k", 0.25)
+    assert mimic.offset == pytest.approx(start - 0.25 * 0.1)
+    mujoco = pytest.importorskip("mujoco")
+    there = mujoco.MjModel.from_xml_string(TIED.format("", held))
+    data = mujoco.MjData(there)
+    data.qpos[1] = 0.7
+    data.qpos[0] = mimic.multiplier * 0.7 + mimic.offset
+    mujoco.mj_forward(there, data)
+    assert abs(data.efc_pos[0]) < 1e-12
+
+
+def test_longer_ties_and_unknown_joints_are_refused() -> None:
+    """By name."""
+    more = '<fixed name="three"><joint joint="j"/><joint joint="k"/><joint joint="l"/></fixed>'
+    held = '<equality><tendon tendon1="three"/></equality>'
+    with pytest.raises(ModelError, match="couples tendons of more than two joints"):
+        load(TIED.format(more, held))
+    with pytest.raises(ModelError, match='fixed "three": its joint "x" does not exist'):
+        load(TIED.format('<fixed name="three"><joint joint="x"/></fixed>', ""))
+
+
+def test_what_pulls_to_a_mocap_body_is_no_loop() -> None:
+    """The user moves it; a weld to it is left out with a remark, one between bodies stays refused."""
+    hand = f'<body name="hand"><joint/>{INERTIAL}</body>'
+    goal = '<body name="goal" mocap="true"/>'
+    text = f'<mujoco><worldbody>{hand}{goal}</worldbody><equality><weld body1="goal" body2="hand"/></equality></mujoco>'
+    with pytest.warns(
+        wd.ModelWarning, match=r"it pulls a body to one that the user moves \(mocap\)"
+    ):
+        assert load_mjcf(text).nv == 1
+    with pytest.raises(ModelError, match="closes a loop"):
+        load(text.replace(' mocap="true"', ""))
+
+
+def test_a_joint_held_away_from_its_drawing_keeps_its_tendons_and_actuators() -> None:
+    """polycoef holds a joint at ref plus a constant, and what follows it at its own position: springs and
+    servos on tendons over such joints have MuJoCo's force there."""
+    mujoco = pytest.importorskip("mujoco")
+    held = (
+        '<equality><joint joint1="j" polycoef="0.4 0 0 0 0"/>'
+        '<joint joint1="k" joint2="j" polycoef="0.1 2 0 0 0"/></equality>'
+        '<actuator><position tendon="two" kp="3"/></actuator>'
+    )
+    text = TIED.format("", held)
+    there, described = mujoco.MjModel.from_xml_string(text), load(text)
+    model = described.with_springs("description").with_friction(viscous="description")
+    assert model.joint_names == ("l",)
+    data = mujoco.MjData(there)
+    number = {name: int(there.joint(name).qposadr[0]) for name in "jkl"}
+    data.qpos[number["j"]] = there.qpos0[number["j"]] + 0.4
+    data.qpos[number["k"]] = there.qpos0[number["k"]] + 0.1 + 2 * 0.4
+    data.qpos[number["l"]], data.ctrl[0] = 0.7, 0.5
+    mujoco.mj_forward(there, data)
+    q, column = np.array([0.7]), there.joint("l").dofadr[0]
+    torque = wd.oracle(wd.actuator_torques, model, q, 0 * q, data.ctrl)
+    assert torque[0] == pytest.approx(data.qfrc_actuator[column])
+    passive = wd.oracle(effect_torques, model, q, 0 * q)
+    assert passive[0] == pytest.approx(-data.qfrc_passive[column])

@@ -1,0 +1,86 @@
+"""MJCF: orientations, classes and compiler settings, each way to write one the same as another."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from warpdyn.algebra.spatial import Rotation, Vector
+from warpdyn.formats.mjcf.mjcf_values import MjcfValues, place, z_to
+from warpdyn.formats.robot_text import xml_root
+from warpdyn.model.description import ModelError
+
+
+def values_of(settings: str = "", defaults: str = "") -> MjcfValues:
+    text = f"<mujoco><compiler {settings}/>{defaults}</mujoco>"
+    return MjcfValues("text", xml_root("text", text.encode(), None, "<mujoco>"))
+
+
+ELEMENT = xml_root("text", b'<geom name="g"/>', None, "<geom>")
+
+
+def matrix(R: Rotation) -> np.ndarray:
+    return np.array([list(row) for row in R.matrix.rows])
+
+
+def rotation(settings: str = "", **given: str) -> np.ndarray:
+    return matrix(values_of(settings).rotation(ELEMENT, given))
+
+
+def test_every_way_to_write_an_orientation_is_one_turn() -> None:
+    """90 degrees about z as a quaternion, axis and angle, Euler angles, two axes; z along an axis by the shortest."""
+    wanted = np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]])
+    half = math.sqrt(0.5)
+    ways = {
+        "quat": f"{half} 0 0 {half}",
+        "axisangle": "0 0 2 90",
+        "euler": "0 0 90",
+        "xyaxes": "0 3 0 -1 9 0",
+    }
+    for way, text in ways.items():
+        assert np.abs(rotation(**{way: text}) - wanted).max() <= 1e-15, way
+    in_radians = rotation('angle="radian"', axisangle=f"0 0 1 {math.pi / 2!r}")
+    assert np.abs(in_radians - wanted).max() <= 1e-15
+    assert rotation(zaxis="0 3 0")[:, 2] == pytest.approx([0, 1, 0])
+    assert np.array_equal(rotation(), np.eye(3))
+
+
+def test_capitals_of_eulerseq_are_fixed_axes() -> None:
+    """xyz about turned axes is ZYX about fixed ones, written in the other order."""
+    moving, fixed = (
+        rotation('eulerseq="xyz"', euler="10 20 30"),
+        rotation('eulerseq="ZYX"', euler="30 20 10"),
+    )
+    assert np.abs(moving - fixed).max() <= 1e-15
+
+
+@pytest.mark.parametrize("direction", [(0, 0, 1), (0, 0, -1), (1, 0, 0), (0.6, 0, -0.8)])
+def test_the_turn_to_a_direction_brings_z_there(direction: tuple[float, float, float]) -> None:
+    """Also half a turn, about any axis across."""
+    assert list(z_to(Vector(*map(float, direction))).to_parent(Vector(0.0, 0.0, 1.0))) == (
+        pytest.approx(direction, abs=1e-15)
+    )
+
+
+def test_attributes_stand_over_those_of_their_class() -> None:
+    """A class begins as its parent; an orientation written out replaces one of another kind."""
+    values = values_of(
+        defaults='<default><geom size="1" euler="1 2 3"/><default class="c"><geom mass="2"/></default></default>'
+    )
+    assert values.attributes(ELEMENT, "geom", None)["size"] == "1"
+    inner = values.attributes(ELEMENT, "geom", "c")
+    assert (inner["size"], inner["mass"]) == ("1", "2")
+    other = xml_root("text", b'<geom quat="1 0 0 0" size="3"/>', None, "<geom>")
+    written = values.attributes(other, "geom", "c")
+    assert "euler" not in written and written["size"] == "3"
+
+
+def test_elements_are_called_by_the_name_around_them() -> None:
+    """A nameless element by the body that it is in."""
+    root = xml_root("t", b'<mujoco><body name="b"><inertial/></body></mujoco>', None, "<mujoco>")
+    inertial = next(root.iter("inertial"))
+    assert place(inertial) == 'body "b", <inertial>' and place(root) == "<mujoco>"
+    with pytest.raises(ModelError, match="both quat and euler"):
+        values_of().rotation(ELEMENT, {"quat": "1 0 0 0", "euler": "0 0 0"})

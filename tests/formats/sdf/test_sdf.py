@@ -1,0 +1,363 @@
+"""The SDF reader: models, worlds, links and where they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sdf_texts import (
+    AB,
+    ROUND_OFF,
+    at,
+    joint,
+    link,
+    load,
+    model,
+    placed,
+    poses,
+    quietly,
+    refusal,
+    remarks,
+    robot,
+    sdf,
+    world,
+)
+
+import warpdyn as wd
+from warpdyn import ContactPoints
+from warpdyn.formats.sdf.sdf import load_sdf
+from warpdyn.model.description import ModelError
+
+# Sources.
+
+
+def test_path_text_and_bytes_give_the_same_model(tmp_path: Path) -> None:
+    """A path, a str and bytes; a mark, blanks and a declared encoding change nothing."""
+    text = robot(link("a"), link("é"), joint(child="é"))
+    path = tmp_path / "arm.sdf"
+    path.write_text(text, encoding="utf-8")
+    declared = '<?xml version="1.0" encoding="iso-8859-1"?>' + text
+    sources = [
+        path,
+        str(path),
+        text,
+        text.encode(),
+        "\ufeff\n " + text,
+        declared,
+        declared.encode("latin-1"),
+    ]
+    models = [load(source) for source in sources]
+    assert {m.key for m in models} == {models[0].key} and models[0].link_names == ("a", "é")
+
+
+@pytest.mark.parametrize("version", [f"1.{k}" for k in range(4, 13)])
+def test_versions_that_are_read(version: str) -> None:
+    """1.10 is after 1.9."""
+    assert load(robot(AB, joint(), version=version)).nv == 7
+
+
+@pytest.mark.parametrize("version", ["", "1.3", "1.13", "2.0", "1", "one", "-1.9", "1.9.1"])
+def test_other_versions_are_refused(version: str) -> None:
+    """What the reader does not know it does not guess."""
+    assert f'version is "{version}"; this reader knows 1.4 to 1.12' in refusal(
+        robot(AB, joint(), version=version)
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("<robot/>", "this is URDF, use load_urdf"),
+        ("<mujoco/>", "this is MJCF"),
+        ("<x/>", "another format"),
+        ("<sdf version='1.9'/>", "it has no <model>"),
+        ("<sdf version='1.9'", "not well-formed XML"),
+        ("", "the source is empty"),
+        ("no.sdf", "no such file; give the path of a SDF file"),
+    ],
+)
+def test_what_is_no_sdf_is_refused(text: str, words: str) -> None:
+    """In one sentence."""
+    assert words in refusal(text)
+
+
+# Which model.
+
+ONE, TWO = model(link("a"), name="one"), model(link("b"), name="two")
+GROUND = model("<static>true</static>", link("plate"), name="ground")
+
+
+def test_the_one_model_that_can_move_is_taken() -> None:
+    """A file's only model, or the only one that is not static."""
+    assert load(sdf(ONE)).name == "one"
+    assert load(sdf(world(GROUND, ONE))).link_names == ("a",)
+    assert load(sdf(world(GROUND))).link_names == ("world", "plate")
+    assert load(sdf(GROUND, ONE)).name == "one"
+
+
+def test_of_several_models_one_must_be_named() -> None:
+    """The error lists them."""
+    text = sdf(world(GROUND, ONE, TWO))
+    message = refusal(text)
+    assert 'it holds 3 models ("ground", "one", "two")' in message and 'model="..."' in message
+    assert load(text, model="two").link_names == ("b",)
+    assert 'no models named "three"' in refusal(text, model="three")
+    assert '2 models named "one"' in refusal(
+        sdf(world(ONE), f'<world name="v">{ONE}</world>'), model="one"
+    )
+
+
+def test_a_nested_model_can_be_taken_alone() -> None:
+    """By its path; its names lose what was taken away."""
+    text = sdf(
+        model(
+            link("a"), model(link("b"), model(link("c"), name="deep"), name="inner"), name="outer"
+        )
+    )
+    assert load(text).link_names == ("world", "a", "inner::b", "inner::deep::c")
+    assert load(text, model="outer::inner").link_names == ("world", "b", "deep::c")
+    assert load(text, model="outer::inner::deep").link_names == ("c",)
+
+
+def test_a_world_can_be_one_robot() -> None:
+    """Every model of it, names with the model's."""
+    whole = load(sdf(world(GROUND, ONE, TWO)), model="world")
+    assert whole.link_names == ("world", "ground::plate", "one::a", "two::b") and whole.nv == 12
+    assert whole.name == "w"
+
+
+def test_a_model_of_a_world_is_the_same_robot_alone() -> None:
+    """Its links have the same mass, centre and inertia, and its torques are those of its part of the
+    world's."""
+    arm = model(AB, joint(), joint("hold", "fixed", "world", "a", ""), name="arm")
+    text = sdf(world(GROUND, arm, TWO))
+    alone, whole = load(text, model="arm"), load(text, model="world")
+    for each in (alone.link(name) for name in "ab"):
+        other = whole.link(f"arm::{each.name}")
+        assert (each.mass, each.com) == (other.mass, other.com)
+        np.testing.assert_array_equal(each.inertia, other.inertia)
+    rng = np.random.default_rng(0)
+    q, v, a = (np.zeros((3, n)) for n in (whole.nq, whole.nv, whole.nv))
+    q[:] = whole.neutral
+    at = whole.coordinates["arm::j"]
+    q[:, at.q], v[:, at.v], a[:, at.v] = rng.normal(size=(3, 3, 1))
+    expected = wd.oracle(wd.rnea, whole, q, v, a)[:, at.v]
+    found = wd.oracle(wd.rnea, alone, q[:, at.q], v[:, at.v], a[:, at.v])
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    assert np.abs(found).min() > 0.0
+
+
+# What floats.
+
+
+def test_a_robot_floats_unless_something_holds_it() -> None:
+    """By SDF's rules: neither a joint to the world nor <static>."""
+    held = joint("hold", "fixed", "world", "a", "")
+    assert load(robot(AB, joint())).floating_base and load(robot(AB, joint())).root == "a"
+    assert load(robot(AB, joint(), held)).link_names == ("world", "a", "b")
+    assert load(robot("<static>1</static>", AB, joint())).nv == 0
+    assert load(robot(AB, joint(), joint("k", "prismatic", "world", "a"))).nv == 2
+
+
+def test_floating_base_overrules_static_and_the_lack_of_a_joint() -> None:
+    """True and False are the caller's word; a joint to the world is not overruled."""
+    assert load(robot("<static>1</static>", AB, joint()), floating_base=True).nv == 7
+    fixed = load(robot("<pose>0 0 5 0 0 0</pose>", AB, joint()), floating_base=False)
+    assert fixed.nv == 1 and fixed.root == "world" and poses(fixed)["a"][2, 3] == 5
+    message = refusal(
+        robot(AB, joint(), joint("hold", "fixed", "world", "a", "")), floating_base=True
+    )
+    assert 'joint "hold" fixes the robot to the world' in message
+
+
+def test_several_free_bodies_hang_on_the_world() -> None:
+    """Each on a floating joint whose coordinates are the link's pose in the world."""
+    free = load(robot(link("a", "1 0 0 0 0 0"), link("b", "0 2 0 0 0 1")))
+    assert free.joint_names == ("world_to_a", "world_to_b") and free.nv == 12
+    q = free.neutral.copy()
+    q[free.q_indices(["world_to_b"])[:3]] = 7, 8, 9
+    assert poses(free, q)["b"][:3, 3].tolist() == [7, 8, 9]
+    still = load(robot(link("a", "1 0 0 0 0 0"), link("b", "0 2 0 0 0 1")), floating_base=False)
+    assert np.allclose(poses(still)["b"], placed(0, 2, 0, 0, 0, 1), atol=ROUND_OFF)
+
+
+def test_quaternion_order_is_the_readers_business_too() -> None:
+    """As for URDF."""
+    assert load(robot(link("a")), quaternion="wxyz").q_names[3:] == tuple(
+        f"floating_base.{c}" for c in ("qw", "qx", "qy", "qz")
+    )
+
+
+# Links.
+
+
+def test_link_values_are_read() -> None:
+    """Mass, centre of mass, and the inertia turned into the link's axes."""
+    moments = "".join(
+        f"<i{k}>{v}</i{k}>" for v, k in enumerate(("xx", "xy", "xz", "yy", "yz", "zz"), start=1)
+    )
+    inertial = f"<inertial><pose>1 2 3 0.1 0.2 0.3</pose><mass>5</mass><inertia>{moments}</inertia></inertial>"
+    found = quietly(sdf(model(f'<link name="a">{inertial}</link>'))).link("a")
+    R = placed(roll=0.1, pitch=0.2, yaw=0.3)[:3, :3]
+    wanted = R @ np.array([[1, 2, 3], [2, 4, 5], [3, 5, 6]]) @ R.T
+    assert (found.mass, found.com) == (5, (1, 2, 3))
+    assert np.allclose(found.inertia, wanted, rtol=0, atol=ROUND_OFF)
+
+
+def test_defaults_of_an_inertia_are_one() -> None:
+    """SDFormat's: 1 kg and 1 kg·m²; without <inertial> at all a remark says so."""
+    bare = robot('<link name="a"/><link name="b"><inertial/></link>', joint())
+    found = quietly(bare)
+    assert all(
+        found.link(n).mass == 1 and np.array_equal(found.link(n).inertia, np.eye(3))
+        for n in ("a", "b")
+    )
+    assert remarks(bare) == (
+        "without <inertial>, so of SDF's default mass 1 kg and inertia 1 kg·m²: a",
+    )
+
+
+def test_impossible_inertia_is_remarked() -> None:
+    """As for URDF."""
+    odd = "<inertial><inertia><ixx>1</ixx><iyy>1</iyy><izz>3</izz></inertia></inertial>"
+    assert "break the triangle inequality" in remarks(robot(f'<link name="a">{odd}</link>'))[0]
+
+
+@pytest.mark.parametrize(
+    ("inside", "said"),
+    [
+        ("<gravity>false</gravity>", "the file turns gravity off"),
+        ("<kinematic>true</kinematic>", "ignored element <kinematic> of <link>"),
+        (
+            "<inertial><fluid_added_mass><xx>1</xx></fluid_added_mass></inertial>",
+            "<fluid_added_mass> of <inertial>",
+        ),
+        ("<gear>1</gear>", "ignored element <gear> of <link> (line 1)"),
+        ("<drake:x>1</drake:x>", "ignored element <drake:x> of <link>"),
+        ("<inertial/><inertial/>", "ignored second element <inertial> of <link>"),
+    ],
+)
+def test_what_is_left_out_is_remarked(inside: str, said: str) -> None:
+    """Unless it changes nothing."""
+    assert any(said in line for line in remarks(robot(f'<link name="a">{inside}</link>')))
+
+
+def test_an_ellipsoid_is_looked_at_and_touches_nothing() -> None:
+    """By its three radii."""
+    shape = "<geometry><ellipsoid><radii>0.1 0.2 0.3</radii></ellipsoid></geometry>"
+    text = robot(f'<link name="a"><visual name="v">{shape}</visual></link>')
+    (seen,) = quietly(text).link("a").visuals
+    assert (seen.shape, seen.size) == ("ellipsoid", (0.1, 0.2, 0.3))
+    text = robot(f'<link name="a"><collision name="c">{shape}</collision></link>')
+    assert any("shape <ellipsoid> of <collision>" in line for line in remarks(text))
+
+
+def test_what_changes_nothing_is_left_out_silently() -> None:
+    """Elements without dynamics, and others that say zero or false."""
+    inside = (
+        "<self_collide>1</self_collide><sensor name='s' type='imu'/>"
+        "<kinematic>false</kinematic><gravity>1</gravity>"
+    )
+    assert (
+        load(
+            robot(link("a", inside=inside), "<plugin name='p' filename='f'><x>1</x></plugin>")
+        ).nlinks
+        == 1
+    )
+
+
+def test_shapes_are_kept_as_data() -> None:
+    """In the link's frame, whatever frame they are given in; nothing is opened."""
+    shapes = {
+        "box": "<size>1 2 3</size>",
+        "cylinder": "<radius>1</radius><length>2</length>",
+        "sphere": "<radius>3</radius>",
+        "mesh": "<uri>model://no/such.dae</uri><scale>2 2 2</scale>",
+    }
+    visuals = "".join(
+        f'<visual name="{kind}">{at("0 0 1 0 0 0", "b")}<geometry><{kind}>{size}</{kind}></geometry></visual>'
+        for kind, size in shapes.items()
+    )
+    found = (
+        load(robot(link("a", inside=visuals), link("b", "5 0 0 0 0 0"), joint())).link("a").visuals
+    )
+    assert [shape.shape for shape in found] == list(shapes)
+    assert [shape.size for shape in found] == [(1, 2, 3), (1, 2), (3,), (2, 2, 2)]
+    assert (
+        all(shape.pose.position == (5, 0, 1) for shape in found)
+        and found[3].filename == "model://no/such.dae"
+    )
+
+
+def test_capsules_are_read() -> None:
+    """SDF's length is that between the centres of the ends."""
+    capsule = "<capsule><radius>0.1</radius><length>0.6</length></capsule>"
+    inside = f"<collision name='c'><geometry>{capsule}</geometry></collision>"
+    (shape,) = load(robot(link("a", inside=inside))).link("a").collisions
+    assert shape.shape == "capsule" and shape.size == (0.1, 0.6)
+
+
+@pytest.mark.parametrize("normal", [(0, 0, 1), (0, 3, 4), (-1, 2, -2), (0, 0, -1)])
+def test_a_plane_is_seen_along_its_normal(normal: tuple[float, ...]) -> None:
+    """In the axes of the visual, which is turned a quarter about x itself."""
+    said = "<plane><normal>{} {} {}</normal><size>2 3</size></plane>".format(*normal)
+    pose = f"<pose>1 2 3 {np.pi / 2} 0 0</pose>"
+    inside = f"<visual name='v'>{pose}<geometry>{said}</geometry></visual>"
+    (shape,) = load(robot(link("a", inside=inside))).link("a").visuals
+    assert shape.shape == "plane" and shape.size == (2, 3) and shape.pose.position == (1, 2, 3)
+    x, y, z = np.array(normal) / np.linalg.norm(normal)
+    assert np.allclose(np.array(shape.pose.rotation)[:, 2], (x, -z, y), atol=1e-12)
+
+
+def test_a_plane_that_touches_is_data_and_nothing_touches_it() -> None:
+    """Of the ground and of a link that moves: in the axes of the collision, remarked; neither contact points
+    nor URDF have it."""
+    said = "<plane><normal>0 0 1</normal><size>2 3</size></plane>"
+    inside = f"<collision name='c'><pose>1 2 3 0 0 0</pose><geometry>{said}</geometry></collision>"
+    text = robot(link("a", inside=inside), link("b", inside=inside), joint())
+    lines = [x for x in remarks(text) if "is a plane, which nothing touches here" in x]
+    assert [x.partition(" is ")[0] for x in lines] == [
+        'collision "c" of link "a"',
+        'collision "c" of link "b"',
+    ]
+    made = quietly(text)
+    for name in ("a", "b"):
+        (shape,) = made.link(name).collisions
+        assert shape.shape == "plane" and shape.size == (2, 3)
+        assert shape.pose.position == (1, 2, 3) and not made.link(name).visuals
+    assert len(ContactPoints(made)) == 0 and "plane" not in made.to_urdf()
+
+
+def test_broken_or_unknown_shapes_are_remarked() -> None:
+    """No motion depends on them."""
+    broken = "<collision name='c'><geometry><box><size>1 2</size></box></geometry></collision>"
+    hills = "<visual name='v'><geometry><heightmap/></geometry></visual>"
+    said = remarks(robot(link("a", inside=broken + hills)))
+    assert any("3 finite numbers" in line and "this collision is left out" in line for line in said)
+    assert any("ignored shape <heightmap> of <visual>" in line for line in said)
+
+
+# Frames.
+
+
+def test_a_chain_of_a_thousand_links_loads() -> None:
+    """Each given in the last: nothing here recurses along the robot."""
+    count = 1000
+    links = "".join(
+        link(f"l{i}", "0 0 0.01 0 0 0", relative_to=f"l{i - 1}" if i else "") for i in range(count)
+    )
+    joints = "".join(joint(f"j{i}", parent=f"l{i - 1}", child=f"l{i}") for i in range(1, count))
+    assert load(robot(links, joints)).nv == 6 + count - 1
+
+
+def test_an_include_next_to_a_model_is_refused_by_name() -> None:
+    """A world of a lamp and an included arm is not the lamp alone, unless the caller says so."""
+    text = (
+        '<sdf version="1.9"><world name="w"><model name="lamp"><link name="a"/></model>'
+        "<include><uri>model://arm</uri></include></world></sdf>"
+    )
+    for options in ({}, {"model": "world"}):
+        with pytest.raises(ModelError, match=r'includes "model://arm".*model="lamp"'):
+            load_sdf(text, **options)
+    assert load_sdf(text, model="lamp").nlinks == 1

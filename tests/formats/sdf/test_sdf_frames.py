@@ -1,0 +1,194 @@
+"""SDF: frames, what they are given in, and what they move with."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sdf_texts import (
+    AB,
+    ROUND_OFF,
+    at,
+    frame,
+    joint,
+    link,
+    load,
+    model,
+    placed,
+    poses,
+    refusal,
+    robot,
+    sdf,
+    turned,
+)
+
+from warpdyn.formats.robot_text import xml_root
+from warpdyn.formats.sdf.sdf_frames import SdfFrames, snapped
+from warpdyn.formats.sdf.sdf_values import SdfValues
+
+
+def test_poses_are_given_in_any_frame() -> None:
+    """relative_to names a link, a joint, a frame, a model, or one inside a nested model."""
+    inner = model(
+        at("0 0 1 0 0 0.3"),
+        link("c", "0.1 0 0 0.2 0 0"),
+        frame("f", "0 0.2 0 0 0 0", "c"),
+        name="inner",
+    )
+    text = robot(
+        link("a", "1 0 0 0 0 0.5"),
+        inner,
+        link("in_link", "0 1 0 0 0 0", relative_to="a"),
+        link("in_joint", "0 0 1 0 0 0", relative_to="j"),
+        link("in_frame", "1 0 0 0 0 0", relative_to="g"),
+        link("in_model", "1 1 0 0 0 0", relative_to="inner"),
+        link("in_nested", "1 1 1 0 0 0", relative_to="inner::f"),
+        joint("j", "fixed", "a", "in_link", "", "0 0 2 0 0.4 0"),
+        frame("g", "0 0 3 0 0 0", "in_link", relative_to="j"),
+    )
+    found = poses(load(text, floating_base=False))
+    a = placed(1, 0, 0, yaw=0.5)
+    nested = placed(0, 0, 1, yaw=0.3)
+    c = nested @ placed(0.1, 0, 0, 0.2)
+    j = a @ placed(0, 1) @ placed(0, 0, 2, pitch=0.4)
+    wanted = {
+        "inner::c": c,
+        "inner::f": c @ placed(0, 0.2),
+        "in_link": a @ placed(0, 1),
+        "in_joint": j @ placed(0, 0, 1),
+        "g": j @ placed(0, 0, 3),
+        "in_frame": j @ placed(0, 0, 3) @ placed(1),
+        "in_model": nested @ placed(1, 1),
+        "in_nested": c @ placed(0, 0.2) @ placed(1, 1, 1),
+    }
+    for name, pose in wanted.items():
+        assert np.allclose(found[name], pose, rtol=0, atol=ROUND_OFF), name
+
+
+@pytest.mark.parametrize("placement", ["a", "f", "j", "inner", "inner::c", "__model__"])
+def test_placement_frames(placement: str) -> None:
+    """The model's pose is that of the frame it names."""
+    inner = model(at("0 0 1 0 0 0.3"), link("c", "0.1 0 0 0.2 0 0"), name="inner")
+    parts = [
+        link("a", "1 0 0 0 0.1 0"),
+        inner,
+        frame("f", "0 1 0 0.2 0 0", "a"),
+        joint("j", "fixed", "a", "inner::c", ""),
+    ]
+    text = sdf(model(at("1 2 3 0.1 0.2 0.3"), *parts, more=f'placement_frame="{placement}"'))
+    found = poses(load(text, floating_base=False))
+    where = {
+        "j": found["inner::c"],
+        "inner": found["inner::c"] @ np.linalg.inv(placed(0.1, 0, 0, 0.2)),
+    }
+    where["__model__"] = found["a"] @ np.linalg.inv(placed(1, 0, 0, 0, 0.1))
+    assert np.allclose(
+        where.get(placement, found.get(placement)), placed(1, 2, 3, 0.1, 0.2, 0.3), atol=ROUND_OFF
+    )
+
+
+def test_frames_become_massless_links() -> None:
+    """On the link that they are attached to, directly or through others; a model's is its canonical link."""
+    text = robot(
+        AB,
+        joint(),
+        frame("on_model", "1 0 0 0 0 0"),
+        frame("on_b", "0 1 0 0 0 0", "b"),
+        frame("on_joint", "0 0 1 0 0 0", "j"),
+        frame("on_frame", "", "on_joint"),
+    )
+    found = load(text)
+    assert {n: found.parent(n) for n in found.link_names if n.startswith("on")} == {
+        "on_model": "a",
+        "on_b": "b",
+        "on_joint": "b",
+        "on_frame": "b",
+    }
+    assert found.link("on_b").mass == 0
+    named = text.replace('<model name="m" >', '<model name="m" canonical_link="b">')
+    assert load(named).parent("on_model") == "b"
+
+
+def test_a_canonical_link_may_lie_in_a_nested_model() -> None:
+    """Named, or the first of the first model where there is no link."""
+    inner = model(link("c"), link("d"), joint("k", parent="c", child="d"), name="inner")
+    assert load(robot(inner, frame("f"))).parent("f") == "inner::c"
+    assert (
+        load(sdf(model(inner, frame("f"), more='canonical_link="inner::d"'))).parent("f")
+        == "inner::d"
+    )
+
+
+def test_joints_may_name_frames() -> None:
+    """parent and child are frames; the links that carry them are joined, the joint lies in the child frame."""
+    text = robot(
+        AB,
+        frame("fa", "0 0 1 0 0 0", "a"),
+        frame("fb", "0 1 0 0 0 0.3", "b"),
+        joint("j", "revolute", "fa", "fb"),
+    )
+    found = load(text, floating_base=False)
+    moved = poses(found, [0.7])
+    start = placed(1, 2, 3, 0.1, 0.2, 0.3)
+    J = placed(0, 1, 0, 0, 0, 0.3)
+    turn = np.eye(4)
+    turn[:3, :3] = turned([0, 0, 1], 0.7)
+    assert np.allclose(moved["b"], start @ J @ turn @ np.linalg.inv(J), rtol=0, atol=ROUND_OFF)
+
+
+def test_old_files_may_use_a_name_twice() -> None:
+    """A link and a joint of one name, below 1.7; the link is meant where it matters."""
+    text = robot(AB, joint("b", "revolute", "a", "b", pose="1 0 0 0 0 0"), version="1.6")
+    found = load(text)
+    assert found.joint("b").child == "b_joint" and found.parent("b") == "b_joint"
+    assert 'a link and a joint are named "b" in one model' in refusal(text.replace("1.6", "1.7"))
+
+
+def test_flattened_names_are_names() -> None:
+    """1.7 wrote nested models flat, with :: in names."""
+    text = robot(
+        link("inner::a"),
+        link("b", "1 0 0 0 0 0", relative_to="inner::a"),
+        joint(parent="inner::a"),
+        version="1.7",
+    )
+    assert load(text).link_names == ("inner::a", "b")
+
+
+def scene(text: str) -> SdfFrames:
+    root = xml_root("text", text.encode(), None, "<sdf>")
+    return SdfFrames(SdfValues("text", (1, 9)), root)
+
+
+def test_relative_poses_compose_and_undo() -> None:
+    """a in b times b in c is a in c; b in a undoes a in b; a pose in its reference is the written one."""
+    frames = scene(
+        robot(
+            link("a", "1 2 3 0.1 0.2 0.3"),
+            link("b", "0 1 0 0.4 0 0.5", relative_to="a"),
+            link("c", "0 0 1 0 0.6 0"),
+        )
+    )
+    a, b, c = (frames.world.inside[0].names["link", name] for name in "abc")
+
+    def matrix(frame, base) -> np.ndarray:
+        X = frames.relative(frame, base).as_matrix()
+        R = np.array([list(row) for row in X.R.matrix.rows])
+        return np.block([[R, np.array(list(X.p))[:, None]], [0, 0, 0, 1]])
+
+    assert np.allclose(matrix(a, c) @ matrix(b, a), matrix(b, c), rtol=0, atol=ROUND_OFF)
+    assert np.allclose(matrix(a, b) @ matrix(b, a), np.eye(4), rtol=0, atol=ROUND_OFF)
+    assert np.array_equal(matrix(b, a), placed(0, 1, 0, 0.4, 0, 0.5))
+
+
+def test_circles_are_refused_by_name() -> None:
+    """Of poses and of attachments alike, with the way round."""
+    inside = robot(link("a"), frame("f", relative_to="g"), frame("g", relative_to="f"))
+    assert "poses are given in each other in a circle (f -> g -> f)" in refusal(inside)
+    attached = robot(link("a"), frame("f", attached_to="g"), frame("g", attached_to="f"))
+    assert "in a circle (f -> g -> f)" in refusal(attached)
+
+
+@pytest.mark.parametrize("whole", [-1.0, 0.0, 1.0])
+def test_rounding_noise_of_rotations_is_dropped(whole: float) -> None:
+    """Within a few units of the last place; real angles stay."""
+    assert snapped(whole + 1e-16) == whole and snapped(whole + 1e-9) == whole + 1e-9

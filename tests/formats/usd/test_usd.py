@@ -1,0 +1,315 @@
+"""The USD reader: which bodies and joints become which tree, and what it refuses."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from usd_texts import at, body, frames, joint, stage
+
+import warpdyn as wd
+from warpdyn.formats.usd import usd_values
+from warpdyn.formats.usd.usd import load_usd
+from warpdyn.model import Model
+from warpdyn.model.description import ModelError, ModelWarning
+
+pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-core)")
+
+SINGLE = 1e-6
+"""Relative; numbers of USD's physics are of single precision."""
+
+HALF = "0.70710678, 0, 0.70710678, 0"
+"""A quarter turn about y, w first."""
+
+
+def load(text: str, **options: object) -> Model:
+    """Load without a remark."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return load_usd(text, **options)  # type: ignore[arg-type]
+
+
+def refusal(text: str, **options: object) -> str:
+    with pytest.raises(ModelError) as caught:
+        load_usd(text, **options)  # type: ignore[arg-type]
+    return str(caught.value)
+
+
+def pose(model: Model, q: object, frame: str) -> np.ndarray:
+    return np.asarray(wd.oracle(wd.fk, model, np.array(q, dtype=float), frame=frame))
+
+
+def turn(axis: str, angle: float) -> np.ndarray:
+    i, j = {"x": (1, 2), "y": (2, 0), "z": (0, 1)}[axis]
+    T = np.eye(4)
+    T[i, i] = T[j, j] = math.cos(angle)
+    T[i, j], T[j, i] = -math.sin(angle), math.sin(angle)
+    return T
+
+
+def shift(x: float, y: float, z: float) -> np.ndarray:
+    T = np.eye(4)
+    T[:3, 3] = x, y, z
+    return T
+
+
+ARM = (
+    body("a", at(0.0, 0.0, 0.0), root=True),
+    body("b", at(1.0, 0.0, 0.0), mass=2.0),
+    body("c"),
+    joint("hold", "Fixed", ("", "a"), frames("0.5, 0, 0")),
+    joint("hinge", "Revolute", ("a", "b"), frames("1, 0, 0", "-0.25, 0, 0", HALF, HALF)),
+    joint("slide", "Prismatic", ("b", "c"), frames("0, 0.5, 0", "0, 0, 0.125"), axis="Y"),
+)
+
+
+def test_bodies_are_where_the_frames_of_joints_put_them() -> None:
+    """T1 = T0 (frame in body 0) (motion) (frame in body 1)⁻¹, wherever the stage has the bodies."""
+    model = load(stage(*ARM))
+    assert model.joint_names == ("hinge", "slide") and not model.floating_base
+    assert model.root == "world" and model.name == "a"
+    q = [0.3, 0.7]
+    A = shift(0.5, 0, 0)
+    B = A @ shift(1, 0, 0) @ turn("y", math.pi / 2) @ turn("z", 0.3) @ turn("y", -math.pi / 2)
+    B = B @ shift(0.25, 0, 0)
+    C = B @ shift(0, 0.5, 0) @ shift(0, 0.7, 0) @ shift(0, 0, -0.125)
+    for name, T in (("a", A), ("b", B), ("c", C)):
+        assert np.abs(pose(model, q, name) - T).max() <= SINGLE
+
+
+def test_a_joint_may_name_its_bodies_in_either_order() -> None:
+    """What carries what follows from the root; coordinates keep their sign."""
+    model = load(stage(*ARM))
+    turned = stage(
+        *ARM[:4],
+        joint("hinge", "Revolute", ("b", "a"), frames("-0.25, 0, 0", "1, 0, 0", HALF, HALF)),
+        joint("slide", "Prismatic", ("c", "b"), frames("0, 0, 0.125", "0, 0.5, 0"), axis="Y"),
+    )
+    other = load(turned)
+    for name in "abc":
+        there = pose(other, [-0.3, -0.7], name)
+        assert np.abs(there - pose(model, [0.3, 0.7], name)).max() <= SINGLE
+
+
+def test_units_and_the_axis_that_is_up() -> None:
+    """Centimetres, grams and y up are the same robot: in metres and kilograms, standing on z."""
+    text = stage(
+        body("a", at(0, 0, 0)),
+        body(
+            "b", "point3f physics:centerOfMass = (0, 10, 0)", mass=2000.0, moments="3e4, 2e4, 2e4"
+        ),
+        joint("hold", "Fixed", ("", "a"), frames("0, 50, 0")),
+        joint("slide", "Prismatic", inside="float physics:upperLimit = 20", axis="Y"),
+        metre=0.01,
+        kilogram=0.001,
+        up="Y",
+    )
+    model = load(text)
+    link = model.link("b")
+    assert link.mass == pytest.approx(2.0, rel=SINGLE)
+    assert link.com == pytest.approx((0, 0.1, 0), rel=SINGLE)
+    assert np.diag(link.inertia) == pytest.approx([3e-3, 2e-3, 2e-3], rel=SINGLE)
+    assert model.position_upper[0] == pytest.approx(0.2, rel=SINGLE)
+    raised = pose(model, [0.25], "b")
+    assert raised[:3, 3] == pytest.approx([0, 0, 0.75], abs=SINGLE)
+    gravity = wd.oracle(wd.gravity_torques, model, np.zeros(1))
+    assert gravity[0] == pytest.approx(2 * 9.81, rel=SINGLE)
+
+
+def test_what_nothing_holds_moves_freely() -> None:
+    """None as the stage says; False is where the stage puts it; True is refused for what is held."""
+    parts = body("a", at(0, 0, 2.0), root=True), body("b"), joint("j")
+    free = load(stage(*parts))
+    assert free.floating_base and free.root == "a" and free.nv == 7
+    held = load(stage(*parts), floating_base=False)
+    assert held.nv == 1 and pose(held, [0.0], "a")[2, 3] == 2.0
+    assert "leave floating_base out" in refusal(stage(*ARM), floating_base=True)
+    assert load(stage(*parts), quaternion="wxyz").neutral[3] == 1.0
+
+
+def test_one_articulation_is_chosen_by_name() -> None:
+    """Two robots in a scene; bodies beside a single robot are left out with a remark."""
+    two = stage(body("a", root=True), body("b", root=True))
+    assert 'model="..."' in refusal(two) and "/robot/b" in refusal(two)
+    with pytest.warns(ModelWarning, match="1 bodies are not of /robot/b"):
+        assert load_usd(two, model="b").root == "b"
+    assert 'no articulations "c"' in refusal(two, model="c")
+    with pytest.warns(ModelWarning, match="1 bodies are not of /robot/a"):
+        assert load_usd(stage(body("box"), body("a", root=True))).root == "a"
+
+
+LOOP = (
+    *ARM,
+    joint("rod", "Spherical", ("a", "c"), "bool physics:excludeFromArticulation = 1"),
+)
+
+
+def test_loops_are_refused_or_cut_by_name() -> None:
+    """A joint that the stage excludes from the articulation is the one to open."""
+    assert "/robot/rod: it closes a loop" in refusal(stage(*LOOP))
+    with pytest.warns(ModelWarning, match="/robot/rod: it closes a loop; it is left open"):
+        model = load_usd(stage(LOOP[-1], *LOOP[:-1]), loops="cut")
+    assert model.joint_names == ("hinge", "slide")
+
+
+LOW, HIGH = "float limit:{}:physics:low = {}", "float limit:{}:physics:high = {}"
+
+
+def limited(**ranges: tuple[float, float]) -> tuple[str, str]:
+    apis = ", ".join(f'"PhysicsLimitAPI:{freedom}"' for freedom in ranges)
+    lines = (
+        "\n".join((LOW.format(freedom, low), HIGH.format(freedom, high)))
+        for freedom, (low, high) in ranges.items()
+    )
+    return apis, "\n".join(lines)
+
+
+LOCKED = (1.0, -1.0)
+
+
+def test_a_generic_joint_is_a_joint_for_each_freedom_with_limits_of_its_own() -> None:
+    """Slides along the axes of the joint's frame, then one turn."""
+    apis, inside = limited(
+        transX=(-0.5, 0.25),
+        transY=LOCKED,
+        transZ=(-1.0, 2.0),
+        rotX=LOCKED,
+        rotY=(-90.0, 45.0),
+        rotZ=LOCKED,
+    )
+    text = stage(body("a", root=True), body("b"), joint("j", "", inside=inside, apis=apis))
+    model = load(text, floating_base=False)
+    assert model.joint_names == ("j_transX", "j_transZ", "j_rotY")
+    assert model.position_lower.tolist() == pytest.approx([-0.5, -1.0, -math.pi / 2])
+    assert model.position_upper.tolist() == pytest.approx([0.25, 2.0, math.pi / 4])
+    T = shift(0.1, 0, 0) @ shift(0, 0, 0.2) @ turn("y", 0.3)
+    assert np.abs(pose(model, [0.1, 0.2, 0.3], "b") - T).max() <= SINGLE
+
+
+def test_generic_joints_that_lock_all_or_free_three_turns() -> None:
+    """A weld, and a ball joint."""
+    rigid = dict.fromkeys(("transX", "transY", "transZ"), LOCKED)
+    for turns, kind in ((dict.fromkeys(("rotX", "rotY", "rotZ"), LOCKED), "fixed"), ({}, "ball")):
+        apis, inside = limited(**rigid, **turns)
+        text = stage(body("a", root=True), body("b"), joint("j", "", inside=inside, apis=apis))
+        assert load(text).joint("j").kind.name == kind
+
+
+def test_turns_about_several_axes_are_taken_one_after_the_other() -> None:
+    """About x, then y, then z, as Newton takes them, each with its limits; a remark says so."""
+    rigid = dict.fromkeys(("transX", "transY", "transZ"), LOCKED)
+    apis, inside = limited(**rigid, rotX=(-30.0, 60.0), rotZ=LOCKED)
+    parts = body("a", root=True), body("b")
+    with pytest.warns(ModelWarning, match="one after the other, rotX, rotY, as Newton does"):
+        model = load_usd(
+            stage(*parts, joint("j", "", inside=inside, apis=apis)), floating_base=False
+        )
+    assert model.joint("j_rotX").limits.upper == pytest.approx(math.pi / 3)
+    assert not np.isfinite(model.joint("j_rotY").limits.upper)
+    T = turn("x", 0.4) @ turn("y", -0.7)
+    assert np.abs(pose(model, [0.4, -0.7], "b") - T).max() <= SINGLE
+    text = stage(*parts, joint("j", "", ("b", "a"), inside=inside, apis=apis))
+    assert "exchange its bodies" in refusal(text)
+    with pytest.warns(ModelWarning, match="rotX, rotY, rotZ"):
+        apis, inside = limited(**rigid, rotX=(-30.0, 60.0))
+        assert load_usd(stage(*parts, joint("j", "", inside=inside, apis=apis))).nv == 9
+
+
+def test_a_joint_that_follows_another() -> None:
+    """Newton's words, in degrees, and PhysX': q + gearing q_ref + offset = 0."""
+    newton = (
+        "rel newton:mimicJoint = </robot/one>\nfloat newton:mimicCoef0 = 90\n"
+        "float newton:mimicCoef1 = -2\n"
+    )
+    physx = (
+        "rel physxMimicJoint:rotZ:referenceJoint = </robot/one>\n"
+        "float physxMimicJoint:rotZ:gearing = 2\nfloat physxMimicJoint:rotZ:offset = -90\n"
+    )
+    for said in (newton, physx):
+        parts = body("a", root=True), body("b"), body("c"), joint("one")
+        model = load(stage(*parts, joint("two", bodies=("b", "c"), inside=said)))
+        mimic = model.joint("two").mimic
+        assert mimic is not None and (mimic.joint, mimic.multiplier) == ("one", -2.0)
+        assert mimic.offset == pytest.approx(math.pi / 2) and model.joint_names == ("one",)
+
+
+def test_names_that_stand_twice_are_paths() -> None:
+    """Links and joints alike."""
+    inner = body("b").replace('"b"', '"a"')
+    model = load(stage(body("a", inner, root=True), joint("j", bodies=("a", "a/a"))))
+    assert model.link_names == ("/robot/a", "/robot/a/a")
+
+
+def test_a_file_is_found_by_its_beginning_and_by_its_suffix(tmp_path: Path) -> None:
+    """.usda as text, .usdc by a path; `load` knows both."""
+    text = stage(*ARM)
+    layer = usd_values.library().Sdf.Layer.CreateAnonymous(".usda")
+    layer.ImportFromString(text)
+    for name in ("arm.usda", "arm.usdc", "arm.usd"):
+        layer.Export(str(tmp_path / name))
+        assert wd.load(tmp_path / name).key == load(text).key
+    assert wd.load(text).key == wd.load(text.encode()).key == load(text).key
+    assert "give a path" in refusal((tmp_path / "arm.usdc").read_bytes())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("#usda 1.0\n(", ["usd-core cannot read it"]),
+        ("#usda 1.0\n", ["no prim has PhysicsRigidBodyAPI"]),
+        (
+            stage(body("a"), joint("j", bodies=("a", "a"))),
+            ["/robot/j", "both of its bodies are one"],
+        ),
+        (stage(body("a"), joint("j", bodies=("a", "z"))), ["/robot/j", "no prim /robot/z"]),
+        (stage(body("a"), body("b"), joint("j", "Distance")), ["/robot/j", "no joint of a robot"]),
+        (
+            stage(body("a", at(1e10, 0, 0)), joint("h", "Fixed", ("", "a"), frames("1e10, 0, 0"))),
+            ["/robot/h", "1e+09"],
+        ),
+        (
+            stage(body("a").replace("float physics:mass = 1.0", 'string physics:mass = "x"')),
+            ["/robot/a", "physics:mass is x; it needs a number"],
+        ),
+        (
+            stage(body("a"), body("b"), joint("j", axis="W")),
+            ["/robot/j", "physics:axis is W; it needs one of X, Y, Z"],
+        ),
+        (
+            stage(body("a"), body("b"), joint("j", inside="float physics:upperLimit = nan")),
+            ["/robot/j", "a limit is nan"],
+        ),
+        (
+            stage(body("a", 'uniform token[] xformOpOrder = ["xformOp:none"]')),
+            ["/robot/a", "where it is cannot be read"],
+        ),
+        (
+            stage(
+                body("a"),
+                joint("j", bodies=("", "")).replace("{\n", "{\nfloat physics:body0 = 1\n", 1),
+            ),
+            ["usd-core cannot read it"],
+        ),
+        (
+            stage(body("a"), body("b"), joint("j", inside='string newton:armature = "much"')),
+            ["/robot/j", "newton:armature", "it needs a number"],
+        ),
+        (stage(body("a"), metre=0.0), ["metersPerUnit 0", "must be"]),
+    ],
+)
+def test_what_cannot_be_used_is_refused_by_its_path(text: str, words: list[str]) -> None:
+    """One ModelError, with the prim's path."""
+    said = refusal(text)
+    for word in words:
+        assert word in said
+
+
+def test_without_usd_core_the_remedy_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An extra, like others."""
+    import sys
+
+    monkeypatch.setitem(sys.modules, "pxr", None)
+    assert "pip install '.[usd]' in warpdyn's folder" in refusal(stage(*ARM))

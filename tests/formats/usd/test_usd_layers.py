@@ -1,0 +1,72 @@
+"""Layers that a stage refers to are regular files of a bounded size, which usd-core alone would not ask."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from time_limit import time_limit
+from usd_texts import body, joint, stage
+
+from warpdyn.formats.usd import usd_layers
+from warpdyn.formats.usd.usd import load_usd
+from warpdyn.model.description import ModelError
+
+pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-core)")
+
+ROBOT = stage(body("a"), joint("hold", "Fixed", ("", "a")))
+REFERRING = {
+    "sublayer": "#usda 1.0\n(\n subLayers = [@./{}@]\n)\n",
+    "reference": '#usda 1.0\ndef "robot" (references = @./{}@</robot>) {{}}\n',
+    "payload": '#usda 1.0\ndef "robot" (payload = @./{}@</robot>) {{}}\n',
+    "variant": '#usda 1.0\ndef "robot" (variantSets = "kind"\n variants = {{string kind = "one"}})\n'
+    '{{\n variantSet "kind" = {{\n  "one" (references = @./{}@</robot>) {{\n  }}\n }}\n}}\n',
+}
+BY_NAME = pytest.mark.parametrize("text", REFERRING.values(), ids=REFERRING)
+
+
+def written(folder: Path, text: str, name: str, then: str) -> Path:
+    """A stage that refers to a layer, which refers to another file."""
+    (folder / "middle.usda").write_text(REFERRING["reference"].format(then))
+    (folder / name).write_text(text.format("middle.usda"))
+    return folder / name
+
+
+@BY_NAME
+def test_layers_of_layers_are_read(text: str, tmp_path: Path) -> None:
+    """Through two files the robot is the one of the last."""
+    (tmp_path / "last.usda").write_text(ROBOT)
+    assert load_usd(written(tmp_path, text, "robot.usda", "last.usda")).link_names == ("world", "a")
+
+
+@BY_NAME
+def test_a_pipe_among_the_layers_is_refused(text: str, tmp_path: Path) -> None:
+    """At once: nobody waits for its other end. Of a text in memory too."""
+    os.mkfifo(tmp_path / "last.usda")
+    path = written(tmp_path, text, "robot.usda", "last.usda")
+    said = "the layer last.usda is a pipe, a socket or a device; refer to layers of the robot alone"
+    with time_limit(), pytest.raises(ModelError, match=f"^robot.usda: {said}"):
+        load_usd(path)
+    with time_limit(), pytest.raises(ModelError, match=said):
+        load_usd(path.read_text().replace("./", f"{tmp_path}/"))
+
+
+def test_layers_are_bounded_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "last.usda").write_text(ROBOT)
+    path = written(tmp_path, REFERRING["sublayer"], "robot.usda", "last.usda")
+    size = (tmp_path / "last.usda").stat().st_size + (tmp_path / "middle.usda").stat().st_size
+    monkeypatch.setattr(usd_layers, "STAGE", size)
+    load_usd(path)
+    monkeypatch.setattr(usd_layers, "STAGE", size - 1)
+    with pytest.raises(
+        ModelError, match=r"the layer last.usda and others: has .* bytes, more than"
+    ):
+        load_usd(path)
+
+
+def test_a_layer_that_is_not_there_is_left_to_usd(tmp_path: Path) -> None:
+    """Its message, or a robot without that part."""
+    path = written(tmp_path, REFERRING["sublayer"], "robot.usda", "none.usda")
+    with pytest.raises(ModelError, match=r"no prim has PhysicsRigidBodyAPI|cannot read it"):
+        load_usd(path)

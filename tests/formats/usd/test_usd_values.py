@@ -1,0 +1,83 @@
+"""Numbers of a USD stage in SI units."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from usd_texts import body, joint, stage
+
+from warpdyn.formats.usd.usd import load_usd
+from warpdyn.formats.usd.usd_values import Units
+from warpdyn.model.description import ModelError, ModelWarning
+
+pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-core)")
+
+PAIR = body("a", root=True), body("b")
+
+
+def test_torques_and_forces_of_other_units() -> None:
+    """kg m²/s² and kg m/s² of a stage in centimetres and grams."""
+    units = Units(0.01, 0.001, np.eye(4))
+    assert units.effort(True) == pytest.approx(1e-7) and units.effort(False) == pytest.approx(1e-5)
+
+
+def test_principal_axes_turn_the_inertia() -> None:
+    """diag(1, 2, 2.5) in axes a quarter turn about z is diag(2, 1, 2.5)."""
+    turned = "quatf physics:principalAxes = (0.70710678, 0, 0, 0.70710678)\npoint3f physics:centerOfMass = (0.5, 0, 0)"
+    link = load_usd(stage(body("a", turned))).link("a")
+    assert np.abs(np.array(link.inertia) - np.diag([2, 1, 2.5])).max() < 1e-6
+    assert link.com == (0.5, 0, 0)
+
+
+def test_limits_drives_and_words_of_simulators() -> None:
+    """Degrees become radians; a drive's greatest force is the limit of effort; armature is PhysX' or
+    Newton's, damping Newton's by degree or MuJoCo's by radian."""
+    inside = "\n".join(
+        (
+            "float physics:lowerLimit = -90",
+            "float physics:upperLimit = 45",
+            "float drive:angular:physics:maxForce = 7",
+            "float physxJoint:armature = 0.25",
+            "float physxJoint:maxJointVelocity = 180",
+            "float newton:damping = 0.5",
+            "float mjc:frictionloss = 0.125",
+        )
+    )
+    text = stage(*PAIR, joint("j", inside=inside, apis='"PhysicsDriveAPI:angular"'))
+    read = load_usd(text).joint("j")
+    assert read.kind.name == "revolute" and read.armature == 0.25 and read.friction == 0.125
+    assert (read.limits.lower, read.limits.upper) == pytest.approx((-math.pi / 2, math.pi / 4))
+    assert (read.limits.velocity, read.limits.effort) == pytest.approx((math.pi, 7))
+    assert read.damping == pytest.approx(0.5 * 180 / math.pi)
+    assert load_usd(stage(*PAIR, joint("j"))).joint("j").kind.name == "continuous"
+
+
+def test_bodies_without_mass() -> None:
+    """With neither mass nor shapes it weighs nothing, with a remark; a point of mass is refused."""
+    with pytest.warns(ModelWarning, match='link "b": it has neither mass nor shapes'):
+        model = load_usd(stage(body("a", root=True), body("b", mass=None), joint("j")))
+    assert model.link("b").mass == 0.0
+    with pytest.raises(ModelError, match=r"/robot/a: it has no physics:diagonalInertia, and no"):
+        load_usd(stage(body("a", moments="0, 0, 0")))
+    with pytest.raises(ModelError, match=r"/robot/a: its mass is \(1e\+10\)"):
+        load_usd(stage(body("a", mass=1e10)))
+
+
+def test_gravity_is_remarked_if_it_is_not_the_earths() -> None:
+    """A model holds none."""
+    scene = (
+        'def PhysicsScene "s"\n{{\nvector3f physics:gravityDirection = (0, {}, 0)\n'
+        "float physics:gravityMagnitude = {}\n}}\n"
+    )
+    with pytest.warns(ModelWarning, match="its gravity is"):
+        load_usd(stage(*PAIR, joint("j"), scene.format(-1, 1.62)))
+    for magnitude, said in ((981, False), (162, True)):  # downwards, as on the earth and the moon
+        text = stage(*PAIR, joint("j"), scene.format(-1, magnitude), metre=0.01, up="Y")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ModelWarning)
+            found = load_usd(text).warnings
+        assert any("its gravity is (0, 0, -1.62)" in each for each in found) is said
+        assert bool(found) is said

@@ -1,0 +1,1 @@
+"""Meshes that descriptions name: surfaces, convex hulls and materials."""

@@ -1,0 +1,81 @@
+"""Meshes as a few vertices of their convex hull, those whose loss is felt least from outside.
+
+The package trimesh reads the files (extra `[meshes]`).
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from ...model.description import Geometry, Vector3, vector3
+from ...model.mesh_files import mesh_file
+from .mesh_surface import surface_of
+
+DIRECTIONS = 1024
+"""In which a hull is compared with its simplification, beside the six of the axes."""
+
+CLOSE = 1e-6
+"""Shortfall of a simplified hull that no further vertex mends, by its size."""
+
+
+def hull_points(shape: Geometry, count: int) -> tuple[Vector3, ...]:
+    """Up to `count` vertices of a mesh's convex hull, in the shape's frame [m], its scale applied.
+
+    Raises `MeshError` with the reason where the mesh cannot be used.
+    """
+    path = mesh_file(shape)
+    changed = path.stat().st_mtime_ns
+    scale = shape.size or (1.0, 1.0, 1.0)
+    return tuple(vector3(x) for x in _chosen(path, changed, vector3(scale), count))
+
+
+@lru_cache(maxsize=1024)
+def _chosen(path: Path, changed: int, scale: Vector3, count: int) -> np.ndarray:
+    """Points (k, 3) of a file as it was when it `changed`."""
+    return simplified_hull(surface_of(path).vertices * scale, count)
+
+
+def simplified_hull(vertices: np.ndarray, count: int) -> np.ndarray:
+    """Up to `count` of the vertices (n, 3), all of them on their convex hull.
+
+    The extremes along the axes come first, the lowest before all; then, again and again, the vertex
+    that reaches farthest beyond those chosen, in any of 1,024 directions. It is the same for the
+    same vertices in another order.
+    """
+    corners = np.unique(vertices, axis=0)
+    directions = _directions()
+    reach, reached_by = np.full(len(directions), -np.inf), np.zeros(len(directions), int)
+    for start in range(0, len(corners), 4096):  # so that memory stays small
+        along = corners[start : start + 4096] @ directions.T
+        best = along.argmax(0)
+        farthest = along[best, np.arange(len(directions))]
+        further = farthest > reach
+        reach = np.where(further, farthest, reach)
+        reached_by = np.where(further, best + start, reached_by)
+    chosen: list[int] = []
+    covered = np.full(len(directions), -np.inf)
+    enough = CLOSE * max(float(np.ptp(corners, axis=0).max()), 1e-12)
+    while len(chosen) < count:
+        lacking = reach - covered
+        axes = lacking[:6].argmax()
+        k = int(axes if lacking[axes] > enough else lacking.argmax())
+        if lacking[k] <= enough:
+            break
+        chosen.append(int(reached_by[k]))
+        covered = np.maximum(covered, corners[chosen[-1]] @ directions.T)
+    return corners[chosen]
+
+
+@lru_cache(maxsize=1)
+def _directions() -> np.ndarray:
+    """The six directions of the axes, then `DIRECTIONS` spread evenly over the sphere by the golden
+    angle."""
+    k = np.arange(DIRECTIONS)
+    z = 1 - (2 * k + 1) / DIRECTIONS
+    around, turn = np.sqrt(1 - z * z), k * math.pi * (3 - math.sqrt(5))
+    spread = np.stack([around * np.cos(turn), around * np.sin(turn), z], axis=1)
+    return np.concatenate([-np.eye(3)[::-1], np.eye(3), spread])

@@ -1,0 +1,226 @@
+"""The surface of a mesh file: vertices and triangles, and the colours of its materials.
+
+The package trimesh reads the files (extra `[meshes]`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from lxml import etree
+
+from ...model.mesh_files import NO_READER, MeshError, mesh_data
+from .colors import Color
+from .material_files import MaterialFiles, check_pixels
+
+MOST_VERTICES = 2_000_000
+
+MOST_COLORS = 8
+"""Colours of the faces of one part; with more of them it has their mean."""
+
+
+class MeshSurface(NamedTuple):
+    """Triangles of a mesh, its parts where its scene has them."""
+
+    vertices: np.ndarray
+    """(n, 3) [m]."""
+    faces: np.ndarray
+    """(m, 3) numbers of vertices; none of a cloud of points."""
+
+
+class ColoredSurface(NamedTuple):
+    """Triangles of a mesh that have one colour."""
+
+    surface: MeshSurface
+    color: Color | None
+    """None where the file says none."""
+
+
+def surface_of(path: Path) -> MeshSurface:
+    """The surface of a mesh file; raises `MeshError` with the reason where it cannot be used."""
+    scene = _scene(path, materials=False)
+    try:
+        whole = scene.to_geometry()
+        vertices = np.asarray(whole.vertices, dtype=float)
+        faces = np.asarray(getattr(whole, "faces", np.zeros((0, 3))), dtype=np.int64)
+    except Exception as error:  # whatever trimesh raises on what is no mesh
+        raise _unreadable(error) from error
+    return MeshSurface(_checked(vertices) * _metres(path, scene), faces)
+
+
+def hull_of(vertices: np.ndarray) -> MeshSurface:
+    """The convex hull of points; raises `MeshError` where they have none."""
+    try:
+        import trimesh
+    except ImportError as error:
+        raise MeshError(NO_READER) from error
+    try:
+        hull = trimesh.convex.convex_hull(vertices)
+    except Exception as error:  # whatever Qhull says of points in a plane
+        raise _unreadable(error) from error
+    return MeshSurface(np.asarray(hull.vertices, float), np.asarray(hull.faces, np.int64))
+
+
+def colored_surfaces(path: Path) -> tuple[ColoredSurface, ...]:
+    """The surface of a mesh file by the colours of its materials, vertices or faces; a texture is its
+    mean colour. Raises `MeshError` where the mesh cannot be used, or has no triangles."""
+    scene = _scene(path, materials=True)
+    try:
+        meshes = _with_triangles(scene)
+        if not meshes and path.suffix.lower() == ".dae":
+            meshes = _with_triangles(_without_materials(path))
+        found = [part for mesh in meshes for part in _by_color(mesh)]
+    except Exception as error:  # as above
+        raise _unreadable(error) from error
+    if not found:
+        raise MeshError("it has no triangles")
+    _checked(np.concatenate([part.surface.vertices for part in found]))
+    metres = _metres(path, scene)
+    return tuple(
+        ColoredSurface(MeshSurface(surface.vertices * metres, surface.faces), color)
+        for surface, color in found
+    )
+
+
+def _scene(path: Path, materials: bool) -> Any:
+    """What trimesh reads of a file."""
+    data = mesh_data(path)
+    _check_counts(data)
+    resolver = MaterialFiles(path.parent) if materials else None
+    try:
+        scene = _loaded(data, path.suffix.lower()[1:], resolver, skip_materials=not materials)
+    except ImportError:
+        raise MeshError(NO_READER) from None
+    except Exception as error:  # as above
+        raise _unreadable(error) from error
+    if resolver is not None and resolver.refusals:
+        raise MeshError(resolver.refusals[0])
+    # A file may put the same part into its scene a million times.
+    placed = (scene.geometry[scene.graph[node][1]] for node in scene.graph.nodes_geometry)
+    _check_vertices(sum(len(getattr(mesh, "vertices", ())) for mesh in placed))
+    for mesh in scene.geometry.values():  # textures in the file itself did not pass the resolver
+        image = _image(getattr(getattr(mesh, "visual", None), "material", None))
+        if image is not None:
+            check_pixels(image, "its texture")
+    return scene
+
+
+def _check_counts(data: bytes) -> None:
+    """Refuse a GLB file with arrays of more zeros than there may be vertices: it need not have a byte
+    for them."""
+    if data[:4] != b"glTF" or len(data) < 20:
+        return
+    try:
+        text = json.loads(data[20 : 20 + int.from_bytes(data[12:16], "little")])
+        bare = [x.get("count", 0) for x in text.get("accessors", ()) if "bufferView" not in x]
+        most = max(bare, default=0)
+    except (ValueError, AttributeError, TypeError, RecursionError) as error:
+        raise _unreadable(error) from error
+    _check_vertices(most)
+
+
+def _check_vertices(count: int) -> None:
+    if count > MOST_VERTICES:
+        raise MeshError(f"it has {count:,} vertices, more than {MOST_VERTICES:,}; simplify it")
+
+
+def _loaded(data: bytes, kind: str, resolver: MaterialFiles | None, **options: bool) -> Any:
+    import trimesh
+
+    read: Any = trimesh.load_scene
+    return read(BytesIO(data), file_type=kind, resolver=resolver, process=False, **options)
+
+
+def _with_triangles(scene: Any) -> list[Any]:
+    return [mesh for mesh in scene.dump() if len(getattr(mesh, "faces", ()))]
+
+
+def _without_materials(path: Path) -> Any:
+    """What trimesh reads of a COLLADA file without its materials: where one of them is not in the file it
+    leaves out what has it."""
+    text = etree.fromstring(
+        mesh_data(path), etree.XMLParser(resolve_entities=False, no_network=True)
+    )
+    for name in ("library_effects", "library_materials", "bind_material"):
+        for element in text.findall(f".//{{*}}{name}"):
+            element.getparent().remove(element)
+    return _loaded(etree.tostring(text), "dae", None)
+
+
+def _unreadable(error: Exception) -> MeshError:
+    said = " ".join(str(error).split()) or type(error).__name__
+    return MeshError(f"trimesh cannot read it ({said[:100]}); write it again")
+
+
+def _checked(vertices: np.ndarray) -> np.ndarray:
+    """The vertices, if they are some, not too many, and finite."""
+    if vertices.ndim != 2 or not len(vertices):
+        raise MeshError("it has no vertices")
+    _check_vertices(len(vertices))
+    if not np.isfinite(vertices).all():
+        raise MeshError("not all of its vertices are finite; write it again")
+    return vertices
+
+
+def _by_color(mesh: Any) -> Iterator[ColoredSurface]:
+    """A mesh of a scene, cut where its faces have colours of their own."""
+    vertices, faces = np.asarray(mesh.vertices, dtype=float), np.asarray(mesh.faces, np.int64)
+    if mesh.visual.kind == "texture":
+        yield ColoredSurface(MeshSurface(vertices, faces), _material_color(mesh.visual.material))
+        return
+    if mesh.visual.kind not in ("vertex", "face"):
+        yield ColoredSurface(MeshSurface(vertices, faces), None)
+        return
+    of_faces = np.asarray(mesh.visual.face_colors)
+    colors, of_color = np.unique(of_faces, axis=0, return_inverse=True)
+    if len(colors) > MOST_COLORS:
+        colors, of_color = of_faces.mean(axis=0)[None], np.zeros(len(faces), dtype=int)
+    for k, color in enumerate(colors):
+        used, corners = np.unique(faces[of_color.ravel() == k], return_inverse=True)
+        surface = MeshSurface(vertices[used], corners.reshape(-1, 3))
+        yield ColoredSurface(surface, _color(color))
+
+
+def _material_color(material: Any) -> Color | None:
+    """The colour of a material, times the mean of its texture; None for one that says nothing."""
+    said = getattr(material, "kwargs", None)
+    if said is not None and not said:  # its .mtl file is not there
+        return None
+    image = _image(material)
+    plain = getattr(material, "baseColorFactor", None) if said is None else material.diffuse
+    if image is None:
+        return None if plain is None else _color(_bytes(plain))
+    texture = np.asarray(image.convert("RGBA").resize((16, 16)), float).mean(axis=(0, 1))
+    return _color(texture if plain is None else texture * _bytes(plain) / 255.0)
+
+
+def _image(material: Any) -> Any:
+    """The texture of a material, not unpacked yet; None where it has none."""
+    return getattr(material, "baseColorTexture", None) or getattr(material, "image", None)
+
+
+def _bytes(color: Any) -> np.ndarray:
+    """A colour of [0, 1] or of bytes, in bytes; three or four numbers as four."""
+    numbers = np.asarray(color)
+    scaled = numbers * 255.0 if numbers.dtype.kind == "f" else numbers.astype(float)
+    return np.append(scaled, 255.0) if len(scaled) == 3 else scaled
+
+
+def _color(numbers: np.ndarray) -> Color:
+    red, green, blue, alpha = (round(float(x) / 255.0, 3) for x in numbers)
+    return red, green, blue, alpha
+
+
+def _metres(path: Path, scene: Any) -> float:
+    """The unit of a COLLADA file [m], as ROS reads it; other formats have none."""
+    words = str(scene.units or "").split()
+    number = words[0] if path.suffix.lower() == ".dae" and words else "1"
+    try:
+        return float(number)
+    except ValueError:
+        return 1.0

@@ -1,0 +1,351 @@
+"""MJCF, MuJoCo's format: text to Model.
+
+Bodies become links, several joints of one body a chain of massless links, sites frames. Numbers,
+orientations, default classes and compiler settings are read by `mjcf_values`, inertias by
+`mjcf_inertia`, shapes by `mjcf_shapes`, equality constraints by `mjcf_equality`. `Model.assemble`
+then checks the tree.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from ...algebra.spatial import HERE, IDENTITY, ZERO, Placement, Vector
+from ...model import Model
+from ...model.checks import unphysical
+from ...model.description import Effects, Joint, Link, Pose, fixed_joint
+from ...model.joints import FLOATING
+from ...model.reference_frames import Reference
+from ...model.remarks import warn
+from ...model.restructure import at_rest
+from ...model.structure import QuaternionOrder, name_of_base_joint
+from ..registry import MJCF
+from ..robot_text import GRAVITY, Loops, RobotText, cuts_loops, tag_name
+from . import mjcf_inertia
+from .mjcf_actuators import moving_actuators, read_actuators, with_effort_limits
+from .mjcf_attach import with_attached
+from .mjcf_bodies import (
+    WORLD,
+    BodyElement,
+    aligned,
+    base_of,
+    bodies_at_rest,
+    check_free,
+    drawn_at,
+    free_rest,
+)
+from .mjcf_composite import with_cables
+from .mjcf_contacts import MjcfContacts
+from .mjcf_equality import coupled
+from .mjcf_files import Includes
+from .mjcf_include import with_includes
+from .mjcf_joints import read_joint
+from .mjcf_keyframes import Place, configurations
+from .mjcf_meshes import MjcfMeshes
+from .mjcf_replicate import with_copies
+from .mjcf_sensors import physics_of, read_sensors
+from .mjcf_shapes import MjcfShapes
+from .mjcf_tendons import moving_tendons, read_tendons
+from .mjcf_values import Attributes, Element, MjcfValues
+
+WITHOUT_DYNAMICS = ("camera", "light", "plugin")
+
+
+def load_mjcf(
+    source: str | bytes | os.PathLike[str] | RobotText,
+    *,
+    floating_base: bool | None = None,
+    quaternion: QuaternionOrder = "xyzw",
+    base_velocity: Reference = "local",
+    loops: Loops = "refuse",
+    includes: Includes = True,
+) -> Model:
+    """Robot of an MJCF file.
+
+    source: a path, or the XML itself (a str or bytes whose first character that is not blank is
+    "<").
+    floating_base: None as the file says: one body in the world, with a free joint, is a free base.
+        True: the one body in the world is free, though it has no joint there. False: free joints
+        hold their bodies where the file puts them.
+    quaternion: order of quaternions in q, "xyzw" or "wxyz"; MuJoCo's own is wxyz.
+    base_velocity: representation of a free base's velocity, "local", "local_world_aligned" or
+    "world"; see `Model.with_base_velocity`.
+    loops: "refuse" constraints that a tree cannot hold (connect, weld, a joint coupled by more than
+        a line), or "cut": leave them out, with a remark.
+    includes: True reads what <include> and <attach> name, in the folder of the file and below; a
+        folder, in it and below. False, and of a text, whose folder is not known: they are refused.
+
+    The root is the link "world", unless the base is free. A body of several joints hangs on
+    massless links "<body>:<joint>"; a site is a massless link. A joint of <equality> that follows
+    another in a line is a mimic joint; fixed tendons are `Model.tendons`. Bodies without <inertial>
+    take the inertia of their geoms, which the package mujoco computes. Keyframes are
+    `Model.configurations`, and "qpos0" is where the file draws the robot. Where a joint has no
+    limit of its force, the ranges of its actuators make one, with a remark. Geoms are visual and
+    collision shapes, by their groups and by what they may touch; height fields are left out, and
+    nothing touches ellipsoids and planes. `Model.sensors` and `Model.physics` are <sensor> and
+    <option>, as data. Passive forces and contact parameters are data that act in a `Simulation`; a
+    remark lists what does not. But for includes and meshes that weigh, nothing outside the text is
+    read.
+    Raises ModelError for what cannot be used. What looks wrong but can be used is used as written:
+    one ModelWarning says so, and `Model.warnings` lists it.
+    """
+    cut = cuts_loops(loops)
+    text = RobotText.of(source, MJCF.reader, MJCF.name)
+    root = text.root_of(MJCF)
+    values = MjcfValues(text.name, root, with_includes(text, root, includes))
+    with_attached(values, root, text, includes)
+    with_cables(values, root)
+    with_copies(values, root)
+    meshes = MjcfMeshes(values, root, text, includes)
+    model = MjcfReader(values, root, text.folder, meshes).model(floating_base, quaternion, cut)
+    return warn(text.name, model.with_base_velocity(base_velocity))
+
+
+class MjcfReader:
+    """One load: its bodies in the order of the file, and the joints made so far."""
+
+    def __init__(
+        self, values: MjcfValues, root: Element, folder: Path | None, meshes: MjcfMeshes
+    ) -> None:
+        self.root, self.values, self.meshes = root, values, meshes
+        self.contacts = MjcfContacts(values, root)
+        self.shapes = MjcfShapes(values, root, folder, self.contacts)
+        self.bodies: dict[str, BodyElement] = {}
+        self.links: list[Link] = []
+        self.joints: list[Joint] = []
+        self.joint_names, self.link_names = set[str](), set[str]()
+        self.zeros: dict[str, float] = {}
+        """Position of each single joint where the file draws it (ref)."""
+        self.places: list[Place] = []
+        """The joints in the order of MuJoCo's qpos."""
+        self.site_links: dict[str, str] = {}
+        """The link of each site."""
+        self.base_armature = 0.0
+        self.base_springs: tuple[Effects, ...] = ()
+        self.mocap: set[str] = set()
+        """Bodies that the user moves, to which others are pulled."""
+        self.numbers = itertools.count()
+        self.names_in_use = {str(e.get("name")) for e in root.iter("body", "joint", "freejoint")}
+
+    def model(self, floating_base: bool | None, quaternion: QuaternionOrder, cut: bool) -> Model:
+        world = BodyElement(WORLD, "", HERE)
+        self.bodies[WORLD] = world
+        for element in self.root.findall("worldbody"):
+            self.walk(element, world, HERE, None)
+        self._look_over()
+        self._drop_gravcomp()
+        free = base_of(self.values, self.bodies, floating_base)
+        self.contacts.look_at(self.bodies)
+        matter = {name: body.matter for name, body in self.bodies.items() if name != WORLD}
+        weighed = mjcf_inertia.links(
+            self.values, matter, self.meshes, bodies_at_rest(self.bodies, free, floating_base)
+        )
+        bare = [*([] if free else [Link(WORLD)]), *weighed]
+        for link in (aligned(self.values, self.bodies[link.name], link) for link in bare):
+            seen, touch = self.shapes.of(self.bodies[link.name].matter.geoms)
+            borne = self.bodies[link.name].gravcomp
+            self.links.append(replace(link, visuals=seen, collisions=touch, gravcomp=borne))
+        base = name_of_base_joint({str(x.get("name")) for x in self.root.iter("joint")})
+        for body in self.bodies.values():
+            if body.name == free:
+                self.places.append(Place(base, FLOATING, drawn_at(body.X), bool(body.joints)))
+                self._of_base(body)
+            elif body.name != WORLD:
+                self.body(body, floating_base is not False)
+            if free and body.name == WORLD and body.sites:
+                self.values.remarks.append(
+                    "sites of <worldbody> are left out: the base is free, and no link the world"
+                )
+            elif not (free and body.name == WORLD):
+                self.sites(body)
+        actuators = read_actuators(self.values, self.root, self.joints)
+        joints = with_effort_limits(self.values, self.root, self.joints)
+        tendons = read_tendons(self.values, self.root, joints)
+        joints, held = coupled(self.values, self.root, joints, self.zeros, cut, tendons, self.mocap)
+        moving = {joint.name for joint in joints if joint.kind.nv and joint.mimic is None}
+        moving |= {base} if free else set()
+        still = {j.name: held.get(j.name, 0.0) for j in joints if not j.kind.nv}
+        here, there = {link.name for link in self.links}, {joint.name for joint in joints}
+        named = configurations(self.values, self.root, self.places, moving)
+        return Model.assemble(
+            self.root.get("model", "") or "MuJoCo Model",
+            self.links,
+            joints,
+            source=self.values.source,
+            floating_base=bool(free),
+            quaternion=quaternion,
+            warnings=[
+                *self.values.ignored_lines(),
+                *self.values.remarks,
+                *self.shapes.remarks(),
+                *self.contacts.remarks(),
+                *unphysical(self.links),
+            ],
+            base_armature=self.base_armature,
+            base_springs=self.base_springs,
+            tendons=moving_tendons(tendons, still),
+            actuators=moving_actuators(actuators, still),
+            sensors=list(read_sensors(self.values, self.root, here, there, self.site_links)),
+            physics=physics_of(self.values, self.root),
+            named=named,
+            is_simulated=True,
+        )
+
+    # What is in a body.
+
+    def walk(
+        self, element: Element, body: BodyElement, X: Placement, childclass: str | None
+    ) -> None:
+        """Gather the children of a <body>, or of a <frame> placed by `X` in it."""
+        values = self.values
+        childclass = element.get("childclass", childclass)
+        values.defaults(element, childclass)
+        kept = {"joint": body.joints, "geom": body.matter.geoms, "site": body.sites}
+        for child in element:
+            tag = tag_name(child)
+            if tag in kept:
+                kept[tag].append((child, values.attributes(child, tag, childclass), X))
+            elif tag == "freejoint":
+                body.joints.append(
+                    (child, {**values.attributes(child, tag, None), "type": "free"}, X)
+                )
+            elif tag == "inertial":
+                body.matter.inertial = child, X
+            elif tag == "frame":
+                inner = X.compose(values.placement(child, dict(child.attrib)))  # type: ignore[arg-type]
+                self.walk(child, body, inner.as_matrix(), childclass)
+            elif tag == "body":
+                self._inner(child, body, X, childclass)
+            elif tag == "flexcomp":
+                values.ignore("<flexcomp>: a deformable body, and its mass", child)
+            elif tag not in WITHOUT_DYNAMICS:
+                values.ignore(f"element <{tag}> of <{tag_name(element)}>", child)
+
+    def _inner(
+        self, element: Element, parent: BodyElement, X: Placement, childclass: str | None
+    ) -> None:
+        name = element.get("name") or self._unused("body", len(self.bodies))
+        if name in self.bodies:
+            raise self.values.refusal(
+                element, f'two bodies are named "{name}"; give each its own name'
+            )
+        written = {str(key): str(value) for key, value in element.attrib.items()}
+        written_pose = self.values.placement(element, written)
+        pose = X.compose(written_pose).as_matrix()
+        body = self.bodies[name] = BodyElement(name, parent.name, pose)
+        parent.carries = True
+        body.matter.pose = written_pose.as_matrix()
+        body.matter.compiler = self.values.compiler_of(element)
+        if self.values.boolean(element, "mocap", written, False):
+            self.mocap.add(name)
+        body.gravcomp = self.values.number(element, "gravcomp", written, 0.0)
+        self.walk(element, body, HERE, childclass)
+
+    def _unused(self, what: str, number: int) -> str:
+        """A name for what has none."""
+        name = f"{what}{number}"
+        while name in self.names_in_use:
+            name += "_"
+        self.names_in_use.add(name)
+        return name
+
+    def _look_over(self) -> None:
+        """Remark what the file says of motion and a model does not hold."""
+        if self.bodies[WORLD].joints:
+            raise self.values.refusal(
+                self.bodies[WORLD].joints[0][0], "the world moves on no joint; put it in a body"
+            )
+        for option in self.root.findall("option"):
+            written = {str(key): str(value) for key, value in option.attrib.items()}
+            gravity = self.values.vector(option, "gravity", written, (0.0, 0.0, GRAVITY))
+            off = any(flag.get("gravity") == "disable" for flag in option.findall("flag"))
+            self.values.remark_gravity("option", *(ZERO if off else gravity))
+
+    def _drop_gravcomp(self) -> None:
+        """Leave out gravcomp where no body has a positive one: MuJoCo then applies none at all."""
+        borne = [body for body in self.bodies.values() if body.gravcomp]
+        if borne and all(body.gravcomp < 0 for body in borne):
+            self.values.remarks.append(
+                f'gravcomp of body "{borne[0].name}" and others like it is left out: MuJoCo applies a '
+                "negative gravcomp only where another body has a positive one"
+            )
+            for body in borne:
+                body.gravcomp = 0.0
+
+    # Joints.
+
+    def _of_base(self, body: BodyElement) -> None:
+        """What a free base's joint in the file says beyond its place."""
+        for element, written, X in body.joints:
+            joint = read_joint(self.values, "", body.name, element, written, X).joint
+            self.base_armature = joint.armature
+            if joint.spring:
+                rest = free_rest(body.X)
+                self.base_springs = tuple(Effects(spring=joint.spring, rest=x) for x in rest)
+            if any(word.strip("0.") for word in written.get("damping", "").split()):
+                self.values.ignore("damping of a free base", element)
+
+    def body(self, body: BodyElement, free: bool) -> None:
+        """The joints between a body and its parent, with massless links where there are several."""
+        parent, X = body.parent, body.X
+        for k, (element, written, X_frame) in enumerate(body.joints):
+            joint, p = self.joint(body, element, written, X_frame)
+            drawn = joint.kind.neutral
+            if joint.kind.single:
+                drawn = (self.zeros[joint.name],)
+            elif joint.kind is FLOATING:
+                drawn = drawn_at(body.X)
+            self.places.append(Place(joint.name, joint.kind, drawn))
+            if joint.kind is FLOATING:
+                check_free(self.values, body)
+                if not free:
+                    break
+                rest = free_rest(body.X) if joint.spring else 0.0
+                self.joints.append(replace(joint, parent=parent, child=body.name, rest=rest))
+                return
+            last = k == len(body.joints) - 1 and tuple(p) == (0.0, 0.0, 0.0)
+            child = body.name if last else f"{body.name}:{joint.name}"
+            pose = Pose.of(X.compose(Placement(IDENTITY, p)))
+            joint = replace(joint, parent=parent, child=child, pose=pose)
+            zero = self.zeros.get(joint.name, 0.0)
+            self.joints.append(replace(joint, pose=at_rest(joint, [-zero]).pose) if zero else joint)
+            if not last:
+                self.links.append(Link(child))
+                self.link_names.add(child)
+            parent, X = child, Placement(IDENTITY, -p)
+        if parent != body.name:
+            name = f"{body.parent}_to_{body.name}"
+            self.joints.append(fixed_joint(name, parent, body.name, X))
+
+    def joint(
+        self, body: BodyElement, element: Element, written: Attributes, X: Placement
+    ) -> tuple[Joint, Vector]:
+        """A joint, still without its place in the tree, and its position in the body."""
+        number = next(self.numbers)
+        name = element.get("name") or self._unused("joint", number)
+        if name in self.joint_names:
+            raise self.values.refusal(
+                element, f'two joints are named "{name}"; give each its own name'
+            )
+        self.joint_names.add(name)
+        joint, p, zero = read_joint(self.values, name, body.name, element, written, X)
+        if joint.kind.single:
+            self.zeros[name] = zero
+        return joint, p
+
+    # Frames.
+
+    def sites(self, body: BodyElement) -> None:
+        """Each named site as a massless link on a fixed joint."""
+        for element, written, X in body.sites:
+            if not (name := element.get("name")):
+                continue
+            link = f"{name}_site" if name in self.bodies or name in self.link_names else name
+            self.link_names.add(link)
+            self.site_links[name] = link
+            place = self.values.shape_placement(element, written)
+            self.links.append(Link(link))
+            self.joints.append(fixed_joint(f"{link}_joint", body.name, link, X.compose(place)))

@@ -1,0 +1,290 @@
+"""MJCF: gain, bias and activation of an actuator, from its element and its default classes.
+
+A default class holds one law for all actuator elements. <general> changes that law attribute by
+attribute. Every other element is a shortcut, which replaces the law. Parameters that a shortcut does
+not write come from the nearest class whose law was written with the same shortcut, or with
+<general> and the gain type of the shortcut, and otherwise from MuJoCo's defaults.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from ...model.actuators import Affine
+from ..robot_text import tag_name
+from .mjcf_values import Attributes, Element, MjcfValues
+
+GAIN_TYPES = {"damper": "affine", "muscle": "muscle", "dcmotor": "dcmotor"}
+"""The gain type of shortcuts; that of all others is fixed."""
+
+
+@dataclass(frozen=True)
+class ActuatorLaw:
+    """Force = gain · control + bias, each a constant and factors of length and rate."""
+
+    element: str = "general"
+    """The element that the law was written with last."""
+    activation: str = "none"
+    """MuJoCo's dyntype."""
+    time: float = 1.0
+    """First number of dynprm [s]."""
+    gain_type: str = "fixed"
+    bias_type: str = "none"
+    gain: Affine = (1.0, 0.0, 0.0)
+    bias: Affine = (0.0, 0.0, 0.0)
+    inheritrange: float = 0.0
+    """Range of control, as a fraction of the target's range. 0: not inherited."""
+    ctrlrange: str = ""
+    """Range of control in the words of the file. What is written last of it and of inheritrange
+    applies."""
+
+    @property
+    def is_servo(self) -> bool:
+        """Whether MuJoCo takes the law for a position servo, to which inheritrange applies."""
+        fixed = self.gain_type == "fixed" and self.bias_type == "affine"
+        return fixed and self.gain[0] == -self.bias[1]
+
+    @property
+    def has_damping_ratio(self) -> bool:
+        """Where the factors of control and length cancel, MuJoCo reads a positive factor of the rate
+        as a damping ratio."""
+        balanced = self.gain[0] == -self.bias[1]
+        return self.bias_type == "affine" and balanced and self.bias[2] > 0
+
+    @property
+    def affine_gain(self) -> Affine:
+        return self.gain if self.gain_type == "affine" else (self.gain[0], 0.0, 0.0)
+
+    @property
+    def affine_bias(self) -> Affine:
+        return self.bias if self.bias_type == "affine" else (0.0, 0.0, 0.0)
+
+
+Numbers = TypeVar("Numbers", Affine, tuple[float])
+
+Laws = tuple[ActuatorLaw, ...]
+"""The law of a default class, then those of the classes around it, the nearest first."""
+
+
+def actuator_law(values: MjcfValues, element: Element) -> ActuatorLaw:
+    """The law of an element of <actuator>, over those of its default class."""
+    name = element.get("class")
+    values.defaults(element, name)
+    classes: Laws = ()
+    for elements in reversed(values.actuator_defaults.get(name or "", ((),))):
+        law = classes[0] if classes else ActuatorLaw()
+        for default in elements:
+            law = _changed(values, default, (law, *classes))
+        classes = (law, *classes)
+    return _changed(values, element, classes)
+
+
+def _changed(values: MjcfValues, element: Element, classes: Laws) -> ActuatorLaw:
+    """The first law of `classes` as this element changes it; the others are those around it."""
+    written = {str(key): str(value) for key, value in element.attrib.items()}
+    word = tag_name(element)
+    if word == "general":
+        return _general(values, element, written, classes[0])
+    source = next((law for law in classes if _continues(law, word)), ActuatorLaw())
+    law = ActuatorLaw(
+        word,
+        gain_type=GAIN_TYPES.get(word, "fixed"),
+        ctrlrange=written.get("ctrlrange", classes[0].ctrlrange),
+    )
+    shortcut = SHORTCUTS.get(word)
+    return shortcut(values, element, written, source, law) if shortcut else law
+
+
+def _continues(law: ActuatorLaw, word: str) -> bool:
+    """Whether a shortcut takes its unwritten parameters from this law."""
+    same_gain = law.gain_type == GAIN_TYPES.get(word, "fixed")
+    return law.element == word or (law.element == "general" and same_gain)
+
+
+def _general(
+    values: MjcfValues, element: Element, written: Attributes, law: ActuatorLaw
+) -> ActuatorLaw:
+    return replace(
+        law,
+        element="general",
+        ctrlrange=written.get("ctrlrange", law.ctrlrange),
+        activation=written.get("dyntype", law.activation),
+        time=_first(values, element, written, "dynprm", (law.time,))[0],
+        gain_type=written.get("gaintype", law.gain_type),
+        bias_type=written.get("biastype", law.bias_type),
+        gain=_first(values, element, written, "gainprm", law.gain),
+        bias=_first(values, element, written, "biasprm", law.bias),
+    )
+
+
+def _servo(
+    values: MjcfValues,
+    element: Element,
+    written: Attributes,
+    source: ActuatorLaw,
+    law: ActuatorLaw,
+) -> ActuatorLaw:
+    """<position> and <intvelocity>. The factor of the rate is -kv, or dampratio."""
+    kp = values.number(element, "kp", written, source.gain[0])
+    rate = source.bias[2]
+    if "kv" in written and "dampratio" in written:
+        raise values.refusal(element, "it has both kv and dampratio; write one of them")
+    if "kv" in written:
+        rate = -_positive(values, element, written, "kv")
+    if "dampratio" in written:
+        rate = _positive(values, element, written, "dampratio")
+    time, activation = source.time, source.activation
+    if "timeconst" in written:
+        time = _positive(values, element, written, "timeconst")
+        activation = "filterexact" if time else "none"
+    elif activation != "filterexact":
+        time, activation = law.time, "none"
+    servo = replace(
+        law,
+        activation="integrator" if law.element == "intvelocity" else activation,
+        time=time,
+        bias_type="affine",
+        gain=(kp, 0.0, 0.0),
+        bias=(0.0, -kp, rate),
+        inheritrange=source.inheritrange,
+    )
+    return _with_one_range(values, element, written, servo)
+
+
+def _with_one_range(
+    values: MjcfValues, element: Element, written: Attributes, law: ActuatorLaw
+) -> ActuatorLaw:
+    """The law with either ctrlrange or inheritrange, whichever this element writes.
+
+    What <intvelocity> inherits is the range of its state, not of its control.
+    """
+    if "inheritrange" in written:
+        inherited = values.number(element, "inheritrange", written, 0.0)
+        law = replace(law, inheritrange=inherited)
+        if inherited > 0 and "ctrlrange" not in written and law.element == "position":
+            return replace(law, ctrlrange="")
+    elif "ctrlrange" in written and law.element == "position":
+        return replace(law, inheritrange=0.0)
+    ends = values.numbers(element, "ctrlrange", {"ctrlrange": law.ctrlrange or "0 0"}, 2)
+    if law.inheritrange > 0 and any(ends) and law.element == "position":
+        raise values.refusal(element, "it has both ctrlrange and inheritrange; leave one out")
+    return law
+
+
+def _velocity(
+    values: MjcfValues,
+    element: Element,
+    written: Attributes,
+    source: ActuatorLaw,
+    law: ActuatorLaw,
+) -> ActuatorLaw:
+    kv = values.number(element, "kv", written, source.gain[0])
+    return replace(law, bias_type="affine", gain=(kv, 0.0, 0.0), bias=(0.0, 0.0, -kv))
+
+
+def _damper(
+    values: MjcfValues,
+    element: Element,
+    written: Attributes,
+    source: ActuatorLaw,
+    law: ActuatorLaw,
+) -> ActuatorLaw:
+    kv = values.number(element, "kv", written, -source.gain[2])
+    if kv < 0:
+        raise values.refusal(element, f"its kv is {kv:g}; a damper needs kv of at least 0")
+    return replace(law, gain=(0.0, 0.0, -kv))
+
+
+def _cylinder(
+    values: MjcfValues,
+    element: Element,
+    written: Attributes,
+    source: ActuatorLaw,
+    law: ActuatorLaw,
+) -> ActuatorLaw:
+    area = values.number(element, "area", written, source.gain[0])
+    if "diameter" in written:
+        area = math.pi / 4 * values.number(element, "diameter", written, 0.0) ** 2
+    return replace(
+        law,
+        activation="filter",
+        time=values.number(element, "timeconst", written, source.time),
+        bias_type="affine",
+        gain=(area, 0.0, 0.0),
+        bias=_first(values, element, written, "bias", source.bias),
+    )
+
+
+def _adhesion(
+    values: MjcfValues,
+    element: Element,
+    written: Attributes,
+    source: ActuatorLaw,
+    law: ActuatorLaw,
+) -> ActuatorLaw:
+    gain = values.number(element, "gain", written, source.gain[0])
+    return replace(law, gain=(gain, 0.0, 0.0))
+
+
+def _muscle(
+    values: MjcfValues,
+    element: Element,
+    written: Attributes,
+    source: ActuatorLaw,
+    law: ActuatorLaw,
+) -> ActuatorLaw:
+    """The first numbers are range and force, for <general> over a class of <muscle>."""
+    start = source.gain if source.gain_type == "muscle" else (0.75, 1.05, -1.0)
+    low, high = start[:2]
+    if "range" in written:
+        low, high = values.numbers(element, "range", written, 2)
+    numbers = (low, high, values.number(element, "force", written, start[2]))
+    return replace(law, activation="muscle", bias_type="muscle", gain=numbers, bias=numbers)
+
+
+def _dc_motor(
+    values: MjcfValues,
+    element: Element,
+    written: Attributes,
+    source: ActuatorLaw,
+    law: ActuatorLaw,
+) -> ActuatorLaw:
+    """Its numbers are not read."""
+    unknown = (math.nan, math.nan, math.nan)
+    return replace(law, activation="dcmotor", bias_type="dcmotor", gain=unknown, bias=unknown)
+
+
+Shortcut = Callable[[MjcfValues, Element, Attributes, ActuatorLaw, ActuatorLaw], ActuatorLaw]
+
+SHORTCUTS: Mapping[str, Shortcut] = {
+    "position": _servo,
+    "intvelocity": _servo,
+    "velocity": _velocity,
+    "damper": _damper,
+    "cylinder": _cylinder,
+    "adhesion": _adhesion,
+    "muscle": _muscle,
+    "dcmotor": _dc_motor,
+}
+"""How the shortcuts with parameters make a law of those of `source`."""
+
+
+def _positive(values: MjcfValues, element: Element, written: Attributes, key: str) -> float:
+    number = values.number(element, key, written, 0.0)
+    if number < 0:
+        raise values.refusal(element, f"{key} is {number:g}; it must be at least 0")
+    return number
+
+
+def _first(
+    values: MjcfValues, element: Element, written: Attributes, key: str, start: Numbers
+) -> Numbers:
+    """The first numbers of a list; those that it does not have stay as they were."""
+    words = written.get(key, "").split()[: len(start)]
+    read: list[float] = []
+    if words:
+        read = values.numbers(element, key, {key: " ".join(words)}, len(words))
+    return (*read, *start[len(read) :])  # type: ignore[return-value]

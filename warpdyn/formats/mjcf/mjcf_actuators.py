@@ -1,0 +1,247 @@
+"""MJCF: actuators, and what they can do to joints, where the joints themselves do not say it.
+
+An actuator's force is at most its forcerange; that of one whose force is its control times a gain,
+at most ctrlrange times the gain. A gear carries it to the joint, and, by way of a fixed tendon,
+the joint's coefficient there. Several actuators of a joint add up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from ...model.actuators import NO_BOUNDS, Actuator
+from ...model.description import Joint
+from ..robot_text import tag_name
+from .mjcf_actuator_laws import ActuatorLaw, actuator_law
+from .mjcf_tendons import TENDON
+from .mjcf_tendons import arms as joint_arms
+from .mjcf_values import ACTUATOR, ACTUATORS, Attributes, Element, MjcfValues
+
+BOUNDED = ("none", "filter", "filterexact")
+"""Activation that stays within the range of control."""
+
+STATIC = {"general", "motor", "position", "velocity", "damper"}
+"""Elements whose force is a function of control, length and rate alone."""
+
+TRANSMISSIONS = ("joint", "jointinparent", "tendon")
+"""Attributes that name what is pulled along, those that are read."""
+
+
+def read_actuators(values: MjcfValues, root: Element, joints: Sequence[Joint]) -> list[Actuator]:
+    """Actuators of hinges, slides and fixed tendons, in the order of the file; what others do is
+    remarked."""
+    by_name, arms = {joint.name: joint for joint in joints}, _tendon_arms(values, root)
+    elements = [child for section in root.findall("actuator") for child in section]
+    taken = {str(element.get("name")) for element in elements}
+    found: list[Actuator] = []
+    for number, element in enumerate(elements):
+        tag = tag_name(element)
+        if tag not in ACTUATORS:
+            values.ignore(f"element <{tag}> of <actuator>", element)
+            continue
+        law, written = _law_and_attributes(values, element)
+        name = element.get("name", "")
+        if name and name in (each.name for each in found):
+            raise values.refusal(element, f'two actuators are named "{name}"; rename one')
+        if not name:
+            name = f"actuator{number}"
+            while name in taken:
+                name += "_"
+        why = _left_out(values, element, law, written, by_name, arms)
+        if why:
+            values.ignore(why, element)
+            continue
+        driven = tuple(_driven(values, element, written, arms))
+        controls = _controls(values, element, law, written, by_name)
+        forces = _bounds(values, element, written, "forcerange", "forcelimited")
+        found.append(Actuator(name, driven, law.affine_gain, law.affine_bias, controls, forces))
+    return _within_force_ranges(values, found)
+
+
+def _within_force_ranges(values: MjcfValues, actuators: Sequence[Actuator]) -> list[Actuator]:
+    """The actuators, whose forces are held within the range of a joint that is wider one way.
+
+    Where several share such a joint, or one pulls other joints too, they are left out.
+    """
+    for name, ends in values.force_ranges.items():
+        pushing = [each for each in actuators if name in dict(each.arms)]
+        if len(pushing) == 1 and len(pushing[0].arms) == 1:
+            held = [_held_within(each, ends) if each in pushing else each for each in actuators]
+            actuators = held
+        elif pushing:
+            actuators = [each for each in actuators if each not in pushing]
+            values.remarks.append(
+                f'{len(pushing)} actuators of joint "{name}" are left out: its actuatorfrcrange is wider '
+                "one way, and holds for the sum of several"
+            )
+    return list(actuators)
+
+
+def _held_within(actuator: Actuator, ends: tuple[float, float]) -> Actuator:
+    ((_, arm),) = actuator.arms
+    if not arm:
+        return actuator
+    low, high = sorted(end / arm for end in ends)
+    bounds = (min(max(end, low), high) for end in actuator.forces)
+    return replace(actuator, forces=(next(bounds), next(bounds)))
+
+
+def moving_actuators(actuators: Sequence[Actuator], still: Mapping[str, float]) -> list[Actuator]:
+    """Actuators on the joints that move, where these others are held at these positions."""
+    held = (actuator.held(still) for actuator in actuators)
+    return [actuator for actuator in held if actuator.arms]
+
+
+def _law_and_attributes(values: MjcfValues, element: Element) -> tuple[ActuatorLaw, dict[str, str]]:
+    """An actuator's law, and its attributes over those of its class."""
+    law, written = actuator_law(values, element), values.attributes(element, ACTUATOR, None)
+    written.pop("ctrlrange", None)
+    return law, {**written, "ctrlrange": law.ctrlrange} if law.ctrlrange else written
+
+
+def _left_out(
+    values: MjcfValues,
+    element: Element,
+    law: ActuatorLaw,
+    written: Attributes,
+    joints: Mapping[str, Joint],
+    arms: Mapping[str, Mapping[str, float]],
+) -> str:
+    """What of an actuator can't be read, in words; "" where all can."""
+    tag = tag_name(element)
+    if tag not in STATIC:
+        return f"actuator <{tag}>, whose force depends on more than control, position and velocity"
+    if tag == "position" and law.activation != "none":
+        return "a position servo with timeconst"
+    if law.activation != "none":
+        return f'an actuator with dyntype="{law.activation}"'
+    if law.has_damping_ratio:
+        return "an actuator with dampratio, which depends on a mass; write kv"
+    if law.gain_type not in ("fixed", "affine"):
+        return f'an actuator with gaintype="{law.gain_type}"'
+    if law.bias_type not in ("none", "affine"):
+        return f'an actuator with biastype="{law.bias_type}"'
+    if any(map(math.isnan, (*law.affine_gain, *law.affine_bias))):
+        return "an actuator with a class of <dcmotor>"
+    if not any(key in written for key in TRANSMISSIONS):
+        return "an actuator of neither a joint nor a fixed tendon"
+    joint = joints.get(written.get("joint", written.get("jointinparent", "")))
+    if "tendon" not in written and joint is None:
+        raise values.refusal(element, "its joint does not exist; correct the name")
+    if joint is not None and not joint.kind.single:
+        return f"an actuator of a {joint.kind.name} joint"
+    if "tendon" in written and written["tendon"] not in arms:
+        return "an actuator of a spatial tendon"
+    return ""
+
+
+def _controls(
+    values: MjcfValues,
+    element: Element,
+    law: ActuatorLaw,
+    written: Attributes,
+    joints: Mapping[str, Joint],
+) -> tuple[float, float]:
+    """Bounds of the control: the actuator's own, or a fraction of its target's range."""
+    if law.inheritrange <= 0 or not law.is_servo:
+        return _bounds(values, element, written, "ctrlrange", "ctrllimited")
+    joint = joints.get(written.get("joint", written.get("jointinparent", "")))
+    if joint is None:
+        low, high = _tendon_range(values, element, written["tendon"])
+    else:
+        low, high = joint.limits.lower, joint.limits.upper
+    if not math.isfinite(high - low):
+        raise values.refusal(
+            element, "it has inheritrange, and its target has no range; write its ctrlrange"
+        )
+    if written.get("ctrllimited") == "false":
+        return NO_BOUNDS
+    middle, half = (low + high) / 2, (high - low) / 2 * law.inheritrange
+    return middle - half, middle + half
+
+
+def _tendon_range(values: MjcfValues, element: Element, name: str) -> tuple[float, float]:
+    for tendon in element.getroottree().iterfind(".//tendon/fixed"):
+        if tendon.get("name") == name:
+            written = values.attributes(tendon, TENDON, None)
+            return _bounds(values, tendon, written, "range", "limited")
+    return NO_BOUNDS
+
+
+def _bounds(
+    values: MjcfValues, element: Element, written: Attributes, key: str, switch: str
+) -> tuple[float, float]:
+    ends = values.bounds(element, written, key, switch)
+    return (ends[0], ends[1]) if ends else NO_BOUNDS
+
+
+def with_effort_limits(values: MjcfValues, root: Element, joints: Sequence[Joint]) -> list[Joint]:
+    """The joints, with the limits of effort that their actuators make where they have none;
+    remarked."""
+    arms = _tendon_arms(values, root)
+    limits: dict[str, float] = {}
+    for element in (child for section in root.findall("actuator") for child in section):
+        tag = tag_name(element)
+        if tag not in ACTUATORS:
+            continue
+        law, written = _law_and_attributes(values, element)
+        force = _largest_force(values, element, law, written)
+        for name, arm in _driven(values, element, written, arms):
+            limits[name] = limits.get(name, 0.0) + abs(arm) * force
+    taken: list[str] = []
+    result = []
+    for joint in joints:
+        effort = limits.get(joint.name, math.inf)
+        if joint.kind.single and math.isinf(joint.limits.effort) and math.isfinite(effort):
+            joint = replace(joint, limits=replace(joint.limits, effort=effort))
+            taken.append(joint.name)
+        result.append(joint)
+    if taken:
+        which = f'joint "{taken[0]}"' if len(taken) == 1 else f"{len(taken)} joints"
+        values.remarks.append(
+            f"the limit of effort of {which} is that of actuators: range times gear"
+        )
+    return result
+
+
+def _largest_force(
+    values: MjcfValues, element: Element, law: ActuatorLaw, written: Attributes
+) -> float:
+    """Bound of an actuator's force, infinite where there is none."""
+    force = math.inf
+    ends = values.bounds(element, written, "forcerange", "forcelimited")
+    if ends:
+        force = max(map(abs, ends))
+    plain = law.gain_type == "fixed" and law.bias_type == "none"
+    if plain and law.activation in BOUNDED:
+        ends = values.bounds(element, written, "ctrlrange", "ctrllimited")
+        if ends:
+            force = min(force, abs(law.gain[0]) * max(map(abs, ends)))
+    return force
+
+
+def _driven(
+    values: MjcfValues,
+    element: Element,
+    written: Attributes,
+    arms: Mapping[str, Mapping[str, float]],
+) -> Iterator[tuple[str, float]]:
+    """The joints that an actuator drives, each with its force there by the actuator's."""
+    first = written.get("gear", "1").split()[:1]
+    gear = values.number(element, "gear", {"gear": " ".join(first)}, 1.0)
+    for key in ("joint", "jointinparent"):
+        if key in written:
+            yield written[key], gear
+    for joint, coefficient in arms.get(written.get("tendon", ""), {}).items():
+        yield joint, gear * coefficient
+
+
+def _tendon_arms(values: MjcfValues, root: Element) -> dict[str, dict[str, float]]:
+    """The coefficients of joints in each fixed tendon."""
+    arms: dict[str, dict[str, float]] = {}
+    for tendon in (e for section in root.findall("tendon") for e in section.findall("fixed")):
+        here = arms.setdefault(tendon.get("name", ""), {})
+        here |= dict(joint_arms(values, tendon))
+    return arms

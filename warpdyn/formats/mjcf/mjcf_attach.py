@@ -1,0 +1,234 @@
+"""MJCF: <attach>. Parts of the models of other files are written into a file.
+
+A part keeps what its own file says of how numbers are meant, and its default classes: they go with
+the elements that were put in, under the prefix. Files are found as those of <include> are.
+"""
+
+from __future__ import annotations
+
+import os
+from copy import deepcopy
+from pathlib import Path, PurePosixPath
+
+from lxml import etree
+
+from ...model.description import ModelError
+from ..registry import MJCF
+from ..robot_text import RobotText
+from .mjcf_composite import with_cables
+from .mjcf_files import Includes, Neighbours
+from .mjcf_include import MOST_BYTES, MOST_FILES, with_includes
+from .mjcf_replicate import MOST, with_copies
+from .mjcf_values import COMPILER, Element, MjcfValues
+
+CLASSES = ("class", "childclass")
+
+PLACES = (
+    *("joint", "joint1", "joint2", "jointinparent", "body", "body1", "body2", "target"),
+    *("site", "site1", "site2", "cranksite", "slidersite", "refsite", "sidesite"),
+    *("geom", "geom1", "geom2", "tendon", "tendon1", "tendon2", "actuator", "objname", "refname"),
+)
+"""Attributes that name another element of a model: without that one, theirs is left out too."""
+
+NAMES = ("name", *PLACES, "mesh", "material", "texture", "hfield")
+
+SECTIONS = ("asset", "tendon", "equality", "actuator", "sensor")
+"""What of a model goes with its bodies, in an order in which names come before their use."""
+
+WORLD = "world"
+
+FILE = "{warpdyn}file"
+"""Attribute of elements that another file than their model's holds: its name."""
+
+
+def with_attached(values: MjcfValues, root: Element, text: RobotText, includes: Includes) -> None:
+    """Put bodies of other models in the place of each <attach>, as MuJoCo does: the body or the frame
+    that it names with all that it carries, or all of a model's world; each name after `prefix`."""
+    if next(root.iter("attach"), None) is not None:
+        Attachment(text, includes).expand(values, root, ())
+
+
+class Attachment:
+    """The models read so far, by file, and the elements that they made."""
+
+    def __init__(self, text: RobotText, includes: Includes) -> None:
+        self.neighbours = Neighbours(text, includes, MOST_FILES, MOST_BYTES - len(text.data))
+        self.models: dict[Path, tuple[MjcfValues, Element]] = {}
+        self.size = 0
+
+    def expand(self, values: MjcfValues, root: Element, chain: tuple[Path, ...]) -> None:
+        """The tree of a file without <attach>.
+
+        chain: the files of models that lead here.
+        """
+        for element in list(root.iter("attach")):
+            parent = element.getparent()
+            if parent is None:
+                raise values.refusal(element, "it is no content; write an element around it")
+            path, (inner, model) = self._model(values, root, element, chain)
+            key = _with_settings(values, inner)
+            prefix = element.get("prefix", "")
+            classes = _with_classes(values, inner, prefix)
+            frame = _part(values, element, model)
+            names = {str(each.get("name")) for each in frame.iter() if each.get("name")} | {WORLD}
+            sections = [_section(model, tag, names) for tag in SECTIONS]
+            here = chain[-1].parent if chain else self.neighbours.folder or path.parent
+            _found_from(sections[0], root, inner, model, os.path.relpath(path.parent, here))
+            for each in (frame, *sections):
+                _moved(each, key)
+                each.set(COMPILER, str(key))
+                _renamed(each, prefix, classes)
+                values.files[each] = self.neighbours.name(path)
+                values.files |= {x: str(x.get(FILE)) for x in each.iter() if FILE in x.attrib}
+                self.size += sum(1 for _ in each.iter())
+            if self.size > MOST:
+                raise values.refusal(element, f"more than {MOST} elements are attached")
+            if model.find("keyframe") is not None:
+                values.ignore("<keyframe> of a model that is attached", element)
+            parent.replace(element, frame)
+            root.extend(section for section in sections if len(section))
+
+    def _model(
+        self, values: MjcfValues, root: Element, element: Element, chain: tuple[Path, ...]
+    ) -> tuple[Path, tuple[MjcfValues, Element]]:
+        """The model that an <attach> names, read once."""
+        wanted = element.get("model", "")
+        assets = {str(asset.get("name")): asset for asset in root.iterfind("asset/model")}
+        if wanted not in assets:
+            raise values.refusal(element, f'there is no <model name="{wanted}"> in <asset>; add it')
+        asset = assets[wanted]
+        beside = [path.parent for path in chain[-1:]]
+        path = self.neighbours.find(values, asset, asset.get("file", ""), beside)
+        if path in chain:
+            raise values.refusal(asset, "models attach each other in a circle; leave one out")
+        if path not in self.models:
+            self.models[path] = self._read(values, asset, path, (*chain, path))
+        return path, self.models[path]
+
+    def _read(
+        self, values: MjcfValues, asset: Element, path: Path, chain: tuple[Path, ...]
+    ) -> tuple[MjcfValues, Element]:
+        data = self.neighbours.read(values, asset, path)
+        text = RobotText(self.neighbours.name(path), MJCF.name, data, folder=path.parent)
+        try:
+            root = text.root_of(MJCF)
+            files = with_includes(text, root, self.neighbours.within or False)
+            inner = MjcfValues(text.name, root, files)
+            self.expand(inner, root, chain)
+            with_cables(inner, root)
+            with_copies(inner, root)
+            for element, file in inner.files.items():
+                element.set(FILE, file)
+        except ModelError as error:
+            raise values.refusal(asset, f"of {error}") from None
+        return inner, root
+
+
+def _with_settings(values: MjcfValues, inner: MjcfValues) -> int:
+    """The settings of a model, and of those attached to it, kept beside; the number of its own."""
+    key = len(values.compilers)
+    values.compilers += inner.compilers
+    return key
+
+
+def _moved(part: Element, key: int) -> None:
+    """Numbers of settings inside a part, which count from those of its model, from there on."""
+    for each in part.iterdescendants():
+        if COMPILER in each.attrib:
+            each.set(COMPILER, str(key + int(str(each.get(COMPILER)))))
+
+
+def _with_classes(values: MjcfValues, inner: MjcfValues, prefix: str) -> dict[str, str]:
+    """The default classes of a model, kept under the prefix; their new names by the old ones."""
+    renamed: dict[str, str] = {}
+    for name, content in inner.classes.items():
+        new = f"{prefix}{name or 'main'}"
+        while new in values.classes:
+            new += "_"
+        renamed[name], values.classes[new] = new, content
+        if name in inner.actuator_defaults:
+            values.actuator_defaults[new] = inner.actuator_defaults[name]
+    if "" not in renamed:
+        renamed[""] = f"{prefix}main_"
+        values.classes[renamed[""]] = {}
+    return renamed
+
+
+def _part(values: MjcfValues, element: Element, model: Element) -> Element:
+    """A frame with what an <attach> takes of a model."""
+    frame = etree.Element("frame")
+    if element.get("body") and element.get("frame"):
+        raise values.refusal(element, "it names a body and a frame; leave one out")
+    tag = "frame" if element.get("frame") else "body"
+    name = element.get(tag)
+    if not name:
+        frame.extend(deepcopy(each) for world in model.findall("worldbody") for each in world)
+        frame.set("childclass", "")
+        return frame
+    found = (x for world in model.findall("worldbody") for x in world.iter(tag))
+    part = next((x for x in found if x.get("name") == name), None)
+    if part is None:
+        raise values.refusal(
+            element, f'its model "{element.get("model")}" has no {tag} "{name}"; correct the name'
+        )
+    around = (str(x.get("childclass")) for x in part.iterancestors() if x.get("childclass"))
+    frame.set("childclass", next(around, ""))
+    frame.append(deepcopy(part))
+    return frame
+
+
+def _section(model: Element, tag: str, names: set[str]) -> Element:
+    """What a model's sections of this name say of what is attached; names made here are added."""
+    section = etree.Element(tag)
+    for part in model.findall(tag):
+        for element in part:
+            meant = {str(x.get(key)) for x in element.iter() for key in PLACES if x.get(key)}
+            if not meant <= names and tag != "asset":
+                continue
+            names |= {str(element.get("name"))} if element.get("name") else set()
+            copy = deepcopy(element)
+            for key in (COMPILER, FILE):  # of a section that was attached itself
+                if key in part.attrib and key not in copy.attrib:
+                    copy.set(key, str(part.get(key)))
+            if not copy.get("class"):
+                copy.set("class", "")
+            section.append(copy)
+    return section
+
+
+def _renamed(part: Element, prefix: str, classes: dict[str, str]) -> None:
+    """Names and classes of a part under the prefix."""
+    for element in part.iter():
+        for key in NAMES:
+            name = element.get(key)
+            if name and not (key.startswith("body") and name == WORLD):
+                element.set(key, prefix + name)
+        for key in CLASSES:
+            if key in element.attrib:
+                name = str(element.get(key))
+                element.set(key, classes.get(name, prefix + name))
+
+
+def _found_from(
+    assets: Element, root: Element, inner: MjcfValues, model: Element, folder: str
+) -> None:
+    """Files of a model's assets, by names that lead there from the folder of `root`'s meshes.
+
+    folder: the model's, from that of `root`'s file.
+    """
+    settings = inner.settings(model)
+    there = PurePosixPath(folder) / settings.get("meshdir", settings.get("assetdir", ""))
+    here = _mesh_folder(inner.settings(root))
+    for element in assets.iter("mesh"):
+        path = element.get("file")
+        if path:
+            bare = settings.get("strippath") == "true"
+            leads = there / (PurePosixPath(path).name if bare else path)
+            element.set("file", PurePosixPath(os.path.relpath(leads, here)).as_posix())
+            # MuJoCo's name of a mesh without one, from before its file was renamed.
+            if not element.get("name"):
+                element.set("name", PurePosixPath(path).stem)
+
+
+def _mesh_folder(settings: dict[str, str]) -> str:
+    return settings.get("meshdir", settings.get("assetdir", "")) or "."

@@ -1,0 +1,113 @@
+"""MJCF: bodies as they stand in the file; which is a free base, which nothing moves, which are aligned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from ...algebra.pose_forms import rotation_quaternion
+from ...algebra.quaternions import quaternion_log
+from ...algebra.scalar import as_number
+from ...algebra.spatial import Placement
+from ...model.description import ORIGIN, Link, ModelError, matrix3, vector3
+from .mjcf_inertia import Matter, Part
+from .mjcf_values import MjcfValues
+
+WORLD = "world"
+"""MuJoCo's name of the body that all others hang on: the root link."""
+
+
+@dataclass
+class BodyElement:
+    """A body as it stands in the file: its pose in the body `parent`, and what is in it, each with
+    its frame."""
+
+    name: str
+    parent: str
+    X: Placement
+    joints: list[Part] = field(default_factory=list)
+    matter: Matter = field(default_factory=Matter)
+    sites: list[Part] = field(default_factory=list)
+    gravcomp: float = 0.0
+    carries: bool = False
+
+    @property
+    def free(self) -> bool:
+        """It has a free joint."""
+        return any(written.get("type") == "free" for _, written, _ in self.joints)
+
+
+def drawn_at(X: Placement) -> tuple[float, ...]:
+    """Coordinates of a free joint that holds its body at `X` (the quaternion x y z w)."""
+    return (*vector3(X.p), *map(float, map(as_number, rotation_quaternion(X.R))))
+
+
+def free_rest(X: Placement) -> tuple[float, ...]:
+    """`X` as a free joint's spring is slack there: position [m] and rotation vector [rad]."""
+    return (*vector3(X.p), *vector3(quaternion_log(rotation_quaternion(X.R))))
+
+
+def base_of(
+    values: MjcfValues, bodies: Mapping[str, BodyElement], floating_base: bool | None
+) -> str:
+    """Name of the body that is a free base; nothing where the world is the root."""
+    tops = [body for body in bodies.values() if body.parent == WORLD]
+    free = [body for body in tops if body.free]
+    if floating_base:
+        if len(tops) != 1 or (tops[0].joints and not free):
+            moved = (
+                f'"{tops[0].name}" has a joint there'
+                if len(tops) == 1
+                else f"there are {len(tops)} bodies"
+            )
+            raise ModelError(
+                f"{values.source}: a free base is the one body of <worldbody>, without a joint or "
+                f"with a free one, but {moved}; leave floating_base out"
+            )
+    elif floating_base is False or len(tops) != 1 or not free:
+        return ""
+    if free:
+        check_free(values, free[0])
+    return tops[0].name
+
+
+def check_free(values: MjcfValues, body: BodyElement) -> None:
+    """Refuse a free joint of a body that is on another, or has more joints."""
+    if body.parent != WORLD or len(body.joints) > 1:
+        raise values.refusal(
+            body.joints[0][0], "a free joint must be the one joint of a body in <worldbody>"
+        )
+
+
+def bodies_at_rest(
+    bodies: Mapping[str, BodyElement], base: str, floating_base: bool | None
+) -> set[str]:
+    """Bodies that no joint moves; those above a body come before it."""
+    still = {WORLD}
+    for name, body in bodies.items():
+        held = all(
+            floating_base is False and written.get("type") == "free"
+            for _, written, _ in body.joints
+        )
+        if body.parent in still and held and name != base:
+            still.add(name)
+    return still
+
+
+def aligned(values: MjcfValues, body: BodyElement, link: Link) -> Link:
+    """The link, in its principal axes where it is that of a free body without others on it which is
+    aligned: MuJoCo then moves the body's frame there, and q with it."""
+    if [written.get("type") for _, written, _ in body.joints] != ["free"]:
+        return link
+    element, written, _ = body.joints[0]
+    word = values.choice(element, "align", written, "auto", ("auto", "true", "false"))
+    wanted = word == "true" or (word == "auto" and values.compiler_of(element).alignfree)
+    if not wanted or body.carries:
+        return link
+    principal = body.matter.principal
+    back = principal.inverse()
+    body.X = body.X.compose(principal).as_matrix()
+    for parts in (body.matter.geoms, body.sites):
+        parts[:] = [(e, w, back.compose(X).as_matrix()) for e, w, X in parts]
+    J = back.R.symmetric_to_parent(link.symmetric)
+    return replace(link, com=ORIGIN, inertia=matrix3(J.rows))

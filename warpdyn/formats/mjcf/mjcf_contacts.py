@@ -1,0 +1,212 @@
+"""MJCF: how geoms touch the floor of their file, and what of a file a `Simulation` leaves out.
+
+Contact parameters of a pair are mixed as MuJoCo mixes them (its documentation, Computation, chapters
+"Contact" and "Solver parameters"): of geoms of one priority the larger friction and condim, the means of solref and
+solimp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from ...model.ground_contact import NOT_SIMULATED, STANDARD_WEIGHT, GroundContact
+from .mjcf_bodies import WORLD, BodyElement
+from .mjcf_values import TINY, Element, MjcfValues
+
+DEFAULTS: Mapping[str, tuple[float, ...]] = {
+    **{"friction": (1.0, 0.005, 0.0001), "condim": (3.0,), "priority": (0.0,), "solmix": (1.0,)},
+    **{"solref": (0.02, 1.0), "solimp": (0.9, 0.95, 0.001, 0.5, 2.0), "margin": (0.0,)},
+    **{"gap": (0.0,), "contype": (1.0,), "conaffinity": (1.0,)},
+}
+"""What MuJoCo has where a file is silent."""
+
+HALVINGS = 60
+"""Steps of a bisection, down to the rounding of a double."""
+
+
+class GeomContact(NamedTuple):
+    """What a geom says of its contacts, with MuJoCo's defaults."""
+
+    friction: tuple[float, ...]
+    condim: int
+    priority: int
+    solmix: float
+    solref: tuple[float, ...]
+    solimp: tuple[float, ...]
+    margin: float
+    gap: float
+    contype: int
+    conaffinity: int
+
+    @classmethod
+    def of(cls, written: Mapping[str, str]) -> GeomContact:
+        """ValueError where a number is none."""
+        read: dict[str, tuple[float, ...]] = {}
+        for name, default in DEFAULTS.items():
+            numbers = tuple(float(word) for word in written.get(name, "").split())
+            read[name] = (*numbers, *default[len(numbers) :])
+        whole = {n: int(read[n][0]) for n in ("condim", "priority", "contype", "conaffinity")}
+        single = {n: read[n][0] for n in ("solmix", "margin", "gap")}
+        several = {n: read[n] for n in ("friction", "solref", "solimp")}
+        return cls(**whole, **single, **several)  # type: ignore[arg-type]
+
+    def collides(self, other: GeomContact) -> bool:
+        """Whether the two may touch."""
+        return bool(self.contype & other.conaffinity or other.contype & self.conaffinity)
+
+    def mixed(self, other: GeomContact) -> GeomContact:
+        """The parameters of their contact, without masks."""
+        if self.priority != other.priority:
+            return max(self, other, key=lambda each: each.priority)
+        total = self.solmix + other.solmix
+        share = self.solmix / total if total > TINY else 0.5
+        standard = min(self.solref[0], other.solref[0]) > 0
+        return self._replace(
+            friction=tuple(map(max, self.friction, other.friction)),
+            condim=max(self.condim, other.condim),
+            solref=_mean(self.solref, other.solref, share)
+            if standard
+            else tuple(map(min, self.solref, other.solref)),
+            solimp=_mean(self.solimp, other.solimp, share),
+        )
+
+    def on_ground(self, timestep: float, touches: bool = True) -> GroundContact:
+        """The contact with the ground of these parameters.
+
+        MuJoCo's contact at rest: (1 - d) a0 + d aref = 0, aref = -b r' - K d r. The sink is the r at
+        which a0 is standard gravity, the dissipation the ratio b / (K d) there. That is of elliptic
+        cones: with pyramidal ones MuJoCo's stiffness depends on the friction as well.
+        """
+        lowest, dmax, width, midpoint, power = self.solimp
+        dmax = min(max(dmax, 1e-4), 1 - 1e-4)
+        if self.solref[0] > 0:
+            time, ratio = max(self.solref[0], 2 * timestep), max(self.solref[1], 1e-3)
+            K, b = 1.0 / (dmax * time * ratio) ** 2, 2.0 / (dmax * time)
+        else:
+            K, b = max(-self.solref[0], TINY) / dmax**2, -self.solref[1] / dmax
+
+        def impedance(depth: float) -> float:
+            x = min(depth / width, 1.0) if width > TINY else 1.0
+            m = min(max(midpoint, 1e-4), 1 - 1e-4)
+            y = x**power / m ** (power - 1)
+            if x > m:
+                y = 1.0 - (1.0 - x) ** power / (1.0 - m) ** (power - 1)
+            return min(max(lowest + y * (dmax - lowest), 1e-4), 1 - 1e-4)
+
+        shallow, deep = 0.0, 1.0
+        for _ in range(HALVINGS):
+            depth = 0.5 * (shallow + deep)
+            d = impedance(depth)
+            carries = K * d * d * depth > (1.0 - d) * STANDARD_WEIGHT
+            shallow, deep = (shallow, depth) if carries else (depth, deep)
+        friction = self.friction[0] if self.condim > 1 else 0.0
+        return GroundContact(touches, friction, deep, b / (K * impedance(deep)))
+
+
+def _mean(x: Sequence[float], y: Sequence[float], share: float) -> tuple[float, ...]:
+    return tuple(share * a + (1.0 - share) * b for a, b in zip(x, y, strict=True))
+
+
+class MjcfContacts:
+    """Contacts of one load: the floor of the file, and what is asked for that is not simulated."""
+
+    def __init__(self, values: MjcfValues, root: Element) -> None:
+        self.root, self.options = root, values.settings(root, "option")
+        self.timestep = _number(self.options.get("timestep", ""), 0.002)
+        self.floors: list[GeomContact] = []
+        self.geoms: list[GeomContact] = []
+        """Those that touch the ground."""
+        self.bodies: Mapping[str, BodyElement] = {}
+
+    def look_at(self, bodies: Mapping[str, BodyElement]) -> None:
+        """Find the floor: the planes of the world."""
+        self.bodies = bodies
+        for _, written, _ in bodies[WORLD].matter.geoms:
+            if written.get("type") == "plane" and (contact := _read(written)) is not None:
+                self.floors.append(contact)
+
+    def of(self, written: Mapping[str, str]) -> GroundContact | None:
+        """How a geom touches the ground: as it touches the file's floor; where there is none, by
+        its own numbers, with friction as every floor has it unless it says otherwise."""
+        mine = _read(written)
+        if mine is None:
+            return None
+        pairs = [mine.mixed(floor) for floor in self.floors if mine.collides(floor)]
+        if self.floors and not pairs:
+            return mine.on_ground(self.timestep, touches=False)
+        pair = pairs[0] if pairs else mine._replace(condim=max(mine.condim, 3))
+        if mine.contype or mine.conaffinity:
+            self.geoms.append(pair)
+        return pair.on_ground(self.timestep)
+
+    def remarks(self) -> list[str]:
+        """One line on all that is not simulated, if there is something."""
+        parts = list(self._left_out())
+        return [f"{NOT_SIMULATED}{', '.join(parts)}"] if parts else []
+
+    def _left_out(self) -> Iterator[str]:
+        fluid = [n for n in ("density", "viscosity") if _number(self.options.get(n, ""), 0.0)]
+        if fluid:
+            yield f"fluid forces ({' and '.join(fluid)} of <option>)"
+        if count := sum(geom.condim > 3 for geom in self.geoms):
+            yield f"torsional and rolling friction of geoms ({count})"
+        if count := sum(bool(geom.margin or geom.gap) for geom in self.geoms):
+            yield f"margin and gap of geoms ({count})"
+        if len({(geom.solref, geom.solimp) for geom in self.geoms}) > 1:
+            yield "solref and solimp of single geoms, in the place of one stiffness for all"
+        elif any(geom.solimp != DEFAULTS["solimp"] for geom in self.geoms):
+            yield "the shape of solimp, but for its stiffness at rest"
+        if pairs := sum(1 for _ in self.root.iterfind("contact/pair")):
+            yield f"contact pairs ({pairs})"
+        if any(t.get(n) for t in self.root.iterfind("tendon/*") for n in ("range", "frictionloss")):
+            yield "limits and dry friction of tendons"
+        bodies, still = self._touching()
+        if bodies:
+            yield "contacts between bodies"
+        if still:
+            yield "contacts with shapes of the world other than the floor"
+
+    def _touching(self) -> tuple[bool, bool]:
+        """Whether bodies may touch one another, and shapes that are fixed in the world.
+
+        Of bodies that no joint moves against each other, and of those that one joint connects, geoms
+        do not touch.
+        """
+        rigid: dict[str, str] = {}
+        for name, body in self.bodies.items():
+            rigid[name] = name if body.joints or name == WORLD else rigid[body.parent]
+        above = {rigid[n]: rigid[b.parent] for n, b in self.bodies.items() if b.joints}
+        geoms: dict[str, set[tuple[int, int]]] = {}
+        for name, body in self.bodies.items():
+            for _, written, _ in body.matter.geoms:
+                contact = _read(written)
+                if contact is not None and not (name == WORLD and written.get("type") == "plane"):
+                    geoms.setdefault(rigid[name], set()).add((contact.contype, contact.conaffinity))
+        excluded = {
+            frozenset(rigid.get(str(e.get(n)), "") for n in ("body1", "body2"))
+            for e in self.root.iterfind("contact/exclude")
+        }
+        found = [False, False]
+        for a, b in combinations(geoms, 2):
+            world = WORLD in (a, b)
+            joined = not world and (above.get(a) == b or above.get(b) == a)
+            if not joined and frozenset((a, b)) not in excluded:
+                meet = any(s & w or t & u for s, u in geoms[a] for t, w in geoms[b])
+                found[world] = found[world] or meet
+        return found[0], found[1]
+
+
+def _read(written: Mapping[str, str]) -> GeomContact | None:
+    try:
+        return GeomContact.of(written)
+    except ValueError:
+        return None
+
+
+def _number(text: str, default: float) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return default

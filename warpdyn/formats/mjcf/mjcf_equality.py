@@ -1,0 +1,155 @@
+"""MJCF: equality constraints. A joint that follows another in a line is a mimic joint; others are
+no tree's."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from ...model.checks import check_mimics
+from ...model.description import Joint, Mimic
+from ...model.restructure import locked_joints
+from ...model.tendons import Tendon
+from ..robot_text import tag_name
+from .mjcf_values import Element, MjcfValues
+
+LOOPS = {
+    "connect": "closes a loop",
+    "weld": "closes a loop",
+    "tendon": "couples tendons of more than two joints",
+}
+
+
+def coupled(
+    values: MjcfValues,
+    root: Element,
+    joints: Sequence[Joint],
+    zeros: Mapping[str, float],
+    cut: bool,
+    tendons: Sequence[Tendon] = (),
+    mocap: Collection[str] = (),
+) -> tuple[list[Joint], dict[str, float]]:
+    """The joints under the active constraints of <equality>, and the positions of those held still.
+
+    tendons: one that is held at its length couples its two joints. mocap: bodies that the user moves;
+    what pulls others to them is no loop, and left out with a remark.
+    """
+    lengths = {tendon.name: tendon for tendon in tendons}
+    by_name = {joint.name: joint for joint in joints}
+    driven: set[str] = set()
+    locked: dict[str, list[float]] = {}
+    for element in (child for section in root.findall("equality") for child in section):
+        tag = tag_name(element)
+        written = values.attributes(element, "equality", None)
+        if tag not in (*LOOPS, "joint") or not values.boolean(element, "active", written, True):
+            values.ignore(
+                f"element <{tag}> of <equality>{'' if tag not in (*LOOPS, 'joint') else ', not active'}",
+                element,
+            )
+            continue
+        if any(written.get(key) in mocap for key in ("body1", "body2")):
+            values.remarks.append(
+                f"{_name(element)}: it pulls a body to one that the user moves (mocap); it is left out"
+            )
+            continue
+        tied = _of_tendon(values, element, written, lengths, driven) if tag == "tendon" else None
+        tag, written = ("joint", tied) if tied else (tag, written)
+        problem = LOOPS.get(tag) or _problem(values, element, written, by_name, driven)
+        if problem and not cut:
+            raise values.refusal(
+                element,
+                f'this constraint {problem}, which a tree cannot hold; remove it, or load with loops="cut"',
+            )
+        if problem:
+            values.remarks.append(f"{_name(element)}: this constraint {problem}; it is left out")
+            continue
+        first = by_name[written["joint1"]]
+        driven.add(first.name)
+        constant, slope, *_ = _polynomial(values, element, written)
+        start = zeros[first.name] + constant
+        if "joint2" in written:
+            second = written["joint2"]
+            by_name[first.name] = replace(
+                first, mimic=Mimic(second, slope, start - slope * zeros[second])
+            )
+        else:
+            locked[first.name] = [start]
+    check_mimics(values.source, list(by_name.values()))
+    held = {name: position for name, (position,) in locked.items()}
+    followers = [joint for joint in by_name.values() if joint.mimic is not None]
+    for _ in followers:  # a follower may lead another
+        for joint in followers:
+            mimic = joint.mimic
+            if mimic is not None and mimic.joint in held:
+                held[joint.name] = mimic.multiplier * held[mimic.joint] + mimic.offset
+    return locked_joints(list(by_name.values()), locked), held
+
+
+def _of_tendon(
+    values: MjcfValues,
+    element: Element,
+    written: Mapping[str, str],
+    tendons: Mapping[str, Tendon],
+    driven: set[str],
+) -> dict[str, str] | None:
+    """A constraint between joints that says what one on a tendon does, where the tendon goes along one
+    or two: c1 (q1 - ref1) + c2 (q2 - ref2) stays what it is in the file's drawing, plus polycoef's
+    first number."""
+    tendon = tendons.get(written.get("tendon1", ""))
+    if tendon is None or "tendon2" in written:
+        return None
+    arms = [(joint, c) for joint, c in tendon.coefficients if c]
+    arms.sort(key=lambda arm: arm[0] in driven)  # one that follows another leads here
+    if not 1 <= len(arms) <= 2:
+        return None
+    (first, c1), *others = arms
+    start = _polynomial(values, element, written)[0] / c1
+    if not others:
+        return {"joint1": first, "polycoef": f"{start!r} 0"}
+    ((second, c2),) = others
+    return {"joint1": first, "joint2": second, "polycoef": f"{start!r} {-c2 / c1!r}"}
+
+
+def _polynomial(values: MjcfValues, element: Element, written: Mapping[str, str]) -> list[float]:
+    count = len(written.get("polycoef", "0 1").split())
+    numbers = values.numbers(
+        element, "polycoef", {"polycoef": "0 1", **written}, min(max(count, 1), 5)
+    )
+    return [*numbers, *(0.0, 1.0, 0.0, 0.0, 0.0)[len(numbers) :]]
+
+
+def _problem(
+    values: MjcfValues,
+    element: Element,
+    written: Mapping[str, str],
+    joints: Mapping[str, Joint],
+    driven: set[str],
+) -> str:
+    """Why a constraint between joints is no mimic joint; nothing where it is one."""
+    for key in ("joint1", "joint2"):
+        if key not in written and key == "joint1":
+            raise values.refusal(element, 'it has no joint1; write joint1="..."')
+        if key in written and written[key] not in joints:
+            raise values.refusal(
+                element, f'its {key} "{written[key]}" does not exist; correct the name'
+            )
+        if key in written and not joints[written[key]].kind.single:
+            raise values.refusal(
+                element, f'its {key} "{written[key]}" must be a hinge or a slide joint'
+            )
+    if written["joint1"] in driven:
+        return f'is the second on joint "{written["joint1"]}"'
+    if "joint2" in written and any(_polynomial(values, element, written)[2:]):
+        return f'couples joint "{written["joint1"]}" by more than a line'
+    return ""
+
+
+def _name(element: Element) -> str:
+    name = (
+        element.get("name")
+        or element.get("joint1")
+        or element.get("body1")
+        or element.get("site1")
+        or ""
+    )
+    return f"<{tag_name(element)}> of <equality>{f' ({name})' if name else ''}"

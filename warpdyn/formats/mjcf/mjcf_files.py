@@ -1,0 +1,102 @@
+"""MJCF: the other files that one file names, found in its own folder and below, and nowhere else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from ...model.description import ModelError
+from ...model.regular_files import RefusedFileError, read_regular_file
+from ..robot_text import Reading, RobotText
+from .mjcf_values import Element
+
+Includes: TypeAlias = bool | str | os.PathLike[str]
+"""Which other files are read: True for those in the folder of the file and below, False for none; or
+a folder, for those in it and below."""
+
+
+class Neighbours:
+    """Files that a text may have read, links followed to where they lead, up to a number of them and
+    of bytes together.
+
+    folder: that of the text, from which names lead on; None where there is none, or nothing is to
+    be read.
+    """
+
+    def __init__(
+        self, text: RobotText, includes: Includes, most_files: int, most_bytes: int
+    ) -> None:
+        self.source, self.asked = text.name, includes
+        self.folder = self.within = None if text.folder is None else text.folder.resolve()
+        if includes is False:
+            self.folder = self.within = None
+        elif includes is not True:
+            self.within = Path(includes).resolve()
+            if not self.within.is_dir():
+                raise ValueError(
+                    f"includes is True, False or a folder, got {includes!r}, which is none"
+                )
+            self.folder = self.folder or self.within
+        self.most_files, self.most_bytes = most_files, most_bytes
+        self.files = self.bytes = 0
+
+    def find(
+        self, reading: Reading, element: Element, file: str, folders: Sequence[Path] = ()
+    ) -> Path:
+        """The file that an element names: from the folder of the text, or else from one of
+        `folders`; refused by name where there is none, or it lies elsewhere."""
+        if self.folder is None or self.within is None:
+            why = (
+                "no other file is read with includes=False"
+                if self.asked is False
+                else "it is looked for beside a file; give its path, not a text"
+            )
+            raise reading.refusal(element, f'"{file}": {why}')
+        try:
+            places = [(folder / file).resolve() for folder in (self.folder, *folders)]
+            inside = [path for path in places if path.is_relative_to(self.within)]
+            path = next((path for path in inside if path.is_file()), None)
+        except (OSError, RuntimeError, ValueError):  # links in a circle, a name that is too long
+            inside, path = [self.folder], None
+        if not inside:
+            raise reading.refusal(
+                element,
+                f'"{file}" is outside of the folder of {self.source}; only files in it or below '
+                'are read, or in a folder that you trust: includes="folder"',
+            )
+        if path is None:
+            raise reading.refusal(
+                element, f'there is no file "{file}"; put it beside {self.source}'
+            )
+        return path
+
+    def name(self, path: Path) -> str:
+        """A file's name from the folder of the text."""
+        return Path(os.path.relpath(path, self.folder or path.parent)).as_posix()
+
+    def read(self, reading: Reading, element: Element, path: Path) -> bytes:
+        """Content of a file that was found."""
+        self.files += 1
+        try:
+            size = path.stat().st_size
+            if self.bytes + size > self.most_bytes or self.files > self.most_files:
+                raise self._too_much(reading, element)
+            remedy = "name a file of the robot"
+            data = read_regular_file(path, self.most_bytes - self.bytes, remedy)
+        except RefusedFileError as error:
+            raise reading.refusal(element, f'"{self.name(path)}" {error}') from None
+        except OSError as error:
+            raise reading.refusal(
+                element, f'"{self.name(path)}" cannot be read: {error.strerror}'
+            ) from None
+        self.bytes += len(data)
+        return data
+
+    def _too_much(self, reading: Reading, element: Element) -> ModelError:
+        return reading.refusal(
+            element,
+            f"there is too much to read: at most {self.most_files} files of "
+            f"{self.most_bytes // 2**20} MiB together are",
+        )

@@ -1,0 +1,84 @@
+"""MJCF: <include>. Neighbours of a file are written into it.
+
+Nothing outside the file's folder is read, through links either, and no more than `MOST_FILES` files
+of `MOST_BYTES` together.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ...model.description import ModelError
+from ..robot_text import Reading, RobotText, xml_root
+from .mjcf_files import Includes, Neighbours
+from .mjcf_values import Element
+
+MOST_FILES = 100
+MOST_BYTES = 64 * 2**20
+
+
+def with_includes(text: RobotText, root: Element, includes: Includes) -> dict[Element, str]:
+    """Put the content of included files in the place of each <include>, as MuJoCo does.
+
+    Returns the file of each element that was put in, by its name from the folder of the text.
+    """
+    inclusion = Inclusion(text, includes)
+    inclusion.expand(root, (text.name,))
+    return inclusion.files
+
+
+class Inclusion(Reading):
+    """The files included so far, each once, and what came of them."""
+
+    def __init__(self, text: RobotText, includes: Includes) -> None:
+        super().__init__(text.name)
+        self.neighbours = Neighbours(text, includes, MOST_FILES, MOST_BYTES - len(text.data))
+        self.included: set[Path] = set()
+        if self.neighbours.folder is not None:
+            self.included.add((self.neighbours.folder / text.name).resolve())
+
+    def expand(self, root: Element, chain: tuple[str, ...]) -> None:
+        """The tree with the content of other files in place of its <include> elements.
+
+        chain: the files that lead here, by the names that <include> elements give them.
+        """
+        for element in list(root.iter("include")):
+            parent = element.getparent()
+            if parent is None:
+                raise self.refusal(element, "it is no content; write an element around it")
+            path = self._path(element, chain)
+            name = self.neighbours.name(path)
+            content = self._read(element, path, name)
+            self.files[content] = name
+            self.expand(content, (*chain, name))
+            children = list(content)
+            for child in children:
+                self.files.setdefault(child, name)
+            place = parent.index(element)
+            parent[place : place + 1] = children
+
+    def _path(self, element: Element, chain: tuple[str, ...]) -> Path:
+        """The file that is meant: from the folder of the text, or else of the file it stands in."""
+        file = element.get("file", "")
+        if not file:
+            raise self.refusal(element, 'it has no file; write file="..."')
+        folder = self.neighbours.folder
+        beside = [] if folder is None else [(folder / chain[-1]).parent]
+        path = self.neighbours.find(self, element, file, beside)
+        if folder is not None and path in {(folder / each).resolve() for each in chain}:
+            circle = " -> ".join((*chain, file))
+            raise self.refusal(element, f"files include each other in a circle: {circle}")
+        if path in self.included:
+            raise self.refusal(
+                element, f'"{file}" is included twice; MJCF takes a file once, write it in'
+            )
+        self.included.add(path)
+        return path
+
+    def _read(self, element: Element, path: Path, name: str) -> Element:
+        """The outermost element of a file, whose name says nothing."""
+        data = self.neighbours.read(self, element, path)
+        try:
+            return xml_root(name, data, None, "<mujoco>")
+        except ModelError as error:
+            raise self.refusal(element, f"of {error}") from None

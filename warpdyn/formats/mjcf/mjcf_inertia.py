@@ -1,0 +1,273 @@
+"""MJCF: the mass, centre of mass and inertia of bodies, written out or those of their geoms.
+
+Geoms are weighed by MuJoCo itself: a model that holds nothing but them and their meshes is compiled
+in memory, so that every rule of a mesh's inertia (legacy, exact, convex, shell) is its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from lxml import etree
+
+from ...algebra.quaternions import quaternion_rotation
+from ...algebra.scalar import Scalar, as_number
+from ...algebra.spatial import HERE, ZERO, Placement, Rotation, Symmetric, Vector, as_matrix
+from ...model.description import Link, ModelError, matrix3, vector3
+from .mjcf_meshes import MjcfMeshes
+from .mjcf_values import TURNS, Attributes, Compiler, Element, MjcfValues
+
+MEASURES = ("size", "pos", *TURNS, "fromto", "mass", "density", "group")
+WEIGHED = ("type", "shellinertia", "mesh", "fitscale", *MEASURES)
+"""Attributes of a geom that its inertia depends on."""
+
+SHAPES = ("sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh")
+"""Geoms that weigh something."""
+
+NO_MASS = ("plane", "hfield")
+
+Part = tuple[Element, dict[str, str], Placement]
+"""An element, its attributes over those of its class, and the frame that it stands in."""
+
+
+@dataclass
+class Matter:
+    """What a body's inertia comes from: its <inertial> and its geoms, each with the frame that it
+    stands in."""
+
+    inertial: tuple[Element, Placement] | None = None
+    geoms: list[Part] = field(default_factory=list)
+    principal: Placement = HERE
+    """Its centre of mass and principal axes in the body, where MuJoCo has them; known once `links`
+    has been here."""
+    pose: Placement = HERE
+    """The pose that the body itself writes, without the frames around it."""
+    compiler: Compiler = Compiler()  # noqa: RUF009  (it is frozen)
+    """What the file of the body says of how bodies weigh."""
+
+
+def links(
+    values: MjcfValues, bodies: Mapping[str, Matter], meshes: MjcfMeshes, still: Collection[str]
+) -> list[Link]:
+    """A link for each body.
+
+    still: bodies that nothing moves, whose inertia enters totals alone: where it cannot be had, a
+    remark says so.
+    """
+    read: dict[str, Link] = {}
+    from_geoms: dict[str, list[Part]] = {}
+    unknown: dict[str, ModelError] = {}
+    for name, matter in bodies.items():
+        read[name] = Link(name)
+        rule = matter.compiler.inertiafromgeom
+        heavy: list[Part] = []
+        if rule == "true" or (rule == "auto" and matter.inertial is None):
+            heavy = [geom for geom in matter.geoms if _weighs(values, *geom[:2])]
+        if matter.inertial is not None and not heavy:
+            read[name] = _written(values, name, matter, *matter.inertial)
+        elif not heavy and matter.compiler.boundmass > 0:
+            # MuJoCo puts the centre of mass where the pose of the body, read in its own frame, is.
+            read[name], matter.principal = Link(name, com=vector3(matter.pose.p)), matter.pose
+        elif heavy:
+            try:
+                for element, written, _ in heavy:
+                    if "mesh" in written:
+                        meshes.weighed(element, written["mesh"])
+            except ModelError as error:
+                if name not in still:
+                    raise
+                unknown[name] = error
+            if name not in unknown:
+                from_geoms[name] = heavy
+    try:
+        weighed: dict[str, tuple[Link, Placement]] = {}
+        names = list(from_geoms)
+        for k in range(0, len(names), AT_ONCE):
+            few = {name: from_geoms[name] for name in names[k : k + AT_ONCE]}
+            weighed |= _weighed(values, few, meshes)
+    except MujocoMissingError as error:
+        if not from_geoms.keys() <= set(still):
+            raise
+        unknown |= dict.fromkeys(from_geoms, error)
+        weighed = {}
+    for name, (link, principal) in weighed.items():
+        read[name], bodies[name].principal = link, principal
+    if unknown:
+        first, why = next(iter(unknown.items()))
+        said = str(why).removeprefix(f"{values.source}: ")
+        values.remarks.append(
+            f'{len(unknown)} bodies that nothing moves weigh nothing here, body "{first}" first: '
+            f"{said}; motions are the same, totals of mass are not"
+        )
+    return _adjusted(values, bodies, list(read.values()))
+
+
+AT_ONCE = 300
+"""Bodies that MuJoCo weighs in one go; its time grows with more than their square."""
+
+MOST_KNOWN = 64
+
+_known: dict[bytes, list[tuple[float, list[float], list[float], list[float]]]] = {}
+"""What was weighed before, by the content of the text and of its meshes: most of the time of a load."""
+
+
+class MujocoMissingError(ModelError):
+    """Geoms cannot be weighed without the package mujoco."""
+
+
+def _written(values: MjcfValues, name: str, matter: Matter, element: Element, X: Placement) -> Link:
+    written = {str(key): str(value) for key, value in element.attrib.items()}
+    for key in ("pos", "mass"):
+        if key not in written:
+            raise values.refusal(element, f'<inertial> has no {key}; write {key}="..."')
+    X = X.compose(values.placement(element, written)).as_matrix()
+    matter.principal = X
+    if "fullinertia" in written:
+        xx, yy, zz, xy, xz, yz = values.numbers(element, "fullinertia", written, 6)
+        J = Symmetric(xx, xy, xz, yy, yz, zz)
+        matter.principal = X.compose(Placement(_principal_axes(J), ZERO)).as_matrix()
+    else:
+        J = _diagonal(list(values.vector(element, "diaginertia", written)))
+    mass = values.number(element, "mass", written, 0.0)
+    return Link(name, mass, vector3(X.p), matrix3(X.R.symmetric_to_parent(J).rows))
+
+
+def _principal_axes(J: Symmetric) -> Rotation:
+    """Axes of an inertia, the largest moment's first; MuJoCo's to the last sign where it is there."""
+    rows = np.array([list(row) for row in J.rows], dtype=float)
+    axes = np.linalg.eigh(rows)[1][:, ::-1]
+    axes[:, 2] = np.cross(axes[:, 0], axes[:, 1])
+    try:
+        import mujoco
+    except ImportError:
+        return Rotation([Vector(*row) for row in axes.tolist()])
+    quat = np.zeros(4)
+    mujoco.mju_eig3(np.zeros(3), np.zeros(9), quat, rows.ravel())
+    w, x, y, z = quat.tolist()
+    return quaternion_rotation([x, y, z, w])
+
+
+def _weighs(values: MjcfValues, element: Element, written: Attributes) -> bool:
+    """Whether a geom adds to its body's inertia."""
+    density = values.number(element, "density", written, 1000.0)
+    group = values.number(element, "group", written, 0.0)
+    low, high = values.compiler_of(element).inertiagrouprange
+    if not values.number(element, "mass", written, density) or not low <= group <= high:
+        return False
+    shape = written.get("type", "sphere")
+    if shape not in SHAPES + NO_MASS or (shape == "mesh" and "mesh" not in written):
+        raise values.refusal(
+            element,
+            f"a geom of type {shape}{' without a mesh' if shape == 'mesh' else ''} cannot be weighed; "
+            "write an <inertial> for the body",
+        )
+    return shape not in NO_MASS
+
+
+def _weighed(
+    values: MjcfValues, bodies: Mapping[str, Sequence[Part]], meshes: MjcfMeshes
+) -> dict[str, tuple[Link, Placement]]:
+    """The link of each body, and its principal axes, as MuJoCo has them."""
+    try:
+        import mujoco
+    except ImportError:
+        raise MujocoMissingError(
+            f'{values.source}: body "{next(iter(bodies))}" has no <inertial>; the inertia of its geoms is computed by '
+            "the package mujoco, which is not installed: pip install mujoco, or write an <inertial>"
+        ) from None
+    root = etree.Element("mujoco")
+    etree.SubElement(root, "compiler", dict(values.compiler.raw))
+    assets = etree.SubElement(root, "asset")
+    used = {written.get("mesh") for geoms in bodies.values() for _, written, _ in geoms}
+    here = [mesh for name, mesh in meshes.weighable.items() if name in used]
+    for attributes, _ in here:
+        etree.SubElement(assets, "mesh", attributes)
+    world = etree.SubElement(root, "worldbody")
+    for geoms in bodies.values():
+        body = etree.SubElement(world, "body")
+        for element, written, X in geoms:
+            for key in MEASURES:
+                if key in written:  # else MuJoCo warns in a file of its own
+                    values.numbers(element, key, written, max(len(written[key].split()), 1))
+            geom = {key: written[key] for key in WEIGHED if key in written}
+            if values.compiler_of(element) is not values.compiler:  # MuJoCo has the file's own here
+                geom["group"] = str(values.compiler.inertiagrouprange[0])
+                if "fromto" not in geom:
+                    X = X.compose(values.placement(element, written)).as_matrix()
+                    geom = {key: x for key, x in geom.items() if key not in ("pos", *TURNS)}
+            rows = as_matrix(X.R).matrix.rows
+            axes = [tuple(row)[column] for column in (0, 1) for row in rows]
+            frame = etree.SubElement(body, "frame", pos=_words(X.p), xyaxes=_words(axes))
+            # What touches nothing needs no convex hull.
+            etree.SubElement(frame, "geom", contype="0", conaffinity="0", **geom)
+    text = etree.tostring(root, encoding="unicode")
+    files = {name: data for mesh in here for name, data in mesh.files.items()}
+    digest = hashlib.sha256(text.encode())
+    for data in files.values():
+        digest.update(hashlib.sha256(data).digest())
+    weighed = _known.get(digest.digest())
+    if weighed is None:
+        try:
+            model = mujoco.MjModel.from_xml_string(text, files)
+        except (ValueError, mujoco.FatalError) as error:
+            said = " ".join(str(error).split())
+            raise ModelError(
+                f"{values.source}: MuJoCo cannot weigh the geoms: {said}; correct them"
+            ) from error
+        numbers = (model.body_mass, model.body_ipos, model.body_iquat, model.body_inertia)
+        weighed = list(zip(*(x[1:].tolist() for x in numbers), strict=True))
+        if len(_known) >= MOST_KNOWN:
+            _known.clear()
+        _known[digest.digest()] = weighed
+    read = {}
+    for name, (mass, centre, (w, x, y, z), moments) in zip(bodies, weighed, strict=True):
+        R, com = quaternion_rotation([x, y, z, w]), vector3(centre)
+        J = R.symmetric_to_parent(_diagonal(moments))
+        read[name] = Link(name, mass, com, matrix3(J.rows)), Placement(R, Vector(*com))
+    return read
+
+
+def _adjusted(values: MjcfValues, bodies: Mapping[str, Matter], read: Iterable[Link]) -> list[Link]:
+    """The links with <compiler>'s lower bounds, balance and total mass applied."""
+    read = [_bounded(bodies[link.name].compiler, link) for link in read]
+    total = sum(link.mass for link in read)
+    if values.compiler.settotalmass > 0 and total > 0:
+        k = values.compiler.settotalmass / total
+        read = [
+            replace(
+                link, mass=k * link.mass, inertia=matrix3(Vector(*row) * k for row in link.inertia)
+            )
+            for link in read
+        ]
+    return read
+
+
+def _bounded(compiler: Compiler, link: Link) -> Link:
+    if not (compiler.boundmass or compiler.boundinertia or compiler.balanceinertia):
+        return link
+    link = replace(link, mass=max(link.mass, compiler.boundmass))
+    size = max(abs(x) for row in link.inertia for x in row)
+    if not math.isfinite(size):  # Model.assemble refuses it by name
+        return link
+    moments, axes = np.linalg.eigh(np.array(link.inertia) / (size or 1.0))
+    moments = moments * size
+    adjusted = np.maximum(moments, compiler.boundinertia)
+    if compiler.balanceinertia and adjusted[0] + adjusted[1] < adjusted[2]:
+        adjusted[:] = adjusted.mean()
+    if np.array_equal(adjusted, moments):
+        return link
+    R = Rotation([Vector(*row) for row in axes.tolist()])
+    return replace(link, inertia=matrix3(R.symmetric_to_parent(_diagonal(adjusted.tolist())).rows))
+
+
+def _words(numbers: Iterable[Scalar]) -> str:
+    return " ".join(repr(float(as_number(x))) for x in numbers)
+
+
+def _diagonal(moments: Sequence[Scalar]) -> Symmetric:
+    xx, yy, zz = moments
+    return Symmetric(xx, 0.0, 0.0, yy, 0.0, zz)

@@ -1,0 +1,103 @@
+"""MJCF: one joint of a body, with its limits and what acts on it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import NamedTuple
+
+from ...algebra.scalar import as_number
+from ...algebra.spatial import ZERO, Placement, Vector
+from ...model.description import Joint, Limits, unit_vector
+from ...model.joints import FLOATING, KINDS
+from .mjcf_values import TINY, Attributes, Element, MjcfValues
+
+TYPES = ("hinge", "slide", "ball", "free")
+
+
+class JointElement(NamedTuple):
+    """A joint, still without its place in the tree; its position in the body; where the file draws
+    it, of a hinge or a slide."""
+
+    joint: Joint
+    position: Vector
+    zero: float
+
+
+def read_joint(
+    values: MjcfValues, name: str, body: str, element: Element, written: Attributes, X: Placement
+) -> JointElement:
+    """The joint of an element in the frame `X` of a body."""
+    word = values.choice(element, "type", written, "hinge", TYPES)
+    p = X.point_to_parent(values.vector(element, "pos", written)) if word != "free" else ZERO
+    single = word in ("hinge", "slide")
+    axis, zero = Joint.axis, 0.0
+    if single:
+        direction = X.R.to_parent(values.vector(element, "axis", written, (0.0, 0.0, 1.0)))
+        axis = unit_vector(direction)
+        if not math.hypot(*map(as_number, direction)) > TINY:
+            raise values.refusal(element, f"axis is zero; a {word} joint needs a direction")
+        zero = values.number(element, "ref", written, 0.0)
+        zero = values.compiler_of(element).angle(zero) if word == "hinge" else zero
+    limits = _limits(values, name, element, written, word)
+    bounded = single and math.isfinite(limits.upper - limits.lower)
+    kind = {
+        "hinge": KINDS["revolute" if bounded else "continuous"],
+        "slide": KINDS["prismatic"],
+    }.get(word, KINDS["ball"] if word == "ball" else FLOATING)
+    spring = _first(values, element, written, "stiffness")
+    rest = values.number(element, "springref", written, 0.0)
+    if "springdamper" in written and any(values.numbers(element, "springdamper", written, 2)):
+        values.ignore('attribute "springdamper" of <joint>: its spring and damping', element)
+    joint = Joint(
+        name=name,
+        kind=kind,
+        parent="",
+        child=body,
+        axis=axis,
+        limits=limits,
+        damping=_first(values, element, written, "damping"),
+        friction=values.number(element, "frictionloss", written, 0.0),
+        armature=values.number(element, "armature", written, 0.0),
+        spring=spring,
+        rest=values.compiler_of(element).angle(rest)
+        if word == "hinge"
+        else rest
+        if single
+        else 0.0,
+    )
+    return JointElement(joint, p, zero)
+
+
+def _first(values: MjcfValues, element: Element, written: Attributes, key: str) -> float:
+    """The first number of an attribute; further ones are of powers, and remarked."""
+    words = written.get(key, "").split() or ["0"]
+    first, *powers = values.numbers(element, key, {key: " ".join(words)}, len(words))
+    if any(powers):
+        values.ignore(f'numbers of "{key}" of <joint> that are of powers', element)
+    return first
+
+
+def _limits(
+    values: MjcfValues, name: str, element: Element, written: Attributes, word: str
+) -> Limits:
+    """Bounds of position where the joint is limited, of effort where its actuators are."""
+    single = word in ("hinge", "slide")
+    limits = Limits()
+    bounds = values.bounds(element, written, "range", "limited")
+    if bounds and single:
+        lower, upper = (
+            values.compiler_of(element).angle(x) if word == "hinge" else x for x in bounds
+        )
+        limits = Limits(lower, upper)
+    elif bounds:
+        values.ignore(f"range of a {word} joint", element)
+    efforts = values.bounds(element, written, "actuatorfrcrange", "actuatorfrclimited")
+    if efforts and single and sum(efforts):
+        low, high = efforts
+        values.force_ranges[name] = low, high
+        values.remarks.append(
+            f'the limit of effort of joint "{name}" is the wider end of its actuatorfrcrange, which is '
+            "wider one way; the forces of its actuators are held within both ends"
+        )
+    return replace(limits, effort=max(map(abs, efforts))) if efforts and single else limits

@@ -1,0 +1,60 @@
+"""MJCF: the meshes of <asset>, with their files where a body's inertia is that of one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from ..robot_text import RobotText
+from .mjcf_files import Includes, Neighbours
+from .mjcf_values import Attributes, Element, MjcfValues
+
+MOST_FILES = 2000
+MOST_BYTES = 512 * 2**20
+
+DRAWN = ("class", "material", "texcoord", "smoothnormal")
+"""Attributes of a mesh that its inertia does not depend on."""
+
+
+class Mesh(NamedTuple):
+    """A mesh for MuJoCo to weigh: the attributes of its element, and the files they name."""
+
+    attributes: dict[str, str]
+    files: dict[str, bytes]
+
+
+class MjcfMeshes:
+    """Meshes of one load, by name. A file is read where its mesh is asked for, once."""
+
+    def __init__(
+        self, values: MjcfValues, root: Element, text: RobotText, includes: Includes
+    ) -> None:
+        self.values = values
+        self.neighbours = Neighbours(text, includes, MOST_FILES, MOST_BYTES)
+        settings = values.settings(root)
+        self.folder = settings.get("meshdir", settings.get("assetdir", ""))
+        self.bare_names = settings.get("strippath") == "true"
+        self.elements: dict[str, tuple[Element, Attributes]] = {}
+        self.weighable: dict[str, Mesh] = {}
+        for element in root.iterfind("asset/mesh"):
+            written = values.attributes(element, "mesh", None)
+            name = written.get("name") or Path(written.get("file", "")).stem
+            self.elements[name] = element, written
+
+    def weighed(self, geom: Element, name: str) -> Mesh:
+        """The mesh of a geom; refused where there is none, or its file cannot be read."""
+        if name not in self.elements:
+            raise self.values.refusal(geom, f'there is no mesh "{name}"; add it to <asset>')
+        if name not in self.weighable:
+            element, written = self.elements[name]
+            kept = {key: value for key, value in written.items() if key not in DRAWN}
+            files: Mapping[str, bytes] = {}
+            if "file" in kept:
+                file = PurePosixPath(self.folder, kept["file"])
+                file = PurePosixPath(self.folder, file.name) if self.bare_names else file
+                path = self.neighbours.find(self.values, element, str(file))
+                kept["file"] = f"{len(self.weighable)}{path.suffix}"
+                files = {kept["file"]: self.neighbours.read(self.values, element, path)}
+            self.weighable[name] = Mesh({**kept, "name": name}, dict(files))
+        return self.weighable[name]

@@ -1,0 +1,59 @@
+"""MJCF: <replicate>. Its copies are written into the file, each in a <frame> of its own."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+from lxml import etree
+
+from ...algebra.pose_forms import rotation_quaternion
+from ...algebra.scalar import as_number
+from ...algebra.spatial import ZERO, Placement
+from ..robot_text import tag_name
+from .mjcf_values import Element, MjcfValues
+
+MOST = 200_000
+"""Elements that copies may make a file of."""
+
+
+def with_copies(values: MjcfValues, root: Element) -> None:
+    """Put frames of copies in the place of each <replicate>, as MuJoCo does: copy k is turned by k
+    times `euler`, and lies by `offset`, in the axes of the one before, from that; its names end in
+    `sep` and k, in as many digits as `count` has."""
+    size = sum(1 for _ in root.iter())
+    for element in reversed(list(root.iter("replicate"))):  # inner ones first
+        written = {str(key): str(value) for key, value in element.attrib.items()}
+        (number,) = values.numbers(element, "count", {"count": "nan", **written}, 1)
+        parent = element.getparent()
+        if number < 1 or number != int(number) or parent is None:
+            raise values.refusal(element, f'count is "{written["count"]}"; it is a whole number')
+        count = int(number)
+        size += count * sum(1 for _ in element.iter())
+        if size > MOST:
+            raise values.refusal(
+                element, f"copies would make more than {MOST} elements of the file"
+            )
+        offset, angles = (values.vector(element, key, written) for key in ("offset", "euler"))
+        p, digits = ZERO, len(str(count))
+        frames = []
+        for k in range(count):
+            turn = " ".join(repr(as_number(angle) * k) for angle in angles)
+            X = Placement(values.rotation(element, {"euler": turn}), p)
+            frame = _frame(X)
+            frame.extend(deepcopy(child) for child in element)
+            for inner in frame.iterdescendants():
+                name = inner.get("name")
+                if name and tag_name(inner) != "frame":
+                    inner.set("name", f"{name}{written.get('sep', '')}{k:0{digits}}")
+            if element in values.files:
+                values.files[frame] = values.files[element]
+            frames.append(frame)
+            p = X.point_to_parent(offset)
+        place = parent.index(element)
+        parent[place : place + 1] = frames
+
+
+def _frame(X: Placement) -> Element:
+    x, y, z, w = map(as_number, rotation_quaternion(X.R))
+    pos = " ".join(repr(float(as_number(each))) for each in X.p)
+    return etree.Element("frame", pos=pos, quat=" ".join(map(repr, (w, x, y, z))))

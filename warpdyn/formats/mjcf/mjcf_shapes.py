@@ -1,0 +1,178 @@
+"""MJCF: geoms as shapes to look at and shapes that touch, with meshes, materials and default classes.
+
+What cannot be read of a shape leaves it out: no motion depends on it but the contacts of its body.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from ...algebra.spatial import Placement
+from ...model.description import Geometry, ModelError, Pose
+from ..meshes.colors import Color, color_of
+from .mjcf_contacts import MjcfContacts
+from .mjcf_inertia import Part
+from .mjcf_values import Element, MjcfValues
+
+GREY: Color = (0.5, 0.5, 0.5, 1.0)
+"""MuJoCo's colour of what says none."""
+
+SHOWN = 2
+"""The last group of geoms that MuJoCo draws unless asked for more; in those above it models keep shapes
+that touch alone."""
+
+
+CONTACT = (
+    *("friction", "condim", "contype", "conaffinity", "priority"),
+    *("solref", "solimp", "solmix", "margin", "gap"),
+)
+"""Attributes of a geom that say how it touches."""
+
+
+class MeshAsset(NamedTuple):
+    """A <mesh> of <asset>: its file from the model's folder, and its scale."""
+
+    file: str
+    scale: tuple[float, ...]
+
+
+class BodyShapes(NamedTuple):
+    """What is seen of a body, and what touches."""
+
+    visuals: tuple[Geometry, ...]
+    collisions: tuple[Geometry, ...]
+
+
+class MjcfShapes:
+    """Shapes of one load.
+
+    folder: of the file, None for a text.
+    """
+
+    def __init__(
+        self, values: MjcfValues, root: Element, folder: Path | None, contacts: MjcfContacts
+    ) -> None:
+        self.values, self.folder, self.contacts = values, folder, contacts
+        settings = values.settings(root)
+        meshes = Path(settings.get("meshdir", settings.get("assetdir", "")))
+        self.left_out: dict[str, int] = {}
+        """Geoms that nothing touches, by type; not level planes at height 0, which are a simulation's
+        ground without being told."""
+        self.meshes: dict[str, MeshAsset] = {}
+        self.colors: dict[str, Color] = {}
+        for element in root.iterfind("asset/mesh"):
+            written = values.attributes(element, "mesh", None)
+            file = written.get("file", "")
+            scale = _three(written.get("scale", ""))
+            name = written.get("name") or Path(file).stem
+            self.meshes[name] = MeshAsset(str(meshes / file) if file else "", scale)
+        for element in root.iterfind("asset/material"):
+            written = values.attributes(element, "material", None)
+            self.colors[written.get("name", "")] = color_of(written.get("rgba")) or (1, 1, 1, 1)
+
+    def remarks(self) -> list[str]:
+        """A line on geoms that are no shapes, if there are some."""
+        if not self.left_out:
+            return []
+        kinds = ", ".join(f"{count} {kind}" for kind, count in self.left_out.items())
+        return [
+            f"geoms of kinds that nothing touches here: {kinds}; a simulation's ground is "
+            "level at height 0 unless terrain= is another"
+        ]
+
+    def of(self, geoms: Sequence[Part]) -> BodyShapes:
+        """Shapes of a body's geoms: visual ones are those of the groups that MuJoCo draws; all that may touch
+        another are collision shapes."""
+        visuals: list[Geometry] = []
+        collisions: list[Geometry] = []
+        for geom in geoms:
+            written = geom[1]
+            try:
+                shape = self._shape(*geom)
+                contact = self._contact(*geom[:2])
+            except (ModelError, ValueError, IndexError):
+                continue
+            if shape is None:
+                continue
+            shape = replace(shape, contact=contact, on_ground=self.contacts.of(written))
+            shown = _whole(written.get("group", "0")) <= SHOWN
+            if shown and shape.color is not None and shape.color[3] > 0:
+                visuals.append(shape)
+            if _whole(written.get("contype", "1")) or _whole(written.get("conaffinity", "1")):
+                if shape.shape in ("ellipsoid", "plane"):
+                    self._leave_out(shape.shape)
+                else:
+                    collisions.append(shape)
+        return BodyShapes(tuple(visuals), tuple(collisions))
+
+    def _contact(
+        self, element: Element, written: dict[str, str]
+    ) -> tuple[tuple[str, tuple[float, ...]], ...]:
+        """What a geom and its class say of its contacts."""
+        said = ((key, len(written[key].split())) for key in CONTACT if key in written)
+        return tuple((key, tuple(self.values.numbers(element, key, written, n))) for key, n in said)
+
+    def _shape(self, element: Element, written: dict[str, str], X: Placement) -> Geometry | None:
+        """None for height fields, and for a level plane at height 0, the ground of a simulation and of a page."""
+        kind = written.get("type", "sphere")
+        pose = Pose.of(X.compose(self.values.shape_placement(element, written)))
+        color = color_of(written.get("rgba")) or self.colors.get(written.get("material", ""), GREY)
+        if "mesh" in written:  # a primitive that names one is fitted to it, and drawn as the mesh
+            asset = self.meshes.get(written["mesh"])
+            if asset is None:
+                return None
+            name = written.get("name")
+            return Geometry("mesh", asset.scale, asset.file, pose, name, self.folder, color)
+        size = _numbers(written.get("size", ""))
+        if "fromto" in written and kind in ("capsule", "cylinder", "box"):
+            ends = self.values.numbers(element, "fromto", written, 6)
+            half = 0.5 * math.dist(ends[:3], ends[3:])
+            size = (size[0], half) if kind != "box" else (size[0], size[0], half)
+        if kind == "sphere":
+            measures: tuple[float, ...] = size[:1]
+        elif kind in ("capsule", "cylinder"):
+            measures = (size[0], 2.0 * size[1])
+        elif kind == "ellipsoid":
+            measures = size[:3]
+        elif kind == "box":
+            measures = tuple(2.0 * x for x in size[:3])
+        elif kind == "plane":
+            if abs(pose.position[2]) < 1e-9 and pose.rotation[2][2] > 1.0 - 1e-9:
+                return None
+            measures = tuple(2.0 * x for x in size[:2])
+        else:
+            self._leave_out(kind)
+            return None
+        if (
+            len(measures) != {"sphere": 1, "box": 3, "ellipsoid": 3}.get(kind, 2)
+            or min(measures) < 0
+        ):
+            return None
+        return Geometry(kind, measures, None, pose, written.get("name"), None, color)
+
+    def _leave_out(self, kind: str) -> None:
+        self.left_out[kind] = self.left_out.get(kind, 0) + 1
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    return tuple(float(word) for word in text.split())
+
+
+def _three(text: str) -> tuple[float, ...]:
+    """A scale along three axes; 1 where it is none."""
+    try:
+        numbers = _numbers(text)
+    except ValueError:
+        numbers = ()
+    return numbers if len(numbers) == 3 else (1.0, 1.0, 1.0)
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        return 0

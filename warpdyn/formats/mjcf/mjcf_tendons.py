@@ -1,0 +1,82 @@
+"""MJCF: fixed tendons. Spatial ones, which go along sites and around geoms, are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ...model.description import Joint, Limits
+from ...model.tendons import Tendon
+from ..robot_text import tag_name
+from .mjcf_values import Attributes, Element, MjcfValues
+
+TENDON = "tendon"
+"""The word under which a default class keeps what it says of tendons."""
+
+ACTING = ("armature", "stiffness", "damping", "frictionloss")
+
+
+def read_tendons(values: MjcfValues, root: Element, joints: Sequence[Joint]) -> list[Tendon]:
+    """Fixed tendons, in the order of the file; what others do is remarked."""
+    by_name = {joint.name: joint for joint in joints}
+    found: dict[str, Tendon] = {}
+    for element in (child for section in root.findall("tendon") for child in section):
+        written = values.attributes(element, TENDON, None)
+        name = element.get("name") or f"tendon{len(found)}"
+        if tag_name(element) == "spatial":
+            acts = [key for key in ACTING if any(_numbers(values, element, key, written))]
+            if acts:
+                values.ignore(f"{' and '.join(acts)} of a spatial tendon", element)
+            continue
+        if tag_name(element) != "fixed":
+            values.ignore(f"element <{tag_name(element)}> of <tendon>", element)
+            continue
+        if name in found:
+            raise values.refusal(element, f'two tendons are named "{name}"; give each its own name')
+        found[name] = _tendon(values, name, element, written, by_name)
+    return list(found.values())
+
+
+def moving_tendons(tendons: Sequence[Tendon], still: Mapping[str, float]) -> list[Tendon]:
+    """Tendons over the joints that move, where these others are held at these positions."""
+    held = (tendon.held(still) for tendon in tendons)
+    return [tendon for tendon in held if tendon.coefficients]
+
+
+def arms(values: MjcfValues, element: Element) -> Iterator[tuple[str, float]]:
+    """The joints of a fixed tendon, each with its coefficient."""
+    for child in element.findall("joint"):
+        written = {str(key): str(value) for key, value in child.attrib.items()}
+        yield written.get("joint", ""), values.number(child, "coef", written, 1.0)
+
+
+def _tendon(
+    values: MjcfValues, name: str, element: Element, written: Attributes, joints: dict[str, Joint]
+) -> Tendon:
+    coefficients = list(arms(values, element))
+    for joint, _ in coefficients:
+        if joint not in joints:
+            raise values.refusal(element, f'its joint "{joint}" does not exist; correct the name')
+        if not joints[joint].kind.single:
+            raise values.refusal(element, f'its joint "{joint}" must be a hinge or a slide joint')
+    rest = sum(c * joints[joint].v_rest[0] for joint, c in coefficients)
+    lengths = _numbers(values, element, "springlength", written) or [-1.0]
+    low, high = lengths[0], lengths[-1]
+    if values.bounds(element, written, "actuatorfrcrange", "actuatorfrclimited"):
+        values.ignore("actuatorfrcrange of a tendon", element)
+    bounds = values.bounds(element, written, "range", "limited")
+    return Tendon(
+        name,
+        tuple(coefficients),
+        armature=values.number(element, "armature", written, 0.0),
+        spring=(_numbers(values, element, "stiffness", written) or [0.0])[0],
+        slack=(rest, rest) if low == high == -1.0 else (low, high),
+        damping=(_numbers(values, element, "damping", written) or [0.0])[0],
+        friction=values.number(element, "frictionloss", written, 0.0),
+        limits=Limits(*bounds) if bounds else Limits(),
+    )
+
+
+def _numbers(values: MjcfValues, element: Element, key: str, written: Attributes) -> list[float]:
+    """So many finite numbers as there are, of an attribute that may be there."""
+    count = len(written.get(key, "").split())
+    return values.numbers(element, key, written, count) if count else []

@@ -1,0 +1,1 @@
+"""SDF, Gazebo's format: frames, joints and sensors."""

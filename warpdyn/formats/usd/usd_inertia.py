@@ -1,0 +1,181 @@
+"""Mass, centre of mass and inertia of a USD body whose stage leaves them to its shapes.
+
+usd-core adds them up, by the densities of bodies, shapes and materials; here is what it asks of
+each shape: its volume and inertia at density 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...model.mesh_files import MeshError
+from ..meshes.mesh_surface import hull_of
+
+SAME = 1e-5
+"""How far scales across a round shape may be apart, relative: round-off of single precision."""
+
+
+class RoundShape(NamedTuple):
+    """A sphere, cylinder or capsule, in the unit of its scales."""
+
+    radius: float
+    height: float
+    """0 of a sphere."""
+    axis: int
+    """Which of x, y, z it lies along."""
+
+
+Moments = tuple[float, tuple[float, float, float]]
+"""Volume, and moments about x, y, z through its middle at density 1."""
+
+
+def box(a: float, b: float, c: float) -> Moments:
+    """Edges along x, y, z."""
+    V = a * b * c
+    return V, (V / 12 * (b * b + c * c), V / 12 * (a * a + c * c), V / 12 * (a * a + b * b))
+
+
+def cylinder(r: float, h: float) -> tuple[float, float, float]:
+    """Volume, moment across and moment along."""
+    V = math.pi * r * r * h
+    return V, V / 12 * (3 * r * r + h * h), V / 2 * r * r
+
+
+def capsule(r: float, h: float) -> tuple[float, float, float]:
+    """A cylinder between two half spheres, likewise; h between their centres."""
+    V, across, along = cylinder(r, h)
+    S = 4 / 3 * math.pi * r**3
+    return V + S, across + S * (0.4 * r * r + h * h / 4 + 0.375 * h * r), along + 0.4 * S * r * r
+
+
+ROUND = {"Cylinder": cylinder, "Capsule": capsule}
+
+
+def mesh_moments(points: np.ndarray, triangles: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    """Volume, centre of mass, and inertia (3, 3) about it at density 1, of a closed surface.
+
+    points (n, 3), triangles (m, 3): sums over tetrahedra from the origin to each triangle (Tonon,
+    J. Mathematics and Statistics 1, 2005); zeros where it encloses nothing.
+    """
+    corners = points[triangles]
+    volumes = np.linalg.det(corners) / 6
+    V = volumes.sum()
+    if not V:
+        return 0.0, np.zeros(3), np.zeros((3, 3))
+    centre = (volumes @ corners.sum(axis=1)) / 4 / V
+    about = corners - centre
+    total = about.sum(axis=1)
+    # Of a tetrahedron with a corner at the origin: ∫ x xᵀ = V/20 (Σ c cᵀ + Σ c Σ cᵀ).
+    volumes = np.linalg.det(about) / 6
+    second = np.einsum("t,tci,tcj->ij", volumes, about, about)
+    second = (second + np.einsum("t,ti,tj->ij", volumes, total, total)) / 20
+    J = np.trace(second) * np.eye(3) - second
+    return abs(V), centre, J * np.sign(V)
+
+
+def surface_moments(prim: Any, scale: np.ndarray) -> tuple[float, np.ndarray, np.ndarray] | None:
+    """A mesh, or its convex hull where that is what touches; None where neither is, or it encloses
+    nothing."""
+    words = [
+        prim.GetAttribute(x).Get() for x in ("points", "faceVertexCounts", "faceVertexIndices")
+    ]
+    approximation = str(prim.GetAttribute("physics:approximation").Get() or "none")
+    if not all(words) or approximation not in ("none", "convexHull"):
+        return None
+    points, counts, corners = (
+        np.array(words[0], float) * scale,
+        np.array(words[1]),
+        np.array(words[2]),
+    )
+    ends = np.cumsum(counts)
+    if (
+        counts.min() < 3
+        or ends[-1] != len(corners)
+        or not 0 <= corners.min() <= corners.max() < len(points)
+    ):
+        return None
+    triangles = np.array(
+        [
+            (corners[end - n], corners[k], corners[k + 1])
+            for n, end in zip(counts, ends, strict=True)
+            for k in range(end - n + 1, end - 1)
+        ]
+    )
+    try:
+        if approximation == "convexHull":
+            points, triangles = hull_of(points)
+        V, centre, J = mesh_moments(points, triangles)
+    except MeshError:
+        return None
+    return (V, centre, J) if np.isfinite(J).all() and V > 0 else None
+
+
+def round_shape(prim: Any, sizes: np.ndarray) -> RoundShape | None:
+    """A round shape of these scales along its axes; None for others, and for ovals."""
+
+    def size(name: str) -> float:
+        return float(prim.GetAttribute(name).Get())
+
+    kind = str(prim.GetTypeName())
+    if kind != "Sphere" and kind not in ROUND:
+        return None
+    axis = "XYZ".index(str(prim.GetAttribute("axis").Get())) if kind in ROUND else 2
+    across = np.delete(sizes, axis) if kind in ROUND else sizes
+    if not np.ptp(across) < SAME * across[0]:
+        return None
+    height = size("height") * sizes[axis] if kind in ROUND else 0.0
+    return RoundShape(size("radius") * across[0], height, axis)
+
+
+def shape_moments(prim: Any, scale: np.ndarray) -> Moments | None:
+    """A round shape or a cube of this size in the stage's unit; None for others."""
+    kind, sizes = str(prim.GetTypeName()), np.abs(scale)
+    if kind == "Cube":
+        return box(*(float(prim.GetAttribute("size").Get()) * sizes).tolist())
+    shape = round_shape(prim, sizes)
+    if shape is None:
+        return None
+    r = shape.radius
+    if kind == "Sphere":
+        V = 4 / 3 * math.pi * r**3
+        return V, (0.4 * V * r * r,) * 3
+    V, across, along = ROUND[kind](r, shape.height)
+    x, y, z = (along if i == shape.axis else across for i in range(3))
+    return V, (x, y, z)
+
+
+def mass_properties(
+    pxr: Any, body: Any, placed: Callable[[Any], tuple[np.ndarray, np.ndarray]]
+) -> tuple[float, Any, Any, Any] | str:
+    """Mass, moments, centre of mass and principal axes in the stage's units; or the path of a shape
+    whose volume is not known here.
+
+    placed: placement of a prim in the body, in the stage's unit, and its scale.
+    """
+    unknown: list[str] = []
+
+    def information(prim: Any) -> Any:
+        made = pxr.UsdPhysics.RigidBodyAPI.MassInformation()
+        X, scale = placed(prim)
+        if str(prim.GetTypeName()) == "Mesh":
+            known = surface_moments(prim, scale)
+        else:
+            shape = shape_moments(prim, scale)
+            known = shape and (shape[0], np.zeros(3), np.diag(shape[1]))
+        if known is None:
+            unknown.append(str(prim.GetPath()))
+            known = (1.0, np.zeros(3), np.eye(3))
+        made.volume, centre, inertia = known
+        made.inertia = pxr.Gf.Matrix3f(*inertia.ravel().tolist())
+        made.centerOfMass = pxr.Gf.Vec3f(*centre.tolist())
+        made.localPos = pxr.Gf.Vec3f(*X[:3, 3].tolist())
+        rows = pxr.Gf.Matrix3d(*X[:3, :3].T.ravel().tolist())  # of row vectors, in pxr
+        made.localRot = pxr.Gf.Quatf(rows.ExtractRotation().GetQuat())
+        return made
+
+    found = pxr.UsdPhysics.RigidBodyAPI(body).ComputeMassProperties(information)
+    return unknown[0] if unknown else found

@@ -1,0 +1,79 @@
+"""A USD stage, whose layers are regular files of a bounded size together.
+
+usd-core opens layers by itself, so they are found and checked before it composes the stage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ...model.description import ModelError
+from ...model.regular_files import STAGE, RefusedFileError, check_regular_file, too_large
+from ..robot_text import RobotText
+
+REMEDY = "refer to layers of the robot alone"
+
+
+def open_stage(pxr: Any, text: RobotText) -> Any:
+    """The stage of a file, or of a text in memory, whose layers have been checked."""
+    if text.file is not None and text.folder is not None:
+        layer = pxr.Sdf.Layer.FindOrOpen(str(text.folder / text.file))
+    else:
+        layer = pxr.Sdf.Layer.CreateAnonymous(".usda")
+        if not text.data.startswith(b"#usda"):
+            raise ModelError(f"{text.name}: bytes must be those of a .usda text; give a path")
+        layer.ImportFromString(text.data.decode())
+    layers = open_layers(pxr, layer, text.name, STAGE)  # held, so that none is opened again
+    return pxr.Usd.Stage.Open(layers[0])
+
+
+def open_layers(pxr: Any, root: Any, source: str, most: int) -> list[Any]:
+    """The layer `root` and the layers that it refers to: sublayers, references and payloads, those of
+    variants too, and theirs in turn.
+
+    source: the stage's name in messages. most: bytes of their files together, the root's aside.
+    A layer that is not there, or cannot be read, is left to usd-core.
+
+    Raises ModelError for a file that is no regular one, and for more bytes.
+    """
+    layers, files, size = {root.identifier: root}, set[Path](), 0
+    waiting = [root]
+    while waiting:
+        for identifier, file in _referred(pxr, waiting.pop()):
+            try:
+                if file not in files:
+                    check_regular_file(file, most, REMEDY)
+                    files.add(file)
+                    size += file.stat().st_size
+                    if size > most:
+                        raise RefusedFileError(f"and others: {too_large(size, most, REMEDY)}")
+            except RefusedFileError as error:
+                raise ModelError(f"{source}: the layer {file.name} {error}") from None
+            except OSError:
+                continue
+            if identifier not in layers and (layer := _opened(pxr, identifier)):
+                layers[identifier] = layer
+                waiting.append(layer)
+    return list(layers.values())
+
+
+def _referred(pxr: Any, layer: Any) -> Iterator[tuple[str, Path]]:
+    """Each layer that a layer names: its identifier, and the file that usd-core would open."""
+    for asset in layer.GetCompositionAssetDependencies():
+        identifier = layer.ComputeAbsolutePath(pxr.Sdf.Layer.SplitIdentifier(asset)[0])
+        resolved = str(pxr.Ar.GetResolver().Resolve(identifier))
+        if resolved:
+            outer, _ = pxr.Ar.SplitPackageRelativePathOuter(
+                resolved
+            )  # the archive of one in a .usdz
+            yield identifier, Path(outer)
+
+
+def _opened(pxr: Any, identifier: str) -> Any:
+    """The layer, or None where usd-core cannot read it."""
+    try:
+        return pxr.Sdf.Layer.FindOrOpen(identifier)
+    except pxr.Tf.ErrorException:
+        return None

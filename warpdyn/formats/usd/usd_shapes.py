@@ -1,0 +1,86 @@
+"""USD: shapes of a body, to look at and to touch: cubes, spheres, cylinders and capsules as `Geometry`.
+
+Meshes of a stage are in the stage, not in files of their own, and are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...model.description import Geometry, Pose
+from ..meshes.colors import Color
+from .usd_inertia import round_shape
+from .usd_values import UsdValues
+
+TO_Z = (
+    np.array([[0.0, 0, 1, 0], [1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 1]]),
+    np.array([[0.0, 1, 0, 0], [0, 0, 1, 0], [1, 0, 0, 0], [0, 0, 0, 1]]),
+    np.eye(4),
+)
+"""Frames whose z axis is x, y, z: the axis of a cylinder or a capsule."""
+
+
+class BodyGeometry(NamedTuple):
+    """What is seen of a body, what touches, and how many shapes are neither here."""
+
+    visuals: tuple[Geometry, ...]
+    collisions: tuple[Geometry, ...]
+    left_out: int
+
+
+def shapes_of(values: UsdValues, body: Any) -> BodyGeometry:
+    """Shapes of a body: visual ones are those that the stage shows, collision shapes those that it
+    has touch; meshes and ovals are left out."""
+    usd = values.pxr.UsdGeom
+    visuals: list[Geometry] = []
+    collisions: list[Geometry] = []
+    left_out = 0
+    for prim in values.below(body):
+        if not prim.IsA(usd.Gprim):
+            continue
+        seen = usd.Imageable(prim)
+        shown = str(seen.ComputePurpose()) in ("default", "render")
+        shown = shown and str(seen.ComputeVisibility()) != "invisible"
+        touches = prim.HasAPI(values.pxr.UsdPhysics.CollisionAPI)
+        if not (shown or touches):
+            continue
+        shape = _shape(values, body, prim)
+        if shape is None:
+            left_out += 1
+            continue
+        visuals += [shape] if shown else []
+        collisions += [shape] if touches else []
+    return BodyGeometry(tuple(visuals), tuple(collisions), left_out)
+
+
+def _shape(values: UsdValues, body: Any, prim: Any) -> Geometry | None:
+    values.check(prim)
+    kind = str(prim.GetTypeName())
+    X, scale = values.in_stage(prim)
+    X, sizes = np.linalg.inv(values.in_stage(body)[0]) @ X, np.abs(scale) * values.units.metre
+
+    def made(shape: str, measures: Iterable[float], at: np.ndarray) -> Geometry:
+        measured = values.numbers(prim, "its size", measures)
+        return Geometry(
+            shape, tuple(measured), None, Pose.of(at), prim.GetName(), color=_color(values, prim)
+        )
+
+    if kind == "Cube":
+        return made("box", float(prim.GetAttribute("size").Get()) * sizes, X)
+    shape = round_shape(prim, sizes)
+    if shape is None:
+        return None
+    measures = (shape.radius,) if kind == "Sphere" else (shape.radius, shape.height)
+    return made(kind.lower(), measures, X @ TO_Z[shape.axis])
+
+
+def _color(values: UsdValues, prim: Any) -> Color | None:
+    """The one colour that the prim displays, or none."""
+    colors = values.pxr.UsdGeom.Gprim(prim).GetDisplayColorAttr().Get()
+    if not colors or len(colors) != 1:
+        return None
+    red, green, blue = (min(max(float(x), 0.0), 1.0) for x in colors[0])
+    return red, green, blue, 1.0

@@ -1,0 +1,309 @@
+"""What is written in a USD stage, in metres, kilograms and radians: placements, masses, limits,
+drives.
+
+The numbers of joints and masses are of single precision in USD; rotations are made of unit length.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...model.checks import MOST
+from ...model.description import Joint, Limits, Link, Mimic, ModelError, matrix3, vector3
+from ...model.optional_packages import install_extra
+from .usd_inertia import mass_properties
+
+NO_READER = f"the package usd-core reads USD, and is not installed: {install_extra('usd')}"
+
+UP = {
+    "Z": np.eye(4),
+    "Y": np.array([[1.0, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]]),
+}
+"""Axes of a stage in the world, whose third axis is up."""
+
+ARMATURE = ("newton:armature", "physxJoint:armature", "mjc:armature")
+SPEED = ("newton:velocityLimit", "physxJoint:maxJointVelocity")
+"""What simulators call numbers of a joint that UsdPhysics has no word for; speeds in degrees."""
+
+
+def library() -> Any:
+    """pxr, with its modules Ar, Gf, Sdf, Tf, Usd, UsdGeom and UsdPhysics."""
+    try:
+        import pxr
+        import pxr.Ar
+        import pxr.Gf
+        import pxr.Sdf
+        import pxr.Tf
+        import pxr.Usd
+        import pxr.UsdGeom
+        import pxr.UsdPhysics
+    except ImportError:
+        raise ModelError(NO_READER) from None
+    return pxr
+
+
+@dataclass(frozen=True)
+class Units:
+    """What a length and a mass of the stage are, and its axes in the world."""
+
+    metre: float
+    kilogram: float
+    up: np.ndarray
+
+    @classmethod
+    def of(cls, pxr: Any, stage: Any, source: str) -> Units:
+        up = str(pxr.UsdGeom.GetStageUpAxis(stage))
+        metre = float(pxr.UsdGeom.GetStageMetersPerUnit(stage))
+        kilogram = float(pxr.UsdPhysics.GetStageKilogramsPerUnit(stage))
+        if up not in UP or not (0 < metre < MOST and 0 < kilogram < MOST):
+            raise ModelError(
+                f"{source}: its upAxis is {up}, metersPerUnit {metre:g}, kilogramsPerUnit "
+                f"{kilogram:g}; they must be Y or Z, and positive"
+            )
+        return cls(metre, kilogram, UP[up])
+
+    def effort(self, turns: bool) -> float:
+        """A torque or a force of the stage [N·m, N]."""
+        return self.kilogram * self.metre ** (2 if turns else 1)
+
+
+class UsdValues:
+    """One stage: its prims' numbers, and what is remarked of them."""
+
+    def __init__(self, pxr: Any, stage: Any, source: str) -> None:
+        self.pxr, self.source = pxr, source
+        self.units = Units.of(pxr, stage, source)
+        self.remarks: list[str] = []
+        self._poses = pxr.UsdGeom.XformCache()
+        registry = pxr.Usd.SchemaRegistry()
+        self._weighing = registry.FindAppliedAPIPrimDefinition("PhysicsMassAPI")
+        self._known: dict[tuple[str, ...], dict[str, tuple[str, tuple[str, ...]]]] = {}
+        self._placed: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+
+    def refusal(self, prim: Any, problem: str) -> ModelError:
+        return ModelError(f"{self.source}: {prim.GetPath()}: {problem}")
+
+    def value(self, prim: Any, *names: str) -> Any:
+        """The first of these attributes that has a value; None without one."""
+        values = (prim.GetAttribute(name).Get() for name in names if prim.HasAttribute(name))
+        return next((x for x in values if x is not None), None)
+
+    def number(self, prim: Any, *names: str) -> float | None:
+        """That value as a number, which may be infinite."""
+        x = self.value(prim, *names)
+        return None if x is None else self.bound(prim, " or ".join(names), x)
+
+    def bound(self, prim: Any, what: str, x: Any) -> float:
+        if not isinstance(x, (int, float)) or math.isnan(x):
+            raise self.refusal(prim, f"{what} is {x}; it needs a number")
+        return float(x)
+
+    def check(self, prim: Any) -> None:
+        """Refuse values that are not of the kind that USD's schemas of the prim give them."""
+        schemas = prim.GetPrimDefinition(), self._weighing
+        known = self._known.setdefault((prim.GetTypeName(), *prim.GetAppliedSchemas()), {})
+        for attribute in prim.GetAuthoredAttributes():
+            name, value = attribute.GetName(), attribute.Get()
+            if name not in known:
+                found = (schema.GetAttributeDefinition(name) for schema in schemas)
+                known[name] = _needed(next((x for x in found if x), None))
+            kind, words = known[name]
+            if (
+                value is None
+                or not kind
+                or (kind == kind_of(value) and value in (words or (value,)))
+            ):
+                continue
+            needed = f"one of {', '.join(words)}" if kind == kind_of(value) else kind
+            raise self.refusal(prim, f"{name} is {value}; it needs {needed}")
+
+    def numbers(self, prim: Any, what: str, values: Any) -> list[float]:
+        """Finite numbers of a size that can be meant."""
+        numbers = [float(x) for x in values]
+        if not all(abs(x) <= MOST for x in numbers):
+            shown = ", ".join(f"{x:g}" for x in numbers)
+            raise self.refusal(prim, f"{what} is ({shown}); it needs finite numbers up to {MOST:g}")
+        return numbers
+
+    # Placements, 4x4 in metres.
+
+    def in_stage(self, prim: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Placement of a prim in the stage without its scale, and its scale (3,)."""
+        path = str(prim.GetPath())
+        if path not in self._placed:
+            self._placed[path] = self._in_stage(prim)
+        return self._placed[path]
+
+    def _in_stage(self, prim: Any) -> tuple[np.ndarray, np.ndarray]:
+        try:
+            transform = self.pxr.Gf.Transform(self._poses.GetLocalToWorldTransform(prim))
+        except self.pxr.Tf.ErrorException as error:
+            raise self.refusal(prim, f"where it is cannot be read: {said(error)}") from error
+        position = self.numbers(prim, "its place", transform.GetTranslation())
+        turn = transform.GetRotation().GetQuat()
+        scale = np.array(self.numbers(prim, "its scale", transform.GetScale()))
+        return self.placed(prim, np.array(position), turn), scale
+
+    def placed(self, prim: Any, position: np.ndarray, turn: Any) -> np.ndarray:
+        """A placement of a position in the stage's unit and a quaternion of any length."""
+        w, *v = self.numbers(prim, "a rotation", [turn.GetReal(), *turn.GetImaginary()])
+        length = math.hypot(w, *v)
+        if not length:
+            raise self.refusal(prim, "a rotation is (0, 0, 0, 0); it needs a unit quaternion")
+        w, x, y, z = (each / length for each in (w, *v))
+        T = np.eye(4)
+        T[:3, :3] = [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+        T[:3, 3] = position * self.units.metre
+        return T
+
+    # Bodies.
+
+    def link(self, prim: Any, name: str) -> Link:
+        """Mass, centre of mass and inertia, as MassAPI writes them or as they follow from
+        shapes."""
+        api, units = self.pxr.UsdPhysics.MassAPI(prim), self.units
+        on, scale = self.in_stage(prim)
+        shapes = [x for x in self.below(prim) if x.HasAPI(self.pxr.UsdPhysics.CollisionAPI)]
+        for part in (prim, *shapes):
+            self.check(part)
+        mass, density = (float(x.Get() or 0) for x in (api.GetMassAttr(), api.GetDensityAttr()))
+        moments = api.GetDiagonalInertiaAttr().Get() or (0, 0, 0)
+        com, axes = api.GetCenterOfMassAttr().Get(), api.GetPrincipalAxesAttr().Get()
+        com = np.array(com or (math.nan,) * 3, dtype=float) * scale
+        if not mass and not density and not shapes:
+            self.remarks.append(f'link "{name}": it has neither mass nor shapes; it weighs nothing')
+            return Link(name)
+        if not (mass and any(moments) and np.isfinite(com).all()) and shapes:
+
+            def placed(shape: Any) -> tuple[np.ndarray, np.ndarray]:
+                X, size = self.in_stage(shape)
+                X = np.linalg.inv(on) @ X
+                X[:3, 3] /= units.metre
+                return X, size
+
+            found = mass_properties(self.pxr, prim, placed)
+            if isinstance(found, str):
+                raise self.refusal(
+                    prim,
+                    f"its mass, inertia or centre of mass would follow from the shape {found}, which "
+                    "is not computed here; write all three",
+                )
+            mass, moments, com, axes = found
+        if not mass or not any(moments):
+            what = "physics:diagonalInertia" if mass else "physics:mass"
+            raise self.refusal(prim, f"it has no {what}, and no shapes; write its mass and inertia")
+        (mass,) = self.numbers(prim, "its mass", [mass])
+        moments = self.numbers(prim, "its inertia", moments)
+        com = np.nan_to_num(np.array(com, dtype=float), nan=0.0, posinf=0.0, neginf=0.0)
+        turn = axes if axes is not None and axes.GetLength() else self.pxr.Gf.Quatf(1.0)
+        R = self.placed(prim, np.zeros(3), turn)[:3, :3]
+        J = R @ np.diag(moments) @ R.T * units.kilogram * units.metre**2
+        return Link(
+            name,
+            mass * units.kilogram,
+            vector3(self.numbers(prim, "its centre of mass", com * units.metre)),
+            matrix3((J + J.T) / 2),
+        )
+
+    def below(self, body: Any) -> Iterator[Any]:
+        """A body's prims, without those of bodies below it."""
+        prims = iter(self.pxr.Usd.PrimRange(body, self.pxr.Usd.TraverseInstanceProxies()))
+        for prim in prims:
+            if prim != body and prim.HasAPI(self.pxr.UsdPhysics.RigidBodyAPI):
+                prims.PruneChildren()
+            else:
+                yield prim
+
+    # Joints.
+
+    def limits(self, prim: Any, turns: bool, lower: Any, upper: Any, drive: str) -> Limits:
+        """Limits of one axis: its range, in degrees where it turns, a drive's greatest force, and the
+        speed that a simulator's own word allows."""
+        unit = math.pi / 180 if turns else self.units.metre
+        force = self.number(prim, f"drive:{drive}:physics:maxForce")
+        speed = self.number(prim, *SPEED)
+        bounds = [math.inf if x is None or x > MOST else float(x) for x in (force, speed)]
+        return Limits(
+            -math.inf if lower is None else self.bound(prim, "a limit", lower) * unit,
+            math.inf if upper is None else self.bound(prim, "a limit", upper) * unit,
+            velocity=bounds[1] * unit,
+            effort=bounds[0] * self.units.effort(turns),
+        )
+
+    def along(self, joint: Joint, prim: Any) -> Joint:
+        """A joint of one coordinate with its armature, damping and friction [SI]."""
+        turns = joint.kind.turns
+        unit = self.units.effort(turns)
+        inertia = unit if turns else self.units.kilogram
+        damping = self.number(prim, "mjc:damping")  # by radian; Newton's is by degree
+        by_degree = self.number(prim, "newton:damping")
+        if by_degree is not None:
+            damping = by_degree * (180 / math.pi if turns else 1.0)
+        speed = 1.0 if turns else self.units.metre
+        written = {
+            "armature": (self.number(prim, *ARMATURE) or 0.0) * inertia,
+            "damping": (damping or 0.0) * unit / speed,
+            "friction": (self.number(prim, "newton:friction", "mjc:frictionloss") or 0.0) * unit,
+        }
+        armature, damping, friction = (
+            self.numbers(prim, name, [x])[0] for name, x in written.items()
+        )
+        return replace(joint, armature=armature, damping=damping, friction=friction)
+
+    def mimic(self, prim: Any, turns: bool) -> tuple[Any, Mimic] | None:
+        """Path of the joint that a joint follows, and how (its name is filled in by the caller)."""
+        unit = math.pi / 180 if turns else self.units.metre
+        if prim.HasRelationship("newton:mimicJoint"):
+            targets = prim.GetRelationship("newton:mimicJoint").GetTargets()
+            offset = self.number(prim, "newton:mimicCoef0") or 0.0
+            factor = self.number(prim, "newton:mimicCoef1")
+            factor = 1.0 if factor is None else factor
+            return (targets[0], Mimic("", factor, offset * unit)) if targets else None
+        for name in prim.GetPropertyNames():
+            head, _, tail = name.rpartition(":")
+            if tail == "referenceJoint" and head.startswith("physxMimicJoint:"):
+                targets = prim.GetRelationship(name).GetTargets()
+                gearing = self.number(prim, f"{head}:gearing") or 0.0
+                offset = self.number(prim, f"{head}:offset") or 0.0
+                return (targets[0], Mimic("", -gearing, -offset * unit)) if targets else None
+        return None
+
+
+def _needed(definition: Any) -> tuple[str, tuple[str, ...]]:
+    """The kind of an attribute's values, and its words where these are few; nothing where anything
+    goes."""
+    if not definition or definition.GetTypeName().isArray:
+        return "", ()
+    return kind_of(definition.GetFallbackValue()), tuple(
+        definition.GetMetadata("allowedTokens") or ()
+    )
+
+
+def kind_of(value: Any) -> str:
+    """What a value of USD is made of, whatever its precision."""
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, (int, float)):
+        return "a number"
+    if isinstance(value, str):
+        return "a word"
+    if hasattr(value, "GetReal"):
+        return "a quaternion"
+    return f"{len(value)} numbers" if hasattr(value, "__len__") else f"no {type(value).__name__}"
+
+
+def said(error: Exception) -> str:
+    """What usd-core says, which need not be text."""
+    try:
+        return " ".join(str(error).split())[-300:]
+    except UnicodeDecodeError:
+        return "its bytes are no text"
