@@ -26,8 +26,8 @@ import warpdyn as wd
 from warpdyn.cli.workload import Memory, furthest_link
 from warpdyn.codegen.source import Source, write
 from warpdyn.execution.batched import FUNCTIONS, described
-from warpdyn.execution.call import Call, input_shapes
-from warpdyn.execution.evaluate import record_call, result_shapes
+from warpdyn.execution.request.call import Call, input_shapes
+from warpdyn.execution.request.evaluate import record_call, result_shapes
 from warpdyn.model.description import ModelError
 
 from . import roofline

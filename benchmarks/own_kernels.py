@@ -26,8 +26,8 @@ import warp as wp
 import warpdyn as wd
 from warpdyn.codegen.source import write
 from warpdyn.execution.batched import described
-from warpdyn.execution.call import input_shapes
-from warpdyn.execution.evaluate import record_call
+from warpdyn.execution.request.call import input_shapes
+from warpdyn.execution.request.evaluate import record_call
 
 from .__main__ import what_it_ran_on
 from .interleave import CORES, Turn, take_turns

@@ -22,7 +22,7 @@ from tqdm import tqdm
 
 import warpdyn as wd
 from warpdyn.arrays import layout
-from warpdyn.execution.kernel_cache import KERNELS
+from warpdyn.execution.compile.kernel_cache import KERNELS
 
 from .interleave import CORES, Turn, take_turns
 from .records import line, short

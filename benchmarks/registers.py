@@ -17,8 +17,8 @@ import warp as wp
 from tqdm import tqdm
 
 from warpdyn.codegen.source import Source, write
-from warpdyn.execution.call import input_shapes
-from warpdyn.execution.evaluate import record_call
+from warpdyn.execution.request.call import input_shapes
+from warpdyn.execution.request.evaluate import record_call
 from warpdyn.recording.order import values_alive
 
 from .records import line

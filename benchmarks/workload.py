@@ -11,9 +11,9 @@ import warpdyn as wd
 from warpdyn.cli.workload import Memory, furthest_link, on_host, random_states
 from warpdyn.codegen.source import Source
 from warpdyn.execution.batched import described
-from warpdyn.execution.call import Call
-from warpdyn.execution.evaluate import result_shapes
-from warpdyn.execution.launch import kernel_source
+from warpdyn.execution.launch.launch import kernel_source
+from warpdyn.execution.request.call import Call
+from warpdyn.execution.request.evaluate import result_shapes
 
 from .algorithms import ALGORITHMS
 from .robots import Robot

@@ -14,8 +14,8 @@ from benchmarks import every_function, readme, records
 from benchmarks.roofline import floor_ns
 from warpdyn.codegen.source import write
 from warpdyn.execution.batched import FUNCTIONS
-from warpdyn.execution.call import input_shapes
-from warpdyn.execution.evaluate import record_call
+from warpdyn.execution.request.call import input_shapes
+from warpdyn.execution.request.evaluate import record_call
 
 from .function_matrix import repeats
 

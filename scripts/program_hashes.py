@@ -24,8 +24,8 @@ from tqdm import tqdm
 import warpdyn as wd
 from warpdyn.codegen.source import TARGETS, write
 from warpdyn.execution.batched import Function
-from warpdyn.execution.call import derived, input_shapes, inputs_of, result_names
-from warpdyn.execution.evaluate import record_call, result_shapes
+from warpdyn.execution.request.call import derived, input_shapes, inputs_of, result_names
+from warpdyn.execution.request.evaluate import record_call, result_shapes
 
 ROBOTS = (
     "panda",

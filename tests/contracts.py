@@ -10,7 +10,7 @@ import numpy as np
 from states import error
 
 import warpdyn as wd
-from warpdyn.execution.evaluate import result_shapes
+from warpdyn.execution.request.evaluate import result_shapes
 
 SINGLE = 1e-4
 """Relative to the largest entry (or one): float32 against float64 of the same numbers."""

@@ -12,7 +12,7 @@ import warp as wp
 
 import warpdyn as wd
 from warpdyn.execution.batched import described
-from warpdyn.execution.evaluate import result_shapes
+from warpdyn.execution.request.evaluate import result_shapes
 
 
 class Placed:

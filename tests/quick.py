@@ -55,14 +55,12 @@ QUICK = {
     ),
     "peers": ("test_peer.py", "test_find_peers.py"),
     "execution": (
-        "test_argument_checks.py",
-        "test_cache.py::test_a_second_process_neither_records_nor_compiles",
-        "test_call.py",
         "test_in_place.py",
-        "test_inputs.py",
-        "test_launch.py",
         "test_oracle.py",
     ),
+    "execution/request": ("test_argument_checks.py", "test_call.py", "test_inputs.py"),
+    "execution/compile": ("test_cache.py::test_a_second_process_neither_records_nor_compiles",),
+    "execution/launch": ("test_launch.py",),
     "robots": ("test_robots.py",),
     "functions": (
         "test_dynamics.py",

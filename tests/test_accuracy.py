@@ -13,7 +13,7 @@ from states import error, size, states
 
 import warpdyn as wd
 from warpdyn.algorithms.aba import unmoved_joint
-from warpdyn.execution.evaluate import tree_of
+from warpdyn.execution.request.evaluate import tree_of
 
 TARGETS = {"float64": 1e-12, "float32": 1e-5}
 """The design's figures, relative to the largest reference entry; `aba` by the residual M a + h - tau over its terms."""

@@ -12,7 +12,7 @@ from states import error, states
 import warpdyn as wd
 from tests.test_accuracy import cases, note
 from warpdyn.algorithms.aba import unmoved_joint
-from warpdyn.execution.evaluate import tree_of
+from warpdyn.execution.request.evaluate import tree_of
 
 TARGETS = {"float64": {True: 1e-10, False: 1e-11}, "float32": {True: 1e-4, False: 1e-4}}
 """Targets relative to the largest entry, of derivatives and of matrices."""

@@ -83,15 +83,18 @@ NEVER = {
 
 LAZY = {
     "torch": {
-        *("warpdyn/arrays/torch_arrays.py", "warpdyn/execution/torch_gradients.py"),
-        *("warpdyn/execution/torch_remembered.py", "warpdyn/execution/torch_native.py"),
+        *("warpdyn/arrays/torch_arrays.py", "warpdyn/execution/autodiff/torch_gradients.py"),
+        *(
+            "warpdyn/execution/autodiff/torch_remembered.py",
+            "warpdyn/execution/autodiff/torch_native.py",
+        ),
         *(f"warpdyn/rl/{name}.py" for name in ("vec_env", "rsl_rl", "training", "export_policy")),
         *(
             f"warpdyn/rl/{name}.py"
             for name in ("several_processes", "tensorboard_log", "checkpoint")
         ),
     },
-    "jax": {"warpdyn/arrays/jax_arrays.py", "warpdyn/execution/jax_gradients.py"},
+    "jax": {"warpdyn/arrays/jax_arrays.py", "warpdyn/execution/autodiff/jax_gradients.py"},
     "matplotlib": set[str](),
     "pinocchio": set[str](),
     "mujoco": set[str](),
@@ -159,12 +162,10 @@ def imported_by_string(node: ast.Call, package: list[str]) -> set[str]:
         )
     else:
         return set()
-    dots = (
-        len(name.value) - len(name.value.lstrip("."))
-        if isinstance(name, ast.Constant)
-        else pattern.startswith("\\.")
-    )
-    above = ".".join(package[: len(package) - int(dots) + 1]) if dots else ""
+    first = name if isinstance(name, ast.Constant) else name.values[0]
+    start = str(first.value) if isinstance(first, ast.Constant) else ""
+    dots = len(start) - len(start.lstrip("."))
+    above = ".".join(package[: len(package) - dots + 1]) if dots else ""
     whole = re.compile((re.escape(above + ".") if above else "") + re.sub(r"^(\\\.)+", "", pattern))
     return {module for module in known() if whole.fullmatch(module)}
 

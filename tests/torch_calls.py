@@ -14,7 +14,7 @@ import warpdyn as wd
 
 torch = pytest.importorskip("torch")
 
-from warpdyn.execution.torch_remembered import DifferentiatedCall  # noqa: E402
+from warpdyn.execution.autodiff.torch_remembered import DifferentiatedCall  # noqa: E402
 
 ARM = MODELS["pendulum"]
 FUNCTIONS: tuple[Any, ...] = (wd.rnea, wd.aba, wd.fk, wd.pose_and_jacobian, wd.rnea_derivatives)

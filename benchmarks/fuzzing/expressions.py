@@ -20,8 +20,8 @@ import warpdyn as wd
 from benchmarks.fuzzing.expression_texts import draw
 from benchmarks.fuzzing.outcomes import Outcome
 from warpdyn.execution.batched import described
-from warpdyn.execution.call import Call, derived, input_shapes
-from warpdyn.execution.evaluate import record_call
+from warpdyn.execution.request.call import Call, derived, input_shapes
+from warpdyn.execution.request.evaluate import record_call
 
 SHAPES: Mapping[str, tuple[int, ...]] = {"x": (3,), "y": (3,), "M": (3, 3), "s": ()}
 ENVIRONMENTS = 9

@@ -9,7 +9,7 @@ import warp as wp
 
 import warpdyn as wd
 from warpdyn import Model
-from warpdyn.execution.kernel_cache import start_kernel_cache
+from warpdyn.execution.compile.kernel_cache import start_kernel_cache
 
 from .device_launch import bound_on
 from .friction_compensation import FrictionCompensation

@@ -11,7 +11,7 @@ import rclpy
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
-from warpdyn.execution.compiler_process import IN_CHILD
+from warpdyn.execution.compile.compiler_process import IN_CHILD
 
 from ..control.settings import Settings
 from .ending import told_to_end

@@ -12,7 +12,7 @@ from states import States, error, reduction, size, states, without_mimic
 
 import warpdyn as wd
 from warpdyn.algorithms.aba import unmoved_joint
-from warpdyn.execution.evaluate import tree_of
+from warpdyn.execution.request.evaluate import tree_of
 
 RESIDUAL = {"float64": 1e-12, "float32": 1e-5}
 """Of M a + h - tau, relative to its largest term: what rounding leaves however ill-conditioned M is."""

@@ -13,7 +13,7 @@ from robots import Robot, by_name, random_trees
 from states import error, states, step
 
 import warpdyn as wd
-from warpdyn.execution.evaluate import tree_of
+from warpdyn.execution.request.evaluate import tree_of
 from warpdyn.functions import com, kinematics
 from warpdyn.model.tree import WORLD
 

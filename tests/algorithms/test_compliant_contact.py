@@ -19,7 +19,7 @@ from warpdyn.algorithms.compliant_contact import (
 )
 from warpdyn.algorithms.constraint_sweeps import constraint_impulses, rows_of
 from warpdyn.algorithms.contact_rows import ContactPoint, PointContact, contact_rows
-from warpdyn.execution.evaluate import tree_of
+from warpdyn.execution.request.evaluate import tree_of
 
 H = 0.005
 QUADRUPED = wd.load_robot("quadruped")

@@ -17,7 +17,7 @@ from warpdyn.algorithms.composite_inertia import (
     root_axes,
 )
 from warpdyn.algorithms.frames import body_placements, path_beyond
-from warpdyn.execution.evaluate import tree_of
+from warpdyn.execution.request.evaluate import tree_of
 from warpdyn.model.tree import WORLD
 
 ROUND_OFF = 1e-12

@@ -12,7 +12,7 @@ from states import states
 
 import warpdyn as wd
 from warpdyn.algorithms.configurations import convert_configuration
-from warpdyn.execution.evaluate import tree_of
+from warpdyn.execution.request.evaluate import tree_of
 from warpdyn.model.conventions import column_map
 
 ROUND_OFF = 1e-15

@@ -15,8 +15,8 @@ from warpdyn.algorithms.constraint_sweeps import Constraint, constraint_impulses
 from warpdyn.algorithms.contact_rows import ContactPoint, contact_rows
 from warpdyn.algorithms.crba import crba
 from warpdyn.algorithms.joint_rows import joint_rows
-from warpdyn.execution.call import Call, input_shapes
-from warpdyn.execution.evaluate import record_call, tree_of
+from warpdyn.execution.request.call import Call, input_shapes
+from warpdyn.execution.request.evaluate import record_call, tree_of
 
 MODEL, H = wd.load_robot("quadruped"), 0.005
 FEET = [ContactPoint(f"{leg}_foot", (0.0, 0.0, 0.0), 0.022) for leg in ("FL", "RR")]

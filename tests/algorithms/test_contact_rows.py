@@ -9,7 +9,7 @@ from states import states
 import warpdyn as wd
 from warpdyn.algebra.spatial import Vector
 from warpdyn.algorithms.contact_rows import ContactPoint, contact_rows, free_base
-from warpdyn.execution.evaluate import tree_of
+from warpdyn.execution.request.evaluate import tree_of
 
 QUADRUPED = wd.load_robot("quadruped")
 FOOT = ContactPoint("FL_foot", (0.01, 0.0, -0.02), 0.022)

@@ -12,7 +12,7 @@ from warpdyn.algebra.pose_forms import homogeneous
 from warpdyn.algebra.spatial import Motion, Vector
 from warpdyn.algorithms.frame_columns import columns_to_matrix, frame_columns, relative_columns
 from warpdyn.algorithms.frames import body_placements
-from warpdyn.execution.evaluate import tree_of
+from warpdyn.execution.request.evaluate import tree_of
 from warpdyn.model.tree import WORLD
 
 ROUND_OFF = 1e-13

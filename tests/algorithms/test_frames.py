@@ -13,7 +13,7 @@ import warpdyn as wd
 from warpdyn.algebra.pose_forms import homogeneous
 from warpdyn.algebra.spatial import IDENTITY, Placement, Vector
 from warpdyn.algorithms import frames
-from warpdyn.execution.evaluate import tree_of
+from warpdyn.execution.request.evaluate import tree_of
 from warpdyn.model.tree import WORLD, Frame, Tree
 
 ROUND_OFF = 1e-13

@@ -53,7 +53,7 @@ def test_derivatives_are_those_of_the_text(model: wd.Model) -> None:
 def test_nothing_is_observed_where_nothing_pushes(model: wd.Model) -> None:
     """The momentum's rate has the force too: p' = tau + C^T v - g."""
     from warpdyn.algorithms.momentum_observer import joint_momentum
-    from warpdyn.execution.evaluate import tree_of
+    from warpdyn.execution.request.evaluate import tree_of
 
     s, h = states(model, 1), 1e-6
     q, v, a = s.q[0], s.v[0], s.a[0]

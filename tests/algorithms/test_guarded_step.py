@@ -9,7 +9,7 @@ import pytest
 import warpdyn as wd
 from warpdyn.algorithms.guarded_step import guarded_step
 from warpdyn.algorithms.semi_implicit_step import Scene
-from warpdyn.execution.evaluate import tree_of
+from warpdyn.execution.request.evaluate import tree_of
 
 MODEL = wd.load_robot("double_pendulum")
 GRAVITY = (0.0, 0.0, -9.81)

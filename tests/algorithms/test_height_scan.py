@@ -9,7 +9,7 @@ import pytest
 
 import warpdyn as wd
 from warpdyn.algorithms.height_scan import height_scan
-from warpdyn.execution.evaluate import tree_of
+from warpdyn.execution.request.evaluate import tree_of
 
 MODEL = wd.load_robot("quadruped")
 PATTERN = ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0))

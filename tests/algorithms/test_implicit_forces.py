@@ -12,7 +12,7 @@ from warpdyn.algorithms.implicit_forces import (
     guard_forces,
     stop_forces,
 )
-from warpdyn.execution.evaluate import tree_of
+from warpdyn.execution.request.evaluate import tree_of
 
 ARM = tree_of(wd.load_robot("double_pendulum"))
 SMALL = 1e-6

@@ -8,7 +8,7 @@ from states import states
 
 import warpdyn as wd
 from warpdyn.algorithms.imu import imu, mean_acceleration
-from warpdyn.execution.evaluate import tree_of
+from warpdyn.execution.request.evaluate import tree_of
 
 QUADRUPED = wd.load_robot("quadruped")
 G = [0.0, 0.0, -9.81]

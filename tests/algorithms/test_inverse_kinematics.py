@@ -17,8 +17,8 @@ from states import states
 
 import warpdyn as wd
 from warpdyn.codegen.source import write
-from warpdyn.execution.evaluate import record_call
-from warpdyn.execution.kernel import compile_kernel
+from warpdyn.execution.compile.kernel import compile_kernel
+from warpdyn.execution.request.evaluate import record_call
 from warpdyn.functions.inverse_kinematics import Solution, inverse_kinematics
 
 TOLERANCE = (1e-4, 1e-3)

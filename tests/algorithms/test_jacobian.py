@@ -11,7 +11,7 @@ from robots import ROBOTS, Robot, by_name, random_trees
 from states import error, reduction, states, step, without_mimic
 
 import warpdyn as wd
-from warpdyn.execution.evaluate import tree_of
+from warpdyn.execution.request.evaluate import tree_of
 from warpdyn.functions import kinematics
 
 ROUND_OFF = {"float64": 1e-13, "float32": 5e-6}

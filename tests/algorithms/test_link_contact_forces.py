@@ -8,7 +8,7 @@ from states import states
 import warpdyn as wd
 from warpdyn.algorithms.contact_rows import ContactPoint
 from warpdyn.algorithms.link_contact_forces import contact_flags, link_contact_forces
-from warpdyn.execution.evaluate import tree_of
+from warpdyn.execution.request.evaluate import tree_of
 
 QUADRUPED = wd.load_robot("quadruped")
 POINTS = (

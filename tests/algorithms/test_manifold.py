@@ -15,7 +15,7 @@ import warpdyn as wd
 from warpdyn.algebra.quaternions import quaternion_log, quaternion_rotation, rigid_exp, rigid_log
 from warpdyn.algebra.spatial import Vector
 from warpdyn.algorithms import manifold as manifold_text
-from warpdyn.execution.evaluate import evaluate, tree_of
+from warpdyn.execution.request.evaluate import evaluate, tree_of
 from warpdyn.functions import manifold
 from warpdyn.model.joints import KINDS
 from warpdyn.recording.differentiation import pullback

@@ -11,7 +11,7 @@ from states import error, size, states
 import warpdyn as wd
 from warpdyn.algorithms.aba import unmoved_joint
 from warpdyn.algorithms.mass_matrix_inverse import solve_articulated
-from warpdyn.execution.evaluate import tree_of
+from warpdyn.execution.request.evaluate import tree_of
 from warpdyn.functions.dynamics import mass_matrix_inverse, solve
 
 RESIDUAL = {"float64": 1e-12, "float32": 1e-5}

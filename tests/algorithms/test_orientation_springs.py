@@ -9,7 +9,7 @@ from states import error, states, step
 
 import warpdyn as wd
 from warpdyn.algorithms.orientation_springs import orientation_spring_forces, sprung_bodies
-from warpdyn.execution.evaluate import tree_of
+from warpdyn.execution.request.evaluate import tree_of
 from warpdyn.functions.dynamics import effect_torques
 
 ROUND_OFF = {"float64": 1e-12, "float32": 1e-5}

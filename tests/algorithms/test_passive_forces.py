@@ -11,7 +11,7 @@ from states import error, reduction, states, without_mimic
 
 import warpdyn as wd
 from warpdyn.algorithms.aba import unmoved_joint
-from warpdyn.execution.evaluate import tree_of
+from warpdyn.execution.request.evaluate import tree_of
 from warpdyn.functions.dynamics import bias_forces, effect_torques
 
 ROUND_OFF = {"float64": 1e-12, "float32": 1e-5}

@@ -11,7 +11,7 @@ from states import error, states, step
 
 import warpdyn as wd
 from warpdyn.algorithms import representations as texts
-from warpdyn.execution.evaluate import tree_of
+from warpdyn.execution.request.evaluate import tree_of
 from warpdyn.functions import representations as rep
 
 ROUND_OFF = {"float64": 1e-13, "float32": 2e-6}

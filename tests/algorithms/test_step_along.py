@@ -8,7 +8,7 @@ import pytest
 import warpdyn as wd
 from warpdyn.algorithms.base_step import base_step
 from warpdyn.algorithms.step_along import step_along
-from warpdyn.execution.evaluate import tree_of
+from warpdyn.execution.request.evaluate import tree_of
 
 
 def test_joints_move_as_integrate_moves_them() -> None:

@@ -11,7 +11,7 @@ from states import error, states
 
 import warpdyn as wd
 from warpdyn.algorithms.momentum_observer import joint_momentum
-from warpdyn.execution.evaluate import tree_of
+from warpdyn.execution.request.evaluate import tree_of
 from warpdyn.functions.dynamics import effect_torques
 from warpdyn.model.tendons import Tendon
 

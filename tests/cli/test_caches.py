@@ -12,7 +12,7 @@ from fresh_caches import ONE_CALL, environment, run
 
 from warpdyn.cli import caches
 from warpdyn.cli.command_line import UserError
-from warpdyn.execution import sealed_files
+from warpdyn.execution.compile import sealed_files
 
 
 def cache(folder: Path, *arguments: str) -> list[str]:

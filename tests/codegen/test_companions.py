@@ -10,7 +10,7 @@ from fresh_caches import environment, run
 
 import warpdyn as wd
 from warpdyn.codegen.companions import SIZE, share
-from warpdyn.execution.launch import kernel_source
+from warpdyn.execution.launch.launch import kernel_source
 
 
 @pytest.mark.parametrize("lengths", [[SIZE // 7] * 40, [SIZE // 9, SIZE // 2, 30] * 20])

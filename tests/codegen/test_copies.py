@@ -15,7 +15,7 @@ from warpdyn.codegen.emit import Region
 from warpdyn.codegen.partition import split
 from warpdyn.codegen.source import write
 from warpdyn.codegen.tiles import array_of
-from warpdyn.execution.evaluate import record_call
+from warpdyn.execution.request.evaluate import record_call
 from warpdyn.recording.order import Statement
 from warpdyn.recording.program import Program
 

@@ -17,7 +17,7 @@ from states import error, states
 import warpdyn as wd
 from warpdyn.arrays import views
 from warpdyn.arrays.libraries import NUMPY
-from warpdyn.execution import launch
+from warpdyn.execution.launch import launch
 
 SIZES = (0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 64, 67, 1000)
 CLOSE = {"float64": 1e-12, "float32": 1e-5}

@@ -12,8 +12,8 @@ import warpdyn as wd
 from warpdyn.algebra.scalar import Scalar, maximum, minimum, repeat, select_less
 from warpdyn.codegen.source import write
 from warpdyn.execution.batched import batched
-from warpdyn.execution.call import Call
-from warpdyn.execution.evaluate import record_call
+from warpdyn.execution.request.call import Call
+from warpdyn.execution.request.evaluate import record_call
 from warpdyn.recording.program import EXPECTED_STEPS
 
 MODEL = wd.load_robot("cartpole")

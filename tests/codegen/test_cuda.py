@@ -16,7 +16,7 @@ from states import error, states
 import warpdyn as wd
 from warpdyn.algebra.scalar import floor, look, repeat
 from warpdyn.codegen.source import write
-from warpdyn.execution.evaluate import record_call
+from warpdyn.execution.request.evaluate import record_call
 from warpdyn.recording.program import record
 
 pytestmark = needs_compiler

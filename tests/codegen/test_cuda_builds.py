@@ -13,9 +13,9 @@ from robots import by_name
 import warpdyn as wd
 from warpdyn.algebra.scalar import repeat, sin
 from warpdyn.codegen.source import write
-from warpdyn.execution.call import input_shapes
-from warpdyn.execution.evaluate import record_call
-from warpdyn.execution.kernel import compile_kernel
+from warpdyn.execution.compile.kernel import compile_kernel
+from warpdyn.execution.request.call import input_shapes
+from warpdyn.execution.request.evaluate import record_call
 from warpdyn.recording import recorder
 from warpdyn.recording.differentiation import pullback
 from warpdyn.recording.program import record

@@ -13,7 +13,7 @@ import warp as wp
 import warpdyn as wd
 from warpdyn.codegen import lanes
 from warpdyn.codegen.source import Source
-from warpdyn.execution.kernel import Command, compile_kernel
+from warpdyn.execution.compile.kernel import Command, compile_kernel
 
 HEADERS = Path(wd.__file__).parent / "codegen"
 

@@ -9,7 +9,7 @@ import pytest
 import warpdyn as wd
 from warpdyn.algebra.scalar import floor, look
 from warpdyn.codegen.partition import CORNER_SLOTS, split
-from warpdyn.execution.evaluate import record_call
+from warpdyn.execution.request.evaluate import record_call
 from warpdyn.recording.order import Statement, operands
 from warpdyn.recording.program import Program, record
 

@@ -70,7 +70,7 @@ def test_a_backend_may_write_the_kernels_of_a_device(
 
     monkeypatch.setattr(source, "TARGETS", others)
     register("counted", counted, device="cpu")
-    monkeypatch.setattr("warpdyn.execution.launch.TARGETS", others)
+    monkeypatch.setattr("warpdyn.execution.launch.launch.TARGETS", others)
     assert target_of("cpu") == "counted"
     model = wd.load_robot("cartpole")
     q = np.array([[0.3, -0.4]])

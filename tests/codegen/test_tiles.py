@@ -7,7 +7,7 @@ import pytest
 
 import warpdyn as wd
 from warpdyn.codegen.tiles import DIRECT, DistinctValues, InPlace, Tile, array_of
-from warpdyn.execution.evaluate import record_call
+from warpdyn.execution.request.evaluate import record_call
 from warpdyn.recording.program import Output, Program
 
 

@@ -95,7 +95,7 @@ def test_a_docstring_is_changed_in_place() -> None:
     [
         ("Call[A]", "Array"),
         ("Call[~A]", "Array"),
-        ("~warpdyn.execution.call.Call[~warpdyn.arrays.A]", "Array"),
+        ("~warpdyn.execution.request.call.Call[~warpdyn.arrays.A]", "Array"),
         ("Call[Solution[A]]", "Solution[A]"),
         ("int", "int"),
     ],

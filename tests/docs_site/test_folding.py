@@ -7,8 +7,8 @@ import re
 import warpdyn as wd
 from benchmarks import readme, records
 from docs_site import folding
-from warpdyn.execution.call import input_shapes
-from warpdyn.execution.evaluate import record_call
+from warpdyn.execution.request.call import input_shapes
+from warpdyn.execution.request.evaluate import record_call
 
 
 def test_operations_are_the_recorders() -> None:

@@ -15,7 +15,7 @@ from states import error, states
 
 import warpdyn as wd
 from warpdyn.execution.batched import Function, batched, bind_single, described
-from warpdyn.execution.call import Call
+from warpdyn.execution.request.call import Call
 
 CLOSE = 1e-12
 """Relative to the largest entry, float64 against the oracle."""

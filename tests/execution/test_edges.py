@@ -7,7 +7,8 @@ import pytest
 import torch
 
 import warpdyn as wd
-from warpdyn.execution import edges, torch_gradients
+from warpdyn.execution import edges
+from warpdyn.execution.autodiff import torch_gradients
 from warpdyn.execution.batched import described
 
 ARM = wd.load_robot("ur5e")

@@ -14,8 +14,8 @@ from states import states
 import warpdyn as wd
 from warpdyn.codegen.source import write
 from warpdyn.execution.batched import batched
-from warpdyn.execution.call import Call, input_shapes
-from warpdyn.execution.evaluate import record_call
+from warpdyn.execution.request.call import Call, input_shapes
+from warpdyn.execution.request.evaluate import record_call
 
 LAYOUTS = {"rows": np.ascontiguousarray, "columns": lambda x: np.asfortranarray(x)}
 

@@ -42,7 +42,7 @@ def test_the_oracle_takes_what_the_functions_take() -> None:
 
 def test_the_oracle_has_no_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     """It computes where nothing can be recorded or compiled."""
-    import warpdyn.execution.launch as launch
+    import warpdyn.execution.launch.launch as launch
 
     def refused(*_: object) -> None:
         raise AssertionError("the oracle made a kernel")

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.execution import compiling, launch
 from warpdyn.execution.batched import Function
+from warpdyn.execution.compile import compiling
+from warpdyn.execution.launch import launch
 from warpdyn.functions.compile_ahead import kernels_of
 from warpdyn.model.actuators import Actuator
 

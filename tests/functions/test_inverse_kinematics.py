@@ -8,7 +8,7 @@ import pytest
 import warp as wp
 
 import warpdyn as wd
-from warpdyn.execution.evaluate import result_shapes
+from warpdyn.execution.request.evaluate import result_shapes
 from warpdyn.functions.inverse_kinematics import Solution, inverse_kinematics
 
 MODEL = wd.load_robot("double_pendulum")

@@ -8,7 +8,7 @@ from robots import ROBOTS, Robot, by_name
 from states import error, states
 
 import warpdyn as wd
-from warpdyn.execution.evaluate import tree_of
+from warpdyn.execution.request.evaluate import tree_of
 from warpdyn.functions.screws import Screws, screws
 
 ROUND_OFF = 1e-13

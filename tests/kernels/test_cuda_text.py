@@ -15,9 +15,9 @@ from states import error, states
 import warpdyn as wd
 from warpdyn.codegen.source import Source, write
 from warpdyn.execution.batched import described
-from warpdyn.execution.call import Call, gather, input_shapes
-from warpdyn.execution.evaluate import record_call
-from warpdyn.execution.kernel import compile_kernel
+from warpdyn.execution.compile.kernel import compile_kernel
+from warpdyn.execution.request.call import Call, gather, input_shapes
+from warpdyn.execution.request.evaluate import record_call
 
 MODEL, COUNT = wd.load_robot("ur5e"), 21
 

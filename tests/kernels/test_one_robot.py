@@ -16,8 +16,8 @@ from states import states
 
 import warpdyn as wd
 from warpdyn.execution.batched import FUNCTIONS, described
-from warpdyn.execution.call import input_shapes
-from warpdyn.execution.evaluate import record_call
+from warpdyn.execution.request.call import input_shapes
+from warpdyn.execution.request.evaluate import record_call
 
 ROOT = Path(__file__).resolve().parents[2]
 

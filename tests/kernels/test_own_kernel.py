@@ -13,10 +13,10 @@ from states import error, states
 
 import warpdyn as wd
 from warpdyn.codegen.source import write
-from warpdyn.execution import launch
 from warpdyn.execution.batched import described
-from warpdyn.execution.call import input_shapes
-from warpdyn.execution.evaluate import record_call
+from warpdyn.execution.launch import launch
+from warpdyn.execution.request.call import input_shapes
+from warpdyn.execution.request.evaluate import record_call
 from warpdyn.robots import robot_names
 
 EXACT, SINGLE = 1e-11, 2e-4

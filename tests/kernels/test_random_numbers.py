@@ -15,8 +15,8 @@ import warpdyn as wd
 from warpdyn.algebra import scalar
 from warpdyn.codegen.source import write
 from warpdyn.execution.batched import described
-from warpdyn.execution.call import gather, input_shapes
-from warpdyn.execution.evaluate import record_call
+from warpdyn.execution.request.call import gather, input_shapes
+from warpdyn.execution.request.evaluate import record_call
 from warpdyn.kernels.random_numbers import LARGEST
 
 MODEL = wd.load_robot("cartpole")

@@ -15,7 +15,7 @@ import pytest
 from hand_models import hand
 
 import warpdyn as wd
-from warpdyn.execution.launch import prepare
+from warpdyn.execution.launch.launch import prepare
 from warpdyn.model import Model
 from warpdyn.model.description import Link, ModelError
 from warpdyn.model.model import INSTEAD

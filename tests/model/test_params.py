@@ -18,8 +18,8 @@ from states import error, states
 
 import warpdyn as wd
 from warpdyn.execution.batched import described
-from warpdyn.execution.call import all_arrays, input_shapes
-from warpdyn.execution.evaluate import record_call
+from warpdyn.execution.request.call import all_arrays, input_shapes
+from warpdyn.execution.request.evaluate import record_call
 from warpdyn.functions.inverse_kinematics import inverse_kinematics
 from warpdyn.model.description import unit_vector
 

@@ -10,7 +10,7 @@ from states import states
 import warpdyn as wd
 from warpdyn.algebra.spatial import as_matrix
 from warpdyn.algorithms.crba import crba
-from warpdyn.execution.evaluate import tree_of
+from warpdyn.execution.request.evaluate import tree_of
 from warpdyn.model.lumping import build_tree
 from warpdyn.model.tree import WORLD
 

@@ -13,7 +13,7 @@ from states import error
 
 import warpdyn as wd
 from warpdyn.execution.batched import Function, described
-from warpdyn.execution.call import Call, all_arrays, derived, gathered, inputs_of
+from warpdyn.execution.request.call import Call, all_arrays, derived, gathered, inputs_of
 
 ROUND_OFF = {"float64": 1e-12, "float32": 1e-4}
 

@@ -16,7 +16,7 @@ import warpdyn as wd
 from warpdyn.algebra.scalar import Scalar, cos, each, maximum, minimum, repeat, rsqrt, sin
 from warpdyn.codegen.source import write
 from warpdyn.execution.batched import batched
-from warpdyn.execution.call import Call
+from warpdyn.execution.request.call import Call
 from warpdyn.recording import recorder
 from warpdyn.recording.differentiation import pullback
 from warpdyn.recording.graph import segments

@@ -13,7 +13,7 @@ from states import error, states
 
 import warpdyn as wd
 from warpdyn.algebra.scalar import minimum, sin, sqrt
-from warpdyn.execution.evaluate import record_call
+from warpdyn.execution.request.evaluate import record_call
 from warpdyn.recording.order import operands
 from warpdyn.recording.program import Program, record
 

@@ -14,7 +14,7 @@ from states import error, states
 import warpdyn as wd
 from warpdyn.algebra.scalar import each
 from warpdyn.codegen.source import write
-from warpdyn.execution.evaluate import record_call
+from warpdyn.execution.request.evaluate import record_call
 from warpdyn.recording import recorder
 from warpdyn.recording.graph import COLUMN
 from warpdyn.recording.program import record

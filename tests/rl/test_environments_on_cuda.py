@@ -11,9 +11,9 @@ import warp as wp
 rl = pytest.importorskip("warpdyn.rl")
 from warpdyn.codegen.source import Source, write
 from warpdyn.execution.batched import described
-from warpdyn.execution.call import input_shapes
-from warpdyn.execution.evaluate import record_call
-from warpdyn.execution.kernel import compile_kernel
+from warpdyn.execution.compile.kernel import compile_kernel
+from warpdyn.execution.request.call import input_shapes
+from warpdyn.execution.request.evaluate import record_call
 from warpdyn.rl.environment_step import EnvironmentStep
 
 QUADRUPED = EnvironmentStep(rl.make("quadruped_velocity"), seed=0)

@@ -14,7 +14,7 @@ from .protocol import View, wrong_dtype
 
 
 class JaxArrays(NumpyArrays):
-    """JAX on the CPU; what is traced, or on a GPU, goes to `execution/jax_gradients.py` before."""
+    """JAX on the CPU; what is traced, or on a GPU, goes to `execution/autodiff/jax_gradients.py` before."""
 
     name, array_type, operations = "jax", (jax.Array, jax.core.Tracer), jnp
     edge = "jax"

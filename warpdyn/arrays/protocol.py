@@ -99,7 +99,7 @@ class Library(ABC):
     """`<edge>_gradients.py` in warpdyn.execution runs a call as an operation that the library
     differentiates; None: it differentiates nothing."""
     native: bool = False
-    """`<edge>_native.py` tells the C functions by which small calls go (`execution/native_call`) of
+    """`<edge>_native.py` tells the C functions by which small calls go (`execution/repeat/native_call`) of
     its arrays."""
     in_place: bool = True
     """Arrays can be written where they lie; a result is the memory that its kernel wrote."""

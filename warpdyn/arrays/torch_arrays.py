@@ -84,7 +84,7 @@ class TorchArrays(LikeNumpy):
         return array.clone() if lazy else array
 
     def sort(self, array: torch.Tensor) -> tuple[Any, ...]:
-        # What has no memory, such as zeros that are lazy, has the address 0 (`execution/remembered`).
+        # What has no memory, such as zeros that are lazy, has the address 0 (`execution/repeat/remembered`).
         if type(array) not in PLAIN or not array.is_cpu or array.is_neg():
             return ()
         followed = array.requires_grad and torch.is_grad_enabled()

@@ -17,8 +17,8 @@ from typing import Any
 import warp as wp
 
 from .. import load, load_robot, load_xacro, robot_names
-from ..execution.kernel_cache import start_kernel_cache
-from ..execution.warp_start import init_warp
+from ..execution.compile.kernel_cache import start_kernel_cache
+from ..execution.compile.warp_start import init_warp
 from ..formats.registry import MJCF, SDF, format_of_text
 from ..formats.robot_text import RobotText, tag_name
 from ..formats.xacro import SUFFIX, expanded_xacro

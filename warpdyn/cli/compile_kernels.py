@@ -13,10 +13,10 @@ import warp as wp
 
 import warpdyn
 
-from ..execution.announcements import silent
 from ..execution.batched import Function
-from ..execution.compiling import Kernel, load_all
-from ..execution.native_call import compile_c_functions
+from ..execution.compile.announcements import silent
+from ..execution.compile.compiling import Kernel, load_all
+from ..execution.repeat.native_call import compile_c_functions
 from ..functions.compile_ahead import check_gradients, kernels_of, zeros_of
 from ..model.description import ModelError
 from .command_line import (

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..execution.call import Call
+from ..execution.request.call import Call
 from ..kernels.loading import in_one_line, line_in, load_kernel, missing_options, read_options
 from ..kernels.own_kernel import OwnKernel
 from ..kernels.signature import NEEDED

@@ -8,8 +8,8 @@ from difflib import get_close_matches
 from typing import Any
 
 from ..codegen.source import write
-from ..execution.call import Call, input_shapes
-from ..execution.evaluate import record_call
+from ..execution.request.call import Call, input_shapes
+from ..execution.request.evaluate import record_call
 from ..kernels.loading import names_a_kernel
 from ..model import Model
 from ..model.printable import printable

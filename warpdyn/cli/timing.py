@@ -10,7 +10,7 @@ from typing import Any
 
 import warp as wp
 
-from ..execution.announcements import silent
+from ..execution.compile.announcements import silent
 from ..model import Model
 from ..model.description import ModelError
 from ..peers.peer import Peer

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..execution.announcements import silent
+from ..execution.compile.announcements import silent
 from ..model.description import ModelError
 from .command_line import UserError, chosen_device
 from .learning_curves import draw_curves

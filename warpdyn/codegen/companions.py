@@ -2,7 +2,7 @@
 
 A compiler takes as long as a text is long, on one core. The parts of a program know nothing of each
 other but the block they work on, so that each companion is compiled by itself; its kernel calls them
-by their addresses, which it is given before its first launch (`execution/compiling.py`).
+by their addresses, which it is given before its first launch (`execution/compile/compiling.py`).
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ for each precision, and leaves the same bytes whatever compiler comes after:
 
 A comment of three slashes is for the reader of the header and does not reach the kernel. One that
 begins with a name in brackets, `/// [name]`, begins a piece; what comes before the first is not
-part of a kernel either. Headers are named in full where they are used: `execution/cache.py` looks
+part of a kernel either. Headers are named in full where they are used: `execution/compile/cache.py` looks
 for their names to know which files decide a program.
 """
 

@@ -16,17 +16,17 @@ from typing import Any, Generic, ParamSpec, TypeVar, get_args, overload
 
 from ..arrays.libraries import library_of
 from ..model import Model
-from .argument_checks import check_first_argument
-from .call import Call
-from .compiling import collecting
+from .compile.compiling import collecting
 from .config import config
 from .edges import carry_out, plan_of
-from .inputs import CONFIGURATIONS
-from .job import BoundCall, Constants
-from .launch import computed, prepare
+from .launch.job import BoundCall, Constants
+from .launch.launch import computed, prepare
 from .mixed_libraries import in_one_library
-from .native_call import NativeCalls
-from .remembered import MISS, MOST, Key, KnownCall, PlannedCall, key_of, known_call
+from .repeat.native_call import NativeCalls
+from .repeat.remembered import MISS, MOST, Key, KnownCall, PlannedCall, key_of, known_call
+from .request.argument_checks import check_first_argument
+from .request.call import Call
+from .request.inputs import CONFIGURATIONS
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -85,7 +85,9 @@ class Function(Generic[P, R]):
             return carry_out(call)
         if library.differentiates(arrays):
             results = carry_out(call)
-            twice = import_module(f".{library.edge}_remembered", __package__).differentiated
+            twice = import_module(
+                f".autodiff.{library.edge}_remembered", __package__
+            ).differentiated
             self._remember(key, args, kwargs, partial(twice, call, computed, arrays))
             return results
         job = computed(call)
@@ -144,7 +146,7 @@ class Function(Generic[P, R]):
 
 def _followed(self: Function, *args: Any, **kwargs: Any) -> Any:
     """What Torch's compiler follows in place of `Function.__call__`; nobody else does."""
-    from . import torch_gradients
+    from .autodiff import torch_gradients
 
     torch_gradients.prepare(type(self))
     return torch_gradients.followed(self, args, kwargs)

@@ -7,10 +7,10 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 from ..arrays.libraries import library_of
-from .call import Call
-from .launch import compute
+from .launch.launch import compute
 from .mixed_libraries import in_one_library
-from .remembered import KnownCall, PlannedCall
+from .repeat.remembered import KnownCall, PlannedCall
+from .request.call import Call
 
 R = TypeVar("R")
 
@@ -36,4 +36,4 @@ def plan_of(known: KnownCall) -> PlannedCall | None:
 @cache
 def _edge(library: str) -> Any:
     """The module that runs calls as operations of a library that differentiates by itself."""
-    return import_module(f".{library}_gradients", __package__)
+    return import_module(f".autodiff.{library}_gradients", __package__)

@@ -13,7 +13,7 @@ from ..arrays.libraries import NUMPY, library_of, titles
 from ..arrays.numpy_arrays import check_unmasked
 from ..arrays.protocol import dtype_name
 from ..model.params import Params
-from .call import Call, gather, gathered
+from .request.call import Call, gather, gathered
 
 
 def in_one_library(call: Call) -> Call:

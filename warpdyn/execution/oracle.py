@@ -10,9 +10,9 @@ import numpy as np
 from ..arrays import views
 from ..arrays.table_sums import summed
 from .batched import described
-from .call import gather, result_names, summed_tables
-from .evaluate import on_numbers
-from .leading import leading
+from .launch.leading import leading
+from .request.call import gather, result_names, summed_tables
+from .request.evaluate import on_numbers
 
 P = ParamSpec("P")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ..algorithms import actuator_torques as _actuator_torques
 from ..arrays import A, Array
-from ..execution.base_velocity import CONFIGURATION, FORCE, VELOCITY
 from ..execution.batched import batched
-from ..execution.call import Call
+from ..execution.request.base_velocity import CONFIGURATION, FORCE, VELOCITY
+from ..execution.request.call import Call
 from ..model import Model
 
 

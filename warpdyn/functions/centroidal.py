@@ -14,9 +14,16 @@ from typing import Any, Literal
 from ..algorithms import centroidal as _centroidal
 from ..algorithms import momentum as _momentum
 from ..arrays import A, Array
-from ..execution.base_velocity import ACCELERATION, COLUMNS, CONFIGURATION, RATE, VELOCITY, Axes
 from ..execution.batched import batched
-from ..execution.call import Call
+from ..execution.request.base_velocity import (
+    ACCELERATION,
+    COLUMNS,
+    CONFIGURATION,
+    RATE,
+    VELOCITY,
+    Axes,
+)
+from ..execution.request.call import Call
 from ..model import Model
 from ..model.description import ModelError
 from ..model.params import Params

@@ -11,9 +11,16 @@ from typing import Any
 
 from ..algorithms import com as _com
 from ..arrays import A, Array
-from ..execution.base_velocity import ACCELERATION, BIAS, COLUMNS, CONFIGURATION, VELOCITY, Axes
 from ..execution.batched import batched
-from ..execution.call import Call
+from ..execution.request.base_velocity import (
+    ACCELERATION,
+    BIAS,
+    COLUMNS,
+    CONFIGURATION,
+    VELOCITY,
+    Axes,
+)
+from ..execution.request.call import Call
 from ..model import Model
 from ..model.description import ModelError
 from ..model.params import Params

@@ -10,11 +10,11 @@ from typing import Any, Literal, get_args
 from ..arrays import Array, views
 from ..arrays.libraries import library_for
 from ..execution.batched import Function, described
-from ..execution.call import Call, derived, inputs_of, result_names
-from ..execution.compiling import Kernel, load_all
-from ..execution.kernel_cache import start_kernel_cache
-from ..execution.launch import prepare
-from ..execution.native_call import compile_c_functions
+from ..execution.compile.compiling import Kernel, load_all
+from ..execution.compile.kernel_cache import start_kernel_cache
+from ..execution.launch.launch import prepare
+from ..execution.repeat.native_call import compile_c_functions
+from ..execution.request.call import Call, derived, inputs_of, result_names
 from ..model import Model
 
 Precision = Literal["float32", "float64"]

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import overload
 
 from ..algorithms.contact_rows import ContactPoint
-from ..execution.remembered import told_by_value
+from ..execution.repeat.remembered import told_by_value
 from ..formats.meshes.mesh_hulls import hull_points
 from ..model import Model
 from ..model.collision_points import collision_spheres

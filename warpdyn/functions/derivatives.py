@@ -10,8 +10,8 @@ from ..algorithms import aba_derivatives as _aba_derivatives
 from ..algorithms import rnea_derivatives as _rnea_derivatives
 from ..arrays import A, Array
 from ..execution.batched import batched, described
-from ..execution.call import Call, Forces, Gravity, derived, inputs_of, result_names
 from ..execution.edges import carry_out
+from ..execution.request.call import Call, Forces, Gravity, derived, inputs_of, result_names
 from ..model import Model
 from ..model.params import Params
 from .dynamics import refuse_unmoved

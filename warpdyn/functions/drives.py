@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 from ..algorithms.implicit_forces import Stop
 from ..algorithms.joint_rows import Bounds
 from ..algorithms.passive_forces import dry_friction
-from ..execution.evaluate import tree_of
+from ..execution.request.evaluate import tree_of
 from ..model import Model
 from ..model.description import Limits
 from ..model.params import Params

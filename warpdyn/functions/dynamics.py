@@ -14,10 +14,17 @@ from ..algorithms import mass_matrix_inverse as _mass_matrix_inverse
 from ..algorithms import passive_forces as _passive_forces
 from ..algorithms import rnea as _rnea
 from ..arrays import A, Array
-from ..execution.base_velocity import ACCELERATION, BIAS_FORCE, CONFIGURATION, FORCE, RATE, VELOCITY
 from ..execution.batched import batched
-from ..execution.call import Call, Forces, Gravity, Solves
-from ..execution.evaluate import tree_of
+from ..execution.request.base_velocity import (
+    ACCELERATION,
+    BIAS_FORCE,
+    CONFIGURATION,
+    FORCE,
+    RATE,
+    VELOCITY,
+)
+from ..execution.request.call import Call, Forces, Gravity, Solves
+from ..execution.request.evaluate import tree_of
 from ..model import Model
 from ..model.checks import freed_twice
 from ..model.description import ModelError

@@ -18,8 +18,8 @@ from ..codegen.exported_header import (
     needed_of_a_library,
 )
 from ..codegen.portable import LOCAL, RESERVED, Style, refused
-from ..execution.call import Call, input_shapes
-from ..execution.evaluate import record_call
+from ..execution.request.call import Call, input_shapes
+from ..execution.request.evaluate import record_call
 from ..model import Model
 from .compile_ahead import Precision, call_on_zeros, zeros_of
 from .identifiers import identifier

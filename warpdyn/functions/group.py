@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, overload
 from ..arrays import A, Array, View, views
 from ..arrays.libraries import library_of
 from ..execution.batched import bind, described
-from ..execution.call import input_shapes, inputs_of
-from ..execution.evaluate import record_call, result_shapes
-from ..execution.job import BoundCall, Constants
+from ..execution.launch.job import BoundCall, Constants
+from ..execution.request.call import input_shapes, inputs_of
+from ..execution.request.evaluate import record_call, result_shapes
 from ..model import Model
 
 

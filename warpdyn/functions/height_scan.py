@@ -9,9 +9,9 @@ import numpy as np
 from ..algorithms import height_scan as _height_scan
 from ..arrays import A, Array, views
 from ..arrays.libraries import NUMPY, library_of
-from ..execution.base_velocity import CONFIGURATION
 from ..execution.batched import batched
-from ..execution.call import Call
+from ..execution.request.base_velocity import CONFIGURATION
+from ..execution.request.call import Call
 from ..model import Model
 from ..model.params import Params
 from .frame_options import of_link

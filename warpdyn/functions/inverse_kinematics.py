@@ -14,7 +14,7 @@ import numpy as np
 from ..algorithms import inverse_kinematics as _ik
 from ..arrays import A, Array, views
 from ..execution.batched import batched
-from ..execution.call import Call
+from ..execution.request.call import Call
 from ..model import Model
 from ..model.coordinate_ranges import coordinate_ranges
 from ..model.params import Params

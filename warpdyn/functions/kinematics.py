@@ -19,9 +19,16 @@ from ..algorithms import jacobian_derivative as _derivative
 from ..algorithms import manipulability as _manipulability
 from ..algorithms.frames import PARTS, Part, of_several
 from ..arrays import A, Array
-from ..execution.base_velocity import ACCELERATION, BIAS, COLUMNS, CONFIGURATION, RATE, VELOCITY
 from ..execution.batched import batched
-from ..execution.call import Call
+from ..execution.request.base_velocity import (
+    ACCELERATION,
+    BIAS,
+    COLUMNS,
+    CONFIGURATION,
+    RATE,
+    VELOCITY,
+)
+from ..execution.request.call import Call
 from ..model import Model
 from ..model.params import Params
 from ..model.reference_frames import Reference, one_of, reference_of

@@ -11,11 +11,11 @@ import numpy as np
 
 from ..algorithms import manifold as _manifold
 from ..arrays import A, Array, random_rows, views
-from ..execution.argument_checks import check_model
-from ..execution.base_velocity import CONFIGURATION, VELOCITY
 from ..execution.batched import batched
-from ..execution.call import Call
-from ..execution.kernel_cache import start_kernel_cache
+from ..execution.compile.kernel_cache import start_kernel_cache
+from ..execution.request.argument_checks import check_model
+from ..execution.request.base_velocity import CONFIGURATION, VELOCITY
+from ..execution.request.call import Call
 from ..model import Model
 from ..model.coordinate_ranges import coordinate_ranges, orientation_columns
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ..algorithms import momentum_observer as _observer
 from ..arrays import A, Array
-from ..execution.base_velocity import CONFIGURATION, FORCE
 from ..execution.batched import batched
-from ..execution.call import Call, Forces, Gravity
+from ..execution.request.base_velocity import CONFIGURATION, FORCE
+from ..execution.request.call import Call, Forces, Gravity
 from ..model import Model
 from ..model.params import Params
 from ..model.reference_frames import Reference

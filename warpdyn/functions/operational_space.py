@@ -14,10 +14,10 @@ from ..algorithms.aba import generic_configurations
 from ..algorithms.frames import PARTS, Part
 from ..algorithms.jacobian import jacobian
 from ..arrays import A, Array
-from ..execution.base_velocity import CONFIGURATION, UNCHANGED, VELOCITY
 from ..execution.batched import batched
-from ..execution.call import Call, Forces, Gravity
-from ..execution.evaluate import tree_of
+from ..execution.request.base_velocity import CONFIGURATION, UNCHANGED, VELOCITY
+from ..execution.request.call import Call, Forces, Gravity
+from ..execution.request.evaluate import tree_of
 from ..model import Model
 from ..model.description import ModelError
 from ..model.params import Params

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..algorithms.contact_rows import ContactPoint
-from ..execution.evaluate import tree_of
+from ..execution.request.evaluate import tree_of
 from ..model import Model
 from ..model.tree import WORLD
 from .dynamics import refuse_unmoved

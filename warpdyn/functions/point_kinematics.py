@@ -15,9 +15,9 @@ from ..algorithms.contact_rows import ContactPoint
 from ..algorithms.fk import fk
 from ..algorithms.frames import PARTS, Part, of_several
 from ..arrays import A, Array
-from ..execution.base_velocity import COLUMNS, CONFIGURATION, RATE, VELOCITY
 from ..execution.batched import batched
-from ..execution.call import Call
+from ..execution.request.base_velocity import COLUMNS, CONFIGURATION, RATE, VELOCITY
+from ..execution.request.call import Call
 from ..model import Model
 from ..model.params import Params
 from ..model.reference_frames import Reference, one_of, reference_of

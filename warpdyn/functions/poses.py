@@ -8,7 +8,7 @@ from typing import Any, get_args
 from ..algorithms import poses as _poses
 from ..arrays import A, Array
 from ..execution.batched import batched
-from ..execution.call import Call
+from ..execution.request.call import Call
 from ..model import Model
 from ..model.description import Link
 from ..model.structure import QuaternionOrder

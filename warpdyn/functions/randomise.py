@@ -14,8 +14,8 @@ import warp as wp
 
 from ..arrays import Array, random_laws, views
 from ..arrays.random_laws import Law
-from ..execution.call import STANDARD_GRAVITY
-from ..execution.kernel_cache import start_kernel_cache
+from ..execution.compile.kernel_cache import start_kernel_cache
+from ..execution.request.call import STANDARD_GRAVITY
 from ..model import Model
 from ..model.description import Joint, Link, look_up
 from ..model.params import Params

@@ -12,9 +12,15 @@ from collections.abc import Sequence
 
 from ..algorithms import regressors as _regressors
 from ..arrays import A, Array
-from ..execution.base_velocity import ACCELERATION, CONFIGURATION, FORCE, UNCHANGED, VELOCITY
 from ..execution.batched import batched
-from ..execution.call import Call, Gravity
+from ..execution.request.base_velocity import (
+    ACCELERATION,
+    CONFIGURATION,
+    FORCE,
+    UNCHANGED,
+    VELOCITY,
+)
+from ..execution.request.call import Call, Gravity
 from ..model import Model
 from ..model.description import several
 from ..model.params import Params

@@ -10,7 +10,7 @@ from ..algorithms import configurations as _configurations
 from ..algorithms import representations as _representations
 from ..arrays import A, Array
 from ..execution.batched import batched
-from ..execution.call import Call
+from ..execution.request.call import Call
 from ..model import Model
 from ..model.conventions import CONVENTIONS, ColumnMap, OtherLibrary, column_map
 from ..model.reference_frames import REFERENCES, Reference, reference_of

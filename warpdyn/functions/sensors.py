@@ -11,9 +11,9 @@ from ..algorithms import link_contact_forces as _contacts
 from ..algorithms.contact_rows import ContactPoint
 from ..algorithms.guarded_step import Measured
 from ..arrays import A, Array
-from ..execution.base_velocity import ACCELERATION, CONFIGURATION, VELOCITY
 from ..execution.batched import batched
-from ..execution.call import Call, Gravity
+from ..execution.request.base_velocity import ACCELERATION, CONFIGURATION, VELOCITY
+from ..execution.request.call import Call, Gravity
 from ..model import Model
 from ..model.description import several
 from ..model.params import Params

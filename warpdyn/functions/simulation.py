@@ -11,12 +11,12 @@ import numpy as np
 from ..algorithms.contact_rows import ContactPoint
 from ..algorithms.guarded_step import guarded_step
 from ..arrays import Array, views
-from ..execution.argument_checks import check_model
 from ..execution.batched import described
-from ..execution.call import Call, Forces, Gravity
 from ..execution.config import config
-from ..execution.launch import prepare
-from ..execution.state_checks import check_arrays, check_signs, check_state
+from ..execution.launch.launch import prepare
+from ..execution.launch.state_checks import check_arrays, check_signs, check_state
+from ..execution.request.argument_checks import check_model
+from ..execution.request.call import Call, Forces, Gravity
 from ..model import Model
 from ..model.params import Params
 from ..model.structure import start_of

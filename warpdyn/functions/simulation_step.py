@@ -9,9 +9,9 @@ from ..algorithms.contact_rows import ContactPoint
 from ..algorithms.semi_implicit_step import Scene
 from ..algorithms.substeps import substeps as _substeps
 from ..arrays import Array
-from ..execution.base_velocity import CONFIGURATION, FORCE, VELOCITY
 from ..execution.batched import batched
-from ..execution.call import Call, Forces, Gravity
+from ..execution.request.base_velocity import CONFIGURATION, FORCE, VELOCITY
+from ..execution.request.call import Call, Forces, Gravity
 from ..model import Model
 from ..model.params import Params
 from ..model.reference_frames import one_of

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from ..algorithms.contact_rows import ContactPoint
 from ..algorithms.smooth_dynamics import state_derivative as _state_derivative
 from ..arrays import Array
-from ..execution.base_velocity import ACCELERATION, CONFIGURATION, FORCE, VELOCITY
 from ..execution.batched import batched
-from ..execution.call import Call, Forces, Gravity
+from ..execution.request.base_velocity import ACCELERATION, CONFIGURATION, FORCE, VELOCITY
+from ..execution.request.call import Call, Forces, Gravity
 from ..model import Model
 from ..model.params import Params
 from .drives import PD, drive_arrays

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import A, Array, random_rows, views
-from ..execution.argument_checks import check_model
-from ..execution.state_checks import check_state
+from ..execution.launch.state_checks import check_state
+from ..execution.request.argument_checks import check_model
 from ..model import Model
 from ..model.joints import FLOATING
 from .manifold import UNIT_BOX, Box, random_configuration

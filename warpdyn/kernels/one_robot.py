@@ -12,8 +12,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..execution.batched import FUNCTIONS, Function
-from ..execution.call import Call, gather, input_shapes
-from ..execution.evaluate import evaluate, record_call
+from ..execution.request.call import Call, gather, input_shapes
+from ..execution.request.evaluate import evaluate, record_call
 from ..model import Model
 from ..model.lumping import build_tree
 from ..model.params import Params

@@ -17,12 +17,12 @@ import numpy as np
 
 from ..arrays.libraries import library_of
 from ..arrays.protocol import dtype_name
-from ..execution.argument_checks import listed
 from ..execution.batched import Function
-from ..execution.call import Call, input_shapes
-from ..execution.evaluate import record_call
-from ..execution.leading import first_leading
-from ..execution.remembered import value_key
+from ..execution.launch.leading import first_leading
+from ..execution.repeat.remembered import value_key
+from ..execution.request.argument_checks import listed
+from ..execution.request.call import Call, input_shapes
+from ..execution.request.evaluate import record_call
 from ..model import Model
 from ..model.params import Params
 from ..model.tree import Tree

@@ -12,7 +12,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from ..execution.kernel_cache import start_kernel_cache
+from ..execution.compile.kernel_cache import start_kernel_cache
 from ..logs.opening import open_log
 from ..logs.records import LogError
 from ..model import Model

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..execution.call import input_shapes
-from ..execution.evaluate import record_call
+from ..execution.request.call import input_shapes
+from ..execution.request.evaluate import record_call
 from ..kernels.own_kernel import OwnKernel
 from .environment_step import EnvironmentStep
 from .observation import terms_of

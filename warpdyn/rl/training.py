@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import torch
 from rsl_rl.algorithms import PPO
 
-from ..execution.announcements import say
+from ..execution.compile.announcements import say
 from .checkpoint import differences, installed_version, plain, read_checkpoint, unusable
 from .recipe import Recipe
 from .rsl_rl import RslEnv

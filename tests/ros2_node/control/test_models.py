@@ -14,8 +14,8 @@ from fleets import feed, launch, panda_settings, wheel_text
 
 from ros2_node.control.models import LARGEST_TEXT, Event, Models
 from ros2_node.control.settings import Settings
-from warpdyn.execution import compiler_process
-from warpdyn.execution.compiler_process import _Compiler
+from warpdyn.execution.compile import compiler_process
+from warpdyn.execution.compile.compiler_process import _Compiler
 
 
 def step(models, settings, patience=60.0):

@@ -104,7 +104,7 @@ def test_two_hundred_loads_make_no_kernel_and_keep_no_memory(monkeypatch):
 
     for k in range(1, 21):
         carry(k)
-    monkeypatch.setattr("warpdyn.execution.launch._make_kernel", made)
+    monkeypatch.setattr("warpdyn.execution.launch.launch._make_kernel", made)
     gc.collect()
     before = resident()
     for k in range(21, 221):

@@ -187,7 +187,7 @@ def test_loads_on_links_that_were_warm_before_make_no_kernel(monkeypatch):
     def made(*arguments, **options):
         raise AssertionError("a kernel is made")
 
-    monkeypatch.setattr("warpdyn.execution.launch._make_kernel", made)
+    monkeypatch.setattr("warpdyn.execution.launch.launch._make_kernel", made)
     for k in range(1, 4):
         supervisor.change({"payload.link": "panda_link5", "payload.mass": float(k)})
         assert settled(supervisor) is Event.PAYLOAD, supervisor.models.refusal

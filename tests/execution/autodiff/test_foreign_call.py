@@ -1,0 +1,175 @@
+"""Kernels called by XLA: what calls from Python give, on one thread and several, in a `compiling` block too."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+from weakref import ref
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+from warpdyn.execution import threads
+from warpdyn.execution.autodiff import foreign_call, jax_gradients
+from warpdyn.execution.batched import Function
+
+jax = pytest.importorskip("jax")
+
+ARM = wd.load_robot("ur5e")
+
+
+def drawn(count: int, seed: int) -> list[np.ndarray]:
+    """q, v and a of the arm."""
+    draw = np.random.default_rng(seed)
+    return [draw.uniform(-1.0, 1.0, (count, 6)).astype(np.float32) for _ in range(3)]
+
+
+def of_jax(arrays: list[np.ndarray]) -> list[Any]:
+    return [jax.numpy.asarray(x) for x in arrays]
+
+
+def without_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From here on no Python function launches a kernel."""
+
+    def launch(*args: Any) -> None:
+        raise AssertionError("a kernel was launched by Python")
+
+    monkeypatch.setattr("warpdyn.execution.launch.job.Job.launch_once", launch)
+
+
+@pytest.mark.parametrize("count", [1, 7, 20_011])
+@pytest.mark.parametrize("number", [1, 3, None])
+def test_jit_launches_without_python(
+    count: int, number: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every robot's row is what NumPy gets, bit for bit, whoever of XLA's threads took it."""
+    first, second = drawn(count, 1), drawn(count, 2)
+    wanted = wd.rnea(ARM, *second)
+    run = jax.jit(lambda *x: wd.rnea(ARM, *x))
+    monkeypatch.setattr(threads, "ENOUGH", 0.0 if count > 100 else threads.ENOUGH)
+    monkeypatch.setattr(threads, "SLICE", 1e-6)
+    before = threads._wanted.value
+    try:
+        wd.set_num_threads(number)
+        run(*of_jax(first))
+        without_python(monkeypatch)
+        assert np.array_equal(run(*of_jax(second)), wanted)
+    finally:
+        wd.set_num_threads(before or None)
+
+
+SHAPES: dict[str, Any] = {
+    "rows": lambda x: ((ARM, *x), {}),
+    "one robot": lambda x: ((ARM, *(y[0] for y in x)), {}),
+    "trajectories": lambda x: ((ARM, *(y.reshape(2, -1, 6) for y in x)), {}),
+    "one row for all": lambda x: ((ARM, x[0], x[1][0], x[2]), {}),
+    "one array for two": lambda x: ((ARM, x[0], x[1], x[1]), {}),
+    "at rest": lambda x: ((ARM, x[0], None, x[2]), {}),
+    "gravity": lambda x: ((ARM, *x), {"gravity": [0.0, 0.0, -3.7]}),
+    "its gravity each": lambda x: ((ARM, *x), {"gravity": x[0][:, :3]}),
+    "forces": lambda x: ((ARM, *x), {"f_ext": {"wrist_3_link": 2 * x[1], "forearm_link": -x[2]}}),
+    "params": lambda x: (
+        (ARM, *x),
+        {"params": ARM.params(mass={"forearm_link": x[0][:, 0] + 3.0})},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SHAPES)
+def test_plain_calls_are_remembered(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The third call of a kind is XLA's, and gives what NumPy gets."""
+    given = [SHAPES[case](of_jax(drawn(6, seed))) for seed in (1, 2, 3)]
+    wd.gravity_torques(ARM, given[0][0][1])  # by which JAX' arrays are known
+    args, words = SHAPES[case](drawn(6, 3))
+    wanted = wd.rnea(*args, **words)
+    for args, words in given[:2]:
+        wd.rnea(*args, **words)
+    without_python(monkeypatch)
+    args, words = given[2]
+    found = wd.rnea(*args, **words)
+    assert isinstance(found, jax.Array) and found.shape == wanted.shape
+    assert np.array_equal(found, wanted)
+
+
+def test_remembered_calls_of_many_robots_and_results() -> None:
+    """All of a batch that earlier calls shared out; several results; a result by names."""
+    wanted = wd.rnea_derivatives(ARM, *drawn(9_000, 3))
+    for seed in (1, 2, 3):
+        found = wd.rnea_derivatives(ARM, *of_jax(drawn(9_000, seed)))
+    assert len(found) == len(wanted)
+    assert all(np.array_equal(x, y) for x, y in zip(found, wanted, strict=True))
+
+
+def test_a_remembered_call_in_a_trace() -> None:
+    """Arrays that JAX does not follow may be constants of a compiled function."""
+    arrays = of_jax(drawn(2, 1))
+    for _ in range(3):
+        outside = wd.rnea(ARM, *arrays)
+    found = jax.jit(lambda scale: scale * wd.rnea(ARM, *arrays))(2.0)
+    assert np.array_equal(found, 2.0 * outside)
+
+
+def test_a_model_is_not_kept_by_remembered_calls() -> None:
+    """Nobody else holds it: it goes, and what was remembered of it goes, too."""
+    model, arrays = wd.load_robot("ur5e"), of_jax(drawn(2, 1))
+    assert isinstance(wd.rnea, Function)
+    known = len(wd.rnea._known_calls)
+    for _ in range(3):
+        wd.rnea(model, *arrays)
+    assert len(wd.rnea._known_calls) == known + 1
+    gone = ref(model)
+    del model
+    gc.collect()
+    assert gone() is None and len(wd.rnea._known_calls) == known
+
+
+def test_kernels_of_a_block_are_compiled_at_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In it a jitted function gives zeros; after it the same one runs the kernel."""
+    arrays = of_jax(drawn(3, 4))
+    run = jax.jit(lambda *x: wd.rnea(ARM, *x, gravity=[0.0, 0.0, -1.6]))
+    with wd.compiling():
+        assert not np.any(run(*arrays))
+    wanted = wd.rnea(ARM, *drawn(3, 4), gravity=[0.0, 0.0, -1.6])
+    assert np.array_equal(run(*arrays), wanted)
+    without_python(monkeypatch)
+    assert np.array_equal(run(*arrays), wanted)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_kernel_that_cannot_be_compiled_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Noted in a block that raised, and its compile fails later: no result, and where to look."""
+    arrays = of_jax(drawn(3, 4))
+    run = jax.jit(lambda *x: wd.rnea(ARM, *x, gravity=[0.0, 0.0, -1.6]))
+    with pytest.raises(ZeroDivisionError), wd.compiling():
+        run(*arrays)
+        raise ZeroDivisionError
+
+    def fail(call: Any) -> int:
+        raise OSError("no room")
+
+    monkeypatch.setattr(foreign_call.ForeignCall, "_load", fail)
+    with pytest.raises(Exception, match="a kernel of warpdyn could not be compiled: see stderr"):
+        run(*arrays).block_until_ready()
+
+
+def test_debug_looks_at_numbers_inside_jit() -> None:
+    """A function compiled in debug mode refuses what is not finite, as it did before."""
+    bad = of_jax(drawn(3, 4))
+    bad[0] = bad[0].at[1, 2].set(np.nan)
+    wd.config.debug = True
+    try:
+        with pytest.raises(Exception, match="q"):
+            jax.jit(lambda *x: wd.rnea(ARM, *x))(*bad).block_until_ready()
+    finally:
+        wd.config.debug = False
+
+
+def test_where_warp_does_not_tell_addresses_python_is_called(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nothing is lost but time."""
+    monkeypatch.setattr(jax_gradients, "_registered", lambda: False)
+    arrays = drawn(5, 6)
+    found = jax.jit(lambda *x: wd.rnea(ARM, *x))(*of_jax(arrays))
+    assert np.array_equal(found, wd.rnea(ARM, *arrays))

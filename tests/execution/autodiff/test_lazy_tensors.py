@@ -1,0 +1,275 @@
+"""Tensors whose memory does not hold their numbers: Torch's lazy negation, lazy zeros, and functionalised
+tensors. A call reads the numbers that Torch shows, or refuses, on every path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from torch_calls import ARM, asking, drawn, gradients, parts, same
+
+import warpdyn as wd
+
+torch = pytest.importorskip("torch")
+
+from warpdyn.execution.autodiff.torch_native import torch_words  # noqa: E402
+from warpdyn.execution.launch.launch import prepare  # noqa: E402
+
+B = 4
+CALLS = 5
+"""From the third call on a call is remembered, and small ones go by the C function."""
+
+
+def imaginary(x: Any) -> Any:
+    """The same numbers as the imaginary part of a conjugate."""
+    lazy = torch.complex(torch.zeros_like(x), -x).conj().imag
+    assert lazy.is_neg()
+    return lazy
+
+
+def of_an_adjoint(x: Any) -> Any:
+    """The same numbers as the imaginary part of a conjugate transpose, with other strides."""
+    lazy = torch.complex(torch.zeros_like(x), -x).mT.contiguous().mH.imag
+    assert lazy.is_neg()
+    return lazy
+
+
+def zeros(x: Any) -> Any:
+    """Zeros of that shape that have no memory."""
+    return torch._efficientzerotensor(tuple(x.shape), dtype=x.dtype)
+
+
+LAZY: dict[str, Callable[[Any], Any]] = {
+    "conj().imag": imaginary,
+    "mH.imag": of_an_adjoint,
+    "zeros": zeros,
+}
+lazily = pytest.mark.parametrize("lazy", LAZY.values(), ids=LAZY)
+
+
+@wd.kernel
+def turned(robot: wd.Robot, q: np.ndarray, v: np.ndarray) -> Any:
+    return robot.rnea(q, v, 2.0 * v)
+
+
+@lazily
+@pytest.mark.parametrize("which", range(3))
+def test_each_call_reads_the_numbers_that_torch_shows(
+    lazy: Callable[[Any], Any], which: int
+) -> None:
+    """The first call, those that are checked, and those after a plain one is known to the C function."""
+    for function in (wd.rnea, wd.crba, wd.fk):
+        for call in range(2 * CALLS):
+            arrays = drawn(B, call)
+            arrays = arrays if function is wd.rnea else arrays[:1]
+            if call > CALLS:
+                which = min(which, len(arrays) - 1)
+                arrays[which] = lazy(arrays[which])
+            found = function(ARM, *arrays)
+            wanted = function(ARM, *(x.clone().numpy() for x in arrays))
+            assert np.array_equal(found.numpy(), wanted)
+
+
+@lazily
+def test_a_call_that_was_never_made_otherwise(lazy: Callable[[Any], Any]) -> None:
+    """A call by lazy tensors alone is not remembered as one by plain tensors."""
+    for call in range(CALLS):
+        arrays = [lazy(x) for x in drawn(3, call)]
+        assert torch.equal(wd.rnea(ARM, *arrays), wd.rnea(ARM, *(x.clone() for x in arrays)))
+        plain = drawn(3, call)
+        assert np.array_equal(
+            wd.rnea(ARM, *plain).numpy(), wd.rnea(ARM, *(x.numpy() for x in plain))
+        )
+
+
+@lazily
+@pytest.mark.parametrize("function", (wd.rnea, wd.aba), ids=("rnea", "aba"))
+def test_gradients_of_lazy_tensors(lazy: Callable[[Any], Any], function: Any) -> None:
+    """A lazy tensor that requires a gradient, as a leaf and as a result of other operations."""
+    for call in range(CALLS):
+        plain = asking(B, call)
+        leaf = [lazy(x.detach()).requires_grad_() for x in plain]
+        copies = [x.detach().clone().requires_grad_() for x in leaf]
+        found, wanted = function(ARM, *leaf), function(ARM, *copies)
+        assert torch.equal(found, wanted)
+        assert same(gradients(found, leaf), gradients(wanted, copies))
+        if lazy is not zeros:  # which have no history
+            found = gradients(function(ARM, *map(lazy, plain)), plain)
+            assert same(found, gradients(function(ARM, *plain), plain))
+
+
+@lazily
+@pytest.mark.parametrize("function", (wd.rnea, wd.aba), ids=("rnea", "aba"))
+def test_lazy_cotangents(lazy: Callable[[Any], Any], function: Any) -> None:
+    """A cotangent is what Torch's other operations make it, after plain ones and between them."""
+    for call in range(2 * CALLS):
+        x = asking(B, call)
+        w = drawn(B, call + 100)[0]
+        w = lazy(w) if call % 2 or call > CALLS else w
+        found = torch.autograd.grad(function(ARM, *x), x, w)
+        wanted = torch.autograd.grad(function(ARM, *x), x, w.clone())
+        assert same(found, wanted)
+
+
+def test_a_cotangent_of_a_complex_loss() -> None:
+    """Torch itself hands a lazily negated cotangent back: nothing that a user would see."""
+    for call in range(CALLS):
+        x = asking(B, call)
+
+        def loss(tau: Any) -> Any:
+            z = torch.complex(tau, tau * tau)
+            return (z * z.conj() * (1 + 2j)).real.sum()
+
+        found = torch.autograd.grad(loss(wd.rnea(ARM, *x)), x)
+        tau = wd.rnea(ARM, *x)
+        plain = tau.detach().requires_grad_()
+        (w,) = torch.autograd.grad(loss(plain), plain)
+        assert same(found, torch.autograd.grad(tau, x, w.clone()))
+
+
+@lazily
+def test_saved_tensors_that_hooks_make_lazy(lazy: Callable[[Any], Any]) -> None:
+    """A hook may hand back the saved numbers as a lazy view."""
+    if lazy is zeros:
+        pytest.skip("zeros are other numbers")
+    for call in range(CALLS):
+        x = asking(B, call)
+        with torch.autograd.graph.saved_tensors_hooks(lambda t: t.clone(), lazy):
+            result = wd.rnea(ARM, *x)
+        found = gradients(result, x)
+        assert same(found, gradients(wd.rnea(ARM, *x), x))
+
+
+@lazily
+def test_transforms_and_forward_mode(lazy: Callable[[Any], Any]) -> None:
+    q, v, a = drawn(B, 1)
+    lazies = [lazy(x) for x in (q, v, a)]
+    copies = [x.clone() for x in lazies]
+
+    def torques(*x: Any) -> Any:
+        return wd.rnea(ARM, *x)
+
+    assert torch.equal(torch.func.vmap(torques)(*lazies), torch.func.vmap(torques)(*copies))
+    _, found = torch.func.jvp(torques, (q, v, a), tuple(lazies))
+    _, wanted = torch.func.jvp(torques, (q, v, a), tuple(copies))
+    assert torch.equal(found, wanted)
+    total = torch.func.grad(lambda *x: torques(*x).square().sum())
+    assert torch.equal(total(*lazies), total(*copies))
+
+
+@lazily
+def test_named_derivatives(lazy: Callable[[Any], Any]) -> None:
+    q, v, a = drawn(B, 2)
+    w, t = lazy(drawn(B, 3)[0]), lazy(drawn(B, 4)[0])
+    assert same(
+        wd.vjp(wd.rnea, ARM, lazy(q), v, a, cotangents=w),
+        wd.vjp(wd.rnea, ARM, lazy(q).clone(), v, a, cotangents=w.clone()),
+    )
+    assert same(
+        wd.jvp(wd.rnea, ARM, lazy(q), v, a, tangents={"q": t}),
+        wd.jvp(wd.rnea, ARM, lazy(q).clone(), v, a, tangents={"q": t.clone()}),
+    )
+
+
+@lazily
+def test_params_forces_own_kernels_and_the_oracle(
+    lazy: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    q, v, a = drawn(B, 5)
+    link = ARM.link_names[-1]
+    mass, push = lazy(q[:, :1].abs())[:, 0], lazy(torch.cat([q, v, a], 1))
+    for _ in range(CALLS):
+        found, wanted = (
+            wd.rnea(ARM, q, v, a, params=ARM.params(mass={link: m}), f_ext={link: f})
+            for m, f in ((mass, push), (mass.clone(), push.clone()))
+        )
+        assert torch.equal(found, wanted)
+        assert same(turned(ARM, q, lazy(v)), turned(ARM, q, lazy(v).clone()))
+    everything = lazy(q.abs()[:, :1].expand(B, ARM.nlinks).contiguous())
+    found, wanted = (
+        wd.crba(ARM, q, params=ARM.params(mass=x)) for x in (everything, everything.clone())
+    )
+    assert torch.equal(found, wanted)
+    wanted = wd.rnea(ARM, lazy(q).clone(), v, a)
+    np.testing.assert_allclose(wd.oracle(wd.rnea, ARM, lazy(q), v, a), wanted, rtol=0, atol=1e-12)
+    monkeypatch.setattr(wd.config, "debug", True)
+    assert torch.equal(wd.rnea(ARM, lazy(q), v, a), wanted)
+
+
+@lazily
+def test_a_simulation_reads_what_is_assigned(lazy: Callable[[Any], Any]) -> None:
+    """`sim.q[:] = lazy` is Torch's own copy; a lazy array among its numbers is refused."""
+    q = lazy(drawn(B, 11)[0])
+    sims = [wd.Simulation(ARM, B, like=torch.zeros(1, dtype=q.dtype), points=[]) for _ in range(2)]
+    for sim, x in zip(sims, (q, q.clone()), strict=True):
+        sim.q[:] = x
+        sim.step()
+    assert torch.equal(sims[0].q, sims[1].q)
+    push = {ARM.link_names[-1]: lazy(torch.ones(B, 6, dtype=q.dtype))}
+    with pytest.raises(ValueError, match=r"bind reads arrays where they lie"):
+        wd.Simulation(ARM, B, like=q.clone(), points=[], f_ext=push).step()
+
+
+@lazily
+def test_bound_calls_and_results_refuse_lazy_tensors(lazy: Callable[[Any], Any]) -> None:
+    """What is read or written where it lies must hold its numbers there."""
+    q, v, a = drawn(B, 6)
+    with pytest.raises(ValueError, match=r"could read a copy of v only: .*lazy"):
+        wd.bind(wd.rnea, ARM, q, lazy(v), a)
+    for _ in range(CALLS):
+        wd.rnea(ARM, q, v, a, out=torch.empty_like(q))
+        with pytest.raises((ValueError, NotImplementedError), match=r"^out .*lazy"):
+            wd.rnea(ARM, q, v, a, out=lazy(torch.empty_like(q)))
+    with pytest.raises((ValueError, NotImplementedError), match=r"^out .*lazy"):
+        wd.bind(wd.rnea, ARM, q, v, a, out=lazy(torch.empty_like(q)))
+
+
+def test_functionalised_tensors_are_refused_by_name() -> None:
+    """They have no memory; the process goes on."""
+    q, v, a = drawn(B, 7)
+    for _ in range(CALLS):
+        wd.rnea(ARM, q, v, a)
+        with pytest.raises(NotImplementedError, match=r"^v is a functionalised tensor"):
+            wd.rnea(ARM, q, torch._to_functional_tensor(v), a)
+        with pytest.raises(NotImplementedError, match=r"^out is a functionalised tensor"):
+            wd.rnea(ARM, q, v, a, out=torch._to_functional_tensor(torch.empty_like(a)))
+
+
+def test_storage_without_bytes_is_refused() -> None:
+    q, v, a = drawn(B, 8)
+    for _ in range(CALLS):
+        wd.rnea(ARM, q, v, a)
+    v.untyped_storage().resize_(0)
+    with pytest.raises(NotImplementedError, match=r"^v has no memory"):
+        wd.rnea(ARM, q, v, a)
+
+
+def test_a_tensor_without_numbers_is_refused_by_what_it_is() -> None:
+    q, v, a = drawn(B, 9)
+    with pytest.raises(ValueError, match=r"^v is on the device 'meta'.*fill it"):
+        wd.rnea(ARM, q, v.to("meta"), a)
+    with pytest.raises(ValueError, match=r"^q is on the device 'meta'"):
+        wd.rnea(ARM, q.to("meta"), v.to("meta"), a.to("meta"))
+
+
+def test_the_c_functions_know_lazy_tensors_by_their_keys() -> None:
+    """Calls by plain tensors still go by the C function: what is refused is not the whole path."""
+    if torch_words() is None:
+        pytest.skip("this Torch has no C functions")
+    before = len(wd.gravity_torques._native_calls.plans)
+    for call in range(CALLS):
+        wd.gravity_torques(ARM, drawn(B, call)[0])
+    assert len(wd.gravity_torques._native_calls.plans) == before + 1
+    args = (ARM, drawn(B, 1)[0])
+    found = wd.gravity_torques._native_calls.entry(args, {})
+    assert parts(found)[0].shape == (B, 2)
+    lazy = wd.gravity_torques._native_calls.entry((ARM, imaginary(args[1])), {})
+    assert not isinstance(lazy, torch.Tensor)
+
+
+def test_a_copied_input_is_named() -> None:
+    q, v, a = drawn(B, 10)
+    job = prepare(wd.rnea.describe(ARM, imaginary(q), v, a))
+    assert [*job.copied] == ["q"]

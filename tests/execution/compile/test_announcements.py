@@ -1,0 +1,93 @@
+"""Lines on stderr: when they come, and that they can be switched off."""
+
+from __future__ import annotations
+
+import io
+import sys
+import time
+
+import pytest
+
+import warpdyn as wd
+from warpdyn.execution.compile import announcements
+
+
+@pytest.fixture(autouse=True)
+def _switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wd.config, "compile_messages", True)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_what_is_quick_is_not_announced(capsys: pytest.CaptureFixture[str]) -> None:
+    """From a second on there is a line, with the seconds where they are known."""
+    with announcements.announced("working", 0.9):
+        pass
+    assert capsys.readouterr().err == ""
+    with announcements.announced("working", 3.4):
+        assert capsys.readouterr().err == "warpdyn: working, about 3 s\n"
+    with announcements.announced("working", None):
+        assert capsys.readouterr().err == "warpdyn: working\n"
+    assert capsys.readouterr() == ("", "")
+
+
+def test_the_switch_turns_every_line_off(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`wd.config.compile_messages = False`, for the process; `silent` for a block."""
+    with announcements.silent():
+        announcements.say("something")
+    assert wd.config.compile_messages
+    wd.config.compile_messages = False
+    monkeypatch.setattr(announcements, "WORTH_A_LINE", 0.01)
+    announcements.say("something")
+    with announcements.announced("working", 100.0), announcements.announced_late("recording"):
+        time.sleep(0.1)
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with announcements.announced("working", 100.0):
+        pass
+    assert capsys.readouterr().err == "" and sys.stderr.getvalue() == ""  # type: ignore[attr-defined]
+
+
+def test_what_takes_long_unforeseen_is_said_meanwhile(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a second; what ends before says nothing."""
+    with announcements.announced_late("recording"):
+        pass
+    monkeypatch.setattr(announcements, "WORTH_A_LINE", 0.05)
+    with announcements.announced_late("recording"):
+        for _ in range(200):
+            time.sleep(0.01)
+            if said := capsys.readouterr().err:
+                break
+    assert said == "warpdyn: recording\n" and capsys.readouterr().err == ""
+
+
+def test_a_terminal_has_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It moves while the work goes on, and is full when it is done."""
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr(announcements, "REFRESH", 0.01)
+    with announcements.announced("compiling x for y, once", 200.0):
+        for _ in range(500):
+            time.sleep(0.01)
+            if "1 of about 200 s" in screen.getvalue():
+                break
+        meanwhile = screen.getvalue()
+    assert "warpdyn: compiling x for y, once" in meanwhile and "1 of about 200 s" in meanwhile
+    assert "200 of about 200 s" not in meanwhile
+    assert "200 of about 200 s" in screen.getvalue()
+
+
+def test_a_bar_does_not_outlive_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its thread ends, and the error is the caller's."""
+    monkeypatch.setattr(sys, "stderr", screen := Terminal())
+    with pytest.raises(ValueError, match="broken"), announcements.announced("working", 200.0):
+        raise ValueError("broken")
+    written = screen.getvalue()
+    time.sleep(2 * announcements.REFRESH)
+    assert screen.getvalue() == written and "200 of" not in written

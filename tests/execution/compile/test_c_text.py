@@ -1,0 +1,27 @@
+"""C functions from the text of a kernel: loaded, and where they are."""
+
+from __future__ import annotations
+
+import pytest
+
+from warpdyn.codegen.arguments import HEADER
+from warpdyn.execution.compile.c_text import CText, c_text
+from warpdyn.execution.compile.kernel import Command
+
+
+def threads() -> CText | None:
+    """The functions of `native_threads`."""
+    first, count = HEADER.index("first"), HEADER.index("count")
+    return c_text("native_threads.h", "threads", 3, "threads", first=first, count=count)
+
+
+def test_each_function_is_in_a_place_of_its_own() -> None:
+    """None is the kernel that has told of them."""
+    text = threads()
+    assert text is not None and len({0, text.command.address, *text.addresses}) == 5
+    assert text.command.bounds
+
+
+def test_there_are_none_where_warp_does_not_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Command, "address", None)
+    assert threads() is None

@@ -1,0 +1,336 @@
+"""What is kept on disk belongs to the source that recorded and wrote it: all of that, and nothing else."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import pytest
+from robots import by_name
+from states import error, states
+
+import warpdyn as wd
+from warpdyn.algorithms import manifold, rnea
+from warpdyn.algorithms.frames import of_several
+from warpdyn.execution.compile import sealed_files
+from warpdyn.execution.compile.cache import (
+    RECORDING,
+    cache_directory,
+    data_files,
+    kept_programs,
+    modules_of,
+    source_files,
+)
+from warpdyn.execution.launch import launch
+from warpdyn.execution.launch.launch import kernel_source
+
+CLOSE = 1e-12
+"""Relative to the largest entry, float64 against the oracle."""
+
+Z2 = np.zeros((1, 2))
+
+PACKAGE = Path(wd.__file__).parent
+
+VERSION = """
+from warpdyn.functions.manifold import interpolate
+from warpdyn.execution.cache import RECORDING, modules_of, source_version
+from warpdyn.algorithms import manifold
+print(source_version(frozenset({*RECORDING, *modules_of(manifold.interpolate)})))
+"""
+
+
+def version(package: Path) -> str:
+    """The version of interpolate's text in a copy of the package."""
+    environment = {**os.environ, "PYTHONPATH": str(package.parent)}
+    done = subprocess.run(
+        [sys.executable, "-c", VERSION],
+        env=environment,
+        cwd=package.parent,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    ("file", "decides"),
+    [
+        ("algorithms/manifold.py", True),
+        ("algebra/scalar.py", True),
+        ("algebra/spatial.py", True),
+        ("codegen/lanes.py", True),
+        ("codegen/lanes.h", True),  # named by a module
+        ("codegen/transposes.h", True),  # named by a header
+        ("codegen/unnamed.h", False),
+        ("robots/panda.urdf", False),
+        ("algorithms/rnea.py", False),
+        ("cli/main.py", False),
+        ("functions/manifold.py", False),
+    ],
+)
+def test_a_changed_file_makes_new_programs_only_where_it_decides_them(
+    file: str, decides: bool, tmp_path: Path
+) -> None:
+    """A line in what a text, the recorder or the writer imports or names as a data file changes the
+    key; one anywhere else does not."""
+    copy = tmp_path / "warpdyn"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    before = version(copy)
+    with (copy / file).open("a") as source:
+        source.write("# changed\n")
+    assert (version(copy) != before) is decides
+
+
+def test_every_import_is_followed() -> None:
+    """As Python's own parser sees the imports, those inside functions too, each file's are among the files hashed."""
+    files = source_files([*RECORDING, rnea.__name__])
+    names = {
+        ".".join(("warpdyn", *p.relative_to(PACKAGE).with_suffix("").parts))
+        for p in PACKAGE.rglob("*.py")
+    }
+    for module, path in files.items():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom):
+                above = (
+                    module.split(".")[: -node.level]
+                    if path.name != "__init__.py"
+                    else module.split(".")
+                )
+                start = (
+                    ".".join([*above, *filter(None, [node.module])])
+                    if node.level
+                    else str(node.module)
+                )
+                imported = {start, *(f"{start}.{alias.name}" for alias in node.names)} & names
+                assert imported <= set(files), f"{module} imports {imported}"
+
+
+APART = ("portable.h", "foreign_call.h", "native_call.h", "native_threads.h", "shared_launch.h")
+
+
+def test_every_header_counts() -> None:
+    """Each C++ header of the package is named by a module that decides programs; but for those of
+    exported code, and of what XLA and Python call, which are no part of a kernel."""
+    named = {data for path in source_files(RECORDING).values() for data in data_files(path)}
+    apart = {PACKAGE / "codegen" / name for name in APART}
+    assert set(PACKAGE.rglob("*.h")) - apart <= named and not apart & named
+
+
+def test_what_is_wrapped_is_followed() -> None:
+    """A text made of another one belongs to both modules."""
+    assert modules_of(partial(rnea.rnea, gravity=(0, 0, 0))) == {rnea.__name__}
+    wrapped = of_several(manifold.interpolate)
+    assert modules_of(wrapped) == {of_several.__module__, manifold.__name__}
+
+
+SECOND_PROCESS = """
+import json, sys, numpy as np, warp as wp
+wp.config.quiet = True
+import warpdyn as wd
+from warpdyn.recording import program
+recorded = []
+record = program.record
+def counting(*args, **kwargs):
+    recorded.append(1)
+    return record(*args, **kwargs)
+program.record = counting
+wd.execution.evaluate.record = counting
+m = wd.load_robot("cartpole")
+z = np.zeros((5, 2))
+results = [wd.rnea(m, z, z, z), wd.crba(m, z), wd.aba(m, z, z, z), wd.fk(m, z)]
+results.append(wd.rnea(m, z, z, z, gravity=[0, 0, 1.0]))
+print(json.dumps([len(recorded), [r.tolist() for r in results]]))
+"""
+
+
+def files(*folders: Path) -> dict[str, tuple[int, int]]:
+    """Every file below the folders with its size and time of change."""
+    return {
+        str(p): (p.stat().st_size, p.stat().st_mtime_ns)
+        for f in folders
+        for p in f.rglob("*")
+        if p.is_file()
+    }
+
+
+def second_process(tmp_path: Path) -> list:
+    environment = {
+        **os.environ,
+        "WARPDYN_CACHE_DIR": str(tmp_path / "programs"),
+        "WARP_CACHE_PATH": str(tmp_path / "kernels"),
+        "PYTHONPATH": str(PACKAGE.parent),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", SECOND_PROCESS],
+        env=environment,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_a_second_process_neither_records_nor_compiles(tmp_path: Path) -> None:
+    """It finds programs and kernels in the caches, leaves no new file there, and computes the same bits."""
+    recorded, first = second_process(tmp_path)
+    folders = tmp_path / "programs", tmp_path / "kernels"
+    kept = files(*folders)
+    assert recorded >= 5 and len(list(folders[0].glob("*.json"))) == 5
+    assert any(name.endswith((".o", ".obj")) for name in kept), sorted(kept)
+    again, second = second_process(tmp_path)
+    assert again == 0 and second == first
+    now = files(*folders)
+    assert {n: s for n, (s, _) in now.items() if not n.endswith(".lock")} == {
+        n: s for n, (s, _) in kept.items() if not n.endswith(".lock")
+    }
+
+
+def test_a_spoilt_cache_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut, emptied or foreign files in the cache cost time, not the result."""
+    monkeypatch.setenv("WARPDYN_CACHE_DIR", str(tmp_path))
+    assert cache_directory() == tmp_path
+    q = states(by_name("cartpole").model, 4).q
+    wanted = wd.oracle(wd.crba, wd.load_robot("cartpole"), q)
+    (tmp_path / "headers").mkdir()  # of another call
+    whole = None
+    for spoil in (
+        *(partial(Path.write_text, data=text) for text in ("", "{", "[]", '{"name": 1}', "null")),
+        *(partial(sealed, text=text) for text in ("", "null", "[]", '{"arrays": 3}', "[" * 99_999)),
+        *(partial(changed, name=name) for name in ("inputs", "results", "code", "operations")),
+        flipped,
+        replaced_by_a_fifo,
+        replaced_by_a_folder,
+        Path.touch,
+    ):
+        model = wd.load_robot("cartpole")
+        assert error(wd.crba(model, q), wanted) <= CLOSE
+        (kept,) = tmp_path.glob("*.json")
+        whole = whole or kept.read_bytes()
+        assert kept.read_bytes() == whole
+        spoil(kept)
+
+
+def sealed(path: Path, text: str) -> None:
+    """Text in a whole entry, as another program might write it."""
+    sealed_files.write(path, text.encode())
+
+
+def changed(path: Path, name: str) -> None:
+    """A program of which one part has another type."""
+    content = sealed_files.read(path)
+    assert content is not None
+    sealed_files.write(path, json.dumps({**json.loads(content), name: [5]}).encode())
+
+
+def flipped(path: Path) -> None:
+    """One digit of a number of the code."""
+    text = path.read_text()
+    path.write_text(text.replace("1", "5", 1) if "1" in text else text[:-1])
+
+
+def replaced_by_a_fifo(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def replaced_by_a_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def test_one_changed_digit_of_a_program_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The numbers of a robot are in its program: another digit is another robot."""
+    monkeypatch.setenv("WARPDYN_CACHE_DIR", str(tmp_path))
+    model = replace(wd.load_robot("cartpole"), name="cartpole_of_digits")
+    wanted = kernel_source(wd.crba.describe(model, Z2)).code
+    (kept,) = tmp_path.glob("*.json")
+    numbers = re.findall(r"\d\.\d\d+", wanted)
+    assert numbers
+    whole = kept.read_text()
+    kept.write_text(whole.replace(numbers[0], "9" + numbers[0][1:]))
+    assert kept.read_text() != whole
+    monkeypatch.setattr(launch, "_kernels", WeakKeyDictionary())  # as another process begins
+    assert kernel_source(wd.crba.describe(model, Z2)).code == wanted
+    assert kept.read_text() == whole
+
+
+def test_a_cache_that_others_can_write_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Said once, with the remedy; nothing is read or written there."""
+    monkeypatch.setenv("WARPDYN_CACHE_DIR", str(tmp_path / "open"))
+    monkeypatch.setattr(wd.config, "compile_messages", True)
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o1777)
+    for k in range(2):
+        model = replace(wd.load_robot("cartpole"), name=f"open_{k}")
+        assert np.all(np.isfinite(wd.crba(model, model.neutral)))
+    (said,) = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
+    assert f"{tmp_path / 'open'} is not used, for every user can write to it" in said
+    assert "WARPDYN_CACHE_SHARED=1" in said and not list((tmp_path / "open").iterdir())
+    monkeypatch.setenv("WARPDYN_CACHE_SHARED", "1")
+    wd.crba(replace(model, name="shared"), model.neutral)
+    assert len(list((tmp_path / "open").glob("*.json"))) == 1
+
+
+def test_the_folder_says_that_it_is_a_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where it holds nothing else."""
+    for name, others in (("ours", False), ("project", True)):
+        monkeypatch.setenv("WARPDYN_CACHE_DIR", str(tmp_path / name))
+        if others:
+            (tmp_path / name).mkdir()
+            (tmp_path / name / "thesis.txt").touch()
+        wd.crba(replace(wd.load_robot("cartpole"), name=name), np.zeros((1, 2)))
+        assert sealed_files.is_tagged(tmp_path / name) is not others
+
+
+def test_a_cache_that_cannot_be_written_costs_time_and_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A read-only home, or a file where the folder should be: said once, with the remedy."""
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    monkeypatch.setenv("WARPDYN_CACHE_DIR", str(blocked / "inside"))
+    monkeypatch.setattr(wd.config, "compile_messages", True)
+    model = wd.load_robot("cartpole")
+    assert np.all(np.isfinite(wd.crba(model, model.neutral)))
+    assert np.all(np.isfinite(wd.com(model, model.neutral)))
+    (said,) = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
+    assert said.startswith(
+        f"warpdyn: warning: programs cannot be kept in {blocked / 'inside'} (Not a directory)"
+    )
+    assert "Set WARPDYN_CACHE_DIR" in said
+    assert kept_programs() == []
+
+
+def test_models_of_equal_content_share_programs() -> None:
+    """The key is the content: another load of the same file has the same; any number that matters changes it."""
+    model, again = wd.load_robot("panda"), wd.load_robot("panda")
+    assert model.key == again.key
+    heavier = model.with_payload(model.link_names[-1], 0.1)
+    others = (
+        heavier,
+        model.with_armature(0.1),
+        replace(model, quaternion="wxyz"),
+        replace(model, floating_base=True),
+    )
+    assert len({model.key, *(m.key for m in others)}) == 5
+    q = states(model, 2).q
+    wd.crba(model, q)
+    assert error(wd.crba(heavier, q), wd.oracle(wd.crba, heavier, q)) <= CLOSE

@@ -1,0 +1,175 @@
+"""Compiles: announced, estimated, done together; and calls whose kernels are only noted."""
+
+from __future__ import annotations
+
+import fcntl
+import itertools
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import warp as wp
+from fresh_caches import ONE_CALL, environment, run
+
+import warpdyn as wd
+from warpdyn.execution.compile import compiling, kernel_objects
+from warpdyn.execution.compile.compiling import Kernel, expected_seconds, label_of, load_all, noting
+from warpdyn.execution.launch.launch import prepare
+
+Z = np.zeros((1, 2))
+numbers = itertools.count(1)
+
+
+@pytest.fixture
+def model() -> wd.Model:
+    """One whose kernels nobody has loaded: Warp loads kernels of one text once in a process."""
+    return wd.load_robot("cartpole").with_armature(0.1 + next(numbers) / 1024)
+
+
+@pytest.fixture
+def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Warp's cache, for kernels that are yet to be loaded."""
+    prepare(wd.crba.describe(wd.load_robot("cartpole"), Z))  # Warp is initialised by it
+    monkeypatch.setattr(wp.config, "kernel_cache_dir", str(tmp_path))
+    return tmp_path
+
+
+def objects(folder: Path) -> list[str]:
+    return sorted(path.parent.name.rsplit("_", 2)[0] for path in folder.glob("*/*.o"))
+
+
+def test_a_first_compile_is_one_line_on_stderr(tmp_path: Path) -> None:
+    """Which function, for whom, how long; nothing on stdout, and nothing once it is in the cache."""
+    said, lines = run(ONE_CALL, environment(tmp_path))
+    assert said == "0.0\n" and lines == ["warpdyn: compiling rnea for cartpole, once, about 3 s"]
+    said, lines = run(ONE_CALL, environment(tmp_path))
+    assert said == "0.0\n" and lines == []
+
+
+@pytest.mark.parametrize(
+    ("before", "changes"),
+    [
+        ("import warpdyn; warpdyn.config.compile_messages = False", {}),
+        ("", {"WARPDYN_VERBOSE": "0"}),
+    ],
+    ids=["config", "environment"],
+)
+def test_it_can_be_switched_off(tmp_path: Path, before: str, changes: dict[str, str]) -> None:
+    """In the program, or around it."""
+    assert run(before + ONE_CALL, environment(tmp_path, **changes)) == ("0.0\n", [])
+
+
+def test_a_terminal_sees_a_bar(tmp_path: Path) -> None:
+    """In place of the line."""
+    leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
+    done = subprocess.Popen(
+        [sys.executable, "-c", ONE_CALL],
+        env=environment(tmp_path),
+        stderr=follower,
+        stdout=subprocess.PIPE,
+    )
+    os.close(follower)
+    seen = b""
+    try:
+        while part := os.read(leader, 4096):
+            seen += part
+    except OSError:  # the other end is closed
+        pass
+    assert done.communicate()[0] == b"0.0\n" and done.returncode == 0
+    text = seen.decode()
+    assert "warpdyn: compiling rnea for cartpole, once" in text
+    assert re.search(r"3 of about 3 s", text) and "\r" in text
+
+
+def test_labels_say_what_is_computed() -> None:
+    """Of a derivative too."""
+    model = wd.load_robot("cartpole")
+    assert label_of(wd.rnea.describe(model, Z, Z, Z)) == "rnea for cartpole"
+    vjp = wd.vjp.describe(wd.rnea, model, Z, Z, Z, cotangents=Z)
+    assert label_of(vjp) == "vjp of rnea for cartpole"
+
+
+def test_seconds_grow_with_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its text; more where the headers are yet to be parsed, less on two cores, but not than the
+    longest piece takes; unknown on a GPU."""
+    small = prepare(wd.rnea.describe(wd.load_robot("cartpole"), Z, Z, Z)).kernel
+    model = wd.load_robot("panda")
+    q = np.zeros((1, model.nv))
+    large = prepare(wd.aba_derivatives.describe(model, q, q, q)).kernel
+    monkeypatch.setattr(compiling, "has_header", lambda: True)
+    monkeypatch.setattr(compiling, "get_num_threads", lambda: 1)
+    one, two = expected_seconds([small]), expected_seconds([large])
+    assert one is not None and two is not None and 0.2 < one < 1 < two
+    assert expected_seconds([small, large]) == pytest.approx(one + two)
+    monkeypatch.setattr(compiling, "get_num_threads", lambda: 2)
+    longest = max(module.seconds for module in large.modules)
+    assert expected_seconds([small]) == one
+    assert expected_seconds([small, large]) == pytest.approx(max(longest, (one + two) / 2))
+    monkeypatch.setattr(compiling, "has_header", lambda: False)
+    assert expected_seconds([small]) == pytest.approx(one + compiling.SECONDS_FOR_HEADERS)
+
+    class OnGpu:
+        is_cpu = False
+
+    on_gpu = Kernel(small.source, OnGpu(), small.compiled, "rnea")  # type: ignore[arg-type]
+    assert expected_seconds([small, on_gpu]) is None
+
+
+def test_kernels_are_noted(model: wd.Model) -> None:
+    """While a block asks for it, each call's, and not after."""
+    with noting() as noted:
+        assert not wd.crba(model, Z).any() and not wd.crba(model, Z).any()
+    assert {x.label for x in noted} == {f"crba for {model.name}"} and len(noted) == 2
+    assert wd.crba(model, Z).any() and len(noted) == 2
+
+
+def test_kernels_are_compiled_side_by_side(
+    model: wd.Model, empty_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With two threads two compiles are under way at once; each is told with its seconds."""
+    kernels = [  # of texts with the model's own armature: none is loaded by another test
+        prepare(call).kernel
+        for call in (
+            *(wd.crba.describe(model, Z), wd.mass_matrix_inverse.describe(model, Z)),
+            wd.aba.describe(model, Z, Z, Z),
+        )
+    ]
+    both, told = threading.Barrier(2, timeout=300), []
+    compile_one = compiling._compile
+
+    def meeting(module: Any) -> float:
+        both.wait()
+        return compile_one(module)
+
+    load_all(kernels[:1])
+    monkeypatch.setattr(compiling, "_compile", meeting)
+    wd.set_num_threads(2)
+    assert load_all(kernels, lambda kernel, seconds: told.append((kernel, seconds))) == 2
+    assert {kernel for kernel, _ in told} == set(kernels) and all(s >= 0 for _, s in told)
+    assert load_all(kernels) == 0
+
+
+def test_a_full_disk_is_named(
+    model: wd.Model, empty_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the kernel could not go, and what to do."""
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(kernel_objects, "compile_object", full)
+    with pytest.raises(
+        OSError,
+        match=r"gravity_torques for cartpole could not be written to .*No space left.*WARP_CACHE_PATH",
+    ):
+        wd.gravity_torques(model, Z)

@@ -1,0 +1,125 @@
+"""Kernels and their launches: a text compiled by Warp, arguments written in place."""
+
+from __future__ import annotations
+
+import gc
+import inspect
+import os
+import subprocess
+import sys
+import weakref
+
+import numpy as np
+import pytest
+from robots import by_name
+from states import error, states
+
+import warpdyn as wd
+from warpdyn.codegen.arguments import HEADER
+from warpdyn.codegen.source import Source, write
+from warpdyn.execution.compile.kernel import Command, compile_kernel
+from warpdyn.execution.launch.job import Job
+from warpdyn.execution.launch.launch import prepare
+from warpdyn.execution.request.call import input_shapes
+from warpdyn.execution.request.evaluate import record_call
+
+MODEL = by_name("cartpole").model
+
+
+def text(name: str = "crba") -> Source:
+    call = wd.crba.describe(MODEL, MODEL.neutral)
+    return write(record_call(call, input_shapes(call), False), name, False, "cpu")
+
+
+def job(q: np.ndarray) -> Job:
+    return prepare(wd.crba.describe(MODEL, q))
+
+
+@pytest.mark.parametrize("name", ["crba_arm", "crba_arm/left hand", "crba_ärm-2"])
+def test_kernels_have_names_that_python_and_cpp_take(name: str) -> None:
+    """Whatever the robot is called; nothing but letters, digits and underscores."""
+    key = compile_kernel(text(name)).key
+    assert key.startswith("warpdyn_crba_") and key.isidentifier()
+
+
+def test_a_kernel_can_be_read() -> None:
+    """Warp reads the stub through `inspect`; two kernels of one name keep their own source."""
+    kernel = compile_kernel(text())
+    assert "program(args, wp.tid())" in inspect.getsource(kernel.func)
+
+
+def test_a_command_runs_on_what_was_written_last() -> None:
+    """`set` writes the integers in place: the next run reads other arrays, and writes others."""
+    one, two = states(MODEL, 4, seed=1).q, states(MODEL, 4, seed=2).q
+    jobs = [job(q) for q in (one, two)]
+    kernel = jobs[0].kernel
+    assert jobs[1].kernel is kernel
+    command = Command(kernel.compiled, kernel.device, kernel.source.layout.length)
+    for each, q in zip(jobs, (one, two), strict=True):
+        command.set(each.arguments)
+        command.run()
+        assert error(each.results[0], wd.oracle(wd.crba, MODEL, q)) <= 1e-12
+    before = jobs[0].results[0].copy()
+    one[:] = two
+    command.run()
+    assert np.array_equal(jobs[0].results[0], before)
+
+
+def test_a_command_keeps_what_its_kernel_calls() -> None:
+    """Commands of other texts, which would be unloaded with their code."""
+    kernel = job(states(MODEL, 2).q).kernel
+    length = kernel.source.layout.length
+    called = Command(kernel.compiled, kernel.device, length)
+    command = Command(kernel.compiled, kernel.device, length, [called])
+    alive = weakref.ref(called)
+    del called
+    gc.collect()
+    assert alive() is not None
+    del command
+    gc.collect()
+    assert alive() is None
+
+
+def test_a_launch_does_as_many_environments_as_it_is_told() -> None:
+    """`first` and `count` of the header; all others keep what they hold."""
+    each = job(states(MODEL, 10).q)
+    out = each.results[0]
+    out[:] = np.nan
+    arguments = list(each.arguments)
+    arguments[HEADER.index("first")], arguments[HEADER.index("count")] = 3, 4
+    command = Command(each.kernel.compiled, each.kernel.device, len(arguments))
+    command.set(arguments)
+    command.set_threads(4)
+    command.run()
+    assert np.isfinite(out[3:7]).all() and np.isnan(out[:3]).all() and np.isnan(out[7:]).all()
+
+
+PROGRAM = """
+import numpy as np
+import warpdyn as wd
+model = wd.load_robot("cartpole")
+q = np.zeros((2, 2))
+print(wd.rnea(model, q, q, q).sum())
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "environment", "chats"),
+    [
+        ("", {}, False),
+        ("", {"WARPDYN_VERBOSE": "0"}, False),
+        ("", {"WARPDYN_VERBOSE": "1"}, True),
+        ("import warp as wp; wp.config.log_level = wp.LOG_DEBUG", {}, True),
+    ],
+    ids=["as it is", "silent", "asked for", "set before"],
+)
+def test_stdout_is_the_programs(before: str, environment: dict[str, str], chats: bool) -> None:
+    """Warp's banner and its line for each module are not printed unless they are asked for."""
+    done = subprocess.run(
+        [sys.executable, "-c", before + PROGRAM],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (done.stdout != "0.0\n") is chats and done.stdout.endswith("0.0\n")

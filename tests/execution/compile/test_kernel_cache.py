@@ -1,0 +1,90 @@
+"""Warp's cache: what is in it, and what happens where it cannot be written."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import warp as wp
+from fresh_caches import ONE_CALL, environment, run
+
+import warpdyn as wd
+from warpdyn.execution.compile import kernel_cache
+from warpdyn.execution.compile.kernel_cache import (
+    has_compiled,
+    kernel_cache_directory,
+    kernel_folders,
+)
+from warpdyn.execution.launch.launch import prepare
+
+
+def test_a_launched_kernel_lies_in_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not before its first launch in an empty cache, and not where Warp keeps nothing."""
+    model, z = wd.load_robot("cartpole").with_armature(0.7), np.zeros((1, 2))
+    kernel = prepare(wd.crba.describe(model, z)).kernel
+    monkeypatch.setattr(wp.config, "kernel_cache_dir", str(tmp_path))
+    assert not has_compiled(kernel.compiled, kernel.device) and kernel_folders() == []
+    wd.crba(model, z)
+    assert has_compiled(kernel.compiled, kernel.device)
+    (folder,) = kernel_folders()
+    assert folder.parent == kernel_cache_directory() == tmp_path
+    monkeypatch.setattr(wp.config, "cache_kernels", False)
+    assert not has_compiled(kernel.compiled, kernel.device)
+
+
+def test_a_cache_that_cannot_be_made_costs_a_line(tmp_path: Path) -> None:
+    """A file where the folder should be: the result, one line, and nothing left behind."""
+    (tmp_path / "kernels").write_text("")
+    (tmp_path / "temporary").mkdir()
+    changes = {"TMPDIR": str(tmp_path / "temporary")}
+    for _ in range(2):
+        said, lines = run(ONE_CALL, environment(tmp_path, **changes))
+        (warning,) = [line for line in lines if "warning" in line]
+        assert said == "0.0\n" and lines[0] == warning
+        assert warning.startswith(
+            "warpdyn: warning: Warp cannot keep compiled kernels in "
+            f"{tmp_path}/kernels/{wp.__version__} (Not a directory)"
+        )
+        assert "Set WARP_CACHE_PATH" in warning
+        assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_a_folder_that_allows_no_files_is_found_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though it exists, as a read-only one does: Warp then goes to another, once initialised too."""
+    said: list[str] = []
+    monkeypatch.setattr(kernel_cache, "say", said.append)
+    read_only = "/proc/self" if sys.platform == "linux" else str(tmp_path / "none")
+    monkeypatch.setattr(wp.config, "kernel_cache_dir", read_only)
+    kernel_cache.start_kernel_cache.__wrapped__()
+    assert len(said) == 1 and read_only in said[0]
+    assert os.access(kernel_cache_directory(), os.W_OK)
+    assert str(kernel_cache_directory()) != read_only
+    kernel_cache.start_kernel_cache.__wrapped__()
+    assert len(said) == 1
+
+
+def test_where_nothing_can_be_written_one_error_says_so(tmp_path: Path) -> None:
+    """Neither the cache nor a temporary folder."""
+    program = f"""
+import tempfile
+import warpdyn as wd
+def refused(**options):
+    raise PermissionError(13, "Permission denied")
+tempfile.TemporaryDirectory = refused
+try:
+    exec({ONE_CALL!r})
+except OSError as error:
+    print(error.strerror)
+"""
+    (tmp_path / "kernels").write_text("")
+    said, _ = run(program, environment(tmp_path))
+    assert said.startswith(f"kernels can be compiled neither into {tmp_path}/kernels")
+    assert said.endswith("set WARP_CACHE_PATH, or TMPDIR, to a folder that can be written\n")
+    assert said.count("\n") == 1

@@ -1,0 +1,133 @@
+"""Compiled kernels: loaded only as they were compiled, and compiled again where they are not."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import warp as wp
+from fresh_caches import ONE_CALL, environment, run
+
+import warpdyn as wd
+from warpdyn.execution.compile import kernel_objects
+from warpdyn.execution.compile.kernel_objects import compile_module, is_whole, place_of
+from warpdyn.execution.launch.launch import prepare
+
+Z = np.zeros((1, 2))
+numbers = itertools.count(1)
+NOBODY = 65534
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A module that nobody has compiled, with an empty cache."""
+    model = wd.load_robot("cartpole").with_armature(0.125 + next(numbers) / 1024)
+    kernel = prepare(wd.crba.describe(model, Z)).kernel
+    monkeypatch.setattr(wp.config, "kernel_cache_dir", str(tmp_path / "kernels"))
+    return kernel.compiled.module
+
+
+def flip(path: Path) -> None:
+    whole = bytearray(path.read_bytes())
+    whole[len(whole) // 2] ^= 16
+    path.write_bytes(whole)
+
+
+def fifo(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def linked(path: Path) -> None:
+    path.rename(path.with_suffix(".else"))
+    path.symlink_to(path.with_suffix(".else"))
+
+
+def folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def test_damage_is_found_and_mended(module: Any) -> None:
+    """In the object, Warp's metadata or our hashes: no kernel is there, and a compile puts all in
+    its place."""
+    place = place_of(module, wp.get_device("cpu"))
+    assert not is_whole(place)
+    compile_module(module, place)
+    assert is_whole(place) and [path.name for path in place.folder.parent.iterdir()] == [
+        place.folder.name
+    ]
+    first = (place.folder / place.object).read_bytes()
+    for k, damage in enumerate((flip, fifo, linked, folder, emptied, Path.unlink)):
+        name = (place.object, place.metadata, place.hashes.name)[k % 3]
+        damage(place.folder / name)
+        assert not is_whole(place), (damage, name)
+        compile_module(module, place)
+        assert is_whole(place)
+        assert (place.folder / place.object).read_bytes() == first
+
+
+def test_a_damaged_object_does_not_stay(tmp_path: Path) -> None:
+    """A process that finds it computes the right result; the next one compiles nothing."""
+    run(ONE_CALL, environment(tmp_path))
+    (found,) = (tmp_path / "kernels").glob("*/*/*.o")
+    emptied(found)
+    said, _ = run(ONE_CALL, environment(tmp_path))
+    assert said == "0.0\n" and found.stat().st_size > 1000
+    assert run(ONE_CALL, environment(tmp_path)) == ("0.0\n", [])
+
+
+def test_a_folder_of_others_is_refused(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither read nor written; a link is no folder of ours either."""
+    place = place_of(module, wp.get_device("cpu"))
+    compile_module(module, place)
+    place.folder.chmod(0o777)
+    assert not is_whole(place)
+    with pytest.raises(OSError, match=r"every user can write to it; remove it"):
+        compile_module(module, place)
+    monkeypatch.setenv("WARPDYN_CACHE_SHARED", "1")
+    assert is_whole(place)
+    monkeypatch.delenv("WARPDYN_CACHE_SHARED")
+    place.folder.chmod(0o700)
+    place.folder.rename(place.folder.with_name("elsewhere"))
+    place.folder.symlink_to("elsewhere")
+    assert not is_whole(place)
+    if os.geteuid() == 0:
+        place.folder.unlink()
+        place.folder.mkdir()
+        os.chown(place.folder, NOBODY, NOBODY)
+        with pytest.raises(OSError, match=f"belongs to user {NOBODY}; remove it"):
+            compile_module(module, place)
+
+
+def test_here_and_in_a_process_of_its_own_the_object_is_the_same(
+    module: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Byte by byte."""
+    place, found = place_of(module, wp.get_device("cpu")), []
+    for where in ("0", "1"):
+        monkeypatch.setenv("WARPDYN_COMPILE_IN_CHILD", where)
+        compile_module(module, place)
+        found.append((place.folder / place.object).read_bytes())
+    assert found[0] == found[1]
+
+
+def test_without_room_nothing_is_compiled_here(
+    module: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Clang would end the process: the room is looked at first."""
+    monkeypatch.setenv("WARPDYN_COMPILE_IN_CHILD", "0")
+    room = SimpleNamespace(f_bavail=100, f_frsize=4096)
+    monkeypatch.setattr(kernel_objects.os, "statvfs", lambda _: room)
+    monkeypatch.setattr(kernel_objects.build, "build_cpu", lambda *_, **__: pytest.fail("compiled"))
+    with pytest.raises(OSError, match=r"No space left on device \(1,\d+,\d+ bytes needed in"):
+        compile_module(module, place_of(module, wp.get_device("cpu")))

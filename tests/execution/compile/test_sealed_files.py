@@ -1,0 +1,148 @@
+"""Cache files: taken as they were written, by whom we trust, or not at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from warpdyn.execution.compile import sealed_files
+from warpdyn.execution.compile.sealed_files import (
+    SHARED,
+    distrust_folder,
+    is_tagged,
+    make_folder,
+    read,
+    tag_folder,
+    write,
+)
+
+AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+NOBODY = 65534
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    """In folders made for this user alone, whatever the umask; nothing else is left there."""
+    before = os.umask(0)
+    try:
+        write(tmp_path / "new" / "deep" / "entry", b"some\nbytes")
+    finally:
+        os.umask(before)
+    path = tmp_path / "new" / "deep" / "entry"
+    assert read(path) == b"some\nbytes" and list(path.parent.iterdir()) == [path]
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert all(
+        folder.stat().st_mode & 0o777 == 0o700 for folder in (path.parent, *path.parents[1:2])
+    )
+
+
+@pytest.mark.parametrize("position", [0, 20, 90, -1])
+def test_one_flipped_bit_is_found(tmp_path: Path, position: int) -> None:
+    """Wherever it is; the entry is removed."""
+    path = tmp_path / "entry"
+    write(path, b"0.0613982335")
+    whole = bytearray(path.read_bytes())
+    whole[position] ^= 1
+    path.write_bytes(whole)
+    assert read(path) is None and not path.exists()
+
+
+def test_an_entry_under_another_name_is_none(tmp_path: Path) -> None:
+    """An answer to another question is whole, and wrong."""
+    write(tmp_path / "a", b"x")
+    (tmp_path / "a").rename(tmp_path / "b")
+    assert read(tmp_path / "b") is None
+
+
+def test_only_regular_files_are_read(tmp_path: Path) -> None:
+    """A FIFO does not hang, a link is not followed, and what is in the place goes, not what a link
+    leads to."""
+    path, target = tmp_path / "entry", tmp_path / "target"
+    os.mkfifo(path)
+    assert read(path) is None and not path.exists()
+    write(target, b"precious")
+    path.symlink_to(target)
+    assert read(path) is None and not path.is_symlink() and target.exists()
+    path.mkdir()
+    assert read(path) is None and not path.exists()
+    assert read(path) is None
+
+
+def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The entry before stays."""
+    write(tmp_path / "entry", b"before")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(sealed_files.os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        write(tmp_path / "entry", b"after")
+    assert [path.name for path in tmp_path.iterdir()] == ["entry"]
+    assert read(tmp_path / "entry") == b"before"
+
+
+def test_a_part_cannot_be_guessed_or_led_astray(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A link in the place of the part is refused, not followed."""
+    monkeypatch.setattr(sealed_files.secrets, "token_hex", lambda n: "0" * (2 * n))
+    target = tmp_path / "target"
+    target.write_text("precious")
+    (tmp_path / (".entry." + "0" * 16)).symlink_to(target)
+    with pytest.raises(FileExistsError):
+        write(tmp_path / "entry", b"x")
+    assert target.read_text() == "precious"
+
+
+@pytest.mark.parametrize("mode", [0o666, 0o602])
+def test_what_others_can_write_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int
+) -> None:
+    """Files and folders, unless the user says that they are shared."""
+    write(tmp_path / "entry", b"x")
+    (tmp_path / "entry").chmod(mode)
+    folder = tmp_path / "open"
+    folder.mkdir()
+    folder.chmod(0o1777)
+    assert distrust_folder(folder) == "every user can write to it"
+    monkeypatch.setenv(SHARED, "1")
+    assert distrust_folder(folder) == "" and read(tmp_path / "entry") == b"x"
+    monkeypatch.delenv(SHARED)
+    assert read(tmp_path / "entry") is None
+
+
+@AS_ROOT
+def test_what_belongs_to_others_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By owner, and by a group that has other members."""
+    write(tmp_path / "entry", b"x")
+    os.chown(tmp_path / "entry", NOBODY, NOBODY)
+    assert read(tmp_path / "entry") is None
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    os.chown(folder, NOBODY, NOBODY)
+    assert distrust_folder(folder) == f"it belongs to user {NOBODY}"
+    os.chown(folder, 0, NOBODY)
+    folder.chmod(0o775)
+    assert distrust_folder(folder) == f"group {NOBODY} can write to it"
+    monkeypatch.setenv(SHARED, "1")
+    assert distrust_folder(folder) == ""
+
+
+def test_a_link_to_a_folder_is_used_where_the_user_names_it(tmp_path: Path) -> None:
+    """`~/.cache` may lie on another disk; a folder inside our cache may not."""
+    (tmp_path / "link").symlink_to(tmp_path)
+    assert distrust_folder(tmp_path / "link") == "it is a link"
+    assert distrust_folder(tmp_path / "link", link=True) == ""
+
+
+def test_a_tag_says_that_a_folder_is_ours(tmp_path: Path) -> None:
+    """Not where other files are, and not by a tag of another program."""
+    make_folder(tmp_path / "ours")
+    tag_folder(tmp_path / "ours", is_ours=True)
+    assert is_tagged(tmp_path / "ours")
+    tag_folder(tmp_path, is_ours=False)
+    assert not is_tagged(tmp_path)
+    (tmp_path / sealed_files.TAG).write_text("Signature: 8a477f597d28d172789f06886806bc55\n")
+    assert not is_tagged(tmp_path)

@@ -1,0 +1,83 @@
+"""Warp's start: its line about a driver comes where there is one, all other lines come always."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from fresh_caches import ROOT
+
+from warpdyn.execution.compile import warp_start
+
+START = """
+from warpdyn.execution import warp_start
+from warpdyn.execution.kernel import quieten
+quieten()
+{change}
+warp_start.init_warp()
+"""
+
+
+def lines(change: str = "") -> str:
+    """What a process writes to stderr that starts Warp."""
+    done = subprocess.run(
+        [sys.executable, "-c", START.format(change=change)],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stderr
+
+
+@pytest.mark.skipif(warp_start.has_driver(), reason="there is a driver here")
+def test_a_machine_without_a_driver_has_no_line() -> None:
+    """One with a driver that cannot be loaded has Warp's."""
+    assert lines() == ""
+    assert warp_start.NO_DRIVER in lines("warp_start.has_driver = lambda: True")
+
+
+@pytest.mark.skipif(warp_start.has_driver(), reason="there is a driver here")
+@pytest.mark.parametrize(
+    "first",
+    [
+        "wd.random_configuration(model, 2)",
+        "wd.random_state(model, 2)",
+        "wd.randomise(model, 2, seed=0, mass=wd.scale(0.9, 1.1))",
+        "wd.gravity_torques(model, np.zeros((2, 2)))",
+    ],
+)
+def test_whatever_a_process_calls_first_says_nothing_of_a_driver(first: str) -> None:
+    """Random numbers start Warp too, in kernels of their own."""
+    code = f"""
+import numpy as np, warpdyn as wd
+model = wd.load_robot("double_pendulum")
+{first}
+"""
+    command = [sys.executable, "-c", code]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert warp_start.NO_DRIVER not in done.stderr
+
+
+def test_other_lines_are_passed_on(capfd: pytest.CaptureFixture[str]) -> None:
+    """After an exception too; the library writes to the file descriptor itself."""
+    with pytest.raises(ValueError, match="mine"), warp_start._without_line("secret"):
+        os.write(2, b"first\nsome secret here\nlast\n")
+        raise ValueError("mine")
+    assert capfd.readouterr().err == "first\nlast\n"
+
+
+def test_a_sign_of_a_driver_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its device file, or its library, though that cannot be loaded."""
+    monkeypatch.setattr(warp_start, "DRIVER_SIGNS", ("/",))
+    assert warp_start.has_driver()
+    monkeypatch.setattr(warp_start, "DRIVER_SIGNS", ())
+
+    def broken(name: str) -> None:
+        raise OSError(f"{name}: invalid ELF header")
+
+    monkeypatch.setattr(warp_start.ctypes, "CDLL", broken)
+    assert warp_start.has_driver()

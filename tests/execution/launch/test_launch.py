@@ -1,0 +1,165 @@
+"""Launches: a kernel for each kind of arrays, told by integers where they lie."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from devices import Placed
+from robots import by_name
+from states import error, states
+
+import warpdyn as wd
+from warpdyn.codegen.arguments import FIELDS, HEADER
+from warpdyn.execution.launch import job, launch
+from warpdyn.execution.launch.job import Job
+from warpdyn.execution.launch.launch import kernel_source, prepare
+
+CLOSE = 1e-12
+"""Relative to the largest entry, float64 against the oracle."""
+
+PANDA = by_name("panda").model
+
+
+def prepared(*arrays: np.ndarray, **options: object) -> Job:
+    return prepare(wd.rnea.describe(PANDA, *arrays, **options))
+
+
+def test_integers_of_a_launch() -> None:
+    """The header, then for each array its address, the stride from one environment to the next, and
+    those within one: 0 where one slice serves all, or there is no such dimension."""
+    s = states(PANDA, 5)
+    gravity, v = np.array([0.0, 0.0, -9.81]), np.asfortranarray(s.v)
+    job = prepared(s.q, v, s.a, gravity=gravity)
+    head, fields = job.arguments[: len(HEADER)], job.arguments[len(HEADER) :]
+    assert dict(zip(HEADER, head, strict=True)) == {
+        "first": 0,
+        "count": 5,
+        "keep_constants": 0,
+        "stream": 0,
+    }
+    rows = [fields[k : k + FIELDS] for k in range(0, len(fields), FIELDS)]
+    arrays = [s.q, v, s.a, gravity, job.results[0]]
+    assert len(rows) == len(arrays)
+    for row, array in zip(rows, arrays, strict=True):
+        strides = [n // 8 for n in array.strides]
+        strides = [0, *strides] if array.ndim == 1 else strides
+        pad = [0] * (FIELDS - 1 - len(strides))
+        assert row == [array.__array_interface__["data"][0], *strides, *pad]
+
+
+def test_slices_cover_the_batch_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the number of threads, and where threads are Python's only, every environment is in one
+    launch."""
+    s, first, count = states(PANDA, 20_000), HEADER.index("first"), HEADER.index("count")
+    wanted = wd.rnea(PANDA, s.q, s.v, s.a)
+    monkeypatch.setattr(job, "shared", lambda *_: None)
+    try:
+        for number in (1, 2, 3):
+            wd.set_num_threads(number)
+            laid_out = prepared(s.q, s.v, s.a)
+            _, commands = laid_out._prepared(laid_out.kernel.new_command)
+            slices = [(x.arguments[first], x.arguments[count]) for x in commands]
+            ends = [begin + size for begin, size in slices]
+            assert [begin for begin, _ in slices] == [0, *ends[:-1]] and ends[-1] == 20_000
+            assert (len(slices) > 1) is (number > 1)
+            assert np.array_equal(wd.rnea(PANDA, s.q, s.v, s.a), wanted)
+    finally:
+        wd.set_num_threads(None)
+    empty = np.zeros((0, PANDA.nq)), np.zeros((0, PANDA.nv)), np.zeros((0, PANDA.nv))
+    laid_out = prepared(*empty)
+    assert laid_out._prepared(laid_out.kernel.new_command)[1] == []
+    assert wd.rnea(PANDA, *empty).shape == (0, PANDA.nv)
+
+
+def test_large_batches_bypass_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From one size on those side by side, from another in rows too; results are the same."""
+    s = states(PANDA, 300)
+    stream, plain = HEADER.index("stream"), wd.rnea(PANDA, s.q, s.v, s.a)
+    for limits, wanted in (((1 << 40, 1 << 40), 0), ((0, 1 << 40), 1), ((0, 0), 2)):
+        monkeypatch.setattr(launch, "STREAM_FROM", limits[0])
+        monkeypatch.setattr(launch, "ROWS_FROM", limits[1])
+        assert prepared(s.q, s.v, s.a).arguments[stream] == wanted
+        assert np.array_equal(wd.rnea(PANDA, s.q, s.v, s.a), plain)
+
+
+def test_constants_count_where_they_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call that writes constants, plain or bound, passes the cache before one that is bound to leave
+    them alone."""
+    model, B = by_name("humanoid_floating").model, 40
+    q, stream = states(model, B).q, HEADER.index("stream")
+    described, wanted = wd.crba.describe(model, q), wd.crba(model, q)
+    source = kernel_source(described)
+    # Zeros between limbs, the whole mass, and what the last joints move.
+    constants = int(8 * np.count_nonzero((wanted == wanted[0]).all(0)))
+    assert source.constant_bytes == constants > 0
+    for limit, plain, bound in (
+        (source.bytes + constants, 0, 0),
+        (source.bytes + constants - 1, 1, 0),
+        (source.bytes, 1, 0),
+        (source.bytes - 1, 1, 1),
+    ):
+        monkeypatch.setattr(launch, "STREAM_FROM", B * limit)
+        laid_out = prepare(described)
+        assert laid_out.arguments[stream] == plain
+        assert np.array_equal(laid_out.bound()(), wanted)
+        assert laid_out.arguments[stream] == plain
+        run = laid_out.bound("once")
+        assert laid_out.arguments[stream] == bound
+        assert np.array_equal(run(), wanted)
+
+
+def test_a_kernel_for_each_kind_of_call() -> None:
+    """Another batch or other values use the same; another dtype, option or set of inputs does not."""
+    s = states(PANDA, 4)
+    double = prepared(s.q, s.v, s.a).kernel
+    assert prepared(s.q[:2], s.v[:2] + 1, s.a[:2]).kernel is double
+    assert prepared(s.q[0], s.v[0], s.a[0]).kernel is double
+    assert prepared(*(x.astype(np.float32) for x in (s.q, s.v, s.a))).kernel is not double
+    assert prepared(s.q, s.v, s.a, gravity=(0, 0, 1)).kernel is not double
+    assert kernel_source(wd.rnea.describe(PANDA, s.q, s.v, s.a)) is double.source
+    # An angle about the vertical moves no weight, so that not all of q is read.
+    width = PANDA.nq + 3 * PANDA.nv
+    assert double.source.operations > 0 and 8 * PANDA.nv < double.source.bytes <= 8 * width
+
+
+def test_launches_are_used_again() -> None:
+    """A call leaves its command with the kernel, and the next one takes it."""
+    s = states(PANDA, 4)
+    job = prepared(s.q, s.v, s.a)
+    job.launch_once()
+    idle = list(job.kernel.idle)
+    assert idle
+    wd.rnea(PANDA, s.q, s.v, s.a)
+    assert job.kernel.idle == idle
+
+
+def test_results_lie_as_the_first_input_does() -> None:
+    """Environments side by side for an array by columns, each in one piece for one by rows."""
+    s = states(PANDA, 40)
+    by_rows = wd.crba(PANDA, s.q)
+    by_columns = wd.crba(PANDA, np.asfortranarray(s.q))
+    assert by_rows.flags.c_contiguous and by_columns.strides[0] == 8
+    assert error(by_columns, by_rows) <= CLOSE
+
+
+def test_results_do_not_depend_on_what_was_called_before(device: str) -> None:
+    """The same call between others of other sizes, dtypes and options gives the same bits."""
+    model = by_name("panda").model
+    s = states(model, 20)
+
+    def once() -> bytes:
+        out = Placed(np.full_like(s.v, np.nan), device)
+        wd.rnea(model, *(Placed(x, device).array for x in (s.q, s.v, s.a)), out=out.array)
+        return np.ascontiguousarray(out.back()).tobytes()
+
+    first = once()
+    if device == "cpu":
+        wd.rnea(
+            model,
+            s.q[:3].astype(np.float32),
+            s.v[:3].astype(np.float32),
+            s.a[:3].astype(np.float32),
+        )
+        wd.rnea(model, s.q[0], s.v[0], s.a[0])
+        wd.rnea(model, s.q, s.v, s.a, gravity=(1, 2, 3))
+    assert once() == first

@@ -1,0 +1,160 @@
+"""What is wrong with a state is named by environment and joint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from array_kinds import LIBRARIES, made, usable
+from hand_models import ball_arm
+
+import warpdyn as wd
+from warpdyn.execution.launch import launch
+from warpdyn.execution.launch.state_checks import SHOWN
+
+MODEL = wd.load_robot("panda", floating_base=True)
+Q = wd.random_configuration(MODEL, 6)
+V = np.zeros((6, MODEL.nv))
+ELBOW = MODEL.q_names.index("panda_joint4")
+BASE = MODEL.q_names.index("floating_base.qx")
+
+
+@pytest.fixture
+def debug() -> Iterator[None]:
+    wd.config.debug = True
+    yield
+    wd.config.debug = False
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_sound_state(library: str, dtype: Any) -> None:
+    """Nothing is said of random configurations, of those at their limits in float32, of one robot or
+    of trajectories."""
+    usable(library)
+    at_limit = np.where(np.isfinite(MODEL.position_upper), MODEL.position_upper, Q)
+    for q, v in ((Q, V), (at_limit, None), (Q[0], V[0]), (Q.reshape(2, 3, -1), V[0])):
+        given = [made(library, x.astype(dtype)) for x in (q, v) if x is not None]
+        report = wd.check_state(MODEL, *given)
+        assert report == wd.StateReport((), ()) and report.ok
+        assert str(report) == "nothing wrong"
+
+
+def test_what_is_wrong_is_named() -> None:
+    """Environment and joint of what is not finite, not of unit length, or outside limits."""
+    q, v = Q.copy(), V.copy()
+    q[1, ELBOW], q[3, ELBOW] = np.nan, 1.5
+    q[2, BASE : BASE + 4] *= 1.01
+    v[0, MODEL.v_names.index("panda_joint1")], v[5, 2] = -9.0, np.inf
+    report = wd.check_state(MODEL, q, v)
+    assert not report.ok and report.errors == (
+        "q in environment 1: panda_joint4 is nan",
+        "v in environment 5: floating_base.vz is inf",
+        "q in environment 2: the quaternion of floating_base has length 1.01, not 1 (wd.normalize)",
+    )
+    assert report.warnings == (
+        "q in environment 3: panda_joint4 is 1.5, outside -3.0718 to -0.0698",
+        "v in environment 0: panda_joint1 is -9, outside -2.175 to 2.175",
+    )
+    assert str(report).count("error: ") == 3 and str(report).count("warning: ") == 2
+    led = wd.check_state(MODEL, q.reshape(2, 3, -1))
+    assert led.errors[0] == "q in environment (0, 1): panda_joint4 is nan"
+    assert wd.check_state(MODEL, q[1]).errors == ("q: panda_joint4 is nan",)
+
+
+def test_ball_joints_and_the_other_order_of_quaternions() -> None:
+    """Every joint with a quaternion, in the model's own order."""
+    model = ball_arm()
+    q = np.tile(model.neutral, (3, 1))
+    start = model.q_names.index("shoulder.qw")
+    q[1, start : start + 4] *= -1.0
+    q[2, start : start + 4] = 0.0
+    assert wd.check_state(model, q).errors == (
+        "q in environment 2: the quaternion of shoulder has length 0, not 1 (wd.normalize)",
+    )
+
+
+def test_of_many_findings_some_are_told() -> None:
+    """The first five of a kind, and how many more."""
+    report = wd.check_state(MODEL, np.full((40, MODEL.nq), np.nan))
+    assert len(report.errors) == SHOWN + 1
+    assert report.errors[-1] == f"q: {40 * MODEL.nq - SHOWN} more like this"
+
+
+def test_shapes_are_reported() -> None:
+    """As a call would refuse them."""
+    assert wd.check_state(MODEL, Q[:, 1:], V).errors[0].startswith("q must be (B, nq) = (B, 15)")
+    assert wd.check_state(MODEL, Q, V[:2]).errors[0].startswith("v must be (B, nv) = (6, 14)")
+    with pytest.raises(TypeError, match="must be a Model"):
+        wd.check_state("panda", Q)
+
+
+WRONG: dict[str, tuple[Callable[[np.ndarray], Any], str]] = {
+    "not finite": (
+        lambda q: wd.rnea(MODEL, q, V, V),
+        "rnea of panda: q in environment 1: panda_joint4 is nan; .*config.debug is on",
+    ),
+    "not unit": (
+        lambda q: wd.fk(MODEL, q),
+        "the quaternion of floating_base has length 1.1, not 1",
+    ),
+    "another input": (
+        lambda q: wd.rnea(MODEL, Q, V, V, gravity=(0.0, 0.0, np.inf)),
+        "gravity: entry 2 is inf",
+    ),
+    "params": (
+        lambda q: wd.com(MODEL, Q, params=MODEL.params(com={"panda_hand": [np.nan, 0.0, 0.0]})),
+        r"com \(params\): entry \(0, 0\) is nan",
+    ),
+    "two configurations": (
+        lambda q: wd.difference(MODEL, Q, q),
+        "q1 in environment 2: the quaternion",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_calls_are_refused_while_debugging(case: str, debug: None) -> None:
+    """By environment and joint; without the switch they run."""
+    call, words = WRONG[case]
+    q = Q.copy()
+    q[1, ELBOW] = np.nan
+    q[2, BASE : BASE + 4] *= 1.1
+    with pytest.raises(ValueError, match=words):
+        call(q)
+    wd.config.debug = False
+    call(q)
+
+
+def test_calls_that_may_pass(debug: None) -> None:
+    """Sound states, and functions for quaternions of any length; shapes are refused as ever."""
+    q = Q * 1.0
+    assert wd.rnea(MODEL, q, V, None).shape == V.shape
+    q[:, BASE : BASE + 4] *= 1.1
+    assert np.allclose(wd.normalize(MODEL, q), Q)
+    assert wd.configuration_rate(MODEL, q, V).shape == Q.shape
+    with pytest.raises(ValueError, match="q must be"):
+        wd.fk(MODEL, q[:, 1:])
+
+
+def test_torch_and_jax_are_looked_at_too(debug: None) -> None:
+    """With gradients, and compiled."""
+    torch, jax = pytest.importorskip("torch"), pytest.importorskip("jax")
+    q = Q.copy()
+    q[1, ELBOW] = np.nan
+    with pytest.raises(ValueError, match="panda_joint4 is nan"):
+        wd.crba(MODEL, torch.tensor(q, requires_grad=True))
+    with pytest.raises(Exception, match="panda_joint4 is nan"):
+        jax.block_until_ready(jax.jit(lambda x: wd.crba(MODEL, x))(jax.numpy.asarray(q)))
+
+
+def test_nothing_is_looked_at_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The switch is off unless it is asked for."""
+
+    def refused(*_: object) -> None:
+        raise AssertionError("looked at")
+
+    monkeypatch.setattr(launch, "check_arrays", refused)
+    wd.rnea(MODEL, Q, V, V)

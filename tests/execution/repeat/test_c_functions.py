@@ -1,0 +1,46 @@
+"""C functions from the text of a kernel, where objects lie as they expect."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from warpdyn.execution.repeat import c_functions
+from warpdyn.execution.repeat.c_functions import (
+    address,
+    interpreter,
+    methods,
+    new_function,
+    words_of,
+)
+from warpdyn.execution.repeat.remembered import MISS
+
+
+def test_objects_lie_where_the_header_has_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here they do; an interpreter of another name is not taken for this one."""
+    assert c_functions._as_expected()
+    monkeypatch.setattr(sys.implementation, "name", "pypy")
+    assert not c_functions._as_expected()
+
+
+def test_words_hold_what_they_lead_to() -> None:
+    inner = words_of([1, 2, 3])
+    outer = words_of([address(inner)], inner, "name")
+    assert outer.held[0] is inner and outer.held[1] == "name"
+    assert outer.dtype == np.int64 and outer[0] == inner.__array_interface__["data"][0]
+
+
+def test_a_function_holds_its_words() -> None:
+    """It is compiled once; one that knows nothing finds nothing."""
+    found = methods()
+    assert found is not None and found is methods()
+    assert found.call.function and found.forward.function and found.backward.function
+    words = words_of([*interpreter(None), 0])
+    before = sys.getrefcount(words)
+    function = new_function(found.call, words)
+    assert sys.getrefcount(words) == before + 1
+    assert function((1, 2), {"a": 3}) is MISS
+    del function
+    assert sys.getrefcount(words) == before

@@ -1,0 +1,280 @@
+"""Calls that go from Python to a kernel in one C function give what checked calls give, and leave to
+those what is not of the same kinds."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Iterator
+from typing import Any
+from weakref import ref
+
+import numpy as np
+import pytest
+import warp as wp
+from arm_calls import (
+    ARM,
+    FORMS,
+    drawn,
+    each_thread_its_own,
+    in_turns_within_one_array,
+    its_own_result,
+    refused_each_time,
+)
+from native_calls import forget, natively, nothing_known_of
+
+import warpdyn as wd
+from warpdyn.execution.repeat import c_functions, native_call
+from warpdyn.execution.repeat.remembered import MISS, KnownCall
+
+
+@pytest.fixture(autouse=True)
+def nothing_known() -> Iterator[None]:
+    with nothing_known_of(wd.rnea):
+        yield
+
+
+def known(function: Any) -> int:
+    """How many calls of a function go by the C function."""
+    return len(function._native_calls.plans)
+
+
+CASES: dict[str, Any] = {
+    **FORMS,
+    "one array twice": lambda f, x: f(ARM, x[0], a=x[2], v=x[2]),
+    "out before others": lambda f, x: f(ARM, x[0], out=np.empty_like(x[0]), a=x[2], v=x[1]),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("case", CASES)
+def test_other_numbers_of_the_same_kinds(case: str, dtype: Any) -> None:
+    """The third call reads its own arrays, and hands out an array of its own; arrays of other
+    sizes are left to others."""
+    call, first, second = CASES[case], drawn(6, 1, dtype), drawn(6, 2, dtype)
+    wanted = call(wd.rnea, second)
+    before = call(wd.rnea, first)
+    kept = before.copy()
+    assert known(wd.rnea) == 1
+    found = call(lambda *x, **y: natively(wd.rnea, *x, **y), second)
+    assert found is not MISS
+    its_own_result(found, wanted, before, kept)
+    if case != "one robot":
+        assert call(lambda *x, **y: natively(wd.rnea, *x, **y), drawn(8, 2, dtype)) is MISS
+
+
+OTHERS: dict[str, Any] = {
+    "gravity": lambda f, x: f(ARM, *x, gravity=[0.0, 0.0, -3.7]),
+    "forces": lambda f, x: f(ARM, *x, f_ext={"wrist_3_link": 2 * x[1]}),
+    "params": lambda f, x: f(ARM, *x, params=ARM.params(mass={"forearm_link": x[0][:, 0] + 3.0})),
+    "trajectories in columns": lambda f, x: f(
+        ARM, *(np.asfortranarray(y).reshape(2, -1, 6, order="F") for y in x)
+    ),
+}
+
+
+@pytest.mark.parametrize("case", OTHERS)
+def test_what_is_not_told_by_identity_is_left_to_others(case: str) -> None:
+    call, first, second = OTHERS[case], drawn(6, 1), drawn(6, 2)
+    wanted = call(wd.rnea, second)
+    for _ in range(3):
+        call(wd.rnea, first)
+    assert known(wd.rnea) == 0
+    assert np.array_equal(call(wd.rnea, second), wanted)
+
+
+def test_arrays_of_other_kinds_are_left_to_others() -> None:
+    """Type, dtype, shape, strides, alignment, names, number and values of arguments."""
+    q, v, a = drawn(6, 3)
+    for _ in range(3):
+        wd.rnea(ARM, q, v, a)
+    assert known(wd.rnea) == 1 and natively(wd.rnea, ARM, q, v, a) is not MISS
+    odd = np.empty(q.nbytes + 1, np.uint8)[1:].view(np.float32).reshape(q.shape)
+    other = wd.load_robot("panda")
+    for x in (odd, q.astype(float), q.view(np.int32), q[:5], q[:, :5], q.T, q[::-1], q.tolist()):
+        assert natively(wd.rnea, ARM, x, v, a) is MISS
+        assert natively(wd.rnea, ARM, q, v, x) is MISS
+    for y in (np.asfortranarray(q), q.view(np.recarray), q[0], q[None], None, 0, q.byteswap):
+        assert natively(wd.rnea, ARM, y, v, a) is MISS
+    assert natively(wd.rnea, other, q, v, a) is MISS
+    assert natively(wd.rnea, ARM, q, v) is MISS and natively(wd.rnea) is MISS
+    assert natively(wd.rnea, ARM, q, v, a, q) is MISS
+    assert natively(wd.rnea, ARM, q, v, a=a) is MISS
+    assert natively(wd.rnea, ARM, q, v, a, gravity=None) is MISS
+    assert natively(wd.rnea, ARM, q, v, a, out=np.empty_like(q)) is MISS
+
+
+def test_what_is_refused_is_refused_again() -> None:
+    refused_each_time()
+    assert known(wd.rnea) == 1
+
+
+def test_results_in_turns_within_one_array() -> None:
+    both = in_turns_within_one_array()
+    _, v, a = drawn(4, 9)
+    assert natively(wd.rnea, ARM, both[::2], v, a, out=both[1::2]) is not MISS
+
+
+def test_several_results_and_names() -> None:
+    q, v, tau = drawn(3, 6)
+    forget(wd.aba_derivatives)
+    wanted = wd.aba_derivatives(ARM, q, v, tau)
+    wd.aba_derivatives(ARM, q, v, tau)
+    found = natively(wd.aba_derivatives, ARM, q, v, tau)
+    assert type(found) is type(wanted) and len(found) == len(wanted)
+    assert all(np.array_equal(x, y) for x, y in zip(found, wanted, strict=True))
+
+
+def test_options_are_told_apart() -> None:
+    q = drawn(3, 5)[0]
+    forget(wd.fk)
+    frames = ("forearm_link", "wrist_3_link")
+    poses = {name: wd.fk(ARM, q, frame=name) for name in frames}
+    for name in frames * 2:
+        assert np.array_equal(wd.fk(ARM, q, frame=name), poses[name])
+    assert known(wd.fk) == 2
+    assert np.array_equal(natively(wd.fk, ARM, q, frame=frames[1]), poses[frames[1]])
+    equal = "".join(frames[1])  # another object may be equal
+    assert np.array_equal(wd.fk(ARM, q, frame=equal), poses[frames[1]])
+
+
+def test_a_users_kernel() -> None:
+    @wd.kernel
+    def doubled(robot: Any, x: (3,), *, times: Any = 2) -> Any:  # type: ignore[valid-type]
+        return times * x
+
+    x = np.ones((2, 3), np.float32)
+    for k in range(4):
+        assert np.array_equal(doubled(ARM, x + k), 2 * (x + k))
+        assert np.array_equal(doubled(ARM, x + k, times=3), 3 * (x + k))
+    assert known(doubled) == 2
+
+
+def test_switches_are_looked_at_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Debug looks at numbers, a compiling block computes nothing, and a capture hears of each."""
+    q, v, a = drawn(3, 10)
+    for _ in range(3):
+        wd.rnea(ARM, q, v, a)
+    with wd.compiling():
+        assert not wd.rnea(ARM, q, v, a).any()
+    with monkeypatch.context() as there:
+        there.setattr(wp._src.context.runtime, "_apic_capture", object())  # type: ignore[attr-defined]
+        assert natively(wd.rnea, ARM, q, v, a) is MISS
+    assert natively(wd.rnea, ARM, q, v, a) is not MISS
+    monkeypatch.setattr(wd.config, "debug", True)
+    with pytest.raises(ValueError, match="shoulder_pan_joint is nan"):
+        wd.rnea(ARM, np.full_like(q, np.nan), v, a)
+
+
+def test_a_model_takes_its_plans_along() -> None:
+    """And another one at its address has nothing of it."""
+    forget(wd.crba)
+    model = wd.load_robot("double_pendulum")
+    gone = ref(model)
+    q = np.zeros((2, 2), np.float32)
+    for _ in range(3):
+        wd.crba(model, q)
+    assert known(wd.crba) == 1
+    wd.crba._known_calls.clear()  # type: ignore[attr-defined]  # as where there are too many
+    del model
+    gc.collect()
+    assert gone() is None and known(wd.crba) == 0
+
+
+def test_nothing_is_held_or_let_go_too_often() -> None:
+    """References to arguments, options, results and the plan after many calls are what they were."""
+    q, v, a = drawn(3, 12)
+    out = np.empty_like(q)
+    for _ in range(3):
+        wd.rnea(ARM, q, v, a)
+        wd.rnea(ARM, q, v, a, out=out)
+    (plan, _) = wd.rnea._native_calls.plans  # type: ignore[attr-defined]
+    held = (q, v, a, out, ARM, plan, q.dtype, MISS, wd.rnea)
+    before = [sys.getrefcount(x) for x in held]
+    for _ in range(1000):
+        result = wd.rnea(ARM, q, v, a)
+        wd.rnea(ARM, q, v, a, out=out)
+        assert natively(wd.rnea, ARM, q) is MISS
+    assert sys.getrefcount(result) == 2
+    del result
+    assert [sys.getrefcount(x) for x in held] == before
+
+
+def test_memory_that_cannot_be_had_is_an_error() -> None:
+    """What makes a result raises, and leaves nothing behind."""
+    q, v, tau = drawn(3, 6)
+    forget(wd.aba_derivatives)
+    for _ in range(3):
+        wd.aba_derivatives(ARM, q, v, tau)
+    (plan,) = wd.aba_derivatives._native_calls.plans  # type: ignore[attr-defined]
+    made, known = [], plan.known
+
+    def failing() -> Any:
+        raise MemoryError("no more")
+
+    def first() -> np.ndarray:
+        made.append(ref(x := np.empty((3, 6, 6), np.float32)))
+        return x
+
+    known.fresh[:2] = [first, failing]
+    again = native_call._plan((), known, (ARM, q, v, tau), {})
+    assert again is not None
+    wd.aba_derivatives._native_calls._know((again,))  # type: ignore[attr-defined]
+    with pytest.raises(MemoryError, match="no more"):
+        wd.aba_derivatives(ARM, q, v, tau)
+    assert len(made) == 1 and made[0]() is None
+    forget(wd.aba_derivatives)
+
+
+def test_a_plan_that_is_forgotten_while_it_runs_stays() -> None:
+    """What makes the result is Python's, and may take the plan away."""
+    q, v, a = drawn(3, 13)
+    for _ in range(2):
+        wanted = wd.rnea(ARM, q, v, a)
+    (plan,) = wd.rnea._native_calls.plans  # type: ignore[attr-defined]
+    known: KnownCall = plan.known
+
+    def making() -> np.ndarray:
+        forget(wd.rnea)
+        gc.collect()
+        return np.empty((3, 6), np.float32)
+
+    known.fresh[:] = [making]
+    again = native_call._plan((), known, (ARM, q, v, a), {})
+    assert again is not None
+    wd.rnea._native_calls._know((again,))  # type: ignore[attr-defined]
+    del plan, again, known
+    assert np.array_equal(natively(wd.rnea, ARM, q, v, a), wanted)
+
+
+def test_the_last_ones_are_known() -> None:
+    """Eight; those before go as they went."""
+    for count in range(1, 12):
+        x = drawn(count, count)
+        wanted = wd.rnea(ARM, *x)
+        for _ in range(2):
+            assert np.array_equal(wd.rnea(ARM, *x), wanted)
+    assert known(wd.rnea) == native_call.MOST
+    assert natively(wd.rnea, ARM, *drawn(1, 1)) is MISS
+    for count in range(1, 12):
+        x = drawn(count, count)
+        assert np.array_equal(wd.rnea(ARM, *x), natively(wd.rnea, ARM, *x)) or count < 4
+
+
+@pytest.mark.parametrize("long", [0.0, 1.0])
+def test_many_threads_share_a_plan(long: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each gets the result of its own arrays, with and without the interpreter's lock."""
+    monkeypatch.setattr(c_functions, "LONG", long)
+    given = [drawn(2, seed) for seed in range(8)]
+    wanted = [wd.rnea(ARM, *x) for x in given]
+    assert known(wd.rnea) == 1
+    each_thread_its_own(given, wanted)
+
+
+def test_without_it_calls_go_as_they_went(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where CPython or NumPy keep arrays elsewhere."""
+    monkeypatch.setattr(native_call, "methods", lambda: None)
+    q, v, a = drawn(4, 14)
+    results = [wd.rnea(ARM, q, v, a) for _ in range(4)]
+    assert known(wd.rnea) == 0
+    assert all(np.array_equal(x, results[0]) for x in results)

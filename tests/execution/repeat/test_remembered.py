@@ -1,0 +1,338 @@
+"""Calls that are remembered give what calls give that are checked each time, and refuse what those refuse."""
+
+from __future__ import annotations
+
+import gc
+from dataclasses import dataclass
+from typing import Any
+from weakref import ref
+
+import numpy as np
+import pytest
+import torch
+from arm_calls import (
+    ARM,
+    FORMS,
+    drawn,
+    each_thread_its_own,
+    in_turns_within_one_array,
+    its_own_result,
+    refused_each_time,
+)
+
+import warpdyn as wd
+from warpdyn.execution.batched import FUNCTIONS, Function
+from warpdyn.execution.repeat.native_call import NativeCalls
+from warpdyn.execution.repeat.remembered import key_of, value_key
+
+
+@pytest.fixture(autouse=True)
+def by_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None of these calls goes by the C function (test_native_call.py)."""
+    monkeypatch.setattr(NativeCalls, "add", lambda *_: None)
+    for function in FUNCTIONS.values():
+        function._native_calls.clear()
+
+
+def test_values_that_compare_equal_have_keys_of_their_own() -> None:
+    """Types and the signs of zeros, at any depth; NaN is one value."""
+
+    @dataclass(frozen=True)
+    class Gain:
+        value: Any
+
+    values = [True, 1, 1.0, 1j, np.float64(1), np.float32(1), np.bool_(True)]
+    values += [0, 0.0, -0.0, np.float64(0.0), np.float64(-0.0), complex(0.0, -0.0), 0j]
+    for form in (lambda x: x, lambda x: (x,), lambda x: frozenset([(x,)]), Gain):
+        keys = [value_key(form(x)) for x in values]
+        assert len({*keys}) == len(values) and keys == [value_key(form(x)) for x in values]
+    assert value_key(float("nan")) == value_key(float("nan"))
+    zeros = [key_of((0.0,), {}), key_of((-0.0,), {})]
+    assert zeros[0] != zeros[1]
+
+
+def plans(function: Any) -> dict[Any, Any]:
+    assert isinstance(function, Function)
+    return function._known_calls
+
+
+def checked(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """The result of a call that remembers nothing."""
+    kept = dict(plans(function))
+    plans(function).clear()
+    result = function(*args, **kwargs)
+    plans(function).clear()
+    plans(function).update(kept)
+    return result
+
+
+CASES: dict[str, Any] = {
+    **FORMS,
+    "gravity": lambda f, x: f(ARM, *x, gravity=[0.0, 0.0, -3.7]),
+    "forces": lambda f, x: f(ARM, *x, f_ext={"wrist_3_link": 2 * x[1], "forearm_link": -x[2]}),
+    "params": lambda f, x: f(ARM, *x, params=ARM.params(mass={"forearm_link": x[0][:, 0] + 3.0})),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("case", CASES)
+def test_other_numbers_of_the_same_kinds(case: str, dtype: Any) -> None:
+    """The third call is remembered, reads its own arrays, and hands out an array of its own."""
+    call, first, second = CASES[case], drawn(6, 1, dtype), drawn(6, 2, dtype)
+    plans(wd.rnea).clear()
+    call(wd.rnea, second)
+    assert not plans(wd.rnea)
+    before = call(wd.rnea, first)
+    kept = before.copy()
+    assert len(plans(wd.rnea)) == 1
+    (plan,) = plans(wd.rnea).values()
+    ran = []
+    plan.run, run = lambda arrays: ran.append(run(arrays)) or ran[-1], plan.run
+    found = call(wd.rnea, second)
+    assert len(ran) == 1 and found is ran[0]
+    wanted = call(lambda *args, **more: checked(wd.rnea, *args, **more), second)
+    its_own_result(found, wanted, before, kept)
+
+
+def test_one_array_in_two_places_is_two_arguments() -> None:
+    """Where v stood for a as well, the next call's a is read."""
+    q, v, a = drawn(4, 3)
+    forms: list[Any] = [
+        lambda f, v, a: f(ARM, q, v, a),
+        lambda f, v, a: f(ARM, q, a=a, v=v),
+        lambda f, v, a: f(ARM, a=a, q=q, v=v),
+        lambda f, v, a: f(ARM, v=v, a=a, q=q),
+    ]
+    for form in forms:
+        plans(wd.rnea).clear()
+        for _ in range(3):
+            form(wd.rnea, v, v)
+        wanted = checked(wd.rnea, ARM, q, v, a)
+        assert np.array_equal(form(wd.rnea, v, a), wanted)
+        assert np.array_equal(form(wd.rnea, v, a), wanted)
+
+
+def test_equal_values_of_other_types_are_other_calls() -> None:
+    """1, 1.0 and True are told apart, 0 from 1, and options from each other."""
+    keys = [key_of((ARM,), {"x": x})[0] for x in (1, 1.0, True, 0, False, "1", None, (1,), [1])]  # type: ignore[index]
+    assert len(set(map(repr, keys))) == len(keys) == len(set(keys))
+    q = drawn(2, 0)[0]
+    shapes = [q[:, :3], q[:1], q.T, np.asfortranarray(q), q.astype(float), q[::-1]]
+    assert len({key_of((ARM, x), {})[0] for x in shapes}) == len(shapes)  # type: ignore[index]
+
+
+def test_frames_are_told_apart() -> None:
+    q = drawn(3, 5)[0]
+    poses = {name: wd.fk(ARM, q, frame=name) for name in ("forearm_link", "wrist_3_link")}
+    for name, first in poses.items():
+        assert np.array_equal(wd.fk(ARM, q, frame=name), first)
+    assert not np.array_equal(*poses.values())
+
+
+def test_several_results_and_names() -> None:
+    q, v, tau = drawn(3, 6)
+    for _ in range(4):
+        found = wd.aba_derivatives(ARM, q, v, tau)
+        wanted = checked(wd.aba_derivatives, ARM, q, v, tau)
+        assert type(found) is type(wanted) and len(found) == len(wanted)
+        assert all(np.array_equal(x, y) for x, y in zip(found, wanted, strict=True))
+
+
+def test_params_are_read_at_each_call() -> None:
+    """Those that changed in place, and others of the same names."""
+    q, v, a = drawn(3, 7)
+    masses = np.full((3, 1), 2.0, np.float32)
+    params = ARM.params(mass={"forearm_link": masses[:, 0]}, like=q)
+    for _ in range(3):
+        first = wd.rnea(ARM, q, v, a, params=params)
+    next(iter(params.arrays.values()))[...] += 1.0
+    second = wd.rnea(ARM, q, v, a, params=params)
+    assert not np.array_equal(first, second)
+    assert np.array_equal(second, checked(wd.rnea, ARM, q, v, a, params=params))
+
+
+def test_what_is_refused_is_refused_again() -> None:
+    refused_each_time()
+
+
+def test_results_in_turns_within_one_array() -> None:
+    in_turns_within_one_array()
+
+
+def test_a_state_in_place_goes_on() -> None:
+    """A kernel whose result is its argument."""
+
+    @wd.kernel
+    def doubled(robot: Any, x: (3,)) -> Any:  # type: ignore[valid-type]
+        return {"x": 2.0 * x}
+
+    x = np.ones((2, 3), np.float32)
+    for k in range(5):
+        doubled(ARM, x, out={"x": x})
+        assert np.array_equal(x, np.full((2, 3), 2.0 ** (k + 1)))
+    y = np.ones((2, 3), np.float32)
+    doubled(ARM, x, out={"x": y})  # and elsewhere
+    assert np.array_equal(y, 2 * x)
+
+
+def test_switches_are_looked_at_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Debug looks at numbers, and a compiling block computes nothing."""
+    q, v, a = drawn(3, 10)
+    for _ in range(3):
+        wd.rnea(ARM, q, v, a)
+    with wd.compiling():
+        assert not wd.rnea(ARM, q, v, a).any()
+    monkeypatch.setattr(wd.config, "debug", True)
+    with pytest.raises(ValueError, match="shoulder_pan_joint is nan"):
+        wd.rnea(ARM, np.full_like(q, np.nan), v, a)
+
+
+def test_a_model_takes_its_plans_along() -> None:
+    """And another one at its address has nothing of it."""
+    plans(wd.crba).clear()
+    model = wd.load_robot("double_pendulum")
+    gone = ref(model)
+    q = np.zeros((2, 2), np.float32)
+    for _ in range(3):
+        wd.crba(model, q)
+    assert len(plans(wd.crba)) == 1
+    del model
+    gc.collect()
+    assert gone() is None and not plans(wd.crba)
+
+
+def test_it_forgets_rather_than_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("warpdyn.execution.batched.MOST", 5)
+    plans(wd.com).clear()
+    for count in range(1, 20):
+        for _ in range(3):
+            wd.com(ARM, np.zeros((count, 6)))
+    assert 0 < len(plans(wd.com)) <= 5
+
+
+def test_numbers_that_change_each_time_are_not_kept() -> None:
+    """Neither calls with them, nor arrays that are made of one for every robot."""
+    plans(wd.interpolate).clear()
+    q, _, _ = drawn(3, 11)
+    for k in range(20):
+        wd.interpolate(ARM, q, 2 * q, 0.01 * k)
+    assert not plans(wd.interpolate)
+
+    @wd.kernel
+    def grown(robot: Any, q: Any, t: ()) -> Any:  # type: ignore[valid-type]
+        return q * t
+
+    rows = np.ones((5000, 6), np.float32)
+    for _ in range(4):
+        assert np.array_equal(grown(ARM, rows, 2.0), 2 * rows)
+    assert not plans(grown)
+
+
+def test_many_threads_share_a_plan() -> None:
+    """Each gets the result of its own arrays."""
+    given = [drawn(2, seed) for seed in range(8)]
+    wanted = [checked(wd.rnea, ARM, *x) for x in given]
+    each_thread_its_own(given, wanted)
+
+
+def test_large_batches_are_shared_out_as_before() -> None:
+    """A plan of a batch that is worth several threads."""
+    before = wd.get_num_threads()
+    try:
+        wd.set_num_threads(2)
+        for seed in (1, 2, 3, 4):
+            x = drawn(30_000, seed)
+            assert np.array_equal(wd.rnea(ARM, *x), checked(wd.rnea, ARM, *x))
+    finally:
+        wd.set_num_threads(before)
+
+
+def tensors(seed: int) -> list[torch.Tensor]:
+    return [torch.from_numpy(x) for x in drawn(3, seed, np.float64)]
+
+
+def test_torch_is_followed_where_it_follows() -> None:
+    """After a plain call that is remembered: gradients, forward mode, vmap, and plainly again."""
+    q, v, a = tensors(1)
+    plain = wd.rnea(ARM, q, v, a)
+    for _ in range(3):
+        assert torch.equal(wd.rnea(ARM, q, v, a), plain) and plain.grad_fn is None
+    asked = q.clone().requires_grad_()
+    result = wd.rnea(ARM, asked, v, a)
+    (slope,) = torch.autograd.grad(result.sum(), asked)
+    assert slope.abs().sum() > 0
+    with torch.no_grad():
+        assert wd.rnea(ARM, asked, v, a).grad_fn is None
+    _, moved = torch.func.jvp(lambda x: wd.rnea(ARM, x, v, a), (q,), (torch.ones_like(q),))
+    assert torch.allclose(moved.sum(), slope.sum())
+    by_map = torch.func.vmap(lambda x, y, z: wd.rnea(ARM, x, y, z))(q, v, a)
+    assert torch.allclose(by_map, plain)
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(q, torch.ones_like(q))
+        primal, tangent = torch.autograd.forward_ad.unpack_dual(wd.rnea(ARM, dual, v, a))
+        assert torch.allclose(primal, plain) and torch.allclose(tangent, moved)
+
+
+def test_torch_hears_of_what_is_written() -> None:
+    """A backward pass that would read old numbers raises, at the second call as at the first."""
+    q, v, a = tensors(2)
+    for _ in range(3):
+        out = torch.zeros(3, 6, dtype=torch.float64)
+        factor = torch.ones(3, 6, dtype=torch.float64, requires_grad=True)
+        product = out * factor
+        wd.rnea(ARM, q, v, a, out=out)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            product.sum().backward()
+
+
+WALKER = wd.load_robot("quadruped")
+
+
+def stepped(v: np.ndarray, **settings: Any) -> Any:
+    """A step of a quadruped on the ground under drives, with records made anew for each call."""
+    home = WALKER.configurations["home"].astype(np.float32)
+    q, targets = (np.tile(x, (len(v), 1)) for x in (home, home[7:]))
+    feet = wd.ContactPoints(WALKER).only("*_foot")
+    given = {"points": feet, "ground": wd.Ground(), "control": wd.PD(40.0, 1.0)} | settings
+    return wd.step(WALKER, q, v, np.zeros_like(v), targets=targets, **given)
+
+
+def test_steps_with_records_of_numbers_are_remembered() -> None:
+    """Ground, drives and points are told by their values: others are another call."""
+    plans(wd.step).clear()
+    speeds = np.random.default_rng(5).uniform(-0.1, 0.1, (3, 4, WALKER.nv)).astype(np.float32)
+    results = [stepped(v) for v in speeds]
+    assert len(plans(wd.step)) == 1
+    plans(wd.step).clear()
+    for v, result in zip(speeds, results, strict=True):
+        plans(wd.step).clear()
+        assert all(np.array_equal(x, y) for x, y in zip(result, stepped(v), strict=True))
+    others: tuple[dict[str, Any], ...] = (
+        {"ground": wd.Ground(friction=0.01)},
+        {"control": wd.PD(20.0, 1.0)},
+        {"points": wd.ContactPoints(WALKER).only("F*_foot")},
+    )
+    for other in others:
+        found = [stepped(speeds[0], **other).v for _ in range(3)]
+        assert np.array_equal(found[0], found[2]) and not np.array_equal(found[0], results[0].v)
+
+
+def test_arrays_in_records_are_looked_at_each_time() -> None:
+    """Numbers that are too small are refused at any call."""
+    stiffness, v = np.full(4, 3e4, np.float32), np.zeros((4, WALKER.nv), np.float32)
+    for _ in range(3):
+        stepped(v, ground=wd.Ground(stiffness=stiffness))
+    stiffness[2] = -1.0
+    with pytest.raises(ValueError, match="stiffness must be above 0"):
+        stepped(v, ground=wd.Ground(stiffness=stiffness))
+
+
+def test_out_that_comes_to_lie_over_an_input_is_refused() -> None:
+    """Also after many calls on arrays that lay apart."""
+    memory = np.zeros((20, 6), np.float32)
+    q, out = memory[:8], memory[8:16]
+    for _ in range(4):
+        assert wd.gravity_torques(ARM, q, out=out) is out
+    with pytest.raises(ValueError, match="out shares memory with q"):
+        wd.gravity_torques(ARM, q, out=memory[4:12])
+    assert wd.gravity_torques(ARM, q, out=out) is out

@@ -1,0 +1,139 @@
+"""Refusals: what is needed, what arrived, what to do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from robots import by_name
+from states import states
+
+import warpdyn as wd
+from warpdyn.execution.request.argument_checks import check_shape
+from warpdyn.execution.request.call import inputs_of
+
+PANDA = by_name("panda").model
+B = 5
+S = states(PANDA, B)
+
+
+def test_the_first_argument_is_a_model() -> None:
+    """A path or an array in its place is named as what it is, by every function."""
+    z = np.zeros(7)
+    calls = (
+        lambda m: wd.fk(m, z),
+        lambda m: wd.jacobian(m, z, frame="x"),
+        lambda m: wd.rnea(m, z, z, z),
+        lambda m: wd.crba(m, z),
+        lambda m: wd.aba(m, z, z, z),
+        lambda m: wd.bind(wd.crba, m, z),
+        lambda m: wd.oracle(wd.crba, m, z),
+        lambda m: wd.crba(model=m, q=z),
+    )
+    for call in calls:
+        for wrong, name in (("panda.urdf", "str"), (z, "ndarray"), (None, "NoneType")):
+            with pytest.raises(
+                TypeError, match=rf"must be a Model \(of wd.load or load_robot\), got {name}"
+            ):
+                call(wrong)
+
+
+def test_shapes_of_one_slice_or_of_a_row_for_each() -> None:
+    """Every input passes as (B, *shape), its shape alone too, and nothing else."""
+    params = PANDA.params(mass={PANDA.link_names[1]: np.ones(B)})
+    call = wd.rnea.describe(PANDA, S.q, S.v, S.a, gravity=S.gravity, f_ext=S.forces, params=params)
+    for x in inputs_of(call).values():
+        assert x.plain == (x.name == "gravity" or x.name.startswith("params:"))
+        for lead in ((B,), (3, B), (), (0,)):
+            check_shape(call, x, (*lead, *x.shape), lead, "q")
+            check_shape(call, x, x.shape, lead, "q")
+            for shape in ((B + 1, *x.shape), (*x.shape, B), (B, 1, *x.shape), (*x.shape[:-1], 1)):
+                if shape not in ((*lead, *x.shape), x.shape):
+                    with pytest.raises(ValueError, match="must be"):
+                        check_shape(call, x, shape, lead, "q")
+
+
+def test_a_wrong_shape_is_named_with_what_it_should_be() -> None:
+    """With the letters of the documentation, the numbers of this model, and what explains them."""
+    nq, nv = PANDA.nq, PANDA.nv
+    cases = (
+        (lambda: wd.rnea(PANDA, S.q[:, :-1], S.v, S.a), rf"q must be \(B, nq\) = \(B, {nq}\)"),
+        (lambda: wd.rnea(PANDA, S.q, S.v[:2], S.a), rf"v must be \(B, nv\) = \({B}, {nv}\)"),
+        (
+            lambda: wd.rnea(PANDA, S.q[0], S.v[0, 1:], S.a[0]),
+            rf"v must be \(nv,\) = \({nv},\), as q is of one robot, got \({nv - 1},\)",
+        ),
+        (
+            lambda: wd.rnea(PANDA, S.q[0], S.v, S.a[:2]),
+            rf"a must be \(B, nv\) = \({B}, {nv}\), got \(2, {nv}\); \(nv,\) serves all robots",
+        ),
+        (
+            lambda: wd.rnea(PANDA, S.q[None], S.v[None], S.a),
+            rf"a must be \(\.\.\., nv\) = \(1, {B}, {nv}\), got \({B}, {nv}\)",
+        ),
+        (lambda: wd.crba(PANDA, S.q[None, :, 1:]), rf"q must be \(\.\.\., nq\) = \(\.\.\., {nq}\)"),
+        (
+            lambda: wd.rnea(PANDA, S.q, S.v, S.a, f_ext=S.forces[:, 1:]),
+            rf"f_ext must be \(B, nlinks, 6\) = \({B}, {PANDA.nlinks}, 6\)",
+        ),
+        (
+            lambda: wd.rnea(PANDA, S.q, S.v, S.a, f_ext={PANDA.root: np.ones((B, 5))}),
+            rf"f_ext:{PANDA.root} must be \(B, 6\) = \({B}, 6\)",
+        ),
+        (lambda: wd.difference(PANDA, S.q, S.q[:, 1:]), rf"q1 must be \(B, nq\) = \({B}, {nq}\)"),
+        (
+            lambda: wd.com(PANDA, S.q, params=PANDA.params(mass={PANDA.root: np.ones(B + 1)})),
+            rf"mass \(params\) must be \(B, 1\) = \({B}, 1\)",
+        ),
+    )
+    for call, words in cases:
+        with pytest.raises(ValueError, match=words):
+            call()
+
+
+def test_a_width_is_explained() -> None:
+    """By mimic joints, which have no column; by a floating base, which comes first."""
+    hand, walker = by_name("mimic_branches").model, by_name("quadruped_floating").model
+    with pytest.raises(ValueError, match=r"mimic joint.* not among them \(see model.joint_names\)"):
+        wd.crba(hand, np.zeros((1, hand.nq + 1)))
+    with pytest.raises(ValueError, match=r"the base's first \(see model.q_names\)"):
+        wd.crba(walker, np.zeros((1, walker.nq - 7)))
+
+
+def test_arrays_of_a_call_are_of_one_kind() -> None:
+    """The first decides; another's dtype is named, by the name that its user knows."""
+    half = S.v.astype(np.float32)
+    with pytest.raises(TypeError, match="one dtype: q is float64, v is float32; convert v to"):
+        wd.rnea(PANDA, S.q, half, S.a)
+    params = PANDA.params(mass={PANDA.root: np.ones(B, np.float32)})
+    with pytest.raises(TypeError, match=r"q is float64, mass \(params\) is float32"):
+        wd.com(PANDA, S.q, params=params)
+    with pytest.raises(TypeError, match='q is float64, the cotangent or tangent of "out" is'):
+        wd.vjp(wd.rnea, PANDA, S.q, S.v, S.a, cotangents=half)
+
+
+def test_results_have_a_place_of_their_own() -> None:
+    """`out` is of the result's shape and kind, shares no memory with an input, one for each."""
+    with pytest.raises(ValueError, match=rf"out must be \({B}, {PANDA.nv}\), got"):
+        wd.rnea(PANDA, S.q, S.v, S.a, out=np.empty((B, PANDA.nv + 1)))
+    v = S.v.copy()
+    with pytest.raises(ValueError, match=r"out shares memory with v.*pass another array"):
+        wd.rnea(PANDA, S.q, v, S.a, out=v)
+    frame = PANDA.link_names[-1]
+    with pytest.raises(
+        TypeError, match=r"out must be a tuple of 2 arrays, for pose, jacobian; got"
+    ):
+        wd.pose_and_jacobian(PANDA, S.q, frame=frame, out=np.empty((B, 4, 4)))
+    twice = np.empty((B, 4, 4)), np.empty((B, 6, PANDA.nv - 1))
+    with pytest.raises(ValueError, match=r"out\[1\] must be"):
+        wd.pose_and_jacobian(PANDA, S.q, frame=frame, out=twice)
+
+
+def test_numbers_may_stand_for_what_serves_all() -> None:
+    """Gravity as a list; a word in its place is named."""
+    listed = wd.rnea(PANDA, S.q, S.v, S.a, gravity=[0, 0, -3.7])
+    array = wd.rnea(PANDA, S.q, S.v, S.a, gravity=np.tile([0, 0, -3.7], (B, 1)))
+    assert np.array_equal(listed, array)
+    with pytest.raises(
+        TypeError, match=r"gravity must be numbers \(x, y, z\) or an array, got 'moon'"
+    ):
+        wd.rnea(PANDA, S.q, S.v, S.a, gravity="moon")

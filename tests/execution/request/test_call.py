@@ -1,0 +1,150 @@
+"""Calls: what they read, and calls that are derivatives of calls."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from robots import by_name
+from states import states
+
+import warpdyn as wd
+from warpdyn.execution.request.call import (
+    Call,
+    algorithms_of,
+    all_arrays,
+    derived,
+    gather,
+    gathered,
+    input_shapes,
+    inputs_of,
+    result_names,
+    without_seeds,
+)
+
+MODEL = by_name("panda").model
+LINKS = MODEL.link_names[-1], MODEL.link_names[2]
+B = 2
+S = states(MODEL, B)
+
+
+def call_of(function: Any = wd.rnea, **options: Any) -> Call:
+    return function.describe(MODEL, S.q, S.v, S.a, **options)
+
+
+def everything() -> Call:
+    """All kinds of inputs that a call may have."""
+    forces = {link: np.ones((B, 6)) for link in LINKS}
+    params = MODEL.params(mass={LINKS[0]: np.ones(B)}, com={LINKS[0]: np.ones((B, 3))})
+    return call_of(f_ext=forces, gravity=np.ones(3), params=params)
+
+
+def test_arrays_come_in_one_order() -> None:
+    """Arguments, gravity, forces in the model's order whatever the caller's, parameters."""
+    call = everything()
+    names = ["q", "v", "a", "gravity", f"f_ext:{LINKS[1]}", f"f_ext:{LINKS[0]}"]
+    names += ["params:mass", "params:com"]
+    assert list(inputs_of(call)) == list(all_arrays(call)) == names
+    turned = replace(call, f_ext=dict(reversed(dict(call.f_ext).items())))
+    assert list(inputs_of(turned)) == names
+
+
+def test_shapes_are_those_of_the_arrays() -> None:
+    """One environment's slice of each; what serves all has no other dimension."""
+    _, arrays = gather(everything())
+    for name, shape in input_shapes(everything()).items():
+        assert arrays[name].shape in ((B, *shape), shape)
+
+
+def test_forces_on_all_links_are_one_array() -> None:
+    """(B, nlinks, 6)."""
+    call = call_of(f_ext=np.ones((B, MODEL.nlinks, 6)))
+    assert input_shapes(call)["f_ext"] == (MODEL.nlinks, 6)
+    with pytest.raises(KeyError, match="no link named 'nowhere'"):
+        inputs_of(call_of(f_ext={"nowhere": np.ones((B, 6))}))
+
+
+def test_gravity_of_a_call_goes_before_that_of_params() -> None:
+    """Which holds where the call has none."""
+    params = MODEL.params(gravity=np.full((B, 3), 2.0))
+    assert all_arrays(call_of(params=params))["gravity"][0, 0] == 2.0
+    assert all_arrays(call_of(params=params, gravity=np.ones(3)))["gravity"][0] == 1.0
+    assert "gravity" not in inputs_of(call_of())
+
+
+def test_params_are_of_the_model() -> None:
+    """Another model's are refused, by name; so is what are no params."""
+    other = wd.load_robot("ur5e")
+    with pytest.raises(ValueError, match=f"of {other.name}, not {MODEL.name}; make them with"):
+        inputs_of(call_of(params=other.params(mass={other.root: np.ones(B)})))
+    heavier = MODEL.with_payload(LINKS[0], 1.0)
+    with pytest.raises(ValueError, match="another model of that name"):
+        inputs_of(call_of(params=heavier.params(mass={LINKS[0]: np.ones(B)})))
+    with pytest.raises(TypeError, match=r"params must come from model.params\(...\), got dict"):
+        inputs_of(call_of(params={"mass": 1.0}))
+
+
+def test_gathering_again_changes_nothing() -> None:
+    """A gathered call reads the same, of the same kinds, and is told apart by the same key."""
+    call = everything()
+    once = gathered(call)
+    assert once.key == call.key and dict(inputs_of(once)) == dict(inputs_of(call))
+    assert list(all_arrays(gathered(once))) == list(once.arrays) == list(all_arrays(call))
+    bare = replace(once, gravity=None, f_ext=None)
+    assert list(inputs_of(bare)) == list(inputs_of(call))
+
+
+def test_a_derivative_without_its_seeds_is_the_call() -> None:
+    """`derived` adds inputs and a derivative, `without_seeds` takes them away, the last ones first."""
+    call = gathered(everything())
+    forward = derived(call, "jvp", ("v", "params:mass"), {"v": S.v, "params:mass": np.ones((B, 1))})
+    assert [x.name for x in forward.derivatives[-1].seeds] == ["seed 0:v", "seed 0:params:mass"]
+    back = derived(forward, "vjp", ("q",), {"out": S.v})
+    assert [x.name for x in back.derivatives[-1].seeds] == ["seed 1:out"]
+    assert list(inputs_of(back)) == [
+        *inputs_of(call),
+        "seed 0:v",
+        "seed 0:params:mass",
+        "seed 1:out",
+    ]
+    for derivative, base in ((forward, call), (back, forward)):
+        again = without_seeds(derivative)
+        assert again.key == base.key and dict(inputs_of(again)) == dict(inputs_of(base))
+        assert list(again.arrays) == list(base.arrays)
+
+
+def test_results_of_derivatives_are_named_by_what_they_are_of() -> None:
+    """Cotangents as the inputs, tangents as the results, columns as both."""
+    call = call_of()
+    assert result_names(derived(call, "vjp", ("q", "a"), {"out": S.v})) == ("q", "a")
+    assert result_names(derived(call, "jvp", ("q",), {"q": S.q})) == ("out",)
+    assert result_names(derived(call, "columns", ("q", "v"))) == ("out by q", "out by v")
+
+
+def test_a_solution_is_an_input_of_what_solves_alone() -> None:
+    """It is as wide as the right side, and one of the algorithms is enough beside it."""
+    cart = by_name("cartpole").model
+    s = states(cart, B)
+    call = wd.aba.describe(cart, s.q, s.v, s.a)
+    bars = derived(call, "vjp", ("tau",), {"out": s.v}, s.a)
+    assert input_shapes(bars)["solution:out"] == (cart.nv,) and len(bars.algorithms) == 1
+    assert len(call.algorithms) == 2 and len(algorithms_of(call)) == 4
+    assert "solution:out" not in inputs_of(derived(call_of(), "vjp", ("a",), {"out": S.v}, S.a))
+
+
+def test_what_repeats_until_it_is_done_has_no_derivatives() -> None:
+    """Inverse kinematics is refused, and the refusal says what to do."""
+    frame = MODEL.link_names[-1]
+    call = wd.inverse_kinematics.describe(MODEL, np.tile(np.eye(4), (B, 1, 1)), frame=frame)
+    with pytest.raises(
+        TypeError, match=r"inverse_kinematics has no derivatives.*Detach its arrays"
+    ):
+        derived(call, "jvp", (f"target:{frame}",), {f"target:{frame}": np.zeros((B, 4, 4))})
+
+
+def test_a_call_is_written_with_keywords() -> None:
+    """Name, model, algorithms and arrays stand by position, and nothing else."""
+    with pytest.raises(TypeError, match="positional"):
+        Call("mine", MODEL, (), {}, None)  # type: ignore[misc]

@@ -1,0 +1,206 @@
+"""Evaluation of calls: on numbers and on symbols, with the rules of their derivatives."""
+
+from __future__ import annotations
+
+import gc
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import programs
+import pytest
+from robots import by_name
+from states import error, states
+
+import warpdyn as wd
+from warpdyn.execution.request.call import Call, derived, gather, input_shapes
+from warpdyn.execution.request.evaluate import (
+    evaluate,
+    on_numbers,
+    record_call,
+    result_shapes,
+    tree_of,
+)
+
+CLOSE = 1e-11
+"""Relative to the largest entry, one order of the same operations against another."""
+
+ROBOTS = ("cartpole", "mimic_branches", "quadruped_floating")
+FUNCTIONS = {"rnea": "v a", "aba": "v tau", "solve": "b", "crba": "", "integrate": "d"}
+
+
+def call_of(function: str, robot: str) -> Call:
+    """A call on one environment."""
+    model = by_name(robot).model
+    s = states(model, 1)
+    rest = [
+        getattr(s, {"tau": "a", "b": "a", "d": "v"}.get(n, n))[0]
+        for n in FUNCTIONS[function].split()
+    ]
+    return getattr(wd, function).describe(model, s.q[0], *rest)
+
+
+def numbers(call: Call) -> dict[str, Any]:
+    return {name: array.tolist() for name, array in gather(call)[1].items()}
+
+
+def flat(results: Any) -> np.ndarray:
+    return np.concatenate([np.ravel(np.array(x, dtype=float)) for x in results.values()])
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_what_is_recorded_is_what_is_evaluated(function: str, robot: str) -> None:
+    """The program on numbers gives what the algorithm gives on the same numbers."""
+    call = call_of(function, robot)
+    program = record_call(call, input_shapes(call), None)
+    found = programs.evaluate(program, gather(call)[1])
+    wanted = flat(evaluate(replace(call, algorithms=call.algorithms[:1]), numbers(call)))
+    assert error(np.array(found), wanted) <= CLOSE
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_result_shapes_are_those_of_results(function: str) -> None:
+    """Of the function, of its tangents (the same) and of its columns (one more dimension)."""
+    call = call_of(function, "mimic_branches")
+    results = {name: np.shape(x) for name, x in evaluate(call, numbers(call)).items()}
+    assert result_shapes(call) == results
+    q = gather(call)[1]["q"]
+    assert result_shapes(derived(call, "jvp", ("q",), {"q": q})) == results
+    if not call.solves:
+        nv = call.model.nv
+        columns = result_shapes(derived(call, "columns", ("q",)))
+        assert columns == {f"{name} by q": (*shape, nv) for name, shape in results.items()}
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_adjoints_are_transposed_tangents(function: str, robot: str) -> None:
+    """w · (J u) = (Jᵀ w) · u for every input at once; by the implicit rule where a system is solved."""
+    call = call_of(function, robot)
+    inputs, arrays = gather(call)
+    draw = np.random.default_rng(0)
+    u = {name: draw.normal(size=x.shape) for name, x in inputs.items()}
+    (result,) = evaluate(call, numbers(call)).values()
+    w, solution = draw.normal(size=np.shape(result)), np.array(result) if call.solves else None
+    forward = derived(call, "jvp", tuple(u), u, solution)
+    back = derived(call, "vjp", tuple(u), {"out": w}, solution)
+    moved = flat(on_numbers(forward)(numbers(forward)))
+    bars = flat(on_numbers(back)(numbers(back)))
+    along = np.concatenate([u[name].ravel() for name in arrays])
+    assert error(np.array([bars @ along]), np.array([moved @ w.ravel()])) <= 1e-9
+
+
+def test_the_shortest_program_is_taken() -> None:
+    """Of several algorithms for one result, whichever needs the fewest operations for the robot."""
+    for robot in ("panda", "cartpole", "quadruped_floating"):
+        call = call_of("aba", robot)
+        shapes = input_shapes(call)
+        each = [record_call(replace(call, algorithms=(a,)), shapes, True) for a in call.algorithms]
+        best = min(program.operations for program in each)
+        assert record_call(call, shapes, True).operations == best
+
+
+def test_nothing_is_collected_while_recording() -> None:
+    """And Python's collector is on again afterwards, where it was, after an error too."""
+    seen = []
+
+    def algorithm(tree: Any, q: Any) -> Any:
+        seen.append(gc.isenabled())
+        if len(seen) > 1:
+            raise ValueError("the second time")
+        return q
+
+    call = Call("q", by_name("cartpole").model, (algorithm,), {"q": np.zeros(2)})
+    record_call(call, {"q": (2,)}, True)
+    assert gc.isenabled()
+    with pytest.raises(ValueError, match="the second time"):
+        record_call(call, {"q": (2,)}, True)
+    assert gc.isenabled() and seen == [False, False]
+
+
+def test_a_matrix_without_rows_has_a_shape() -> None:
+    """A robot without coordinates has an inertia matrix of none by none."""
+    model = wd.load('<robot name="rock"><link name="base"/></robot>')
+    call = wd.crba.describe(model, np.zeros(0))
+    assert record_call(call, {"q": (0,)}, True).results == {"out": (0, 0)}
+
+
+def test_cotangents_are_shaped_like_results() -> None:
+    """Another shape is refused with both, and with the function's name."""
+    call = call_of("rnea", "cartpole")
+    wrong = derived(call, "vjp", ("q",), {"out": np.ones(3)})
+    with pytest.raises(ValueError, match=r"cotangent of rnea's result out.*\(2,\).*got \(3,\)"):
+        record_call(wrong, input_shapes(wrong), None)
+
+
+def test_a_tree_is_built_once() -> None:
+    """Models that are equal share it, and models that differ do not."""
+    model = by_name("cartpole").model
+    assert tree_of(model) is tree_of(model)
+    assert tree_of(wd.load_robot("cartpole")) is tree_of(wd.load_robot("cartpole"))
+    assert tree_of(replace(model, name="another")) is not tree_of(model)
+
+
+AT_REST = {
+    "rnea": ("v", "a"),
+    "aba": ("v", "tau"),
+    "bias_forces": ("v",),
+    "com_acceleration": ("v", "a"),
+    "momentum": ("v",),
+    "rnea_derivatives": ("v", "a"),
+}
+
+
+@pytest.mark.parametrize("representation", ["local", "mixed"])
+@pytest.mark.parametrize("function", AT_REST)
+def test_none_is_zero_folded(function: str, representation: str) -> None:
+    """Zero velocity and acceleration give what zeros give, by a shorter program that reads neither;
+    the base's velocity in another representation too."""
+    model = wd.load_robot("panda", floating_base=True)
+    if representation == "mixed" and function != "rnea_derivatives":
+        model = model.with_base_velocity("mixed")
+    s = states(model, 3)
+    arrays = {"v": np.zeros_like(s.v), "a": np.zeros_like(s.v), "tau": s.v}
+    names = AT_REST[function]
+    zeros = [arrays[name] for name in names]
+    nones = [None if name in ("v", "a") else arrays[name] for name in names]
+    call = getattr(wd, function)
+    wanted, folded = call(model, s.q, *zeros), call(model, s.q, *nones)
+    slow = wd.oracle(call, model, s.q, *nones)
+    for other in (wanted, slow):
+        pairs = zip(*(x if isinstance(x, tuple) else (x,) for x in (folded, other)), strict=True)
+        assert all(error(x, y, np.ones(1)) <= CLOSE for x, y in pairs)
+    long, short = (
+        record_call(each, input_shapes(each), True)
+        for each in (call.describe(model, s.q, *rest) for rest in (zeros, nones))
+    )
+    assert not {"v", "a"} & set(short.inputs) and short.operations < long.operations
+
+
+@pytest.mark.parametrize("function", [wd.rnea, wd.aba], ids=lambda f: f.__name__)
+def test_derivatives_at_rest(function: Any) -> None:
+    """By what is left, as with zeros; by what is zero there are none."""
+    model = by_name("mimic_branches").model
+    s = states(model, 3)
+    given = (None, s.a) if function is wd.aba else (None, None)
+    zeros = [np.zeros_like(s.v) if x is None else x for x in given]
+    wrt = ["q", "tau"] if function is wd.aba else ["q"]
+    assert all(
+        error(x, y) <= CLOSE
+        for x, y in zip(
+            *(
+                np.atleast_1d(wd.vjp(function, model, s.q, *rest, cotangents=s.v, wrt=wrt))
+                for rest in (given, zeros)
+            ),
+            strict=True,
+        )
+    )
+    by_q = [wd.derivatives(function, model, s.q, *rest, wrt="q") for rest in (given, zeros)]
+    assert error(*by_q) <= CLOSE
+    q = s.q.copy()
+    run = wd.bind(function, model, q, *given)
+    q[:] = states(model, 3, seed=1).q
+    assert error(run(), function(model, q, *zeros)) <= CLOSE
+    with pytest.raises(ValueError, match=r"was given no input array 'v'; it has q"):
+        wd.vjp(function, model, s.q, *given, cotangents=s.v, wrt="v")

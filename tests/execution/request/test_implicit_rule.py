@@ -1,0 +1,35 @@
+"""The implicit rule: derivatives of forward dynamics by those of inverse dynamics."""
+
+from __future__ import annotations
+
+import numpy as np
+from states import states
+
+import warpdyn as wd
+from warpdyn.execution.request.call import derived, input_shapes
+from warpdyn.execution.request.evaluate import evaluate, on_numbers, record_call
+from warpdyn.execution.request.implicit_rule import solution_jvp
+
+MODEL = wd.load_robot("panda")
+
+
+def test_multipliers_are_the_derivative_by_the_right_side() -> None:
+    """d qdd / d tau = M⁻¹, which is symmetric: w in is M⁻¹ w out, and a tangent of tau likewise."""
+    s = states(MODEL, 1)
+    q, v, tau = s.q[0], s.v[0], s.a[0]
+    qdd, M = wd.oracle(wd.aba, MODEL, q, v, tau), wd.oracle(wd.crba, MODEL, q)
+    call = wd.aba.describe(MODEL, q, v, tau)
+    w = np.arange(1.0, MODEL.nv + 1)
+    back = derived(call, "vjp", ("tau",), {"qdd" if "qdd" in call.results else "out": w}, qdd)
+    arrays = {name: np.asarray(x).tolist() for name, x in back.arrays.items()}
+    found = on_numbers(back)(arrays)["tau"]
+    assert np.allclose(M @ np.array(found), w, atol=1e-9)
+    # No recording of the recursion: the program is that of the residual and the matrix.
+    ours = record_call(back, input_shapes(back), None).operations
+    assert ours < 2.5 * record_call(call, input_shapes(call), None).operations
+    forward = derived(call, "jvp", ("tau",), {"tau": w}, qdd)
+    inputs = {name: np.asarray(x).tolist() for name, x in forward.arrays.items()}
+    before = derived(call, "jvp", ("tau",), {"tau": w}, qdd)
+    bare = type(call)(**{**vars(before), "derivatives": ()})
+    moved = solution_jvp(evaluate, bare, call.solves, ("tau",), inputs, {"tau": w.tolist()}, None)
+    assert np.allclose(M @ np.array(moved["out"]), w, atol=1e-9)

@@ -1,0 +1,70 @@
+"""Records of inputs: what an array is called, how wide one environment's slice is, whom it serves."""
+
+from __future__ import annotations
+
+import pytest
+
+from warpdyn.execution.request import inputs
+from warpdyn.execution.request.inputs import Input
+
+NQ, NV = 9, 8
+
+
+@pytest.mark.parametrize(
+    ("record", "name", "shape", "plain", "subject"),
+    [
+        (inputs.argument("q", None, NQ, NV, False), "q", (NQ,), False, "q"),
+        (inputs.argument("tau", None, NQ, NV, False), "tau", (NV,), False, "tau"),
+        (inputs.argument("pose", (7,), NQ, NV, True), "pose", (7,), True, "pose"),
+        (inputs.GRAVITY, "gravity", (3,), True, "gravity"),
+        (inputs.forces(4), "f_ext", (4, 6), False, "f_ext"),
+        (inputs.force("hand"), "f_ext:hand", (6,), False, "hand"),
+        (inputs.parameter("mass", (2,)), "params:mass", (2,), True, "mass"),
+        (inputs.seed(0, "out", (NV,)), "seed 0:out", (NV,), False, "out"),
+        (inputs.solution("out", (NV,)), "solution:out", (NV,), False, "out"),
+    ],
+    ids=lambda x: x.name if isinstance(x, Input) else "",
+)
+def test_records(record: Input, name: str, shape: tuple, plain: bool, subject: str) -> None:
+    """The names are those of `wrt=` and of recorded programs; what they concern is no part of one."""
+    assert (record.name, record.shape, record.plain, record.subject) == (
+        name,
+        shape,
+        plain,
+        subject,
+    )
+
+
+def test_records_of_equal_content_are_one() -> None:
+    """A call makes none anew, and two that differ in anything are not equal."""
+    one = inputs.argument("v", None, NQ, NV, False)
+    assert inputs.argument("v", None, NQ, NV, False) is one and hash(one) == hash(one._replace())
+    assert inputs.argument("v", None, NQ, NV + 1, False) != one
+    assert inputs.argument("v", None, NQ, NV, True) != one
+    assert inputs.seed(0, "q", (NQ,)) != inputs.seed(1, "q", (NQ,))
+    with pytest.raises(AttributeError):
+        one.shape = (3,)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "sizes"),
+    [
+        ("q", None, "nq"),
+        ("q0", (NQ,), "nq"),
+        ("q1", (NQ,), "nq"),
+        ("q", (NQ + 1,), ""),
+        ("v", None, "nv"),
+        ("t", (1,), ""),
+    ],
+)
+def test_sizes_are_named_where_they_are_the_models(name: str, shape: tuple, sizes: str) -> None:
+    """nq and nv for what is as wide as the model; nothing for what a function fixes itself."""
+    assert inputs.argument(name, shape, NQ, NV, False).sizes == sizes
+
+
+def test_labels_are_what_users_know() -> None:
+    """A parameter by its quantity; a seed by what it belongs to, however that is written."""
+    assert inputs.parameter("mass", (2,)).label == "mass (params)"
+    assert inputs.force("hand").label == "f_ext:hand"
+    seed = inputs.seed(1, "params:mass", (2,))
+    assert seed.label == 'the cotangent or tangent of "params:mass"'

@@ -1,0 +1,1 @@
+"""Calls as differentiable operations of Torch, JAX and Warp."""

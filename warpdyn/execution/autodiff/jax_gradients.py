@@ -1,0 +1,377 @@
+"""Calls inside `jax.jit`, `jax.vmap`, `jax.grad` and `jax.jvp`: one JAX primitive.
+
+Its tangent is the recorded "jvp" call, the transpose of that the recorded "vjp" call, and both are
+calls again, so that JAX takes derivatives of derivatives as it likes. Compiled for the CPU, it is
+the kernel itself, called by XLA on its own buffers (`foreign_call`). On a GPU, in debug mode, and
+where results are summed, it is a foreign call of Warp's, which calls Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import count
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import warp as wp
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir
+
+from ...arrays.protocol import wrong_dtype
+from ...model import Model
+from ..compile.compiling import collecting
+from ..config import config
+from ..launch.launch import prepare
+from ..launch.leading import all_in_rows, with_leading
+from ..repeat.remembered import MISS, KnownCall
+from ..request.call import Call, derived, gather, gathered, summed_tables, tables_of, without_seeds
+from ..request.evaluate import result_shapes
+from ..request.inputs import Input
+from .foreign_call import ForeignCall, handler
+
+Compute = Callable[[Call], Any]
+
+
+def run(call: Call, compute: Compute) -> Any:
+    """Carry out a call, as an operation of JAX's where it traces or the arrays lie on a GPU."""
+    inputs, arrays = gather(call)
+    if not any(_traced(x) or _on_gpu(x) for x in arrays.values()):
+        return compute(call)
+    if call.out is not None:
+        raise TypeError("JAX arrays cannot be written in place; leave out= away and use the result")
+    first_name, first = next(iter(arrays.items()))
+    for name, x in arrays.items():
+        if not hasattr(x, "dtype") or (inputs[name].plain and isinstance(x, np.ndarray)):
+            continue  # plain numbers, which take the dtype of the others
+        label = inputs[name].label
+        if x.dtype not in (jnp.float32, jnp.float64):
+            raise wrong_dtype(label, x.dtype, f"{label}.astype(jnp.float32)")
+        if x.dtype != first.dtype:
+            raise TypeError(
+                f"all arrays of a call must be of one dtype: {first_name} is {first.dtype}, {label} "
+                f"is {x.dtype}; convert {label} to {first.dtype}"
+            )
+    arrays = {name: jnp.asarray(x, first.dtype) for name, x in arrays.items()}
+    # Shapes are checked while JAX still knows the caller's line.
+    rows, lead = all_in_rows(replace(gathered(call), arrays=arrays))
+    if not lead:
+        tables = tables_of(rows)
+        rows = replace(
+            rows,
+            arrays={n: x if n in tables else jnp.asarray(x)[None] for n, x in rows.arrays.items()},
+        )
+    results = _bind(rows, compute)
+    results = with_leading(results, lead) if lead else [x[0] for x in results]
+    return tuple(results) if len(results) > 1 else results[0]
+
+
+def _traced(x: Any) -> bool:
+    return isinstance(x, jax.core.Tracer)
+
+
+def _on_gpu(x: Any) -> bool:
+    return isinstance(x, jax.Array) and not _traced(x) and x.devices().pop().platform != "cpu"
+
+
+@dataclass(frozen=True)
+class _Template:
+    """A call without its arrays, as a parameter of the primitive: equal where the programs are."""
+
+    call: Call = field(compare=False)
+    compute: Compute = field(compare=False)
+    key: tuple
+
+    @classmethod
+    def of(cls, call: Call, compute: Compute) -> _Template:
+        """The template of a call that has all its inputs among its arrays."""
+        params = call.params and replace(call.params, arrays={}, gravity=None)
+        bare = replace(call, arrays={}, gravity=None, f_ext=None, out=None, params=params)
+        return cls(bare, compute, (id(call.model), call.key, *_records(call)))
+
+    def filled(self, arrays: Sequence[Any]) -> Call:
+        """The call on these arrays."""
+        return replace(self.call, arrays=dict(zip(self.names, arrays, strict=True)))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the inputs."""
+        return tuple(x.name for x in _records(self.call))
+
+    @property
+    def shapes(self) -> list[tuple[int, ...]]:
+        """Shapes of one environment's slices of the inputs."""
+        return [x.shape for x in _records(self.call)]
+
+
+def _records(call: Call) -> tuple[Input, ...]:
+    return tuple(gather(call)[0].values())
+
+
+recorded = Primitive("warpdyn")
+recorded.multiple_results = True
+
+
+def _bind(call: Call, compute: Compute) -> list[Any]:
+    return recorded.bind(*call.arrays.values(), template=_Template.of(call, compute))
+
+
+@recorded.def_abstract_eval
+def _abstract(*operands: Any, template: _Template) -> list[Any]:
+    rows = max(
+        x.shape[0]
+        for x, shape in zip(operands, template.shapes, strict=True)
+        if len(x.shape) > len(shape)
+    )
+    call = template.filled(operands)
+    shapes, sums = result_shapes(call), summed_tables(call)
+    return [
+        jax.core.ShapedArray(shape if name in sums else (rows, *shape), operands[0].dtype)
+        for name, shape in shapes.items()
+    ]
+
+
+@recorded.def_impl
+def _eager(*operands: Any, template: _Template) -> list[Any]:
+    if any(_on_gpu(x) for x in operands):
+        return _compiled(template)(*operands)
+    program = None if config.debug or collecting() else _program(template, operands)
+    if program is not None:
+        return program(*operands)
+    results = template.compute(
+        template.filled([jnp.asarray(x) for x in operands])
+    )  # JAX's literals among them
+    return list(results) if isinstance(results, tuple) else [results]
+
+
+@cache
+def _compiled(template: _Template) -> Callable[..., list[Any]]:
+    return jax.jit(lambda *operands: recorded.bind(*operands, template=template))
+
+
+# On the CPU: XLA calls the kernel.
+
+TARGET = "warpdyn_kernel"
+"""What XLA calls the handler."""
+
+Program = Callable[..., list[Any]]
+
+_programs: WeakKeyDictionary[Model, dict[tuple, Program | None]] = WeakKeyDictionary()
+"""A launch each, compiled by XLA. They do not hold their model."""
+
+
+@cache
+def _registered() -> bool:
+    """Whether XLA knows the handler; an XLA of another version refuses it."""
+    made = handler()
+    if made is None:
+        return False
+    try:
+        jax.ffi.register_ffi_target(TARGET, made, platform="cpu")
+    except Exception:  # XLA's errors have no common type
+        return False
+    return True
+
+
+def _foreign_call(template: _Template, operands: Sequence[Any]) -> ForeignCall | None:
+    """The launch on arrays of these shapes and dtype, by rows; None where Python has to be called."""
+    if config.debug or not _registered():
+        return None
+    dtype = np.dtype(operands[0].dtype)
+    # Laid out for memory that nobody touches.
+    call = template.filled([np.empty(x.shape, dtype) for x in operands])
+    if summed_tables(call):
+        return None
+    results = _abstract(*operands, template=template)
+    job = prepare(replace(call, out=tuple(np.empty(x.shape, dtype) for x in results)))
+    return ForeignCall(job, job.places)
+
+
+def _program(template: _Template, operands: Sequence[Any]) -> Program | None:
+    """The launch on arrays like these; None where Python has to be called."""
+    programs = _programs.setdefault(template.call.model, {})
+    key = (template.key, operands[0].dtype, *(x.shape for x in operands))
+    if key not in programs:
+        foreign = _foreign_call(template, operands)
+        results = _abstract(*operands, template=template)
+        programs[key] = None if foreign is None else _launched_by_xla(foreign, results)
+    return programs[key]
+
+
+class KnownByXla:
+    """How a call is carried out on other JAX arrays of the same shapes and dtype."""
+
+    def __init__(self, known: KnownCall):
+        self.known, job = known, known.job
+        shapes = [(*known.lead, *shape) for shape in job.kernel.source.results.values()]
+        kinds = [
+            jax.ShapeDtypeStruct(x, jnp.float32 if job.single else jnp.float64) for x in shapes
+        ]
+        self.program = _launched_by_xla(ForeignCall(job, known.places), kinds)
+
+    def run(self, arrays: Sequence[Any]) -> Any:
+        """The results; `MISS` where a model is gone."""
+        for model in self.known.models:
+            if model() is None:
+                return MISS
+        results: Any = self.program(*arrays)
+        if self.known.named is not None:
+            return self.known.named(*results)
+        return tuple(results) if len(results) > 1 else results[0]
+
+
+def known_call(known: KnownCall) -> KnownByXla | None:
+    """What is remembered of calls like this one, which XLA launches."""
+    return KnownByXla(known) if _registered() else None
+
+
+def _launched_by_xla(foreign: ForeignCall, results: Sequence[Any]) -> Program:
+    """A function of JAX arrays that makes a launch, with results of these shapes and dtypes."""
+    plan = np.array(foreign.plan, np.int64)
+    kinds = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in results]
+
+    def program(*operands: Any, _alive: ForeignCall = foreign) -> Any:
+        return jax.ffi.ffi_call(TARGET, kinds)(*operands, plan=plan)
+
+    return jax.jit(program)
+
+
+def _lowered(context: Any, *operands: Any, template: _Template) -> Any:
+    """The launch as a part of a program that XLA compiles for the CPU."""
+    foreign = _foreign_call(template, context.avals_in)
+    if foreign is None:
+        return _by_python(context, *operands, template=template)
+    context.module_context.add_keepalive(foreign)
+    lowering = jax.ffi.ffi_lowering(TARGET)
+    return lowering(context, *operands, plan=np.array(foreign.plan, np.int64))
+
+
+# Elsewhere: by Warp's foreign function, which calls Python.
+
+
+def _foreign(*operands: Any, template: _Template) -> list[Any]:
+    """The call as Warp's foreign function."""
+    results = _abstract(*operands, template=template)
+    call = _callable(
+        template,
+        tuple(x.ndim for x in operands),
+        tuple(len(x.shape) for x in results),
+        str(operands[0].dtype),
+    )
+    return call(*operands, output_dims={f"r{k}": x.shape for k, x in enumerate(results)})
+
+
+_by_python = mlir.lower_fun(_foreign, multiple_results=True)
+mlir.register_lowering(recorded, _by_python)
+mlir.register_lowering(recorded, _lowered, platform="cpu")
+_numbers = count()
+
+
+@cache
+def _callable(
+    template: _Template, inputs: tuple[int, ...], results: tuple[int, ...], dtype: str
+) -> Any:
+    """Warp's foreign function needs a Python function with an annotation for each array."""
+
+    def work(*arrays: Any) -> None:
+        operands, outs = arrays[: len(inputs)], arrays[len(inputs) :]
+        template.compute(replace(template.filled(operands), out=outs))
+
+    names = [f"a{k}" for k in range(len(inputs))] + [f"r{k}" for k in range(len(results))]
+    scope: dict[str, Any] = {"work": work}
+    name = f"warpdyn_{template.call.name}_{next(_numbers)}"
+    exec(f"def {name}({', '.join(names)}): work({', '.join(names)})", scope)
+    function = scope[name]
+    function.__module__ = __name__
+    scalar = wp.float32 if dtype == "float32" else wp.float64
+    function.__annotations__ = {
+        n: wp.array(dtype=scalar, ndim=d) for n, d in zip(names, (*inputs, *results), strict=True)
+    }
+    return wp.jax_callable(
+        function, num_outputs=len(results), graph_mode=wp.JaxCallableGraphMode.NONE
+    )
+
+
+def _batched(
+    operands: Sequence[Any], axes: Sequence[Any], *, template: _Template
+) -> tuple[list[Any], list[int]]:
+    """Another dimension of environments: (N, B, ..) is done as (N B, ..)."""
+    N = next(x.shape[axis] for x, axis in zip(operands, axes, strict=True) if axis is not None)
+    shapes = template.shapes
+    # The mapped dimension first, so that every array is ([N], [B], *shape).
+    moved = [
+        x if axis is None else jnp.moveaxis(x, axis, 0)
+        for x, axis in zip(operands, axes, strict=True)
+    ]
+    ranks = [x.ndim - (axis is not None) for x, axis in zip(moved, axes, strict=True)]
+    # B is of any array that has it: of those without, one slice serves all environments.
+    B = max(
+        x.shape[int(axis is not None)]
+        for x, axis, rank, shape in zip(moved, axes, ranks, shapes, strict=True)
+        if rank > len(shape)
+    )
+    flat = []
+    for x, axis, rank, shape in zip(moved, axes, ranks, shapes, strict=True):
+        if axis is None and rank == len(shape):
+            # Still serves all N B of them, and need not be repeated.
+            flat.append(x)
+            continue
+        # What serves the B environments of one of N, or one environment in all N, is repeated: rows
+        # are all there is.
+        x = x if axis is not None else x[None]
+        x = x if rank > len(shape) else x[:, None]
+        flat.append(jnp.broadcast_to(x, (N, B, *shape)).reshape(N * B, *shape))
+    if summed_tables(template.call):
+        raise TypeError("jax.vmap of a derivative by a table: give one dimension of environments")
+    # The primitive again, so that a vmap of a vmap, or of a derivative, comes here as well.
+    results = recorded.bind(*flat, template=template)
+    return [x.reshape(N, B, *x.shape[1:]) for x in results], [0] * len(results)
+
+
+batching.primitive_batchers[recorded] = _batched
+
+
+def _tangent(
+    operands: Sequence[Any], tangents: Sequence[Any], *, template: _Template
+) -> tuple[list[Any], list[Any]]:
+    call = template.filled(operands)
+    results = _bind(call, template.compute)
+    rows = results[0].shape[:1]
+    tables = tables_of(call)
+    moving = {
+        name: t
+        if name in tables
+        else jnp.broadcast_to(
+            t, (*rows, *shape)
+        )  # of what serves all environments, the same for each
+        for name, t, shape in zip(template.names, tangents, template.shapes, strict=True)
+        if type(t) is not ad.Zero
+    }
+    solution = results[0] if call.solves and not call.derivatives else None
+    return results, _bind(derived(call, "jvp", tuple(moving), moving, solution), template.compute)
+
+
+ad.primitive_jvps[recorded] = _tangent
+
+
+def _transposed(cotangents: Sequence[Any], *operands: Any, template: _Template) -> list[Any]:
+    """The "vjp" call of what a "jvp" call was derived from, which is linear in its seeds."""
+    last = template.call.derivatives[-1]
+    call = without_seeds(template.filled(operands))
+    bars = {
+        name: ad.instantiate_zeros(c)
+        for name, c in zip(result_shapes(call), cotangents, strict=True)
+    }
+    results = _bind(derived(call, "vjp", last.wrt, bars), template.compute)
+    of_seeds = {x.name: result for x, result in zip(last.seeds, results, strict=True)}
+    return [
+        of_seeds[name] if ad.is_undefined_primal(x) else None
+        for name, x in zip(template.names, operands, strict=True)
+    ]
+
+
+ad.primitive_transposes[recorded] = _transposed

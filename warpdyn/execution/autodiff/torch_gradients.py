@@ -1,0 +1,384 @@
+"""Calls inside Torch: `backward`, forward mode, the transforms of `torch.func`, `torch.compile`.
+
+A call is one operation of Torch's. Its adjoint is the recorded "vjp" call, its tangent the recorded
+"jvp" call, and a mapped dimension is one more dimension of environments; all three are operations
+again, so that Torch takes derivatives of derivatives as it likes. Where Torch traces, the launch is
+an operator of Torch's dispatcher, with a rule for the shapes of its results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from itertools import count
+from math import prod
+from typing import Any
+from weakref import WeakValueDictionary
+
+import torch
+from torch.autograd import forward_ad
+from torch.utils import _pytree as pytree
+
+from ...arrays.torch_arrays import LIBRARY as TORCH
+from ...arrays.torch_arrays import followers, transforms
+from ...model import Model
+from ...model.params import Params
+from ..launch.leading import all_in_rows, with_leading
+from ..request.call import Call, arguments_in_order, derived, gather, result_names, tables_of
+from ..request.evaluate import record_call, result_shapes
+
+Compute = Callable[[Call], Any]
+Tensor = torch.Tensor
+
+INSTEAD = "leave it away, or call under torch.no_grad()"
+
+
+def run(call: Call, compute: Compute) -> Any:
+    """Carry out a call, as an operation of Torch's where a tensor is differentiated, mapped or
+    traced."""
+    inputs, arrays = gather(call)
+    # Nearly always there is nothing but plain tensors, and that is seen at once.
+    unusual = [x for x in arrays.values() if type(x) is not Tensor or x.requires_grad]
+    if not ((unusual and (_required(unusual) or _without_memory(unusual))) or not TORCH.at_rest()):
+        results = compute(call)
+        if call.out is not None:
+            outs = call.out if isinstance(call.out, (tuple, list)) else (call.out,)
+            TORCH.written(outs)
+        return results
+    if call.out is not None:
+        where = "torch.func" if transforms() else "a gradient"
+        raise TypeError(f"out= cannot take part in {where}; {INSTEAD}")
+    order = arguments_in_order(call)
+    rows, lead = all_in_rows(replace(call, arrays=arrays, inputs=inputs, order=order))
+    results = _applied(rows, compute)
+    if len(lead) < 2:
+        return results
+    several = isinstance(results, tuple)
+    shaped = with_leading(results if several else [results], lead)
+    return tuple(shaped) if several else shaped[0]
+
+
+def _required(arrays: Iterable[Any]) -> bool:
+    """Whether one of the arrays requires a gradient."""
+    return torch.is_grad_enabled() and any(
+        isinstance(x, Tensor) and x.requires_grad for x in arrays
+    )
+
+
+def _without_memory(arrays: Iterable[Any]) -> bool:
+    """Whether one of the arrays is a stand-in for a tensor, such as a tracer's."""
+    return any(
+        isinstance(x, Tensor) and type(x).__torch_dispatch__ is not Tensor.__torch_dispatch__
+        for x in arrays
+    )
+
+
+@dataclass(eq=False)
+class Operation:
+    """A call whose tensors come anew each time: `names` says which inputs they are. Other inputs,
+    plain numbers that serve all environments, are those of the call."""
+
+    call: Call
+    compute: Compute
+    names: tuple[str, ...]
+
+    def filled(self, tensors: Iterable[Tensor]) -> Call:
+        """The call on these tensors."""
+        arrays = {**self.call.arrays, **dict(zip(self.names, tensors, strict=True))}
+        return replace(self.call, arrays=arrays)
+
+    def carried_out(self, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+        """The results, of a launch, or for a tracer of the operator that stands for one."""
+        unusual = [x for x in tensors if type(x) is not Tensor]
+        if followers() or (unusual and _without_memory(unusual)):
+            return _launched(self, tensors)
+        results = self.compute(self.filled(tensors))
+        return results if isinstance(results, tuple) else (results,)
+
+    @property
+    def shapes(self) -> list[tuple[int, ...]]:
+        """Shapes of one environment's slices of the tensors."""
+        inputs = gather(self.call)[0]
+        return [inputs[name].shape for name in self.names]
+
+    def leading(self, tensors: Sequence[Tensor]) -> torch.Size:
+        """The dimensions of environments, of the tensor that has most of them."""
+        return max(
+            (x.shape[: x.ndim - len(s)] for x, s in zip(tensors, self.shapes, strict=True)), key=len
+        )
+
+
+def _applied(call: Call, compute: Compute) -> Any:
+    """A call with all that it reads among its arrays, as an operation."""
+    names, tensors = [], []
+    for name, x in call.arrays.items():
+        if isinstance(x, Tensor):
+            names.append(name)
+            tensors.append(x)
+    results = _apply(Operation(call, compute, tuple(names)), *tensors)
+    return results if len(results) > 1 else results[0]
+
+
+def _apply(operation: Operation, *tensors: Tensor) -> tuple[Tensor, ...]:
+    results: tuple[Tensor, ...] = (_Mapped if transforms() else _Recorded).apply(
+        operation, *tensors
+    )
+    return results
+
+
+class _Recorded(torch.autograd.Function):
+    """A call as a node of Torch's graph; what its passes compute are nodes too."""
+
+    @staticmethod
+    def forward(ctx: Any, operation: Operation, *tensors: Tensor) -> tuple[Tensor, ...]:
+        results = operation.carried_out(tensors)
+        _keep(ctx, operation, tensors, results)
+        return results
+
+    @staticmethod
+    def _call(ctx: Any) -> tuple[Call, Tensor | None, list[Tensor]]:
+        """The call of a pass, its solution where it solves a system, its tensors."""
+        *tensors, solution = ctx.saved_tensors if ctx.solves else (*ctx.saved_tensors, None)
+        return ctx.operation.filled(tensors), solution, tensors
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Tensor | None) -> Any:
+        names = ctx.operation.names
+        call, solution, tensors = _Recorded._call(ctx)
+        wrt = [n for n, needed in zip(names, ctx.needs_input_grad[1:], strict=True) if needed]
+        if not wrt or all(w is None for w in cotangents):
+            return (None,) * (1 + len(names))
+        # Zeros where no gradient came, so that one program serves whatever is asked of the results.
+        like = next(w for w in cotangents if w is not None)
+        given = [
+            like.new_zeros(shape) if w is None else w
+            for w, shape in zip(cotangents, ctx.shapes, strict=True)
+        ]
+        seeds = dict(zip(result_names(call), given, strict=True))
+        bars = _applied(derived(call, "vjp", wrt, seeds, solution), ctx.operation.compute)
+        named = dict(zip(wrt, bars if len(wrt) > 1 else (bars,), strict=True))
+        return None, *(summed(named.get(n), x) for n, x in zip(names, tensors, strict=True))
+
+    @staticmethod
+    def jvp(ctx: Any, _: None, *tangents: Tensor | None) -> Any:
+        names, shapes = ctx.operation.names, ctx.operation.shapes
+        call, solution, tensors = _Recorded._call(ctx)
+        rows = ctx.operation.leading(tensors)
+        # The tangent of what serves all environments is the same for each.
+        tables = tables_of(call)
+        moving = {
+            n: t if n in tables else t.expand(*rows, *shape)
+            for n, t, shape in zip(names, tangents, shapes, strict=True)
+            if t is not None
+        }
+        if not moving:
+            return (None,) * len(result_names(call))
+        moved = _applied(
+            derived(call, "jvp", tuple(moving), moving, solution), ctx.operation.compute
+        )
+        return moved if isinstance(moved, tuple) else (moved,)
+
+
+def _keep(
+    ctx: Any, operation: Operation, tensors: Sequence[Tensor], results: Sequence[Tensor]
+) -> None:
+    """Keep what the passes read."""
+    ctx.operation, call = operation, operation.call
+    ctx.solves = call.solves is not None and not call.derivatives
+    ctx.shapes = [x.shape for x in results]
+    kept = (*tensors, *(results[:1] if ctx.solves else ()))
+    ctx.save_for_backward(*kept)
+    if forward_ad._current_level >= 0:
+        ctx.save_for_forward(*kept)
+    ctx.set_materialize_grads(False)
+
+
+class _Mapped(_Recorded):
+    """The same for torch.func, in the form that it needs, which takes half as long again."""
+
+    @staticmethod
+    def forward(  # type: ignore[override]
+        operation: Operation, *tensors: Tensor
+    ) -> tuple[Tensor, ...]:
+        return operation.carried_out(tensors)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
+        operation, *tensors = inputs
+        _keep(ctx, operation, tensors, output)
+
+    @staticmethod
+    def vmap(
+        info: Any, in_dims: Sequence[int | None], operation: Operation, *tensors: Tensor
+    ) -> tuple[tuple[Tensor, ...], tuple[int, ...]]:
+        """The mapped dimension becomes one of environments: (N, B, ..) is done as (N B, ..)."""
+        inputs = list(gather(operation.call)[0].values())
+        records = [x for x in inputs if x.name in operation.names]
+        axes = in_dims[1:]
+        moved = [
+            x[None] if axis is None else x.movedim(axis, 0)
+            for x, axis in zip(tensors, axes, strict=True)
+        ]
+        ranks = [x.ndim - len(r.shape) for x, r in zip(moved, records, strict=True)]
+        rows = (info.batch_size, *moved[ranks.index(max(ranks))].shape[1 : max(ranks)])
+        flat = []
+        for x, axis, record, rank in zip(moved, axes, records, ranks, strict=True):
+            if axis is None and rank == 1:
+                flat.append(x[0])  # still serves all environments, and need not be repeated
+                continue
+            # What serves the rows of one of N, or one row in all N, is repeated.
+            x = x[(slice(None), *[None] * (len(rows) - rank))]
+            flat.append(x.expand(*rows, *record.shape).reshape(prod(rows), *record.shape))
+        results = _apply(operation, *flat)
+        return tuple(x.reshape(*rows, *x.shape[1:]) for x in results), (0,) * len(results)
+
+
+def summed(bar: Tensor | None, x: Tensor) -> Tensor | None:
+    """The cotangent of an input; where one slice serves all environments, the sum over them."""
+    if bar is None or bar.ndim == x.ndim:
+        return bar
+    return bar.sum(tuple(range(bar.ndim - x.ndim)))
+
+
+# Where Torch traces, tensors have shapes and no numbers. Its graph then calls this operator: one for
+# all programs, which it knows by name.
+
+_programs: dict[str, Operation] = {}
+"""Operations that were traced, without their arrays, by the name in the graph."""
+
+_operators = torch.library.Library("warpdyn", "DEF")
+_operators.define("launch(str program, Tensor[] arrays) -> Tensor[]")
+
+
+def _launched(operation: Operation, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """The results, by the operator."""
+    call = operation.call
+    inputs, arrays = gather(operation.filled(tensors))
+    for name, x in arrays.items():
+        if not isinstance(x, Tensor):
+            if not (inputs[name].plain and getattr(x, "ndim", 1) == 1):
+                raise TypeError(
+                    f"all arrays of a call must be of one library: {inputs[name].label} is no "
+                    "Torch tensor; convert it"
+                )
+            like = tensors[0]
+            arrays[name] = torch.as_tensor(x, dtype=like.dtype, device=like.device)
+    shapes = {name: x.shape for name, x in inputs.items()}
+    # A user's own kernel may have another one's name: its program says which it is.
+    own = "" if call.identity is None else record_call(call, shapes, True).text()
+    content = repr((call.model.key, call.key, shapes, own))
+    program = f"{call.name} of {call.model.name} {sha256(content.encode()).hexdigest()[:16]}"
+    if program not in _programs:
+        params = call.params and replace(call.params, arrays={}, gravity=None)
+        bare = replace(call, arrays={}, gravity=None, f_ext=None, params=params)
+        _programs[program] = Operation(bare, operation.compute, tuple(arrays))
+    return tuple(torch.ops.warpdyn.launch(program, list(arrays.values())))
+
+
+def _empty_results(program: str, arrays: Sequence[Tensor]) -> list[Tensor]:
+    operation = _programs[program]
+    rows = operation.leading(arrays)
+    shapes = result_shapes(operation.filled(arrays)).values()
+    return [arrays[0].new_empty((*rows, *shape)) for shape in shapes]
+
+
+def _launch(program: str, arrays: list[Tensor]) -> list[Tensor]:
+    operation, outs = _programs[program], _empty_results(program, arrays)
+    operation.compute(replace(operation.filled(arrays), out=tuple(outs)))
+    return outs
+
+
+_operators.impl("launch", _launch, "CompositeExplicitAutograd")
+torch.library.register_fake("warpdyn::launch", _empty_results, lib=_operators)
+
+
+# Torch's compiler follows Python. What it meets in place of a public function (`batched`) is
+# `followed`; that it takes as one step, in which calls are described and gathered as ever.
+
+_kept: WeakValueDictionary[str, Any] = WeakValueDictionary()
+"""Models and functions by the name that stands for them in a compiled graph."""
+
+_numbers = count()
+
+
+def _name_of(x: Any) -> str:
+    name = next((name for name, each in _kept.items() if each is x), None)
+    if name is None:
+        name = f"{type(x).__name__} {next(_numbers)}"
+        _kept[name] = x
+    return name
+
+
+def _whole(x: Any) -> tuple[list[Any], str]:
+    return [], _name_of(x)
+
+
+def _by_name(_: Any, name: str) -> Any:
+    return _kept[name]
+
+
+def _parts_of_params(params: Params) -> tuple[list[Any], tuple]:
+    gravity = [] if params.gravity is None else [params.gravity]
+    return [params.model, list(params.arrays.values()), gravity], tuple(params.names.items())
+
+
+def _params_of(parts: Iterable[Any], names: tuple) -> Params:
+    model, arrays, gravity = parts
+    quantities = [quantity for quantity, _ in names]
+    return Params(model, dict(zip(quantities, arrays, strict=True)), dict(names), *gravity)
+
+
+def _result(function: Callable[..., Any], given: dict[Any, Any], absent: Sequence[Any]) -> Any:
+    """The function's result; `given` are its arguments, positional ones by their number, but for
+    those `absent`, which are None."""
+    given = {**given, **dict.fromkeys(absent)}
+    words = {name: x for name, x in given.items() if isinstance(name, str)}
+    results = function(*(given[k] for k in range(len(given) - len(words))), **words)
+    if hasattr(results, "_fields"):
+        _named.add(function)
+    return results if isinstance(results, Tensor) else tuple(results)
+
+
+_step = _result
+
+_named: set[Callable[..., Any]] = set()
+"""Functions that gave a result with names, which Torch's compiler cannot make of its parts."""
+
+
+def _has_names(function: Callable[..., Any]) -> bool:
+    return function in _named
+
+
+_prepared: set[type] = set()
+"""Kinds of public functions that Torch's compiler knows."""
+
+
+def prepare(function: type) -> bool:
+    """Make `_step` one step for Torch's compiler, with models, Params and public functions among its
+    arguments. The compiler calls this itself while it follows, so that nobody else imports it."""
+    global _step
+    if _step is _result:
+        pytree.register_pytree_node(Model, _whole, _by_name)
+        pytree.register_pytree_node(Params, _parts_of_params, _params_of)
+        _step = torch._dynamo.nonstrict_trace(_result)
+    if function not in _prepared:
+        _prepared.add(function)
+        pytree.register_pytree_node(function, _whole, _by_name)
+    return True
+
+
+def followed(function: Callable[..., Any], args: tuple, kwargs: dict[str, Any]) -> Any:
+    """What Torch's compiler follows in place of a call of a public function."""
+    given: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
+    if given.get("out") is not None:
+        raise TypeError(f"out= cannot take part in torch.compile; {INSTEAD}")
+    absent = [name for name, x in given.items() if x is None]
+    results = _step(function, {name: x for name, x in given.items() if x is not None}, absent)
+    if _has_names(function):
+        raise TypeError(f"{function.__name__} cannot take part in torch.compile; call it outside")
+    return results
+
+
+for each in (_name_of, _has_names, prepare):  # called while the compiler follows, and not followed
+    each._dynamo_marked_constant = True  # type: ignore[union-attr]

@@ -1,0 +1,220 @@
+"""Calls by tensors from Python to a kernel in one C function, and both passes of those that Torch
+differentiates.
+
+The C functions (`codegen/native_call.h`) ask Torch of a tensor through its C interface, which stays
+as it is from one version to the next; an object of Python's holds its tensor where `_cdata` says so.
+Where it does not, or Torch has no such interface, there are none. Results are made, and numbers kept
+for a backward pass, by what Torch has for Python: whoever follows that sees what it always saw.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Sequence
+from functools import cache
+from threading import Lock
+from typing import Any
+
+import torch
+from torch.autograd import forward_ad
+from torch.autograd.function import FunctionCtx
+
+from ...arrays.torch_arrays import LIBRARY as TORCH
+from ...arrays.torch_arrays import followers, transforms
+from ..made_once import made_once
+from ..repeat.c_functions import (
+    OPERANDS,
+    Words,
+    address,
+    interpreter,
+    launch_words,
+    methods,
+    new_function,
+    words_of,
+)
+from ..repeat.remembered import KnownCall
+
+MOST = 8
+"""Backward passes of a call that the C function knows; others go as they went."""
+
+_adding = Lock()
+
+_ASKED = ("dtype", "device_type", "layout", "dim", "sizes", "strides", "data_ptr")
+_CPU, _STRIDED = 0, 0
+
+
+@cache
+def _library() -> ctypes.CDLL | None:
+    """Torch's C interface; None where it has none."""
+    try:
+        library = ctypes.CDLL(torch._C.__file__)
+        for name in _ASKED:
+            getattr(library, f"aoti_torch_get_{name}")
+        library.aoti_torch_grad_mode_is_enabled.restype = ctypes.c_bool
+    except (OSError, AttributeError):
+        return None
+    return library
+
+
+def _asked(name: str, x: torch.Tensor) -> int | None:
+    """What the C interface says of a tensor; None where it refuses."""
+    found = ctypes.c_int64()
+    failed = getattr(_library(), f"aoti_torch_get_{name}")(
+        ctypes.c_void_p(id(x) + object.__basicsize__), ctypes.byref(found)
+    )
+    return None if failed else found.value
+
+
+def _numbers(name: str, x: torch.Tensor) -> list[int]:
+    where = _asked(name, x)
+    return [*(ctypes.c_int64 * x.ndim).from_address(where)] if where else []
+
+
+_WORDS = 23
+"""Words of 64 bits at the beginning of a tensor of Torch's C++ that are searched for its keys. The
+smallest known structure has 24."""
+
+
+@cache
+def _keys() -> tuple[int, int] | None:
+    """Where a tensor of Torch's C++ has its dispatch keys, in words of 64 bits, and those of a tensor
+    of plain numbers; None where they are not found."""
+    with torch.inference_mode(False):
+        x, z = torch.zeros((4, 3)), torch.zeros((4, 3), dtype=torch.complex64)
+        lazy = (z.conj().imag, torch._efficientzerotensor((4, 3)), torch._to_functional_tensor(x))
+        others = (torch.nn.Parameter(x), x.T[1:], x.double(), torch.zeros(2, requires_grad=True))
+    try:
+        keys = [torch._C._dispatch_keys(each).raw_repr() for each in (x, *lazy, *others)]
+    except AttributeError:
+        return None
+    plain = keys[0]
+    at = set(range(_WORDS))
+    for each, key in zip((x, *lazy, *others), keys, strict=True):
+        words = (ctypes.c_uint64 * _WORDS).from_address(each._cdata)
+        at &= {k for k, word in enumerate(words) if word == key}
+    extra = [key & ~plain for key in keys]
+    # Each kind of lazy tensor must be told by a key that no plain one has.
+    if len(at) != 1 or not all(extra[1:4]) or any(extra[4:]):
+        return None
+    return at.pop(), plain
+
+
+def _as_expected() -> bool:
+    """Whether Torch says of tensors what it says to Python."""
+    if object.__basicsize__ != 16 or _library() is None or _keys() is None:
+        return False
+    codes = set()
+    for kind in (torch.float32, torch.float64):
+        x = torch.zeros((4, 3), dtype=kind)
+        for each in (x, x.T[1:, ::2], x[:1, 0].expand(5, 1), torch.nn.Parameter(x), x[0] * 2.0):
+            if ctypes.c_int64.from_address(id(each) + object.__basicsize__).value != each._cdata:
+                return False
+            found = (_asked("dim", each), _numbers("sizes", each), _numbers("strides", each))
+            if found != (each.ndim, [*each.shape], [*each.stride()]):
+                return False
+            if _asked("data_ptr", each) != each.data_ptr():
+                return False
+            if _asked("device_type", each) != _CPU or _asked("layout", each) != _STRIDED:
+                return False
+            codes.add((kind, _asked("dtype", each)))
+        context: Any = FunctionCtx()
+        context.save_for_backward(x)
+        if context.to_save != (x,):
+            return False
+    return len(codes) == 2 and len({code for _, code in codes}) == 2
+
+
+@cache
+def torch_words() -> Words | None:
+    """What the C functions use of Torch's; None where they cannot."""
+    library, keys = _library(), _keys()
+    if library is None or keys is None or not _as_expected():
+        return None
+    names = [*(f"aoti_torch_get_{x}" for x in _ASKED), "aoti_torch_grad_mode_is_enabled"]
+    asked = [ctypes.cast(getattr(library, x), ctypes.c_void_p).value or 0 for x in names]
+    objects = (torch.Tensor, torch.nn.Parameter, True, torch.Tensor.data_ptr)
+    objects += (followers, transforms, forward_ad)  # type: ignore[assignment]
+    attributes = ("requires_grad", "_current_level", "to_save", "saved_tensors", "known_by")
+    held = [*objects, *map(sys.intern, attributes), _unknown]
+    return words_of([*asked, _CPU, _STRIDED, *keys, *map(id, held)], *held)
+
+
+def tensor_words(x: torch.Tensor, place: int) -> list[int] | None:
+    """A tensor as an operand of a call, by the place of its address among a launch's arguments."""
+    sort = TORCH.sort(x)
+    if torch_words() is None or not sort:
+        return None
+    return [1, _asked("dtype", x) or 0, sort[-1], place, x.ndim, *x.shape, *x.stride()]
+
+
+class Node:
+    """A call that Torch differentiates, as the C functions know it."""
+
+    def __init__(self, known: Any, launch: Words, solves: bool):
+        """known: what carries out a backward pass that they do not know."""
+        forward: KnownCall = known.forward
+        places = forward.places[: len(forward.read)]
+        self.words = words_of(
+            [address(launch), len(places), solves, 0, *[0] * MOST, *places], launch, known
+        )
+
+    @property
+    def number(self) -> int:
+        """Backward passes that are known."""
+        return int(self.words[3])
+
+    def know(
+        self,
+        known: KnownCall,
+        kept: Sequence[torch.Tensor],
+        cotangents: Sequence[torch.Tensor],
+        order: Sequence[int | None],
+    ) -> None:
+        """Know a backward pass from now on. order: of `DifferentiatedCall`."""
+        launch = launch_words(known)
+        if launch is None or max(len(kept), len(cotangents)) > OPERANDS:
+            return
+        places = known.places
+        cotangents_at = list(zip(cotangents, places[len(kept) :], strict=False))
+        words = [address(launch), len(cotangents), len(kept), len(order)]
+        for x, place in (*cotangents_at, *zip(kept, places, strict=False)):
+            array = tensor_words(x, place)
+            if array is None:
+                return
+            words += array
+        adjoint = words_of([*words, *(-1 if k is None else k for k in order)], launch, known)
+        with _adding:
+            if self.number < MOST:
+                self.words.held += (adjoint,)
+                self.words[4 + self.number] = address(adjoint)
+                self.words[3] += 1
+
+
+def _unknown(ctx: Any, *cotangents: torch.Tensor) -> Any:
+    """A backward pass that the C function does not know, or that is followed itself."""
+    words, model = ctx.known_by
+    known = words.held[1]
+    return None, *known.adjoint(model, ctx.saved_tensors, cotangents)
+
+
+class _NativelyRemembered(torch.autograd.Function):
+    """A call that was made before as a node of Torch's graph, whose passes are C functions."""
+
+    backward = staticmethod(_unknown)
+
+
+@made_once
+def apply() -> Any:
+    """Torch's function that makes such a node, without its look for transforms; None where there are
+    no C functions."""
+    compiled, words = methods(), torch_words()
+    if compiled is None or words is None:
+        return None
+    told = words_of(interpreter(words), words)
+    _NativelyRemembered.forward = staticmethod(new_function(compiled.forward, told))  # type: ignore[assignment]
+    method = ctypes.pythonapi.PyInstanceMethod_New
+    method.restype, method.argtypes = ctypes.py_object, [ctypes.py_object]
+    passed = method(new_function(compiled.backward, told))
+    _NativelyRemembered._backward_cls.apply = passed  # type: ignore[attr-defined]
+    return super(torch.autograd.Function, _NativelyRemembered).apply

@@ -1,0 +1,1 @@
+"""From a program to a loaded kernel: the cache on disk, the compiler's process and its headers."""

@@ -1,0 +1,233 @@
+"""Written programs kept on disk, so that a second process neither records nor writes them again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import asdict
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from ...codegen.source import Source
+from . import sealed_files
+from .announcements import say
+
+FORMAT = 5
+"""Changes when what is kept on disk changes its meaning."""
+
+
+def cached(
+    key: str, algorithms: Iterable[Callable[..., Any]], make: Callable[[], Source]
+) -> Source:
+    """The program kept under `key` and the present text of these algorithms' files, or a new one,
+    which is then kept."""
+    version = source_version(
+        frozenset({*RECORDING, *(module for each in algorithms for module in modules_of(each))})
+    )
+    digest = hashlib.sha256(f"{FORMAT} {version} {key}".encode()).hexdigest()
+    path = cache_directory() / f"{digest}.json"
+    reason = sealed_files.distrust_folder(path.parent, link=True)
+    if reason:
+        tell_distrusted(path.parent, reason)
+        return make()
+    content = sealed_files.read(path)
+    if content is not None:
+        # The hash is right, so this is what a warpdyn wrote; but not which one.
+        try:
+            return _source(json.loads(content))
+        except Exception:  # RecursionError among others
+            sealed_files.discard(path)
+    source = make()
+    try:
+        sealed_files.make_folder(path.parent)
+        tag_cache(path.parent)
+        sealed_files.write(path, json.dumps(asdict(source)).encode())
+    except OSError as error:  # which costs time, nothing else
+        tell_unwritable(path.parent, error.strerror)
+    return source
+
+
+def _source(kept: dict[str, Any]) -> Source:
+    """A program as it was kept; an exception where it is none."""
+    for arrays in ("inputs", "results"):
+        kept[arrays] = {name: tuple(shape) for name, shape in kept[arrays].items()}
+    kept["companions"] = tuple(kept["companions"])
+    source = Source(**kept)
+    texts = (source.name, source.code, source.target, *source.companions, *source.tables)
+    numbers = (source.operations, source.bytes, source.constant_bytes)
+    shapes = (*source.inputs.values(), *source.results.values())
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("a text is none")
+    if not all(isinstance(x, int) for x in (*numbers, *(n for shape in shapes for n in shape))):
+        raise TypeError("a number is none")
+    return source
+
+
+def tag_cache(folder: Path) -> None:
+    """Say in the folder that it is ours, if it holds nothing else."""
+    names = PROGRAM, re.compile(re.escape(sealed_files.TAG) + "|headers")
+    files = [path.name for path in folder.iterdir()]
+    ours = all(any(name.fullmatch(file) for name in names) for file in files)
+    with suppress(OSError):
+        sealed_files.tag_folder(folder, ours)
+
+
+@cache
+def tell_distrusted(folder: Path, reason: str) -> None:
+    """Say it once."""
+    say(
+        f"warning: the cache {folder} is not used, for {reason}, and what lies in it would run as "
+        f"you. Set WARPDYN_CACHE_DIR to a folder of your own, or {sealed_files.SHARED}=1 if you "
+        "trust all who can write there"
+    )
+
+
+@cache
+def tell_unwritable(folder: Path, reason: str) -> None:
+    """Say it once."""
+    say(
+        f"warning: programs cannot be kept in {folder} ({reason}); every process records them "
+        "anew. Set WARPDYN_CACHE_DIR to a folder that can be written"
+    )
+
+
+def cache_directory() -> Path:
+    """Where recorded programs are kept: WARPDYN_CACHE_DIR, or the user's cache. Warp keeps compiled
+    kernels in its own."""
+    root = os.environ.get("WARPDYN_CACHE_DIR")
+    return (
+        Path(root)
+        if root
+        else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "warpdyn"
+    )
+
+
+def kept_programs() -> list[Path]:
+    """Files of the programs that are kept, and what is left of any that were being written."""
+    folder = cache_directory()
+    files = folder.iterdir() if folder.is_dir() else ()
+    return sorted(path for path in files if PROGRAM.fullmatch(path.name))
+
+
+PROGRAM = re.compile(r"[0-9a-f]{64}\.(json|\d+)|\.[0-9a-f]{64}\.json\.[0-9a-f]{16}")
+"""Names of programs, and of parts that a process left which was killed while it wrote."""
+
+RECORDING = ("warpdyn.execution.request.evaluate", "warpdyn.codegen.source")
+"""Modules that record an algorithm and write the program as C++."""
+
+
+def modules_of(algorithm: Callable[..., Any]) -> set[str]:
+    """The modules that an algorithm, and what is wrapped in it, come from."""
+    inside: list[Any] = [
+        cell.cell_contents for cell in getattr(algorithm, "__closure__", None) or ()
+    ]
+    if isinstance(algorithm, partial):
+        inside.append(algorithm.func)
+    modules = {module for each in inside if callable(each) for module in modules_of(each)}
+    return modules if isinstance(algorithm, partial) else {algorithm.__module__, *modules}
+
+
+@cache
+def source_version(modules: frozenset[str]) -> str:
+    """A hash of the files that decide what is recorded and written: these modules, all that they
+    import, and the data files that any of them names."""
+    digest = hashlib.sha256((sys.implementation.cache_tag or "").encode())
+    for name, path in sorted(source_files(modules).items()):
+        digest.update(name.encode() + _read(path))
+        for data in data_files(path):
+            digest.update(data.name.encode() + _read(data))
+    return digest.hexdigest()
+
+
+def source_files(modules: Iterable[str]) -> dict[str, Path]:
+    """Files of the given modules and of all of this package that they import, directly or not, by
+    module name.
+
+    Read from the import statements, those inside functions too; `warpdyn` itself only hands names
+    on and is left out.
+    """
+    of_package = _files_of_package()[0]
+    found: dict[str, Path] = {}
+    waiting = [(name, getattr(sys.modules.get(name), "__file__", None)) for name in modules]
+    while waiting:
+        name, file = waiting.pop()
+        if file is not None and name not in found:
+            found[name] = path = Path(file)
+            waiting += [(each, of_package[each]) for each in _imports(name, path)]
+    return found
+
+
+def data_files(module: Path) -> list[Path]:
+    """Files beside a module that it names as a string, and those that they name in turn.
+
+    C++ headers, for one: what a module writes is decided by their text as much as by its code.
+    """
+    beside = _files_of_package()[1].get(str(module.parent), {})
+    found: set[Path] = set()
+    waiting = [module] if beside else []
+    while waiting:
+        named = {beside[name] for name in _NAMED.findall(_text(waiting.pop())) if name in beside}
+        waiting += named - found
+        found |= named
+    return sorted(found)
+
+
+_NAMED = re.compile(r"""["']([\w-]+(?:\.\w+)+)["']""")
+
+
+@cache
+def _imports(name: str, path: Path) -> list[str]:
+    """Modules of this package that a module imports by `from`."""
+    of_package = _files_of_package()[0]
+    parts = name.split(".")
+    package = parts if path.name == "__init__.py" else parts[:-1]
+    imported = []
+    for dots, start, names in _FROM.findall(_text(path)):
+        above = package[: len(package) - len(dots) + 1] if dots else []
+        module = ".".join([*above, *start.split(".")]).rstrip(".")
+        submodules = (each.split()[0] for each in names.strip("()").split(",") if each.split())
+        imported += [module, *(f"{module}.{each}" for each in submodules)]
+    return [each for each in imported if each in of_package]
+
+
+_FROM = re.compile(
+    r"^[ \t]*from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n#]*)", re.MULTILINE
+)
+
+
+@cache
+def _files_of_package() -> tuple[dict[str, str], dict[str, dict[str, Path]]]:
+    """Modules of this package by name, without the package itself; other files by folder and name.
+
+    Listed once: a first call asks for several hundred names, most of which are no modules.
+    """
+    modules: dict[str, str] = {}
+    data: dict[str, dict[str, Path]] = {}
+    for folder, _, files in os.walk(PACKAGE):
+        name = ".".join((PACKAGE.name, *Path(folder).relative_to(PACKAGE).parts))
+        for file in files:
+            path = Path(folder, file)
+            if path.suffix == ".py":
+                modules[name if path.stem == "__init__" else f"{name}.{path.stem}"] = str(path)
+            elif path.suffix != ".pyc":
+                data.setdefault(folder, {})[file] = path
+    del modules[PACKAGE.name]
+    return modules, data
+
+
+@cache
+def _read(path: Path) -> bytes:
+    return path.read_bytes()
+
+
+def _text(path: Path) -> str:
+    return _read(path).decode()
+
+
+PACKAGE = Path(__file__).parents[2]

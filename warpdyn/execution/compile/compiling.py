@@ -1,0 +1,270 @@
+"""Kernels compiled: one where it is first launched, or many ahead on all cores."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+import warp as wp
+
+from ...codegen.source import Source
+from ...model.printable import printable
+from ..made_once import lock_of
+from ..request.call import Call
+from ..threads import get_num_threads
+from . import kernel_objects
+from .announcements import announced
+from .compiler_process import CompilerEndedError
+from .kernel import Command, compile_kernel
+from .kernel_cache import has_compiled, kernel_cache_directory
+from .precompiled_header import has_header, shared_header
+
+
+@dataclass(eq=False)
+class Kernel:
+    """A program for one dtype and device, with launches that wait to be used again; Warp compiles
+    it, or finds it compiled, when it is first launched."""
+
+    source: Source
+    device: wp.Device
+    compiled: wp.Kernel
+    label: str
+    """What it is, in messages: "aba_derivatives for humanoid"."""
+    idle: list[Command] = field(default_factory=list)
+    loaded: bool = False
+    companions: list[wp.Kernel] = field(init=False)
+    """What is compiled beside it (codegen/companions.py)."""
+    _linked: list[Command] = field(init=False, default_factory=list)
+    """Launches by which Warp keeps the companions loaded."""
+
+    def __post_init__(self) -> None:
+        self.companions = [compile_kernel(each) for each in self.source.beside]
+
+    @property
+    def modules(self) -> list[_Module]:
+        """What Warp compiles, each by itself."""
+        texts = (self.source.code, *self.source.companions)
+        return [
+            _Module(compiled, self, len(text))
+            for compiled, text in zip((self.compiled, *self.companions), texts, strict=True)
+        ]
+
+    def command(self) -> Command:
+        """A launch that waits, or another one."""
+        try:
+            return self.idle.pop()
+        except IndexError:
+            return self.new_command()
+
+    def new_command(self) -> Command:
+        """A launch that nobody else has; the first one compiles."""
+        if not self.loaded:
+            load(self)
+        return self._command(self.compiled)
+
+    def link(self) -> None:
+        """Tell the kernel, which is loaded, where its companions are."""
+        if not self._linked and self.companions:
+            places = (ctypes.c_int64 * len(self.companions))()
+            address = ctypes.addressof(places)
+            calls = [self._command(each) for each in self.companions]
+            for k, call in enumerate(calls):
+                call.set([address + k * ctypes.sizeof(ctypes.c_int64), *call.arguments[1:]])
+                call.run_at_once()
+            ours = self._command(self.compiled)
+            ours.set([address, -1, *ours.arguments[2:]])
+            ours.run_at_once()
+            self._linked = calls
+        self.loaded = True
+
+    def _command(self, compiled: wp.Kernel) -> Command:
+        return Command(compiled, self.device, self.source.layout.length, self._linked)
+
+
+@dataclass(eq=False)
+class _Module:
+    """A kernel, or a companion of it."""
+
+    compiled: wp.Kernel
+    kernel: Kernel
+    length: int
+    """Characters of its text."""
+
+    @property
+    def missing(self) -> bool:
+        return not has_compiled(self.compiled, self.kernel.device)
+
+    def load(self) -> None:
+        """Have Warp load it. Kernels of one text are one module of Warp's, which threads that load it
+        at once would load over one another."""
+        module = self.compiled.module
+        with lock_of(module):
+            if self.kernel.device.is_cpu:
+                kernel_objects.load(module, self.kernel.device)
+            else:
+                wp.force_load(self.kernel.device, [module])
+
+    @property
+    def seconds(self) -> float:
+        """CPU seconds to compile it, roughly."""
+        return SECONDS + SECONDS_PER_CHARACTER * self.length
+
+
+def label_of(call: Call) -> str:
+    """What a call computes, for messages: "vjp of rnea for panda"."""
+    kinds = "".join(f"{each.kind} of " for each in reversed(call.derivatives))
+    return f"{kinds}{call.name} for {printable(call.model.name)}"
+
+
+def load(kernel: Kernel) -> None:
+    """Have Warp load the kernel; a line on stderr where it must be compiled and that takes long."""
+    with lock_of(kernel):
+        if not kernel.loaded:
+            load_all([kernel])
+
+
+Done = Callable[[Kernel, float], None]
+
+
+def load_all(kernels: Sequence[Kernel], done: Done = lambda kernel, seconds: None) -> int:
+    """Load kernels on all cores; returns how many had to be compiled.
+
+    In threads, for the compiler leaves the interpreter lock: of two that compiled 8 kernels of panda,
+    both were running or ready to in 97% of 2,061 samples. (Programs are recorded before, one after
+    the other.) The longest first, so that no core is left with it at the end. `done` hears of each
+    kernel and its seconds, of all cores together, on the calling thread.
+    """
+    missing = {kernel: [x for x in kernel.modules if x.missing] for kernel in kernels}
+    for kernel, modules in missing.items():
+        if not modules:
+            done(kernel, _load_compiled(kernel))
+    waiting = sorted(chain(*missing.values()), key=lambda module: -module.length)
+    if not waiting:
+        return 0
+    number = min(get_num_threads(), len(waiting))
+    to_compile = [kernel for kernel, modules in missing.items() if modules]
+    text = (
+        f"compiling {to_compile[0].label}, once"
+        if len(to_compile) == 1
+        else f"compiling {len(to_compile)} kernels on {number} cores, once"
+    )
+    with announced(text, expected_seconds(to_compile)), _pool(number) as run:
+        tasks = {run(_compile, module): module.kernel for module in waiting}
+        seconds = dict.fromkeys(to_compile, 0.0)
+        for task in as_completed(tasks):
+            kernel = tasks.pop(task)
+            seconds[kernel] += task.result()
+            if kernel not in tasks.values():
+                done(kernel, seconds[kernel] + _load_compiled(kernel))
+    return len(to_compile)
+
+
+@contextmanager
+def _pool(number: int) -> Iterator[Callable[..., Future[float]]]:
+    """What runs a function on one of so many threads, or at once where there is one."""
+    if number > 1:
+        with ThreadPoolExecutor(number, "warpdyn compile") as pool:
+            yield pool.submit
+    else:
+
+        def run(function: Callable[..., float], *args: Any) -> Future[float]:
+            done = Future[float]()
+            done.set_result(function(*args))
+            return done
+
+        yield run
+
+
+def _load_compiled(kernel: Kernel) -> float:
+    """Load a kernel, which Warp compiles if it is not in its cache; returns seconds."""
+    start = time.perf_counter()
+    for module in kernel.modules:
+        module.load()
+    kernel.link()
+    return time.perf_counter() - start
+
+
+def _compile(module: _Module) -> float:
+    """Compile and load, without the companions; returns seconds."""
+    kernel, start = module.kernel, time.perf_counter()
+    try:
+        with shared_header() if kernel.device.is_cpu else nullcontext():
+            module.load()
+    except OSError as error:
+        if isinstance(error, CompilerEndedError) and error.errno != errno.ENOSPC:
+            raise CompilerEndedError(error.errno, _ended(kernel, error)) from error
+        raise OSError(
+            error.errno,
+            f"the kernel of {kernel.label} could not be written to {kernel_cache_directory()}: "
+            f"{error.strerror}; make room there, or set WARP_CACHE_PATH to another folder",
+        ) from error
+    return time.perf_counter() - start
+
+
+def _ended(kernel: Kernel, error: OSError) -> str:
+    """What to do where the compiler process ended."""
+    short = error.errno in (errno.ENOMEM, errno.EAGAIN)
+    remedy = (
+        "free memory, or compile one kernel at a time, wd.set_num_threads(1)"
+        if short
+        else "call again to compile once more"
+    )
+    return f"the kernel of {kernel.label} is not compiled: {error.strerror}; {remedy}"
+
+
+SECONDS, SECONDS_PER_CHARACTER, SECONDS_FOR_HEADERS = 0.35, 7e-6, 2.7
+"""Rough CPU seconds that a compile takes.
+
+By the length of the program's text: operations say less, for those of a loop or a routine count at
+each pass, and are compiled once. Fitted to 42 programs of cartpole, panda, quadruped and humanoid (0.3
+to 28 s; medians of 3 runs, Intel Xeon at 2.5 GHz, Warp 1.19): 41 of them take between 0.6 and 1.4
+times as long as it says, and one (the Jacobian of a quadruped's foot, 2.3 s) four times. A line
+through their operations is off by factors up to 3.9.
+"""
+
+
+def expected_seconds(kernels: Sequence[Kernel]) -> float | None:
+    """Seconds to compile kernels on all cores, roughly; None where there is one for a GPU, which we have
+    not timed."""
+    if not all(kernel.device.is_cpu for kernel in kernels):
+        return None
+    seconds = [module.seconds for kernel in kernels for module in kernel.modules]
+    number = min(get_num_threads(), len(seconds))
+    # Each thread looks for a header of its own.
+    header = 0.0 if has_header() else SECONDS_FOR_HEADERS
+    return header + max(*seconds, sum(seconds) / max(number, 1), 0.0)
+
+
+_noted: list[Kernel] | None = None
+"""Kernels of the calls in a `compiling` block, for all threads of the process; None outside."""
+
+
+@contextmanager
+def noting() -> Iterator[list[Kernel]]:
+    """A block whose calls compute nothing: their kernels go to the list."""
+    global _noted
+    before, _noted = _noted, []
+    try:
+        yield _noted
+    finally:
+        _noted = before
+
+
+def collecting() -> bool:
+    """Whether a block is waiting for kernels, in which calls compute nothing."""
+    return _noted is not None
+
+
+def noted(kernel: Kernel) -> bool:
+    """Whether a block is waiting for kernels, which then has this one."""
+    if _noted is None:
+        return False
+    _noted.append(kernel)
+    return True

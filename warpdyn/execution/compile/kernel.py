@@ -1,0 +1,142 @@
+"""A program's Warp kernel, and launches of it."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import linecache
+import os
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import warp as wp
+
+from ...codegen.source import Source
+from ..config import VERBOSE
+
+CAPTURE = "_apic_capture"
+"""What Warp's runtime calls the recording of launches that is under way, or None."""
+
+
+def quieten() -> None:
+    """Keep Warp's banner and its line for each module off stdout, where a program's numbers go.
+
+    Left as it is where the environment has WARPDYN_VERBOSE other than 0, and where
+    `wp.config.log_level` was set before; to be set at any time after.
+    """
+    if os.environ.get(VERBOSE, "0") in ("", "0") and wp.config.log_level == wp.LOG_INFO:
+        wp.config.log_level = wp.LOG_WARNING
+
+
+def compile_kernel(source: Source) -> wp.Kernel:
+    """The Warp kernel of a source; Warp compiles it, or finds it compiled, when it is first
+    launched."""
+    name = "warpdyn_" + re.sub(r"\W", "_", source.name)
+    Args = wp.types.vector(length=source.layout.length, dtype=wp.int64)
+    stub = (
+        "@wp.func_native(snippet=SOURCE)\n"
+        "def program(args: Args, tid: int): ...\n"
+        "@wp.kernel(module='unique', enable_backward=False)\n"
+        f"def {name}(args: Args):\n"
+        "    program(args, wp.tid())\n"
+    )
+    # Warp reads a function's source through `inspect`, which asks `linecache`.
+    file = f"<{name} {hashlib.sha256(source.code.encode()).hexdigest()[:16]}>"
+    linecache.cache[file] = (len(stub), None, stub.splitlines(keepends=True), file)
+    scope: dict[str, Any] = {"wp": wp, "Args": Args, "SOURCE": source.code}
+    exec(compile(stub, file, "exec"), scope)
+    return scope[name]
+
+
+class Command:
+    """A recorded launch whose arguments are written in place.
+
+    `held`: what has to stay loaded as long, beside the kernel.
+    """
+
+    def __init__(
+        self, kernel: wp.Kernel, device: wp.Device, length: int, held: Sequence[Command] = ()
+    ):
+        self._held = held
+        Args = wp.types.vector(length=length, dtype=wp.int64)
+        self._launch = wp.launch(kernel, dim=1, inputs=[Args()], device=device, record_cmd=True)
+        packed = self._launch.params[1]
+        self.arguments = (ctypes.c_int64 * length).from_address(ctypes.addressof(packed))
+        self._packed = packed
+        self._threads = 1
+        self._on_cuda = device.is_cuda
+        self.entry = _entry(self._launch)
+        """The kernel without Warp's functions around it, which gives back its argument; None where
+        this Warp keeps it elsewhere."""
+        self.run: Callable[..., None] = self.entry or self._launch.launch
+
+    def run_at_once(self) -> None:
+        """Run it even while Warp records launches, which is not to have this one."""
+        forward = _forward(self._launch)
+        if forward is None:
+            self._launch.launch()
+        else:
+            forward(*map(ctypes.byref, self._launch.params))
+
+    @property
+    def address(self) -> int | None:
+        """The kernel's C function, of (bounds, arguments); None where this Warp keeps it elsewhere."""
+        if _forward(self._launch) is None:
+            return None
+        return ctypes.cast(self._launch.hooks.forward, ctypes.c_void_p).value
+
+    @property
+    def bounds(self) -> list[int]:
+        """What the kernel's C function takes first, in words of 64 bits."""
+        bounds = self._launch.params[0]
+        size = ctypes.sizeof(bounds)
+        words = (ctypes.c_int64 * -(-size // 8))()
+        ctypes.memmove(words, ctypes.addressof(bounds), size)
+        return list(words)
+
+    def set(self, arguments: Sequence[int]) -> None:
+        self.arguments[:] = list(arguments)
+
+    def set_threads(self, count: int) -> None:
+        """How many environments a CUDA launch does, one a thread."""
+        if self._on_cuda and count != self._threads:
+            self._launch.set_dim(count)
+            self._threads = count
+
+
+def _entry(launch: wp.Launch) -> Callable[..., Any] | None:
+    """A CPU kernel called without Warp's functions around it, which take 3 us; None where this Warp
+    keeps it elsewhere.
+
+    While Warp records launches (a capture on the CPU), its own way is taken.
+    """
+    runtime: Any = getattr(wp._src.context, "runtime", None)
+    forward = _forward(launch)
+    if forward is None or not hasattr(runtime, CAPTURE):
+        return None
+    bounds, packed = (ctypes.byref(x) for x in launch.params)
+
+    def run(result: Any = None) -> Any:
+        if runtime._apic_capture is None:
+            forward(bounds, packed)
+        else:
+            launch.launch()
+        return result
+
+    return run
+
+
+def records_launches() -> bool:
+    """Whether Warp records what is launched on the CPU, or does not say."""
+    runtime: Any = getattr(wp._src.context, "runtime", None)
+    return getattr(runtime, CAPTURE, True) is not None
+
+
+def _forward(launch: wp.Launch) -> Callable[..., None] | None:
+    """The C function of a CPU kernel, of (bounds, arguments); None where this Warp keeps it
+    elsewhere."""
+    forward = getattr(launch.hooks, "forward", None)
+    if not launch.device.is_cpu or launch.block_dim != 1 or not callable(forward):
+        return None
+    return forward

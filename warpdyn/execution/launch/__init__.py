@@ -1,0 +1,1 @@
+"""A kernel's launch: batch shape, results, the argument vector, threads and checks of states."""

@@ -1,0 +1,190 @@
+"""A launch laid out: a kernel, the integers that say where its arrays lie, and its results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal
+
+from ...arrays import Array, Library, View
+from ...arrays.layout import BLOCK, LOOP_BLOCK
+from ...codegen.arguments import FIELDS, HEADER
+from .. import threads
+from ..compile.compiling import Kernel
+from ..compile.kernel import Command
+from .native_threads import shared
+
+SECONDS_PER_OPERATION, SECONDS_PER_BYTE = 1.2e-11, 4e-11
+"""Rough times for one environment on one core, to decide how many threads a batch is worth."""
+
+FIRST, COUNT, KEEP_CONSTANTS, STREAM = map(
+    HEADER.index, ("first", "count", "keep_constants", "stream")
+)
+"""Where each integer of a launch stands."""
+
+
+Constants = Literal["each_run", "once"]
+"""When a bound call writes constant entries of its results: at each run, or when it is bound."""
+
+
+class BoundCall(partial):  # type: ignore[type-arg]  # in C, so that a call costs no Python frame more
+    """A call that is prepared: each time it is called it launches, and gives back the results."""
+
+    held: Any = None
+    """What has to live as long."""
+
+    def __repr__(self) -> str:
+        return "<bound call of warpdyn>"
+
+    def __reduce_ex__(self, _: Any) -> Any:
+        """Refuse `copy` and `pickle`: the launch is bound to memory of this process."""
+        raise TypeError(
+            "a bound call cannot be pickled or copied: it launches a kernel of this process on the "
+            "arrays that it was bound to; pickle the model and the arrays, and call wd.bind again"
+        )
+
+
+@dataclass
+class Job:
+    """A call checked and ready: its kernel, the integers to launch it with, and its results."""
+
+    kernel: Kernel
+    arguments: list[int]
+    count: int
+    library: Library
+    results: Sequence[Array]
+    stream: Any
+    keep: tuple
+    """Arrays that must live as long as the launch."""
+    sums: Mapping[int, tuple[tuple[int, ...], Any]]
+    """Results that are cotangents of tables, by their number: the table's shape, and the array that
+    the sum over all environments is written to, if there is one."""
+    copied: Mapping[str, str]
+    """Names of inputs of which a copy is read, and why."""
+    inputs: Mapping[str, View]
+    arrays: Mapping[str, Array]
+    """What is read, by name: where it lies, and the arrays."""
+    out_views: Sequence[View]
+    lead: tuple[int, ...]
+    side_by_side: bool
+    """Entries of neighbouring environments are neighbours in new results."""
+    past_cache_when_bound: int
+    """The launch's integer `stream` once constants of results are left alone."""
+
+    @property
+    def single(self) -> bool:
+        """Whether its numbers are float32."""
+        return next(iter(self.inputs.values())).single
+
+    @property
+    def seconds(self) -> float:
+        """Roughly, of one core."""
+        source = self.kernel.source
+        operations, size = source.operations, source.bytes
+        return self.count * (operations * SECONDS_PER_OPERATION + size * SECONDS_PER_BYTE)
+
+    @property
+    def places(self) -> list[int]:
+        """Where addresses stand among the arguments: those of the inputs, then those of the results."""
+        number = len(self.inputs) + len(self.kernel.source.results)
+        return [len(HEADER) + FIELDS * k for k in range(number)]
+
+    def moved(self, addresses: Iterable[tuple[int, int]]) -> Job:
+        """The same launch on arrays elsewhere: their places among the arguments, and addresses."""
+        arguments = list(self.arguments)
+        for place, address in addresses:
+            arguments[place] = address
+        return replace(self, arguments=arguments)
+
+    def emptied(self) -> Job:
+        """The same launch without the arrays."""
+        return replace(self, results=(), keep=(), arrays={})
+
+    def launch_once(self) -> None:
+        launch, commands = self._prepared(self.kernel.command)
+        launch()
+        self.kernel.idle += commands
+
+    def clear(self, out: Any) -> None:
+        """Zeros in the results, but for arrays that are the caller's."""
+        for result in self.results if out is None else ():
+            self.library.write(result, 0.0)
+
+    def handed_back(self) -> Any:
+        results = tuple([self.library.handed_back(result) for result in self.results])
+        if self.sums:
+            results = tuple(
+                self.library.summed_at(x, *self.sums[k]) if k in self.sums else x
+                for k, x in enumerate(results)
+            )
+        return results if len(results) > 1 else results[0]
+
+    def bound(self, constants: Constants = "each_run") -> Callable[[], Array]:
+        """Launch once, then a closure that launches again: with constant entries of results, or
+        without, where nothing else writes them ("once")."""
+        for name, reason in self.copied.items():
+            raise ValueError(
+                f"bind reads arrays where they lie, and could read a copy of {name} only: {reason}; "
+                "pass an array of one piece"
+            )
+        self.launch_once()
+        if constants == "once":
+            self.arguments[KEEP_CONSTANTS], self.arguments[STREAM] = 1, self.past_cache_when_bound
+        launch, commands = self._prepared(self.kernel.new_command)
+        if self.stream is None and self.library.in_place and not self.sums:
+            result = self.handed_back()
+            if len(commands) == 1 and launch is commands[0].entry:
+                bound = BoundCall(launch, result)
+            else:
+
+                def run_in_place() -> Array:
+                    launch()
+                    return result
+
+                bound = BoundCall(run_in_place)
+            bound.held = (self.keep, commands)
+            return bound
+
+        def run() -> Array:
+            launch()
+            return self.handed_back()
+
+        return BoundCall(run)
+
+    def _prepared(self, command: Callable[[], Command]) -> tuple[Callable[[], None], list[Command]]:
+        """What launches it, and the commands that this needs: one, on threads without Python if the
+        batch is worth them; one for each slice where threads are Python's only."""
+        number = self._threads()
+        whole = [(0, self.count)] if self.count else []
+        commands = [command() for _ in whole]
+        self._set(commands, whole)
+        if not commands:
+            return lambda: None, commands
+        if self.stream is not None:
+            return partial(commands[0].run, self.stream), commands
+        if number == 1:
+            return commands[0].run, commands
+        block = LOOP_BLOCK if self.kernel.source.loops else BLOCK
+        of_second = self.count / self.seconds
+        least = max(1, round(of_second * threads.SLICE / block)) * block
+        launch = shared(commands[0], least, number)
+        if launch:
+            return launch, commands
+        slices = threads.slices(self.count, number, block, of_second * threads.PYTHONS_SLICE)
+        commands += [command() for _ in slices[1:]]
+        self._set(commands, slices)
+        runs = [each.run for each in commands]
+        return partial(threads.run_all, runs, min(len(runs), number)), commands
+
+    def _threads(self) -> int:
+        """How many threads the batch is worth."""
+        if self.kernel.device.is_cuda or self.seconds < threads.ENOUGH:
+            return 1
+        return threads.get_num_threads()
+
+    def _set(self, commands: Sequence[Command], slices: Sequence[tuple[int, int]]) -> None:
+        for command, (first, number) in zip(commands, slices, strict=True):
+            self.arguments[FIRST], self.arguments[COUNT] = first, number
+            command.set(self.arguments)
+            command.set_threads(number)

@@ -1,0 +1,108 @@
+"""Leading dimensions of a call: none for one robot, (B,) for a batch, (T, E) for trajectories.
+
+A kernel counts environments in one number, so that the leading dimensions of every array are one
+for it. What has none of them serves all environments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import prod
+from typing import Any
+
+from ...arrays import Array, View, views
+from ...arrays.libraries import library_of
+from ...arrays.protocol import rows_of
+from ...arrays.stacking import shape_of
+from ..request.argument_checks import check_shape
+from ..request.call import Call, gathered, inputs_of
+from ..request.inputs import Input
+
+NO_STRIDE = "no single stride leads through its leading dimensions"
+"""Why a copy of an input is read."""
+
+Shapes = Mapping[str, tuple[int, ...]]
+
+
+def leading(call: Call, inputs: Mapping[str, Input], shapes: Shapes) -> tuple[int, ...]:
+    """The call's leading dimensions, those of the first array that has any; refuse an array that
+    has neither these nor none."""
+    lead, leader = first_leading(
+        {name: shapes[name] for name in inputs}, {name: x.shape for name, x in inputs.items()}
+    )
+    for name, x in inputs.items():
+        check_shape(call, x, shapes[name], lead, leader)
+    return lead
+
+
+def first_leading(shapes: Shapes, slices: Shapes) -> tuple[tuple[int, ...], str]:
+    """Leading dimensions of the first array that has any, and its name; none, and the first name,
+    where no array has.
+
+    shapes: of arrays. slices: of what one environment has of each.
+    """
+    for name, shape in shapes.items():
+        extra = len(shape) - len(slices[name])
+        if extra > 0:
+            return tuple(shape[:extra]), name
+    return (), next(iter(shapes), "")
+
+
+class Rows:
+    """Arrays of a call with one dimension of environments, or none, and what they were."""
+
+    def __init__(
+        self,
+        call: Call,
+        inputs: Mapping[str, Input],
+        arrays: dict[str, Array],
+        seen: Mapping[str, View],
+    ):
+        """Copies that are needed take the place of their arrays in `arrays`."""
+        self.lead = leading(call, inputs, {name: v.shape for name, v in seen.items()})
+        self.views: dict[str, View] = {}
+        self.copied: dict[str, str] = {}
+        """Inputs of which a copy is read, and why."""
+        self.leader = next(iter(inputs))
+        """Name of the first array that has the leading dimensions."""
+        number, found = len(self.lead), False
+        for name, v in seen.items():
+            if len(v.shape) > len(inputs[name].shape):
+                if not found:
+                    self.leader, found = name, True
+                rows = v if number == 1 else rows_of(v, number)
+                if rows is None:
+                    arrays[name] = in_rows(arrays[name], self.lead)
+                    rows = views.view(name, arrays[name])
+                    self.copied[name] = NO_STRIDE
+                v = rows
+            self.views[name] = v
+
+
+def in_rows(array: Array, lead: tuple[int, ...]) -> Array:
+    """(*lead, ..) as (B, ..)."""
+    whole: Array = library_of(array).with_leading(array, len(lead), (prod(lead),))
+    return whole
+
+
+def all_in_rows(call: Call) -> tuple[Call, tuple[int, ...]]:
+    """A call whose arrays have one leading dimension or none, by operations that their library
+    differentiates; and the leading dimensions that they had."""
+    whole, inputs = gathered(call), inputs_of(call)
+    shapes = {name: shape_of(x) for name, x in whole.arrays.items()}
+    lead = leading(call, inputs, shapes)
+    if len(lead) > 1:
+        arrays = {
+            name: in_rows(x, lead) if len(shapes[name]) > len(inputs[name].shape) else x
+            for name, x in whole.arrays.items()
+        }
+        whole = replace(whole, arrays=arrays)
+    return whole, lead
+
+
+def with_leading(results: Sequence[Any], lead: tuple[int, ...]) -> list[Any]:
+    """(B, ..) as (*lead, ..), for each of several results."""
+    if len(lead) < 2:
+        return list(results)
+    return [library_of(x).with_leading(x, 1, lead) for x in results]

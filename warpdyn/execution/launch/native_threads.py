@@ -1,0 +1,189 @@
+"""Threads that take slices of a launch without Python, so that none waits for the interpreter lock.
+
+The process's own threads, started and fed by C functions that are the text of a kernel
+(`codegen/native_threads.h`). A thread that has done its last slice looks out for the next launch for
+a while before it sleeps: to be woken takes 50 to 100 us.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterable
+
+from ...codegen.arguments import HEADER
+from ..compile.c_text import CText, c_text
+from ..compile.compiling import Kernel
+from ..compile.kernel import Command, records_launches
+from ..made_once import made_once
+from ..threads import get_num_threads
+
+PATIENCE = 200
+"""How often a thread looks for the next launch before it sleeps, and lets others run in between: some
+60 us where nobody else wants to."""
+
+SYSTEM = (
+    "pthread_create",
+    "pthread_join",
+    "pthread_mutex_lock",
+    "pthread_mutex_unlock",
+    "pthread_cond_wait",
+    "pthread_cond_signal",
+    "sched_yield",
+)
+"""The system's functions, in the order of the header."""
+
+PLACE = 256
+"""Bytes for a mutex, a condition or attributes, of which POSIX systems take at most 64."""
+
+STACK = 16 << 20
+"""Bytes of a thread's stack; a kernel takes up to 5 MiB (`codegen/cpu.py`), and what the system gives by
+itself may be 2."""
+
+_Words = ctypes.Array[ctypes.c_int64]
+
+
+def _address(place: ctypes.Array[ctypes.c_char] | _Words) -> int:
+    return ctypes.addressof(place)
+
+
+class _System:
+    """The system's functions and ours, by address."""
+
+    def __init__(self, library: ctypes.CDLL, found: list[int], text: CText):
+        self.table = (ctypes.c_int64 * len(found))(*found)
+        self.begin = (library.pthread_mutex_init, library.pthread_cond_init)
+        self.attributes = ctypes.create_string_buffer(PLACE)
+        library.pthread_attr_init(self.attributes)
+        library.pthread_attr_setstacksize(self.attributes, ctypes.c_size_t(STACK))
+        self.text = text  # as long as they are called
+        start, share, stop = text.addresses
+        pointer = ctypes.c_void_p
+        self.start = ctypes.CFUNCTYPE(ctypes.c_int64, pointer)(start)
+        self.share = ctypes.CFUNCTYPE(None, pointer)(share)
+        self.stop = ctypes.CFUNCTYPE(None, pointer)(stop)
+
+
+@made_once
+def system() -> _System | None:
+    """None where there are no POSIX threads, or where this Warp does not tell a kernel's address."""
+    try:
+        library = ctypes.CDLL(None)
+        found = [ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in SYSTEM]
+    except (AttributeError, OSError, TypeError):
+        return None
+    first, count = HEADER.index("first"), HEADER.index("count")
+    text = c_text("native_threads.h", "threads", 3, "threads", first=first, count=count)
+    return None if text is None else _System(library, found, text)
+
+
+class _NativeThread:
+    """A thread, in memory that is its own as long as the process lives."""
+
+    def __init__(self, system: _System):
+        self.system = system
+        self.mutex, self.condition = (ctypes.create_string_buffer(PLACE) for _ in range(2))
+        for begin, place in zip(system.begin, (self.mutex, self.condition), strict=True):
+            begin(ctypes.c_void_p(_address(place)), None)
+        places = map(_address, (self.mutex, self.condition, system.attributes))
+        self.words = (ctypes.c_int64 * 9)(_address(system.table), 0, 0, 0, PATIENCE, 0, *places)
+        # Signals are for the threads that Python knows.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        try:
+            failed = system.start(_address(self.words))
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if failed:
+            raise OSError(failed, os.strerror(failed))
+
+    def stop(self) -> None:
+        """Wait for its end."""
+        self.system.stop(_address(self.words))
+
+
+_workers: list[_NativeThread] = []
+_lock = threading.Lock()
+_ended = threading.Event()
+"""Set when the process is about to end: no thread is started from then on."""
+
+
+def _at_hand(system: _System, number: int) -> list[_NativeThread]:
+    """So many threads, or as many as the system lets start."""
+    with _lock:
+        try:
+            while len(_workers) < number and not _ended.is_set():
+                _workers.append(_NativeThread(system))
+        except OSError:
+            pass
+        return _workers[:number]
+
+
+class SharedLaunch:
+    """A launch on several threads, the calling one among them; called, it is done."""
+
+    def __init__(self, command: Command, workers: list[_NativeThread], least: int):
+        """The launch as the command has it, of which a thread takes `least` environments at least."""
+        bounds, arguments = command.bounds, list(command.arguments)
+        self._threads = (ctypes.c_int64 * len(workers))(*(_address(x.words) for x in workers))
+        words = (
+            command.address or 0,
+            len(bounds),
+            len(arguments),
+            arguments[HEADER.index("count")],
+            least,
+            len(workers),
+            _address(self._threads),
+            *bounds,
+            *arguments,
+        )
+        self._words = (ctypes.c_int64 * len(words))(*words)
+        self._held = command, workers
+        self._share, self._at = workers[0].system.share, _address(self._words)
+
+    def __call__(self) -> None:
+        if records_launches():
+            self._held[0].run()
+        else:
+            self._share(self._at)
+
+
+def shared(command: Command, least: int, threads: int) -> Callable[[], None] | None:
+    """The launch of a command on so many threads; None where threads are Python's only."""
+    found = system() if threads > 1 else None
+    workers = _at_hand(found, threads - 1) if found else []
+    return SharedLaunch(command, workers, least) if workers else None
+
+
+def compile_threads(kernels: Iterable[Kernel]) -> None:
+    """Compile their functions, or find them compiled, ahead of the first launch that is shared out, if
+    one of these kernels may be."""
+    if get_num_threads() > 1 and any(not kernel.device.is_cuda for kernel in kernels):
+        system()
+
+
+def _stop() -> None:
+    """Before the code that threads run is unloaded."""
+    with _lock:
+        _ended.set()
+        for worker in _workers:
+            worker.stop()
+        _workers.clear()
+
+
+atexit.register(_stop)
+
+
+def _begin_anew() -> None:
+    """In a process that was forked: launches that are bound to threads are done by their callers."""
+    global _lock
+    _lock = threading.Lock()
+    for worker in _workers:
+        worker.words[2] = 0  # not asleep, so that nobody wakes it
+    _workers.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)

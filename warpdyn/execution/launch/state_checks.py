@@ -1,0 +1,184 @@
+"""What is wrong with a state: said by environment and joint, on request (`check_state`) or before
+every ordinary call (`warpdyn.config.debug`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...arrays import Array, views
+from ...arrays.libraries import library_of
+from ...model import Model
+from ...model.coordinate_ranges import orientation_columns
+from ..request.argument_checks import check_model
+from ..request.call import Call, gather
+from ..request.inputs import Input, argument
+from .leading import leading
+
+UNIT = 1e-3
+"""How far a quaternion's length may be from one: what it turns is wrong by as much."""
+
+AT_LIMIT = 1e-6
+"""How far beyond a limit still counts as at it, relative to the limit or to one: round-off of
+float32."""
+
+SHOWN = 5
+"""Findings of one kind that are told one by one."""
+
+
+@dataclass(frozen=True)
+class StateReport:
+    """What `check_state` found."""
+
+    errors: tuple[str, ...]
+    """What makes results wrong: shapes, numbers that are not finite, quaternions that are not of
+    unit length."""
+    warnings: tuple[str, ...]
+    """What is unusual: coordinates and velocities outside the model's limits."""
+
+    @property
+    def ok(self) -> bool:
+        """There are no errors."""
+        return not self.errors
+
+    def __str__(self) -> str:
+        lines = [*(f"error: {x}" for x in self.errors), *(f"warning: {x}" for x in self.warnings)]
+        return "\n".join(lines) or "nothing wrong"
+
+
+def check_state(model: Model, q: Array, v: Array | None = None) -> StateReport:
+    """What is wrong with a state, by environment and joint; nothing is raised for it.
+
+    q: (..., nq) [m, rad].  v: (..., nv) [m/s, rad/s], or None.  Arrays of any library, read on the
+    host.
+    Errors: shapes that are not the model's or do not fit each other, entries that are not finite,
+    quaternions (free base, floating and ball joints) whose length is more than 0.001 from one.
+    Warnings: coordinates outside `model.position_lower` to `position_upper`, velocities beyond
+    `model.velocity_limit`. Of many findings of one kind the first five are told, and how many more
+    there are.
+    """
+    check_model(model)
+    arrays = {"q": views.on_host(q)} | ({} if v is None else {"v": views.on_host(v)})
+    inputs = {name: argument(name, None, model.nq, model.nv, False) for name in arrays}
+    call: Call[Array] = Call("check_state", model, (), arrays)
+    try:
+        leading(call, inputs, {name: array.shape for name, array in arrays.items()})
+    except ValueError as error:
+        return StateReport((str(error),), ())
+    errors = [text for name, x in inputs.items() for text in _not_finite(model, x, arrays[name])]
+    errors += _not_unit(model, inputs["q"], arrays["q"])
+    limits = {
+        "q": (model.position_lower, model.position_upper),
+        "v": (-model.velocity_limit, model.velocity_limit),
+    }
+    warnings = [
+        text
+        for name, x in inputs.items()
+        for text in _outside(model, x, arrays[name], *limits[name])
+    ]
+    return StateReport(tuple(errors), tuple(warnings))
+
+
+def check_arrays(call: Call) -> None:
+    """Refuse a call whose inputs have numbers that are not finite, or whose configurations have
+    quaternions that are not of unit length."""
+    inputs, arrays = gather(call)
+    found: list[str] = []
+    for name, x in inputs.items():
+        array = arrays[name]
+        host = views.on_host(array) if library_of(array).readable(array) else None
+        if host is None or host.shape[max(host.ndim - len(x.shape), 0) :] != x.shape:
+            continue  # refused for what it is, later
+        bounded = name in call.unsigned or name in call.positive
+        found += _wrong_sign(call, x, host) if bounded else _not_finite(call.model, x, host)
+        if x.kind == "argument" and x.sizes == "nq" and not call.any_length:
+            found += _not_unit(call.model, x, host)
+    if found:
+        raise ValueError(
+            f"{call.name} of {call.model.name}: {'; '.join(found)} "
+            "(looked at because warpdyn.config.debug is on)"
+        )
+
+
+def check_signs(call: Call) -> None:
+    """Refuse a call with numbers below what its arguments may be: a negative friction."""
+    inputs, arrays = gather(call)
+    found: list[str] = []
+    for name in (*call.unsigned, *call.positive):
+        if library_of(arrays[name]).readable(arrays[name]):
+            found += _wrong_sign(call, inputs[name], views.on_host(arrays[name]))
+    if found:
+        raise ValueError("; ".join(found))
+
+
+def _wrong_sign(call: Call, x: Input, array: np.ndarray) -> Iterator[str]:
+    """Entries that are negative, or zero where they must be positive, or NaN."""
+    positive = x.name in call.positive
+
+    def told(index: tuple[int, ...]) -> str:
+        least = "above 0" if positive else "at least 0"
+        return f"{_entry(call.model, x, index)} must be {least}, got {array[index]:g}"
+
+    return _each(x, ~(array > 0 if positive else array >= 0), len(x.shape), told)
+
+
+def _not_finite(model: Model, x: Input, array: np.ndarray) -> Iterator[str]:
+    """Entries that are NaN or infinite."""
+
+    def told(index: tuple[int, ...]) -> str:
+        return f"{_entry(model, x, index)} is {array[index]}"
+
+    return _each(x, ~np.isfinite(array), len(x.shape), told)
+
+
+def _not_unit(model: Model, x: Input, array: np.ndarray) -> Iterator[str]:
+    """Quaternions of another length than one; those that are not finite are told before."""
+    for _, columns in orientation_columns(model):
+        length = np.linalg.norm(array[..., columns], axis=-1)
+        joint = model.q_names[columns.start].rpartition(".")[0]
+
+        def told(index: tuple[int, ...], joint: str = joint, length: np.ndarray = length) -> str:
+            return f"the quaternion of {joint} has length {length[index]:.6g}, not 1 (wd.normalize)"
+
+        yield from _each(x, np.isfinite(length) & (np.abs(length - 1) > UNIT), 0, told)
+
+
+def _outside(
+    model: Model, x: Input, array: np.ndarray, lower: np.ndarray, upper: np.ndarray
+) -> Iterator[str]:
+    """Entries outside limits."""
+    low, high = (lower - _margin(lower), upper + _margin(upper))
+
+    def told(index: tuple[int, ...]) -> str:
+        k = index[-1]
+        where = f"{_entry(model, x, index)} is {array[index]:.6g}"
+        return f"{where}, outside {lower[k]:.6g} to {upper[k]:.6g}"
+
+    return _each(x, np.isfinite(array) & ((array < low) | (array > high)), 1, told)
+
+
+def _margin(limit: np.ndarray) -> np.ndarray:
+    return AT_LIMIT * np.maximum(np.abs(limit), 1.0)
+
+
+def _each(
+    x: Input, wrong: np.ndarray, dimensions: int, told: Callable[[tuple[int, ...]], str]
+) -> Iterator[str]:
+    """A sentence for each of the first findings, and how many more there are."""
+    found = np.argwhere(wrong)
+    for row in found[:SHOWN].tolist():
+        env = row[: len(row) - dimensions]
+        where = f" in environment {env[0] if len(env) == 1 else tuple(env)}" if env else ""
+        yield f"{x.label}{where}: {told(tuple(row))}"
+    if len(found) > SHOWN:
+        yield f"{x.label}: {len(found) - SHOWN} more like this"
+
+
+def _entry(model: Model, x: Input, index: tuple[int, ...]) -> str:
+    """An entry by the name of its joint, where it is a coordinate."""
+    index = index[len(index) - len(x.shape) :]
+    if x.sizes in ("nq", "nv"):
+        return str((model.q_names if x.sizes == "nq" else model.v_names)[index[0]])
+    return f"entry {index[0] if len(index) == 1 else index}"

@@ -1,0 +1,348 @@
+"""Calls that were made before: arrays of the same kinds, shapes and strides need no second look.
+
+To check an ordinary call and to lay out its launch takes many times as long as to launch it for one
+robot. What was found is remembered under all that it depends on: dtype, shape and strides of arrays,
+values of other arguments. The next such call looks at nothing but where its arrays lie.
+
+Checked each time are calls on a GPU, calls whose arrays are traced or have to be copied, and those
+with arguments of kinds that are not known here, or with arrays in records such as `Ground`, whose numbers
+are looked at. Calls that Torch differentiates are `torch_remembered`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from functools import partial, reduce
+from math import prod
+from operator import or_
+from typing import Any, NamedTuple, Protocol, TypeVar
+from weakref import ref
+
+import numpy as np
+
+from ...arrays import Array, views
+from ...arrays.libraries import known
+from ...arrays.overlap import extent
+from ...model import Model
+from ...model.params import Params
+from ..compile.kernel import Command
+from ..launch.job import Job
+from ..request.call import Call
+from ..threads import ENOUGH
+
+MOST = 512
+"""Calls that a function remembers before it begins anew; from their second time on they are."""
+
+KEPT = 1024
+"""Numbers that are not the caller's and that a call keeps at most, such as those of gravity."""
+
+PLAIN: set[type] = {type(None), bool, int, float, str}
+"""Types of arguments that are told by their values: those of constants, and of what is made of
+constants alone (`told_by_value`)."""
+
+
+def value_key(x: Any) -> Hashable:
+    """A key for a constant of a program: its type and value, and the sign of a zero, at any depth.
+
+    True, 1 and 1.0 compare equal, and so do 0.0 and -0.0; what a program computes with them is not.
+    """
+    kind = type(x)
+    if isinstance(x, np.generic):
+        return (kind, x.dtype.str, x.tobytes())
+    if isinstance(x, float):
+        return (kind, x if x and x == x else str(x))
+    if isinstance(x, complex):
+        return (kind, value_key(x.real), value_key(x.imag))
+    if isinstance(x, tuple):
+        return (kind, *map(value_key, x))
+    if isinstance(x, frozenset):
+        return (kind, frozenset(map(value_key, x)))
+    if is_dataclass(x) and not isinstance(x, type):
+        return (kind, *(value_key(getattr(x, field.name)) for field in fields(x)))
+    return (kind, x)
+
+
+K = TypeVar("K", bound=type)
+
+
+def told_by_value(kind: K) -> K:
+    """The class, whose objects do not change and are equal where they say the same to every call."""
+    PLAIN.add(kind)
+    return kind
+
+
+MISS: Any = object()
+"""In the place of a result: the call has to be checked."""
+
+
+Key = tuple[Any, ...]
+
+
+def key_of(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Key, list[Array]] | None:
+    """All that the launch of a call depends on, and the arrays that it is of, those of `out` last;
+    None where an argument is of a kind that is not known here."""
+    key: list[Any] = []
+    arrays: list[Array] = []
+    if not _look(args, key, arrays):
+        return None
+    out = None
+    if kwargs:
+        words = dict(kwargs)
+        out = words.pop("out", None)
+        key += words
+        if not _look(words.values(), key, arrays):
+            return None
+    if out is not None:
+        key.append("out")
+        if not _look((out,), key, arrays):
+            return None
+    return tuple(key), arrays
+
+
+def _look(values: Iterable[Any], key: list[Any], arrays: list[Array]) -> bool:
+    """Add arguments to a key and its arrays, those in them too; whether all kinds are known."""
+    for x in values:
+        kind = type(x)
+        library = known.get(kind)
+        if library is not None:
+            sort = library.sort(x)
+            if not sort:
+                return False
+            key += sort
+            arrays.append(x)
+        elif kind is Model:
+            key.append(id(x))
+        elif kind in PLAIN:
+            key += (kind, x) if x or kind is not float else (kind, str(x))
+        else:
+            if kind is Params:
+                key += (Params, id(x.model), x.key)
+                inside: Iterable[Any] = (*x.arrays.values(), x.gravity)
+            elif kind is dict:
+                key += (dict, len(x), *x)
+                inside = x.values()
+            elif kind is tuple or kind is list:
+                key += (kind, len(x))
+                inside = x
+            elif isinstance(x, tuple):  # with names, as `Ground` of a step
+                key += (kind, len(x))
+                before = len(arrays)
+                if not _look(x, key, arrays) or len(arrays) > before:
+                    return False  # numbers of arrays in it are looked at
+                continue
+            else:
+                return False
+            if not _look(inside, key, arrays):
+                return False
+    return True
+
+
+def _named(x: Any, name: str) -> list[str]:
+    """What the arrays in an argument are called, in the order of `key_of`."""
+    if type(x) in known:
+        return [name]
+    if isinstance(x, Params):
+        return [*x.arrays, *_named(x.gravity, "gravity")]
+    if isinstance(x, dict):
+        return [n for key, y in x.items() for n in _named(y, str(key))]
+    return [n for y in x for n in _named(y, name)] if isinstance(x, (tuple, list)) else []
+
+
+class PlannedCall(Protocol):
+    """How a call that was made before is carried out."""
+
+    def run(self, arrays: Sequence[Array]) -> Any:
+        """The results for arrays of the same kinds; `MISS` where something is out of order."""
+
+
+class Pair(NamedTuple):
+    """Two arrays that must lie apart, or as they lay: their numbers, and the bytes that each reaches
+    from its address."""
+
+    one: int
+    other: int
+    low: int
+    high: int
+    other_low: int
+    other_high: int
+    between: int | None
+    """From one address to the other where they lay over each other, rightly."""
+
+
+class KnownCall:
+    """How a call is carried out on other arrays of the same kinds."""
+
+    def __init__(
+        self,
+        call: Call,
+        job: Job,
+        arrays: Sequence[Array],
+        read: Sequence[str],
+        forget: Callable[[object], Any],
+    ):
+        """read: the input that each of the caller's arrays is; those of `out` follow. forget: what to
+        do when a model is gone, and its kernels are to go, too."""
+        source, library = job.kernel.source, job.library
+        self.models: list[ref[Any]] = [ref(call.model, forget)]
+        if call.params is not None and call.params.model is not call.model:
+            self.models.append(ref(call.params.model, forget))
+        self.library, self.named, self.lead = library, call.named, job.lead
+        self.read = list(read)
+        self.job = job.emptied()
+        self.kept = [x for name, x in job.arrays.items() if name not in read]
+        """Arrays that are nobody's, such as numbers that stand for gravity."""
+        inputs = dict(zip(job.inputs, job.places, strict=False))
+        results = job.places[len(inputs) :]
+        self.places = [inputs[name] for name in read]
+        """Where the addresses of arrays stand among the arguments."""
+        self.unaligned = (4 if job.single else 8) - 1
+        self.outs: list[int] = []
+        """Which of the arrays the results are; [] where they are new ones."""
+        self.pairs: list[Pair] = []
+        self.lay_apart: list[int] | None = None
+        """Addresses of arrays whose pairs were found to lie apart, lately."""
+        self.fresh: list[Callable[[], Array]] = []
+        if call.out is None:
+            self.places += results
+            self.fresh = [_maker(job, shape) for shape in source.results.values()]
+        else:
+            self.outs = [_number(x, arrays, len(read)) for x in job.results]
+            self.places += [results[self.outs.index(k)] for k in range(len(read), len(arrays))]
+            self.pairs = _pairs(job, read, self.outs)
+        self.small = job.seconds < ENOUGH
+        """Whether it is never shared out among threads."""
+        self.split = call.out is None and job.side_by_side and len(job.lead) > 1
+        """Whether the leading dimensions of new arrays are one."""
+        self.idle: list[Command] = []
+
+    def run(self, arrays: Sequence[Array]) -> Any:
+        """The results for arrays of the same kinds; `MISS` where something is out of order."""
+        where = self.where(arrays)
+        return MISS if where is MISS else self.handed_out(self.launched(where, arrays))
+
+    def where(self, arrays: Sequence[Array]) -> Any:
+        """Addresses of arrays of the same kinds; `MISS` where something is out of order."""
+        library = self.library
+        if not library.at_rest():
+            return MISS
+        for model in self.models:
+            if model() is None:
+                return MISS
+        try:
+            where = [*map(library.address, arrays)]
+        except RuntimeError:  # it has no memory
+            return MISS
+        if reduce(or_, where) & self.unaligned or not all(where):  # 0: it has no memory
+            return MISS
+        if self.outs:
+            if not library.writable([arrays[k] for k in self.outs]):
+                return MISS
+            if where != self.lay_apart:
+                if not all(_apart(x, where) for x in self.pairs):
+                    return MISS
+                self.lay_apart = where
+        return where
+
+    def launched(self, where: list[int], arrays: Sequence[Array]) -> list[Array]:
+        """The results for arrays at these addresses."""
+        library = self.library
+        if self.outs:
+            outs = [arrays[k] for k in self.outs]
+        else:
+            outs = [make() for make in self.fresh]
+            where += map(library.address, outs)
+        if self.small:
+            try:
+                command = self.idle.pop()
+            except IndexError:
+                command = self.job.kernel.new_command()
+                command.set(self.job.arguments)
+            arguments = command.arguments
+            for place, x in zip(self.places, where, strict=True):
+                arguments[place] = x
+            command.run()
+            self.idle.append(command)
+        else:
+            self.job.moved(zip(self.places, where, strict=True)).launch_once()
+        if self.outs:
+            library.written(outs)
+        elif self.split:
+            outs = [library.with_leading(x, 1, self.lead) for x in outs]
+        return outs
+
+    def handed_out(self, results: Sequence[Array]) -> Any:
+        """What the user gets of the results."""
+        if self.named is not None:
+            return self.named(*results)
+        return tuple(results) if len(results) > 1 else results[0]
+
+
+def known_call(
+    call: Call,
+    job: Job,
+    arrays: Sequence[Array],
+    given: Mapping[str, Any],
+    forget: Callable[[object], Any],
+) -> KnownCall | None:
+    """What is known of calls like this one; None where not every array is read, or written, as it is.
+
+    arrays: of `key_of`. given: the arguments by name. forget: is called when a model is gone.
+    """
+    if job.copied or job.sums or job.stream is not None:
+        return None
+    if not job.count or any(known[type(x)] is not job.library for x in arrays):
+        return None
+    names = [n for name, x in given.items() if name != "out" for n in _named(x, name)]
+    if len(arrays) - len(names) != (0 if call.out is None else len(job.results)):
+        return None
+    read: dict[int, str] = {}
+    for name, x in job.arrays.items():
+        same = [k for k in range(len(names)) if arrays[k] is x]
+        if len(same) > 1:  # one array in several places is told by name
+            same = [k for k in same if names[k] == name]
+            if len(same) != 1:
+                return None
+        read |= dict.fromkeys(same, name)
+    if sum(prod(job.inputs[name].shape) for name in job.arrays if name not in read.values()) > KEPT:
+        return None
+    # What is not read as it is may have been looked at for its numbers.
+    if sorted(read) != [*range(len(names))]:
+        return None
+    return KnownCall(call, job, arrays, [read[k] for k in range(len(names))], forget)
+
+
+def _maker(job: Job, shape: tuple[int, ...]) -> Callable[[], Array]:
+    """Makes a new result, with the leading dimensions of the call unless entries of neighbouring
+    environments are neighbours."""
+    if job.side_by_side:
+        return partial(views.empty, job.library, "cpu", job.single, job.count, shape, True)
+    return job.library.maker("cpu", job.single, (*job.lead, *shape))
+
+
+def _number(array: Array, arrays: Sequence[Array], first: int) -> int:
+    """Which of the arrays from `first` on it is."""
+    return next(k for k in range(first, len(arrays)) if arrays[k] is array)
+
+
+def _pairs(job: Job, read: Sequence[str], outs: Sequence[int]) -> list[Pair]:
+    """Each result with each array that is read, and with each other result."""
+    seen = [(k, job.inputs[name]) for k, name in enumerate(read)]
+    pairs = []
+    for k, v in zip(outs, job.out_views, strict=True):
+        low, high = (x - v.address for x in extent(v))
+        for other, u in seen:
+            other_low, other_high = (x - u.address for x in extent(u))
+            pair = Pair(k, other, low, high, other_low, other_high, None)
+            if not _apart(pair, {k: v.address, other: u.address}):
+                pair = pair._replace(between=u.address - v.address)
+            pairs.append(pair)
+        seen.append((k, v))
+    return pairs
+
+
+def _apart(pair: Pair, where: Any) -> bool:
+    """Whether two arrays at these addresses may be written and read."""
+    one, other, low, high, other_low, other_high, between = pair
+    a, b = where[one], where[other]
+    return a + high <= b + other_low or b + other_high <= a + low or b - a == between

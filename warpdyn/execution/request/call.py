@@ -1,0 +1,336 @@
+"""The request of a public function, and its derivatives.
+
+A `Call` names the algorithms and the arrays to run one of them on. A derivative of a call is a call
+again, with further inputs and other results, so that derivatives of derivatives, and every device
+and layout, come without another line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import Any, Generic, TypeVar
+
+from ...arrays import Array
+from ...model import Model
+from ...model.params import Params
+from ...recording.program import shape_of
+from .base_velocity import Axes
+from .inputs import GRAVITY, Input, argument, force, forces, parameter, seed, solution
+
+Gravity = Sequence[float] | Array[object] | None
+Forces = Mapping[str, Array[object]] | Array[object] | None
+
+STANDARD_GRAVITY = (0.0, 0.0, -9.81)
+"""Acceleration of free fall in the world frame [m/s²]; the default, folded into the program."""
+
+AT_REST = ("v", "a")
+"""Arguments that may be None, for zero: velocity and acceleration."""
+
+Nested = Any
+"""A scalar, or nested lists of scalars."""
+
+R = TypeVar("R")
+"""What the user gets: an array, a tuple of arrays, a named result."""
+
+
+@dataclass(frozen=True)
+class Derivative:
+    """How a call was derived from the one without its last derivative.
+
+    "vjp": results are cotangents of the inputs `wrt`, from cotangents of the results. "jvp":
+    results are tangents, from tangents of the inputs `wrt`. "columns": results by the inputs `wrt`,
+    a last dimension for each; of q over the tangent space of nv dimensions. `seeds`: the inputs
+    that hold the cotangents or tangents.
+    """
+
+    kind: str
+    wrt: tuple[str, ...]
+    seeds: tuple[Input, ...] = ()
+
+
+@dataclass(eq=False)  # a frozen one takes three times as long to make, at every call
+class Call(Generic[R]):
+    """What a public function asks for, with the result R.
+
+    `algorithms`: one, or several for the same result of which the shortest program is taken; called
+    with the tree, the arrays, `options`, and with `gravity` and `f_ext` unless the algorithm has no
+    use for them (`forces` False). Calls are not changed; `dataclasses.replace` makes another one.
+    `refuse` looks at the model once and raises where the algorithm is not defined.
+    """
+
+    name: str
+    model: Model
+    algorithms: tuple[Callable[..., Any], ...]
+    arrays: Mapping[str, Any]
+    """The arguments by name, in the algorithm's order; None for a velocity or acceleration that is
+    zero, which is no input but a constant of the program."""
+    _: KW_ONLY
+    out: Any = None
+    options: tuple[tuple[str, Any], ...] = ()
+    forces: bool = False
+    gravity: Gravity = None
+    f_ext: Forces = None
+    refuse: Callable[[Model], None] | None = None
+    results: tuple[str, ...] = ("out",)
+    """Names of the results. With more than one, the algorithm returns a tuple of as many nested
+    lists, and the function a tuple of arrays."""
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Shapes of one environment's slices: of arguments other than q (nq) and coordinate vectors
+    (nv); of results, where nested lists cannot tell (a matrix of a robot without coordinates)."""
+    by_velocity: Mapping[str, Axes] | None = None
+    """Arguments and results that are by velocity coordinates, with what their last dimensions are;
+    for no other does the representation of a base's velocity (`Model.base_velocity`) matter; and
+    the configuration that they are at.
+    None: not said, so that only models with base_velocity="local" are accepted."""
+    local_only: str = ""
+    """For an algorithm that is written for base_velocity="local" alone: the call to make for other
+    models."""
+    rate_of: Callable[..., Any] | None = None
+    """The algorithm of what a result is the derivative of, where `by_velocity` has a rate or a
+    bias."""
+    params: Params | None = None
+    solves: Solves | None = None
+    repeats: bool = False
+    """It repeats until it is done, an unknown number of times, and has no derivatives."""
+    over: Mapping[str, str] = field(default_factory=dict)
+    """Results that may be written over an argument of the same shape. A result that has an
+    argument's name may be in any case."""
+    any_length: bool = False
+    """Quaternions of its configurations may have any length."""
+    plain: tuple[str, ...] = ()
+    """Arguments that may be plain numbers, beside arrays of any library and dtype."""
+    tables: tuple[str, ...] = ()
+    """Arguments of rows and columns that serve all environments and are looked up: the algorithm
+    gets them whole, for `algebra.scalar.look`."""
+    unsigned: tuple[str, ...] = ()
+    """Arguments whose numbers are 0 or more, infinite ones too (`state_checks.check_signs`)."""
+    positive: tuple[str, ...] = ()
+    """Arguments whose numbers are above 0, infinite ones too."""
+    named: Callable[..., R] | None = None
+    """Makes what the user gets of the results, one argument each; None: the results as they are."""
+    identity: Hashable = None
+    """What tells the call from others of its name: a user's own kernel. Its program is not kept on
+    disk."""
+    derivatives: tuple[Derivative, ...] = ()
+    order: tuple[str, ...] = ()
+    """Names of all arguments of the algorithm, where some are zero and `arrays` has no None for
+    them (`arguments_in_order`)."""
+    inputs: Mapping[str, Input] | None = None
+    """Records of `arrays`, where they are all there is to read (`gathered`); None: `arrays`
+    are the arguments, and gravity, external forces and params are added."""
+
+    def handed_out(self, results: Any) -> R:
+        """What the user gets of a launch: of one array, or a tuple of them where there are several."""
+        if self.named is None:
+            return results  # type: ignore[no-any-return]
+        return self.named(*results) if len(self.results) > 1 else self.named(results)
+
+    @property
+    def key(self) -> tuple:
+        """All that tells this call's program from others of the model, but for the arrays' names
+        and kinds. The sizes of tables come with each launch."""
+        return (
+            self.name,
+            self.identity,
+            self.options,
+            self.derivatives,
+            None if self.params is None else self.params.key,
+            *((name, shape) for name, shape in self.shapes.items() if name not in self.tables),
+        )
+
+
+@dataclass(frozen=True)
+class Solves:
+    """The result x solves residual(.., x) = right, with d residual / d x = matrix: derivatives by
+    the implicit rule.
+
+    `residual`, `matrix`: algorithms. `unknown` and `right` name x and the right side among the
+    residual's and the call's arrays.
+    """
+
+    residual: Callable[..., Any]
+    unknown: str
+    right: str
+    matrix: Callable[..., Any]
+
+
+def gather(call: Call) -> tuple[Mapping[str, Input], dict[str, Array]]:
+    """Records and arrays of all that the call reads, by name: arguments, gravity, external forces
+    and params."""
+    if call.inputs is not None:
+        return call.inputs, dict(call.arrays)
+    model, shapes, params = call.model, call.shapes, call.params
+    nq, nv = model.nq, model.nv
+    inputs: dict[str, Input] = {}
+    arrays: dict[str, Array] = {}
+    for name, x in call.arrays.items():
+        if x is not None or name not in AT_REST:
+            looked_up = name in call.tables
+            inputs[name] = argument(name, shapes.get(name), nq, nv, name in call.plain, looked_up)
+            arrays[name] = x
+
+    more: list[tuple[Input, Any]] = []
+    if params is not None:
+        _check_params(params, model)
+    if call.forces:
+        # What a function is called with goes before what holds for all environments.
+        gravity = call.gravity if call.gravity is not None or params is None else params.gravity
+        if gravity is not None:
+            more.append((GRAVITY, gravity))
+        if isinstance(call.f_ext, Mapping):
+            for link in call.f_ext:
+                model.link_index(link)
+            # In the model's order, so that the caller's order makes no second kernel.
+            for link in model.link_names:
+                if link in call.f_ext:
+                    more.append((force(link), call.f_ext[link]))
+        elif call.f_ext is not None:
+            more.append((forces(model.nlinks), call.f_ext))
+    if params is not None:
+        for quantity, array in params.arrays.items():
+            more.append((parameter(quantity, params.shape(quantity)), array))
+    for record, array in more:
+        inputs[record.name], arrays[record.name] = record, array
+    return inputs, arrays
+
+
+def _check_params(params: Params, model: Model) -> None:
+    if not isinstance(params, Params):
+        raise TypeError(f"params must come from model.params(...), got {type(params).__name__}")
+    if params.model is not model and params.model.key != model.key:
+        theirs, ours = params.model.name, model.name
+        other = "another model of that name" if theirs == ours else f"not {ours}"
+        raise ValueError(
+            f"these params are of {theirs}, {other}; make them with this model's own params()"
+        )
+
+
+def inputs_of(call: Call) -> Mapping[str, Input]:
+    """Records of the call's input arrays, by name."""
+    return gather(call)[0]
+
+
+def all_arrays(call: Call) -> dict[str, Array]:
+    """The call's input arrays by name: arguments, gravity, external forces and params."""
+    return gather(call)[1]
+
+
+def input_shapes(call: Call) -> dict[str, tuple[int, ...]]:
+    """Shapes of one environment's slices of the call's inputs, by name."""
+    return {name: x.shape for name, x in inputs_of(call).items()}
+
+
+def gathered(call: Call) -> Call:
+    """The same call with all that it reads among its `arrays`."""
+    inputs, arrays = gather(call)
+    return replace(call, arrays=arrays, inputs=inputs, order=arguments_in_order(call))
+
+
+def arguments_in_order(call: Call) -> tuple[str, ...]:
+    """Names of all arguments of a call's algorithm where some are zero; () where none is."""
+    some = any(x is None and name in AT_REST for name, x in call.arrays.items())
+    return tuple(call.arrays) if some else call.order
+
+
+def tables_of(call: Call) -> tuple[str, ...]:
+    """Names of the call's inputs that are tables."""
+    return tuple(name for name, x in inputs_of(call).items() if x.table)
+
+
+def summed_tables(call: Call) -> dict[str, tuple[int, ...]]:
+    """Results that are cotangents of tables, summed over environments, with their shapes.
+
+    A program gives (share, row, column) of each time that it looks one up, for each environment.
+    """
+    last = call.derivatives[-1] if call.derivatives else None
+    if last is None or last.kind != "vjp":
+        return {}
+    inputs = inputs_of(call)
+    return {name: inputs[name].shape for name in last.wrt if inputs[name].table}
+
+
+def algorithms_of(call: Call) -> list[Callable[..., Any]]:
+    """Every algorithm that a call's program may be recorded from."""
+    solved = (call.solves.residual, call.solves.matrix) if call.solves else ()
+    return [*call.algorithms, *solved, *([call.rate_of] if call.rate_of else [])]
+
+
+def result_names(call: Call) -> tuple[str, ...]:
+    """Names of the results of a call with its derivatives."""
+    names = call.results
+    for derivative in call.derivatives:
+        if derivative.kind == "vjp":
+            names = derivative.wrt
+        elif derivative.kind == "columns":
+            names = tuple(f"{name} by {x}" for x in derivative.wrt for name in names)
+    return names
+
+
+def derived(
+    call: Call,
+    kind: str,
+    wrt: Sequence[str],
+    seeds: Mapping[str, Array] | None = None,
+    solved: Array | None = None,
+    out: Any = None,
+) -> Call:
+    """The call for a derivative of a call (`Derivative`), with the cotangents or tangents `seeds`
+    by name.
+
+    `solved`: the result, for a call that solves a system.
+    """
+    if call.repeats:
+        raise TypeError(
+            f"{call.name} has no derivatives: it repeats until it is done. Detach its arrays"
+        )
+    known, arrays = gather(call)
+    inputs = dict(known)
+    by_tables = [x for d in (*call.derivatives, Derivative(kind, tuple(wrt))) for x in d.wrt]
+    by_tables = [name for name in by_tables if inputs[name].table]
+    if by_tables and (call.derivatives or kind == "columns"):
+        raise TypeError(
+            f"by {by_tables[0]}, a table, there are first derivatives, by wd.vjp and wd.jvp; "
+            "no columns, and none of further order"
+        )
+    leading = max(len(_shape(arrays[x.name])) - len(x.shape) for x in inputs.values())
+    if solved is not None and call.solves:
+        x = solution(call.results[0], inputs[call.solves.right].shape)
+        inputs[x.name], arrays[x.name] = x, solved
+    records = []
+    for name, array in (seeds or {}).items():
+        # A tangent must be as its input is; a cotangent's shape is checked when the results' shapes
+        # are known.
+        shape = inputs[name].shape if kind == "jvp" else _shape(array)[leading:]
+        x = seed(len(call.derivatives), name, shape)
+        x = x._replace(table=kind == "jvp" and inputs[name].table)
+        inputs[x.name], arrays[x.name] = x, array
+        records.append(x)
+    return replace(
+        call,
+        algorithms=call.algorithms[:1] if call.solves else call.algorithms,
+        arrays=arrays,
+        inputs=inputs,
+        derivatives=(*call.derivatives, Derivative(kind, tuple(wrt), tuple(records))),
+        order=arguments_in_order(call),
+        out=out,
+        named=None,  # the names are those of the results, not of what is derived of them
+    )
+
+
+def without_seeds(call: Call) -> Call:
+    """The call that a derivative was derived from, on what it reads itself."""
+    *before, last = call.derivatives
+    inputs, arrays = gather(call)
+    dropped = {x.name for x in last.seeds}
+    return replace(
+        call,
+        arrays={name: array for name, array in arrays.items() if name not in dropped},
+        inputs={name: x for name, x in inputs.items() if name not in dropped},
+        derivatives=tuple(before),
+    )
+
+
+def _shape(array: Any) -> tuple[int, ...]:
+    """Shape of an array or of nested lists of numbers."""
+    return tuple(array.shape) if hasattr(array, "shape") else shape_of(array)

@@ -1,0 +1,300 @@
+"""A call on numbers or symbols: its algorithm, and the rules of its derivatives; and how it is
+recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from math import prod
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from ...algebra.scalar import Scalar
+from ...model import Model
+from ...model.lumping import build_tree
+from ...model.tree import Tree
+from ...model.varied import typical, varied
+from ...recording.differentiation import pulled, pushforward
+from ...recording.program import Program, folded, record, shape_of
+from ..collector import nothing_collected
+from .base_velocity import (
+    BIAS,
+    BIAS_FORCE,
+    CONFIGURATION,
+    RATE,
+    VELOCITY,
+    Converter,
+    inputs_in,
+    result_out,
+    velocity_among,
+)
+from .call import (
+    STANDARD_GRAVITY,
+    Call,
+    Derivative,
+    Nested,
+    arguments_in_order,
+    input_shapes,
+    inputs_of,
+    result_names,
+    tables_of,
+)
+from .implicit_rule import solution_jvp, solution_vjp
+from .named_values import by_name, check_cotangents, flat_of, of_kind
+
+EPSILON = {True: 2.0**-25, False: 2.0**-52, None: None}
+"""Constants this close to 0 and 1 are rounded: half a unit in the last place for float32, one for
+float64."""
+
+
+_shapes: WeakKeyDictionary[Model, dict[tuple, dict[str, tuple[int, ...]]]] = WeakKeyDictionary()
+
+
+_trees: WeakKeyDictionary[Model, Tree] = WeakKeyDictionary()
+
+
+def tree_of(model: Model) -> Tree:
+    """The model's kinematic tree, built once."""
+    tree = _trees.get(model)
+    if tree is None:
+        tree = _trees[model] = build_tree(model)
+    return tree
+
+
+def on_numbers(call: Call) -> Callable[[Mapping[str, Nested]], Mapping[str, Nested]]:
+    """The call as a function of numbers: its algorithm, or for a derivative the recording."""
+    if not call.derivatives:
+        return lambda inputs: evaluate(call, inputs)
+    return record_call(call, input_shapes(call), None).on_numbers
+
+
+def record_call(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool | None) -> Program:
+    """Record a call for its model; of several algorithms for one result, the shortest program.
+
+    single: constants are prepared for float32 or float64; None: they are left as they are.
+    """
+    if call.refuse:
+        # Numbers that vary are no reason to refuse, so those of a typical robot stand for them.
+        call.refuse(call.model if call.params is None else typical(call.model, call.params.names))
+
+    def run(algorithm: Callable[..., Any], symbols: dict[str, Nested]) -> Any:
+        results = evaluate(replace(call, algorithms=(algorithm,)), symbols, EPSILON[single])
+        return tuple(results.values()) if len(results) > 1 else next(iter(results.values()))
+
+    names = result_names(call)
+    # Routines have no derivatives, and loops first ones only: what is differentiated further is
+    # unrolled.
+    rolls, unrolls = not call.derivatives, len(call.derivatives) > 1
+    with nothing_collected():
+        programs = [
+            record(
+                lambda _each=each, **symbols: run(_each, symbols),
+                *(inputs, names, rolls, unrolls, tables_of(call)),
+            )
+            for each in call.algorithms
+        ]
+        # Which is shorter depends on the robot: on its joints, its zeros, and the frames asked for.
+        program = min(programs, key=lambda program: program.operations)
+    if call.derivatives:
+        return program
+    # Nested lists cannot tell the shape of a matrix without rows.
+    return replace(
+        program,
+        results={**program.results, **{n: call.shapes[n] for n in names if n in call.shapes}},
+        over=_written_over(call, program),
+    )
+
+
+def _written_over(call: Call, program: Program) -> dict[str, str]:
+    """Results that may be written over an input: those of an argument's name, and those that the
+    call names, where one is shaped like the other."""
+    over = {name: name for name in program.results if name in program.inputs} | dict(call.over)
+    return {r: a for r, a in over.items() if program.results[r] == program.inputs[a]}
+
+
+def result_shapes(call: Call) -> dict[str, tuple[int, ...]]:
+    """Shape of one environment's slice of each result, by running the algorithm on symbols."""
+    *before, last = call.derivatives or (None,)
+    if last is None:
+        known = _shapes.setdefault(call.model, {})
+        if call.key not in known:
+            first = replace(call, algorithms=call.algorithms[:1])
+            known[call.key] = dict(record_call(first, input_shapes(call), True).results)
+        return known[call.key]
+    inputs = inputs_of(call)
+    if last.kind == "vjp":
+        return {name: inputs[name].shape for name in last.wrt}
+    shapes = result_shapes(replace(call, derivatives=tuple(before)))
+    if last.kind == "jvp":
+        return shapes
+    widths = {x: (call.model.nv,) if x == "q" else inputs[x].shape for x in last.wrt}
+    return {f"{name} by {x}": (*shapes[name], prod(widths[x])) for x in last.wrt for name in shapes}
+
+
+def evaluate(
+    call: Call,
+    inputs: Mapping[str, Nested],
+    epsilon: float | None = None,
+    tree: Tree | None = None,
+) -> dict[str, Nested]:
+    """Results by name for inputs by name: numbers or symbols.
+
+    `epsilon`: prepare the tree for recording (inertias regrouped, constants below it rounded).
+    `tree`: one that is prepared already, of a text that this call is a part of.
+    """
+    if call.derivatives:
+        # The last derivative first: its rule evaluates the call without it, and so on inwards.
+        *before, last = call.derivatives
+        return _DERIVE[last.kind](replace(call, derivatives=tuple(before)), last, inputs, epsilon)
+    known = inputs_of(call)
+    if tree is None:
+        tree = _tree_for(call, of_kind("parameter", known, inputs), epsilon)
+    # What the call does not know is an argument: a loop's state, the unknown of an equation.
+    arguments = {
+        name: x for name, x in inputs.items() if name not in known or known[name].kind == "argument"
+    }
+    order = arguments_in_order(call)
+    if order:
+        zero = [0.0] * call.model.nv
+        arguments = {name: arguments.get(name, zero) for name in order}
+    extra = dict(call.options)
+    if call.forces:
+        extra["gravity"] = inputs.get("gravity", STANDARD_GRAVITY)
+        # Forces on single links leave those on all others out of the program.
+        extra["f_ext"] = (
+            dict(zip(call.model.link_names, inputs["f_ext"], strict=True))
+            if "f_ext" in inputs
+            else of_kind("force", known, inputs)
+        )
+    # Algorithms know the local representation alone, so conversions stand around them.
+    converter = _converter(call, tree, inputs)
+    by_velocity = call.by_velocity or {}
+    local = inputs_in(converter, arguments, by_velocity) if converter else arguments
+    results = call.algorithms[0](tree, *local.values(), **extra)
+    named = dict(zip(call.results, results if len(call.results) > 1 else (results,), strict=True))
+    if not converter:
+        return named
+    # Axes that move with the base add terms of the velocity to accelerations and to rates; for a
+    # rate these are of the columns that it is the derivative of.
+    v_local = velocity_among(local, by_velocity)
+    # A step hands out the velocity at the configuration that it leads to.
+    moved = [name for name in call.results if by_velocity.get(name) == CONFIGURATION]
+    if moved:
+        converter = Converter(tree, named[moved[0]], call.model.base_velocity)
+    for name in call.results:
+        axes, rows = by_velocity.get(name, ()), None
+        if {*axes} & {*RATE, *BIAS, *BIAS_FORCE} and call.rate_of:
+            at_rest = [x for n, x in local.items() if by_velocity.get(n) != VELOCITY]
+            rows = call.rate_of(tree, *at_rest, **dict(call.options))
+        named[name] = result_out(converter, named[name], axes, v_local, rows)
+    return named
+
+
+def _converter(call: Call, tree: Tree, inputs: Mapping[str, Nested]) -> Converter | None:
+    """Conversions between the model's representation and the algorithm's, where both differ and it
+    matters."""
+    model = call.model
+    if model.base_velocity == "local" or not model.floating_base:
+        return None
+    if call.local_only:
+        raise ValueError(
+            f'{call.name} is for models with base_velocity="local"; {model.name} has '
+            f'"{model.base_velocity}": use {call.local_only}, or model.with_base_velocity("local")'
+        )
+    if call.by_velocity is None:
+        raise TypeError(
+            f"{call.name} does not say what is by velocity coordinates, which {model.name} with "
+            f'base_velocity="{model.base_velocity}" needs: Call(..., by_velocity=...)'
+        )
+    configurations = [name for name, axes in call.by_velocity.items() if axes == CONFIGURATION]
+    return _converter_at(model, tree, inputs[configurations[0]]) if configurations else None
+
+
+def _converter_at(model: Model, tree: Tree, q: Sequence[Scalar]) -> Converter | None:
+    if model.base_velocity == "local" or not model.floating_base:
+        return None
+    return Converter(tree, q, model.base_velocity)
+
+
+def _tree_for(call: Call, values: Mapping[str, Nested], epsilon: float | None) -> Tree:
+    """The model's tree, with the values of params that are among the inputs."""
+    tree = tree_of(call.model)
+    if call.params is not None:
+        tree = build_tree(varied(call.model, call.params.names, values))
+    if epsilon is not None:
+        tree = tree.regrouped().snapped(epsilon)
+    return tree
+
+
+def _vjp(
+    call: Call, last: Derivative, inputs: Mapping[str, Nested], epsilon: float | None
+) -> dict[str, Nested]:
+    """Jᵀ w."""
+    cotangents = {x.subject: inputs[x.name] for x in last.seeds}
+    if call.solves and not call.derivatives:
+        return solution_vjp(evaluate, call, call.solves, last.wrt, inputs, cotangents, epsilon)
+    results = evaluate(call, inputs, epsilon)
+    check_cotangents(call, cotangents, results)
+    names, known = list(cotangents), inputs_of(call)
+    numbers = [name for name in last.wrt if not known[name].table]
+    tables = {name for name in last.wrt if known[name].table}
+    bars, touches = pulled(
+        flat_of(inputs, numbers), flat_of(results, names), flat_of(cotangents, names), tables
+    )
+    found = by_name(bars, inputs, numbers)
+    for name in tables:
+        shares = [[x.share, x.row, x.column] for x in touches if x.table == name]
+        found[name] = shares or [[0.0, 0.0, 0.0]]
+    return {name: found[name] for name in last.wrt}
+
+
+def _jvp(
+    call: Call, last: Derivative, inputs: Mapping[str, Nested], epsilon: float | None
+) -> dict[str, Nested]:
+    """J u."""
+    tangents = {x.subject: inputs[x.name] for x in last.seeds}
+    if call.solves and not call.derivatives:
+        return solution_jvp(evaluate, call, call.solves, last.wrt, inputs, tangents, epsilon)
+    results = evaluate(call, inputs, epsilon)
+    names, known = list(results), inputs_of(call)
+    numbers = [name for name in last.wrt if not known[name].table]
+    moved = pushforward(
+        flat_of(inputs, numbers),
+        flat_of(tangents, numbers),
+        flat_of(results, names),
+        {name: tangents[name] for name in last.wrt if known[name].table},
+    )
+    return by_name(moved, results, names)
+
+
+def _columns(
+    call: Call, last: Derivative, inputs: Mapping[str, Nested], epsilon: float | None
+) -> dict[str, Nested]:
+    """The whole of J, by tangents along each coordinate."""
+    results = evaluate(call, inputs, epsilon)
+    values = flat_of(results, list(results))
+    by: dict[str, Nested] = {}
+    for name in last.wrt:
+        x = flat_of(inputs, [name])
+        width = call.model.nv if name == "q" else len(x)
+        steps: list[list[Scalar]] = [[float(i == k) for i in range(width)] for k in range(width)]
+        if name == "q":
+            # q moves along velocities, in the model's representation: a quaternion has no entry of
+            # its own to move.
+            tree = tree_of(call.model)
+            converter = _converter_at(call.model, tree, x)
+            steps = [
+                tree.rate(x, converter.velocity_in(step) if converter else step) for step in steps
+            ]
+        columns = [pushforward(x, step, values) for step in steps]
+        start = 0
+        for result, nested in results.items():
+            shape = shape_of(nested)
+            rows = [column[k] for k in range(start, start + prod(shape)) for column in columns]
+            by[f"{result} by {name}"] = folded(rows, (*shape, width))
+            start += prod(shape)
+    names = result_names(replace(call, derivatives=(*call.derivatives, last)))
+    return {name: by[name] for name in names}
+
+
+_DERIVE = {"vjp": _vjp, "jvp": _jvp, "columns": _columns}
