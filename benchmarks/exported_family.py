@@ -36,8 +36,8 @@ import warpdyn as wd
 from warpdyn.cli.workload import random_states
 from warpdyn.codegen.exported_header import ExportedFunction
 from warpdyn.codegen.portable import Style
-from warpdyn.functions.compile_ahead import Precision
-from warpdyn.functions.exporting import exported_functions, header_of
+from warpdyn.functions.export.compile_ahead import Precision
+from warpdyn.functions.export.exporting import exported_functions, header_of
 
 from .__main__ import what_it_ran_on
 

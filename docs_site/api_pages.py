@@ -40,7 +40,7 @@ TITLES = {
 
 PLACES = {
     "KINDS": "warpdyn.model.joints",
-    "ContactPoint": "warpdyn.functions.contact_points",
+    "ContactPoint": "warpdyn.functions.simulation.contact_points",
     "config": "warpdyn.execution.config",
     "TASKS": "warpdyn.rl.tasks",
 }

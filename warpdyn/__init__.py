@@ -43,9 +43,6 @@ from .functions.com import (
     com_velocity,
     link_coms,
 )
-from .functions.compile_ahead import compile
-from .functions.contact_estimates import estimate_good_contact_parameters
-from .functions.contact_points import ContactPoint, ContactPoints
 from .functions.coordinates import (
     pack_q,
     pack_v,
@@ -57,7 +54,6 @@ from .functions.coordinates import (
     unpack_v,
 )
 from .functions.derivatives import aba_derivatives, derivatives, jvp, rnea_derivatives, vjp
-from .functions.drives import PD
 from .functions.dynamics import (
     aba,
     bias_forces,
@@ -75,11 +71,16 @@ from .functions.energy import (
     mechanical_energy,
     potential_energy,
 )
-from .functions.exporting import export
-from .functions.gravity_diagnosis import diagnose_gravity
-from .functions.ground import Ground, SoftGround
+from .functions.export.compile_ahead import compile
+from .functions.export.exporting import export
+from .functions.export.python_extension import export_python
 from .functions.group import Group
-from .functions.height_scan import height_scan
+from .functions.identification.gravity_diagnosis import diagnose_gravity
+from .functions.identification.observers import external_wrench, momentum_observer
+from .functions.identification.payload_identification import (
+    identify_payload,
+    identify_payload_in_motion,
+)
 from .functions.inertial import inertial_parameters, with_inertial_parameters
 from .functions.inverse_kinematics import Solution, inverse_kinematics
 from .functions.kinematics import (
@@ -102,21 +103,10 @@ from .functions.manifold import (
     normalize,
     random_configuration,
 )
-from .functions.observers import external_wrench, momentum_observer
 from .functions.operational_space import (
     dynamically_consistent_inverse,
     operational_space,
     operational_space_inertia,
-)
-from .functions.payload_identification import identify_payload, identify_payload_in_motion
-from .functions.point_kinematics import (
-    in_contact,
-    point_heights,
-    point_jacobian_derivatives,
-    point_jacobians,
-    point_positions,
-    point_transforms,
-    point_velocities,
 )
 from .functions.poses import (
     chain_product,
@@ -126,7 +116,6 @@ from .functions.poses import (
     pose_to_matrix,
     quaternion_to_matrix,
 )
-from .functions.python_extension import export_python
 from .functions.randomise import add, randomise, scale
 from .functions.regressors import (
     joint_torque_regressor,
@@ -144,12 +133,26 @@ from .functions.representations import (
     motion_transform,
 )
 from .functions.screws import Screws, screw_axes, screws
-from .functions.sensors import Sensors, contact_flags, imu, link_contact_forces
-from .functions.simulation import Simulation
-from .functions.simulation_step import Step, step
-from .functions.state_derivative import StateDerivative, state_derivative
+from .functions.simulation.contact_estimates import estimate_good_contact_parameters
+from .functions.simulation.contact_points import ContactPoint, ContactPoints
+from .functions.simulation.drives import PD
+from .functions.simulation.ground import Ground, SoftGround
+from .functions.simulation.height_scan import height_scan
+from .functions.simulation.point_kinematics import (
+    in_contact,
+    point_heights,
+    point_jacobian_derivatives,
+    point_jacobians,
+    point_positions,
+    point_transforms,
+    point_velocities,
+)
+from .functions.simulation.sensors import Sensors, contact_flags, imu, link_contact_forces
+from .functions.simulation.simulation import Simulation
+from .functions.simulation.simulation_step import Step, step
+from .functions.simulation.state_derivative import StateDerivative, state_derivative
+from .functions.simulation.terrain import HeightMap, Plane
 from .functions.states import ModelState, random_state
-from .functions.terrain import HeightMap, Plane
 from .kernels import random_numbers as random
 from .kernels.array_functions import solve_symmetric
 from .kernels.loops import repeat

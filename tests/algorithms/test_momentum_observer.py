@@ -8,7 +8,7 @@ from robots import Robot, by_name
 from states import error, states
 
 import warpdyn as wd
-from warpdyn.functions.observers import external_wrench, momentum_observer
+from warpdyn.functions.identification.observers import external_wrench, momentum_observer
 
 ROUND_OFF = {"float64": 1e-11, "float32": 2e-5}
 """Relative to the largest term."""

@@ -14,7 +14,7 @@ from warpdyn.cli.workload import random_states
 from warpdyn.codegen import portable
 from warpdyn.codegen.exported_header import needed_of_a_library
 from warpdyn.codegen.portable import Style
-from warpdyn.functions.exporting import header_of
+from warpdyn.functions.export.exporting import header_of
 
 PART = 60
 """Statements of a function here, so that short programs are cut as those of large robots are."""

@@ -56,7 +56,7 @@ def test_functions_are_filed_by_family() -> None:
     """`rnea` with `aba`, a name that two modules share where a reader looks for it."""
     families = api_pages.families()
     assert {"rnea", "aba", "crba"} <= set(families["warpdyn.functions.dynamics"])
-    assert "ContactPoint" in families["warpdyn.functions.contact_points"]
+    assert "ContactPoint" in families["warpdyn.functions.simulation.contact_points"]
     assert sum(map(len, families.values())) == len(wd.__all__)
 
 

@@ -11,7 +11,7 @@ rl = pytest.importorskip("warpdyn.rl")
 import torch
 
 import warpdyn as wd
-from warpdyn.functions.terrain_tiles import tile
+from warpdyn.functions.simulation.terrain_tiles import tile
 from warpdyn.rl.rough_tasks import ASKED, LEVELS, SCAN, QuadrupedRough
 
 ENVS, KINDS = 64, ("slope", "sunken_stairs")

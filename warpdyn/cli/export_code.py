@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..functions.compile_ahead import Precision
-from ..functions.exporting import ExportLanguage, export
-from ..functions.identifiers import identifier
-from ..functions.python_extension import export_python
+from ..functions.export.compile_ahead import Precision
+from ..functions.export.exporting import ExportLanguage, export
+from ..functions.export.identifiers import identifier
+from ..functions.export.python_extension import export_python
 from ..kernels.loading import names_a_kernel
 from ..labels.named_functions import is_public, named_function
 from ..model import Model

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..functions.terrain import HeightMap
+from ..functions.simulation.terrain import HeightMap
 from .command_line import UserError, check_file, check_picture, write_file
 from .evaluate_policy import bar, refused, task_and_policy
 from .robot_picture import RobotPicture

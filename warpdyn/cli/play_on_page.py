@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import viewer
-from ..functions.terrain import HeightMap
+from ..functions.simulation.terrain import HeightMap
 from .tables import say
 
 if TYPE_CHECKING:

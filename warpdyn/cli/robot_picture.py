@@ -9,7 +9,7 @@ import numpy as np
 
 from ..formats.meshes.mesh_hulls import hull_points
 from ..functions.kinematics import fk
-from ..functions.terrain import HeightMap
+from ..functions.simulation.terrain import HeightMap
 from ..model import Model
 from ..model.description import Geometry
 from ..model.mesh_files import MeshError

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from ..execution.threads import set_num_threads
-from ..functions.contact_points import ContactPoints
-from ..functions.default_points import refuse_unread
-from ..functions.simulation import Simulation
+from ..functions.simulation.contact_points import ContactPoints
+from ..functions.simulation.default_points import refuse_unread
+from ..functions.simulation.simulation import Simulation
 from ..model import Model
 from ..model.structure import DRAWN
 from .command_line import (

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from ..execution.batched import FUNCTIONS, Function
-from ..functions.identifiers import identifier
+from ..functions.export.identifiers import identifier
 from ..model import Model
 
 

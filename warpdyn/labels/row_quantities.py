@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..execution.batched import Function
-from ..functions.identifiers import identifier
+from ..functions.export.identifiers import identifier
 from ..kernels.loading import load_kernel, missing_options, names_a_kernel, read_options
 from ..kernels.own_kernel import OwnKernel
 from ..kernels.signature import NEEDED

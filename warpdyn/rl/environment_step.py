@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..execution.oracle import oracle
-from ..functions.drives import base_coordinates
+from ..functions.simulation.drives import base_coordinates
 from ..kernels import random_numbers
 from ..kernels.own_kernel import OwnKernel, kernel
 from ..kernels.random_numbers import Key

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..algorithms.contact_rows import ContactPoint
-from ..functions.contact_points import ContactPoints
-from ..functions.drives import PD
+from ..functions.simulation.contact_points import ContactPoints
+from ..functions.simulation.drives import PD
 from ..kernels.random_numbers import uniform
 from ..robots import load_robot
 from .recipe import Recipe

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ..execution.batched import bind
-from ..functions.drives import base_coordinates
-from ..functions.ground import completed
-from ..functions.terrain import HeightMap, Plane
-from ..functions.varied_numbers import is_number
+from ..functions.simulation.drives import base_coordinates
+from ..functions.simulation.ground import completed
+from ..functions.simulation.terrain import HeightMap, Plane
+from ..functions.simulation.varied_numbers import is_number
 from ..model import Model
 from ..model.varied import varied
 from ..peers.mujoco_robots import MujocoRobots

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..functions.drives import PD
+from ..functions.simulation.drives import PD
 from ..kernels.loops import repeat
 from ..kernels.random_numbers import Key, uniform
 from ..robots import load_robot

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..execution.oracle import oracle
-from ..functions.contact_points import ContactPoint, ContactPoints
-from ..functions.drives import PD
-from ..functions.ground import STANDARD_WEIGHT
-from ..functions.point_kinematics import point_heights, point_jacobians, point_positions
+from ..functions.simulation.contact_points import ContactPoint, ContactPoints
+from ..functions.simulation.drives import PD
+from ..functions.simulation.ground import STANDARD_WEIGHT
+from ..functions.simulation.point_kinematics import point_heights, point_jacobians, point_positions
 from ..model import Model
 from .task import TaskError
 

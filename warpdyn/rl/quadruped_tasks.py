@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..functions.ground import STANDARD_WEIGHT
+from ..functions.simulation.ground import STANDARD_WEIGHT
 from ..kernels.random_numbers import uniform
 from ..model import Model
 from ..robots import load_robot

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..functions.terrain import HeightMap
-from ..functions.terrain_tiles import TerrainKind
+from ..functions.simulation.terrain import HeightMap
+from ..functions.simulation.terrain_tiles import TerrainKind
 from ..kernels.random_numbers import uniform
 from ..model import Model
 from .quadruped import Quadruped

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..algorithms.contact_rows import ContactPoint
-from ..functions.described_simulation import PassiveForces
-from ..functions.drives import PD
-from ..functions.ground import FLAT, Ground
-from ..functions.terrain import HeightMap, Plane
+from ..functions.simulation.described_simulation import PassiveForces
+from ..functions.simulation.drives import PD
+from ..functions.simulation.ground import FLAT, Ground
+from ..functions.simulation.terrain import HeightMap, Plane
 from ..model import Model
 from .recipe import Recipe
 from .variation import Noise, Push, Vary

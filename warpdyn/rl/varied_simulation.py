@@ -10,11 +10,11 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from ..functions.default_points import refuse_unread
-from ..functions.described_simulation import with_description, with_passive_forces
-from ..functions.drives import base_coordinates
-from ..functions.ground import Ground, completed
-from ..functions.terrain import HeightMap
+from ..functions.simulation.default_points import refuse_unread
+from ..functions.simulation.described_simulation import with_description, with_passive_forces
+from ..functions.simulation.drives import base_coordinates
+from ..functions.simulation.ground import Ground, completed
+from ..functions.simulation.terrain import HeightMap
 from ..model.description import Joint, Link
 from ..model.quantities import LINK, SHAPES
 from ..model.varied import nominal_value

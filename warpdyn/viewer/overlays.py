@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import trimesh
 
-from ..functions.contact_points import ContactPoints
 from ..functions.dynamics import gravity_torques
+from ..functions.simulation.contact_points import ContactPoints
 from ..model import Model
 from .robot_view import RobotView, turned
 from .stage import Page

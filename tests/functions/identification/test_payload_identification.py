@@ -1,0 +1,187 @@
+"""Payloads from torques: exact without noise, calibrated with it, honest where nothing is felt."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+from warpdyn.functions.identification.payload_identification import (
+    NUMBERS,
+    ROUGH_COM,
+    ROUGH_INERTIA,
+    IdentifiedPayload,
+)
+
+MODEL, TOOL = wd.load_robot("ur5e"), "tool0"
+INERTIA = np.array([[0.02, 0.001, -0.002], [0.001, 0.022, 0.0015], [-0.002, 0.0015, 0.011]])
+COM = (0.02, -0.03, 0.08)
+LOADED = MODEL.with_payload(TOOL, 2.0, COM, INERTIA)
+TRUTH = np.array([2.0, *COM, *INERTIA[np.triu_indices(3)]])
+NOISE = np.array([1.0, 1.0, 0.5, 0.25, 0.15, 0.1])
+"""Standard deviations of a robot of this size whose efforts come of motor currents [N·m]."""
+GRAVITY = (0.0, 0.0, -9.81)
+
+CALIBRATED = (0.85, 1.15)
+"""Between which standard deviations of 200 z-scores of ten numbers lie: three of their own."""
+
+
+def motion(samples: int = 100):
+    draw = np.random.default_rng(0)
+    q = wd.random_configuration(MODEL, samples, seed=0)
+    return q, draw.uniform(-2, 2, (samples, 6)), draw.uniform(-8, 8, (samples, 6))
+
+
+@pytest.fixture(scope="module")
+def random_motion():
+    q, v, a = motion()
+    return q, v, a, wd.rnea(LOADED, q, v, a)
+
+
+def swing(rate: float, seconds: float, size: float = 1.0):
+    """Sines of a frequency for each joint: times, positions, velocities and torques with the load."""
+    time = np.arange(0.0, seconds, 1.0 / rate)
+    w = 2 * np.pi * np.array([0.31, 0.43, 0.53, 0.71, 0.83, 0.97])
+    high = size * np.array([0.5, 0.4, 0.5, 0.6, 0.8, 1.0])
+    phase = w * time[:, None] + np.arange(6)
+    q = np.array([0.0, -1.2, 1.2, -0.5, 0.4, 0.0]) + high * np.sin(phase)
+    v, a = high * w * np.cos(phase), -high * w * w * np.sin(phase)
+    return time, q, v, wd.rnea(LOADED, q, v, a)
+
+
+def test_without_noise_it_is_exact(random_motion) -> None:
+    """All ten numbers, to rounding."""
+    found = wd.identify_payload(MODEL, TOOL, *random_motion)
+    np.testing.assert_allclose(found.values, TRUTH, atol=1e-12)
+    assert found.consistent and not found.unknown and found.condition < 100.0
+    assert found.mass == pytest.approx(2.0) and "mass: 2 ±" in str(found)
+
+
+def test_standard_deviations_are_calibrated(random_motion) -> None:
+    """Errors over their standard deviations are N(0, 1), of the regression's numbers and of mass,
+    centre and inertia; noise is told joint by joint."""
+    q, v, a, tau = random_motion
+    regressed, derived, noise = [], [], []
+    wanted = wd.inertial.from_body(2.0, COM, INERTIA)
+    for k in range(200):
+        measured = tau + np.random.default_rng(k).normal(size=tau.shape) * 0.1 * NOISE
+        found = wd.identify_payload(MODEL, TOOL, q, v, a, measured)
+        regressed.append((found.estimate - wanted) / np.sqrt(found.covariance.diagonal()))
+        derived.append((found.values - TRUTH) / found.deviations)
+        noise.append(found.noise)
+    for z in (np.array(regressed), np.array(derived)):
+        assert np.abs(z.mean(axis=0)).max() < 3.5 / np.sqrt(len(z))
+        assert ((z.std(axis=0) > CALIBRATED[0]) & (z.std(axis=0) < CALIBRATED[1])).all()
+    np.testing.assert_allclose(np.mean(noise, axis=0), 0.1 * NOISE, rtol=0.05)
+
+
+def test_a_recorded_motion_needs_no_accelerations_and_stamps_may_jitter() -> None:
+    """Exact without noise; with that of a real arm on torques and velocities, calibrated too."""
+    time, q, v, tau = swing(250.0, 10.0)
+    exact = wd.identify_payload_in_motion(MODEL, TOOL, time, q, v, tau)
+    np.testing.assert_allclose(exact.values, TRUTH, atol=1e-7)
+    z = []
+    for k in range(15):
+        draw = np.random.default_rng(k)
+        found = wd.identify_payload_in_motion(
+            MODEL,
+            TOOL,
+            time,
+            q,
+            v + draw.normal(size=v.shape) * 1e-3,
+            tau + draw.normal(size=tau.shape) * NOISE,
+        )
+        z.append((found.values - TRUTH) / found.deviations)
+    assert 0.8 < np.std(z) < 1.25, "150 z-scores that belong together by tens"
+    jitter = time + np.random.default_rng(0).uniform(-1e-4, 1e-4, len(time))
+    at = np.linspace(jitter[0], jitter[-1], len(time))
+    moved = [np.stack([np.interp(at, time, c) for c in x.T], axis=1) for x in (q, v, tau)]
+    assert wd.identify_payload_in_motion(MODEL, TOOL, at, *moved).mass == pytest.approx(2, rel=1e-3)
+
+
+def test_friction_and_offsets_need_not_be_known() -> None:
+    """Coulomb, viscous and an offset in each joint: exact with `friction`, wrong without; joints
+    whose torques are not measured are left out."""
+    time, q, v, tau = swing(250.0, 10.0)
+    rubbed = tau + 3.0 * np.sign(v) + 2.0 * v + np.array([0.5, -1.0, 0.3, 0.2, 0.1, 0.0])
+    rubbed[:, 0] = np.nan
+    joints = MODEL.joint_names[1:]
+    found = wd.identify_payload_in_motion(
+        MODEL, TOOL, time, q, v, np.nan_to_num(rubbed), joints=joints, friction=True
+    )
+    np.testing.assert_allclose(found.values, TRUTH, atol=1e-6)
+    wrong = wd.identify_payload_in_motion(
+        MODEL, TOOL, time, q, v, np.nan_to_num(rubbed), joints=joints
+    )
+    assert np.abs(wrong.values - TRUTH).max() > 0.01
+
+
+def test_what_a_motion_does_not_tell_is_said() -> None:
+    """At rest: mass and centre, no inertia. In one pose: not even these. The condition number says
+    it too."""
+    q = wd.random_configuration(MODEL, 40, seed=2)
+    rest, noise = np.zeros((40, 6)), np.random.default_rng(0).normal(size=(40, 6)) * 0.02
+    tau = wd.rnea(LOADED, q, rest, rest) + noise
+    still = wd.identify_payload(MODEL, TOOL, q, rest, rest, tau)
+    assert set(still.unknown) == {name for name in NUMBERS if name.startswith("I")}
+    assert still.condition == np.inf and np.isinf(still.deviations[4:]).all()
+    assert abs(still.mass - 2.0) < 5 * still.deviations[0] < 0.05
+    assert (still.deviations[1:4] < ROUGH_COM).all() and "Ixx: not known" in str(still)
+    one = np.tile(q[:1], (40, 1))
+    tau = wd.rnea(LOADED, one, rest, rest) + noise
+    lone = wd.identify_payload(MODEL, TOOL, one, rest, rest, tau)
+    assert {"mass", "com x"} & set(lone.unknown) or len(lone.unknown) >= 7
+
+
+def test_no_impossible_body_is_answered(random_motion) -> None:
+    """Noise that makes the regression's inertia impossible: the nearest body is given, and said; it
+    is nearer in the noise's own metric than the truth is."""
+    q, v, a, tau = random_motion
+    seen = 0
+    for k in range(40):
+        measured = tau + np.random.default_rng(k).normal(size=tau.shape) * 5.0 * NOISE
+        found = wd.identify_payload(MODEL, TOOL, q, v, a, measured)
+        assert wd.inertial.physically_consistent(found.parameters) and found.mass > 0.0
+        if not found.consistent:
+            seen += 1
+            weight = np.linalg.inv(found.covariance)
+            truth = wd.inertial.from_body(2.0, COM, INERTIA)
+            near, far = found.parameters - found.estimate, truth - found.estimate
+            assert near @ weight @ near <= far @ weight @ far
+            assert "nearest" in str(found)
+    assert seen > 5
+
+
+def test_refusals(random_motion) -> None:
+    """A sign that is wrong, a link that nothing carries, samples that are too few or too slow."""
+    q, v, a, tau = random_motion
+    with pytest.raises(ValueError, match="another sign"):
+        bare = wd.rnea(MODEL, q, v, a)
+        wd.identify_payload(MODEL, TOOL, q, v, a, 2.0 * bare - tau)
+    with pytest.raises(ValueError, match="cannot be felt"):
+        wd.identify_payload(MODEL, MODEL.root, q, v, a, tau)
+    with pytest.raises(ValueError, match="at least 10 samples"):
+        wd.identify_payload(MODEL, TOOL, q[:5], v[:5], a[:5], tau[:5])
+    time = np.arange(100) * 0.01
+    with pytest.raises(ValueError, match="at least"):
+        wd.identify_payload_in_motion(MODEL, TOOL, time, q, v, tau)
+    with pytest.raises(ValueError, match="at most 25 Hz"):
+        wd.identify_payload_in_motion(MODEL, TOOL, time, q, v, tau, cutoff=40.0)
+    with pytest.raises(ValueError, match="increasing"):
+        wd.identify_payload_in_motion(MODEL, TOOL, 0 * time, q, v, tau)
+    with pytest.raises(ValueError, match="finite"):
+        wd.identify_payload(MODEL, TOOL, q, v, a, tau * np.nan)
+
+
+@pytest.mark.parametrize(("share", "told"), [(0.9, True), (1.1, False)])
+def test_inertias_are_rough_by_the_largest_moment(share: float, told: bool) -> None:
+    """Moments 0.1, 0.06 and 0.05 have one standard deviation in common, a share of what is
+    rough for the largest; it says of all six whether they are known."""
+    rod = np.diag([0.06, 0.05, 0.1])
+    covariance = np.diag([1e-12] * 4 + [(share * ROUGH_INERTIA * 0.1) ** 2] * 6)
+    parameters = np.asarray(wd.inertial.from_body(1.0, (0.0, 0.0, 0.0), rod))
+    found = IdentifiedPayload(
+        TOOL, parameters, parameters, covariance, True, 1.0, np.zeros(6), samples=10
+    )
+    assert found.deviations[4:] == pytest.approx(np.full(6, share * ROUGH_INERTIA * 0.1))
+    assert set(found.unknown) == (set() if told else {n for n in NUMBERS if n.startswith("I")})

@@ -1,0 +1,108 @@
+"""Points that a simulation takes by itself: refused where shapes were not read, and where there are too
+many; the advice fits the robot."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import warpdyn as wd
+from warpdyn.functions.simulation.default_points import default_points, patterns_for, refuse_unread
+
+LINK = """<link name="{0}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0"
+ iyz="0"/></inertial>{1}</link>"""
+MESH = '<collision><geometry><mesh filename="{0}"/></geometry></collision>'
+BOX = '<collision><geometry><box size="{0} 1 1"/></geometry></collision>'
+JOINT = """<joint name="j_{1}" type="continuous"><parent link="{0}"/><child link="{1}"/>
+<origin xyz="3 {2} 0"/></joint>"""
+TETRAHEDRON = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+
+
+def robot(folder: Path, shapes: dict[str, str]) -> wd.Model:
+    """A floating robot whose first link carries all others, but feet, which their hips carry."""
+    names = list(shapes)
+    parts = [LINK.format(name, shape) for name, shape in shapes.items()]
+    for k, name in enumerate(names[1:]):
+        parent = name.replace("FOOT", "HIP") if name.endswith("FOOT") else names[0]
+        parts.append(JOINT.format(parent, name, k))
+    file = folder / "r.urdf"
+    file.write_text(f'<robot name="r">{"".join(parts)}</robot>')
+    return wd.load(file, floating_base=True)
+
+
+def test_a_robot_whose_meshes_are_missing_is_not_simulated(tmp_path: Path) -> None:
+    """It would fall through the ground: the file is named, and what to say where that is wanted."""
+    model = robot(tmp_path, {"trunk": MESH.format("trunk.obj"), "arm": MESH.format("arm.obj")})
+    said = r"r would sink into the ground: all 2 .*trunk\.obj of trunk \(there is no such file\), and 1 more"
+    with pytest.raises(ValueError, match=said):
+        wd.Simulation(model, 1)
+    with pytest.raises(ValueError, match=said):  # all of them, which are none
+        wd.Simulation(model, 1, points=wd.ContactPoints(model))
+    with pytest.raises(ValueError, match=said):
+        wd.step(model, model.neutral, [0.0] * 7, [0.0] * 7, points=wd.ContactPoints(model))
+    assert wd.Simulation(model, 1, points=[]).points == []
+    chosen = wd.ContactPoints(model).with_sphere("trunk", (0, 0, 0), 0.02)
+    assert len(wd.Simulation(model, 1, points=chosen).points) == 1
+
+
+def test_one_missing_mesh_of_many_shapes_is_refused_too(tmp_path: Path) -> None:
+    """Unless the caller takes the points that there are."""
+    model = robot(tmp_path, {"trunk": BOX.format(1), "arm": MESH.format("arm.obj")})
+    with pytest.raises(ValueError, match=r"ground: 1 of its collision shapes"):
+        default_points(model)
+    assert len(wd.Simulation(model, 1, points=wd.ContactPoints(model)).points) == 8
+    with pytest.raises(ValueError, match="would sink"):
+        refuse_unread(wd.ContactPoints(model))
+    refuse_unread(wd.ContactPoints(model).only("trunk"))
+
+
+def test_without_trimesh_the_extra_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the README spells it."""
+    (tmp_path / "trunk.obj").write_text(TETRAHEDRON)
+    monkeypatch.setitem(sys.modules, "trimesh", None)
+    model = robot(tmp_path, {"trunk": MESH.format("trunk.obj")})
+    with pytest.raises(ValueError, match=re.escape("pip install '.[meshes]'")):
+        wd.Simulation(model, 1)
+
+
+def test_the_advice_on_too_many_points_fits_the_robot(tmp_path: Path) -> None:
+    """Each piece of it, carried out, gives points, and not too many."""
+    legs = {
+        f"{leg}_{part}": BOX.format(1) for leg in ("LF", "RF", "LH") for part in ("HIP", "FOOT")
+    }
+    model = robot(tmp_path, {"trunk": BOX.format(2), **legs})
+    with pytest.raises(ValueError, match="has 56 contact points, more than 40") as refused:
+        default_points(model)
+    advice = str(refused.value)
+    assert "mesh_points" not in advice  # it has no meshes
+    (pattern,) = re.findall(r"only\('(.*?)'\)", advice)
+    assert len(wd.ContactPoints(model).only(pattern)) == 24
+    assert "on 'LF_FOOT', 'RF_FOOT', 'LH_FOOT'" in advice
+
+
+def test_patterns_are_of_what_names_have_in_common(tmp_path: Path) -> None:
+    """Where they fit no other link; else the names themselves."""
+    legs = {
+        f"{leg}_{part}": BOX.format(1) for leg in ("LF", "RF", "LH") for part in ("HIP", "FOOT")
+    }
+    points = wd.ContactPoints(robot(tmp_path, {"trunk": BOX.format(2), **legs}))
+    feet = [link for link in points.links if link.endswith("FOOT")]
+    assert patterns_for(points, feet) == ["*_FOOT"]
+    assert set(points.only(*patterns_for(points, feet)).links) == set(feet)
+    assert patterns_for(points, feet[::2]) == feet[::2]
+
+
+def test_fewer_points_of_each_mesh_are_advised_where_they_are_few_enough(tmp_path: Path) -> None:
+    """Of a robot of meshes, all of which touch."""
+    pytest.importorskip("trimesh")
+    (tmp_path / "m.obj").write_text(TETRAHEDRON)
+    names = ["trunk", *(f"part{k}" for k in range(12))]
+    model = robot(tmp_path, dict.fromkeys(names, MESH.format("m.obj")))
+    with pytest.raises(ValueError, match=r"fewer of each mesh: .*mesh_points=2\)"):
+        default_points(model)
+    assert len(wd.ContactPoints(model, mesh_points=2)) <= 40

@@ -1,0 +1,54 @@
+"""Contact points become constants of a program: plain numbers, or an error."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+from warpdyn.functions.simulation.point_checks import checked_points, refusing_still_points
+
+MODEL = wd.load_robot("panda")
+
+
+def test_points_are_plain_numbers() -> None:
+    """Of arrays and tuples alike, so that equal points make one kernel."""
+    made = checked_points(
+        MODEL,
+        [("panda_hand", np.array([0, 0, 0.1], np.float32).astype(float).round(3), np.float32(0))],
+    )
+    assert made == (wd.ContactPoint("panda_hand", (0.0, 0.0, 0.1), 0.0),)
+    assert all(type(x) is float for x in (*made[0].centre, made[0].radius)) and hash(made)
+
+
+@pytest.mark.parametrize(
+    "wrong", [((0, 0), 0.1), ((0, 0, math.nan), 0.1), ((0, 0, 0), -1.0), ((0, 0, 0), math.inf)]
+)
+def test_a_centre_and_a_radius_are_numbers(wrong: Any) -> None:
+    with pytest.raises(ValueError, match="a contact point is a link, a centre"):
+        checked_points(MODEL, [("panda_hand", *wrong)])
+
+
+def test_points_on_what_never_moves_are_refused() -> None:
+    refuse = refusing_still_points(checked_points(MODEL, [(MODEL.root, (0, 0, 0), 0.1)]))
+    with pytest.raises(ValueError, match="which is fixed in the world"):
+        refuse(MODEL)
+    refusing_still_points(checked_points(MODEL, [("panda_hand", (0, 0, 0), 0.1)]))(MODEL)
+
+
+def test_explicit_forces_need_joints_that_move_inertia() -> None:
+    """A link without mass at the end of a chain: an implicit step with a drive may hold it."""
+    text = """<robot name="r"><link name="a"><inertial><mass value="1"/><inertia ixx="1" ixy="0"
+    ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link><link name="b"/><joint name="j"
+    type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint></robot>"""
+    model = wd.load_urdf(text)
+    arrays = [np.zeros((1, n)) for n in (model.nq, model.nv, model.nv)]
+    for call in (
+        lambda: wd.step(model, *arrays, integrator="rk4"),
+        lambda: wd.state_derivative(model, *arrays),
+    ):
+        with pytest.raises(wd.ModelError, match='joint "j" moves no inertia'):
+            call()

@@ -1,0 +1,239 @@
+"""Functions of a robot as a file of C++ or C that a controller includes, with no library behind it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from textwrap import wrap
+from typing import Any, Literal
+
+from ...codegen.exported_header import (
+    ExportedFunction,
+    ExportedRobot,
+    exported_header,
+    needed_of_a_library,
+)
+from ...codegen.portable import LOCAL, RESERVED, Style, refused
+from ...execution.request.call import Call, input_shapes
+from ...execution.request.evaluate import record_call
+from ...model import Model
+from .compile_ahead import Precision, call_on_zeros, zeros_of
+from .identifiers import identifier
+from .stack_usage import stacks
+
+ExportLanguage = Literal["c++", "c"]
+"""C++17, or C99."""
+
+RESULTS = {
+    "rnea": "tau", "aba": "a", "crba": "M", "fk": "pose", "jacobian": "J", "gravity_torques": "tau",
+    "mass_matrix_inverse": "M_inverse", "bias_forces": "h",
+}  # fmt: skip
+"""Names of results that have one in the books; of all others it is `out`."""
+
+ABOUT = {
+    "q": "configuration [rad, m], {}; quaternions are x y z w",
+    "v": "velocity [rad/s, m/s], {}",
+    "a": "acceleration [rad/s^2, m/s^2], {}",
+    "tau": "joint torques and forces [N m, N], {}",
+    "gravity": "acceleration of free fall in the world's axes [m/s^2], {}",
+    "pose": "homogeneous transform, link axes to those of the world or of relative_to [m], {}",
+    "J": "rows: linear, then angular [m, rad a unit of v], {}",
+    "M": "joint-space inertia, {}",
+}
+"""What arrays hold, by name, with their shapes."""
+
+
+MEANINGS = {
+    ("reference", "local"): "in the link's axes, at its origin",
+    ("reference", "world"): "in the world's axes, at its origin",
+    ("reference", "local_world_aligned"): "in the world's axes, at the link's origin",
+}
+"""Frames of results, by option."""
+
+
+def export(
+    model: Model,
+    calls: Iterable[Callable[..., Any]] | Mapping[str, Callable[..., Any]],
+    path: str | Path | None = None,
+    *,
+    namespace: str | None = None,
+    dtype: Precision = "float64",
+    language: ExportLanguage = "c++",
+    libm: bool = True,
+    overwrite: bool = False,
+) -> str:
+    """The text of one header with these functions for a robot, written to `path` if it is given.
+
+    calls: functions of a model, users' own kernels among them, and `functools.partial(wd.jacobian,
+    frame="hand")` for one with options; a mapping gives them names. What varies of a model
+    (`params=model.params(mass=...)` in a partial) becomes an argument.
+    namespace: of C++, or the prefix of C; the robot's name, as an identifier, if it is not given.
+    dtype: of all numbers. language: "c++" (C++17) or "c" (C99). libm: without it nothing is
+    included but `stddef.h`, and programs that need exp, log or atan2 are refused.
+
+    Each function has a form for one robot, `rnea(q, v, a, tau)`, and one for n robots in rows,
+    `rnea_batch(n, q, v, a, tau)`. Neither allocates, locks, throws or loops over an unknown count.
+    """
+    if language not in ("c++", "c"):
+        raise ValueError(f'language must be "c++" or "c", got {language!r}')
+    style = Style(language, dtype == "float32", identifier(namespace or model.name), libm)
+    functions = exported_functions(model, calls, dtype)
+    text = header_of(model, functions, style)
+    if path is not None:
+        file = Path(path)
+        if file.exists() and not overwrite:
+            raise FileExistsError(f"{file} exists; overwrite=True replaces it")
+        text = header_of(model, with_stacks(functions, text, style), style)
+        file.write_text(text, encoding="utf-8")
+    return text
+
+
+def header_of(model: Model, functions: Sequence[ExportedFunction], style: Style) -> str:
+    """The header of a robot's functions; ValueError where the style leaves out what one needs."""
+    if not style.libm and (needed := needed_of_a_library(functions)):
+        name, what = next(iter(needed.items()))
+        raise ValueError(
+            f"{name} needs {', '.join(sorted(what))} of the C library, which libm=False leaves out"
+        )
+    return exported_header(_robot(model, style), functions, style)
+
+
+def with_stacks(
+    functions: Sequence[ExportedFunction], text: str, style: Style
+) -> list[ExportedFunction]:
+    """Functions whose comments say how much stack they take, where gcc is there to tell."""
+    found, by = stacks(text, [each.name for each in functions], style.prefix, style.language)
+    said = {
+        name: f"Stack: {one} bytes, a batch {many} ({by})." for name, (one, many) in found.items()
+    }
+    return [
+        replace(each, about=[*each.about, *([said[each.name]] if each.name in said else [])])
+        for each in functions
+    ]
+
+
+def exported_functions(
+    model: Model,
+    calls: Iterable[Callable[..., Any]] | Mapping[str, Callable[..., Any]],
+    dtype: Precision,
+) -> list[ExportedFunction]:
+    """Programs of functions, with the names that they and their arrays have in C."""
+    zeros = zeros_of(dtype, "cpu")
+    named = _named(calls)
+    if not named:
+        raise ValueError("nothing to export: name one function at least, such as [wd.rnea]")
+    return [
+        _exported(name, function, call_on_zeros(model, function, zeros), dtype == "float32")
+        for name, function in named.items()
+    ]
+
+
+def _named(
+    calls: Iterable[Callable[..., Any]] | Mapping[str, Callable[..., Any]],
+) -> dict[str, Callable[..., Any]]:
+    """Functions by the names that they get in C: the mapping's, else their own with their frame."""
+    if callable(calls):
+        raise TypeError(f"calls must be a list: wd.export(model, [{calls!r}])")
+    pairs = calls.items() if isinstance(calls, Mapping) else ((_name(x), x) for x in calls)
+    found: dict[str, Callable[..., Any]] = {}
+    for wanted, each in pairs:
+        name = identifier(wanted)
+        if RESERVED.fullmatch(name):
+            raise ValueError(
+                f"no function can be called {name}, which the header has for itself; give another "
+                'name: wd.export(model, {"name": ...})'
+            )
+        # A function has a second form, for rows, whose name is taken too.
+        if found.keys() & {name, f"{name}_batch", name.removesuffix("_batch")}:
+            raise ValueError(
+                f"two functions would be called {name}; give names: "
+                'wd.export(model, {"first": ..., "second": ...})'
+            )
+        found[name] = each
+    return found
+
+
+def _name(function: Any) -> str:
+    """A function's name, with its frame where it has one."""
+    whole = function.func if isinstance(function, partial) else function
+    if not callable(whole):
+        raise TypeError(f"calls must hold functions of a model, such as wd.rnea, got {whole!r}")
+    frame = function.keywords.get("frame") if isinstance(function, partial) else None
+    return f"{whole.__name__}_{frame}" if isinstance(frame, str) else str(whole.__name__)
+
+
+def _exported(
+    name: str, function: Callable[..., Any], call: Call[Any], single: bool
+) -> ExportedFunction:
+    program = record_call(call, input_shapes(call), single)
+    if why := refused(program):
+        raise ValueError(f"{name} cannot be exported: {why}")
+    inputs = {x: _array_name(x) for x in program.inputs}
+    results: dict[str, str] = {}
+    for result in program.results:
+        wanted = RESULTS.get(call.name, "out") if len(program.results) == 1 else result
+        written = _array_name(wanted)
+        results[result] = f"{written}_out" if written in inputs.values() else written
+    taken = [*inputs.values(), *results.values()]
+    twice = sorted({x for x in taken if taken.count(x) > 1})
+    if twice:
+        raise ValueError(
+            f"{name}: arrays {', '.join(n for n, c in [*inputs.items(), *results.items()] if c in twice)} "
+            f"would all be called {twice[0]}; rename a link"
+        )
+    exported = ExportedFunction(name, program, inputs, results, ())
+    whole: Any = function.func if isinstance(function, partial) else function
+    about = (inspect.getdoc(whole) or "").split("\n\n", 1)[0]
+    lines = [*wrap(f"{name}: {' '.join(about.split())}" if about else name, 92), ""]
+    for c, shape in exported.shapes.items():
+        lines += wrap(f"{c}: {ABOUT.get(c, '{}').format(_shape(shape))}", 92)
+    for option in call.options:
+        if isinstance(option[1], (str, int, float)):
+            meaning = f", {MEANINGS[option]}" if option in MEANINGS else ""
+            lines += wrap(f"{option[0]} = {option[1]}{meaning}", 92)
+    lines.append(f"{program.operations} operations, {len(program.angles)} sines and cosines.")
+    return replace(exported, about=lines)
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    if not shape:
+        return "one number"
+    return f"{' x '.join(map(str, shape))}{', rows one after the other' if len(shape) > 1 else ''}"
+
+
+def _array_name(label: str) -> str:
+    """The C name of an array: "f_ext:hand", "params:mass" are f_ext_hand and mass."""
+    name = identifier(label.removeprefix("params:"))
+    return f"{name}_" if LOCAL.fullmatch(name) else name
+
+
+def _robot(model: Model, style: Style) -> ExportedRobot:
+    """What the header says of the robot: names in order, limits, and how to read all arrays."""
+    base = "a free base" if model.floating_base else "a fixed base"
+    about = [
+        f"{model.name}: dynamics as straight-line code, written by warpdyn {version('warpdyn')}.",
+        f"Model {model.key[:16]}: {base}, nq = {model.nq}, nv = {model.nv}.",
+        "",
+        "Arrays of one robot lie without gaps, matrices row by row, and must not overlap.",
+        "No function allocates, locks, throws, keeps state or branches on its arguments; stacks are",
+        "bounded. Sines and cosines are within two units in the last place for angles up to",
+        f"{'8000' if style.single else '500000'} rad, lose digits beyond, and are NaN beyond "
+        f"{'4.2e6' if style.single else '2.2e15'} rad. NaN and",
+        "infinity come out as NaN. Do not compile with -ffast-math; numbers too small to be normal",
+        "may count as zero where the processor says so, and do in roots without libm.",
+    ]
+    return ExportedRobot(
+        about,
+        {"nq": model.nq, "nv": model.nv},
+        {"joint_names": list(model.joint_names)},
+        {
+            "lower": [float(x) for x in model.position_lower],
+            "upper": [float(x) for x in model.position_upper],
+            "velocity_limit": [float(x) for x in model.velocity_limit],
+            "effort_limit": [float(x) for x in model.effort_limit],
+        },
+    )

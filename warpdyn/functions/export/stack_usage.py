@@ -1,0 +1,73 @@
+"""How much stack exported functions take: told by gcc, where it is."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from ...codegen.portable import Language
+
+GCC: dict[Language, tuple[str, ...]] = {"c++": ("g++", "-std=c++17"), "c": ("gcc", "-std=c99")}
+
+
+def stacks(
+    text: str, names: Sequence[str], prefix: str, language: Language
+) -> tuple[dict[str, tuple[int, int]], str]:
+    """Bytes of stack for one robot and for a batch, by function, and what measured them.
+
+    The frames of a function, of what it calls, and of the deepest part are added; empty, with an
+    empty text, where gcc is not there.
+    """
+    program, *options = GCC[language]
+    found = shutil.which(program)
+    if found is None:
+        return {}, ""
+    apart = "::" if language == "c++" else "_"
+    types = [f"{prefix}{apart}{name}{suffix}" for name in names for suffix in ("", "_batch")]
+    suffix = "hpp" if language == "c++" else "h"
+    source = [f'#include "robot.{suffix}"']
+    source += [f"void *const address{k} = (void *)&{x};" for k, x in enumerate(types)]
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / f"robot.{suffix}").write_text(text, encoding="utf-8")
+        unit = Path(folder) / f"unit.{'cpp' if language == 'c++' else 'c'}"
+        kept = ", ".join(f"&address{k}" for k in range(len(types)))
+        unit.write_text("\n".join([*source, f"void *const *all[] = {{{kept}}};", ""]))
+        command = [found, *options, "-O2", "-fstack-usage", "-c", unit.name, "-o", "unit.o"]
+        ran = subprocess.run(command, cwd=folder, capture_output=True, check=False)
+        if ran.returncode:
+            return {}, ""
+        usage = (Path(folder) / "unit.su").read_text(encoding="utf-8")
+        versions = [
+            subprocess.run([found, flag], capture_output=True, text=True, check=True).stdout.strip()
+            for flag in ("-dumpfullversion", "-dumpmachine")
+        ]
+    frames = [_frame(line) for line in usage.splitlines()]
+    return (
+        {name: (_deepest(frames, name, False), _deepest(frames, name, True)) for name in names},
+        f"{program} {versions[0]} -O2, {versions[1]}",
+    )
+
+
+def _frame(line: str) -> tuple[str, bool, int]:
+    """A function's name, whether it is of lanes, and its bytes."""
+    place, bytes_, _ = line.split("\t")
+    lanes = "__vector" in place or "_lanes" in place or "_batch" in place
+    name = re.search(r"([A-Za-z_]\w*)(?:\.[\w.]+)?(?:\(| \[|$)", place.split(":", 3)[-1])
+    return (name[1] if name else place), lanes, int(bytes_)
+
+
+def _deepest(frames: Sequence[tuple[str, bool, int]], name: str, lanes: bool) -> int:
+    """Bytes of all frames that a call may have at once: of its parts one at a time."""
+    own = [b for n, many, b in frames if many is lanes and _is_of(n, name) and "_part" not in n]
+    parts = [b for n, many, b in frames if many is lanes and _is_of(n, name) and "_part" in n]
+    return sum(own) + max(parts, default=0)
+
+
+def _is_of(frame: str, name: str) -> bool:
+    """Whether a frame is of a function, a part or a routine of it."""
+    ending = rf"(^|_){re.escape(name)}(_lanes|_batch|_part\d+|_routine\w*|_loop\w*)*$"
+    return re.search(ending, frame) is not None

@@ -1,0 +1,1 @@
+"""Parameters and forces from measurements: payloads, gravity terms and momentum observers."""

@@ -1,0 +1,150 @@
+"""Whether a model's gravity is the robot's: torques at rest over poses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...model import Model
+from ...model.params import Params
+from ..dynamics import gravity_torques
+from ..regressors import joint_torque_regressor
+
+FELT = 3.0
+"""Standard deviations from which an error counts."""
+VARIED = 0.1
+"""Share of its largest gravity torque by which a joint's must vary, to tell a scale from an offset."""
+LEAST_TORQUE = 0.02
+"""An error below this is no cause of drift [N, N·m]."""
+EXPLAINED = 0.8
+"""A load that takes away this share of the errors' squares is said to explain them."""
+
+
+@dataclass(frozen=True)
+class JointGravity:
+    """One joint's torque at rest against its model's: measured = (1 + scale) model + offset."""
+
+    name: str
+    scale: float
+    scale_deviation: float
+    """Infinite where the poses cannot tell the scale from the offset."""
+    offset: float
+    """[N, N·m]"""
+    offset_deviation: float
+    error: float
+    """Root mean square of measured - model [N, N·m]."""
+
+    def __str__(self) -> str:
+        parts = []
+        if abs(self.scale) > FELT * self.scale_deviation:
+            way = "low" if self.scale > 0.0 else "high"
+            spread = 100.0 * self.scale_deviation
+            parts.append(f"model {100.0 * abs(self.scale):.1f} % {way} (± {spread:.1f})")
+        if abs(self.offset) > max(FELT * self.offset_deviation, LEAST_TORQUE):
+            parts.append(f"offset {self.offset:+.3g} ± {self.offset_deviation:.1g} N·m")
+        if not parts:
+            small = self.error < LEAST_TORQUE
+            parts.append(
+                "agrees" if small else f"differs by {self.error:.2g} N·m without a pattern"
+            )
+        return f"{self.name}: {', '.join(parts)}"
+
+
+@dataclass(frozen=True, eq=False)
+class GravityDiagnosis:
+    """What torques at rest say of a model; `str` of it is for people."""
+
+    joints: tuple[JointGravity, ...]
+    poses: int
+    link: str = ""
+    """The link whose load was tried; empty where none was."""
+    mass: float = 0.0
+    """Load beyond the model's that explains the errors best [kg]; negative where the model has too
+    much."""
+    mass_deviation: float = np.inf
+    com: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """In the link's frame [m]; zeros where the load is too small to tell."""
+    explained: float = 0.0
+    """Share of the errors' squares that this load takes away."""
+
+    @property
+    def load(self) -> str:
+        """A line on the load, or nothing."""
+        if (
+            not self.link
+            or self.explained < EXPLAINED
+            or abs(self.mass) < FELT * self.mass_deviation
+        ):
+            return ""
+        kind = "a payload of" if self.mass > 0.0 else "the model carries too much:"
+        x, y, z = self.com
+        return (
+            f"{kind} {abs(self.mass):.3g} ± {self.mass_deviation:.1g} kg at {self.link}, centre of mass "
+            f"({x:.3g}, {y:.3g}, {z:.3g}) m, would explain {100 * self.explained:.0f} % of it"
+        )
+
+    def __str__(self) -> str:
+        lines = [f"{self.poses} poses at rest", *(f"  {joint}" for joint in self.joints)]
+        return "\n".join([*lines, *([f"  {self.load}"] if self.load else [])])
+
+
+def diagnose_gravity(
+    model: Model,
+    q: ArrayLike,
+    tau: ArrayLike,
+    *,
+    link: str | None = None,
+    joints: Sequence[str] | None = None,
+    gravity: Sequence[float] | None = None,
+    params: Params | None = None,
+) -> GravityDiagnosis:
+    """Errors of the model's gravity by joint, and the load on `link` that would explain them.
+
+    q: (N, nq), poses at rest.  tau: (N, nv), torques that hold the robot there [N, N·m]; N at least
+    3, poses that differ.  joints: those that are measured; None: all of one coordinate.
+    Of each joint by least squares measured = (1 + scale) model + offset; a joint whose model torque
+    hardly varies over the poses gets an offset alone. The load by the first four columns of the
+    link's regressor. Friction that holds a joint at rest is in the errors: come to a pose from
+    both sides.
+    """
+    q, tau = (np.asarray(x, dtype=float) for x in (q, tau))
+    if len(q) < 3:
+        raise ValueError(f"at least 3 poses at rest are needed, got {len(q)}")
+    if not (np.isfinite(q).all() and np.isfinite(tau).all()):
+        raise ValueError("poses and torques must be finite")
+    names = [j.name for j in model.moving_joints if j.kind.nv == 1] if joints is None else joints
+    columns = model.v_indices(names)
+    own = np.asarray(gravity_torques(model, q, gravity=gravity, params=params))[:, columns]
+    rest = tau[:, columns] - own
+    found = tuple(_of_joint(*each) for each in zip(names, own.T, rest.T, strict=True))
+    if not link:
+        return GravityDiagnosis(found, len(q))
+    Y = np.asarray(joint_torque_regressor(model, q, None, None, links=[link], gravity=gravity))
+    A = Y[:, columns, :4].reshape(-1, 4)
+    x, _, rank, _ = np.linalg.lstsq(A, rest.ravel(), rcond=1e-9)
+    left = rest.ravel() - A @ x
+    total = float(rest.ravel() @ rest.ravel())
+    explained = 1.0 - float(left @ left) / total if total > 0.0 else 0.0
+    variance = float(left @ left) / max(rest.size - 4, 1)
+    normal = np.linalg.pinv(A.T @ A, rcond=1e-12)
+    deviation = float(np.sqrt(variance * normal[0, 0])) if rank == 4 else np.inf
+    mass = float(x[0])
+    x, y, z = (x[1:] / mass if abs(mass) > FELT * deviation else np.zeros(3)).tolist()
+    return GravityDiagnosis(found, len(q), link, mass, deviation, (x, y, z), explained)
+
+
+def _of_joint(name: str, own: np.ndarray, rest: np.ndarray) -> JointGravity:
+    """From one joint's gravity torques by the model, and how much more was measured, (N,) each."""
+    varies = float(np.ptp(own)) > max(VARIED * float(np.abs(own).max()), LEAST_TORQUE)
+    A = np.stack([own, np.ones_like(own)][0 if varies else 1 :], axis=1)
+    x = np.linalg.lstsq(A, rest, rcond=None)[0]
+    left = rest - A @ x
+    variance = float(left @ left) / max(len(rest) - A.shape[1], 1)
+    deviations = np.sqrt(variance * np.linalg.inv(A.T @ A).diagonal())
+    scale, spread = (float(x[0]), float(deviations[0])) if varies else (0.0, np.inf)
+    return JointGravity(
+        name, scale, spread, float(x[-1]), float(deviations[-1]), float(np.sqrt((rest**2).mean()))
+    )

@@ -1,0 +1,120 @@
+"""What pushes a robot, from its motion and its motors' torques."""
+
+from __future__ import annotations
+
+from ...algorithms import momentum_observer as _observer
+from ...arrays import A, Array
+from ...execution.batched import batched
+from ...execution.request.base_velocity import CONFIGURATION, FORCE
+from ...execution.request.call import Call, Forces, Gravity
+from ...model import Model
+from ...model.params import Params
+from ...model.reference_frames import Reference
+from ..frame_options import of_link
+from ..simulation.varied_numbers import for_all
+
+STATE = ("momentum", "rate", "external")
+"""What a momentum observer carries from one call to the next."""
+
+
+@batched
+def momentum_observer(
+    model: Model,
+    q: Array[A],
+    v: Array[A],
+    tau: Array[A],
+    momentum: Array[A],
+    rate: Array[A],
+    external: Array[A],
+    *,
+    dt: float | Array[A] = 0.005,
+    gain: float | Array[A] = 50.0,
+    f_ext: Forces = None,
+    gravity: Gravity = None,
+    params: Params | None = None,
+    out: tuple[Array[A], Array[A], Array[A]] | None = None,
+) -> Call[tuple[A, A, A]]:
+    """External joint forces by the generalised momentum observer: its state, a time `dt` later.
+
+    q: (B, nq).  v: (B, nv).  tau: (B, nv), of the motors [N, N·m], measured or commanded.
+    momentum, rate, external: (B, nv), the results of the call before; `out=` may be the same
+    arrays. dt: since then [s], a number or (B,); where it is 0 the observer begins at this state,
+    with `external` 0, and the other two are not read. gain: [1/s], a number or (B,).
+    Returns momentum M v, rate tau + Cᵀ v - g + Jᵀ f_ext - `effect_torques`, and external (B, nv).
+    `external` goes to the forces from outside, but for `f_ext`, which are known, as a filter of
+    first order with time constant 1 / gain: exactly so where they are constant and the rate
+    changes linearly, for any dt; nothing is differentiated and no mass matrix inverted.
+    De Luca and Mattone, Sensorless robot collision detection and hybrid force/motion control, ICRA
+    2005; Haddadin, De Luca and Albu-Schäffer, Robot collisions: a survey, IEEE T-RO 33 (2017).
+
+    >>> model = wd.load_robot("panda")
+    >>> q, rest, tau = model.neutral, np.zeros(8), wd.gravity_torques(model, model.neutral) - 3.0
+    >>> state = wd.momentum_observer(model, q, rest, tau, rest, rest, rest, dt=0.0)
+    >>> for _ in range(100):
+    ...     state = wd.momentum_observer(model, q, rest, tau, *state, dt=1e-3)
+    >>> np.allclose(state[2], 3.0 * (1.0 - np.exp(-50.0 * 0.1)))
+    True
+    """
+    return Call(
+        "momentum_observer",
+        model,
+        (_observer.momentum_observer,),
+        {
+            "q": q,
+            "v": v,
+            "tau": tau,
+            "momentum": momentum,
+            "rate": rate,
+            "external": external,
+            "dt": for_all("dt", dt, q),
+            "gain": for_all("gain", gain, q),
+        },
+        out=out,
+        results=STATE,
+        shapes={"dt": (1,), "gain": (1,)},
+        plain=("dt", "gain"),
+        forces=True,
+        gravity=gravity,
+        f_ext=f_ext,
+        params=params,
+        unsigned=("dt", "gain"),
+        local_only="convert_velocity(model, q, v, ...) before it",
+    )
+
+
+@batched
+def external_wrench(
+    model: Model,
+    q: Array[A],
+    external: Array[A],
+    *,
+    frame: str,
+    reference: Reference = "local_world_aligned",
+    damping: float = 0.01,
+    params: Params | None = None,
+    out: Array[A] | None = None,
+) -> Call[A]:
+    """Wrench on a link that external joint forces come of, if nothing else is touched.
+
+    q: (B, nq).  external: (B, nv) [N, N·m], as of `momentum_observer`.  Returns (B, 6), force then
+    moment [N, N·m]; reference: "local", about the link's origin in its axes, as `f_ext` takes it;
+    "local_world_aligned", in the world's axes; "world", about the world's origin.
+    Least squares of Jᵀ wrench = external, damped: (J Jᵀ + damping² 1) wrench = J external. What the
+    joints do not feel, as in a singular configuration, is 0; with `damping` [m] small against the
+    arm's length the rest is little changed.
+    Haddadin, De Luca and Albu-Schäffer, IEEE T-RO 33 (2017), section V.
+    """
+    if not damping > 0.0:
+        raise ValueError(f"damping must be above 0, got {damping!r}")
+    options = (*of_link(model, frame, reference), ("damping", float(damping)))
+    return Call(
+        "external_wrench",
+        model,
+        (_observer.external_wrench,),
+        {"q": q, "external": external},
+        out=out,
+        options=options,
+        shapes={"out": (6,)},
+        params=params,
+        by_velocity={"q": CONFIGURATION, "external": FORCE},
+    )

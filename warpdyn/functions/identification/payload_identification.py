@@ -1,0 +1,305 @@
+"""What a link carries, from motions and joint torques: a weighted linear regression."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import ArrayLike
+
+from ...model import Model
+from .. import inertial
+from ..dynamics import rnea
+from ..regressors import joint_torque_regressor
+
+NUMBERS = ("mass", "com x", "com y", "com z", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
+"""The numbers of a payload: kg; m; kg·m² about the centre of mass."""
+LENGTH = 0.1
+"""Length by which moments are made comparable with masses [m]."""
+HIDDEN = 1e-8
+"""A direction whose singular value is below this share of the largest cannot be known."""
+ROUGH_MASS, ROUGH_COM, ROUGH_INERTIA = 0.2, 0.02, 0.5
+"""A number counts as known up to this standard deviation: a share of the mass; metres; a share of
+the largest principal moment."""
+MARGIN = 2
+"""Samples on each side that differences of velocities need."""
+
+
+@dataclass(frozen=True, eq=False)
+class IdentifiedPayload:
+    """A payload with its standard deviations; they count the noise, not errors of the model."""
+
+    link: str
+    parameters: np.ndarray
+    """(10,), as of `wd.inertial`, about the origin of the link's frame; physically consistent."""
+    estimate: np.ndarray
+    """(10,), what the regression itself gave."""
+    covariance: np.ndarray
+    """(10, 10), of the estimate; infinite on the diagonal where nothing is felt."""
+    consistent: bool
+    """Whether the estimate is that of a body; if not, `parameters` are of the nearest one."""
+    condition: float
+    """Largest over smallest singular value of the weighted regressor, moments by 0.1 m; infinite
+    where some direction is not felt at all."""
+    noise: np.ndarray
+    """(joints,), standard deviation of each joint's torque about the fit [N, N·m]."""
+    samples: int
+
+    @property
+    def mass(self) -> float:
+        return float(self.parameters[0])
+
+    @property
+    def com(self) -> np.ndarray:
+        """(3,) in the link's frame [m]."""
+        return np.asarray(inertial.to_body(self.parameters)[1])
+
+    @property
+    def inertia(self) -> np.ndarray:
+        """(3, 3) about the centre of mass, in the link's axes [kg·m²]."""
+        return np.asarray(inertial.to_body(self.parameters)[2])
+
+    @property
+    def values(self) -> np.ndarray:
+        """(10,) in the order of `NUMBERS`."""
+        return _values(self.parameters)
+
+    @property
+    def deviations(self) -> np.ndarray:
+        """(10,) standard deviations of `values`; infinite where nothing is felt."""
+        finite = np.where(np.isfinite(self.covariance), self.covariance, 0.0)
+        at = self.estimate if self.estimate[0] > 0.0 else self.parameters
+        J = _slopes(at)
+        deviations = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", J, finite, J), 0.0))
+        hidden = ~np.isfinite(self.covariance.diagonal())
+        return np.where((np.abs(J[:, hidden]) > 1e-9).any(axis=1), np.inf, deviations)
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """Names of the numbers that this motion does not tell: what `ROUGH_MASS` and its like say."""
+        largest = max(float(np.linalg.eigvalsh(self.inertia)[-1]), 1e-9)
+        rough = [ROUGH_MASS * self.mass, *[ROUGH_COM] * 3, *[ROUGH_INERTIA * largest] * 6]
+        bad = self.deviations > rough
+        return tuple(name for name, each in zip(NUMBERS, bad, strict=True) if each)
+
+    def __str__(self) -> str:
+        units = ["kg", *["m"] * 3, *["kg·m²"] * 6]
+        lines = [f"payload on {self.link}, from {self.samples} samples"]
+        for name, x, s, unit in zip(NUMBERS, self.values, self.deviations, units, strict=True):
+            told = "not known" if name in self.unknown else f"{x:.4g} ± {s:.2g} {unit}"
+            lines.append(f"  {name}: {told}")
+        if not self.consistent:
+            lines.append("  the regression gave no possible body; this is the nearest one")
+        lines.append(f"  condition number {self.condition:.3g}")
+        return "\n".join(lines)
+
+
+def identify_payload(
+    model: Model,
+    link: str,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    tau: ArrayLike,
+    *,
+    noise: ArrayLike | None = None,
+    joints: Sequence[str] | None = None,
+    friction: bool = False,
+    gravity: Sequence[float] | None = None,
+) -> IdentifiedPayload:
+    """Mass, centre of mass and inertia of what `link` carries beyond the model's own links.
+
+    q: (N, nq).  v, a, tau: (N, nv), of N samples with independent noise [N, N·m].  noise: standard
+    deviations of the torques, by joint; None: those of the residuals. joints: whose torques are
+    measured; None: of all. friction: let each joint have an offset, viscous and Coulomb friction
+    that the model does not know.
+    tau - rnea(q, v, a) = Y pi with the regressor's columns of the link; least squares, each joint
+    weighted by its noise. A result that no body can have is replaced by the nearest body, in the
+    metric of the regression. ValueError where the mass is negative beyond three standard
+    deviations, or nothing is felt.
+    Atkeson, An and Hollerbach (1986); Wensing, Kim and Slotine (2018); Rucker and Wensing (2022).
+    """
+    q, v, a, tau = (np.asarray(x, dtype=float) for x in (q, v, a, tau))
+    Y, rest, rubs = _linear(model, link, q, v, a, tau, joints, gravity)
+    return _regression(link, Y, rest, rubs if friction else None, noise)
+
+
+def identify_payload_in_motion(
+    model: Model,
+    link: str,
+    time: ArrayLike,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    *,
+    cutoff: float = 10.0,
+    joints: Sequence[str] | None = None,
+    friction: bool = False,
+    gravity: Sequence[float] | None = None,
+) -> IdentifiedPayload:
+    """`identify_payload` of a motion as it was recorded: no accelerations are needed.
+
+    time: (N,) increasing [s].  q: (N, nq).  v, tau: (N, nv).  cutoff: of the low pass [Hz], above
+    what the motion has and below a quarter of the samples' rate. joints, friction: as there.
+    Velocities are differentiated, which makes noise; then residual and regressor go through the
+    same low pass, and samples are taken so far apart that their noise is independent (Gautier,
+    Dynamic identification of robots with power model, ICRA 1997, filters in parallel likewise).
+    """
+    instants = np.asarray(time, dtype=float)
+    if instants.ndim != 1 or len(instants) < 10 or not (np.diff(instants) > 0.0).all():
+        raise ValueError("time must be at least 10 increasing instants [s]")
+    h = float(np.median(np.diff(instants)))
+    zero = round(0.5 / (cutoff * h))
+    if zero < 2:
+        raise ValueError(
+            f"samples every {h:g} s are too few for a cutoff of {cutoff:g} Hz: "
+            f"it must be at most {0.25 / h:g} Hz"
+        )
+    even = np.arange(instants[0], instants[-1], h)
+    if len(even) < 40 * zero:
+        raise ValueError(
+            f"the motion lasts {instants[-1] - instants[0]:.3g} s; with a cutoff of {cutoff:g} Hz "
+            f"at least {40 * zero * h:.3g} s are needed"
+        )
+    q, v, tau = (
+        np.stack([np.interp(even, instants, column) for column in np.asarray(x, float).T], axis=1)
+        for x in (q, v, tau)
+    )
+    a = (v[:-4] - 8.0 * v[1:-3] + 8.0 * v[3:-1] - v[4:]) / (12.0 * h)
+    q, v, tau = (np.ascontiguousarray(x[MARGIN:-MARGIN]) for x in (q, v, tau))
+    parts = (_low_pass(x, zero) for x in _linear(model, link, q, v, a, tau, joints, gravity))
+    Y, rest, rubs = parts
+    return _regression(link, Y, rest, rubs if friction else None, None)
+
+
+def _linear(
+    model: Model,
+    link: str,
+    q: np.ndarray,
+    v: np.ndarray,
+    a: np.ndarray,
+    tau: np.ndarray,
+    joints: Sequence[str] | None,
+    gravity: Sequence[float] | None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Regressor of the link (N, joints, 10), what the model leaves of the torques (N, joints), and
+    each joint's rate, its sign and one (N, joints, 3)."""
+    columns = range(model.nv) if joints is None else model.v_indices(joints)
+    Y = np.asarray(joint_torque_regressor(model, q, v, a, links=[link], gravity=gravity))
+    rest = tau - rnea(model, q, v, a, gravity=gravity)
+    rubs = np.stack([v, np.sign(v), np.ones_like(v)], axis=-1)
+    chosen = list(columns)
+    return Y[:, chosen], rest[:, chosen], rubs[:, chosen]
+
+
+def _low_pass(x: np.ndarray, zero: int) -> np.ndarray:
+    """(samples, ...) of a windowed sinc whose zeros are `zero` samples apart, and so are these."""
+    k = np.arange(-4 * zero, 4 * zero + 1)
+    kernel = np.sinc(k / zero) * np.hamming(len(k))
+    windows = sliding_window_view(x, len(k), axis=0)[::zero]
+    return np.asarray(windows @ (kernel / kernel.sum()))
+
+
+def _regression(
+    link: str,
+    Y: np.ndarray,
+    rest: np.ndarray,
+    rubs: np.ndarray | None,
+    noise: ArrayLike | None,
+) -> IdentifiedPayload:
+    """Y: (N, joints, 10).  rest: (N, joints).  rubs: (N, joints, 3), columns of each joint alone."""
+    scale = LENGTH ** np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2])
+    A = Y * scale
+    if not (np.isfinite(A).all() and np.isfinite(rest).all()):
+        raise ValueError("motion and torques must be finite")
+    if len(A) < 10:
+        raise ValueError(f"at least 10 samples are needed, got {len(A)}")
+    if rubs is not None:  # what a joint's friction and offset could be takes no part
+        rest = rest.copy()
+        for j in range(rest.shape[1]):
+            U, s, _ = np.linalg.svd(rubs[:, j], full_matrices=False)
+            U = U[:, s > 1e-9 * s[0]]
+            A[:, j] -= U @ (U.T @ A[:, j])
+            rest[:, j] -= U @ (U.T @ rest[:, j])
+    given = noise is not None
+    sigma = np.ones(rest.shape[1]) if noise is None else np.asarray(noise, dtype=float)
+    for _ in range(1 if given else 4):
+        left, s, Vt = np.linalg.svd((A / sigma[:, None]).reshape(-1, 10), full_matrices=False)
+        if not s[0] > 0.0:
+            raise ValueError(f"no joint carries link {link!r}: its payload cannot be felt")
+        kept = s > HIDDEN * s[0]
+        inverse = np.where(kept, 1.0 / np.where(kept, s, 1.0), 0.0)
+        x = Vt.T @ (inverse * (left.T @ (rest / sigma).ravel()))
+        if not given:
+            e = rest - A @ x
+            taken = kept.sum() / rest.shape[1] + (0 if rubs is None else rubs.shape[2])
+            sigma = np.sqrt((e * e).sum(axis=0) / max(len(rest) - taken, 1.0))
+            sigma = np.maximum(sigma, 1e-12 + 1e-6 * sigma.max())
+    covariance = (Vt.T * inverse**2) @ Vt * np.outer(scale, scale)
+    hidden = (np.abs(Vt[~kept]) > 1e-6).any(axis=0)
+    covariance[hidden, hidden] = np.inf
+    estimate = x * scale
+    condition = float(s[0] / s[-1]) if kept.all() else np.inf
+    mass, deviation = estimate[0], float(np.sqrt(covariance[0, 0]))
+    if mass < -3.0 * deviation:
+        raise ValueError(
+            f"the payload's mass would be {mass:.3g} ± {deviation:.2g} kg: the model is heavier than "
+            "the robot, or the efforts have another sign, unit or scale"
+        )
+    consistent = bool(inertial.physically_consistent(estimate))
+    parameters = estimate
+    if not consistent:
+        information = (Vt.T * np.maximum(s, HIDDEN * s[0]) ** 2) @ Vt
+        parameters = _nearest_body(estimate, information, scale)
+    return IdentifiedPayload(
+        link, parameters, estimate, covariance, consistent, condition, sigma, len(A)
+    )
+
+
+def _nearest_body(estimate: np.ndarray, information: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """The physically consistent parameters of least eᵀ information e, e = (parameters - estimate) /
+    scale, by Levenberg's steps over their log-Cholesky form."""
+    root = np.linalg.cholesky(information + 1e-14 * np.trace(information) * np.eye(10)).T
+    mass = max(float(estimate[0]), 1e-3)
+    com = np.clip(estimate[1:4] / mass, -1.0, 1.0)
+    start = inertial.from_body(mass, com, 0.4 * mass * LENGTH**2 * np.eye(3))
+    theta, damping = inertial.to_log_cholesky(start), 1e-2
+
+    def misfit(at: np.ndarray) -> np.ndarray:
+        return np.asarray((inertial.from_log_cholesky(at) - estimate) / scale @ root.T)
+
+    e = misfit(theta)
+    for _ in range(200):
+        steps = 1e-6 * np.eye(10)
+        J = ((misfit(theta + steps) - misfit(theta - steps)) / 2e-6).T
+        H = J.T @ J
+        step = -np.linalg.solve(H + damping * np.diag(H.diagonal() + 1e-12), J.T @ e)
+        moved = theta + np.clip(step, -1.0, 1.0)
+        after = misfit(moved)
+        if after @ after < e @ e:
+            done = e @ e - after @ after < 1e-10 * (e @ e)
+            theta, e, damping = moved, after, max(0.3 * damping, 1e-9)
+            if done:
+                break
+        else:
+            damping *= 4.0
+            if damping > 1e8:
+                break
+    return np.asarray(inertial.from_log_cholesky(theta))
+
+
+def _values(parameters: np.ndarray) -> np.ndarray:
+    """Mass, centre of mass and inertia about it (..., 10), in the order of `NUMBERS`."""
+    m, c, inertia = inertial.to_body(parameters)
+    entries = [inertia[..., i, j] for i in range(3) for j in range(i, 3)]
+    return np.stack([m, *np.moveaxis(c, -1, 0), *entries], axis=-1)
+
+
+def _slopes(parameters: np.ndarray) -> np.ndarray:
+    """(10, 10) derivatives of `_values` by the parameters, by differences."""
+    size = max(abs(float(parameters[0])), 1e-6)
+    steps = np.diag(1e-6 * size * LENGTH ** np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2]))
+    forward, back = _values(parameters + steps), _values(parameters - steps)
+    return np.asarray((forward - back) / (2.0 * steps.sum(axis=1)[:, None])).T

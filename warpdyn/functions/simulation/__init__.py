@@ -1,0 +1,1 @@
+"""Simulation: steps, contact points, ground, drives, sensors and what a batch of robots varies."""

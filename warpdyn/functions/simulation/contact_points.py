@@ -1,0 +1,125 @@
+"""Points of a robot that may touch the ground, from the shapes of its description or named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from typing import overload
+
+from ...algorithms.contact_rows import ContactPoint
+from ...execution.repeat.remembered import told_by_value
+from ...formats.meshes.mesh_hulls import hull_points
+from ...model import Model
+from ...model.collision_points import collision_spheres
+from ...model.description import several, vector3
+
+
+@told_by_value
+class ContactPoints(Sequence[ContactPoint]):
+    """The contact points of a model's collision shapes, in the order of its links; for `points=`.
+
+    A sphere is a point; a capsule two, at the centres of its ends; a box its eight corners; a
+    cylinder eight points on each rim; a mesh up to `mesh_points` vertices of its convex hull, which
+    the package trimesh reads. What cannot be read is left out: `left_out` has (link, shape, why) of
+    each, and `with_sphere` puts points on those links. Points within a sphere of the same body, or
+    of one that turns about it, would not touch before that does and are dropped. Links that are
+    fixed in the world have none. `on_ground` has, by point, how a MJCF file has its shape touch the
+    ground. `are_chosen`: they are not simply all.
+    """
+
+    def __init__(self, model: Model, *, mesh_points: int = 16):
+        if not isinstance(mesh_points, int) or isinstance(mesh_points, bool) or mesh_points < 0:
+            raise ValueError(
+                f"mesh_points must be a whole number of 0 or more, got {mesh_points!r}"
+            )
+        self.model = model
+        spheres, left = collision_spheres(model, lambda mesh: hull_points(mesh, mesh_points))
+        self.points = tuple(ContactPoint(*sphere[:3]) for sphere in spheres)
+        self.on_ground = {ContactPoint(*s[:3]): s.on_ground for s in spheres if s.on_ground}
+        self.left_out = tuple(left)
+        self.are_chosen = False
+
+    def only(self, *links: str) -> ContactPoints:
+        """Those of the links of these names, or that fit these patterns: `only("*_foot")`."""
+        chosen = self._links(links)
+        return self._with(point for point in self.points if point.link in chosen)
+
+    def without(self, *links: str) -> ContactPoints:
+        """All but those of these links, or of links that fit these patterns."""
+        chosen = self._links(links)
+        return self._with(point for point in self.points if point.link not in chosen)
+
+    def with_sphere(
+        self, link: str, centre: Iterable[float] = (0.0, 0.0, 0.0), radius: float = 0.0
+    ) -> ContactPoints:
+        """These and a sphere in a link: its centre in the link's frame [m], its radius [m]."""
+        self.model.link_index(link)
+        return self._with((*self.points, ContactPoint(link, vector3(centre), float(radius))))
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """Links that have points, in order."""
+        return links_of(self)
+
+    def _with(self, points: Iterable[ContactPoint]) -> ContactPoints:
+        changed: ContactPoints = object.__new__(ContactPoints)
+        changed.model, changed.left_out = self.model, self.left_out
+        changed.on_ground = self.on_ground
+        changed.points, changed.are_chosen = tuple(points), True
+        return changed
+
+    def _links(self, patterns: Sequence[str]) -> tuple[str, ...]:
+        return touched_links(self.model, self, patterns)
+
+    @overload
+    def __getitem__(self, index: int) -> ContactPoint: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[ContactPoint, ...]: ...
+    def __getitem__(self, index: int | slice) -> ContactPoint | tuple[ContactPoint, ...]:
+        return self.points[index]
+
+    def __eq__(self, other: object) -> bool:
+        """Whether they are the same points of the same model."""
+        if not isinstance(other, ContactPoints):
+            return NotImplemented
+        return self.points == other.points and self.model is other.model
+
+    def __hash__(self) -> int:
+        return hash(self.points)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __iter__(self) -> Iterator[ContactPoint]:
+        return iter(self.points)
+
+    def __repr__(self) -> str:
+        counts = [f"{sum(p.link == link for p in self.points)} on {link}" for link in self.links]
+        left = "; ".join(f"{shape} of {link} ({why})" for link, shape, why in self.left_out)
+        return (
+            f"<{len(self)} contact points of {self.model.name}: {', '.join(counts) or 'none'}"
+            f"{f'; left out: {left}' if left else ''}>"
+        )
+
+
+def links_of(points: Iterable[ContactPoint]) -> tuple[str, ...]:
+    """Links that have points, in order."""
+    return tuple(dict.fromkeys(point.link for point in points))
+
+
+def touched_links(
+    model: Model, points: Iterable[ContactPoint], patterns: Iterable[str]
+) -> tuple[str, ...]:
+    """Links with points that fit patterns, such as "*_foot"; each has to fit some."""
+    links, chosen = links_of(points), dict[str, None]()
+    for pattern in several(patterns):
+        fitting = [link for link in links if fnmatchcase(link, pattern)]
+        if not fitting:
+            near = get_close_matches(pattern, links, n=3) or links
+            raise KeyError(
+                f"{model.name} has no contact points on {pattern!r}; "
+                f"there are some on {', '.join(near) or 'no link'}"
+            )
+        chosen |= dict.fromkeys(fitting)
+    return tuple(chosen)

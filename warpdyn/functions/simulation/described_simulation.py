@@ -1,0 +1,88 @@
+"""What a description says of a simulation: the forces of its joints, and how its shapes touch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+from typing import Any, Literal, get_args
+
+from ...algorithms.contact_rows import ContactPoint
+from ...model import Model
+from ...model.description import Effects
+from ...model.ground_contact import STANDARD_WEIGHT, GroundContact
+from ...model.reference_frames import one_of
+from .contact_points import ContactPoints
+from .ground import Ground, SoftGround, completed
+from .point_checks import checked_points
+
+PassiveForces = Literal["description", "model"]
+"""Whose joint forces act in a simulation: the description's too, or those of the model alone."""
+
+
+def with_passive_forces(model: Model, asked: PassiveForces | None) -> Model:
+    """The model as a simulation has it: with the friction, springs and weight compensation of its
+    description.
+
+    Kinds of forces that the model was given already stay as they are. None: those of a MJCF file act,
+    others are data. The same object where nothing changes.
+    """
+    if asked is not None:
+        one_of("passive_forces", asked, get_args(PassiveForces))
+    if (asked or ("description" if model.is_simulated else "model")) == "model":
+        return model
+    joints, tendons = model.joints, model.tendons
+    acting = [e for x in (*joints, *tendons) for e in _effects(x)] + list(model.base_effects)
+    damped = any(x.damping for x in tendons) or any(any(j.v_damping) for j in joints)
+    rubbing = any(any(j.v_friction) for j in joints)
+    springs = [*(j.spring for j in joints), *(t.spring for t in tendons)]
+    sprung = any(springs) or bool(model.base_springs)
+    if damped and not any(e.viscous for e in acting):
+        model = model.with_friction(viscous="description")
+    if rubbing and not any(e.coulomb for e in acting):
+        model = model.with_friction(coulomb="description")
+    if sprung and not any(e.spring for e in acting):
+        model = model.with_springs("description")
+    if any(link.gravcomp for link in model.links) and not any(link.borne for link in model.links):
+        model = model.with_gravity_compensation("description")
+    return model
+
+
+def _effects(owner: Any) -> tuple[Effects, ...]:
+    return owner.effects if isinstance(owner.effects, tuple) else (owner.effects,)
+
+
+def with_description(
+    model: Model, points: Sequence[ContactPoint], ground: Ground | SoftGround
+) -> Ground | SoftGround:
+    """The ground with what the description says in the place of what is None: friction by point, and
+    of `Ground` the stiffness and the dissipation, one for all, the median of the points. The same
+    object where the description says nothing."""
+    if not isinstance(ground, Ground | SoftGround):
+        return ground
+    checked = checked_points(model, points)
+    contacts = [_contact(model, points, point) for point in checked]
+    said = [each for each in contacts if each is not None]
+    plain = completed(ground)
+    if not said:
+        return ground
+    found: dict[str, Any] = {}
+    if ground.friction is None:
+        found["friction"] = tuple(plain.friction if x is None else x.friction for x in contacts)
+    if isinstance(ground, Ground):
+        if ground.stiffness is None:
+            weight = (model.total_mass or 1.0) * STANDARD_WEIGHT
+            found["stiffness"] = weight / median(x.sink for x in said)
+        if ground.dissipation is None:
+            found["dissipation"] = median(x.dissipation for x in said)
+    return plain._replace(**found) if found else plain
+
+
+def _contact(
+    model: Model, points: Sequence[ContactPoint], point: ContactPoint
+) -> GroundContact | None:
+    """How a point touches by the description; one that is of no shape, as that shape of its link
+    with the most friction."""
+    if isinstance(points, ContactPoints) and point in points.on_ground:
+        return points.on_ground[point]
+    shapes = [shape.on_ground for shape in model.link(point.link).collisions if shape.on_ground]
+    return max((x for x in shapes if x.touches), key=lambda x: x.friction, default=None)

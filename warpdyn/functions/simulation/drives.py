@@ -1,0 +1,143 @@
+"""Drives of joints, and the stops and speeds that bound them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, NamedTuple
+
+from ...algorithms.implicit_forces import Stop
+from ...algorithms.joint_rows import Bounds
+from ...algorithms.passive_forces import dry_friction
+from ...execution.request.evaluate import tree_of
+from ...model import Model
+from ...model.description import Limits
+from ...model.params import Params
+from .varied_numbers import Shaped, for_each, is_number
+
+PRESSED, STOPPING = 0.01, 4.0
+"""How far a joint's effort presses it into a stop [rad, m]; and up to how much of that it pushes
+harder."""
+
+
+Stops = Literal["springs", "rows", "none"]
+"""What stops joints at their limits."""
+
+
+class PD(NamedTuple):
+    """Proportional-derivative drives of all joints, implicit in a step: kp (target - q) - kd v.
+
+    `kp` [N·m/rad, N/m], `kd` [N·m·s/rad, N·s/m], `effort` [N·m, N]: the largest force or torque,
+    None for the limits of the description. Where it is bounded both gains give way by one share.
+    `strength`: what a motor gives of all that, its effort too; 1 as a number costs nothing.
+    `no_load_speed` [rad/s, m/s]: that of a speed-torque curve. The effort then is at most
+    `stall_effort` (1 - v / no_load_speed), v in the effort's direction, and not below 0;
+    `stall_effort` [N·m, N] None: the effort. Braking has the whole effort.
+    Numbers, or arrays (joints,) or (B, joints), a free base's coordinates left out.
+    """
+
+    kp: Any
+    kd: Any
+    effort: Any = None
+    strength: Any = 1.0
+    no_load_speed: Any = None
+    stall_effort: Any = None
+
+
+def base_coordinates(model: Model) -> int:
+    """How many coordinates of v are a free base's, which no drive moves: 6, or none."""
+    return 6 if model.floating_base else 0
+
+
+def drive_arrays(model: Model, control: Any, targets: Any) -> Shaped:
+    """Targets, gains and efforts with their shapes, by name; none without drives."""
+    if (control is None) != (targets is None):
+        raise ValueError(
+            "targets= are of drives: control=wd.PD(kp, kd)"
+            if control is None
+            else "control= needs targets=, (B, joints); without drives pass torques as tau"
+        )
+    if control is None:
+        return {}
+    _check_drives(model, control)
+    joints = model.nv - base_coordinates(model)
+    effort = model.effort_limit[model.nv - joints :] if control.effort is None else control.effort
+    numbers = {"kp": control.kp, "kd": control.kd, "effort": effort}
+    if not (is_number(control.strength) and control.strength == 1):
+        numbers["strength"] = control.strength
+    if control.stall_effort is not None:
+        if control.no_load_speed is None:
+            raise ValueError("stall_effort= is of a speed-torque curve, which needs no_load_speed=")
+        numbers["stall_effort"] = control.stall_effort
+    arrays = {name: for_each(name, each, joints, 0.0) for name, each in numbers.items()}
+    if control.no_load_speed is not None:
+        speed = arrays["no_load_speed"] = for_each(
+            "no_load_speed", control.no_load_speed, joints, 0.0
+        )
+        if isinstance(speed, (tuple, list)) and not min(speed) > 0:
+            raise ValueError(f"no_load_speed must be above 0, got {control.no_load_speed}")
+    return {"targets": (targets, (joints,))} | {
+        name: (each, (joints,)) for name, each in arrays.items()
+    }
+
+
+def _check_drives(model: Model, control: Any) -> None:
+    """Refuse what is no PD, and joints whose coordinates are no angles or lengths."""
+    if isinstance(control, (tuple, list)) and not isinstance(control, PD):
+        raise TypeError(
+            f"one control law moves the joints: control is one wd.PD, got {len(control)} of them; "
+            "gains of each joint are arrays (joints,), forces beside the drives are tau"
+        )
+    if not isinstance(control, PD):
+        raise TypeError(f"control must be wd.PD(kp, kd), got {type(control).__name__}")
+    for joint in model.moving_joints[int(model.floating_base) :]:
+        if not all(part.single for part in joint.kind.parts):
+            raise ValueError(
+                f'wd.PD drives single angles and lengths; the {joint.kind.name} joint "{joint.name}" '
+                f"of {model.name} has none: pass torques as tau"
+            )
+
+
+def speed_limits(model: Model) -> tuple[tuple[int, float], ...]:
+    """Coordinates that have a velocity limit, and their limits [rad/s, m/s]."""
+    limits = enumerate(model.velocity_limit.tolist())
+    return tuple((k, x) for k, x in limits if math.isfinite(x) and x > 0)
+
+
+def stops_of(model: Model, params: Params | None) -> tuple[Stop, ...]:
+    """Springs of joints with limits and an effort, but without springs of the model or of `params`."""
+    return tuple(
+        Stop(*where, limits.lower, limits.upper, limits.effort / PRESSED, PRESSED * STOPPING)
+        for where, limits in _limited(model, params)
+        if 0.0 < limits.effort < math.inf
+    )
+
+
+def bounds_of(model: Model, params: Params | None) -> tuple[Bounds, ...]:
+    """Limits of joints without springs of the model or of `params`, as rows."""
+    return tuple(
+        Bounds(*where, limits.lower, limits.upper) for where, limits in _limited(model, params)
+    )
+
+
+def _limited(model: Model, params: Params | None) -> Iterator[tuple[tuple[int, int], Limits]]:
+    """Coordinates in v and q that have limits, and no springs there."""
+    varied = dict(params.names).get("stiffness", ()) if isinstance(params, Params) else ()
+    for joint in model.moving_joints[int(model.floating_base) :]:
+        columns = model.coordinates[joint.name]
+        sprung = joint.name in varied or any(e.stiffness for e in joint.effects)
+        if sprung or not all(part.single for part in joint.kind.parts):
+            continue
+        for k, limits in enumerate(joint.v_limits):
+            if min(abs(limits.lower), abs(limits.upper)) < math.inf:
+                yield (columns.v.start + k, columns.q.start + k), limits
+
+
+def rows_of_joints(
+    model: Model, params: Params | None, bounds: Sequence[Bounds]
+) -> tuple[int, ...]:
+    """Coordinates of v that have a row: dry friction of the model or of `params`, or bounds."""
+    varied = dict(params.names).get("coulomb", ()) if isinstance(params, Params) else ()
+    tree = tree_of(model)
+    rubbing = {k for body in tree.bodies if body.joint in varied for k in body.v_index}
+    return tuple(sorted({*dry_friction(tree), *rubbing, *(each.v_index for each in bounds)}))

@@ -1,0 +1,115 @@
+"""What contacts with the ground are made of."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ...model import Model
+from ...model.ground_contact import STANDARD_WEIGHT as STANDARD_WEIGHT
+from .varied_numbers import Shaped, for_all, for_each, is_number
+
+FULL_DEPTH = 0.005
+"""How far a point sinks in that carries the whole weight, where no stiffness is said [m]."""
+
+LARGEST_EXPONENT = 4.0
+"""Powers of a depth beyond this are a mistake."""
+
+FRICTION, SOFT_FRICTION, DISSIPATION = 0.8, 0.5, 0.02
+"""Coefficients of `Ground` and `SoftGround`, and the first's dissipation [s], where nothing is said."""
+
+
+class Ground(NamedTuple):
+    """The plane z = 0 and what contacts with it are made of.
+
+    `friction`: coefficient of all points; a number, (points,) or (B, points); None: 0.8. `stiffness`
+    [N/m], None: the whole weight on one point sinks it in by 5 mm. `dissipation` [s]: the time in
+    which a point in the ground loses its speed; it acts in the ground alone; None: 0.02. What is None
+    is, in a `Simulation` and a task of `warpdyn.rl`, as a robot's MJCF file has it. `push_out` [m/s]: the largest
+    speed at which a point is pushed out of it. Numbers, or (B,). `restitution`, as friction: the part
+    of its speed with which a point leaves that came faster than 2 · 9.81 dt (Newton's law of impact),
+    from 0 to 1; 0 as a number costs nothing.
+    """
+
+    friction: Any = None
+    stiffness: Any = None
+    dissipation: Any = None
+    push_out: Any = 1.0
+    restitution: Any = 0.0
+
+
+class SoftGround(NamedTuple):
+    """Soft contacts of Hunt and Crossley, as JaxSim's: explicit forces, smooth.
+
+    Of a point at depth δ the normal force K δ^(1+p) + D δ^q δ', and friction by a tangential
+    deformation of the ground. `stiffness` K [N/m^(1+p)], `damping` D [N·s/m^(1+q)]: numbers, or (B,).
+    `friction`: coefficient of all points; a number, (points,) or (B, points); None: 0.5, or a MJCF
+    file's as in `Ground`. `p`, `q`: constants of the program.
+    `estimate_good_contact_parameters` has stiffness and damping for a robot.
+    """
+
+    friction: Any = None
+    stiffness: Any = 1e6
+    damping: Any = 2000.0
+    p: float = 0.5
+    q: float = 0.5
+
+
+FLAT = Ground()
+
+
+def check_ground(ground: Any) -> None:
+    """Refuse what is neither kind of ground."""
+    if not isinstance(ground, Ground | SoftGround):
+        raise TypeError(
+            "ground must be wd.Ground(friction=...) or wd.SoftGround(friction=...), got "
+            f"{type(ground).__name__}"
+        )
+
+
+def completed(ground: Ground | SoftGround) -> Ground | SoftGround:
+    """The ground with numbers of its kind in the place of friction and dissipation that are None."""
+    soft = isinstance(ground, SoftGround)
+    numbers = (
+        {"friction": SOFT_FRICTION} if soft else {"friction": FRICTION, "dissipation": DISSIPATION}
+    )
+    missing = {name: x for name, x in numbers.items() if getattr(ground, name) is None}
+    return ground._replace(**missing) if missing else ground
+
+
+def ground_arrays(model: Model, ground: Ground | SoftGround, count: int, q: Any) -> Shaped:
+    """The ground's numbers with their shapes, by name."""
+    ground = completed(ground)
+    if isinstance(ground, SoftGround):
+        return {
+            "friction": (for_each("friction", ground.friction, count, 0.0), (count,)),
+            "stiffness": (for_all("stiffness", ground.stiffness, q), (1,)),
+            "damping": (for_all("damping", ground.damping, q, above=0.0), (1,)),
+        }
+    stiffness = ground.stiffness
+    if stiffness is None:
+        stiffness = (model.total_mass or 1.0) * STANDARD_WEIGHT / FULL_DEPTH
+    rebounds: Shaped = {}
+    if not (is_number(ground.restitution) and ground.restitution == 0):
+        e = for_each("restitution", ground.restitution, count, 0.0)
+        if isinstance(e, (tuple, list)) and max(e) > 1:
+            raise ValueError(f"restitution must be at most 1, got {ground.restitution}")
+        rebounds = {"restitution": (e, (count,))}
+    return {
+        "friction": (for_each("friction", ground.friction, count, 0.0), (count,)),
+        "stiffness": (for_all("stiffness", stiffness, q, above=0.0), (1,)),
+        "dissipation": (for_all("dissipation", ground.dissipation, q), (1,)),
+        "push_out": (for_all("push_out", ground.push_out, q, above=0.0), (1,)),
+        **rebounds,
+    }
+
+
+def exponents_of(ground: Any) -> tuple[float, float]:
+    """Exponents p and q of soft ground, checked; those of a usual one for any other."""
+    p, q = (ground if isinstance(ground, SoftGround) else SoftGround())[3:]
+    for name, number in (("p", p), ("q", q)):
+        if not is_number(number) or not 0.0 <= number <= LARGEST_EXPONENT:
+            raise ValueError(
+                f"SoftGround's {name} must be a number from 0 to {LARGEST_EXPONENT:g}, a constant "
+                f"of the program; got {number!r}"
+            )
+    return float(p), float(q)

@@ -1,0 +1,61 @@
+"""What a robot sees of the ground around it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...algorithms import height_scan as _height_scan
+from ...arrays import A, Array, views
+from ...arrays.libraries import NUMPY, library_of
+from ...execution.batched import batched
+from ...execution.request.base_velocity import CONFIGURATION
+from ...execution.request.call import Call
+from ...model import Model
+from ...model.params import Params
+from ..frame_options import of_link
+from .terrain import TABLES, HeightMap, Plane, terrain_arrays
+
+
+@batched
+def height_scan(
+    model: Model,
+    q: Array[A],
+    pattern: Any,
+    *,
+    terrain: HeightMap | Plane | None = None,
+    frame: str | None = None,
+    params: Params | None = None,
+    out: Array[A] | None = None,
+) -> Call[A]:
+    """Heights of a frame's origin above the ground under the points of a pattern.
+
+    q: (B, nq) [m, rad].  pattern: (n, 2) or (B, n, 2), x and y [m] from the frame's origin, in level
+    axes that turn about the vertical as the frame's x axis does; lists, or an array of NumPy's or
+    of q's library.
+    frame: a link; None: the root. terrain: as of `step`.
+    Returns (B, n) [m], negative where the ground is above the frame.
+    Bilinear between the nodes of a height map.
+    """
+    points = pattern if hasattr(pattern, "shape") else np.asarray(pattern, dtype=float)
+    shape = tuple(points.shape)[-2:]
+    if len(shape) != 2 or shape[1] != 2:
+        raise ValueError(f"pattern must be (n, 2), x and y of each point, got {points.shape}")
+    if isinstance(points, np.ndarray) and views.is_array(q) and library_of(q) is not NUMPY:
+        points = library_of(q).converted(points, q.dtype, q)
+    more = terrain_arrays(model, terrain, (), q)
+    link = model.link_names[0] if frame is None else frame
+    return Call(
+        "height_scan",
+        model,
+        (_height_scan.height_scan,),
+        {"q": q, "pattern": points, **{name: array for name, (array, _) in more.items()}},
+        out=out,
+        options=(*of_link(model, link), ("arrays", tuple(more))),
+        shapes={"pattern": shape, **{name: shape for name, (_, shape) in more.items()}},
+        params=params,
+        by_velocity={"q": CONFIGURATION},
+        plain=tuple(name for name in more if name not in TABLES),
+        tables=tuple(name for name in more if name in TABLES),
+    )

@@ -1,0 +1,63 @@
+"""Contact points as constants of a program, checked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from ...algorithms.contact_rows import ContactPoint
+from ...execution.request.evaluate import tree_of
+from ...model import Model
+from ...model.tree import WORLD
+from ..dynamics import refuse_unmoved
+
+
+def checked_points(model: Model, points: Iterable[ContactPoint]) -> tuple[ContactPoint, ...]:
+    """Points as constants of a program; refused where a link, a centre or a radius is none."""
+    checked = []
+    for point in points:
+        if isinstance(point, str) or len(point) != 3:
+            raise TypeError(
+                "points are wd.ContactPoint(link, centre, radius), or those of wd.ContactPoints(model); "
+                f"got {point!r}"
+            )
+        checked.append(checked_point(model, *point))
+    return tuple(checked)
+
+
+def checked_point(model: Model, link: str, centre: Any, radius: float) -> ContactPoint:
+    """A contact point of plain numbers, on a link that there is."""
+    model.link_index(link)
+    at, r = tuple(map(float, centre)), float(radius)
+    if len(at) != 3 or not all(map(math.isfinite, (*at, r))) or r < 0:
+        raise ValueError(
+            f"a contact point is a link, a centre (x, y, z) and a radius of 0 or more; got {at}, {r} "
+            f"on {link}"
+        )
+    return ContactPoint(link, at, r)
+
+
+def refusing_still_points(points: Sequence[ContactPoint]) -> Callable[[Model], None]:
+    """Refuses points on links that are fixed in the world (`Call.refuse`)."""
+
+    def refuse(model: Model) -> None:
+        still = [p.link for p in points if tree_of(model).frames[p.link].body == WORLD]
+        if still:
+            raise ValueError(
+                f"contact points on {still[0]!r}, which is fixed in the world, touch nothing that "
+                "moves; leave them out"
+            )
+
+    return refuse
+
+
+def refusing_for_explicit_forces(points: Sequence[ContactPoint]) -> Callable[[Model], None]:
+    """Refuses these, and joints that move no inertia: a mass matrix alone has to be invertible."""
+    still = refusing_still_points(points)
+
+    def refuse(model: Model) -> None:
+        still(model)
+        refuse_unmoved(model)
+
+    return refuse

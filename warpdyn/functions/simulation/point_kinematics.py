@@ -1,0 +1,233 @@
+"""Positions, velocities, poses and Jacobians of contact points, and whether they touch the ground.
+
+A contact point is a sphere fixed in a link (`ContactPoint`, `ContactPoints`). Its position, velocity
+and Jacobian are those of the centre; heights are those of the sphere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...algorithms import jacobian as _jacobian
+from ...algorithms import jacobian_derivative as _derivative
+from ...algorithms import point_frames as _points
+from ...algorithms.contact_rows import ContactPoint
+from ...algorithms.fk import fk
+from ...algorithms.frames import PARTS, Part, of_several
+from ...arrays import A, Array
+from ...execution.batched import batched
+from ...execution.request.base_velocity import COLUMNS, CONFIGURATION, RATE, VELOCITY
+from ...execution.request.call import Call
+from ...model import Model
+from ...model.params import Params
+from ...model.reference_frames import Reference, one_of, reference_of
+from .point_checks import checked_points, refusing_still_points
+
+JACOBIANS = _points.at_points(of_several(_jacobian.jacobian))
+DERIVATIVES = _points.at_points(of_several(_derivative.jacobian_derivative))
+
+
+@batched
+def point_positions(
+    model: Model,
+    q: Array[A],
+    *,
+    points: Sequence[ContactPoint],
+    params: Params | None = None,
+    out: Array[A] | None = None,
+) -> Call[A]:
+    """Positions of contact points' centres in the world [m].
+
+    q: (B, nq).  Returns (B, points, 3).
+    """
+    chosen = checked_points(model, points)
+    return Call(
+        "point_positions",
+        model,
+        (_points.point_positions,),
+        {"q": q},
+        out=out,
+        options=(("points", chosen),),
+        shapes={"out": (len(chosen), 3)},
+        params=params,
+        by_velocity={"q": CONFIGURATION},
+    )
+
+
+@batched
+def point_velocities(
+    model: Model,
+    q: Array[A],
+    v: Array[A],
+    *,
+    points: Sequence[ContactPoint],
+    params: Params | None = None,
+    out: Array[A] | None = None,
+) -> Call[A]:
+    """Velocities of contact points' centres, in the world's axes [m/s]: rate of `point_positions`.
+
+    q: (B, nq).  v: (B, nv).  Returns (B, points, 3).
+    """
+    chosen = checked_points(model, points)
+    return Call(
+        "point_velocities",
+        model,
+        (_points.point_velocities,),
+        {"q": q, "v": v},
+        out=out,
+        options=(("points", chosen),),
+        shapes={"out": (len(chosen), 3)},
+        params=params,
+        by_velocity={"q": CONFIGURATION, "v": VELOCITY},
+    )
+
+
+@batched
+def point_transforms(
+    model: Model,
+    q: Array[A],
+    *,
+    points: Sequence[ContactPoint],
+    params: Params | None = None,
+    out: Array[A] | None = None,
+) -> Call[A]:
+    """Poses of contact points: the origin at the centre, the axes of the link.
+
+    q: (B, nq).  Returns homogeneous matrices, point to world, (B, points, 4, 4).
+    """
+    chosen = checked_points(model, points)
+    return Call(
+        "point_transforms",
+        model,
+        (_points.at_points(fk),),
+        {"q": q},
+        out=out,
+        options=(("points", chosen),),
+        shapes={"out": (len(chosen), 4, 4)},
+        params=params,
+        by_velocity={"q": CONFIGURATION},
+    )
+
+
+@batched
+def point_jacobians(
+    model: Model,
+    q: Array[A],
+    *,
+    points: Sequence[ContactPoint],
+    reference: Reference = "local_world_aligned",
+    part: Part = "both",
+    params: Params | None = None,
+    out: Array[A] | None = None,
+) -> Call[A]:
+    """Jacobians of contact points, as `jacobian` has them of links: J v is the point's velocity.
+
+    q: (B, nq).  Returns (B, points, 6, nv), or three rows of a part; a force f on the points does
+    Jᵀ f on the joints.
+    reference: "local" (origin and axes of `point_transforms`), "world" or "local_world_aligned".
+    """
+    chosen = checked_points(model, points)
+    rows = 6 if one_of("part", part, PARTS) == "both" else 3
+    return Call(
+        "point_jacobians",
+        model,
+        (JACOBIANS,),
+        {"q": q},
+        out=out,
+        options=(("points", chosen), ("reference", reference_of(reference)), ("part", part)),
+        shapes={"out": (len(chosen), rows, model.nv)},
+        params=params,
+        by_velocity={"q": CONFIGURATION, "out": COLUMNS},
+    )
+
+
+@batched
+def point_jacobian_derivatives(
+    model: Model,
+    q: Array[A],
+    v: Array[A],
+    *,
+    points: Sequence[ContactPoint],
+    reference: Reference = "local_world_aligned",
+    part: Part = "both",
+    params: Params | None = None,
+    out: Array[A] | None = None,
+) -> Call[A]:
+    """dJ/dt along the motion v, J the `point_jacobians` with the same options.
+
+    q: (B, nq).  v: (B, nv).  Returns the shape of `point_jacobians`.
+    """
+    chosen = checked_points(model, points)
+    rows = 6 if one_of("part", part, PARTS) == "both" else 3
+    return Call(
+        "point_jacobian_derivatives",
+        model,
+        (DERIVATIVES,),
+        {"q": q, "v": v},
+        out=out,
+        options=(("points", chosen), ("reference", reference_of(reference)), ("part", part)),
+        shapes={"out": (len(chosen), rows, model.nv)},
+        params=params,
+        rate_of=JACOBIANS,
+        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "out": RATE},
+    )
+
+
+@batched
+def point_heights(
+    model: Model,
+    q: Array[A],
+    *,
+    points: Sequence[ContactPoint],
+    params: Params | None = None,
+    out: Array[A] | None = None,
+) -> Call[A]:
+    """Heights of contact points' spheres above the ground, negative inside it [m].
+
+    q: (B, nq).  Returns (B, points).
+    """
+    chosen = checked_points(model, points)
+    return Call(
+        "point_heights",
+        model,
+        (_points.point_heights,),
+        {"q": q},
+        out=out,
+        options=(("points", chosen),),
+        shapes={"out": (len(chosen),)},
+        params=params,
+        refuse=refusing_still_points(chosen),
+        by_velocity={"q": CONFIGURATION},
+    )
+
+
+@batched
+def in_contact(
+    model: Model,
+    q: Array[A],
+    *,
+    points: Sequence[ContactPoint],
+    links: Sequence[str] | None = None,
+    params: Params | None = None,
+    out: Array[A] | None = None,
+) -> Call[A]:
+    """Whether links touch the ground with one of the points: 1 or 0.
+
+    q: (B, nq).  Returns (B, links), all links in the order of `model.link_names` without `links=`.
+    By heights alone, whatever the force: `point_heights` of 0 and less.
+    """
+    chosen = checked_points(model, points)
+    names = model.link_names if links is None else tuple(links)
+    model.link_indices(names)
+    return Call(
+        "in_contact",
+        model,
+        (_points.in_contact,),
+        {"q": q},
+        out=out,
+        options=(("points", chosen), ("links", names)),
+        shapes={"out": (len(names),)},
+        params=params,
+        refuse=refusing_still_points(chosen),
+        by_velocity={"q": CONFIGURATION},
+    )

@@ -1,0 +1,172 @@
+"""Sensors: inertial measurement units, contact forces by link, contact flags."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ...algorithms import imu as _imu
+from ...algorithms import link_contact_forces as _contacts
+from ...algorithms.contact_rows import ContactPoint
+from ...algorithms.guarded_step import Measured
+from ...arrays import A, Array
+from ...execution.batched import batched
+from ...execution.request.base_velocity import ACCELERATION, CONFIGURATION, VELOCITY
+from ...execution.request.call import Call, Gravity
+from ...model import Model
+from ...model.description import several
+from ...model.params import Params
+from ...model.reference_frames import Reference, reference_of
+from ..frame_options import for_each_link
+from .contact_points import touched_links
+from .point_checks import checked_points
+
+
+class Sensors(NamedTuple):
+    """What a `Simulation` measures, in the same launch.
+
+    `imu`: links whose proper acceleration and angular rate are read. `links`: links, or patterns as
+    "*_foot", whose net contact forces are. `threshold`: force from which a point or a link counts as
+    touched [N].
+    """
+
+    imu: Sequence[str] = ()
+    links: Sequence[str] = ()
+    threshold: float = 0.0
+
+
+@batched
+def imu(
+    model: Model,
+    q: Array[A],
+    v: Array[A] | None,
+    a: Array[A] | None,
+    *,
+    frame: str | None = None,
+    frames: Sequence[str] | None = None,
+    gravity: Gravity = None,
+    params: Params | None = None,
+    out: Array[A] | None = None,
+) -> Call[A]:
+    """What inertial measurement units in links read: proper acceleration, then angular velocity.
+
+    q: (B, nq).  v, a: (B, nv); None for zero.
+    Returns (B, 6) for `frame="name"`, (B, len(frames), 6) for `frames=[...]`, (B, nlinks, 6) for
+    neither [m/s², rad/s], in the axes of the link, at its origin.
+    A link at rest reads 9.81 upwards; one that falls freely 0; one that turns at r from the axis
+    r w² towards it. The classical acceleration less gravity: RBDA equation 2.42.
+
+    >>> model = wd.load_robot("panda")
+    >>> q = wd.random_configuration(model, 100)
+    >>> reading = wd.imu(model, q, None, None, frame="panda_hand")
+    >>> np.allclose(np.linalg.norm(reading[:, :3], axis=1), 9.81)
+    True
+    """
+    algorithms, options = for_each_link((_imu.imu,), model, frame, frames)
+    return Call(
+        "imu",
+        model,
+        algorithms,
+        {"q": q, "v": v, "a": a},
+        out=out,
+        options=options,
+        forces=True,
+        gravity=gravity,
+        params=params,
+        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "a": ACCELERATION},
+    )
+
+
+@batched
+def link_contact_forces(
+    model: Model,
+    q: Array[A],
+    forces: Array[A],
+    *,
+    points: Sequence[ContactPoint] = (),
+    frame: str | None = None,
+    frames: Sequence[str] | None = None,
+    reference: Reference = "local_world_aligned",
+    params: Params | None = None,
+    out: Array[A] | None = None,
+) -> Call[A]:
+    """Net forces and moments that contacts exert on links [N, N·m].
+
+    q: (B, nq).  forces: (B, points, 3) on the points in the world's axes, as `step` gives them.
+    Returns (B, 6) for `frame="name"`, (B, len(frames), 6) for `frames=[...]`, (B, nlinks, 6) for
+    neither; force, then moment.
+    reference: "local_world_aligned" (about the link's origin, in the world's axes), "local" (in the
+    link's, as `f_ext` takes them), "world" (about the world's origin).
+    Each force acts where the point's sphere is lowest. RBDA section 2.6.
+    """
+    touching = checked_points(model, points)
+    algorithms, options = for_each_link((_contacts.link_contact_forces,), model, frame, frames)
+    return Call(
+        "link_contact_forces",
+        model,
+        algorithms,
+        {"q": q, "forces": forces},
+        out=out,
+        options=(*options, ("reference", reference_of(reference)), ("points", touching)),
+        shapes={"forces": (len(touching), 3)},
+        params=params,
+        by_velocity={"q": CONFIGURATION},
+    )
+
+
+@batched
+def contact_flags(
+    model: Model,
+    forces: Array[A],
+    *,
+    points: Sequence[ContactPoint] = (),
+    links: Sequence[str] | None = None,
+    threshold: float = 0.0,
+    out: Array[A] | None = None,
+) -> Call[A]:
+    """1 where contacts press, 0 where they do not.
+
+    forces: (B, points, 3) on the points [N], as `step` gives them.
+    Returns (B, points), or (B, len(links)) of the net forces on these.
+    threshold: force beyond which it counts [N].
+    """
+    touching = checked_points(model, points)
+    named = None if links is None else tuple(several(links))
+    model.link_indices(named or ())
+    return Call(
+        "contact_flags",
+        model,
+        (_contacts.contact_flags,),
+        {"forces": forces},
+        out=out,
+        options=(
+            ("points", touching),
+            ("links", named),
+            ("threshold", checked_threshold(threshold)),
+        ),
+        shapes={"forces": (len(touching), 3), "out": (len(touching if named is None else named),)},
+        by_velocity={},
+    )
+
+
+def checked_sensors(
+    model: Model, points: Sequence[ContactPoint], sensors: Sensors | None
+) -> Measured | None:
+    """The sensors with the names of links in full; refused where there are none."""
+    if sensors is None:
+        return None
+    if not isinstance(sensors, Sensors):
+        raise TypeError(f"sensors must be wd.Sensors(imu=[...]), got {type(sensors).__name__}")
+    model.link_indices(sensors.imu)
+    return Measured(
+        tuple(sensors.imu),
+        touched_links(model, points, sensors.links),
+        checked_threshold(sensors.threshold),
+    )
+
+
+def checked_threshold(threshold: float) -> float:
+    if not isinstance(threshold, (int, float)) or not 0.0 <= threshold < math.inf:
+        raise ValueError(f"threshold must be a force of 0 or more [N], got {threshold!r}")
+    return float(threshold)

@@ -1,0 +1,356 @@
+"""Robots that are simulated: their state in arrays that stay where they are, stepped in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...algorithms.contact_rows import ContactPoint
+from ...algorithms.guarded_step import guarded_step
+from ...arrays import Array, views
+from ...execution.batched import described
+from ...execution.config import config
+from ...execution.launch.launch import prepare
+from ...execution.launch.state_checks import check_arrays, check_signs, check_state
+from ...execution.request.argument_checks import check_model
+from ...execution.request.call import Call, Forces, Gravity
+from ...model import Model
+from ...model.params import Params
+from ...model.structure import start_of
+from .default_points import default_points, refuse_none
+from .described_simulation import PassiveForces, with_description, with_passive_forces
+from .drives import PD, Stops, base_coordinates
+from .ground import FLAT, Ground, SoftGround
+from .sensors import Sensors, checked_sensors
+from .simulation_step import Integrator, step
+from .target_latency import latencies
+from .terrain import HeightMap, Plane
+from .varied_numbers import whole_number
+
+KEPT = ("time", "failures")
+"""What a simulation gives beside a step's results."""
+
+INPUTS = ("targets", "tau", "start")
+"""What `state` holds beside results."""
+
+MEASURED = ("imu", "contacts", "link_forces", "link_contacts")
+"""What sensors give, in order."""
+
+
+class Simulation:
+    """`envs` robots of a model on the ground, in one launch a step.
+
+    Arrays that stay where they are, to read and to write in place between steps:
+    q (envs, nq), v (envs, nv); targets (envs, joints) of the drives `control`; tau (envs, nv),
+    forces beside them. What a step gives: forces (envs, points, 3) of the ground on the points, in
+    the world's axes [N]; torques (envs, joints), the mean over the substeps [N·m, N]; impulses, where
+    the next step's sweeps begin, on a `SoftGround` the points' deformations [m]; time (envs,) since
+    the last reset [s]; failures (envs,): how often a state was not finite and began anew from `start`
+    (envs, nq), at rest; joint_impulses (envs, joints) where joints have rows, as of `step`.
+
+    points: None for all of the collision shapes (`ContactPoints`), refused where some could not be
+    read. start: (nq,) or (envs, nq), where every environment begins, or the name of a configuration of
+    the model; None for "home" if the model has it, else for "qpos0", where an MJCF file draws the
+    robot, else for the neutral configuration. Drives begin with it as their targets. f_ext,
+    gravity, params, the numbers of `ground` and of `control`, stops: as of `step`; arrays are read at
+    each launch. latency: whole steps of `dt` after which targets reach the drives, a number or
+    (envs,); then `latency` (envs,) is an array to write in, up to longest_latency (None: the largest
+    of them). like, dtype, device: which arrays; float32 NumPy without them.
+
+    passive_forces: "description": friction, springs and weight compensation of the robot's file act,
+    but for kinds that the model was given; "model": those of the model alone, as in `step`. None:
+    "description" for a MJCF file, "model" for others. `model` is the robot as it is simulated. Of such
+    a file friction, stiffness and dissipation of the contacts are used too, where `ground` says none,
+    and `stops` are "rows" unless they are said, so that limits of joints without an effort hold.
+
+    sensors: what is measured beside, in the same launch, for the `links` that it names: imu (envs,
+    links, 6), proper acceleration over the last substep, then angular velocity, in the link's axes
+    [m/s², rad/s]; link_forces (envs, links, 6), net force of the contacts and moment about the link's
+    origin, in the world's axes [N, N·m]; contacts (envs, points) and link_contacts (envs, links): 1
+    where the force is beyond the threshold, else 0.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        envs: int,
+        *,
+        points: Sequence[ContactPoint] | None = None,
+        control: PD | None = None,
+        dt: float = 0.005,
+        substeps: int = 4,
+        integrator: Integrator = "semi_implicit",
+        sweeps: int = 4,
+        ground: Ground | SoftGround = FLAT,
+        terrain: HeightMap | Plane | None = None,
+        start: Any = None,
+        latency: Any = None,
+        longest_latency: int | None = None,
+        stops: Stops | None = None,
+        f_ext: Forces = None,
+        gravity: Gravity = None,
+        params: Params | None = None,
+        sensors: Sensors | None = None,
+        passive_forces: PassiveForces | None = None,
+        like: Array | None = None,
+        dtype: Any = None,
+        device: Any = None,
+    ):
+        check_model(model)
+        envs = whole_number("envs", envs)
+        if dtype is None and like is None:
+            dtype = "float32"
+        self._library, self._device, self._single = views.kind_of(like, dtype, device)
+        if not self._library.in_place:
+            raise TypeError(
+                f"a Simulation writes its arrays in place, which {self._library.name}'s are not; "
+                "use wd.step, which gives new ones"
+            )
+        simulated = with_passive_forces(model, passive_forces)
+        if params is not None and simulated is not model and params.model is model:
+            params = replace(params, model=simulated)
+        model = simulated
+        self.model, self.envs, self.control, self.terrain = model, envs, control, terrain
+        self.points = default_points(model) if points is None else points
+        refuse_none(self.points)
+        ground = with_description(model, self.points, ground)
+        if stops is None and model.is_simulated and integrator == "semi_implicit":
+            stops = "rows"
+        count, joints = len(self.points), model.nv - base_coordinates(model)
+        self.q, self.v = self._zeros(model.nq), self._zeros(model.nv)
+        self.tau, self.start = self._zeros(model.nv), self._zeros(model.nq)
+        self.targets = self._zeros(joints)
+        self.impulses, self.forces = self._zeros(count, 3), self._zeros(count, 3)
+        self.torques = self._zeros(joints)
+        self._columns = {"time": self._zeros(1), "failures": self._zeros(1)}
+        self.time, self.failures = (
+            self._library.entry(column, 0) for column in self._columns.values()
+        )
+        self.joint_impulses: Any = None
+        self.latency: Any = None
+        self.sensors = checked_sensors(model, self.points, sensors)
+        units, links = (self.sensors.units, self.sensors.links) if self.sensors else ((), ())
+        self.imu, self.link_forces = self._zeros(len(units), 6), self._zeros(len(links), 6)
+        self.contacts = self._zeros(count if self.sensors else 0)
+        self.link_contacts = self._zeros(len(links))
+        self._advance: Callable[[], Any] | None = None
+        late = self._late(latency, longest_latency, substeps)
+        self._call = self._described(
+            {
+                **{"dt": dt, "substeps": substeps, "sweeps": sweeps},
+                **{"ground": ground, "terrain": terrain, "stops": stops},
+                "integrator": integrator,
+            },
+            {"f_ext": f_ext, "gravity": gravity, "params": params, **late},
+        )
+        if late:
+            self._call = self._giving(self._call, "earlier_targets")
+        if self.sensors is not None:
+            self._call = self._giving(self._call, *MEASURED)
+        check_signs(self._call)
+        begin = self._checked("start", _start(model, start), model.nq, None)
+        if wrong := check_state(model, begin).errors:
+            raise ValueError(f"start is no state: {wrong[0]}")
+        self._library.assign(self.start, slice(None), self._host(begin))
+        if control is not None:  # whose joints have a coordinate for each velocity
+            held = self._library.to_host(self.start)[:, model.nq - joints :]
+            self._library.assign(self.targets, slice(None), held)
+        self.reset()
+
+    def step(self, targets: Array | None = None, tau: Array | None = None) -> None:
+        """All robots `substeps` steps on; what is passed is copied into `targets` and `tau` before."""
+        for name, values in (("targets", targets), ("tau", tau)):
+            if values is not None:
+                if name == "targets" and self.control is None:
+                    raise ValueError(
+                        "targets are of drives: Simulation(..., control=wd.PD(kp, kd))"
+                    )
+                mine = getattr(self, name)
+                self._library.assign(
+                    mine, slice(None), self._checked(name, values, mine.shape[1], None)
+                )
+        if config.debug:
+            check_arrays(self._call)
+        if self._advance is None:
+            self._advance = prepare(self._call).bound()  # which launches once
+        else:
+            self._advance()
+
+    def reset(self, where: Any = None, *, q: Any = None, v: Any = None) -> None:
+        """Begin anew: all environments, or those of a mask (envs,) or of indices.
+
+        q: (nq,), a row for each that is reset, or (envs, nq); None: their rows of `start`. v
+        likewise; None: at rest. Impulses, forces, torques and time become zero.
+        """
+        rows, count = self._rows(where)
+        begin = self.start if q is None else q
+        place = self._checked("q", begin, self.model.nq, (rows, count))
+        speed = 0.0 if v is None else self._checked("v", v, self.model.nv, (rows, count))
+        self._library.assign(self.q, rows, place)
+        self._library.assign(self.v, rows, speed)
+        for name in self._call.results:
+            if name not in ("q", "v", "failures", "earlier_targets"):
+                self._library.assign(self._array(name), rows, 0.0)
+
+    def state(self) -> dict[str, np.ndarray]:
+        """All that the next steps depend on, and what the last one gave, as NumPy's arrays."""
+        return {name: self._library.to_host(self._array(name)).copy() for name in self._saved}
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Go on from a `state`, bit for bit."""
+        if set(state) != set(self._saved):
+            raise ValueError(f"a state has {', '.join(self._saved)}; got {', '.join(state)}")
+        for name, values in state.items():
+            shape = tuple(self._array(name).shape)
+            if np.shape(values) != shape:
+                raise ValueError(f"{name} of this simulation is {shape}, got {np.shape(values)}")
+        for name, values in state.items():
+            self._library.assign(self._array(name), slice(None), np.asarray(values))
+
+    def __reduce_ex__(self, _: Any) -> Any:
+        """Refuse `copy` and `pickle`: the launch is bound to memory of this process."""
+        raise TypeError(
+            "a Simulation cannot be pickled or copied: its launch is bound to its arrays in this "
+            "process; pickle its model and state(), make another Simulation with the same arguments, "
+            "and restore(state) there"
+        )
+
+    def __repr__(self) -> str:
+        scene = dict(self._call.options)["scene"]
+        return (
+            f"<Simulation of {self.envs} {self.model.name}: {len(self.points)} contact points, "
+            f"{scene.substeps} step{'s' * (scene.substeps > 1)} of {scene.dt:g} s a launch>"
+        )
+
+    def _described(self, numbers: dict[str, Any], more: dict[str, Any]) -> Call[Any]:
+        """The step as a call on the arrays, with time and failures."""
+        if self.control is not None:
+            more = {**more, "control": self.control, "targets": self.targets}
+        if len(self.points):
+            soft = isinstance(numbers["ground"], SoftGround)
+            more = {**more, "deformation" if soft else "impulses": self.impulses}
+
+        def call_with(**warm: Any) -> Call[Any]:
+            return described(
+                step,
+                (self.model, self.q, self.v, self.tau),
+                {"points": self.points, **numbers, **more, **warm},
+            )
+
+        call = call_with()
+        if "joint_impulses" in call.results:
+            self.joint_impulses = self._zeros(*call.shapes["joint_impulses"])
+            call = call_with(joint_impulses=self.joint_impulses)
+        arrays, first = dict(call.arrays), ("q", "v", "tau")
+        kept = {"start": self.start} | {n: self._columns[n] for n in ("time", "failures")}
+        return self._giving(
+            replace(
+                call,
+                name="simulation",
+                algorithms=(guarded_step,),
+                arrays={**{n: arrays.pop(n) for n in first}, **kept, **arrays},
+                options=(*call.options, ("sensors", self.sensors)),
+                shapes={
+                    **call.shapes,
+                    **{"start": (self.model.nq,), "time": (1,), "failures": (1,)},
+                    **{name: tuple(self._array(name).shape[1:]) for name in MEASURED},
+                },
+                named=None,
+            ),
+            *KEPT,
+        )
+
+    def _late(self, latency: Any, longest: int | None, substeps: int) -> dict[str, Any]:
+        """Arrays of targets that reach the drives late: how late, and those of launches before."""
+        if latency is None:
+            if longest is not None:
+                raise ValueError("longest_latency= is of latency=, and there is none")
+            return {}
+        if self.control is None:
+            raise ValueError("latency is of targets, and these of drives: control=wd.PD(kp, kd)")
+        counted = whole_number("substeps", substeps)
+        steps, launches = latencies(self._host(latency), longest, self.envs, counted)
+        self._columns["latency"] = self._zeros(1)
+        self.latency = self._library.entry(self._columns["latency"], 0)
+        self._library.assign(self._columns["latency"], slice(None), steps[:, None])
+        self.earlier_targets = self._zeros(launches, self.targets.shape[1])
+        return {"latency": self._columns["latency"], "earlier_targets": self.earlier_targets}
+
+    def _giving(self, call: Call[Any], *more: str) -> Call[Any]:
+        """A call with further results, all in the arrays of their names."""
+        results = (*call.results, *more)
+        return replace(call, results=results, out=tuple(map(self._array, results)))
+
+    @property
+    def _saved(self) -> tuple[str, ...]:
+        """What `state` holds."""
+        late = () if self.latency is None else ("latency",)
+        return (*self._call.results, *INPUTS, *late)
+
+    def _array(self, name: str) -> Any:
+        return self._columns[name] if name in self._columns else getattr(self, name)
+
+    def _zeros(self, *shape: int) -> Any:
+        array = self._library.allocate(self._device, self._single, (self.envs, *shape))
+        self._library.write(array, 0.0)
+        return array
+
+    def _mine(self, values: Any) -> bool:
+        return isinstance(values, self._library.array_type)
+
+    def _host(self, values: Any) -> Any:
+        return self._library.to_host(values) if self._mine(values) else values
+
+    def _rows(self, where: Any) -> tuple[Any, int | None]:
+        """What to index arrays with, and how many rows that is; None where a mask says it."""
+        if where is None:
+            return slice(None), self.envs
+        if not hasattr(where, "dtype"):
+            where = np.asarray(where)
+            where = where.astype(int) if not where.size else where
+        shape, kind = tuple(where.shape), str(where.dtype)
+        if "bool" in kind:
+            if shape != (self.envs,):
+                raise ValueError(f"a mask must be ({self.envs},), one for each robot; got {shape}")
+            return where, None
+        host = np.asarray(self._host(where))
+        if len(shape) != 1 or "int" not in kind:
+            raise TypeError(
+                f"where must be a mask (envs,), or a list of whole numbers; got {shape} of {kind}"
+            )
+        wrong = host[(host < 0) | (host >= self.envs)]
+        if wrong.size:
+            raise IndexError(
+                f"there are environments 0 to {self.envs - 1}; got {', '.join(map(str, wrong[:5]))}"
+            )
+        return where, len(host)
+
+    def _checked(
+        self, name: str, values: Any, width: int, rows: tuple[Any, int | None] | None
+    ) -> Any:
+        """Values for all rows, or those that are reset; refused in another shape."""
+        if not hasattr(values, "shape"):
+            values = np.asarray(values, dtype=float)
+        shape, chosen = tuple(values.shape), rows is not None and not isinstance(rows[0], slice)
+        count = self.envs if rows is None else rows[1]
+        if shape == (width,):
+            return values
+        if rows is not None and chosen and shape == (self.envs, width):
+            return self._library.rows(values, rows[0]) if self._mine(values) else values[rows[0]]
+        if count is None and rows is not None:
+            count = int(np.asarray(self._host(rows[0])).sum())
+        if shape != (count, width):
+            raise ValueError(f"{name} must be ({width},) or ({count}, {width}), got {shape}")
+        return values
+
+
+def _start(model: Model, start: Any) -> Any:
+    """The configuration of that name; without one "home", or else the neutral configuration."""
+    if isinstance(start, str):
+        return model.configurations[start]
+    if start is None:
+        return start_of(model)
+    return start

@@ -1,0 +1,98 @@
+"""A robot on soft ground as a differential equation, for integrators of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ...algorithms.contact_rows import ContactPoint
+from ...algorithms.smooth_dynamics import state_derivative as _state_derivative
+from ...arrays import Array
+from ...execution.batched import batched
+from ...execution.request.base_velocity import ACCELERATION, CONFIGURATION, FORCE, VELOCITY
+from ...execution.request.call import Call, Forces, Gravity
+from ...model import Model
+from ...model.params import Params
+from .drives import PD, drive_arrays
+from .ground import FLAT, Ground, SoftGround, exponents_of
+from .point_checks import checked_points, refusing_for_explicit_forces
+from .simulation_step import contact_arrays
+
+
+class StateDerivative(NamedTuple):
+    """Rates of a state."""
+
+    q: Array
+    """(B, nq), as of `configuration_rate`."""
+    v: Array
+    """(B, nv): the acceleration."""
+    deformation: Array
+    """(B, points, 3), in the world's axes [m/s]."""
+    forces: Array
+    """(B, points, 3) of the ground on the points, in the world's axes [N]."""
+
+
+@batched
+def state_derivative(
+    model: Model,
+    q: Array,
+    v: Array,
+    tau: Array,
+    *,
+    targets: Array | None = None,
+    control: PD | None = None,
+    points: Sequence[ContactPoint] = (),
+    deformation: Array | None = None,
+    ground: Ground | SoftGround = FLAT,
+    baumgarte: float = 0.0,
+    f_ext: Forces = None,
+    gravity: Gravity = None,
+    params: Params | None = None,
+    out: tuple[Array, ...] | None = None,
+) -> Call[StateDerivative]:
+    """Rates of a robot's state under drives, joint effects and soft contacts, all explicit forces.
+
+    q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv).  Returns a `StateDerivative`: q, v, deformation,
+    forces.
+    What `step` with integrator="rk4" integrates; arguments as there. deformation: (B, points, 3) of
+    the ground at the points [m]; None: zero. ground: with points a `SoftGround`. baumgarte: as of `configuration_rate`.
+    RBDA section 7.3 for the acceleration (`aba`); the contacts are of Hunt and Crossley.
+    """
+    touching = checked_points(model, points)
+    if touching and not isinstance(ground, SoftGround):
+        raise TypeError(
+            "contacts of wd.Ground are implicit and have no forces at a state: with points= ground "
+            f"must be wd.SoftGround(...), got {type(ground).__name__}"
+        )
+    more = contact_arrays(model, touching, ground, None, deformation, q)
+    more |= drive_arrays(model, control, targets)
+    shape = (len(touching), 3)
+    return Call(
+        "state_derivative",
+        model,
+        (_state_derivative,),
+        {"q": q, "v": v, "tau": tau, **{name: array for name, (array, _) in more.items()}},
+        out=out,
+        options=(
+            ("arrays", tuple(more)),
+            ("points", touching),
+            ("exponents", exponents_of(ground)),
+            ("baumgarte", float(baumgarte)),
+        ),
+        results=("q_rate", "acceleration", "deformation_rate", "forces"),
+        shapes={
+            **{name: shape for name, (_, shape) in more.items()},
+            **{"deformation_rate": shape, "forces": shape},
+        },
+        forces=True,
+        gravity=gravity,
+        f_ext=f_ext,
+        params=params,
+        refuse=refusing_for_explicit_forces(touching),
+        by_velocity={
+            **{"q": CONFIGURATION, "v": VELOCITY, "tau": FORCE},
+            "acceleration": ACCELERATION,
+        },
+        plain=tuple(n for n in more if n not in ("deformation", "targets")),
+        named=StateDerivative,
+    )

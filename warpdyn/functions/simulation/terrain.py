@@ -1,0 +1,261 @@
+"""Where the ground is: an inclined plane, or a map of heights on which environments have places."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...algorithms.contact_rows import ContactPoint
+from ...arrays import Array, views
+from ...arrays.libraries import library_of
+from ...arrays.protocol import dtype_name
+from ...model import Model
+from .terrain_tiles import KINDS, TerrainKind, tile, tiles
+from .varied_numbers import Shaped, for_all, is_number
+
+TABLES = ("heights", "map_friction")
+"""Arrays of a height map that are looked up."""
+
+MOST_NODES = 1 << 24
+"""Rows or columns that float32 can count."""
+
+
+class Plane(NamedTuple):
+    """The plane z = level + slope · (x, y) of the world, for `terrain=`.
+
+    slope: what it rises along x and y [m/m], two numbers, (2,) or (B, 2). level: its height at
+    x = y = 0 [m], a number or (B,).
+    """
+
+    slope: Any = (0.0, 0.0)
+    level: Any = 0.0
+
+    @classmethod
+    def with_normal(cls, normal: Sequence[float], level: float = 0.0) -> Plane:
+        """The plane of an upward normal (x, y, z) of any length."""
+        x, y, z = map(float, normal)
+        if not (z > 0 and all(map(math.isfinite, (x, y, z)))):
+            raise ValueError(f"a ground's normal points up, z > 0; got {(x, y, z)}")
+        return cls((-x / z, -y / z), level)
+
+
+class HeightMap:
+    """Heights of the ground at the nodes of a grid, bilinear between them, for `terrain=`.
+
+    heights: (rows, columns) [m] of any library; [i, j] stands at x = origin[0] + i cell,
+    y = origin[1] + j cell of the map. Beyond its edge the ground goes on level. An array of the
+    state's library and dtype is read at each launch; of another it is converted once.
+    cell: distance of neighbours [m]. origin: of heights[0, 0]; None: the map's middle is at (0, 0).
+    friction: (rows, columns), shares of the ground's coefficient: 1 where it is as `ground` says.
+    offset: (2,) or (B, 2), where in the map each environment's origin is [m]; (3,) or (B, 3): and how
+    high. So a robot's q stays near its own origin. None: at the map's.
+    """
+
+    origins: np.ndarray | None = None
+    """(levels, kinds, 3), the middle of each tile of `tiles` at its height [m]; an `offset`."""
+
+    def __init__(
+        self,
+        heights: Array,
+        cell: float,
+        *,
+        origin: tuple[float, float] | None = None,
+        friction: Array | None = None,
+        offset: Any = None,
+    ):
+        if not is_number(cell) or not 0.0 < cell < math.inf:
+            raise ValueError(f"cell must be a distance above 0 [m], got {cell!r}")
+        self.heights = _checked_table("heights", heights)
+        rows, columns = map(int, self.heights.shape)
+        self.cell = float(cell)
+        if origin is None:
+            origin = (-0.5 * self.cell * (rows - 1), -0.5 * self.cell * (columns - 1))
+        x, y = map(float, origin)
+        if not (math.isfinite(x) and math.isfinite(y)):
+            raise ValueError(f"origin must be (x, y) of heights[0, 0] [m], got {origin}")
+        self.origin = (x, y)
+        self.friction = None if friction is None else _checked_table("friction", friction, 0.0)
+        if self.friction is not None and tuple(self.friction.shape) != (rows, columns):
+            raise ValueError(
+                f"friction must be shaped like heights, {(rows, columns)}, got "
+                f"{tuple(self.friction.shape)}"
+            )
+        self.offset = _checked_offset(offset)
+        self._converted: dict[tuple, Any] = {}
+        self._said: list[str] = []
+
+    @classmethod
+    def generated(
+        cls,
+        kind: TerrainKind,
+        difficulty: float = 0.5,
+        *,
+        size: float = 8.0,
+        cell: float = 0.05,
+        seed: int = 0,
+    ) -> HeightMap:
+        """A square tile of `size` metres with a level platform of 2 m in its middle.
+
+        kind: "rough" (bumps), "slope" (a pyramid), "stairs", "steps" (blocks of random height),
+        "gaps" (ditches around the platform), "sunken_slope" and "sunken_stairs" (which lead up from
+        the platform). difficulty: from 0, nearly flat, to 1. Equal seeds give
+        equal heights.
+        """
+        return cls(tile(kind, difficulty, size, cell, seed), cell)
+
+    @classmethod
+    def tiles(
+        cls,
+        kinds: Sequence[TerrainKind] = KINDS,
+        levels: int = 5,
+        *,
+        size: float = 8.0,
+        cell: float = 0.05,
+        seed: int = 0,
+        hardest: Mapping[TerrainKind, float] | None = None,
+    ) -> HeightMap:
+        """Tiles side by side: levels of rising difficulty along x, kinds along y.
+
+        hardest: the last level's difficulty by kind, 1 where none is said.
+
+        `origins` (levels, kinds, 3) has the middle of each tile, where the ground is level:
+        `terrain.with_offset(terrain.origins[level, kind])` places environments there.
+        """
+        heights, origins = tiles(kinds, levels, size, cell, seed, hardest or {})
+        made = cls(heights, cell)
+        made.origins = origins + np.array([*made.origin, 0.0])
+        return made
+
+    def with_offset(self, offset: Any) -> HeightMap:
+        """The same map, its arrays too, with environments at other places."""
+        placed: HeightMap = object.__new__(HeightMap)
+        placed.__dict__.update(self.__dict__)
+        placed.offset = _checked_offset(offset)
+        return placed
+
+    @property
+    def extent(self) -> tuple[float, float]:
+        """How long the map is along x and y [m]."""
+        rows, columns = self.heights.shape
+        return (rows - 1) * self.cell, (columns - 1) * self.cell
+
+    def arrays(self, q: Any) -> Shaped:
+        """What a call on `q` reads, by name, each with its shape."""
+        rows, columns = map(int, self.heights.shape)
+        size = (rows, columns)
+        grid = (*self.origin, 1.0 / self.cell)
+        found: Shaped = {"heights": (self._like(q, "heights"), size), "map_grid": (grid, (3,))}
+        if self.friction is not None:
+            found["map_friction"] = self._like(q, "friction"), size
+        if self.offset is not None:
+            width = len(self.offset) if isinstance(self.offset, tuple) else self.offset.shape[-1]
+            found["map_offset"] = self.offset, (int(width),)
+        return found
+
+    def say_if_small(self, model: Model, points: Sequence[ContactPoint]) -> None:
+        """Warn once of a map that is smaller than a robot: its edge goes on level."""
+        reach, extent = 2.0 * _reach(model, points), min(self.extent)
+        if extent < reach and not self._said:
+            self._said.append(model.name)
+            warnings.warn(
+                f"the height map is {extent:.3g} m wide, and {model.name} reaches over {reach:.3g} m: "
+                "beyond its edge the ground goes on level",
+                stacklevel=6,
+            )
+
+    def _like(self, q: Any, name: str) -> Any:
+        """A table as an array of q's library, dtype and device."""
+        table = getattr(self, name)
+        if hasattr(table, "look") or not views.is_array(q):
+            return table
+        library = library_of(q)
+        same = library_of(table) is library and dtype_name(table.dtype) == dtype_name(q.dtype)
+        if same or not library.readable(q):
+            return table if same else library.converted(views.on_host(table), q.dtype, q)
+        key = (name, library.name, dtype_name(q.dtype), str(getattr(q, "device", "")))
+        if key not in self._converted:
+            self._converted[key] = library.converted(views.on_host(table), q.dtype, q)
+        return self._converted[key]
+
+    def __repr__(self) -> str:
+        x, y = self.extent
+        return f"<HeightMap of {x:g} m by {y:g} m, {self.cell:g} m a cell>"
+
+
+def terrain_arrays(model: Model, terrain: Any, points: Sequence[ContactPoint], q: Any) -> Shaped:
+    """The arrays of a terrain with their shapes, by name; none where the ground is z = 0."""
+    if terrain is None:
+        return {}
+    if isinstance(terrain, Plane):
+        return {"slope": (_slope(terrain.slope), (2,)), "level": (_level(terrain.level, q), (1,))}
+    if not isinstance(terrain, HeightMap):
+        raise TypeError(
+            "terrain must be wd.HeightMap(heights, cell), wd.Plane(slope) or None, "
+            f"got {type(terrain).__name__}"
+        )
+    terrain.say_if_small(model, points)
+    return terrain.arrays(q)
+
+
+def _slope(slope: Any) -> Any:
+    if isinstance(slope, (tuple, list)):
+        if len(slope) != 2 or not all(is_number(x) and math.isfinite(x) for x in slope):
+            raise ValueError(f"a slope is what the ground rises along x and y, got {slope}")
+        return tuple(map(float, slope))
+    return slope
+
+
+def _level(level: Any, q: Any) -> Any:
+    return for_all("level", level, q, above=-math.inf)
+
+
+def _checked_table(name: str, table: Any, least: float = -math.inf) -> Any:
+    """A table as an array; refused where it is none, or has numbers that are none."""
+    if hasattr(table, "look"):  # of a user's own kernel, which knows it when it runs
+        return table
+    if not views.is_array(table):
+        table = np.asarray(table, dtype=float)
+    shape = tuple(table.shape)
+    if len(shape) != 2 or min(shape) < 2 or max(shape) > MOST_NODES:
+        raise ValueError(f"{name} must be (rows, columns), at least two of each, got {shape}")
+    if library_of(table).readable(table):
+        host = views.on_host(table)
+        wrong = np.argwhere(~(np.isfinite(host) & (host >= least)))
+        if len(wrong):
+            bound = "" if least == -math.inf else f" of at least {least:g}"
+            at = tuple(map(int, wrong[0]))
+            raise ValueError(
+                f"{name} must be finite numbers{bound}; {len(wrong)} are not, the first at {at}: "
+                f"{host[at]}"
+            )
+    return table
+
+
+def _checked_offset(offset: Any) -> Any:
+    """Where environments are in a map: plain numbers as a tuple, or an array."""
+    if offset is None:
+        return None
+    if isinstance(offset, (tuple, list)):
+        numbers = np.asarray(offset, dtype=float)
+        offset = tuple(numbers.tolist()) if numbers.ndim == 1 else numbers
+    shape = (len(offset),) if isinstance(offset, tuple) else tuple(offset.shape)
+    if not shape or shape[-1] not in (2, 3):
+        raise ValueError(f"offset must be (2,), (3,), (B, 2) or (B, 3), x, y, z [m], got {shape}")
+    return offset
+
+
+def _reach(model: Model, points: Sequence[ContactPoint]) -> float:
+    """The largest distance that a point may have from the robot's root, its joints at zero [m]."""
+    longest = 0.0
+    for point in points:
+        length = math.hypot(*point.centre) + point.radius
+        joint = model.parent_joint(point.link)
+        while joint is not None:
+            length += math.hypot(*joint.pose.position)
+            joint = model.parent_joint(joint.parent)
+        longest = max(longest, length)
+    return longest

@@ -1,0 +1,63 @@
+"""Numbers of a simulation that users vary: one for all environments, or an array."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ...arrays import Array, views
+
+Varied: TypeAlias = Sequence[float] | Array
+"""Numbers of a kernel: constants at the first launch, or an array that is read at each."""
+
+Shaped = dict[str, tuple[Any, tuple[int, ...]]]
+"""Arrays of a call by name, each with the shape of one environment's part."""
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating))
+
+
+def whole_number(name: str, number: Any) -> int:
+    """A count of at least 1; ValueError names what is none."""
+    if not isinstance(number, (int, np.integer)) or isinstance(number, bool) or number < 1:
+        raise ValueError(f"{name} must be a whole number of at least 1, got {number!r}")
+    return int(number)
+
+
+def for_each(name: str, value: Any, count: int, least: float) -> Varied:
+    """A number for each of `count`, or an array of them."""
+    if isinstance(value, Mapping):
+        raise TypeError(f"{name} must be a number or an array, got a mapping")
+    _check_host(name, value, least, above=None)
+    numbers = (float(value),) * count if is_number(value) else value
+    if isinstance(numbers, (tuple, list)) and not all(x >= least for x in numbers):
+        raise ValueError(f"{name} must be at least {least:g}, got {value}")
+    return numbers
+
+
+def for_all(name: str, value: Any, like: Any, above: float | None = None) -> Varied:
+    """A number for all environments, or a column of one for each."""
+    if is_number(value):
+        if not (value >= 0.0 if above is None else value > above):
+            least = "0 or more" if above is None else f"above {above:g}"
+            raise ValueError(f"{name} must be {least}, got {value}")
+        return (float(value),)
+    _check_host(name, value, 0.0, above)
+    return views.column(name, value, like) if views.is_array(like) else [value]
+
+
+def _check_host(name: str, value: Any, least: float, above: float | None) -> None:
+    """Refuse an array of NumPy with numbers that are too small, or NaN; others lie where looking at
+    them would take longer than the step (`wd.config.debug` looks)."""
+    if not (isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.size):
+        return
+    smallest = value.min()  # NaN where there is one
+    if not (smallest >= least if above is None else smallest > above):
+        wrong = ~(value >= least if above is None else value > above)
+        index = tuple(np.argwhere(wrong)[0].tolist())
+        where = f" at [{', '.join(map(str, index))}]" if index else ""
+        need = f"at least {least:g}" if above is None else f"above {above:g}"
+        raise ValueError(f"{name} must be {need}, got {value[index]:g}{where}")
