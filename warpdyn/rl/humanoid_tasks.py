@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..algorithms.contact_rows import ContactPoint
+from ..algorithms.simulation.contact_rows import ContactPoint
 from ..functions.simulation.contact_points import ContactPoints
 from ..functions.simulation.drives import PD
 from ..kernels.random_numbers import uniform

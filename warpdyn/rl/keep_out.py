@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..algebra.spatial import Vector
-from ..algorithms.contact_rows import ContactPoint
+from ..algorithms.simulation.contact_rows import ContactPoint
 from ..model import Model
 from ..model.description import several, vector3
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..algorithms.contact_rows import ContactPoint
+from ..algorithms.simulation.contact_rows import ContactPoint
 from ..functions.simulation.described_simulation import PassiveForces
 from ..functions.simulation.drives import PD
 from ..functions.simulation.ground import FLAT, Ground

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import Any, Literal, get_args, overload
 
-from ...algorithms.contact_rows import ContactPoint
+from ...algorithms.simulation.contact_rows import ContactPoint
 from ...execution.oracle import oracle
 from ...model import Model
 from ...model.reference_frames import one_of

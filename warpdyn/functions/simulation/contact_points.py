@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import overload
 
-from ...algorithms.contact_rows import ContactPoint
+from ...algorithms.simulation.contact_rows import ContactPoint
 from ...execution.repeat.remembered import told_by_value
 from ...formats.meshes.mesh_hulls import hull_points
 from ...model import Model

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Any, Literal, get_args
 
-from ...algorithms.contact_rows import ContactPoint
+from ...algorithms.simulation.contact_rows import ContactPoint
 from ...model import Model
 from ...model.description import Effects
 from ...model.ground_contact import STANDARD_WEIGHT, GroundContact

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
-from ...algorithms.implicit_forces import Stop
-from ...algorithms.joint_rows import Bounds
 from ...algorithms.passive_forces import dry_friction
+from ...algorithms.simulation.implicit_forces import Stop
+from ...algorithms.simulation.joint_rows import Bounds
 from ...execution.request.evaluate import tree_of
 from ...model import Model
 from ...model.description import Limits

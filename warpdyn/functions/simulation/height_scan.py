@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...algorithms import height_scan as _height_scan
+from ...algorithms.simulation import height_scan as _height_scan
 from ...arrays import A, Array, views
 from ...arrays.libraries import NUMPY, library_of
 from ...execution.batched import batched

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ...algorithms.contact_rows import ContactPoint
+from ...algorithms.simulation.contact_rows import ContactPoint
 from ...execution.request.evaluate import tree_of
 from ...model import Model
 from ...model.tree import WORLD

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 from ...algorithms import jacobian as _jacobian
 from ...algorithms import jacobian_derivative as _derivative
-from ...algorithms import point_frames as _points
-from ...algorithms.contact_rows import ContactPoint
 from ...algorithms.fk import fk
 from ...algorithms.frames import PARTS, Part, of_several
+from ...algorithms.simulation import point_frames as _points
+from ...algorithms.simulation.contact_rows import ContactPoint
 from ...arrays import A, Array
 from ...execution.batched import batched
 from ...execution.request.base_velocity import COLUMNS, CONFIGURATION, RATE, VELOCITY

@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ...algorithms import imu as _imu
-from ...algorithms import link_contact_forces as _contacts
-from ...algorithms.contact_rows import ContactPoint
-from ...algorithms.guarded_step import Measured
+from ...algorithms.simulation import imu as _imu
+from ...algorithms.simulation import link_contact_forces as _contacts
+from ...algorithms.simulation.contact_rows import ContactPoint
+from ...algorithms.simulation.guarded_step import Measured
 from ...arrays import A, Array
 from ...execution.batched import batched
 from ...execution.request.base_velocity import ACCELERATION, CONFIGURATION, VELOCITY

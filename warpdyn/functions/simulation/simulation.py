@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...algorithms.contact_rows import ContactPoint
-from ...algorithms.guarded_step import guarded_step
+from ...algorithms.simulation.contact_rows import ContactPoint
+from ...algorithms.simulation.guarded_step import guarded_step
 from ...arrays import Array, views
 from ...execution.batched import described
 from ...execution.config import config

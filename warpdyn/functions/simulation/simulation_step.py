@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
-from ...algorithms.contact_rows import ContactPoint
-from ...algorithms.semi_implicit_step import Scene
-from ...algorithms.substeps import substeps as _substeps
+from ...algorithms.simulation.contact_rows import ContactPoint
+from ...algorithms.simulation.semi_implicit_step import Scene
+from ...algorithms.simulation.substeps import substeps as _substeps
 from ...arrays import Array
 from ...execution.batched import batched
 from ...execution.request.base_velocity import CONFIGURATION, FORCE, VELOCITY

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ...algorithms.contact_rows import ContactPoint
-from ...algorithms.smooth_dynamics import state_derivative as _state_derivative
+from ...algorithms.simulation.contact_rows import ContactPoint
+from ...algorithms.simulation.smooth_dynamics import state_derivative as _state_derivative
 from ...arrays import Array
 from ...execution.batched import batched
 from ...execution.request.base_velocity import ACCELERATION, CONFIGURATION, FORCE, VELOCITY

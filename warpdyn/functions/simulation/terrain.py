@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...algorithms.contact_rows import ContactPoint
+from ...algorithms.simulation.contact_rows import ContactPoint
 from ...arrays import Array, views
 from ...arrays.libraries import library_of
 from ...arrays.protocol import dtype_name

@@ -1,0 +1,101 @@
+"""Sweeps over constraints of both kinds: what they leave is what their impulses do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from states import states
+
+import warpdyn as wd
+from warpdyn.algebra.linear import factorise
+from warpdyn.algorithms.crba import crba
+from warpdyn.algorithms.simulation.compliant_contact import Surface, compliant_contacts
+from warpdyn.algorithms.simulation.constraint_sweeps import Constraint, constraint_impulses, rows_of
+from warpdyn.algorithms.simulation.contact_rows import ContactPoint, contact_rows
+from warpdyn.algorithms.simulation.joint_rows import joint_rows
+from warpdyn.execution.request.call import Call, input_shapes
+from warpdyn.execution.request.evaluate import record_call, tree_of
+
+MODEL, H = wd.load_robot("quadruped"), 0.005
+FEET = [ContactPoint(f"{leg}_foot", (0.0, 0.0, 0.0), 0.022) for leg in ("FL", "RR")]
+KNEES = (8, 11, 14, 17)
+
+
+@pytest.fixture(scope="module", params=range(3))
+def scene(request: pytest.FixtureRequest) -> tuple:
+    """Two feet in the ground and friction in the knees, at random: rows, constraints, velocity."""
+    rng, q = np.random.default_rng(request.param), states(MODEL, 1, request.param).q[0]
+    q[2] -= max(c.height for c in contact_rows(tree_of(MODEL), q.tolist(), FEET)[0]) + 0.001
+    contacts, J = contact_rows(tree_of(MODEL), q.tolist(), FEET)
+    J += [[float(j == k) for j in range(MODEL.nv)] for k in KNEES]
+    M, free = wd.oracle(wd.crba, MODEL, q), rng.normal(size=MODEL.nv)
+    rows = rows_of(J, factorise(M.tolist()))
+    constraints: list[Constraint] = [
+        *joint_rows(rows, KNEES, dict.fromkeys(KNEES, 2.0), (), q.tolist(), H),
+        *compliant_contacts(
+            contacts, Surface([0.6] * 2, 2e4, 0.02, 1.0), rows, free.tolist(), free.tolist(), H
+        ),
+    ]
+    return M, np.array(J, dtype=float), rows, constraints, free
+
+
+def test_rows_answer_as_the_mass_matrix_says(scene: tuple) -> None:
+    """G = J M⁻¹ Jᵀ."""
+    M, J, rows, _, v = scene
+    assert np.allclose(rows.G, J @ np.linalg.inv(M) @ J.T, atol=1e-10)
+    assert np.allclose(rows.of(v.tolist()), J @ v)
+
+
+def test_velocities_are_those_that_all_impulses_leave(scene: tuple) -> None:
+    """M (v+ - v_free) = Jᵀ l of feet and knees together, in both forms of the rows' velocities;
+    impulses are in the constraints' order."""
+    M, J, rows, constraints, free = scene
+    warm = np.random.default_rng(0).normal(size=10).tolist()
+    several = [
+        constraint_impulses(rows, constraints, free.tolist(), warm, 3, along_paths=each)
+        for each in (False, True)
+    ]
+    assert np.allclose(several[0][0], several[1][0], atol=1e-12)
+    impulses, after = several[1]
+    knees, feet = np.array(impulses[:4]), np.array(impulses[4:])
+    assert np.allclose(M @ (np.array(after) - free), J.T @ [*feet, *knees], atol=1e-9)
+    assert (np.abs(knees) <= 2.0 * H + 1e-12).all() and (feet[2::3] >= 0).all()
+
+
+def test_what_has_converged_stays(scene: tuple) -> None:
+    """A sweep that begins at the end of many changes nothing; feet and knees hold each other."""
+    _, _, rows, constraints, free = scene
+    found, after = constraint_impulses(rows, constraints, free.tolist(), [0.0] * 10, 4000, True)
+    again, still = constraint_impulses(rows, constraints, free.tolist(), found, 1, False)
+    assert np.any(found) and np.allclose(again, found, atol=1e-9)
+    assert np.allclose(still, after, atol=1e-9)
+
+
+def test_the_shorter_form_is_chosen_by_its_products() -> None:
+    """Eight points on two soles go row by row, all shapes of a quadruped along paths."""
+
+    def operations(robot: str, links: str, form: bool | None) -> int:
+        model = wd.load_robot(robot)
+        points = wd.ContactPoints(model).only(links)
+
+        def text(tree: Any, q: Any, v: Any) -> Any:
+            contacts, J = contact_rows(tree, q, points)
+            rows = rows_of(J, factorise(crba(tree, q)))
+            surface = Surface([0.8] * len(points), 1e4, 0.02, 1.0)
+            constraints = compliant_contacts(contacts, surface, rows, v, v, 0.005)
+            warm = [0.0] * 3 * len(points)
+            return constraint_impulses(rows, constraints, v, warm, 4, along_paths=form)[1]
+
+        call: Call[Any] = Call(
+            "forms", model, (text,), {"q": model.neutral, "v": np.zeros(model.nv)}
+        )
+        return record_call(call, input_shapes(call), True).operations
+
+    for robot, links, along in (
+        ("quadruped", "*", True),
+        ("humanoid", "*_ankle_roll_link", False),
+    ):
+        counts = {form: operations(robot, links, form) for form in (True, False, None)}
+        assert counts[None] == counts[along] < counts[not along]

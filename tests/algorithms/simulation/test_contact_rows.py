@@ -1,0 +1,75 @@
+"""Contact points: how high they are, and how their velocities follow from v."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from states import states
+
+import warpdyn as wd
+from warpdyn.algebra.spatial import Vector
+from warpdyn.algorithms.simulation.contact_rows import ContactPoint, contact_rows, free_base
+from warpdyn.execution.request.evaluate import tree_of
+
+QUADRUPED = wd.load_robot("quadruped")
+FOOT = ContactPoint("FL_foot", (0.01, 0.0, -0.02), 0.022)
+SOLE = tuple(
+    ContactPoint("RR_foot", (x, y, 0.0), 0.01) for x in (-0.05, 0.05) for y in (-0.02, 0.03)
+)
+
+
+def lowest(model: wd.Model, q: np.ndarray, point: ContactPoint) -> np.ndarray:
+    """The point of the sphere that is lowest, in the world."""
+    T = wd.oracle(wd.fk, model, q, frame=point.link)
+    return T[:3, :3] @ np.array(point.centre) + T[:3, 3] - np.array([0, 0, point.radius])
+
+
+@pytest.mark.parametrize("points", [(FOOT,), SOLE, (FOOT, *SOLE)], ids=["one", "four", "five"])
+@pytest.mark.parametrize("model", [QUADRUPED, wd.load_robot("quadruped", floating_base=False)])
+def test_rows_are_those_of_the_jacobian(model: wd.Model, points: tuple[ContactPoint, ...]) -> None:
+    """At the point that touches, in the world's axes; points of one body share six rows."""
+    tree, q, v = tree_of(model), states(model, 1).q[0], states(model, 1).v[0]
+    contacts, rows = contact_rows(tree, q.tolist(), points)
+    assert len(rows) == 3 * (points[0] is FOOT) + 6 * (len(points) > 1)
+    moving = (np.array(rows, dtype=float) @ v).tolist()
+    for point, contact in zip(points, contacts, strict=True):
+        T = wd.oracle(wd.fk, model, q, frame=point.link)
+        where = lowest(model, q, point)
+        J = wd.oracle(
+            wd.jacobian,
+            model,
+            q,
+            frame=point.link,
+            reference="local_world_aligned",
+            point=(T[:3, :3].T @ (where - T[:3, 3])).tolist(),
+        )
+        assert np.allclose([*contact.velocity(moving)], (J @ v)[:3], atol=1e-12)
+        assert abs(contact.height - where[2]) < 1e-12
+
+
+def test_an_impulse_on_rows_has_the_power_of_the_impulse() -> None:
+    """Rows of an impulse times rows of a velocity: the impulse times the point's velocity."""
+    q, v = states(QUADRUPED, 1).q[0], states(QUADRUPED, 1).v[0]
+    contacts, rows = contact_rows(tree_of(QUADRUPED), q.tolist(), (FOOT, *SOLE))
+    moving = (np.array(rows, dtype=float) @ v).tolist()
+    impulse = Vector(0.3, -1.0, 2.0)
+    for contact in contacts:
+        on_rows = contact.on_rows(impulse)
+        part = moving[contact.first : contact.first + contact.rows]
+        assert np.isclose(np.dot(on_rows, part), impulse.dot(contact.velocity(moving)))
+
+
+def test_heights_do_not_depend_on_the_order_of_the_quaternion() -> None:
+    """A model with w first has the same points."""
+    other = wd.load_robot("quadruped", quaternion="wxyz")
+    q = states(QUADRUPED, 1).q[0]
+    turned = q[[0, 1, 2, 6, 3, 4, 5, *range(7, QUADRUPED.nq)]]
+    one, rows = contact_rows(tree_of(QUADRUPED), q.tolist(), (FOOT,))
+    two, same = contact_rows(tree_of(other), turned.tolist(), (FOOT,))
+    assert np.isclose(one[0].height, two[0].height, atol=1e-12)
+    assert np.allclose(np.array(rows, float), np.array(same, float), atol=1e-12)
+
+
+def test_a_free_base_is_a_first_body_of_six_coordinates() -> None:
+    assert free_base(tree_of(QUADRUPED))
+    assert not free_base(tree_of(wd.load_robot("panda")))

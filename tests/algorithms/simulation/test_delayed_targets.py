@@ -1,0 +1,35 @@
+"""Targets that come late: those that were set so many steps before."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from warpdyn.algorithms.simulation.delayed_targets import (
+    delayed_targets,
+    from_the_beginning,
+    shifted,
+)
+
+
+@pytest.mark.parametrize(("substeps", "latency"), [*product((1, 3, 4), range(10))])
+def test_a_step_sees_what_was_set_so_many_steps_before(substeps: int, latency: int) -> None:
+    """Launch k sets k; step j of it sees that of step k substeps + j - latency."""
+    launches = 10
+    depth = -(-max(latency, 1) // substeps)
+    earlier = [[float(k)] for k in range(launches - 1, launches - 1 - depth, -1)]
+    late = delayed_targets([float(launches)], earlier, float(latency), substeps)
+    for j in range(substeps):
+        assert late.at(float(j)) == [float((launches * substeps + j - latency) // substeps)]
+
+
+def test_a_latency_beyond_what_is_kept_is_the_longest() -> None:
+    late = delayed_targets([3.0], [[2.0], [1.0]], 99.0, 2)
+    assert late.at(0.0) == late.at(1.0) == [1.0]
+
+
+def test_what_is_kept_goes_on_and_begins_as_it_is_now() -> None:
+    assert shifted([3.0], [[2.0], [1.0]]) == [[3.0], [2.0]]
+    assert from_the_beginning([3.0], [[2.0], [1.0]], 0.0) == [[3.0], [3.0]]
+    assert from_the_beginning([3.0], [[2.0], [1.0]], 0.02) == [[2.0], [1.0]]

@@ -1,0 +1,49 @@
+"""Heights above the ground, seen from a frame."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+from warpdyn.algorithms.simulation.height_scan import height_scan
+from warpdyn.execution.request.evaluate import tree_of
+
+MODEL = wd.load_robot("quadruped")
+PATTERN = ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0))
+
+
+def scanned(roll: float, pitch: float, yaw: float, **arrays) -> list[float]:
+    """From (2, 3, 0.5), turned by fixed-axis angles."""
+    q = MODEL.neutral.copy()
+    c, s = np.cos(np.array([roll, pitch, yaw]) / 2), np.sin(np.array([roll, pitch, yaw]) / 2)
+    q[:7] = [
+        *(2.0, 3.0, 0.5),
+        s[0] * c[1] * c[2] - c[0] * s[1] * s[2],
+        c[0] * s[1] * c[2] + s[0] * c[1] * s[2],
+        c[0] * c[1] * s[2] - s[0] * s[1] * c[2],
+        c[0] * c[1] * c[2] + s[0] * s[1] * s[2],
+    ]
+    return height_scan(
+        *(tree_of(MODEL), q.tolist(), PATTERN, *arrays.values()),
+        frame=MODEL.link_names[0],
+        arrays=tuple(arrays),
+    )
+
+
+@pytest.mark.parametrize("yaw", [0.0, 0.5, -2.0])
+@pytest.mark.parametrize("tilt", [0.0, 0.4])
+def test_the_pattern_turns_about_the_vertical_alone(yaw: float, tilt: float) -> None:
+    """On a plane z = a x + b y; roll and pitch change nothing."""
+    a, b = 0.3, -0.1
+    found = scanned(tilt, -tilt, yaw, slope=(a, b), level=(0.0,))
+    below = 0.5 - (2 * a + 3 * b)
+    c, s = math.cos(yaw), math.sin(yaw)
+    wanted = [below, below - (a * c + b * s), below - (b * c - a * s)]
+    assert found == pytest.approx(wanted, abs=1e-6)
+
+
+def test_on_the_flat_it_is_the_frames_height() -> None:
+    assert scanned(0.1, 0.2, 0.3) == pytest.approx([0.5] * 3)

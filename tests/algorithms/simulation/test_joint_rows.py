@@ -1,0 +1,202 @@
+"""Dry friction and stops of joints: what holds stays, what slides loses what friction takes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from states import states
+
+import warpdyn as wd
+from warpdyn.algebra.linear import factorise
+from warpdyn.algorithms.simulation.constraint_sweeps import constraint_impulses, rows_of
+from warpdyn.algorithms.simulation.joint_rows import RETURN, Bounds, joint_rows
+
+G, H = 9.81, 0.005
+LIMITS = '<limit lower="{}" upper="{}" effort="100" velocity="100"/>'
+PENDULUM = """<robot name="pendulum"><link name="base"/><link name="rod"><inertial>
+<origin xyz="0 0 -0.5"/><mass value="2"/><inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0"
+izz="0.1"/></inertial></link><joint name="j" type="{kind}"><parent link="base"/><child link="rod"/>
+<axis xyz="0 1 0"/>{limits}</joint></robot>"""
+INERTIA, WEIGHT = 0.1 + 2 * 0.25, 2 * G * 0.5
+"""About the joint; torque that holds the rod level."""
+PANDA = wd.load_robot("panda").with_friction(coulomb=40.0)
+
+
+def pendulum(coulomb: float = 0.0, limits: tuple[float, float] | None = None) -> wd.Model:
+    kind, said = ("revolute", LIMITS.format(*limits)) if limits else ("continuous", "")
+    model = wd.load_urdf(PENDULUM.format(kind=kind, limits=said), floating_base=False)
+    return model.with_friction(coulomb=coulomb) if coulomb else model
+
+
+def rolled(model: wd.Model, q: Any, v: Any, tau: Any = None, **options: Any) -> wd.Step:
+    """The oracle's step, of one robot."""
+    given = [np.array(x, dtype=float) for x in (q, v, np.zeros(model.nv) if tau is None else tau)]
+    return wd.oracle(wd.step, model, *given, **{"dt": H, **options})
+
+
+@pytest.mark.parametrize("share", [0.5, 0.99, -0.99])
+def test_what_is_below_the_breakaway_torque_does_not_move(share: float) -> None:
+    """Not by one bit, in 2 s; friction is what gravity and tau ask."""
+    model, q = pendulum(3.0), [0.7]
+    tau = [WEIGHT * math.sin(0.7) + share * 3.0]
+    end = rolled(model, q, [0.0], tau, substeps=400)
+    assert end.q[0] == 0.7 and end.v[0] == pytest.approx(0.0, abs=1e-15)
+    assert end.joint_impulses[0] / H == pytest.approx(-share * 3.0)
+
+
+def test_above_the_breakaway_torque_it_slides_with_what_is_left() -> None:
+    """From rest and against the motion too: (tau - friction) / I, exactly."""
+    free: dict[str, Any] = {"gravity": (0.0, 0.0, 0.0)}
+    for tau, v in ((3.5, 0.0), (-5.0, 0.0), (3.5, 2.0), (0.0, -2.0), (-3.1, -0.5)):
+        end = rolled(pendulum(3.0), [0.2], [v], [tau], substeps=10, **free)
+        against = math.copysign(3.0, v or tau)
+        assert end.v[0] == pytest.approx(v + 10 * H * (tau - against) / INERTIA, rel=1e-12)
+        assert end.joint_impulses[0] / H == pytest.approx(-against)
+
+
+def test_a_spin_stops_where_friction_stops_it() -> None:
+    """Speed falls in a line, the square root of the energy with it; after v I / f seconds it stands
+    for good, at v² I / (2 f) short of it by the half step of semi-implicit Euler."""
+    friction, v0, free = 0.3, 4.0, {"gravity": (0.0, 0.0, 0.0)}
+    model, lasts = pendulum(friction), v0 * INERTIA / friction
+    speeds = []
+    q, v, impulses = [0.0], [v0], None
+    for _ in range(4):
+        end = rolled(model, q, v, substeps=round(lasts / 5 / H), joint_impulses=impulses, **free)
+        q, v, impulses = end.q, end.v, end.joint_impulses
+        speeds.append(v[0])
+    assert speeds == pytest.approx([v0 * (1 - k / 5) for k in (1, 2, 3, 4)], rel=1e-12)
+    energy = [0.5 * INERTIA * x * x for x in speeds]
+    lost = np.diff(np.sqrt(energy))
+    assert lost == pytest.approx([lost[0]] * 3)
+    end = rolled(model, q, v, substeps=round(lasts / 4 / H), joint_impulses=impulses, **free)
+    assert end.v[0] == pytest.approx(0.0, abs=1e-14)
+    assert end.q[0] == pytest.approx(v0**2 * INERTIA / (2 * friction) - v0 * H / 2, rel=1e-9)
+
+
+def test_stuck_joints_of_an_arm_stop_creeping() -> None:
+    """Eight joints that hold each other's weight, four sweeps that begin at the impulses of before:
+    after a second nothing moves, and friction is the weight."""
+    q = np.array([0.3, 0.5, 0.2, -1.2, 0.3, 1.5, 0.2, 0.02])
+    model = PANDA.with_friction(coulomb=60.0)
+    first = rolled(model, q, np.zeros(8), substeps=200)
+    again = rolled(model, first.q, first.v, substeps=200, joint_impulses=first.joint_impulses)
+    assert np.abs(first.q - q).max() < 5e-4
+    assert np.abs(again.v).max() < 1e-12 and np.abs(again.q - first.q).max() < 1e-9
+    weight = wd.oracle(wd.gravity_torques, model, again.q)
+    assert np.allclose(again.joint_impulses / H, weight, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_impulses_obey_the_law_of_dry_friction_and_of_stops(seed: int) -> None:
+    """Within the box after every sweep; once converged, a joint that moves has all of its friction
+    against it, one that holds has none of its speed, and friction and stops take power."""
+    rng = np.random.default_rng(seed)
+    s = states(PANDA, 1, seed)
+    M, n = wd.oracle(wd.crba, PANDA, s.q[0]), PANDA.nv
+    free, friction = rng.normal(size=n), rng.uniform(0, 40, n)
+    bounds = [Bounds(k, k, s.q[0, k] - 0.001, s.q[0, k] + 0.001) for k in (1, 3)]
+    rows = rows_of(np.eye(n).tolist(), factorise(M.tolist()))
+    constraints = joint_rows(rows, range(n), dict(enumerate(friction)), bounds, s.q[0].tolist(), H)
+    for sweeps in (1, 5000):
+        found = constraint_impulses(
+            rows, constraints, free.tolist(), [0.0] * n, sweeps, along_paths=True
+        )
+        impulses, after = (np.array(x) for x in found)
+        loose = [k for k in range(n) if k not in (1, 3)]
+        assert (np.abs(impulses) <= H * friction * (1 + 1e-12))[loose].all()
+        assert np.allclose(M @ (after - free), impulses, atol=1e-9)
+    moving = np.abs(after) > 1e-6
+    for k in loose:
+        if moving[k]:
+            assert impulses[k] == pytest.approx(-H * friction[k] * np.sign(after[k]))
+    for k in (1, 3):
+        assert abs(after[k]) <= 0.001 / H + 1e-9
+        if abs(after[k]) < 0.001 / H - 1e-6:
+            assert abs(impulses[k]) <= H * friction[k] * (1 + 1e-9)
+    assert (impulses * after <= 1e-9).all() and moving.any()
+
+
+def test_an_arm_dropped_onto_its_limit_stays_there() -> None:
+    """It stops in one step, never beyond by more than rounding, and the stop carries its weight."""
+    model = pendulum(limits=(-0.5, 1.0))
+    q, v, impulses = [-0.45], [-3.0], None
+    for _ in range(10):
+        end = rolled(model, q, v, [-20.0], stops="rows", substeps=20, joint_impulses=impulses)
+        q, v, impulses = end.q, end.v, end.joint_impulses
+        assert q[0] >= -0.5 - 1e-14
+    assert q[0] == pytest.approx(-0.5, abs=1e-14) and v[0] == pytest.approx(0.0, abs=1e-12)
+    assert impulses[0] / H == pytest.approx(20 + WEIGHT * math.sin(-0.5))
+
+
+def test_a_stop_pushes_only_inwards_and_gently() -> None:
+    """It lets a joint leave; from beyond it brings it back at no more than a radian a second, which
+    friction does not hinder; with that speed it goes on, as far as friction lets it."""
+    free: dict[str, Any] = {"gravity": (0.0, 0.0, 0.0), "stops": "rows"}
+    model = pendulum(limits=(-0.5, 1.0))
+    left = rolled(model, [1.0], [0.0], [-2.0], substeps=5, **free)
+    assert left.v[0] == pytest.approx(-5 * H * 2 / INERTIA) and left.joint_impulses[0] == 0
+    for friction in (0.0, 50.0):
+        rubbing = model.with_friction(coulomb=friction)
+        back = rolled(rubbing, [1.2], [0.0], **free)
+        assert back.v[0] == pytest.approx(-RETURN)
+        there = rolled(rubbing, [1.2], [0.0], substeps=100, **free)
+        if friction:
+            assert 1.0 - RETURN**2 * INERTIA / (2 * friction) <= there.q[0] <= 1.0
+            assert there.v[0] == pytest.approx(0.0, abs=1e-14)
+        else:
+            assert there.q[0] == pytest.approx(1.2 - 100 * H * RETURN)
+
+
+def test_joints_that_follow_rub_with_their_leader() -> None:
+    """Each with its multiplier: together they hold f (1 + |m|)."""
+    text = """<robot name="r"><link name="a"/><link name="b">{0}</link><link name="c">{0}</link>
+    <joint name="one" type="prismatic"><parent link="a"/><child link="b"/><axis xyz="1 0 0"/>{1}</joint>
+    <joint name="two" type="prismatic"><parent link="a"/><child link="c"/><axis xyz="1 0 0"/>{1}
+    <mimic joint="one" multiplier="-2"/></joint></robot>"""
+    mass = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+    limit = '<limit lower="-9" upper="9" effort="100" velocity="100"/>'
+    model = wd.load_urdf(text.format(mass, limit), floating_base=False)
+    model = model.with_friction(coulomb={"one": 2.0, "two": 2.0})
+    held = rolled(model, [0.0], [0.0], [5.9], substeps=20, stops="none")
+    assert held.q[0] == pytest.approx(0.0, abs=1e-15)
+    slid = rolled(model, [0.0], [0.0], [7.0], stops="none")
+    assert slid.v[0] == pytest.approx(H * (7.0 - 6.0) / 5.0)
+
+
+def test_friction_is_that_of_mujoco_where_its_constraints_are_hard() -> None:
+    """A double pendulum that swings, sticks in its elbow and slides again, of the same step: to
+    1e-6 with MuJoCo's `frictionloss` made hard; with its defaults a stuck joint creeps by 3 mrad."""
+    mujoco = pytest.importorskip("mujoco")
+    from lxml import etree
+
+    from warpdyn.peers.peer import bare
+
+    plain = wd.load_robot("double_pendulum")
+    root = bare(plain.to_urdf())
+    options = etree.SubElement(etree.SubElement(root, "mujoco"), "compiler")
+    for name in ("fusestatic", "balanceinertia", "inertiafromgeom"):
+        options.set(name, "false")
+    text = etree.tostring(root, encoding="unicode")
+    dt, steps = 1e-3, 500
+    ends = []
+    for hard in (True, False):
+        robot = mujoco.MjModel.from_xml_string(text)
+        robot.opt.timestep, robot.opt.integrator = dt, mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+        robot.dof_frictionloss[:] = 2.0
+        if hard:
+            robot.dof_solref[:] = 2 * dt, 1.0
+            robot.dof_solimp[:] = 0.9999, 0.9999, 0.001, 0.5, 2
+        data = mujoco.MjData(robot)
+        data.qpos[:] = 2.0, 0.5
+        mujoco.mj_step(robot, data, nstep=steps)
+        ends.append((data.qpos.copy(), data.qvel.copy()))
+    rubbing = plain.with_friction(coulomb=2.0)
+    q, v = np.array([[2.0, 0.5]]), np.zeros((1, 2))
+    end = wd.step(rubbing, q, v, 0 * v, dt=dt, substeps=steps, sweeps=8, speed_guard=False)
+    assert np.allclose(end.q[0], ends[0][0], atol=1e-6) and abs(end.q[0, 1] - 0.5) < 1e-6
+    assert np.allclose(end.v[0], ends[0][1], atol=1e-5)
+    assert abs(ends[1][0][1] - 0.5) > 2e-3

@@ -1,0 +1,125 @@
+"""Soft contacts on plain numbers: the normal force, the cone, sticking, slipping, the air."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+from warpdyn.algebra.spatial import Vector
+from warpdyn.algorithms.simulation.soft_contact import UPWARDS, SoftSurface, hunt_crossley, power
+
+K, D, MU = 1e4, 200.0, 0.5
+SURFACE = SoftSurface([MU], K, D, 0.5, 0.5)
+CUBE = """<robot name="cube"><link name="b"><inertial><mass value="1"/><inertia ixx=".002" ixy="0"
+ixz="0" iyy=".002" iyz="0" izz=".002"/></inertial></link></robot>"""
+BOX = wd.load_urdf(CUBE, floating_base=True)
+CORNERS = [wd.ContactPoint("b", (x, y, -0.05), 0.0) for x in (-0.05, 0.05) for y in (-0.05, 0.05)]
+
+
+def pressed(height: float, velocity: tuple, deformation: tuple, normal: Vector = UPWARDS) -> tuple:
+    """Force and rate as arrays."""
+    force, rate = hunt_crossley(
+        height, Vector(*velocity), Vector(*deformation), normal, MU, SURFACE
+    )
+    return np.array([*force]), np.array([*rate])
+
+
+def test_the_normal_force_is_that_of_hunt_and_crossley() -> None:
+    """K δ^1.5 + D √δ δ', never pulling; none above the ground."""
+    depth = 0.004
+    for sinking in (0.0, 0.1, -0.05):
+        force, _ = pressed(-depth, (0, 0, -sinking), (0, 0, 0))
+        wanted = K * depth**1.5 + D * math.sqrt(depth) * sinking
+        assert force == pytest.approx([0.0, 0.0, wanted], rel=1e-9)
+    force, _ = pressed(-depth, (0.3, 0, 2.0), (0.1, 0, 0))
+    assert not force.any()
+    for height in (0.0, 0.1):
+        force, rate = pressed(height, (1.0, 0, -1.0), (1e-3, 2e-3, -3e-3))
+        assert not force.any()
+        assert rate == pytest.approx(np.array([-1e-3, -2e-3, 3e-3]) * K / D, rel=1e-12)
+
+
+def test_a_point_sticks_within_the_cone_and_slips_along_it() -> None:
+    """Sticking, the deformation follows the slip; slipping, the force is on the cone, against the
+    deformation and the slip, and changes the deformation no more than the damper gives way."""
+    depth = 0.004
+    spring, damper = K * depth**0.5, D * depth**0.5
+    normal = K * depth**1.5
+    force, rate = pressed(-depth, (0.001, 0, 0), (1e-4, 0, 2e-4))
+    assert force == pytest.approx([-(spring * 1e-4 + damper * 0.001), 0, normal], rel=1e-9)
+    assert rate == pytest.approx([0.001, 0, -2e-4 * K / D], rel=1e-9)
+    force, rate = pressed(-depth, (0.4, 0.3, 0), (0.01, 0, 0))
+    held = -np.array([spring * 0.01 + damper * 0.4, damper * 0.3])
+    assert np.hypot(*force[:2]) == pytest.approx(MU * normal, rel=1e-9)
+    assert force[:2] / np.hypot(*force[:2]) == pytest.approx(held / np.hypot(*held), rel=1e-9)
+    assert rate[:2] == pytest.approx(-(force[:2] + spring * np.array([0.01, 0])) / damper, rel=1e-9)
+
+
+def test_forces_turn_with_the_normal() -> None:
+    """On a slope all is as on the flat, turned."""
+    turn = np.array([[0.8, 0.0, 0.6], [0.0, 1.0, 0.0], [-0.6, 0.0, 0.8]])
+    for velocity, deformation in (
+        ((0.4, 0.3, -0.1), (0.01, 0, 0.002)),
+        ((0.001, 0, 0), (1e-4, 0, 0)),
+    ):
+        flat = pressed(-0.004, velocity, deformation)
+        there = pressed(
+            *(-0.004, tuple(turn @ velocity), tuple(turn @ deformation), Vector(*turn[:, 2]))
+        )
+        for x, y in zip(flat, there, strict=True):
+            assert turn @ x == pytest.approx(y, abs=1e-12)
+
+
+def test_friction_and_dampers_take_power() -> None:
+    """Over random states: the cone holds; beside what springs store, no state gives power back."""
+    draw = np.random.default_rng(0)
+    for _ in range(300):
+        depth = draw.uniform(1e-4, 0.02)
+        v, m = draw.normal(scale=0.5, size=3), draw.normal(scale=0.01, size=3)
+        force, rate = pressed(-depth, tuple(v), tuple(m))
+        assert np.hypot(*force[:2]) <= MU * force[2] * (1 + 1e-12)
+        stored = K * depth**0.5 * (m[:2] @ rate[:2])  # rate of the tangential springs' energy
+        assert force[:2] @ v[:2] + stored <= 1e-9
+
+
+@pytest.mark.parametrize("exponent", [0.0, 0.5, 1.0, 1.5, 2.0, 0.3, 3.9, 4.0])
+def test_powers_are_powers(exponent: float) -> None:
+    for x in (1e-9, 0.01, 2.0):
+        assert power(x, exponent) == pytest.approx(x**exponent, rel=1e-12)
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit", "heun", "rk4"])
+def test_a_box_comes_to_rest_at_the_depth_that_carries_it(integrator: str) -> None:
+    """K δ^1.5 = m g / 4 in every integrator; and it stays where friction holds it."""
+    q, v = np.array([0, 0, 0.049, 0, 0, 0, 1.0]), np.array([0.05, 0, 0, 0, 0, 0])
+    end = wd.Step(
+        *wd.oracle(
+            *(wd.step, BOX, q, v, np.zeros(6)),
+            **{"points": CORNERS, "ground": wd.SoftGround(MU, K, D), "dt": 1e-3},
+            **{"integrator": integrator, "substeps": 700},
+        )
+    )
+    depth = (9.81 / 4 / K) ** (2 / 3)
+    assert 0.05 - end.q[2] == pytest.approx(depth, rel=1e-3)
+    assert end.forces[:, 2] == pytest.approx(9.81 / 4, rel=1e-3)
+    assert np.abs(end.v).max() < 1e-3 and 0 < end.q[0] < 0.01
+
+
+def test_a_box_slides_on_a_slope_as_coulomb_says() -> None:
+    """30 degrees, friction 0.5, once the ground has given way: g (sin - mu cos)."""
+    gravity = (9.81 * 0.5, 0.0, -9.81 * math.sqrt(0.75))
+    depth = (9.81 * math.sqrt(0.75) / 4 / K) ** (2 / 3)
+    low = [wd.ContactPoint("b", (x, y, 0.0), 0.0) for x in (-0.05, 0.05) for y in (-0.05, 0.05)]
+    options = {"points": low, "ground": wd.SoftGround(MU, K, D), "gravity": gravity, "dt": 1e-3}
+    q, v, m = np.array([0, 0, -depth, 0, 0, 0, 1.0]), np.zeros(6), np.zeros((4, 3))
+    speeds = []
+    for _ in range(2):
+        q, v, m, *_ = wd.oracle(
+            *(wd.step, BOX, q, v, np.zeros(6)),
+            **{**options, "deformation": m, "integrator": "heun", "substeps": 250},
+        )
+        speeds.append(v[0])
+    assert speeds[1] - speeds[0] == pytest.approx(9.81 * (0.5 - MU * math.sqrt(0.75)) / 4, rel=1e-3)

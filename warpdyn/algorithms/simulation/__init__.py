@@ -1,0 +1,1 @@
+"""One step of a robot on the ground: contacts, joint constraints and integrators."""

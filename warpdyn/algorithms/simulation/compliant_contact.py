@@ -1,0 +1,183 @@
+"""Compliant contacts with Coulomb friction, as constraints of the sweeps.
+
+The regularised contact of SAP (Castro, Permenter and Han, An unconstrained convex formulation of
+compliant contact, IEEE T-RO 39, 2023, arXiv 2110.10107): implicit in the normal and the tangential
+direction, so that stiffness does not bound the step, with Coulomb's cone, at the level of
+velocities.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from ...algebra.scalar import Scalar, maximum, minimum, rsqrt, select_less
+from ...algebra.spatial import Vector
+from .constraint_sweeps import ConstraintRows, RowVelocities, is_zero
+from .contact_rows import PointContact
+
+NEAR_RIGID = 1.0 / (4.0 * math.pi**2)
+"""Least compliance of a contact, of its inverse mass w: SAP's beta² / (4 pi²) with beta = 1, section
+V.B. It makes stiffness above 4 pi² / (w h²) inert."""
+
+STICTION = 1e-4
+"""Compliance of sticking, of w: SAP's sigma, a tenth of what they take. A standing robot creeps in
+proportion to it: a quadruped by 0.4 mm a minute; sweeps leave no more undone than with theirs."""
+
+REBOUND = 2.0 * 9.81
+"""A point that comes at this times h or faster rebounds [m/s²]: what lies comes at 9.81 h."""
+
+SMALL = 1e-20
+"""Squared impulse beside which a tangential impulse is none [N² s²]."""
+
+
+class Surface(NamedTuple):
+    """What the contacts of one environment are made of.
+
+    `friction`: coefficient of each point. `stiffness` k [N/m]; `dissipation` tau_d [s], acts inside
+    the ground only: above it a foot would be caught in the air. `push_out`: the largest speed at
+    which a point is pushed out of the ground [m/s]. `restitution`: the part of its normal velocity
+    with which each point leaves after an impact (Newton); None: no rebounds.
+    """
+
+    friction: Sequence[Scalar]
+    stiffness: Scalar
+    dissipation: Scalar
+    push_out: Scalar
+    restitution: Sequence[Scalar] | None = None
+
+
+@dataclass(frozen=True)
+class CompliantContact:
+    """A contact with the numbers that a sweep needs.
+
+    `normal_share`: 1 / (G_nn + R_n). `tangent_share`: 1 / (max(G_xx, G_yy) + R_t). `target`: v^_n, the
+    normal velocity at which it presses no more [m/s].
+    """
+
+    contact: PointContact
+    friction: Scalar
+    G_nn: Scalar
+    R_n: Scalar
+    R_t: Scalar
+    normal_share: Scalar
+    tangent_share: Scalar
+    target: Scalar
+
+    size = 3
+
+    @property
+    def touches(self) -> list[int]:
+        """The rows of its normal impulse, and of the tangential one."""
+        units = ([0.0, 0.0, 1.0], [1.0, 1.0, 0.0])
+        return [row for unit in units for row, x in self.on_rows(unit) if not is_zero(x)]
+
+    def on_rows(self, impulse: Sequence[Scalar]) -> Iterator[tuple[int, Scalar]]:
+        """An impulse in the world's axes on the point's rows."""
+        for k, x in enumerate(self.contact.on_rows(Vector(*impulse))):
+            yield self.contact.first + k, x
+
+    def updated(
+        self, before: Sequence[Scalar], seen: RowVelocities
+    ) -> tuple[list[Scalar], RowVelocities]:
+        """First the normal impulse, then friction within the cone of the new one."""
+        x, y, n = before
+        v = self._velocity(seen)
+        pressed = maximum(n - (v.z - self.target + self.R_n * n) * self.normal_share, 0.0)
+        seen = self._pushed([0.0, 0.0, pressed - n], seen)
+        v = self._velocity(seen)
+        along = x - (v.x + self.R_t * x) * self.tangent_share
+        across = y - (v.y + self.R_t * y) * self.tangent_share
+        length = rsqrt(along * along + across * across + SMALL)
+        share = minimum(self.friction * pressed * length, 1.0)
+        along, across = along * share, across * share
+        return [along, across, pressed], self._pushed([along - x, across - y, 0.0], seen)
+
+    def _velocity(self, seen: RowVelocities) -> Vector:
+        """That of the point."""
+        first = self.contact.first
+        mine = seen[first : first + self.contact.rows]
+        return replace(self.contact, first=0).velocity(mine)
+
+    def _pushed(self, impulse: Sequence[Scalar], seen: RowVelocities) -> RowVelocities:
+        """Velocities after an impulse at the point."""
+        for row, x in self.on_rows(impulse):
+            if not is_zero(x):
+                seen = seen.pushed(row, x)
+        return seen
+
+
+def compliant_contacts(
+    contacts: Sequence[PointContact],
+    surface: Surface,
+    rows: ConstraintRows,
+    v: Sequence[Scalar],
+    free: Sequence[Scalar],
+    h: float,
+) -> list[CompliantContact]:
+    """Compliances and target velocities of points: SAP sections IV.B and V.
+
+    `v`: the velocity before the step; `free`: after it, without constraints.
+    """
+    found = [
+        _compliant(contact, mu * contact.friction, surface, rows, h)
+        for contact, mu in zip(contacts, surface.friction, strict=True)
+    ]
+    if surface.restitution is None:
+        return found
+    before, free = rows.of(v), rows.of(free)
+    return [
+        _rebounding(each, e, each.contact.velocity(before).z, each.contact.velocity(free).z, h)
+        for each, e in zip(found, surface.restitution, strict=True)
+    ]
+
+
+def _compliant(
+    contact: PointContact, friction: Scalar, surface: Surface, rows: ConstraintRows, h: float
+) -> CompliantContact:
+    xx, yy, zz = (_entry(contact, rows, axis) for axis in range(3))
+    w = (xx + yy + zz) * (1.0 / 3.0)
+    inside = 1.0 / (h + surface.dissipation)
+    stiff = 1.0 / (h * surface.stiffness)
+    rate = select_less(contact.height, 0.0, inside, 1.0 / h)
+    soft = stiff * rate
+    R_n, R_t = maximum(soft, w * NEAR_RIGID), w * STICTION
+    return CompliantContact(
+        contact=contact,
+        friction=friction,
+        G_nn=zz,
+        R_n=R_n,
+        R_t=R_t,
+        normal_share=1.0 / (zz + R_n),
+        tangent_share=1.0 / (maximum(xx, yy) + R_t),
+        target=-maximum(contact.height * rate, -surface.push_out),
+    )
+
+
+def _rebounding(
+    contact: CompliantContact, restitution: Scalar, before: Scalar, free: Scalar, h: float
+) -> CompliantContact:
+    """The contact where it rebounds: one that came fast, and would press in this step, leaves at its
+    part of the speed, without compliance. Normal velocities before the step and after it."""
+    leaves = select_less(before, -REBOUND * h, -before * restitution, 0.0)
+    leaves = select_less(free, contact.target, leaves, 0.0)
+    R_n = select_less(0.0, leaves, 0.0, contact.R_n)
+    return replace(
+        contact,
+        R_n=R_n,
+        normal_share=1.0 / (contact.G_nn + R_n),
+        target=select_less(0.0, leaves, maximum(contact.target, leaves), contact.target),
+    )
+
+
+def _entry(contact: PointContact, rows: ConstraintRows, axis: int) -> Scalar:
+    """Velocity of a point along an axis for a unit impulse along it."""
+    unit = contact.on_rows(Vector(*(float(k == axis) for k in range(3))))
+    total: Scalar = 0.0
+    for i, a in enumerate(unit):
+        for j, b in enumerate(unit):
+            if not (is_zero(a) or is_zero(b)):
+                total = total + a * b * rows.response(contact.first + i, contact.first + j)
+    return total

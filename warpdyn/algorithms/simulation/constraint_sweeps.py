@@ -1,0 +1,239 @@
+"""Impulses of constraints at the level of velocities, by sweeps of block Gauss-Seidel.
+
+A constraint acts on rows J of velocities: a point that touches, on three rows or on the six of its
+body's twist; a joint, on its coordinate. One after the other each sets its own impulse so that its
+law holds at the velocities that all impulses leave. A fixed number of sweeps that begin at the last
+step's impulses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol, TypeAlias
+
+from ...algebra.linear import Factors, dot
+from ...algebra.scalar import Scalar, is_number, repeat
+
+WAITING = 1.5
+"""What a product along a path costs beside one of rows: sums along paths wait for each other. A
+quadruped on its feet takes 0.69 of the products along paths, and 1.11 of the time."""
+
+Matrix: TypeAlias = Sequence[Sequence[Scalar]]
+
+
+class RowVelocities(Protocol):
+    """Velocities of all rows, at the impulses so far."""
+
+    @property
+    def values(self) -> list[Scalar]:
+        """The numbers that go from one constraint to the next."""
+        ...
+
+    def at(self, values: list[Scalar]) -> RowVelocities:
+        """The same at other numbers."""
+        ...
+
+    def __getitem__(self, rows: slice) -> list[Scalar]:
+        """Velocities of some rows."""
+        ...
+
+    def pushed(self, row: int, impulse: Scalar) -> RowVelocities:
+        """Those after an impulse on a row."""
+        ...
+
+
+class Constraint(Protocol):
+    """One of the blocks that a sweep goes through."""
+
+    @property
+    def size(self) -> int:
+        """How many impulses it has."""
+        ...
+
+    @property
+    def touches(self) -> Sequence[int]:
+        """The rows that it reads and pushes in its turn, as often as it does."""
+        ...
+
+    def on_rows(self, impulse: Sequence[Scalar]) -> Iterator[tuple[int, Scalar]]:
+        """The rows that an impulse acts on, and how much of it on each."""
+        ...
+
+    def updated(
+        self, before: Sequence[Scalar], seen: RowVelocities
+    ) -> tuple[list[Scalar], RowVelocities]:
+        """Its impulse after its turn, and the velocities that it leaves."""
+        ...
+
+
+@dataclass(frozen=True)
+class ConstraintRows:
+    """Rows J of a step with M^ = Lᵀ D L: `Y` = L⁻ᵀ Jᵀ and `Z` = D⁻¹ Y, a row for each, which are zero
+    beyond each row's path to the root."""
+
+    J: Matrix
+    mass: Factors
+    Y: Matrix
+    Z: Matrix
+
+    def of(self, v: Sequence[Scalar]) -> list[Scalar]:
+        """J v."""
+        return [_sparse_dot(row, v) for row in self.J]
+
+    def response(self, a: int, b: int) -> Scalar:
+        """An entry of G = J M^⁻¹ Jᵀ: velocity of a row for a unit impulse on another."""
+        return _sparse_dot(self.Z[min(a, b)], self.Y[max(a, b)])
+
+    @cached_property
+    def G(self) -> Matrix:
+        """Velocities of rows for unit impulses on rows."""
+        G = [[0.0] * len(self.J) for _ in self.J]
+        for a in range(len(self.J)):
+            for b in range(a, len(self.J)):
+                G[a][b] = G[b][a] = self.response(a, b)  # type: ignore[assignment]
+        return G
+
+
+def rows_of(J: Matrix, mass: Factors) -> ConstraintRows:
+    """Rows with what the mass matrix makes of them."""
+    Y = [mass.transposed_solve(row) for row in J]
+    return ConstraintRows(J, mass, Y, [mass.scaled(y) for y in Y])
+
+
+@dataclass(frozen=True)
+class RowByRow:
+    """Velocities of rows, one number for each; an impulse moves all of them, by a column of G. The
+    shorter form for few rows: the feet of a robot."""
+
+    values: list[Scalar]
+    G: Matrix
+
+    def at(self, values: list[Scalar]) -> RowByRow:
+        """The same at other velocities."""
+        return replace(self, values=values)
+
+    def __getitem__(self, rows: slice) -> list[Scalar]:
+        """Velocities of some rows."""
+        return self.values[rows]
+
+    def pushed(self, row: int, impulse: Scalar) -> RowByRow:
+        """All rows after an impulse on one."""
+        return self.at([v + g[row] * impulse for v, g in zip(self.values, self.G, strict=True)])
+
+
+@dataclass(frozen=True)
+class AlongPaths:
+    """Velocities of rows as J v_free + Y s with s = Z l, a number for each coordinate; an impulse
+    moves those on its row's path to the root. The shorter form where many joints have rows."""
+
+    values: list[Scalar]
+    rows: ConstraintRows
+    free: Sequence[Scalar]
+
+    def at(self, values: list[Scalar]) -> AlongPaths:
+        """The same at another s."""
+        return replace(self, values=values)
+
+    def __getitem__(self, rows: slice) -> list[Scalar]:
+        """Velocities of some rows."""
+        return [
+            v + _sparse_dot(y, self.values)
+            for v, y in zip(self.free[rows], self.rows.Y[rows], strict=True)
+        ]
+
+    def pushed(self, row: int, impulse: Scalar) -> AlongPaths:
+        """The rows after an impulse on one."""
+        z = self.rows.Z[row]
+        return self.at(
+            [s if is_zero(e) else s + e * impulse for s, e in zip(self.values, z, strict=True)]
+        )
+
+
+def constraint_impulses(
+    rows: ConstraintRows,
+    constraints: Sequence[Constraint],
+    free: Sequence[Scalar],
+    warm: Sequence[Scalar],
+    sweeps: int,
+    along_paths: bool | None = None,
+) -> tuple[list[Scalar], list[Scalar]]:
+    """Impulses of the constraints, one after the other [N s, N m s], and the velocities v+ that they
+    leave.
+
+    `free`: velocity without constraints. `warm`: impulses to begin with. `along_paths`: the form in
+    which velocities of rows are kept; both are the same numbers, and None is the shorter one.
+    """
+    if along_paths is None:
+        along_paths = _shorter_along_paths(rows, constraints, sweeps)
+    count, unmoved = len(warm), rows.of(free)
+    begin: RowVelocities
+    if along_paths:
+        begin = AlongPaths(_on_coordinates(rows, constraints, warm), rows, unmoved)
+    else:
+        moved = _on_all_rows(constraints, warm, len(rows.J))
+        begin = RowByRow(
+            [v + _sparse_dot(g, moved) for v, g in zip(unmoved, rows.G, strict=True)], rows.G
+        )
+
+    def sweep(state: list[Scalar]) -> list[Scalar]:
+        impulses, first = list(state[:count]), 0
+        seen: RowVelocities = begin.at(list(state[count:]))
+        for constraint in constraints:
+            mine = slice(first, first + constraint.size)
+            impulses[mine], seen = constraint.updated(impulses[mine], seen)
+            first = mine.stop
+        return [*impulses, *seen.values]
+
+    end = repeat(sweep, [*warm, *begin.values], sweeps)
+    impulses, values = end[:count], end[count:]
+    pushed = values if along_paths else _on_coordinates(rows, constraints, impulses)
+    after = rows.mass.solve(pushed)
+    return impulses, [v + dv for v, dv in zip(free, after, strict=True)]
+
+
+def _shorter_along_paths(
+    rows: ConstraintRows, constraints: Sequence[Constraint], sweeps: int
+) -> bool:
+    """Whether `AlongPaths` is shorter than `RowByRow`: two products for each entry of a touched row's
+    path, instead of one for each row, and no G."""
+    paths = [{k for k, y in enumerate(row) if not is_zero(y)} for row in rows.Y]
+    turns = [row for constraint in constraints for row in constraint.touches]
+    on_paths = sweeps * sum(2 * len(paths[row]) for row in turns)
+    of_G = sum(len(a & b) for i, a in enumerate(paths) for b in paths[i:])
+    return WAITING * on_paths < sweeps * len(turns) * len(paths) + of_G + len(paths) ** 2
+
+
+def _on_coordinates(
+    rows: ConstraintRows, constraints: Sequence[Constraint], impulses: Sequence[Scalar]
+) -> list[Scalar]:
+    """s = Z l of all impulses: what L (v+ - v_free) is."""
+    total: list[Scalar] = [0.0] * len(rows.mass.reciprocal)
+    for z, x in zip(rows.Z, _on_all_rows(constraints, impulses, len(rows.J)), strict=True):
+        total = [s if is_zero(e) else s + e * x for s, e in zip(total, z, strict=True)]
+    return total
+
+
+def _on_all_rows(
+    constraints: Sequence[Constraint], impulses: Sequence[Scalar], rows: int
+) -> list[Scalar]:
+    """Impulses of all constraints as one vector over the rows."""
+    total: list[Scalar] = [0.0] * rows
+    first = 0
+    for constraint in constraints:
+        for row, x in constraint.on_rows(impulses[first : first + constraint.size]):
+            total[row] = total[row] + x
+        first += constraint.size
+    return total
+
+
+def _sparse_dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    """Sum of a_i b_i over entries that are not known to be zero."""
+    pairs = [(x, y) for x, y in zip(a, b, strict=True) if not (is_zero(x) or is_zero(y))]
+    return dot([x for x, _ in pairs], [y for _, y in pairs])
+
+
+def is_zero(x: Scalar) -> bool:
+    """Whether it is known to be zero."""
+    return is_number(x) and x == 0.0

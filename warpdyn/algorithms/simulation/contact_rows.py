@@ -1,0 +1,209 @@
+"""Where points of a robot touch the ground, and how their velocities follow from v: contact
+Jacobians, body by body.
+
+A point is the centre of a sphere fixed in a link; it touches where its sphere is lowest against the
+ground: the plane z = 0 of the world, or a terrain, of which it sees the plane that is tangent to it
+below the centre.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ...algebra.rotations import IDENTITY, ZERO, Rotation, as_matrix
+from ...algebra.scalar import Scalar
+from ...algebra.spatial import Motion, Placement, Vector
+from ...model.tree import WORLD, Tree
+from ..frames import body_placements, path_beyond
+from .uneven_ground import Terrain
+
+UPWARDS = Vector(0.0, 0.0, 1.0)
+"""The world's z axis."""
+
+SHARED_FROM = 3
+"""Points of one body from which they share its twist: six rows instead of three for each point. A
+box of eight corners has rank six, and a foot of four points takes a sixth fewer operations."""
+
+
+class ContactPoint(NamedTuple):
+    """A sphere that may touch the ground: a link, the centre in its frame [m], the radius [m]."""
+
+    link: str
+    centre: tuple[float, float, float]
+    radius: float
+
+
+@dataclass(frozen=True)
+class PointContact:
+    """One point at a configuration.
+
+    `height`: of its lowest point above the ground, along the normal, negative inside [m]. `first`:
+    its first row. `arm`: from the origin of six rows to the point that touches, in the world's axes
+    [m]; None where it has three rows of its own. `axes`: from those of the contact, whose z is the
+    ground's normal, to the world's; None where these are the same. Three rows are in the contact's
+    axes, six in the world's. `friction`: the share of the coefficient where it touches.
+    """
+
+    height: Scalar
+    first: int
+    arm: Vector | None
+    axes: Rotation | None = None
+    friction: Scalar = 1.0
+
+    @property
+    def rows(self) -> int:
+        """How many rows it has, or shares."""
+        return 3 if self.arm is None else 6
+
+    def on_rows(self, impulse: Vector) -> list[Scalar]:
+        """What an impulse at the point, in the contact's axes, is on its rows: itself, and its
+        moment where there are six."""
+        if self.arm is None:
+            return [*impulse]
+        impulse = self.to_world(impulse)
+        return [*impulse, *self.arm.cross(impulse)]
+
+    def velocity(self, rows: Sequence[Scalar]) -> Vector:
+        """Velocity of the point of a vector over all rows, in the contact's axes."""
+        linear = Vector(*rows[self.first : self.first + 3])
+        if self.arm is None:
+            return linear
+        return self.from_world(
+            linear + Vector(*rows[self.first + 3 : self.first + 6]).cross(self.arm)
+        )
+
+    def to_world(self, u: Vector) -> Vector:
+        """A vector in the contact's axes, in the world's."""
+        return u if self.axes is None else self.axes.to_parent(u)
+
+    def from_world(self, u: Vector) -> Vector:
+        """A vector in the world's axes, in the contact's."""
+        return u if self.axes is None else self.axes.to_child(u)
+
+
+def contact_rows(
+    tree: Tree,
+    q: Sequence[Scalar],
+    points: Sequence[ContactPoint],
+    terrain: Terrain | None = None,
+) -> tuple[list[PointContact], list[list[Scalar]]]:
+    """The points at a configuration, and the rows J of their velocities.
+
+    Rows of what a free root carries are computed in the root's axes, where most of them are
+    shortest, and turned at the end. RBDA section 3.3.
+    """
+    by_body: dict[int, list[int]] = {}
+    for n, point in enumerate(points):
+        by_body.setdefault(tree.frames[point.link].body, []).append(n)
+    roots = {body: _root(tree, body) for body in by_body}
+    origins = {root: _origin(tree, q, root) for root in dict.fromkeys(roots.values())}
+    carried = {root: [body for body in by_body if roots[body] == root] for root in origins}
+    placements = {root: body_placements(tree, q, carried[root], root) for root in origins}
+    contacts: dict[int, PointContact] = {}
+    rows: list[list[Scalar]] = []
+    for body, members in by_body.items():
+        base = roots[body]
+        X, (turn, origin, up) = placements[base], origins[base]
+        shares = len(members) >= SHARED_FROM
+        first = len(rows)
+        if shares:
+            rows += _rows(tree, X, body, base, X[body].p, turn, angular=True)
+        for n in members:
+            frame = tree.frames[points[n].link]
+            inside = frame.placement.point_to_parent(Vector(*points[n].centre))
+            centre = X[body].point_to_parent(inside)
+            axes, normal, to_contact = None, up, turn
+            share: Scalar = 1.0
+            if terrain is None:
+                height = up.dot(centre) + origin.z - points[n].radius
+            else:
+                at = turn.to_parent(centre) + origin
+                patch = terrain.below(at.x, at.y)
+                axes, share = patch.axes(), patch.friction
+                ahead, _, normal = axes.matrix.T.rows
+                ahead, normal = turn.to_child(ahead), turn.to_child(normal)
+                to_contact = Rotation((ahead, normal.cross(ahead), normal))
+                height = (at.z - patch.height) * axes.matrix.rows[2].z - points[n].radius
+            touching = centre - normal * points[n].radius
+            if shares:
+                arm = turn.to_parent(touching - X[body].p)
+                contacts[n] = PointContact(height, first, arm, axes, share)
+            else:
+                contacts[n] = PointContact(height, len(rows), None, axes, share)
+                rows += _rows(tree, X, body, base, touching, to_contact, angular=False)
+    return [contacts[n] for n in range(len(points))], rows
+
+
+def in_contact_axes(contacts: Sequence[PointContact], impulses: Sequence[Scalar]) -> list[Scalar]:
+    """Impulses on points in the world's axes, 3 each, in those of the contacts."""
+    each = zip(contacts, _by_point(impulses), strict=True)
+    return [x for contact, impulse in each for x in contact.from_world(impulse)]
+
+
+def in_world_axes(contacts: Sequence[PointContact], impulses: Sequence[Scalar]) -> list[Scalar]:
+    """Impulses on points in the axes of the contacts, 3 each, in the world's."""
+    each = zip(contacts, _by_point(impulses), strict=True)
+    return [x for contact, impulse in each for x in contact.to_world(impulse)]
+
+
+def _by_point(impulses: Sequence[Scalar]) -> list[Vector]:
+    return [Vector(*impulses[k : k + 3]) for k in range(0, len(impulses), 3)]
+
+
+def _root(tree: Tree, body: int) -> int:
+    """The body in whose axes the rows of a body are computed: the free root that carries it, or the
+    world."""
+    first = tree.path(body)[:1]
+    return first[0] if first and first[0] in free_roots(tree) else WORLD
+
+
+def _origin(tree: Tree, q: Sequence[Scalar], root: int) -> tuple[Rotation, Vector, Vector]:
+    """Rotation of a root's axes to the world's, its origin, and upwards in its axes."""
+    if root == WORLD:
+        return IDENTITY, ZERO, UPWARDS
+    X = tree.bodies[root].placement(q)
+    turn = as_matrix(X.R)
+    return turn, X.p, turn.to_child(UPWARDS)
+
+
+def free_base(tree: Tree) -> bool:
+    """Whether the whole robot moves freely: its first body is the base, and no link is fixed in the
+    world."""
+    fixed = any(frame.body == WORLD for frame in tree.frames.values())
+    return free_roots(tree)[:1] == [0] and not fixed
+
+
+def free_roots(tree: Tree) -> list[int]:
+    """Bodies that move freely in the world, each with a twist in its own axes as velocity: the free
+    base, or those of free joints on the world."""
+    return [i for i, body in enumerate(tree.bodies) if body.parent == WORLD and body.kind.nv == 6]
+
+
+def _rows(
+    tree: Tree,
+    X: dict[int, Placement],
+    body: int,
+    base: int,
+    origin: Vector,
+    turn: Rotation,
+    angular: bool,
+) -> list[list[Scalar]]:
+    """Rows of the velocity of a body's point at `origin`, and of its angular velocity."""
+    columns = [
+        (k, Placement(X[i].R, X[i].p - origin).motion_to_parent(S))
+        for i in path_beyond(tree, body, base)
+        for k, S in tree.bodies[i].subspace
+    ]
+    if base != WORLD:
+        for k, S in tree.bodies[base].subspace:
+            columns.append((k, Motion(S.linear + S.angular.cross(origin), S.angular)))
+    rows: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(6 if angular else 3)]
+    for k, motion in columns:
+        parts = [*turn.to_parent(motion.linear)]
+        if angular:
+            parts += turn.to_parent(motion.angular)
+        for row, x in zip(rows, parts, strict=True):
+            row[k] = row[k] + x
+    return rows

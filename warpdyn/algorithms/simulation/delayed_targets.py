@@ -1,0 +1,69 @@
+"""Targets that reach the drives some steps after they are set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...algebra.scalar import Scalar, minimum, select_less
+
+
+@dataclass(frozen=True)
+class DelayedTargets:
+    """Targets of one launch: those `before` in its steps 0, 1 .. less than `until`, then those
+    `after`."""
+
+    before: Sequence[Scalar]
+    after: Sequence[Scalar]
+    until: Scalar
+
+    def at(self, step: Scalar) -> list[Scalar]:
+        """Targets of a step of the launch."""
+        return [
+            select_less(step, self.until, x, y)
+            for x, y in zip(self.before, self.after, strict=True)
+        ]
+
+
+def delayed_targets(
+    targets: Sequence[Scalar],
+    earlier: Sequence[Sequence[Scalar]],
+    latency: Scalar,
+    substeps: int,
+) -> DelayedTargets:
+    """What drives see in a launch of `substeps` steps, `latency` steps after it was set.
+
+    `earlier`: targets of the launches before, the last one first; a longer latency counts as what
+    they reach back.
+    """
+    launches = [targets, *earlier]
+    latency = minimum(latency, float(substeps * len(earlier)))
+    seen = DelayedTargets(targets, targets, 0.0)
+    # n steps reach into the launch ceil(n / substeps) ago, and leave it n - substeps (that - 1)
+    # steps after this one's beginning.
+    for back in range(1, len(launches)):
+        over = latency - float(substeps * (back - 1))
+        seen = DelayedTargets(
+            _where_positive(over, launches[back], seen.before),
+            _where_positive(over, launches[back - 1], seen.after),
+            select_less(0.0, over, over, seen.until),
+        )
+    return seen
+
+
+def _where_positive(x: Scalar, then: Sequence[Scalar], otherwise: Sequence[Scalar]) -> list[Scalar]:
+    return [select_less(0.0, x, a, b) for a, b in zip(then, otherwise, strict=True)]
+
+
+def shifted(
+    targets: Sequence[Scalar], earlier: Sequence[Sequence[Scalar]]
+) -> list[Sequence[Scalar]]:
+    """The earlier targets of the next launch."""
+    return [targets, *earlier][: len(earlier)]
+
+
+def from_the_beginning(
+    targets: Sequence[Scalar], earlier: Sequence[Sequence[Scalar]], time: Scalar
+) -> list[list[Scalar]]:
+    """Earlier targets; where no time has passed, those of now, as if they had been there before."""
+    return [_where_positive(time, each, targets) for each in earlier]

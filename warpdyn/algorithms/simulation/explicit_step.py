@@ -1,0 +1,84 @@
+"""One step of a simulation by an explicit Runge-Kutta method on the configuration's manifold.
+
+Runge-Kutta of Munthe-Kaas (Iserles, Munthe-Kaas, Nørsett, Zanna, Lie-group methods, Acta Numerica
+2000, algorithm 3.2): the unknown is the tangent step u with q(t) = q ⊕ u(t), so that quaternions stay
+unit and joints of every kind keep the method's order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ...algebra.scalar import Scalar, repeat, select_less
+from ...model.tree import Tree
+from ..manifold import integrate, tangent_rate
+from .implicit_forces import Drive
+from .semi_implicit_step import Scene, StepState
+from .smooth_dynamics import smooth_dynamics
+from .soft_contact import SoftSurface
+from .uneven_ground import Terrain
+
+STAGES = {
+    "heun": ((0.0, 1.0), (1 / 2, 1 / 2)),
+    "rk4": ((0.0, 1 / 2, 1 / 2, 1.0), (1 / 6, 1 / 3, 1 / 3, 1 / 6)),
+}
+"""Coefficients of the methods: c, how far along the last stage's slope each stage is taken, of h; b, what
+each counts in the mean slope (Hairer, Nørsett, Wanner, Solving Ordinary Differential Equations I,
+tables II.1.1 and II.1.2)."""
+
+
+def explicit_step(
+    tree: Tree,
+    state: StepState,
+    tau: Sequence[Scalar],
+    drive: Drive | None,
+    soft: SoftSurface | None,
+    terrain: Terrain | None,
+    scene: Scene,
+    gravity: Sequence[Scalar],
+    f_ext: Mapping[str, Sequence[Scalar]],
+) -> tuple[StepState, list[Scalar], list[Scalar]]:
+    """The state after h = `scene.dt` seconds, whose third part are the points' deformations; what
+    the drives applied, nv, and the forces on the points, 3 each: means of the stages, by their
+    weights.
+
+        k_i = (tangent_rate(u_i, v_i), a_i, m'_i)  at  (q ⊕ u_i, v + h c_i a_(i-1), m + h c_i m'_(i-1)),
+        u_i = h c_i k_(i-1);    q+ = q ⊕ h Σ b_i k_i,   v+ = v + h Σ b_i a_i,   m+ = m + h Σ b_i m'_i
+    """
+    q, v, deformation, _ = state
+    reaches, weights = STAGES[scene.integrator]
+    nv, h, slopes = tree.nv, scene.dt, 2 * tree.nv + len(deformation)
+
+    def stage(numbers: list[Scalar]) -> list[Scalar]:
+        number, last, mean = numbers[0], numbers[1 : 1 + slopes], numbers[1 + slopes :]
+        step = [x * (_of_stage(number, reaches) * h) for x in last]
+        u, dv, dm = step[:nv], step[nv : 2 * nv], step[2 * nv :]
+        fast = [x + y for x, y in zip(v, dv, strict=True)]
+        strained = [x + y for x, y in zip(deformation, dm, strict=True)]
+        rates = smooth_dynamics(
+            *(tree, integrate(tree, q, u), fast, strained, tau, drive, soft, terrain, scene.points),
+            *(gravity, f_ext),
+        )
+        slope = [*tangent_rate(tree, u, fast), *rates.acceleration, *rates.deformation]
+        seen = [*slope, *rates.driven, *rates.forces]
+        weight = _of_stage(number, weights)
+        return [number + 1.0, *slope, *(m + x * weight for m, x in zip(mean, seen, strict=True))]
+
+    zeros = [0.0] * (slopes + nv + len(deformation))
+    mean = repeat(stage, [0.0, *zeros[:slopes], *zeros], len(reaches))[1 + slopes :]
+    step = [x * h for x in mean[:slopes]]
+    after = StepState(
+        integrate(tree, q, step[:nv]),
+        [x + y for x, y in zip(v, step[nv : 2 * nv], strict=True)],
+        [x + y for x, y in zip(deformation, step[2 * nv :], strict=True)],
+        [],
+    )
+    return after, mean[slopes : slopes + nv], mean[slopes + nv :]
+
+
+def _of_stage(number: Scalar, values: Sequence[float]) -> Scalar:
+    """The number of a stage that counts from 0."""
+    chosen: Scalar = values[-1]
+    for k in reversed(range(len(values) - 1)):
+        chosen = select_less(number, k + 0.5, values[k], chosen)
+    return chosen

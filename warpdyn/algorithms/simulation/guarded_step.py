@@ -1,0 +1,94 @@
+"""A launch of a simulation that goes on by itself: states that are not finite begin anew, targets come
+late, sensors measure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from ...algebra.scalar import Scalar, absolute, floor, select_less
+from ...model.tree import Tree
+from .delayed_targets import from_the_beginning, shifted
+from .imu import imu, mean_acceleration
+from .link_contact_forces import contact_flags, link_contact_forces
+from .semi_implicit_step import Scene
+from .substeps import launch
+
+INFINITE = float("inf")
+"""What every finite number is less than."""
+
+
+class Measured(NamedTuple):
+    """Links with an IMU, links whose contact forces are summed up, and the force from which a point
+    or a link is touched [N]."""
+
+    units: tuple[str, ...]
+    links: tuple[str, ...]
+    threshold: float
+
+
+def guarded_step(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    start: Sequence[Scalar],
+    time: Sequence[Scalar],
+    failures: Sequence[Scalar],
+    *more: Sequence,
+    scene: Scene,
+    sensors: Measured | None,
+    gravity: Sequence[Scalar],
+    f_ext: Mapping[str, Sequence[Scalar]],
+) -> tuple[list, ...]:
+    """`substeps`, the time since the beginning [s], and how often it failed: a state that is
+    not finite becomes `start` (nq), at rest, and counts; what targets were, where they are late;
+    and what `sensors` measure: IMUs, points touched, forces, links touched."""
+    named = dict(zip(scene.arrays, more, strict=True))
+    launches: list[list] = []
+    if "latency" in named:
+        targets, earlier = named["targets"], named["earlier_targets"]
+        named["earlier_targets"] = from_the_beginning(targets, earlier, time[0])
+        launches = [shifted(targets, named["earlier_targets"])]
+    units = sensors.units if sensors is not None else ()
+    (q, v, impulses, forces, *of_joints), before = launch(
+        tree, q, v, tau, [*named.values()], scene, gravity, f_ext, keep=bool(units)
+    )
+    size: Scalar = 0.0
+    for x in (*q, *v):
+        size = size + absolute(x)
+
+    def if_finite(x: Scalar, otherwise: Scalar) -> Scalar:
+        return select_less(size, INFINITE, x, otherwise)
+
+    def kept(rows: list) -> list:
+        return [[if_finite(x, 0.0) for x in row] for row in rows]
+
+    pressed = kept(forces)
+    results = (
+        [if_finite(x, y) for x, y in zip(q, start, strict=True)],
+        [if_finite(x, 0.0) for x in v],
+        kept(impulses),
+        pressed,
+        *kept(of_joints),
+        [if_finite(_one_later(time[0], scene.dt * scene.substeps), 0.0)],
+        [failures[0] + if_finite(0.0, 1.0)],
+        *launches,
+    )
+    if sensors is None:
+        return results
+    a = mean_acceleration(tree, before, (q, v), scene.dt) if units else []
+    readings = imu(tree, q, v, a, gravity, f_ext, frames=units)
+    by_link = link_contact_forces(
+        tree, q, forces, points=scene.points, frames=sensors.links, reference="local_world_aligned"
+    )
+    touched = [
+        contact_flags(tree, pressed, points=scene.points, links=each, threshold=sensors.threshold)
+        for each in (None, sensors.links)
+    ]
+    return (*results, kept(readings), touched[0], kept(by_link), touched[1])
+
+
+def _one_later(time: Scalar, seconds: float) -> Scalar:
+    """The time after one more launch: their number times `seconds`, which no rounding adds up in."""
+    return (floor(time * (1.0 / seconds) + 0.5) + 1.0) * seconds

@@ -1,0 +1,104 @@
+"""Dry friction and stops of joints as constraints: one row, the joint's own velocity.
+
+Dry friction holds a joint with up to its torque, exactly, and slides at that torque; a stop lets it
+go to its limit and no further. Both are one law of the velocity, so that one impulse does for both.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ...algebra.scalar import Scalar, maximum, minimum
+from .constraint_sweeps import ConstraintRows, RowVelocities, is_zero
+
+RETURN = 1.0
+"""Largest speed at which a stop brings back a joint that is beyond its limit [rad/s, m/s]."""
+
+
+class Bounds(NamedTuple):
+    """Where a joint stops: coordinates in v and q, and limits [rad, m]."""
+
+    v_index: int
+    q_index: int
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class JointRow:
+    """Friction and stops of one coordinate.
+
+    `response`: its velocity for a unit impulse. `friction`: the largest impulse of dry friction
+    [N s, N m s]. `lowest`, `highest`: the velocities at which stops begin to press; None where it
+    has none.
+    """
+
+    row: int
+    response: Scalar
+    friction: Scalar
+    lowest: Scalar | None
+    highest: Scalar | None
+
+    size = 1
+
+    @property
+    def touches(self) -> list[int]:
+        """Its row, once."""
+        return [self.row]
+
+    def on_rows(self, impulse: Sequence[Scalar]) -> Iterator[tuple[int, Scalar]]:
+        """All of it on the joint's row."""
+        yield self.row, impulse[0]
+
+    def updated(
+        self, before: Sequence[Scalar], seen: RowVelocities
+    ) -> tuple[list[Scalar], RowVelocities]:
+        """The impulse that leaves the velocity of the law: without it the joint has u; friction
+        takes what it can, up to all of it, and a stop what is then beyond its own velocity."""
+        (now,) = seen[self.row : self.row + 1]
+        v = now - self.response * before[0]
+        share = 1.0 / self.response
+        impulse: Scalar = 0.0
+        if not is_zero(self.friction):
+            impulse = maximum(minimum(-v * share, self.friction), -self.friction)
+            v = v + self.response * impulse
+        stopped = v
+        if self.highest is not None:
+            stopped = minimum(stopped, self.highest)
+        if self.lowest is not None:
+            stopped = maximum(stopped, self.lowest)
+        if stopped is not v:
+            impulse = impulse + (stopped - v) * share
+        return [impulse], seen.pushed(self.row, impulse - before[0])
+
+
+def joint_rows(
+    rows: ConstraintRows,
+    coordinates: Sequence[int],
+    friction: Mapping[int, Scalar],
+    bounds: Sequence[Bounds],
+    q: Sequence[Scalar],
+    h: float,
+) -> list[JointRow]:
+    """The constraints of coordinates of v, which have the last rows.
+
+    `friction`: by coordinate [N, N·m]. A stop presses beyond the speed at which the joint is at its
+    limit after the step; from beyond the limit it brings it back, at `RETURN` at most.
+    """
+    stops = {each.v_index: each for each in bounds}
+    found = []
+    for row, k in enumerate(coordinates, len(rows.J) - len(coordinates)):
+        lowest: Scalar | None = None
+        highest: Scalar | None = None
+        if k in stops:
+            x, stop = q[stops[k].q_index], stops[k]
+            if math.isfinite(stop.lower):
+                lowest = minimum((stop.lower - x) * (1.0 / h), RETURN)
+            if math.isfinite(stop.upper):
+                highest = maximum((stop.upper - x) * (1.0 / h), -RETURN)
+        most = friction.get(k, 0.0) * h
+        found.append(JointRow(row, rows.response(row, row), most, lowest, highest))
+    return found

@@ -1,0 +1,169 @@
+"""One step of a simulation: semi-implicit Euler with implicit joint effects, drives and contacts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from ...algebra.linear import Factors, factorise
+from ...algebra.scalar import Scalar, maximum, minimum
+from ...algebra.spatial import Vector
+from ...model.tree import Tree
+from ..crba import crba
+from ..orientation_springs import sprung_bodies
+from ..passive_forces import (
+    dry_friction,
+    passive_force_derivatives,
+    passive_forces,
+    without_dry_friction,
+    without_passive_forces,
+)
+from ..rnea import rnea
+from .compliant_contact import Surface, compliant_contacts
+from .constraint_sweeps import Constraint, constraint_impulses, rows_of
+from .contact_rows import ContactPoint, contact_rows, free_roots, in_contact_axes, in_world_axes
+from .implicit_forces import Drive, ImplicitForce, Stop, drive_forces, guard_forces, stop_forces
+from .joint_rows import Bounds, joint_rows
+from .soft_contact import SoftSurface, soft_forces
+from .step_along import step_along
+from .uneven_ground import Terrain
+
+LARGEST_TURN = 0.25
+"""What a base may turn in a step, about each axis, for products of its spin to be taken whole [rad]:
+beyond it joints would feed on them. (The base itself would not: `base_step`.)"""
+
+
+class StepState(NamedTuple):
+    """Configuration, velocity, what contacts hand on, the impulses of the last step [N s] or on soft
+    ground the deformations [m], and the impulses of joint rows [N s, N m s]."""
+
+    q: list[Scalar]
+    v: list[Scalar]
+    impulses: list[Scalar]
+    joint_impulses: list[Scalar]
+
+
+class Scene(NamedTuple):
+    """What of a simulation is constant: a part of the program.
+
+    `arrays`: names of the inputs after q, v and tau: "impulses", those of `Surface`, of `Drive`, of
+    a terrain. `guarded`: products of velocities are bounded; `speed_limits`: of coordinates that have
+    one [rad/s, m/s], beyond which they are damped too. `stops`: of joints without springs of their
+    own. `joint_rows`: coordinates of v with dry friction or with `bounds`, limits that are rows.
+    `exponents`: p and q of soft ground.
+    """
+
+    arrays: tuple[str, ...]
+    points: tuple[ContactPoint, ...]
+    guarded: bool
+    speed_limits: tuple[tuple[int, float], ...]
+    stops: tuple[Stop, ...]
+    dt: float
+    substeps: int
+    sweeps: int
+    joint_rows: tuple[int, ...] = ()
+    bounds: tuple[Bounds, ...] = ()
+    integrator: str = "semi_implicit"
+    exponents: tuple[float, float] = (0.5, 0.5)
+
+
+def semi_implicit_step(
+    tree: Tree,
+    state: StepState,
+    tau: Sequence[Scalar],
+    drive: Drive | None,
+    surface: Surface | None,
+    soft: SoftSurface | None,
+    terrain: Terrain | None,
+    scene: Scene,
+    gravity: Sequence[Scalar],
+    f_ext: Mapping[str, Sequence[Scalar]],
+) -> tuple[StepState, list[Scalar], list[Scalar]]:
+    """The state after h = `scene.dt` seconds; what the drives applied: nv, zero without; and the
+    forces of soft ground on the points, 3 each [N].
+
+        M^ v_free = M^ v + h (tau - bias - effects),   M^ = M + diag(h b + h² k)
+        v+ = v_free + M^⁻¹ Jᵀ l,    q+ = q ⊕ h v+
+
+    with b and k the slopes of joint effects and drives by v and q, which makes them implicit. The
+    acceleration of free bodies in the bias is -ω × v: then v_free, J and v+ are in the axes that they
+    have at the beginning, fixed in the world, and a single body flies straight; after the step the
+    twists are turned into the new axes.
+    """
+    q, v, h = state.q, state.v, scene.dt
+    at_rest: list[Scalar] = [0.0] * tree.nv
+    seen = _bounded(tree, v, scene)
+    for i in free_roots(tree):
+        k = tree.bodies[i].v_index[0]
+        at_rest[k : k + 3] = -(Vector(*seen[k + 3 : k + 6]).cross(Vector(*seen[k : k + 3])))
+    bias = rnea(without_passive_forces(tree), q, seen, at_rest, gravity, f_ext)
+    H = [list(row) for row in crba(tree, q)]
+    smooth = without_dry_friction(tree)
+    taken = passive_forces(smooth, q, v, gravity)
+    push = [t - b - e for t, b, e in zip(tau, bias, taken, strict=True)]
+    inertia = {k: H[k][k] for k, _ in scene.speed_limits}
+    driven = drive_forces(tree, q, v, drive) if drive is not None else []
+    guards = guard_forces(v, scene.speed_limits, inertia, h)
+    passive = [ImplicitForce(k, 0.0, *by) for k, *by in passive_force_derivatives(tree, q, v)]
+    for body in sprung_bodies(tree):
+        by = zip(body.v_index, body.effects, strict=True)
+        passive += [ImplicitForce(k, 0.0, effects.spring, 0.0) for k, effects in by]
+    for k, force, by_q, by_v in (*guards, *passive, *stop_forces(q, scene.stops), *driven):
+        H[k][k] = H[k][k] + (by_v * h + by_q * (h * h))
+        push[k] = push[k] + force - by_q * v[k] * h
+    handed_on: list[Scalar] = []
+    forces: list[Scalar] = []
+    if soft is not None:
+        forces, rates, pushed = soft_forces(tree, q, v, state.impulses, scene.points, soft, terrain)
+        handed_on = [m + x * h for m, x in zip(state.impulses, rates, strict=True)]
+        push = [p + x for p, x in zip(push, pushed, strict=True)]
+    mass = factorise(H)
+    after = [x + dx for x, dx in zip(v, mass.inverse_times([p * h for p in push]), strict=True)]
+    after, impulses, of_joints = _constrained(tree, state, mass, after, surface, terrain, scene)
+    handed_on = impulses if soft is None else handed_on
+    applied: list[Scalar] = [0.0] * tree.nv
+    for k, torque, by_q, by_v in driven:
+        applied[k] = torque - by_q * (after[k] * h) - by_v * (after[k] - v[k])
+    reached = step_along(tree, q, seen, after, H, h)
+    return StepState(*reached, handed_on, of_joints), applied, forces
+
+
+def _constrained(
+    tree: Tree,
+    state: StepState,
+    mass: Factors,
+    free: list[Scalar],
+    surface: Surface | None,
+    terrain: Terrain | None,
+    scene: Scene,
+) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+    """Velocities after contacts and joint rows, which `free` is without, and the impulses of each.
+
+    Contacts come last in a sweep, so that none pulls and all keep to the cone however few they are.
+    """
+    contacts, J = (
+        contact_rows(tree, state.q, scene.points, terrain) if surface is not None else ([], [])
+    )
+    of_joints = len(scene.joint_rows)
+    J += [[float(k == j) for j in range(tree.nv)] for k in scene.joint_rows]
+    if not J:
+        return free, [], []
+    rows, friction = rows_of(J, mass), dry_friction(tree)
+    constraints: list[Constraint] = []
+    constraints += joint_rows(rows, scene.joint_rows, friction, scene.bounds, state.q, scene.dt)
+    if surface is not None:
+        constraints += compliant_contacts(contacts, surface, rows, state.v, free, scene.dt)
+    warm = [*state.joint_impulses, *in_contact_axes(contacts, state.impulses)]
+    impulses, after = constraint_impulses(rows, constraints, free, warm, scene.sweeps)
+    return after, in_world_axes(contacts, impulses[of_joints:]), impulses[:of_joints]
+
+
+def _bounded(tree: Tree, v: Sequence[Scalar], scene: Scene) -> list[Scalar]:
+    """Velocities at which products of velocities are taken: none beyond its limit."""
+    bounds = dict(scene.speed_limits)
+    if scene.guarded:
+        spins = [k for i in free_roots(tree) for k in tree.bodies[i].v_index[3:]]
+        bounds |= dict.fromkeys(spins, LARGEST_TURN / scene.dt)
+    return [
+        maximum(minimum(x, bounds[k]), -bounds[k]) if k in bounds else x for k, x in enumerate(v)
+    ]
