@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 
 import warpdyn as wd
 from warpdyn import rl
-from warpdyn.rl.rough_tasks import ASKED, GROUND_KINDS, LEVELS, QuadrupedRough
+from warpdyn.rl.tasks.rough_tasks import ASKED, GROUND_KINDS, LEVELS, QuadrupedRough
 
 RESULTS = Path(__file__).parent / "results" / "climb.json"
 PICTURE = Path(__file__).parents[2] / "docs" / "pictures" / "rl_climb.png"

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 import warpdyn as wd
-from warpdyn.rl.quadruped_tasks import LEAST_HEIGHT, QuadrupedVelocity
+from warpdyn.rl.tasks.quadruped_tasks import LEAST_HEIGHT, QuadrupedVelocity
 
 
 def rotated_back(x: torch.Tensor, vector: torch.Tensor) -> torch.Tensor:

@@ -30,6 +30,6 @@ def test_a_table_of_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 def test_without_mujoco(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     policy = str(barely_trained(rl.make("cartpole_swing_up"), tmp_path / "cartpole.onnx"))
-    monkeypatch.setattr("warpdyn.rl.mujoco_env.find_spec", lambda name: None)
+    monkeypatch.setattr("warpdyn.rl.adapters.mujoco_env.find_spec", lambda name: None)
     assert main(["sim2sim", "cartpole_swing_up", "--policy", policy]) == 2
     assert "MuJoCo is not installed: pip install mujoco" in capsys.readouterr().err

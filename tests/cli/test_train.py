@@ -59,7 +59,7 @@ def test_curves_are_written_for_tensorboard(
     assert main(log) == 0
     assert f"curves: tensorboard --logdir {tmp_path / 'a'}" in _one_line(capsys.readouterr().out)
     assert list((tmp_path / "a").glob("events.out.tfevents.*"))
-    monkeypatch.delitem(sys.modules, "warpdyn.rl.tensorboard_log", raising=False)
+    monkeypatch.delitem(sys.modules, "warpdyn.rl.adapters.tensorboard_log", raising=False)
     monkeypatch.delitem(sys.modules, "torch.utils.tensorboard", raising=False)
     monkeypatch.setitem(sys.modules, "tensorboard", None)
     assert main([*log[:-1], str(tmp_path / "b")]) == 2

@@ -88,7 +88,7 @@ def _train(args: argparse.Namespace) -> int:
 def _log_for_tensorboard(trainer: Trainer, folder: Path) -> None:
     """Curves beside the checkpoints."""
     try:
-        from ..rl.tensorboard_log import TensorboardLog
+        from ..rl.adapters.tensorboard_log import TensorboardLog
     except ImportError as error:
         raise UserError(str(error)) from None
     done = trainer.curve[-1].steps if trainer.curve else 0

@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING, Any
 from ..model.optional_packages import install_extra
 
 try:
-    from .cartpole_tasks import CartpoleSwingUp
     from .deployed import Deployed
-    from .humanoid_tasks import HumanoidStand, HumanoidVelocity
-    from .panda_tasks import PandaReach, PandaReachObstacles
     from .policy import Policy
-    from .quadruped import Quadruped
-    from .quadruped_tasks import QuadrupedVelocity
     from .recipe import Recipe
-    from .rough_tasks import QuadrupedRough
     from .shipped import shipped
     from .task import Episode, Task, TaskError
     from .tasks import TASKS, make
+    from .tasks.cartpole_tasks import CartpoleSwingUp
+    from .tasks.humanoid_tasks import HumanoidStand, HumanoidVelocity
+    from .tasks.panda_tasks import PandaReach, PandaReachObstacles
+    from .tasks.quadruped import Quadruped
+    from .tasks.quadruped_tasks import QuadrupedVelocity
+    from .tasks.rough_tasks import QuadrupedRough
     from .variation import Noise, Push, Vary
 
     if find_spec("gymnasium") is not None:
-        from .registration import register
+        from .adapters.registration import register
 
         register()
 except ModuleNotFoundError as error:
@@ -36,30 +36,30 @@ except ModuleNotFoundError as error:
     ) from error
 
 if TYPE_CHECKING:
+    from .adapters.mujoco_env import MujocoEnv
+    from .adapters.plain_numbers import plain_step
+    from .adapters.two_simulators import SideBySide, sim2sim
     from .evaluation import Evaluation, evaluate
     from .export_policy import export
-    from .mujoco_env import MujocoEnv
-    from .plain_numbers import plain_step
     from .rsl_rl import RslEnv
     from .several_processes import Processes, ProcessLostError
     from .training import Progress, Trainer
-    from .two_simulators import SideBySide, sim2sim
     from .vec_env import VecEnv
 
 _LEARNS = {
     "Evaluation": "evaluation",
-    "MujocoEnv": "mujoco_env",
+    "MujocoEnv": "adapters.mujoco_env",
     "ProcessLostError": "several_processes",
     "Processes": "several_processes",
     "Progress": "training",
     "RslEnv": "rsl_rl",
-    "SideBySide": "two_simulators",
+    "SideBySide": "adapters.two_simulators",
     "Trainer": "training",
     "VecEnv": "vec_env",
     "evaluate": "evaluation",
     "export": "export_policy",
-    "plain_step": "plain_numbers",
-    "sim2sim": "two_simulators",
+    "plain_step": "adapters.plain_numbers",
+    "sim2sim": "adapters.two_simulators",
 }
 """Names that need Torch, and their modules."""
 

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from ..functions.simulation.terrain import HeightMap
-from ..functions.simulation.terrain_tiles import TerrainKind
-from ..kernels.random_numbers import uniform
-from ..model import Model
+from ...functions.simulation.terrain import HeightMap
+from ...functions.simulation.terrain_tiles import TerrainKind
+from ...kernels.random_numbers import uniform
+from ...model import Model
+from ..recipe import Recipe
+from ..task import Episode
+from ..terms import rotation
+from ..variation import Vary
 from .quadruped import Quadruped
 from .quadruped_tasks import CommandedQuadruped
-from .recipe import Recipe
-from .task import Episode
-from .terms import rotation
-from .variation import Vary
 
 GROUND_KINDS: tuple[TerrainKind, ...] = (
     "rough",

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..algebra.spatial import Vector
-from ..algorithms.simulation.contact_rows import ContactPoint
-from ..model import Model
-from ..model.description import several, vector3
+from ...algebra.spatial import Vector
+from ...algorithms.simulation.contact_rows import ContactPoint
+from ...model import Model
+from ...model.description import several, vector3
 
 
 class Capsule(NamedTuple):

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from ..algorithms.simulation.contact_rows import ContactPoint
-from ..functions.simulation.contact_points import ContactPoints
-from ..functions.simulation.drives import PD
-from ..kernels.random_numbers import uniform
-from ..robots import load_robot
-from .recipe import Recipe
-from .task import Episode, Task
-from .terms import every, gravity_in_base, near, rotation, turned, world_to_base
-from .variation import Push, Vary
+from ...algorithms.simulation.contact_rows import ContactPoint
+from ...functions.simulation.contact_points import ContactPoints
+from ...functions.simulation.drives import PD
+from ...kernels.random_numbers import uniform
+from ...robots import load_robot
+from ..recipe import Recipe
+from ..task import Episode, Task
+from ..terms import every, gravity_in_base, near, rotation, turned, world_to_base
+from ..variation import Push, Vary
 
 LEGS = 12
 """Joints that a policy moves, the first ones: hips, knees, ankles, left and right."""

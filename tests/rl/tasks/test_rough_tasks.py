@@ -12,7 +12,7 @@ import torch
 
 import warpdyn as wd
 from warpdyn.functions.simulation.terrain_tiles import tile
-from warpdyn.rl.rough_tasks import ASKED, LEVELS, SCAN, QuadrupedRough
+from warpdyn.rl.tasks.rough_tasks import ASKED, LEVELS, SCAN, QuadrupedRough
 
 ENVS, KINDS = 64, ("slope", "sunken_stairs")
 SEES = 48

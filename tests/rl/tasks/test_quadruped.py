@@ -10,8 +10,8 @@ import pytest
 rl = pytest.importorskip("warpdyn.rl")
 
 import warpdyn as wd
-from warpdyn.rl.quadruped import HEIGHT
-from warpdyn.rl.quadruped_tasks import CommandedQuadruped
+from warpdyn.rl.tasks.quadruped import HEIGHT
+from warpdyn.rl.tasks.quadruped_tasks import CommandedQuadruped
 
 FOUND = wd.load_robot("quadruped", floating_base=True)
 NAMES = {joint.name: joint.name.replace("_calf_joint", "_KFE") for joint in FOUND.joints}

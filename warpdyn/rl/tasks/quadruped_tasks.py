@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from ..functions.simulation.ground import STANDARD_WEIGHT
-from ..kernels.random_numbers import uniform
-from ..model import Model
-from ..robots import load_robot
+from ...functions.simulation.ground import STANDARD_WEIGHT
+from ...kernels.random_numbers import uniform
+from ...model import Model
+from ...robots import load_robot
+from ..recipe import Recipe
+from ..task import Episode, Task
+from ..terms import every, gravity_in_base, near, rotation, turned
+from ..variation import Vary
 from .quadruped import Quadruped
-from .recipe import Recipe
-from .task import Episode, Task
-from .terms import every, gravity_in_base, near, rotation, turned
-from .variation import Vary
 
 BUNDLED = Quadruped(
     feet="*_foot",

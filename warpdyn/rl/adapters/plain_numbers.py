@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..execution.batched import described
-from ..execution.oracle import oracle
-from .vec_env import VecEnv
+from ...execution.batched import described
+from ...execution.oracle import oracle
+from ..vec_env import VecEnv
 
 
 def plain_step(env: VecEnv, action: Any, environment: int) -> dict[str, np.ndarray]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from .training import Progress
+from ..training import Progress
 
 try:
     from torch.utils.tensorboard import SummaryWriter

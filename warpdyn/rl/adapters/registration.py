@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gymnasium
 
-from .tasks import TASKS
+from ..tasks import TASKS
 
 
 def register() -> None:
@@ -12,6 +12,6 @@ def register() -> None:
     for name, task in TASKS.items():
         gymnasium.register(
             id=f"warpdyn/{task.__name__}-v0",
-            vector_entry_point="warpdyn.rl.named_environments:environments",
+            vector_entry_point="warpdyn.rl.adapters.named_environments:environments",
             kwargs={"task": name},
         )

@@ -10,7 +10,7 @@ import pytest
 import warpdyn as wd
 
 pytest.importorskip("warpdyn.rl")
-from warpdyn.rl.keep_out import Capsule, capsule_ends, capsules, clearance, height
+from warpdyn.rl.tasks.keep_out import Capsule, capsule_ends, capsules, clearance, height
 
 PANDA = wd.load_robot("panda")
 RNG = np.random.default_rng(0)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from .evaluation import Evaluation, Watch, evaluated, named
+from ..evaluation import Evaluation, Watch, evaluated, named
+from ..policy import Policy
+from ..task import Task
+from ..vec_env import VecEnv
 from .mujoco_env import MujocoEnv, without_noise
-from .policy import Policy
-from .task import Task
-from .vec_env import VecEnv
 
 
 @dataclass(frozen=True)

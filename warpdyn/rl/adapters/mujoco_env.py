@@ -11,19 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from ..execution.batched import bind
-from ..functions.simulation.drives import base_coordinates
-from ..functions.simulation.ground import completed
-from ..functions.simulation.terrain import HeightMap, Plane
-from ..functions.simulation.varied_numbers import is_number
-from ..model import Model
-from ..model.varied import varied
-from ..peers.mujoco_robots import MujocoRobots
-from ..peers.mujoco_scene import Drives, Ground, Heights, Slope
-from ..peers.peer import NotComparable
-from .task import Episode, Task, TaskError
-from .varied_simulation import LATE, OF_MODEL, with_its_numbers
-from .vec_env import VecEnv
+from ...execution.batched import bind
+from ...functions.simulation.drives import base_coordinates
+from ...functions.simulation.ground import completed
+from ...functions.simulation.terrain import HeightMap, Plane
+from ...functions.simulation.varied_numbers import is_number
+from ...model import Model
+from ...model.varied import varied
+from ...peers.mujoco_robots import MujocoRobots
+from ...peers.mujoco_scene import Drives, Ground, Heights, Slope
+from ...peers.peer import NotComparable
+from ..task import Episode, Task, TaskError
+from ..varied_simulation import LATE, OF_MODEL, with_its_numbers
+from ..vec_env import VecEnv
 
 STEP, STEP_ON_HEIGHTS = 0.005, 0.002
 """MuJoCo's step where none is said [s]; on a height map."""

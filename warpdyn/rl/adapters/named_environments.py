@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .tasks import make
-from .vec_env import VecEnv
+from ..tasks import make
+from ..vec_env import VecEnv
 
 
 def environments(task: str, num_envs: int = 1, **options: Any) -> VecEnv:

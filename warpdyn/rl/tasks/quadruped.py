@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..execution.oracle import oracle
-from ..functions.simulation.contact_points import ContactPoint, ContactPoints
-from ..functions.simulation.drives import PD
-from ..functions.simulation.ground import STANDARD_WEIGHT
-from ..functions.simulation.point_kinematics import point_heights, point_jacobians, point_positions
-from ..model import Model
-from .task import TaskError
+from ...execution.oracle import oracle
+from ...functions.simulation.contact_points import ContactPoint, ContactPoints
+from ...functions.simulation.drives import PD
+from ...functions.simulation.ground import STANDARD_WEIGHT
+from ...functions.simulation.point_kinematics import point_heights, point_jacobians, point_positions
+from ...model import Model
+from ..task import TaskError
 
 FEET = 4
 

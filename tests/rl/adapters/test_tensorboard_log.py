@@ -11,7 +11,7 @@ pytest.importorskip("tensorboard")
 from rl_cases import Hold
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from warpdyn.rl.tensorboard_log import TensorboardLog
+from warpdyn.rl.adapters.tensorboard_log import TensorboardLog
 
 
 def read(folder: Path) -> EventAccumulator:

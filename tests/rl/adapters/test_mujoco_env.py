@@ -13,7 +13,7 @@ import torch
 from rl_cases import Hold
 
 import warpdyn as wd
-from warpdyn.rl.mujoco_env import MujocoEnv, without_noise
+from warpdyn.rl.adapters.mujoco_env import MujocoEnv, without_noise
 
 ENVS = 6
 
@@ -171,7 +171,7 @@ def test_what_cannot_be_compared_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     fast.drives = wd.PD(30.0, 2.0, no_load_speed=10.0)
     with pytest.raises(rl.TaskError, match="no speed-torque curve"):
         MujocoEnv(fast, 1, dt=0.005)
-    monkeypatch.setattr("warpdyn.rl.mujoco_env.find_spec", lambda name: None)
+    monkeypatch.setattr("warpdyn.rl.adapters.mujoco_env.find_spec", lambda name: None)
     with pytest.raises(rl.TaskError, match="MuJoCo is not installed: pip install mujoco"):
         MujocoEnv(Hold(), 1)
 

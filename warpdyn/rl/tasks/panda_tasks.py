@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..functions.simulation.drives import PD
-from ..kernels.loops import repeat
-from ..kernels.random_numbers import Key, uniform
-from ..robots import load_robot
+from ...functions.simulation.drives import PD
+from ...kernels.loops import repeat
+from ...kernels.random_numbers import Key, uniform
+from ...robots import load_robot
+from ..recipe import Recipe
+from ..task import Episode, Task
+from ..terms import near
 from .keep_out import Capsule, capsule_ends, capsules, clearance, height
-from .recipe import Recipe
-from .task import Episode, Task
-from .terms import near
 
 HAND = "panda_hand_tcp"
 LINKS = (

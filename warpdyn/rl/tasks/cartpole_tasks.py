@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.random_numbers import uniform
-from ..robots import load_robot
-from .recipe import Recipe
-from .task import Episode, Task
+from ...kernels.random_numbers import uniform
+from ...robots import load_robot
+from ..recipe import Recipe
+from ..task import Episode, Task
 
 
 class CartpoleSwingUp(Task):

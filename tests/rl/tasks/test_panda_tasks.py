@@ -16,8 +16,8 @@ import torch
 
 from benchmarks.rl.reach import walked
 from warpdyn.rl.environment_step import EnvironmentStep
-from warpdyn.rl.keep_out import capsule_ends, clearance, height
-from warpdyn.rl.panda_tasks import HAND, REACHED
+from warpdyn.rl.tasks.keep_out import capsule_ends, clearance, height
+from warpdyn.rl.tasks.panda_tasks import HAND, REACHED
 
 REACH, AROUND = rl.make("panda_reach"), rl.make("panda_reach_obstacles")
 POLICIES = Path(rl.__file__).with_name("policies")

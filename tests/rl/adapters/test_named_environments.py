@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 rl = pytest.importorskip("warpdyn.rl")
-from warpdyn.rl.named_environments import environments
+from warpdyn.rl.adapters.named_environments import environments
 
 
 def test_options_are_those_of_the_environments() -> None:

@@ -5,12 +5,12 @@ from difflib import get_close_matches
 from inspect import signature
 from typing import Any
 
+from ..task import Task, TaskError
 from .cartpole_tasks import CartpoleSwingUp
 from .humanoid_tasks import HumanoidStand, HumanoidVelocity
 from .panda_tasks import PandaReach, PandaReachObstacles
 from .quadruped_tasks import QuadrupedVelocity
 from .rough_tasks import QuadrupedRough
-from .task import Task, TaskError
 
 TASKS: dict[str, type[Task]] = {
     "cartpole_swing_up": CartpoleSwingUp,

@@ -1,0 +1,1 @@
+"""Tasks for Gymnasium's registry, TensorBoard and MuJoCo's simulation."""
