@@ -106,9 +106,9 @@ LAZY = {
 """Optional libraries, and the files that may import them when they are imported themselves."""
 
 LIBRARY_WORDS = {
-    "torch": {"warpdyn/arrays/torch_arrays.py"},
-    "jax": {"warpdyn/arrays/jax_arrays.py"},
-    "warp": {"warpdyn/arrays/warp_arrays.py"},
+    "torch": {"warpdyn/arrays/torch_arrays.py", "warpdyn/execution/dispatch.py"},
+    "jax": {"warpdyn/arrays/jax_arrays.py", "warpdyn/execution/dispatch.py"},
+    "warp": {"warpdyn/arrays/warp_arrays.py", "warpdyn/execution/dispatch.py"},
     "cupy": set[str](),
 }
 """Names of array libraries as strings: where each may stand, beside the registry."""

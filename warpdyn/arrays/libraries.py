@@ -2,19 +2,39 @@
 
 A library is recognised by the module that its arrays' type comes from, and its file here is
 imported when the first of its arrays arrives: nothing is imported that the caller has not imported.
-A further library is a file `<name>_arrays.py` with its `LIBRARY`, and a line of `REGISTRY`; or,
-from outside, a call of `register`.
+A further library is a file `<name>_arrays.py` with its `LIBRARY`, and a line of `REGISTRY` and
+`_LIBRARIES`; or, from outside, a call of `register`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 from . import numpy_arrays, warp_arrays
 from .protocol import Library
+
+
+def _torch() -> Library:
+    from . import torch_arrays
+
+    return torch_arrays.LIBRARY
+
+
+def _jax() -> Library:
+    from . import jax_arrays
+
+    return jax_arrays.LIBRARY
+
+
+_LIBRARIES = {
+    "numpy": lambda: numpy_arrays.LIBRARY,
+    "torch": _torch,
+    "warp": lambda: warp_arrays.LIBRARY,
+    "jax": _jax,
+}
+"""Functions that import the file of a library."""
 
 REGISTRY = {"numpy": "NumPy", "torch": "Torch", "warp": "Warp", "jax": "JAX"}
 """How sentences call each library; its name is that of its Python package, and of its file here."""
@@ -64,8 +84,7 @@ def recognised(array: object) -> Library | None:
 def _built_in(name: str) -> Library | None:
     if name not in REGISTRY:
         return None
-    library: Library = import_module(f".{name}_arrays", __package__).LIBRARY
-    return library
+    return _LIBRARIES[name]()
 
 
 def library_of(array: object) -> Library:

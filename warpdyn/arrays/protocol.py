@@ -96,11 +96,10 @@ class Library(ABC):
     array_type: type | tuple[type, ...]
     """Type, or types, of its arrays."""
     edge: str | None = None
-    """`<edge>_gradients.py` in warpdyn.execution runs a call as an operation that the library
+    """The name under which `execution/dispatch` finds how calls become operations that the library
     differentiates; None: it differentiates nothing."""
     native: bool = False
-    """`<edge>_native.py` tells the C functions by which small calls go (`execution/repeat/native_call`) of
-    its arrays."""
+    """Its arrays are Torch tensors, which the C functions of `execution/repeat/native_call` can read."""
     in_place: bool = True
     """Arrays can be written where they lie; a result is the memory that its kernel wrote."""
     takes_numpy: bool = False

@@ -10,7 +10,6 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from functools import partial
-from importlib import import_module
 from types import MappingProxyType, MethodType
 from typing import Any, Generic, ParamSpec, TypeVar, get_args, overload
 
@@ -18,10 +17,9 @@ from ..arrays.libraries import library_of
 from ..model import Model
 from .compile.compiling import collecting
 from .config import config
-from .edges import carry_out, plan_of
+from .dispatch import carry_out, in_one_library, known_gradients, plan_of
 from .launch.job import BoundCall, Constants
 from .launch.launch import computed, prepare
-from .mixed_libraries import in_one_library
 from .repeat.native_call import NativeCalls
 from .repeat.remembered import MISS, MOST, Key, KnownCall, PlannedCall, key_of, known_call
 from .request.argument_checks import check_first_argument
@@ -85,10 +83,7 @@ class Function(Generic[P, R]):
             return carry_out(call)
         if library.differentiates(arrays):
             results = carry_out(call)
-            twice = import_module(
-                f".autodiff.{library.edge}_remembered", __package__
-            ).differentiated
-            self._remember(key, args, kwargs, partial(twice, call, computed, arrays))
+            self._remember(key, args, kwargs, known_gradients(library, call, computed, arrays))
             return results
         job = computed(call)
         if call.out is not None:

@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import views
 from ..arrays.table_sums import summed
 from .batched import described
-from .launch.leading import leading
+from .launch.batch_shape import leading
 from .request.call import gather, result_names, summed_tables
 from .request.evaluate import on_numbers
 

@@ -10,7 +10,7 @@ from ..algorithms import aba_derivatives as _aba_derivatives
 from ..algorithms import rnea_derivatives as _rnea_derivatives
 from ..arrays import A, Array
 from ..execution.batched import batched, described
-from ..execution.edges import carry_out
+from ..execution.dispatch import carry_out
 from ..execution.request.call import Call, Forces, Gravity, derived, inputs_of, result_names
 from ..model import Model
 from ..model.params import Params

@@ -18,7 +18,7 @@ import numpy as np
 from ..arrays.libraries import library_of
 from ..arrays.protocol import dtype_name
 from ..execution.batched import Function
-from ..execution.launch.leading import first_leading
+from ..execution.launch.batch_shape import first_leading
 from ..execution.repeat.remembered import value_key
 from ..execution.request.argument_checks import listed
 from ..execution.request.call import Call, input_shapes

@@ -29,8 +29,7 @@ from .partials import (
 )
 from .program import ON_NUMBERS
 from .recorder import Symbol, local
-from .table import LOOK, ProgramTable
-from .touches import PUSHED, Touch, looks
+from .table import LOOK, PUSHED, ProgramTable, Touch, looks
 
 
 def pushforward(

@@ -16,6 +16,7 @@ import warpdyn as wd
 from warpdyn.execution.request.call import Call, derived, gather, input_shapes
 from warpdyn.execution.request.evaluate import (
     evaluate,
+    nothing_collected,
     on_numbers,
     record_call,
     result_shapes,
@@ -204,3 +205,20 @@ def test_derivatives_at_rest(function: Any) -> None:
     assert error(run(), function(model, q, *zeros)) <= CLOSE
     with pytest.raises(ValueError, match=r"was given no input array 'v'; it has q"):
         wd.vjp(function, model, s.q, *given, cotangents=s.v, wrt="v")
+
+
+def test_the_collector_is_as_it_was() -> None:
+    """After an error too, and where it was off before."""
+    with nothing_collected():
+        assert not gc.isenabled()
+    assert gc.isenabled()
+    with pytest.raises(ValueError, match="stop"), nothing_collected():
+        raise ValueError("stop")
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        with nothing_collected():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()

@@ -26,8 +26,8 @@ from ...arrays.protocol import wrong_dtype
 from ...model import Model
 from ..compile.compiling import collecting
 from ..config import config
+from ..launch.batch_shape import all_in_rows, with_leading
 from ..launch.launch import prepare
-from ..launch.leading import all_in_rows, with_leading
 from ..repeat.remembered import MISS, KnownCall
 from ..request.call import Call, derived, gather, gathered, summed_tables, tables_of, without_seeds
 from ..request.evaluate import result_shapes

@@ -24,7 +24,7 @@ from ...arrays.torch_arrays import LIBRARY as TORCH
 from ...arrays.torch_arrays import followers, transforms
 from ...model import Model
 from ...model.params import Params
-from ..launch.leading import all_in_rows, with_leading
+from ..launch.batch_shape import all_in_rows, with_leading
 from ..request.call import Call, arguments_in_order, derived, gather, result_names, tables_of
 from ..request.evaluate import record_call, result_shapes
 

@@ -16,7 +16,7 @@ import warp as wp
 from warp._src import context
 
 from ...arrays.stacking import shape_of
-from ..launch.leading import leading
+from ..launch.batch_shape import leading
 from ..request.call import Call, derived, gather, result_names
 
 

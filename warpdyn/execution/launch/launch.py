@@ -28,8 +28,8 @@ from ..made_once import lock_of
 from ..request.argument_checks import check_kind, check_outs, listed, plain_numbers, result_arrays
 from ..request.call import Call, algorithms_of, gather, summed_tables
 from ..request.evaluate import record_call
+from .batch_shape import Rows
 from .job import COUNT, STREAM, Job
-from .leading import Rows
 from .state_checks import check_arrays
 
 _kernels: WeakKeyDictionary[Model, dict[tuple, Kernel]] = WeakKeyDictionary()

@@ -15,7 +15,7 @@ from ...model.coordinate_ranges import orientation_columns
 from ..request.argument_checks import check_model
 from ..request.call import Call, gather
 from ..request.inputs import Input, argument
-from .leading import leading
+from .batch_shape import leading
 
 UNIT = 1e-3
 """How far a quaternion's length may be from one: what it turns is wrong by as much."""

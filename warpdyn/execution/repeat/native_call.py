@@ -9,7 +9,6 @@ is told by identity.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from importlib import import_module
 from itertools import chain
 from typing import Any, Protocol, runtime_checkable
 
@@ -112,9 +111,11 @@ class _NativePlan:
 
 def _native_of(library: Library) -> Any:
     """The module that knows a library's arrays for the C functions; None where there is none."""
-    return (
-        import_module(f"..autodiff.{library.edge}_native", __package__) if library.native else None
-    )
+    if not library.native:
+        return None
+    from ..autodiff import torch_native
+
+    return torch_native
 
 
 class _Table(Words):

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import warpdyn as wd
-from warpdyn.execution import edges
+from warpdyn.execution import dispatch
 from warpdyn.execution.autodiff import torch_gradients
 from warpdyn.execution.batched import described
 
@@ -18,13 +18,13 @@ Q = np.random.default_rng(0).uniform(-1.0, 1.0, (2, 6)).astype(np.float32)
 def test_a_library_that_differentiates_runs_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
     """Torch's does, NumPy's has nobody to ask; the numbers are the same."""
     ran = []
-    run = torch_gradients.run
-    monkeypatch.setattr(
-        torch_gradients, "run", lambda call, compute: ran.append(call) or run(call, compute)
+    noted = dispatch.Differentiation(
+        lambda call, compute: ran.append(call) or torch_gradients.run(call, compute)
     )
-    plain = edges.carry_out(described(wd.crba, (ARM, Q), {}))
+    monkeypatch.setattr(dispatch, "differentiation", {"torch": noted}.__getitem__)
+    plain = dispatch.carry_out(described(wd.crba, (ARM, Q), {}))
     assert not ran
-    of_torch = edges.carry_out(described(wd.crba, (ARM, torch.from_numpy(Q)), {}))
+    of_torch = dispatch.carry_out(described(wd.crba, (ARM, torch.from_numpy(Q)), {}))
     assert len(ran) == 1 and np.array_equal(of_torch, plain)
 
 

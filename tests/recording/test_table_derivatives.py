@@ -9,7 +9,7 @@ import pytest
 from warpdyn.algebra.scalar import floor, look, repeat, sin
 from warpdyn.recording.differentiation import pulled, pushforward
 from warpdyn.recording.program import record
-from warpdyn.recording.touches import looks
+from warpdyn.recording.table import looks
 
 SHAPE = (3, 4)
 INPUTS = {"x": (2,), "t": SHAPE}

@@ -12,8 +12,8 @@ from array_kinds import LIBRARIES, host, made, usable
 from robots import by_name
 
 import warpdyn as wd
+from warpdyn.execution.launch.batch_shape import all_in_rows, leading
 from warpdyn.execution.launch.launch import prepare
-from warpdyn.execution.launch.leading import all_in_rows, leading
 from warpdyn.execution.request.call import inputs_of
 
 PANDA = by_name("panda").model

@@ -1,0 +1,139 @@
+"""Which library of arrays carries a call out: one that differentiates by itself, or warpdyn's launch alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache, partial
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from ..arrays import Library
+from ..arrays.libraries import NUMPY, library_of, titles
+from ..arrays.numpy_arrays import check_unmasked
+from ..arrays.protocol import dtype_name
+from ..model.params import Params
+from .launch.launch import compute
+from .repeat.remembered import KnownCall, PlannedCall
+from .request.call import Call, gather, gathered
+
+R = TypeVar("R")
+
+
+class Differentiation(NamedTuple):
+    """How a library that differentiates by itself runs calls."""
+
+    run: Callable[..., Any]
+    """(call, compute) -> the results, as an operation of the library."""
+    known_call: Callable[[KnownCall], PlannedCall | None] | None = None
+    """The plan of a call that was made before; None where each is checked anew."""
+    known_gradients: Callable[..., Any] | None = None
+    """(call, compute, arrays) -> the plan of a call that is differentiated."""
+
+
+def _torch() -> Differentiation:
+    from .autodiff import torch_gradients
+
+    def known_gradients(*call: Any, **options: Any) -> Any:
+        from .autodiff import torch_remembered  # of those calls alone that are repeated
+
+        return torch_remembered.differentiated(*call, **options)
+
+    return Differentiation(torch_gradients.run, known_gradients=known_gradients)
+
+
+def _jax() -> Differentiation:
+    from .autodiff import jax_gradients
+
+    return Differentiation(jax_gradients.run, jax_gradients.known_call)
+
+
+def _warp() -> Differentiation:
+    from .autodiff import warp_gradients
+
+    return Differentiation(warp_gradients.run)
+
+
+_DIFFERENTIATIONS = {"torch": _torch, "jax": _jax, "warp": _warp}
+"""Functions that import what differentiates a library's calls, by `Library.edge`: nothing is imported before an
+array of the library arrives."""
+
+
+@cache
+def differentiation(edge: str) -> Differentiation:
+    """How the library of this `Library.edge` runs calls."""
+    return _DIFFERENTIATIONS[edge]()
+
+
+def carry_out(call: Call[R]) -> R:
+    """Run a call; where its arrays ask for gradients, as an operation that their library can differentiate."""
+    call = in_one_library(call)
+    library = library_of(next(iter(call.arrays.values())))
+    if library.edge is None:
+        return call.handed_out(compute(call))
+    return call.handed_out(differentiation(library.edge).run(call, compute))
+
+
+def plan_of(known: KnownCall) -> PlannedCall | None:
+    """How a repeated call is carried out; None where it has to be checked each time."""
+    library = known.library
+    if library.in_place:
+        return known
+    known_call = differentiation(library.edge).known_call if library.edge else None
+    return known_call(known) if known_call else None
+
+
+def known_gradients(
+    library: Library, call: Call, compute: Callable[..., Any], arrays: Any
+) -> Callable[..., Any]:
+    """A function that plans the repetition of a call whose arrays ask for gradients."""
+    assert library.edge is not None
+    planned = differentiation(library.edge).known_gradients
+    assert planned is not None
+    return partial(planned, call, compute, arrays)
+
+
+def in_one_library(call: Call) -> Call:
+    """The call with NumPy's arrays of numbers in the library and on the device of the others.
+
+    They must have their dtype; plain numbers that serve all environments take it, as lists do.
+    Numbers are copied, so that a bound call, which reads its arrays again and again, does without.
+    """
+    # Nearly always all are of one type, and that is seen at once.
+    if len(set(map(type, _parts(call)))) < 2:
+        return call
+    inputs, arrays = gather(call)
+    others = [x for x in arrays.values() if library_of(x).takes_numpy]
+    if not others:
+        return call
+    like = others[0]
+    library = library_of(like)
+    moved = {}
+    for name, x in arrays.items():
+        if isinstance(x, np.ndarray) and library_of(x) is NUMPY and x.dtype.kind == "f":
+            if not (inputs[name].plain and x.ndim == 1):
+                _check_dtype(inputs[name].label, x, like, library)
+            moved[name] = library.converted(check_unmasked(name, x), like.dtype, like)
+    whole = gathered(call)
+    return replace(whole, arrays={**whole.arrays, **moved}) if moved else call
+
+
+def _check_dtype(name: str, x: np.ndarray, like: Any, library: Library) -> None:
+    """Refuse numbers that would lose digits, or have more than the result."""
+    wanted = dtype_name(like.dtype)
+    if x.dtype.name != wanted and wanted in ("float32", "float64"):
+        raise TypeError(
+            f"all arrays of a call must be of one dtype: {name} is NumPy's {x.dtype}, next to "
+            f"{titles[library.name]}'s {wanted}; convert it (.astype(np.{wanted}))"
+        )
+
+
+def _parts(call: Call) -> Iterator[Any]:
+    """All that may hold arrays."""
+    yield from (x for x in call.arrays.values() if x is not None)
+    for more in (call.gravity, call.f_ext):
+        if more is not None:
+            yield more
+    if isinstance(call.params, Params):
+        yield from call.params.arrays.values()
