@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from warpdyn import rl
-from warpdyn.cli.named_task import add_robot, named_task
+from warpdyn.cli.learning.named_task import add_robot, named_task
 
 RESULTS = Path(__file__).parent / "results"
 EVERY = 5

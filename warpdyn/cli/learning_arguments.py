@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TypeAlias
 
 from .argument_types import count, port, positive, seed
-from .compare import compare
-from .evaluate_policy import evaluate
-from .named_task import add_robot
-from .play import play
-from .train import train
+from .learning.eval import evaluate
+from .learning.named_task import add_robot
+from .learning.play import play
+from .learning.sim2sim import compare
+from .learning.train import train
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 

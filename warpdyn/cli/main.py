@@ -21,18 +21,18 @@ from ..model.description import ModelError
 from ..model.printable import printable
 from .argument_types import at_least_zero, count, package, positive, seed, xacro_argument
 from .bench import bench
-from .caches import show_caches
+from .cache import show_caches
 from .check import check
 from .command_line import UserError
 from .command_parser import CommandParser
-from .compile_kernels import COMPILABLE, compile_kernels
-from .demo import demo
-from .export_code import export_code
+from .compile import COMPILABLE, compile_kernels
+from .export import export_code
 from .info import info
-from .label_logs import label_logs
+from .label import label_logs
 from .learning_arguments import Commands, add_device, add_page, add_policies, add_train
-from .print_source import print_source
-from .simulate import simulate
+from .pictures.demo import demo
+from .pictures.simulate import simulate
+from .source import print_source
 from .view import view
 from .workload import ARGUMENTS
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.cli.demo import simulate
-from warpdyn.cli.demo_picture import (
+from warpdyn.cli.pictures.demo import simulate
+from warpdyn.cli.pictures.demo_picture import (
     FALLING,
     HELD,
     MOMENTS,
@@ -19,7 +19,7 @@ from warpdyn.cli.demo_picture import (
     curves,
     picture,
 )
-from warpdyn.cli.robot_picture import Sight
+from warpdyn.cli.pictures.robot_picture import Sight
 
 TEXT = """<robot name="spinner"><link name="base"/><link name="a"/><link name="b"/><link name="c"/>
 <joint name="spin" type="continuous"><parent link="base"/><child link="a"/></joint>

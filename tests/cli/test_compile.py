@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warpdyn.cli import compile_kernels
+from warpdyn.cli import compile as compile_command
 from warpdyn.cli.main import main
 from warpdyn.model.description import ModelError
 
@@ -32,14 +32,14 @@ def test_derivatives_searches_and_gradients_are_compiled(capsys):
 
 def test_an_algorithm_that_is_not_defined_does_not_stop_the_others(monkeypatch, capsys):
     """A refusal is a line of its own; the rest is compiled."""
-    kernels_of = compile_kernels.kernels_of
+    kernels_of = compile_command.kernels_of
 
     def refusing(model, call, **options):
         if call.func.__name__ == "aba":
             raise ModelError("a link without mass")
         return kernels_of(model, call, **options)
 
-    monkeypatch.setattr(compile_kernels, "kernels_of", refusing)
+    monkeypatch.setattr(compile_command, "kernels_of", refusing)
     assert (
         main(["compile", "double_pendulum", "--algorithm", "aba", "rnea", "--device", "cpu"]) == 0
     )

@@ -12,8 +12,8 @@ pytest.importorskip("warpdyn.rl")
 
 import warpdyn as wd
 from warpdyn.cli.command_line import UserError
+from warpdyn.cli.learning.named_task import add_robot, named_task
 from warpdyn.cli.main import main
-from warpdyn.cli.named_task import add_robot, named_task
 
 
 @pytest.fixture(scope="module")

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..execution.batched import bind
-from ..functions.dynamics import aba, rnea
-from ..functions.manifold import integrate
-from ..model import Model
-from .command_line import (
+from ...execution.batched import bind
+from ...functions.dynamics import aba, rnea
+from ...functions.manifold import integrate
+from ...model import Model
+from ..command_line import (
     check_picture,
     chosen_device,
     named_frame,
@@ -19,11 +19,11 @@ from .command_line import (
     refuse_immobile,
     write_file,
 )
+from ..hardware import hardware
+from ..tables import print_measurements, say
+from ..timing import Case, measured
+from ..workload import ARGUMENTS, position_bounds
 from .demo_picture import Trajectories, picture
-from .hardware import hardware
-from .tables import print_measurements, say
-from .timing import Case, measured
-from .workload import ARGUMENTS, position_bounds
 
 BATCH = 4096
 STEP = 1e-3

@@ -9,7 +9,7 @@ import pytest
 from hopper import HOPPER, PLAN
 
 import warpdyn as wd
-from warpdyn.cli.roll_out import drivable, gains, posture, pushed_link, pushes, roll_out
+from warpdyn.cli.pictures.roll_out import drivable, gains, posture, pushed_link, pushes, roll_out
 
 
 @pytest.fixture(scope="module")

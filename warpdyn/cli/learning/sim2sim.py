@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from .evaluate_policy import about, bar, print_table, refused, task_and_policy
-from .tables import say
+from ..tables import say
+from .eval import about, bar, print_table, refused, task_and_policy
 
 LONG = 10.0
 """Seconds of an episode, where none are said."""

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from ..execution.threads import set_num_threads
-from ..functions.simulation.contact_points import ContactPoints
-from ..functions.simulation.default_points import refuse_unread
-from ..functions.simulation.simulation import Simulation
-from ..model import Model
-from ..model.structure import DRAWN
-from .command_line import (
+from ...execution.threads import set_num_threads
+from ...functions.simulation.contact_points import ContactPoints
+from ...functions.simulation.default_points import refuse_unread
+from ...functions.simulation.simulation import Simulation
+from ...model import Model
+from ...model.structure import DRAWN
+from ..command_line import (
     UserError,
     check_file,
     check_picture,
@@ -23,9 +23,9 @@ from .command_line import (
     refuse_immobile,
     write_file,
 )
-from .hardware import hardware
+from ..hardware import hardware
+from ..tables import console, in_words, say
 from .roll_out import HOME, History, Plan, drivable, pushed_link, pushes, roll_out
-from .tables import console, in_words, say
 
 QUANTITIES = {
     "heights": "height of the base [m]",

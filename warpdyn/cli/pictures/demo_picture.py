@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..model import Model
+from ...model import Model
 from .robot_picture import RobotPicture, Sight, Silhouette
 
 MOMENTS = 5

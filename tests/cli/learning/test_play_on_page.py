@@ -15,8 +15,8 @@ pytest.importorskip("warpdyn.viewer")
 from rl_cases import barely_trained
 
 import warpdyn as wd
-from warpdyn.cli import play_on_page as page_module
-from warpdyn.cli.play_on_page import SIDE, OnPage, play_on_page
+from warpdyn.cli.learning import play_on_page as page_module
+from warpdyn.cli.learning.play_on_page import SIDE, OnPage, play_on_page
 
 HERE: dict[str, Any] = {"host": "127.0.0.1", "port": 0}
 

@@ -13,7 +13,7 @@ rl = pytest.importorskip("warpdyn.rl")
 pytest.importorskip("matplotlib")
 from rl_cases import barely_trained
 
-from warpdyn.cli.play import Stage, roll_out
+from warpdyn.cli.learning.play import Stage, roll_out
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_without_a_screen_it_is_a_file(
 ) -> None:
     """And without the viewer: named by the task, where the command runs."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("warpdyn.cli.play.find_spec", lambda name: None)
+    monkeypatch.setattr("warpdyn.cli.learning.play.find_spec", lambda name: None)
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("sys.platform", "linux")

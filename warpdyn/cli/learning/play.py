@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..functions.simulation.terrain import HeightMap
-from .command_line import UserError, check_file, check_picture, write_file
-from .evaluate_policy import bar, refused, task_and_policy
-from .robot_picture import RobotPicture
-from .tables import say
+from ...functions.simulation.terrain import HeightMap
+from ..command_line import UserError, check_file, check_picture, write_file
+from ..pictures.robot_picture import RobotPicture
+from ..tables import say
+from .eval import bar, refused, task_and_policy
 
 if TYPE_CHECKING:
-    from ..rl import Policy, Task
+    from ...rl import Policy, Task
 
 SECONDS = 10.0
 FRAMES = 25
@@ -84,7 +84,7 @@ def play(args: argparse.Namespace) -> int:
 
 def _on_page(args: argparse.Namespace, rl: Any, task: Task, policy: Policy) -> int:
     try:
-        from ..viewer import ViewerError
+        from ...viewer import ViewerError
         from .play_on_page import play_on_page
     except ImportError as error:
         raise UserError(str(error)) from None

@@ -10,21 +10,21 @@ from typing import Any, NamedTuple
 import numpy as np
 import warp as wp
 
-from ..arrays.libraries import library_of
-from ..execution.batched import bind
-from ..execution.oracle import oracle
-from ..functions.dynamics import crba
-from ..functions.kinematics import fk
-from ..functions.simulation.contact_points import ContactPoints
-from ..functions.simulation.default_points import refuse_unread
-from ..functions.simulation.described_simulation import with_description, with_passive_forces
-from ..functions.simulation.drives import PD, base_coordinates
-from ..functions.simulation.ground import Ground
-from ..functions.simulation.simulation import Simulation
-from ..functions.simulation.simulation_step import Step, step
-from ..model import Model
-from ..model.structure import HOME, start_of
-from .workload import Memory, furthest_link, on_host, position_bounds
+from ...arrays.libraries import library_of
+from ...execution.batched import bind
+from ...execution.oracle import oracle
+from ...functions.dynamics import crba
+from ...functions.kinematics import fk
+from ...functions.simulation.contact_points import ContactPoints
+from ...functions.simulation.default_points import refuse_unread
+from ...functions.simulation.described_simulation import with_description, with_passive_forces
+from ...functions.simulation.drives import PD, base_coordinates
+from ...functions.simulation.ground import Ground
+from ...functions.simulation.simulation import Simulation
+from ...functions.simulation.simulation_step import Step, step
+from ...model import Model
+from ...model.structure import HOME, start_of
+from ..workload import Memory, furthest_link, on_host, position_bounds
 
 FULL_EFFORT = 0.1
 """How far off its target a joint is driven by all of its effort [rad, m]."""

@@ -10,7 +10,7 @@ import pytest
 import warp as wp
 from fresh_caches import ONE_CALL, environment, run
 
-from warpdyn.cli import caches
+from warpdyn.cli import cache as cache_command
 from warpdyn.cli.command_line import UserError
 from warpdyn.execution.compile import sealed_files
 
@@ -50,17 +50,17 @@ def test_it_asks_before_it_removes(
     """With what would go; without a terminal only `--yes` removes."""
     kept = tmp_path / ("a" * 64 + ".json")
     kept.touch()
-    held = caches.Holding("programs", tmp_path, "WARPDYN_CACHE_DIR", [kept])
+    held = cache_command.Holding("programs", tmp_path, "WARPDYN_CACHE_DIR", [kept])
     with pytest.raises(UserError, match=rf"would remove 1 programs in {tmp_path}; --yes"):
-        caches.empty([held], agreed=False)
-    monkeypatch.setattr(caches.sys.stdin, "isatty", lambda: True, raising=False)
+        cache_command.empty([held], agreed=False)
+    monkeypatch.setattr(cache_command.sys.stdin, "isatty", lambda: True, raising=False)
     for answer, gone in (("", False), ("n", False), ("y", True)):
         monkeypatch.setattr("builtins.input", lambda _, answer=answer: answer)
         if gone:
-            caches.empty([held], agreed=False)
+            cache_command.empty([held], agreed=False)
         else:
             with pytest.raises(UserError, match="nothing was removed"):
-                caches.empty([held], agreed=False)
+                cache_command.empty([held], agreed=False)
         assert kept.exists() is not gone
     assert capsys.readouterr().out == "emptied\n"
 
@@ -79,10 +79,10 @@ def test_what_is_of_others_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     before = sorted(project.rglob("*"))
     monkeypatch.setenv("WARPDYN_CACHE_DIR", str(project))
     monkeypatch.setattr(wp.config, "kernel_cache_dir", str(tmp_path / "kernels"))
-    caches.empty(caches.holdings(), agreed=True)
+    cache_command.empty(cache_command.holdings(), agreed=True)
     assert sorted(project.rglob("*")) == before
     sealed_files.tag_folder(project, is_ours=True)
-    caches.empty(caches.holdings(), agreed=True)
+    cache_command.empty(cache_command.holdings(), agreed=True)
     assert sorted(project.rglob("*")) == sorted({*before, project / sealed_files.TAG} - {program})
     assert (thesis / "builtin_y.pch").read_text() == "precious"
     other = tmp_path / "other"
@@ -90,7 +90,7 @@ def test_what_is_of_others_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     (other / "headers").symlink_to(project / "headers")
     sealed_files.tag_folder(other, is_ours=True)
     monkeypatch.setenv("WARPDYN_CACHE_DIR", str(other))
-    assert [each.entries for each in caches.holdings()] == [[], [], []]
+    assert [each.entries for each in cache_command.holdings()] == [[], [], []]
 
 
 def test_of_a_kernel_only_its_own_files_go(
@@ -102,19 +102,19 @@ def test_of_a_kernel_only_its_own_files_go(
         (tmp_path / folder).mkdir()
         (tmp_path / folder / f"{name}.cpp").touch()
         (tmp_path / folder / f".{name}.o.sha256.0123456789abcdef").touch()
-        caches.remove(tmp_path / folder)
+        cache_command.remove(tmp_path / folder)
         assert not (tmp_path / folder).exists()
     (tmp_path / name).mkdir()
     for file in ("thesis.txt", f"{name}.o"):
         (tmp_path / name / file).touch()
-    caches.remove(tmp_path / name)
+    cache_command.remove(tmp_path / name)
     assert [path.name for path in (tmp_path / name).iterdir()] == ["thesis.txt"]
     assert "which holds thesis.txt" in capsys.readouterr().out
 
 
 def test_what_cannot_be_removed_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """One line; what is gone already is no mistake."""
-    caches.remove(tmp_path / "gone")
+    cache_command.remove(tmp_path / "gone")
 
     def refused(path: Path, missing_ok: bool = False) -> None:
         raise PermissionError(13, "Permission denied")
@@ -122,4 +122,4 @@ def test_what_cannot_be_removed_is_named(monkeypatch: pytest.MonkeyPatch, tmp_pa
     monkeypatch.setattr(Path, "unlink", refused)
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match=r"cannot remove .*file: Permission denied"):
-        caches.remove(tmp_path / "file")
+        cache_command.remove(tmp_path / "file")

@@ -8,15 +8,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..execution.compile.announcements import silent
-from ..model.description import ModelError
-from .command_line import UserError, chosen_device
+from ...execution.compile.announcements import silent
+from ...model.description import ModelError
+from ..command_line import UserError, chosen_device
+from ..tables import say
 from .learning_curves import draw_curves
 from .named_task import named_task
-from .tables import say
 
 if TYPE_CHECKING:
-    from ..rl import Progress, Trainer
+    from ...rl import Progress, Trainer
 
 CPU_ONLY = "cpu"
 
@@ -27,7 +27,7 @@ def train(args: argparse.Namespace) -> int:
     Of several processes that `torchrun` starts the first one alone shows progress and writes files;
     on each machine the first one says what is wrong.
     """
-    from .. import rl
+    from ... import rl
 
     try:
         rl.Trainer  # noqa: B018  (says what a training needs, where it is not installed)
@@ -51,7 +51,7 @@ def train(args: argparse.Namespace) -> int:
 
 def _train(args: argparse.Namespace) -> int:
     """A training in this process."""
-    from .. import rl
+    from ... import rl
 
     try:
         task = named_task(args)
@@ -88,7 +88,7 @@ def _train(args: argparse.Namespace) -> int:
 def _log_for_tensorboard(trainer: Trainer, folder: Path) -> None:
     """Curves beside the checkpoints."""
     try:
-        from ..rl.adapters.tensorboard_log import TensorboardLog
+        from ...rl.adapters.tensorboard_log import TensorboardLog
     except ImportError as error:
         raise UserError(str(error)) from None
     done = trainer.curve[-1].steps if trainer.curve else 0

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from warpdyn.cli.learning_curves import draw_curves, read_curve
+from warpdyn.cli.learning.learning_curves import draw_curves, read_curve
 
 pytest.importorskip("matplotlib")
 

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .command_line import UserError
+from ..command_line import UserError
+from ..tables import console, say
 from .named_task import named_task
-from .tables import console, say
 
 if TYPE_CHECKING:
-    from ..rl import Evaluation, Policy, Task
+    from ...rl import Evaluation, Policy, Task
 
 T = TypeVar("T")
 
@@ -35,7 +35,7 @@ def task_and_policy(args: argparse.Namespace) -> tuple[Any, Task, Policy]:
     """`warpdyn.rl`, and the task and the policy of the command line: one that comes with warpdyn
     where no file is named."""
     try:
-        from .. import rl
+        from ... import rl
     except ImportError as error:
         raise UserError(str(error)) from None
     task = refused(lambda: named_task(args))
@@ -45,7 +45,7 @@ def task_and_policy(args: argparse.Namespace) -> tuple[Any, Task, Policy]:
 
 def refused(make: Callable[[], T]) -> T:
     """What `make` gives, or its refusal as a line for the user."""
-    from .. import rl
+    from ... import rl
 
     try:
         return make()

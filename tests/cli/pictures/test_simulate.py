@@ -11,8 +11,8 @@ from hopper import HOPPER, PLAN
 
 import warpdyn as wd
 from warpdyn.cli.main import main
-from warpdyn.cli.roll_out import History
-from warpdyn.cli.simulate import remarks, upright
+from warpdyn.cli.pictures.roll_out import History
+from warpdyn.cli.pictures.simulate import remarks, upright
 
 
 def test_a_simulation_prints_draws_and_saves(

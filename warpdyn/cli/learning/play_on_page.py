@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import viewer
-from ..functions.simulation.terrain import HeightMap
-from .tables import say
+from ... import viewer
+from ...functions.simulation.terrain import HeightMap
+from ..tables import say
 
 if TYPE_CHECKING:
-    from ..rl import Policy
+    from ...rl import Policy
 
 SIDE = 4.0
 """The side of each robot's ground on a level floor; one that leaves it comes in on the other side

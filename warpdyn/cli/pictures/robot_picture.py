@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..formats.meshes.mesh_hulls import hull_points
-from ..functions.kinematics import fk
-from ..functions.simulation.terrain import HeightMap
-from ..model import Model
-from ..model.description import Geometry
-from ..model.mesh_files import MeshError
+from ...formats.meshes.mesh_hulls import hull_points
+from ...functions.kinematics import fk
+from ...functions.simulation.terrain import HeightMap
+from ...model import Model
+from ...model.description import Geometry
+from ...model.mesh_files import MeshError
 
 ROUND = 16
 """Points of a circle."""

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.cli import demo
 from warpdyn.cli.main import main
+from warpdyn.cli.pictures import demo
 from warpdyn.cli.timing import Measurement
 from warpdyn.model.description import Limits
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from ..formats.registry import file_kinds
-from .argument_types import at_least_zero, positive, xacro_argument
-from .command_line import UserError, read_model
+from ...formats.registry import file_kinds
+from ..argument_types import at_least_zero, positive, xacro_argument
+from ..command_line import UserError, read_model
 
 if TYPE_CHECKING:
-    from ..rl import Quadruped, Task
+    from ...rl import Quadruped, Task
 
 BODY = ("feet", "stance", "kp", "kd", "effort", "command_range")
 """Options that say what a robot is like, for a task that takes one."""
@@ -61,7 +61,7 @@ def add_robot(sub: argparse.ArgumentParser) -> None:
 
 def named_task(args: argparse.Namespace) -> Task:
     """The task, made for the robot that is named."""
-    from .. import rl
+    from ... import rl
 
     said: dict[str, Any] = {n: x for n in BODY if (x := getattr(args, n)) is not None}
     if args.robot is None:
@@ -74,7 +74,7 @@ def named_task(args: argparse.Namespace) -> Task:
 
 def _body(said: dict[str, Any]) -> Quadruped:
     """Feet, stance and gains as the task takes them."""
-    from .. import rl
+    from ... import rl
 
     if "stance" in said:
         said["stance"] = _stance(said["stance"])
