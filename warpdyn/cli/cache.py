@@ -15,6 +15,7 @@ from ..execution.compile.cache import cache_directory, kept_programs
 from ..execution.compile.kernel_cache import kernel_cache_directory, kernel_folders
 from ..execution.compile.precompiled_header import HEADERS, header_files
 from .command_line import UserError, start_warp
+from .shared_options import Commands, add_command
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,16 @@ class Holding:
     def bytes(self) -> int:
         """Size of all files."""
         return sum(size_of(entry) for entry in self.entries)
+
+
+def add_parser(commands: Commands) -> None:
+    """Add `warpdyn cache`."""
+    text = "show where programs and kernels are kept, how many and how large, or remove them"
+    sub = add_command(commands, "cache", text)
+    text = "remove them; kernels of other programs in Warp's cache stay"
+    sub.add_argument("--empty", action="store_true", help=text)
+    sub.add_argument("--yes", action="store_true", help="with --empty: remove without a question")
+    sub.set_defaults(run=show_caches)
 
 
 def show_caches(args: argparse.Namespace) -> int:

@@ -28,6 +28,7 @@ from .command_line import (
     start_warp,
 )
 from .own_kernels import own_kernel
+from .shared_options import DTYPES, Commands, add_command, add_frame, add_kernel, add_robot
 from .workload import ARGUMENTS, furthest_link
 
 COMPILABLE: Mapping[str, Function] = {
@@ -39,6 +40,36 @@ COMPILABLE: Mapping[str, Function] = {
 
 OF_ONE_FRAME = ("jacobian", "jacobian_derivative", "inverse_kinematics")
 """Functions that could do without a frame, but are meant with one."""
+
+
+def add_parser(commands: Commands) -> None:
+    """Add `warpdyn compile`."""
+    text = "compile the kernels of a robot ahead, into the cache, on all cores"
+    sub = add_command(commands, "compile", text)
+    add_robot(sub)
+    sub.add_argument(
+        "--dtype", nargs="+", choices=DTYPES, default=["float32"], help="default: float32"
+    )
+    sub.add_argument(
+        "--algorithm",
+        nargs="+",
+        choices=sorted(COMPILABLE),
+        metavar="NAME",
+        help="functions of the library, such as aba_derivatives inverse_kinematics; "
+        f"default: {' '.join(ARGUMENTS)}",
+    )
+    add_kernel(sub)
+    sub.add_argument(
+        "--gradients",
+        nargs="+",
+        metavar="INPUT",
+        help="inputs that will require a gradient in Torch or JAX, such as q v: "
+        "what their backward pass asks for is compiled too",
+    )
+    add_frame(sub)
+    text = "default: cpu, and cuda:0 if there is one"
+    sub.add_argument("--device", nargs="+", metavar="DEVICE", help=text)
+    sub.set_defaults(run=compile_kernels)
 
 
 def compile_kernels(args: argparse.Namespace) -> int:

@@ -16,6 +16,37 @@ from ..labels.named_functions import is_public, named_function
 from ..model import Model
 from .command_line import UserError, read_model, refuse_immobile
 from .own_kernels import ChosenKernel
+from .shared_options import KERNEL, Commands, add_command, add_kernel_options, add_robot
+
+
+def add_parser(commands: Commands) -> None:
+    """Add `warpdyn export`."""
+    text = "write functions of a robot as a header of C++ or C that needs no library"
+    sub = add_command(commands, "export", text)
+    add_robot(sub)
+    sub.add_argument(
+        "functions",
+        nargs="+",
+        metavar="FUNCTION",
+        help=f"rnea,aba,fk:LINK,jacobian:LINK, or a kernel of your own, {KERNEL}",
+    )
+    add_kernel_options(sub)
+    text = "default: ROBOT.hpp or ROBOT.h; with --python a folder"
+    sub.add_argument("-o", "--out", type=Path, metavar="FILE", help=text)
+    text = "namespace of C++, prefix of C, module of Python; default: the robot's name"
+    sub.add_argument("--namespace", metavar="NAME", help=text)
+    sub.add_argument("--frame", metavar="LINK", help="of a kernel's option frame")
+    precision = sub.add_mutually_exclusive_group()
+    precision.add_argument("--float32", action="store_true", help="numbers are floats")
+    precision.add_argument("--float64", action="store_true", help="numbers are doubles (default)")
+    kinds = sub.add_mutually_exclusive_group()
+    kinds.add_argument("--c", action="store_true", help="C99 instead of C++17")
+    kinds.add_argument(
+        "--python", action="store_true", help="compile a module of Python that needs no warpdyn"
+    )
+    sub.add_argument("--no-libm", action="store_true", help="include no <cmath> or <math.h>")
+    sub.add_argument("--force", action="store_true", help="replace a file that exists")
+    sub.set_defaults(run=export_code)
 
 
 def export_code(args: argparse.Namespace) -> int:

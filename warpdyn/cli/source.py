@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from ..codegen.source import write
+from ..codegen.source import TARGETS, write
 from ..execution.request.call import Call, input_shapes
 from ..execution.request.evaluate import record_call
 from ..kernels.loading import names_a_kernel
@@ -15,7 +15,32 @@ from ..model import Model
 from ..model.printable import printable
 from .command_line import UserError, named_frame, read_model
 from .own_kernels import ChosenKernel
+from .shared_options import DTYPES, KERNEL, Commands, add_command, add_kernel_options, add_robot
 from .workload import ARGUMENTS, FUNCTIONS, furthest_link, options_of
+
+
+def add_parser(commands: Commands) -> None:
+    """Add `warpdyn source`."""
+    text = "print the program that was recorded for a robot"
+    sub = add_command(commands, "source", text)
+    add_robot(sub)
+    sub.add_argument(
+        "algorithm",
+        metavar="ALGORITHM",
+        help=f"{', '.join(ARGUMENTS)}, or a kernel of your own, {KERNEL}, "
+        "which may also stand before the robot",
+    )
+    add_kernel_options(sub)
+    text = "of the Jacobian, of a kernel's option frame, or of fk (default: all links)"
+    sub.add_argument("--frame", metavar="LINK", help=text)
+    sub.add_argument("--dtype", choices=DTYPES, default="float32")
+    sub.add_argument(
+        "--target",
+        choices=("text", *TARGETS),
+        default="text",
+        help="text, or C++ for a device",
+    )
+    sub.set_defaults(run=print_source)
 
 
 def print_source(args: argparse.Namespace) -> int:

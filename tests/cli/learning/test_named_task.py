@@ -12,7 +12,7 @@ pytest.importorskip("warpdyn.rl")
 
 import warpdyn as wd
 from warpdyn.cli.command_line import UserError
-from warpdyn.cli.learning.named_task import add_robot, named_task
+from warpdyn.cli.learning.named_task import add_quadruped, named_task
 from warpdyn.cli.main import main
 
 
@@ -29,7 +29,7 @@ def robot(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def parsed(*words: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("task")
-    add_robot(parser)
+    add_quadruped(parser)
     return parser.parse_args(words)
 
 

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..command_line import UserError
+from ..shared_options import Commands, add_command
 from ..tables import console, say
-from .named_task import named_task
+from .named_task import add_quadruped, named_task
+from .policy_options import add_envs, add_policy, add_seconds, add_seed, add_task
 
 if TYPE_CHECKING:
     from ...rl import Evaluation, Policy, Task
@@ -17,13 +19,29 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+def add_parser(commands: Commands) -> None:
+    """Add `warpdyn eval`."""
+    text = "print what a policy earns and measures, and how many fall"
+    sub = add_command(commands, "eval", text)
+    add_task(sub)
+    add_policy(sub)
+    add_envs(sub, 256)
+    add_seconds(sub, "of each episode; default: the task's")
+    add_seed(sub)
+    add_quadruped(sub)
+    sub.set_defaults(run=evaluate)
+
+
 def evaluate(args: argparse.Namespace) -> int:
     """The policy in its task's environments."""
     rl, task, policy = task_and_policy(args)
     seen = refused(
         lambda: rl.evaluate(
-            *(task, policy),
-            **{"envs": args.envs, "seconds": args.seconds, "seed": args.seed},
+            task,
+            policy,
+            envs=args.envs,
+            seconds=args.seconds,
+            seed=args.seed,
             watch=lambda steps: bar(steps, task.name),
         )
     )

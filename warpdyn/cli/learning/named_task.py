@@ -17,7 +17,7 @@ BODY = ("feet", "stance", "kp", "kd", "effort", "command_range")
 """Options that say what a robot is like, for a task that takes one."""
 
 
-def add_robot(sub: argparse.ArgumentParser) -> None:
+def add_quadruped(sub: argparse.ArgumentParser) -> None:
     """The options `--robot`, `--feet`, `--stance`, `--kp`, `--kd`, `--effort`, `--range`."""
     group = sub.add_argument_group("a quadruped of one's own (quadruped tasks)")
     text = f"file of the robot ({file_kinds()}), or a bundled one's name"

@@ -15,8 +15,11 @@ import numpy as np
 from ...functions.simulation.terrain import HeightMap
 from ..command_line import UserError, check_file, check_picture, write_file
 from ..pictures.robot_picture import RobotPicture
+from ..shared_options import Commands, add_command, add_page
 from ..tables import say
 from .eval import bar, refused, task_and_policy
+from .named_task import add_quadruped
+from .policy_options import add_envs, add_policy, add_seconds, add_seed, add_task
 
 if TYPE_CHECKING:
     from ...rl import Policy, Task
@@ -50,6 +53,27 @@ class Played:
     shown: dict[str, tuple[np.ndarray, np.ndarray | None]]
     fallen: int
     """How many episodes ended before their time."""
+
+
+def add_parser(commands: Commands) -> None:
+    """Add `warpdyn play`."""
+    text = "show a policy at work, in the browser (extra [viewer]) or as a moving picture"
+    sub = add_command(commands, "play", text)
+    add_task(sub)
+    add_policy(sub)
+    add_envs(sub, 4, "--robots")
+    add_seconds(sub, "default: 10 of a picture, in the browser until Ctrl-C")
+    add_seed(sub)
+    add_quadruped(sub)
+    text = (
+        "write the moving picture (.gif); default: the browser; without the extra [viewer] the "
+        "screen, or TASK.gif without one"
+    )
+    sub.add_argument("--gif", type=Path, metavar="FILE", help=text)
+    text = "write some moments side by side (.png, .svg, .pdf)"
+    sub.add_argument("--png", type=Path, metavar="FILE", help=text)
+    add_page(sub)
+    sub.set_defaults(run=play)
 
 
 def play(args: argparse.Namespace) -> int:
@@ -89,9 +113,8 @@ def _on_page(args: argparse.Namespace, rl: Any, task: Task, policy: Policy) -> i
     except ImportError as error:
         raise UserError(str(error)) from None
     env = refused(lambda: rl.VecEnv(task, args.envs, seed=args.seed))
-    where = {"host": args.host, "port": args.port}
     try:
-        refused(lambda: play_on_page(env, policy, args.seconds, **where))
+        refused(lambda: play_on_page(env, policy, args.seconds, host=args.host, port=args.port))
     except ViewerError as error:
         raise UserError(str(error)) from None
     return 0
@@ -195,9 +218,8 @@ def moving_figure(task: Task, played: Played, figure: Any) -> tuple[Any, Any]:
     columns = min(envs, 4)
     rows = -(-envs // columns)
     figure.set_size_inches(3.0 * columns, 4.2 * rows)
-    panels = figure.subplots(
-        *(2 * rows, columns), squeeze=False, height_ratios=[*[2.2, 1.0] * rows]
-    )
+    heights = [2.2, 1.0] * rows
+    panels = figure.subplots(2 * rows, columns, squeeze=False, height_ratios=heights)
     drawn = RobotPicture(task.model)
     poses = drawn.poses(played.q)
     stages, marks = [], []

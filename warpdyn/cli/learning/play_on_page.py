@@ -49,8 +49,9 @@ class OnPage:
         self.terrain = self.task.terrain if isinstance(self.task.terrain, HeightMap) else None
         self.walks = self.task.model.floating_base
         spacing = None if not self.walks else SIDE if self.terrain is None else 0.0
-        options: dict[str, Any] = {"controls": False, "spacing": spacing}
-        self.page = viewer.show(self.task.model, self._q(), host=host, port=port, **options)
+        self.page = viewer.show(
+            self.task.model, self._q(), host=host, port=port, controls=False, spacing=spacing
+        )
         self._patches: set[tuple[float, ...]] = set()
         if self.terrain is not None:
             self._show_ground()

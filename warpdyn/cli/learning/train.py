@@ -10,15 +10,41 @@ from typing import TYPE_CHECKING, Any
 
 from ...execution.compile.announcements import silent
 from ...model.description import ModelError
+from ..argument_types import count, positive
 from ..command_line import UserError, chosen_device
+from ..shared_options import Commands, add_command, add_device
 from ..tables import say
 from .learning_curves import draw_curves
-from .named_task import named_task
+from .named_task import add_quadruped, named_task
+from .policy_options import add_seed, add_task
 
 if TYPE_CHECKING:
     from ...rl import Progress, Trainer
 
 CPU_ONLY = "cpu"
+
+
+def add_parser(commands: Commands) -> None:
+    """Add `warpdyn train`."""
+    text = "train a policy for a task: checkpoints, a live table, an ONNX file (extra [rl])"
+    sub = add_command(commands, "train", text)
+    add_task(sub)
+    sub.add_argument("--envs", type=count, metavar="N", help="environments; default: the task's")
+    text = "of training in all, earlier ones in the folder included; default: the task's"
+    sub.add_argument("--minutes", type=positive, metavar="N", help=text)
+    text = "updates of the policy in all, instead of minutes: the same on every machine"
+    sub.add_argument("--iterations", type=count, metavar="N", help=text)
+    add_seed(sub)
+    text = (
+        "of checkpoints, curve and policy; default: runs/TASK-SEED. One that has a checkpoint goes "
+        "on"
+    )
+    sub.add_argument("--folder", type=Path, metavar="FOLDER", help=text)
+    add_quadruped(sub)
+    add_device(sub)
+    text = "curves for `tensorboard --logdir FOLDER` beside the checkpoints"
+    sub.add_argument("--logger", choices=("tensorboard",), help=text)
+    sub.set_defaults(run=train)
 
 
 def train(args: argparse.Namespace) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from ..command_line import (
     write_file,
 )
 from ..hardware import hardware
+from ..shared_options import Commands, add_command, add_device, add_frame, add_robot
 from ..tables import print_measurements, say
 from ..timing import Case, measured
 from ..workload import ARGUMENTS, position_bounds
@@ -30,6 +32,24 @@ STEP = 1e-3
 """Seconds."""
 
 DURATION = 2.0
+
+
+def add_parser(commands: Commands) -> None:
+    """Add `warpdyn demo`."""
+    text = "compute, check and time 4,096 random states, then draw gravity compensation"
+    sub = add_command(commands, "demo", text)
+    add_robot(sub)
+    add_frame(sub)
+    add_device(sub)
+    sub.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        default=Path("demo.png"),
+        metavar="FILE",
+        help="default: demo.png",
+    )
+    sub.set_defaults(run=demo)
 
 
 def demo(args: argparse.Namespace) -> int:

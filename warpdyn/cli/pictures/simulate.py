@@ -14,6 +14,7 @@ from ...functions.simulation.default_points import refuse_unread
 from ...functions.simulation.simulation import Simulation
 from ...model import Model
 from ...model.structure import DRAWN
+from ..argument_types import at_least_zero, count, positive, seed
 from ..command_line import (
     UserError,
     check_file,
@@ -24,6 +25,7 @@ from ..command_line import (
     write_file,
 )
 from ..hardware import hardware
+from ..shared_options import Commands, add_command, add_device, add_robot, add_threads
 from ..tables import console, in_words, say
 from .roll_out import HOME, History, Plan, drivable, pushed_link, pushes, roll_out
 
@@ -38,6 +40,47 @@ QUANTITIES = {
 
 BANDS = ((0.0, 1.0, 0.15, "all"), (0.1, 0.9, 0.35, "80 %"))
 """Quantiles from and to, how opaque their band is, and how many robots lie in it."""
+
+
+def add_parser(commands: Commands) -> None:
+    """Add `warpdyn simulate`."""
+    text = "drop robots onto the ground, have them hold a posture, push them, and draw what happens"
+    sub = add_command(commands, "simulate", text)
+    add_robot(sub)
+    _add_numbers(sub)
+    text = "compute also what the sweeps over the contacts leave undone: another kernel, and slower"
+    sub.add_argument("--residual", action="store_true", help=text)
+    add_device(sub)
+    add_threads(sub)
+    text = "draw what happens over time (.png, .svg, .pdf)"
+    sub.add_argument("--png", type=Path, metavar="FILE", help=text)
+    text = "write what is drawn, and the last state, for numpy.load (.npz)"
+    sub.add_argument("--save", type=Path, metavar="FILE", help=text)
+    text = "replace the file of --save where it exists"
+    sub.add_argument("--force", action="store_true", help=text)
+    sub.set_defaults(run=simulate)
+
+
+def _add_numbers(sub: argparse.ArgumentParser) -> None:
+    """Options that take one number."""
+    text = "how many robots; default: 1024"
+    sub.add_argument("--envs", type=count, default=1024, metavar="N", help=text)
+    text = "of simulated time; default: 5"
+    sub.add_argument("--seconds", type=positive, default=5.0, metavar="N", help=text)
+    text = "seconds of one step, at most 0.1; default: 0.005"
+    sub.add_argument("--dt", type=positive, default=0.005, metavar="N", help=text)
+    text = "steps in a launch; default: 4"
+    sub.add_argument("--substeps", type=count, default=4, metavar="N", help=text)
+    text = "of all drives; default: all of a joint's effort at 0.1 rad"
+    sub.add_argument("--kp", type=at_least_zero, metavar="N", help=text)
+    text = "damping of all drives; default: by kp and inertia"
+    sub.add_argument("--kd", type=at_least_zero, metavar="N", help=text)
+    text = "coefficient of the ground; default: of a MJCF file, else 0.8"
+    sub.add_argument("--friction", type=at_least_zero, metavar="N", help=text)
+    text = "newtons, every second in a random direction; default: 0"
+    sub.add_argument("--push", type=at_least_zero, default=0.0, metavar="N", help=text)
+    text = "of where robots begin, and of pushes; default: 0"
+    sub.add_argument("--seed", type=seed, default=0, metavar="N", help=text)
 
 
 def simulate(args: argparse.Namespace) -> int:

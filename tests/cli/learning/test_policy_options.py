@@ -1,4 +1,4 @@
-"""The options of train, eval, sim2sim and play."""
+"""Options of train, eval, sim2sim and play: those they share, and those of one of them."""
 
 from __future__ import annotations
 
