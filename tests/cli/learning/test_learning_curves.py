@@ -16,8 +16,12 @@ pytest.importorskip("matplotlib")
 def line(k: int, level: float) -> dict[str, object]:
     rewards = {"up": level * k, "effort": -0.1} if k > 1 else {}
     return {
-        **{"iteration": k, "steps": 1000 * k, "cpu_seconds": 2.0 * k, "reward": level * k},
-        **{"rewards": rewards, "falls": 1.0 / (k + 1)},
+        "iteration": k,
+        "steps": 1000 * k,
+        "cpu_seconds": 2.0 * k,
+        "reward": level * k,
+        "rewards": rewards,
+        "falls": 1.0 / (k + 1),
     }
 
 
