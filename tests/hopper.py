@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warpdyn.cli.roll_out import Plan
+from warpdyn.cli.pictures.roll_out import Plan
 
 HOPPER = """<robot name="hopper">
 <link name="trunk"><inertial><mass value="2"/>

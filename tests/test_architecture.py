@@ -330,8 +330,17 @@ def test_docstrings_name_their_subject_first(path: Path) -> None:
     assert not [text for text in docstrings(path) if text.split()[:1] == ["Of"]]
 
 
+def holds_a_command(path: Path) -> bool:
+    """Whether a file is of a command of `warpdyn`: it has `add_parser`."""
+    functions = {node.name for node in parsed(path).body if isinstance(node, ast.FunctionDef)}
+    return path.is_relative_to(ROOT / "warpdyn/cli") and "add_parser" in functions
+
+
 def test_a_name_is_given_once() -> None:
-    """No two classes of one name; no two modules either, but for an algorithm and its public functions."""
+    """No two classes of one name; no two modules either, but for an algorithm and its public functions.
+
+    A command's file has the command's name, whatever modules of other rooms are called.
+    """
     classes = Counter(
         node.name
         for path in FILES
@@ -341,7 +350,7 @@ def test_a_name_is_given_once() -> None:
     assert not {name for name, count in classes.items() if count > 1}
     places: dict[str, set[str]] = {}
     for path in FILES:
-        if path.name not in ("__init__.py", "__main__.py"):
+        if path.name not in ("__init__.py", "__main__.py") and not holds_a_command(path):
             places.setdefault(path.stem, set()).add(room(module_name(path)))
     assert not {
         name: rooms for name, rooms in places.items() if len(rooms) > 1 and not rooms <= PAIRED

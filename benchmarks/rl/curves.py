@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from warpdyn.cli.learning_curves import draw_curves, read_curve
+from warpdyn.cli.learning.learning_curves import draw_curves, read_curve
 
 RESULTS = Path(__file__).parent / "results"
 PICTURES = Path(__file__).parents[2] / "docs" / "pictures"

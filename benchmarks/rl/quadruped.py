@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from warpdyn import rl
-from warpdyn.cli.named_task import add_robot, named_task
+from warpdyn.cli.learning.named_task import add_quadruped, named_task
 
 RESULTS = Path(__file__).parent / "results"
 EVERY = 5
@@ -64,7 +64,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--name", default="quadruped_velocity")
-    add_robot(parser)
+    add_quadruped(parser)
     args = parser.parse_args()
     args.task = "quadruped_velocity"
     torch.set_num_threads(1)

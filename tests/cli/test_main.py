@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 
 import pytest
 
-from warpdyn.cli import main as command
-from warpdyn.cli.main import main, parser
+from warpdyn.cli import info as info_command
+from warpdyn.cli.main import COMMANDS, main, parser
 
 
 @pytest.mark.parametrize(
@@ -50,6 +51,14 @@ def test_a_robot_without_joints_is_explained(tmp_path, capsys):
     assert main(["info", str(stone)]) == 0
     assert main(["demo", str(stone), "--output", str(tmp_path / "stone.png")]) == 2
     assert "no moving joint" in capsys.readouterr().err
+
+
+def test_a_command_has_the_name_of_its_file(capsys):
+    """The list of `warpdyn --help` is the list of files, in the order of COMMANDS."""
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    listed = re.findall(r"^    (\w+) ", capsys.readouterr().out, re.MULTILINE)
+    assert listed == [command.__name__.rpartition(".")[2] for command in COMMANDS]
 
 
 def test_every_command_has_its_help(capsys):
@@ -117,7 +126,7 @@ def test_an_interrupt_is_exit_code_130(monkeypatch, capsys):
     def interrupted(args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(command, "info", interrupted)
+    monkeypatch.setattr(info_command, "info", interrupted)
     assert main(["info", "cartpole"]) == 130
     assert capsys.readouterr().err == "warpdyn: interrupted\n"
 

@@ -21,6 +21,7 @@ from ..execution.threads import set_num_threads
 from ..model import Model
 from ..peers.find_peers import PEERS
 from ..peers.peer import Peer
+from .argument_types import count
 from .command_line import (
     UserError,
     check_file,
@@ -35,9 +36,60 @@ from .command_line import (
 from .hardware import hardware
 from .own_kernels import own_kernel
 from .peer_times import PeerTime, peers_by_algorithm
+from .shared_options import (
+    DTYPES,
+    Commands,
+    add_command,
+    add_device,
+    add_frame,
+    add_kernel,
+    add_robot,
+    add_threads,
+)
 from .tables import print_measurements, say
 from .timing import Case, Measurement, measured
 from .workload import ARGUMENTS
+
+
+def add_parser(commands: Commands) -> None:
+    """Add `warpdyn bench`."""
+    text = "measure time for each robot, throughput, error and compile time"
+    sub = add_command(commands, "bench", text)
+    add_robot(sub)
+    sub.add_argument(
+        "--batch",
+        nargs="+",
+        type=count,
+        default=[4096],
+        metavar="N",
+        help="batch sizes; default: 4096",
+    )
+    sub.add_argument("--dtype", choices=DTYPES, default="float32")
+    sub.add_argument(
+        "--layout",
+        choices=("columns", "rows"),
+        default="columns",
+        help="in memory. columns: the same coordinate of all robots side by side; "
+        "rows: one robot after the other",
+    )
+    text = f"some of {', '.join(ARGUMENTS)}; default: all five"
+    sub.add_argument("--algorithm", nargs="+", choices=ARGUMENTS, metavar="NAME", help=text)
+    add_kernel(sub)
+    add_frame(sub)
+    add_device(sub)
+    add_threads(sub)
+    sub.add_argument(
+        "--peers",
+        nargs="*",
+        choices=("pinocchio", "mujoco"),
+        metavar="NAME",
+        help="beside them, where installed, on one core: pinocchio, mujoco; default: both",
+    )
+    text = "write the figures with versions and hardware"
+    sub.add_argument("--json", type=Path, metavar="FILE", help=text)
+    text = "draw throughput against batch size (.png, .svg, .pdf)"
+    sub.add_argument("--plot", type=Path, metavar="FILE", help=text)
+    sub.set_defaults(run=bench)
 
 
 def bench(args: argparse.Namespace) -> int:

@@ -13,6 +13,7 @@ from ..peers.find_peers import find_peers
 from ..peers.peer import NotComparable, Peer
 from .accuracy import LIMITS, SAMPLE, difference_from, error_of
 from .command_line import UserError, chosen_device, named_frame, peer_file, read_model
+from .shared_options import Commands, add_command, add_device, add_frame, add_robot
 from .tables import console, say
 from .workload import ARGUMENTS, Workload, furthest_link, random_states
 
@@ -21,6 +22,16 @@ if TYPE_CHECKING:
 
 ORACLE = "oracle"
 """Name of the column where there is no peer."""
+
+
+def add_parser(commands: Commands) -> None:
+    """Add `warpdyn check`."""
+    text = "compare fk, jacobian, crba, rnea and aba with Pinocchio and MuJoCo, else the oracle"
+    sub = add_command(commands, "check", text)
+    add_robot(sub)
+    add_frame(sub)
+    add_device(sub)
+    sub.set_defaults(run=check)
 
 
 def check(args: argparse.Namespace) -> int:

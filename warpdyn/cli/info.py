@@ -9,7 +9,16 @@ from ..model import Model
 from ..model.describe import head, remainder, tree
 from ..model.printable import printable
 from .command_line import read_model
+from .shared_options import Commands, add_command, add_robot
 from .tables import say, width
+
+
+def add_parser(commands: Commands) -> None:
+    """Add `warpdyn info`."""
+    text = "print the tree of links, coordinates, limits, masses and warnings"
+    sub = add_command(commands, "info", text)
+    add_robot(sub)
+    sub.set_defaults(run=info)
 
 
 def info(args: argparse.Namespace) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,9 @@ import numpy as np
 from ..functions.manifold import random_configuration
 from ..model import Model
 from ..model.structure import start_of
+from .argument_types import count, package, positive
 from .command_line import UserError, read_model
+from .shared_options import Commands, add_command, add_page, add_robot, add_topic
 from .tables import say
 
 if TYPE_CHECKING:
@@ -18,6 +21,31 @@ if TYPE_CHECKING:
 
 LOOPBACKS = ("127.0.0.1", "localhost", "::1")
 """Hosts that this machine alone reaches."""
+
+
+def add_parser(commands: Commands) -> None:
+    """Add `warpdyn view`."""
+    text = "show a robot, a trajectory or thousands of robots in the browser (extra [viewer])"
+    sub = add_command(commands, "view", text)
+    add_robot(sub)
+    sub.add_argument("--collision", action="store_true", help="the shapes that touch")
+    text = "folder of a package that meshes name by package://NAME; may be said again"
+    sub.add_argument(
+        "--package", type=package, action="append", default=[], metavar="NAME=FOLDER", help=text
+    )
+    text = "how many robots, each at a configuration of its own; default: 1"
+    sub.add_argument("--envs", type=count, default=1, metavar="N", help=text)
+    text = "play a .npz, .csv or .parquet file, or the joint states of a .bag, .mcap or folder"
+    sub.add_argument("--trajectory", type=Path, metavar="FILE", help=text)
+    add_topic(sub)
+    sub.add_argument("--speed", type=positive, default=1.0, metavar="N", help="default: 1")
+    sub.add_argument("--once", action="store_true", help="do not begin again at the end")
+    text = "write a page that needs no server (.html), or viser's recording (.viser), and end"
+    sub.add_argument("--record", type=Path, metavar="FILE", help=text)
+    text = "write a picture, by a headless Chromium, and end"
+    sub.add_argument("--png", type=Path, metavar="FILE", help=text)
+    add_page(sub)
+    sub.set_defaults(run=view)
 
 
 def view(args: argparse.Namespace) -> int:

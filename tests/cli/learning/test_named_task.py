@@ -1,0 +1,71 @@
+"""The task of a command line: a robot's feet, stance and gains as words."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("warpdyn.rl")
+
+import warpdyn as wd
+from warpdyn.cli.command_line import UserError
+from warpdyn.cli.learning.named_task import add_quadruped, named_task
+from warpdyn.cli.main import main
+
+
+@pytest.fixture(scope="module")
+def robot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of the bundled quadruped, whose feet are paws, without its stance."""
+    made = wd.load_robot("quadruped")
+    feet = {link: link.replace("foot", "PAW") for link in made.link_names}
+    path = tmp_path_factory.mktemp("robots") / "my.urdf"
+    path.write_text(made.rename(links=feet).to_urdf())
+    return path
+
+
+def parsed(*words: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("task")
+    add_quadruped(parser)
+    return parser.parse_args(words)
+
+
+def test_words_make_the_robot(robot: Path) -> None:
+    """Patterns of feet and joints, and gains."""
+    words = ["quadruped_velocity", "--robot", str(robot), "--feet", "*_paw"]
+    stance = ["--stance", "*_thigh_joint=0.9", "*_calf_joint=-1.5"]
+    task = named_task(parsed(*words, *stance, "--kp", "30"))
+    assert [point.link for point in task.points] == ["FL_PAW", "FR_PAW", "RL_PAW", "RR_PAW"]
+    assert task.drives is not None
+    assert (task.drives.kp, task.drives.kd) == (30.0, pytest.approx(0.6))
+    small = named_task(parsed(*words, *stance, "--effort", "2.7", "--range", "0.5", "0.3", "1"))
+    assert small.drives is not None and small.drives.effort == 2.7
+    assert np.asarray(small.numbers["command_range"]).tolist() == [0.5, 0.3, 1.0]
+    angles = ["0", "0.9", "-1.5"] * 4
+    again = named_task(parsed(*words, "--stance", *angles))
+    assert again.stance.tolist() == task.stance.tolist()  # type: ignore[attr-defined]
+
+
+def test_a_bundled_robot_and_none() -> None:
+    assert named_task(parsed("quadruped_velocity")).model.name == "quadruped"
+    words = ["quadruped_velocity", "--robot", "quadruped", "--stance", "home"]
+    assert named_task(parsed(*words)).stance[1] == 0.9  # type: ignore[attr-defined]
+
+
+def test_mistakes_are_one_line(robot: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for words, text in (
+        ([], 'has no link "*foot" for a foot; name its feet: feet= of FL_PAW, FR_PAW, RL_PAW and'),
+        (["--feet", "*_PAW"], "give stance= angles of its 12 joints, FL_hip_joint"),
+        (["--feet", "*_PAW", "--stance", "0", "0.9"], "stance must be 12 angles"),
+        (["--stance", "a=b"], "--stance takes JOINT=ANGLE words, angles, or one name; got a=b"),
+    ):
+        assert main(["train", "quadruped_velocity", "--robot", str(robot), *words]) == 2
+        said = capsys.readouterr().err
+        assert text in said and "Traceback" not in said
+    with pytest.raises(UserError, match="--kp is of a robot: name it with --robot FILE"):
+        named_task(parsed("quadruped_velocity", "--kp", "20"))
+    assert main(["train", "cartpole_swing_up", "--robot", "cartpole"]) == 2
+    assert "takes no" in capsys.readouterr().err

@@ -1,0 +1,195 @@
+"""`warpdyn play` in the browser: where robots are drawn, how long, and how it ends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from warpdyn.cli.main import main
+
+rl = pytest.importorskip("warpdyn.rl")
+pytest.importorskip("warpdyn.viewer")
+from rl_cases import barely_trained
+
+import warpdyn as wd
+from warpdyn.cli.learning import play_on_page as page_module
+from warpdyn.cli.learning.play_on_page import SIDE, OnPage, play_on_page
+
+HERE: dict[str, Any] = {"host": "127.0.0.1", "port": 0}
+
+
+class Glide(rl.Task):
+    """A block without contact flies level at 30 m/s, over a map whose places have steps between."""
+
+    dt, substeps, seconds = 0.01, 2, 0.2
+    actions = 1
+    scales = {"far": 1.0}  # noqa: RUF012
+
+    def __init__(self, uneven: bool) -> None:
+        text = '<robot name="block"><link name="block"><inertial><mass value="2"/><inertia '
+        text += (
+            'ixx="0.02" iyy="0.02" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>'
+        )
+        self.model = wd.load_urdf(text, floating_base=True)
+        self.uneven = uneven
+        if uneven:
+            heights = np.zeros((61, 61))
+            heights[30:] = 0.5
+            self.terrain = wd.HeightMap(heights, 0.2)
+
+    def begin(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
+        begun = {
+            "q": np.array([0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0]),
+            "v": np.array([30.0, 0.0, 0.0, 0.0, 0.0, 0.0]),
+        }
+        return begun | ({"origin": np.array([3.0, 1.0, 0.5])} if self.uneven else {})
+
+    def control(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
+        return {"tau": np.zeros(6)}
+
+    def observe(self, robot: Any, s: rl.Episode) -> Any:
+        return s.q
+
+    def reward(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
+        return {"far": s.q[0]}
+
+
+class Nothing:
+    """A policy that does nothing."""
+
+    def check(self, task: object, width: int) -> None:
+        assert width == 7
+
+    def __call__(self, seen: np.ndarray) -> np.ndarray:
+        return np.zeros((len(seen), 1), np.float32)
+
+
+@pytest.fixture
+def shown(request: pytest.FixtureRequest) -> Any:
+    made = OnPage(rl.VecEnv(Glide(request.param), 2), Nothing(), **HERE)  # type: ignore[arg-type]
+    yield made
+    made.page.stop()
+
+
+@pytest.mark.parametrize("shown", [False], indirect=True)
+def test_robots_stay_on_their_ground(shown: OnPage) -> None:
+    """One that has gone 3 m, 0.1 s after it began anew, is drawn where it came in again; neighbours
+    are far off."""
+    assert shown.run(0.3) == pytest.approx(0.3)
+    x = shown.env.carried["q"][:, 0].numpy()
+    assert np.allclose(x, 3.0, atol=1e-3)
+    view = shown.page.robots["robot"]
+    assert np.allclose(view.q[:, 0], x - SIDE, atol=1e-4)
+    assert np.linalg.norm(np.diff(view._at[:, 0], axis=0)) >= SIDE
+    assert set(shown.page._plots) == {"reward in a second"}
+
+
+@pytest.mark.parametrize("shown", [True], indirect=True)
+def test_robots_stand_in_their_height_map(shown: OnPage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At their places, on ground that is drawn once around each."""
+    view, origin = shown.page.robots["robot"], np.array([3.0, 1.0, 0.5])
+    shown.run(0.08)
+    q = shown.env.carried["q"].numpy()
+    assert np.allclose(view.q[:, :3] + view._at[:, 0], q[:, :3] + origin, atol=1e-4)
+    assert shown._patches == {(3.0, 1.0)}
+    drawn: list[np.ndarray] = []
+    scene = shown.page.stage.server.scene
+    monkeypatch.setattr(scene, "add_mesh_simple", lambda *given, **_: drawn.append(given[1]))
+    shown.env.carried["origin"][1, 0] = 5.0
+    shown._show_ground()
+    (vertices,) = drawn
+    assert 5.0 - vertices[:, 0].min() == pytest.approx(page_module.AROUND, abs=0.2)
+    assert vertices[:, 1].min() == pytest.approx(1.0 - page_module.AROUND, abs=0.2)
+    assert vertices[:, 1].max() == pytest.approx(6.0), "the map's edge"
+    assert shown._patches == {(3.0, 1.0), (5.0, 1.0)}
+
+
+def test_ctrl_c_ends_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The page is gone, and nothing is raised."""
+    pages = []
+
+    def interrupted(shown: OnPage, seconds: float | None) -> float:
+        pages.append(shown.page)
+        assert seconds is None
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(OnPage, "run", interrupted)
+    play_on_page(rl.VecEnv(Glide(False), 2), Nothing(), None, **HERE)  # type: ignore[arg-type]
+    told = capsys.readouterr().out.replace("\n", " ")
+    assert f"Glide: 2 times block at {pages[0].address}; Ctrl-C ends it" in told
+
+
+def test_the_command_plays_on_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where no file is asked for; a port that is taken is one line."""
+    policy = barely_trained(rl.make("cartpole_swing_up"), tmp_path / "cartpole.onnx")
+    words = ["play", "cartpole_swing_up", "--policy", str(policy), "--robots", "2"]
+    assert main([*words, "--seconds", "0.4", "--port", "0"]) == 0
+    told = capsys.readouterr().out.replace("\n", " ")
+    assert "CartpoleSwingUp: 2 times cartpole at http://127.0.0.1:" in told
+    assert main([*words, "--host", "192.0.2.1", "--port", "0"]) == 2
+    assert "cannot be used" in capsys.readouterr().err
+
+
+class Clock:
+    """Time that passes only where something sleeps, or where the test says so."""
+
+    def __init__(self) -> None:
+        self.now, self.slept = 0.0, 0.0
+
+    def perf_counter(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+        self.slept += seconds
+
+
+@pytest.mark.parametrize("shown", [False], indirect=True)
+@pytest.mark.parametrize(("stall", "slept"), [(0.1, 0.3), (5.0, 0.38)])
+def test_a_short_stall_is_caught_up_with_and_a_long_one_is_not(
+    shown: OnPage, monkeypatch: pytest.MonkeyPatch, stall: float, slept: float
+) -> None:
+    """20 steps of 20 ms, the first of which takes longer: after a short one the page is on time again,
+    after a long one it goes on at its pace."""
+    clock, steps = Clock(), 0
+
+    def step() -> None:
+        nonlocal steps
+        steps += 1
+        clock.now += stall if steps == 1 else 0.0
+
+    monkeypatch.setattr(page_module, "time", clock)
+    monkeypatch.setattr(shown, "_step", step)
+    monkeypatch.setattr(shown, "_plot", lambda now: None)
+    assert shown.run(0.4) == pytest.approx(0.4) and steps == 20
+    assert clock.slept == pytest.approx(slept)
+    assert clock.now == pytest.approx(slept + stall)
+
+
+class Commanded(Glide):
+    """It flies at 30 m/s and turns at 0.5 rad/s, and is told other speeds."""
+
+    def begin(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
+        v = np.array([30.0, 0.0, 0.0, 0.0, 0.0, 0.5])
+        return super().begin(robot, s) | {"v": v, "command": np.array([1.0, 2.0, 3.0])}
+
+
+def test_curves_are_what_is_done_and_what_was_told() -> None:
+    """Ahead and turning, each beside its own command."""
+    shown = OnPage(rl.VecEnv(Commanded(False), 2), Nothing(), **HERE)  # type: ignore[arg-type]
+    try:
+        shown.run(0.5)
+        plots = shown.page._plots
+        x, ahead, told = (np.asarray(each) for each in plots["ahead [m/s]"].data)
+        assert len(x) == len(ahead) and ahead[0] == pytest.approx(30.0, abs=0.5)
+        assert told == pytest.approx(np.full(len(x), 1.0))
+        _, turning, told = (np.asarray(each) for each in plots["turning [rad/s]"].data)
+        assert turning == pytest.approx(np.full(len(x), 0.5), abs=1e-3)
+        assert told == pytest.approx(np.full(len(x), 3.0))
+    finally:
+        shown.page.stop()

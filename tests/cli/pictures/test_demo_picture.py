@@ -1,0 +1,124 @@
+"""The demo's picture: which joints it shows, and on which scale."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+from warpdyn.cli.pictures.demo import simulate
+from warpdyn.cli.pictures.demo_picture import (
+    FALLING,
+    HELD,
+    MOMENTS,
+    MOST_JOINTS,
+    Trajectories,
+    across,
+    curves,
+    picture,
+)
+from warpdyn.cli.pictures.robot_picture import Sight
+
+TEXT = """<robot name="spinner"><link name="base"/><link name="a"/><link name="b"/><link name="c"/>
+<joint name="spin" type="continuous"><parent link="base"/><child link="a"/></joint>
+<joint name="lift" type="prismatic"><parent link="a"/><child link="b"/><origin xyz="0 0 0.5"/>
+<limit lower="0" upper="0.4" effort="1" velocity="1"/></joint>
+<joint name="nod" type="revolute"><parent link="b"/><child link="c"/><origin xyz="0.5 0 0"/>
+<limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>"""
+
+
+@pytest.fixture(scope="module")
+def spinner() -> wd.Model:
+    return wd.load_urdf(TEXT)
+
+
+def motion_of(model: wd.Model, turns: float = 7.5) -> Trajectories:
+    """A first joint that spins, others that move a little."""
+    time = np.linspace(0.0, 2.0, 401)
+    q = 0.05 * np.sin(time)[:, None] * np.ones(model.nq)
+    q[:, 0] = 2 * np.pi * turns * time / time[-1]
+    return Trajectories(time, q, np.zeros_like(q))
+
+
+def test_a_line_breaks_only_where_it_crosses_from_end_to_end(spinner) -> None:
+    """A step of 150 degrees within a turn is drawn."""
+    spin = curves(spinner, motion_of(spinner))[0]
+    q = np.zeros((3, spinner.nq))
+    q[:, 0] = np.deg2rad([0.0, 150.0, 200.0])
+    assert np.allclose(spin.of(q), [0.0, 150.0, np.nan], equal_nan=True)
+
+
+def test_a_joint_that_spins_is_shown_within_a_turn(spinner) -> None:
+    """Its curve is the angle modulo 360 degrees, and breaks where it would cross from end to end; a joint
+    with limits, and one that slides, are as they are."""
+    motion = motion_of(spinner)
+    spin, lift, nod = curves(spinner, motion)
+    assert (spin.endless, lift.endless, nod.endless) == (True, False, False)
+    assert [spin.unit, lift.unit, nod.unit] == ["deg", "m", "deg"]
+    drawn = spin.of(motion.falling)
+    broken = np.isnan(drawn)
+    assert broken.sum() == 8 and np.abs(drawn[~broken]).max() <= 180.0
+    whole = np.rad2deg(motion.falling[:, 0])
+    assert np.allclose(np.sin(np.deg2rad(drawn - whole))[~broken], 0.0, atol=1e-9)
+    assert np.abs(np.diff(drawn))[~np.isnan(np.diff(drawn))].max() < 180.0
+    assert np.allclose(lift.of(motion.falling), motion.falling[:, 1])
+    assert np.allclose(nod.of(motion.falling), np.rad2deg(motion.falling[:, 2]))
+
+
+def test_of_many_joints_those_that_move_most_are_shown() -> None:
+    """In the model's order."""
+    model = wd.load_robot("humanoid")
+    q = np.zeros((3, model.nq))
+    q[2] = np.arange(model.nq)
+    shown = curves(model, Trajectories(np.arange(3.0), q, q))
+    assert [x.column for x in shown] == list(range(model.nq - MOST_JOINTS, model.nq))
+
+
+def test_every_joint_has_a_scale_of_its_own(spinner, tmp_path: Path, monkeypatch) -> None:
+    """A small plot for each joint, whose axis holds its own curve and little more."""
+    pytest.importorskip("matplotlib")
+    from matplotlib.figure import Figure
+
+    made: list[Figure] = []
+    monkeypatch.setattr(Figure, "savefig", lambda self, path, **_: made.append(self))
+    motion = motion_of(spinner)
+    picture(spinner, motion, tmp_path / "p.png")
+    (figure,) = made
+    plots = {side.get_title(): side for side in figure.axes}
+    low, high = plots["lift [m]"].get_ylim()
+    assert low > -0.02 and high < 0.08
+    assert np.ptp(plots["spin [deg]"].get_ylim()) > 300
+
+
+@pytest.mark.parametrize("way", [(1.0, 0.0), (0.0, 1.0), (1.0, 1.0), (-1.0, 0.5)])
+def test_a_fall_is_seen_from_the_side(way: tuple[float, float]) -> None:
+    """What moves along a level line goes to the right or to the left, and neither nearer nor away; of what
+    moves up and down alone the robot is seen as always."""
+    links = np.array([[0.0, 0.0], [0.3, -0.2]])
+    places = links + np.linspace(0.0, 1.0, 5)[:, None, None] * np.array(way)
+    right, _, towards = across(places).axes()
+    assert abs(right[:2] @ way) == pytest.approx(np.hypot(*way)) and right[0] >= 0.0
+    assert abs(towards[:2] @ way) < 1e-9
+    assert across(np.tile(links, (5, 1, 1))) == Sight()
+
+
+def test_the_robot_is_drawn_at_moments_and_fills_its_side(tmp_path: Path, monkeypatch) -> None:
+    """Falling in shades of one colour, the last one full; held once; both sides have one scale."""
+    pytest.importorskip("matplotlib")
+    from matplotlib.colors import to_hex
+    from matplotlib.figure import Figure
+
+    made: list[Figure] = []
+    monkeypatch.setattr(Figure, "savefig", lambda self, path, **_: made.append(self))
+    model = wd.load_robot("ur5e")
+    picture(model, simulate(model), tmp_path / "p.png")
+    falls, stays, *_ = made[0].axes
+    shades = list(dict.fromkeys(to_hex(patch.get_facecolor()) for patch in falls.patches))
+    assert len(shades) == MOMENTS and shades[-1] == FALLING
+    assert {to_hex(patch.get_facecolor()) for patch in stays.patches} == {HELD}
+    assert falls.get_xlim() == stays.get_xlim() and falls.get_ylim() == stays.get_ylim()
+    corners = np.concatenate([patch.get_xy() for patch in (*falls.patches, *stays.patches)])
+    for k, limits in enumerate((falls.get_xlim(), falls.get_ylim())):
+        assert np.ptp(corners[:, k]) > 0.8 * np.ptp(limits)

@@ -1,0 +1,79 @@
+"""Robots as outlines: hulls, where they are seen, what is nearer, the ground."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+from warpdyn.cli.pictures.robot_picture import RobotPicture, Sight, outline
+
+LINK = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+SHAPES = f"""<robot name="shapes"><link name="ball">{LINK}<visual><origin xyz="0 0 1"/><geometry>
+<sphere radius="0.3"/></geometry></visual></link>
+<link name="box">{LINK}<collision><geometry><box size="0.2 0.4 0.6"/></geometry></collision></link>
+<link name="bare">{LINK}</link>
+<joint name="slide" type="prismatic"><parent link="ball"/><child link="box"/><axis xyz="0 1 0"/>
+<limit lower="-1" upper="1"/></joint>
+<joint name="turn" type="continuous"><parent link="box"/><child link="bare"/><origin xyz="1 0 0"/>
+<axis xyz="0 1 0"/></joint></robot>"""
+LEVEL = Sight(0.0, 0.0)
+
+
+def test_a_hull_is_that_of_its_corners():
+    """Counter-clockwise, without points inside or on an edge, wherever they come first."""
+    corners = np.array([[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [0.0, 1.0]])
+    inside = np.array([[1.0, 0.5], [1.0, 0.0], [0.5, 0.2]])
+    points = np.concatenate([inside, corners])
+    found = outline(points[np.random.default_rng(0).permutation(len(points))])
+    assert {tuple(x) for x in found} == {tuple(x) for x in corners} and len(found) == 4
+    x, y = found.T
+    area = 0.5 * np.sum(x * np.roll(y, -1) - y * np.roll(x, -1))
+    assert area == pytest.approx(2.0)
+
+
+def test_shapes_are_seen_as_large_as_they_are():
+    """A ball round, a box by its sides, a link without a shape by a line; the nearer one last."""
+    model = wd.load_urdf(SHAPES)
+    drawn = RobotPicture(model, LEVEL)
+    q = np.array([[0.5, 0.0], [-0.5, 0.0]])  # away from the one who looks, and towards
+    behind, before = (drawn.patches(poses, np.zeros(3)) for poses in drawn.poses(q))
+    for patches in (behind, before):
+        sizes = [np.ptp(x.outline, axis=0) for x in patches]
+        ball = next(x for x in patches if np.ptp(x.outline[:, 1]) > 0.59 and len(x.outline) > 4)
+        assert np.hypot(*(ball.outline - [0.0, 1.0]).T) == pytest.approx(0.3)
+        assert any(np.allclose(size, [0.2, 0.6]) for size in sizes)
+        assert any(np.allclose(size, [1.0, 0.0]) for size in sizes)
+    assert len(behind[-1].outline) > 4 and len(before[-1].outline) <= 4
+    poses = drawn.poses(np.zeros(2))
+    assert drawn.reach(poses, np.zeros(3)) == pytest.approx(1.3)
+
+
+def test_a_view_is_orthogonal_and_upright():
+    axes = Sight().axes()
+    assert np.allclose(axes @ axes.T, np.eye(3)) and np.linalg.det(axes) == pytest.approx(1.0)
+    assert axes[1, 2] > 0.9 and axes[0, 2] == 0.0
+
+
+def test_the_ground_is_where_it_is():
+    """Level lines through a place, or the heights of a map at the environment's own origin."""
+    drawn = RobotPicture(wd.load_urdf(SHAPES), LEVEL)
+    for line in drawn.ground(np.array([0.3, 0.1, 0.4]), 1.0):
+        assert np.allclose(line[:, 1], -0.4)
+    table = np.zeros((41, 41))
+    table[20:] = 0.5
+    terrain = wd.HeightMap(table, 0.1)
+    origin = np.array([1.0, 0.0, 0.5])
+    seen = np.concatenate(drawn.ground(np.zeros(3), 1.6, terrain, origin))
+    assert np.allclose(seen[seen[:, 0] > -0.9, 1], 0.0)
+    assert np.allclose(seen[seen[:, 0] < -1.1, 1], -0.5)
+
+
+def test_limbs_have_colours():
+    model = wd.load_robot("quadruped")
+    colours = RobotPicture(model).colours
+    legs = [
+        {c for n, c in zip(model.link_names, colours, strict=True) if n.startswith(leg)}
+        for leg in ("FL", "FR", "RL", "RR")
+    ]
+    assert all(len(leg) == 1 for leg in legs) and len(set.union(*legs, {colours[0]})) == 5

@@ -1,0 +1,98 @@
+"""Roll-outs of `warpdyn simulate`: postures, gains, pushes, and what is measured of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hopper import HOPPER, PLAN
+
+import warpdyn as wd
+from warpdyn.cli.pictures.roll_out import drivable, gains, posture, pushed_link, pushes, roll_out
+
+
+@pytest.fixture(scope="module")
+def hopper() -> wd.Model:
+    return wd.load_urdf(HOPPER, floating_base=True)
+
+
+@pytest.fixture(scope="module")
+def pushed(hopper: wd.Model) -> tuple[Any, Any]:
+    return roll_out(hopper, PLAN._replace(push=30.0, friction=0.5, residual=True))
+
+
+def test_a_free_robot_begins_with_its_lowest_point_on_the_ground(hopper: wd.Model) -> None:
+    """Its joints within their limits, its base level."""
+    q = posture(hopper)
+    assert q[2] == pytest.approx(0.1) and q[7] == 0.2
+    assert np.array_equal(q[3:7], [0, 0, 0, 1])
+    for name in wd.robot_names():
+        model = wd.load_robot(name)
+        assert not wd.check_state(model, posture(model)[None]).warnings, name
+
+
+def test_home_is_held_where_there_is_one(hopper: wd.Model) -> None:
+    """With its own height of the base or not: what touches first is on the ground."""
+    home = [0, 0, 7.0, 1, 0, 0, 0, 0.5]
+    q = posture(hopper.with_configuration("home", home))
+    assert q[7] == 0.5 and np.array_equal(q[3:7], [1, 0, 0, 0])
+    assert q[2] == pytest.approx(0.0)  # on its back: the trunk's upper side is its origin
+
+
+def test_gains_are_of_the_robots_size() -> None:
+    """All of the effort at 0.1 rad; without a limit 10 rad/s; damping at least 0.7 of critical."""
+    arm = wd.load_robot("ur5e")
+    q = posture(arm)
+    kp, kd = gains(arm, q)
+    assert np.allclose(kp * 0.1, arm.effort_limit)
+    inertia = np.diagonal(wd.oracle(wd.crba, arm, q))
+    assert (kd >= 0.7 * 2 * np.sqrt(kp * inertia) - 1e-9).all()
+    pendulum = wd.load_robot("double_pendulum")
+    kp, _ = gains(pendulum, posture(pendulum))
+    assert np.allclose(kp, 100 * np.diagonal(wd.oracle(wd.crba, pendulum, posture(pendulum))))
+
+
+def test_joints_without_single_coordinates_are_not_driven() -> None:
+    ball = """<robot name="b"><link name="a"/><link name="c"><inertial><mass value="1"/>
+    <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+    <joint name="j" type="floating"><parent link="a"/><child link="c"/></joint></robot>"""
+    assert not drivable(wd.load_urdf(ball)) and drivable(wd.load_robot("panda"))
+    assert pushed_link(wd.load_robot("quadruped")) == "base"
+    assert pushed_link(wd.load_robot("ur5e")) == "wrist_3_link"
+
+
+def test_pushes_last_a_fifth_of_each_second() -> None:
+    assert pushes(PLAN) == []
+    times = pushes(PLAN._replace(push=1.0, seconds=2.6))
+    assert np.allclose(times, [[0.5, 0.7], [1.5, 1.7], [2.5, 2.6]])
+    assert all(a < b for a, b in pushes(PLAN._replace(push=1.0, dt=0.1, substeps=9)))
+
+
+def test_what_is_measured_is_what_happened(hopper: wd.Model, pushed: tuple[Any, Any]) -> None:
+    """It falls, lies at its height with its weight on the ground, slides while it is pushed beyond
+    its friction, and lies again."""
+    sim, history = pushed
+    measured = history.measured
+    assert set(measured) == {"heights", "loads", "errors", "efforts", "residuals"}
+    assert history.time.shape == (100,) and history.time[-1] == pytest.approx(1.0)
+    assert all(x.shape == (100, 3) and np.isfinite(x).all() for x in measured.values())
+    lying = (history.time > 0.4) & (history.time < 0.5)
+    assert np.allclose(measured["heights"][lying], 0.1, atol=2e-3)
+    assert np.allclose(measured["loads"][lying].mean(0), 1.0, atol=0.02)
+    # The push in excess of friction, 30 N against 10.3 N: 9.4 m/s² for 0.2 s, then 4.9 m/s² less.
+    sideways = np.hypot(sim.q[:, 0], sim.q[:, 1])
+    assert ((sideways > 0.2) & (sideways < 0.8)).all()
+    assert measured["efforts"].max() <= 1.0 and measured["errors"][-1].max() < 0.1
+    assert history.failures == 0 and history.first_launch > 0 and history.wall > 0
+
+
+def test_a_seed_is_a_roll_out(hopper: wd.Model, pushed: tuple[Any, Any]) -> None:
+    """The same again bit for bit; another seed is another one."""
+    plan = PLAN._replace(push=30.0, friction=0.5)
+    again, history = roll_out(hopper, plan)
+    assert np.array_equal(again.q, pushed[0].q)
+    assert np.array_equal(history.measured["loads"], pushed[1].measured["loads"])
+    other, _ = roll_out(hopper, plan._replace(seed=1, seconds=0.1))
+    short, _ = roll_out(hopper, plan._replace(seconds=0.1))
+    assert not np.array_equal(other.q, short.q)

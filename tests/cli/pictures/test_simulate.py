@@ -1,0 +1,119 @@
+"""`warpdyn simulate`: what it prints, draws and saves, and what it says of robots it cannot hold."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hopper import HOPPER, PLAN
+
+import warpdyn as wd
+from warpdyn.cli.main import main
+from warpdyn.cli.pictures.roll_out import History
+from warpdyn.cli.pictures.simulate import remarks, upright
+
+
+def test_a_simulation_prints_draws_and_saves(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A table of the end, the speed, the picture as a PNG file, arrays that NumPy loads."""
+    pytest.importorskip("matplotlib")
+    picture, saved = tmp_path / "new" / "arms.png", tmp_path / "arms.data"
+    words = ["simulate", "double_pendulum", "--envs", "8", "--seconds", "0.3", "--push", "5"]
+    assert main([*words, "--png", str(picture), "--save", str(saved)]) == 0
+    said = capsys.readouterr().out
+    assert "double_pendulum: 8 robots with 0 contact points each for 0.3 s" in said
+    assert "joints off target" in said and "steps a second" in said and "ground force" not in said
+    assert f"picture: {picture}" in said and f"saved: {saved}" in said
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    arrays = np.load(saved)
+    assert arrays["q"].shape == (8, 2) and arrays["errors"].shape == (15, 8)
+    assert np.allclose(arrays["times"], 0.02 * np.arange(1, 16))
+
+
+def test_a_file_that_exists_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is refused before anything is computed, and replaced with --force."""
+    saved = tmp_path / "thesis.npz"
+    saved.write_text("PRECIOUS")
+    words = ["simulate", "double_pendulum", "--envs", "2", "--seconds", "0.1", "--save", str(saved)]
+    assert main(words) == 2
+    assert f"{saved} exists; --force replaces it" in capsys.readouterr().err
+    assert saved.read_text() == "PRECIOUS"
+    assert main([*words, "--force"]) == 0
+    assert np.load(saved)["q"].shape == (2, 2)
+
+
+def test_a_file_on_the_ground_has_heights_and_forces(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And how many ended upright."""
+    file = tmp_path / "hopper.urdf"
+    file.write_text(HOPPER)
+    words = ["simulate", str(file), "--base", "floating", "--envs", "3", "--substeps", "2"]
+    assert main([*words, "--seconds", "0.4", "--threads", "1"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "held is the neutral configuration" in said
+    assert "height of the base [m]" in said and "ground force / weight" in said
+    assert "100.0% ended above half of their height" in said
+
+
+def test_upright_is_above_half_of_the_first_second() -> None:
+    """Of free bases on the ground; of others it is not said."""
+    time = np.array([0.5, 1.0, 1.5])
+    heights = np.array([[1.0, 1.0], [1.0, 1.0], [0.9, 0.3]])
+    stood = History(time, {"heights": heights, "loads": heights}, 0, 0.0, 0.0)
+    assert upright(stood) == 0.5
+    assert upright(History(time, {"heights": heights}, 0, 0.0, 0.0)) is None
+
+
+def test_what_a_robot_lacks_is_said() -> None:
+    """No shapes, joints that no drive holds."""
+    inertia = '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>'
+    body = f'<inertial><mass value="1"/>{inertia}</inertial>'
+    stone = f'<robot name="stone"><link name="a">{body}</link></robot>'
+    plan = PLAN._replace(push=3.0)
+    bare = list(remarks(wd.load_urdf(stone, floating_base=True), plan))
+    assert bare[0].startswith("stone has no collision shapes that touch the ground: it falls")
+    assert bare[-1].startswith("pushed is a, every second by 3 N")
+
+
+MESH = '<collision><geometry><mesh filename="{}"/></geometry></collision>'
+"""A shape that the file of a robot names."""
+
+
+@pytest.mark.parametrize("there", [False, True], ids=["no file", "no reader"])
+def test_a_robot_whose_meshes_are_not_read_is_refused(
+    there: bool,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One line with what is missing, and no result: it would fall through the ground."""
+    inertia = '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>'
+    body = f'<inertial><mass value="1"/>{inertia}</inertial>{MESH.format("shell.obj")}'
+    file = tmp_path / "stone.urdf"
+    file.write_text(f'<robot name="stone"><link name="a">{body}</link></robot>')
+    if there:
+        (tmp_path / "shell.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\n")
+        monkeypatch.setitem(sys.modules, "trimesh", None)
+    words = ["simulate", str(file), "--base", "floating", "--envs", "2", "--seconds", "0.1"]
+    saved = tmp_path / "arrays.npz"
+    assert main([*words, "--save", str(saved)]) == 2
+    said = capsys.readouterr()
+    assert said.err.startswith("warpdyn: error: ") and said.err.count("\n") == 1
+    assert "shell.obj" in said.err and "would sink" in said.err
+    assert ("pip install '.[meshes]' in warpdyn's folder" in said.err) == there
+    assert not said.out and not saved.exists()
+
+
+def test_without_matplotlib_there_is_no_picture(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One line, before anything is simulated."""
+    monkeypatch.setattr("warpdyn.cli.command_line.find_spec", lambda name: None)
+    assert main(["simulate", "cartpole", "--png", "out.png"]) == 2
+    said = capsys.readouterr()
+    assert said.err == "warpdyn: error: pictures need matplotlib: pip install matplotlib\n"
+    assert not said.out

@@ -1,0 +1,125 @@
+"""`warpdyn cache`: what is kept, and that it can be removed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import warp as wp
+from fresh_caches import ONE_CALL, environment, run
+
+from warpdyn.cli import cache as cache_command
+from warpdyn.cli.command_line import UserError
+from warpdyn.execution.compile import sealed_files
+
+
+def cache(folder: Path, *arguments: str) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "warpdyn", "cache", *arguments],
+        env=environment(folder),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.splitlines()
+
+
+def test_both_caches_are_shown_and_emptied(tmp_path: Path) -> None:
+    """Where, how many, how large; afterwards nothing of ours is left, and what is another's stays."""
+    run(ONE_CALL, environment(tmp_path))
+    (warps,) = (tmp_path / "kernels").iterdir()
+    others = warps / "wp_somebody_else", tmp_path / "programs" / "notes.txt"
+    others[0].mkdir()
+    others[1].write_text("mine")
+    shown = cache(tmp_path)
+    programs, headers, kernels = [line.split() for line in shown]
+    assert programs[0] == "programs" and programs[1] == "1" and f"{tmp_path}/programs" in programs
+    assert headers[:3] == ["parsed", "headers", "1"] and 2 < float(headers[3]) < 20
+    assert kernels[:3] == ["compiled", "kernels", "1"] and str(warps) in kernels
+    assert "WARP_CACHE_PATH" in shown[2] and "WARPDYN_CACHE_DIR" in shown[0]
+    assert cache(tmp_path, "--empty", "--yes") == [*shown, "emptied"]
+    assert [line.split(" MB")[0].split()[-2:] for line in cache(tmp_path)] == [["0", "0.0"]] * 3
+    assert all(path.exists() for path in others)
+
+
+def test_it_asks_before_it_removes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With what would go; without a terminal only `--yes` removes."""
+    kept = tmp_path / ("a" * 64 + ".json")
+    kept.touch()
+    held = cache_command.Holding("programs", tmp_path, "WARPDYN_CACHE_DIR", [kept])
+    with pytest.raises(UserError, match=rf"would remove 1 programs in {tmp_path}; --yes"):
+        cache_command.empty([held], agreed=False)
+    monkeypatch.setattr(cache_command.sys.stdin, "isatty", lambda: True, raising=False)
+    for answer, gone in (("", False), ("n", False), ("y", True)):
+        monkeypatch.setattr("builtins.input", lambda _, answer=answer: answer)
+        if gone:
+            cache_command.empty([held], agreed=False)
+        else:
+            with pytest.raises(UserError, match="nothing was removed"):
+                cache_command.empty([held], agreed=False)
+        assert kept.exists() is not gone
+    assert capsys.readouterr().out == "emptied\n"
+
+
+def test_what_is_of_others_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A project's headers in the cache's folder, what links lead to, a folder without our tag."""
+    project, thesis = tmp_path / "project", tmp_path / "thesis"
+    (project / "headers/sub").mkdir(parents=True)
+    (project / "headers/my.h").write_text("int my;")
+    (project / "headers/sub/builtin_x.pch").write_text("x")
+    thesis.mkdir()
+    (thesis / "builtin_y.pch").write_text("precious")
+    (project / "headers/0123456789abcdef").symlink_to(thesis)
+    program = project / ("b" * 64 + ".json")
+    program.write_text("mine")
+    before = sorted(project.rglob("*"))
+    monkeypatch.setenv("WARPDYN_CACHE_DIR", str(project))
+    monkeypatch.setattr(wp.config, "kernel_cache_dir", str(tmp_path / "kernels"))
+    cache_command.empty(cache_command.holdings(), agreed=True)
+    assert sorted(project.rglob("*")) == before
+    sealed_files.tag_folder(project, is_ours=True)
+    cache_command.empty(cache_command.holdings(), agreed=True)
+    assert sorted(project.rglob("*")) == sorted({*before, project / sealed_files.TAG} - {program})
+    assert (thesis / "builtin_y.pch").read_text() == "precious"
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "headers").symlink_to(project / "headers")
+    sealed_files.tag_folder(other, is_ours=True)
+    monkeypatch.setenv("WARPDYN_CACHE_DIR", str(other))
+    assert [each.entries for each in cache_command.holdings()] == [[], [], []]
+
+
+def test_of_a_kernel_only_its_own_files_go(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Those of a compile that was killed too; the folder stays where something else is in it."""
+    name = "wp_warpdyn_rnea_x_01234567"
+    for folder in (name, f"{name}_ab_cd9ef_build", f"{name}_p12_t345"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / f"{name}.cpp").touch()
+        (tmp_path / folder / f".{name}.o.sha256.0123456789abcdef").touch()
+        cache_command.remove(tmp_path / folder)
+        assert not (tmp_path / folder).exists()
+    (tmp_path / name).mkdir()
+    for file in ("thesis.txt", f"{name}.o"):
+        (tmp_path / name / file).touch()
+    cache_command.remove(tmp_path / name)
+    assert [path.name for path in (tmp_path / name).iterdir()] == ["thesis.txt"]
+    assert "which holds thesis.txt" in capsys.readouterr().out
+
+
+def test_what_cannot_be_removed_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """One line; what is gone already is no mistake."""
+    cache_command.remove(tmp_path / "gone")
+
+    def refused(path: Path, missing_ok: bool = False) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "unlink", refused)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match=r"cannot remove .*file: Permission denied"):
+        cache_command.remove(tmp_path / "file")

@@ -1,0 +1,99 @@
+"""`warpdyn export`: functions of a robot as a header of C++ or C, or as a module of Python."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ..functions.export.compile_ahead import Precision
+from ..functions.export.exporting import ExportLanguage, export
+from ..functions.export.identifiers import identifier
+from ..functions.export.python_extension import export_python
+from ..kernels.loading import names_a_kernel
+from ..labels.named_functions import is_public, named_function
+from ..model import Model
+from .command_line import UserError, read_model, refuse_immobile
+from .own_kernels import ChosenKernel
+from .shared_options import KERNEL, Commands, add_command, add_kernel_options, add_robot
+
+
+def add_parser(commands: Commands) -> None:
+    """Add `warpdyn export`."""
+    text = "write functions of a robot as a header of C++ or C that needs no library"
+    sub = add_command(commands, "export", text)
+    add_robot(sub)
+    sub.add_argument(
+        "functions",
+        nargs="+",
+        metavar="FUNCTION",
+        help=f"rnea,aba,fk:LINK,jacobian:LINK, or a kernel of your own, {KERNEL}",
+    )
+    add_kernel_options(sub)
+    text = "default: ROBOT.hpp or ROBOT.h; with --python a folder"
+    sub.add_argument("-o", "--out", type=Path, metavar="FILE", help=text)
+    text = "namespace of C++, prefix of C, module of Python; default: the robot's name"
+    sub.add_argument("--namespace", metavar="NAME", help=text)
+    sub.add_argument("--frame", metavar="LINK", help="of a kernel's option frame")
+    precision = sub.add_mutually_exclusive_group()
+    precision.add_argument("--float32", action="store_true", help="numbers are floats")
+    precision.add_argument("--float64", action="store_true", help="numbers are doubles (default)")
+    kinds = sub.add_mutually_exclusive_group()
+    kinds.add_argument("--c", action="store_true", help="C99 instead of C++17")
+    kinds.add_argument(
+        "--python", action="store_true", help="compile a module of Python that needs no warpdyn"
+    )
+    sub.add_argument("--no-libm", action="store_true", help="include no <cmath> or <math.h>")
+    sub.add_argument("--force", action="store_true", help="replace a file that exists")
+    sub.set_defaults(run=export_code)
+
+
+def export_code(args: argparse.Namespace) -> int:
+    """Write the file, and say what is in it."""
+    model = refuse_immobile(read_model(args))
+    args.kernel = None
+    calls: dict[str, Callable[..., Any]] = {}
+    for text in [x for each in args.functions for x in each.split(",") if x]:
+        name, call = _function(text, args, model)
+        if name in calls:
+            raise UserError(f"two functions would be called {name}: name each once")
+        calls[name] = call
+    dtype: Precision = "float32" if args.float32 else "float64"
+    language: ExportLanguage = "c" if args.c else "c++"
+    namespace = identifier(args.namespace or model.name)
+    try:
+        if args.python:
+            made = export_python(
+                model, calls, args.out or Path(), name=namespace, dtype=dtype, overwrite=args.force
+            )
+            print(f"{made}: import {namespace}; {', '.join(calls)}, each with _batch")
+            return 0
+        out = args.out or Path(f"{namespace}.{'h' if args.c else 'hpp'}")
+        text = export(
+            model,
+            calls,
+            out,
+            namespace=namespace,
+            dtype=dtype,
+            language=language,
+            libm=not args.no_libm,
+            overwrite=args.force,
+        )
+    except FileExistsError as error:
+        raise UserError(f"{error.args[0].partition(';')[0]}; --force replaces it") from None
+    except (ValueError, RuntimeError) as error:
+        raise UserError(str(error)) from None
+    print(f"{out}: {', '.join(calls)}, each with _batch; {len(text.splitlines())} lines")
+    return 0
+
+
+def _function(text: str, args: argparse.Namespace, model: Model) -> tuple[str, Callable[..., Any]]:
+    """The function that `rnea`, `fk:hand` or `my.py:impedance` names, and its name in the file."""
+    if not is_public(text.partition(":")[0]) and names_a_kernel(text):
+        own = ChosenKernel.of(text, args, model)
+        return identifier(own.kernel.__name__), own.with_options()
+    try:
+        return named_function(model, text)
+    except ValueError as error:
+        raise UserError(str(error)) from None

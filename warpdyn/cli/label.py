@@ -1,0 +1,97 @@
+"""`warpdyn label`: quantities of a robot for every row of many logs."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from ..labels.dry_run import forecast, told
+from ..labels.labelling import LabelError, label, prepared
+from ..model.printable import printable
+from .argument_types import count
+from .command_line import UserError, read_model, refuse_immobile, start_warp
+from .shared_options import KERNEL, Commands, add_command, add_robot, add_topic
+
+SHOWN = 10
+"""Files that failed, of which the terminal tells; the manifest has all."""
+
+
+def add_parser(commands: Commands) -> None:
+    """Add `warpdyn label`."""
+    text = "compute torques, poses and more for every row of many logs (extra [labels])"
+    sub = add_command(commands, "label", text)
+    add_robot(sub)
+    sub.add_argument(
+        "logs",
+        nargs="+",
+        metavar="LOG",
+        help=".parquet, .npz, .csv, .bag, .mcap, .db3, a folder, or @list.txt",
+    )
+    sub.add_argument(
+        "--quantity",
+        action="append",
+        metavar="NAME,...",
+        help="rnea,fk:LINK,kinetic_energy, or torque=rnea for another name of the label",
+    )
+    text = f"of your own, {KERNEL}; options after colons: my.py:residual:gain=2"
+    sub.add_argument("--kernel", action="append", metavar="FILE:NAME", help=text)
+    text = "folder of the outputs, which keep the logs' names"
+    sub.add_argument("-o", "--out", type=Path, required=True, metavar="FOLDER", help=text)
+    text = "which columns are what: q=observation.state[:7],time=stamp:ns,episode=run"
+    sub.add_argument("--columns", action="append", metavar="NAME=COLUMN,...", help=text)
+    text = "of v and a that a log lacks; default: savgol:15, a window of 15 rows and degree 3"
+    sub.add_argument("--filter", default="savgol:15", metavar="savgol:N[:DEGREE]", help=text)
+    text = "threads of this machine, its processors by Ray, or a cluster; default: threads"
+    sub.add_argument("--on", default="threads", metavar="threads|ray[:ADDRESS]", help=text)
+    sub.add_argument("--workers", type=count, metavar="N", help="files at a time; default: cores")
+    add_topic(sub)
+    sub.add_argument("--dry-run", action="store_true", help="say what would be done, and end")
+    text = "replace files of outputs' names that warpdyn has not written"
+    sub.add_argument("--force", action="store_true", help=text)
+    sub.set_defaults(run=label_logs)
+
+
+def label_logs(args: argparse.Namespace) -> int:
+    """Label them; 1 if a file failed."""
+    model = refuse_immobile(read_model(args))
+    start_warp()
+    asked = [x for each in (args.quantity or []) for x in each.split(",") if x]
+    asked += args.kernel or []
+    columns = dict(_pair(x) for each in (args.columns or []) for x in each.split(",") if x)
+    try:
+        if args.dry_run:
+            labelling, files, _ = prepared(
+                model, args.logs, asked, args.out, columns, args.filter, args.topic
+            )
+            for line in told(forecast(labelling, files)):
+                print(line)
+            return 0
+        report = label(
+            model,
+            args.logs,
+            asked,
+            args.out,
+            columns=columns,
+            filter=args.filter,
+            on=args.on,
+            workers=args.workers,
+            topic=args.topic,
+            force=args.force,
+        )
+    except (ValueError, LabelError) as error:
+        raise UserError(str(error)) from None
+    kept = f", {report.skipped} finished before" if report.skipped else ""
+    print(f"{report.out}: {report.done} files with {report.rows:,} rows labelled{kept}")
+    for name, why in list(report.failed.items())[:SHOWN]:
+        print(printable(f"failed: {name}: {why}"), file=sys.stderr)
+    if len(report.failed) > SHOWN:
+        print(f"{len(report.failed)} failed; {report.out}/manifest.json has all", file=sys.stderr)
+    return 1 if report.failed else 0
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, column = text.partition("=")
+    if not equals or not column:
+        raise UserError(f"--columns are NAME=COLUMN, such as q=observation.state, got {text!r}")
+    return name, column

@@ -1,0 +1,114 @@
+"""`warpdyn eval`: what a policy earns without exploring, as a table."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..command_line import UserError
+from ..shared_options import Commands, add_command
+from ..tables import console, say
+from .named_task import add_quadruped, named_task
+from .policy_options import add_envs, add_policy, add_seconds, add_seed, add_task
+
+if TYPE_CHECKING:
+    from ...rl import Evaluation, Policy, Task
+
+T = TypeVar("T")
+
+
+def add_parser(commands: Commands) -> None:
+    """Add `warpdyn eval`."""
+    text = "print what a policy earns and measures, and how many fall"
+    sub = add_command(commands, "eval", text)
+    add_task(sub)
+    add_policy(sub)
+    add_envs(sub, 256)
+    add_seconds(sub, "of each episode; default: the task's")
+    add_seed(sub)
+    add_quadruped(sub)
+    sub.set_defaults(run=evaluate)
+
+
+def evaluate(args: argparse.Namespace) -> int:
+    """The policy in its task's environments."""
+    rl, task, policy = task_and_policy(args)
+    seen = refused(
+        lambda: rl.evaluate(
+            task,
+            policy,
+            envs=args.envs,
+            seconds=args.seconds,
+            seed=args.seed,
+            watch=lambda steps: bar(steps, task.name),
+        )
+    )
+    print_table(f"{task.name}: {about(policy, seen)}", {"mean": seen})
+    return 0
+
+
+def task_and_policy(args: argparse.Namespace) -> tuple[Any, Task, Policy]:
+    """`warpdyn.rl`, and the task and the policy of the command line: one that comes with warpdyn
+    where no file is named."""
+    try:
+        from ... import rl
+    except ImportError as error:
+        raise UserError(str(error)) from None
+    task = refused(lambda: named_task(args))
+    path: Path = refused(lambda: args.policy or rl.shipped(task))
+    return rl, task, refused(lambda: rl.Policy(path))
+
+
+def refused(make: Callable[[], T]) -> T:
+    """What `make` gives, or its refusal as a line for the user."""
+    from ... import rl
+
+    try:
+        return make()
+    except rl.TaskError as error:
+        raise UserError(str(error)) from None
+
+
+def bar(steps: range, what: str) -> Iterable[int]:
+    """Steps with a progress bar where stderr is a terminal."""
+    from tqdm import tqdm
+
+    shown: Iterable[int] = tqdm(steps, desc=what, unit="step", leave=False, disable=None)
+    return shown
+
+
+def about(policy: Policy, seen: Evaluation) -> str:
+    """What was evaluated, in words."""
+    made = policy.about.get("command")
+    by = f", made by {made} at {policy.about.get('commit', 'unknown')}" if made else ""
+    return f"{policy.path.name} in {seen.envs} environments, {seen.seconds:g} s each{by}"
+
+
+def print_table(title: str, columns: dict[str, Evaluation]) -> None:
+    """Evaluations side by side: the return, each reward, measures, falls."""
+    from rich.box import HEAVY_HEAD
+    from rich.table import Table
+
+    say(title)
+    seen = list(columns.values())
+    table = Table(box=HEAVY_HEAD)
+    table.add_column("in a second", no_wrap=True)
+    for name in columns:
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_row("return", *[f"{x.returned:.3f}" for x in seen])
+    for name in seen[0].rewards:
+        table.add_row(f"  {name}", *[f"{x.rewards[name]:.4f}" for x in seen])
+    if seen[0].measures:
+        table.add_section()
+        for name in seen[0].measures:
+            table.add_row(name, *[f"{x.measures[name]:.4f}" for x in seen])
+            table.add_row("  at the end", *[f"{x.last[name]:.4f}" for x in seen])
+    table.add_section()
+    table.add_row("ended before their time", *[f"{x.falls:.1%}" for x in seen])
+    table.add_row("length of episodes \\[s]", *[f"{x.length:.2f}" for x in seen])
+    if any(x.nonfinite_actions for x in seen):
+        counts = [f"{x.nonfinite_actions:,}" for x in seen]
+        table.add_row("actions that are NaN or infinite", *counts)
+    console().print(table)

@@ -1,0 +1,96 @@
+"""The task of a command line: its name, and for a quadruped of one's own the robot, feet, stance and
+gains."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from ...formats.registry import file_kinds
+from ..argument_types import at_least_zero, positive, xacro_argument
+from ..command_line import UserError, read_model
+
+if TYPE_CHECKING:
+    from ...rl import Quadruped, Task
+
+BODY = ("feet", "stance", "kp", "kd", "effort", "command_range")
+"""Options that say what a robot is like, for a task that takes one."""
+
+
+def add_quadruped(sub: argparse.ArgumentParser) -> None:
+    """The options `--robot`, `--feet`, `--stance`, `--kp`, `--kd`, `--effort`, `--range`."""
+    group = sub.add_argument_group("a quadruped of one's own (quadruped tasks)")
+    text = f"file of the robot ({file_kinds()}), or a bundled one's name"
+    group.add_argument("--robot", metavar="FILE", help=text)
+    text = 'links of its feet or a pattern; default: "*foot", whatever the case'
+    group.add_argument("--feet", nargs="+", metavar="LINK", help=text)
+    text = (
+        "angles of its joints by name or pattern [rad], F*_HFE=0.8 H*_HFE=-0.8, 0 for others; all "
+        "angles in order; or a configuration's name. Default: home or standing"
+    )
+    group.add_argument("--stance", nargs="+", metavar="JOINT=ANGLE", help=text)
+    text = "stiffness of its drives [N·m/rad]; default: by weight and height"
+    group.add_argument("--kp", type=float, metavar="K", help=text)
+    text = "damping of its drives [N·m·s/rad]; default: a fiftieth of kp"
+    group.add_argument("--kd", type=float, metavar="K", help=text)
+    text = "largest torque of its drives [N·m]; default: the limits of its description"
+    group.add_argument("--effort", type=positive, metavar="N", help=text)
+    text = (
+        "largest commanded speeds ahead, sideways [m/s], turning [rad/s]; default: 1 of each, by "
+        "height"
+    )
+    group.add_argument(
+        "--range",
+        dest="command_range",
+        nargs=3,
+        type=at_least_zero,
+        metavar=("X", "Y", "TURN"),
+        help=text,
+    )
+    text = "an argument of a robot's xacro file; may be repeated"
+    group.add_argument(
+        "--xacro-arg",
+        type=xacro_argument,
+        action="append",
+        default=[],
+        metavar="NAME:=VALUE",
+        help=text,
+    )
+    sub.set_defaults(base="floating", loops=None)
+
+
+def named_task(args: argparse.Namespace) -> Task:
+    """The task, made for the robot that is named."""
+    from ... import rl
+
+    said: dict[str, Any] = {n: x for n in BODY if (x := getattr(args, n)) is not None}
+    if args.robot is None:
+        if said:
+            word = next(iter(said)).removeprefix("command_")
+            raise UserError(f"--{word} is of a robot: name it with --robot FILE")
+        return rl.make(args.task)
+    return rl.make(args.task, model=read_model(args), body=_body(said))
+
+
+def _body(said: dict[str, Any]) -> Quadruped:
+    """Feet, stance and gains as the task takes them."""
+    from ... import rl
+
+    if "stance" in said:
+        said["stance"] = _stance(said["stance"])
+    return rl.Quadruped(**said)
+
+
+def _stance(words: list[str]) -> Any:
+    """A configuration's name, angles by joint, or angles in order."""
+    pairs = [word.partition("=") for word in words]
+    try:
+        if all(equals for _, equals, _ in pairs):
+            return {joint: float(angle) for joint, _, angle in pairs}
+        return [float(word) for word in words]
+    except ValueError:
+        if len(words) == 1 and "=" not in words[0]:
+            return words[0]
+        raise UserError(
+            f"--stance takes JOINT=ANGLE words, angles, or one name; got {' '.join(words)}"
+        ) from None

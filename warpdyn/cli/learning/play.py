@@ -1,0 +1,291 @@
+"""`warpdyn play`: a policy at work, in the browser or as a moving picture of its robots."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...functions.simulation.terrain import HeightMap
+from ..command_line import UserError, check_file, check_picture, write_file
+from ..pictures.robot_picture import RobotPicture
+from ..shared_options import Commands, add_command, add_page
+from ..tables import say
+from .eval import bar, refused, task_and_policy
+from .named_task import add_quadruped
+from .policy_options import add_envs, add_policy, add_seconds, add_seed, add_task
+
+if TYPE_CHECKING:
+    from ...rl import Policy, Task
+
+SECONDS = 10.0
+FRAMES = 25
+"""A second of the moving picture."""
+
+MOMENTS = 5
+"""Side by side in a still picture."""
+
+COMMANDED = ("forward [m/s]", "aside [m/s]", "turn [rad/s]")
+PLACES = [0, 1, 5]
+"""Places in v of the speeds that are commanded."""
+
+LINES = ("tab:blue", "tab:orange", "tab:green")
+
+
+@dataclass(frozen=True)
+class Played:
+    """What robots did: q (steps, envs, nq), where in the terrain they are, and what is drawn below.
+
+    shown: by name, (steps, envs) of what was measured and, where it was commanded, of what was asked
+    for.
+    """
+
+    step: float
+    q: np.ndarray
+    origins: np.ndarray
+    """(steps, envs, 3) [m]."""
+    shown: dict[str, tuple[np.ndarray, np.ndarray | None]]
+    fallen: int
+    """How many episodes ended before their time."""
+
+
+def add_parser(commands: Commands) -> None:
+    """Add `warpdyn play`."""
+    text = "show a policy at work, in the browser (extra [viewer]) or as a moving picture"
+    sub = add_command(commands, "play", text)
+    add_task(sub)
+    add_policy(sub)
+    add_envs(sub, 4, "--robots")
+    add_seconds(sub, "default: 10 of a picture, in the browser until Ctrl-C")
+    add_seed(sub)
+    add_quadruped(sub)
+    text = (
+        "write the moving picture (.gif); default: the browser; without the extra [viewer] the "
+        "screen, or TASK.gif without one"
+    )
+    sub.add_argument("--gif", type=Path, metavar="FILE", help=text)
+    text = "write some moments side by side (.png, .svg, .pdf)"
+    sub.add_argument("--png", type=Path, metavar="FILE", help=text)
+    add_page(sub)
+    sub.set_defaults(run=play)
+
+
+def play(args: argparse.Namespace) -> int:
+    """A page of the browser, where the viewer is installed and no file is asked for; else the
+    roll-out, and its picture on the screen or in a file."""
+    check_picture(args.png or Path("play.png"))
+    rl, task, policy = task_and_policy(args)
+    moving = args.gif
+    if moving is None and args.png is None and find_spec("viser") and find_spec("trimesh"):
+        return _on_page(args, rl, task, policy)
+    if moving is None and args.png is None and not on_screen():
+        moving = Path(f"{args.task}.gif")
+    if moving is not None:
+        if moving.suffix.lower() != ".gif":
+            raise UserError(f"cannot write {moving}: the ending of a moving picture is .gif")
+        check_file(moving)
+    seconds = SECONDS if args.seconds is None else args.seconds
+    env = refused(lambda: rl.VecEnv(task, args.envs, seed=args.seed))
+    played = refused(lambda: roll_out(env, policy, seconds))
+    ends = f"; {played.fallen} episodes ended before their time" if played.fallen else ""
+    say(f"{task.name}: {args.envs} times {task.model.name} for {seconds:g} s{ends}")
+    if args.png is not None:
+        write_file(args.png, lambda path: still(task, played).savefig(path, dpi=90))
+        print(f"picture: {args.png}")
+    if moving is not None:
+        write_file(moving, lambda path: write_moving(task, played, path))
+        print(f"moving picture: {moving}")
+    elif args.png is None:
+        show(task, played)
+    return 0
+
+
+def _on_page(args: argparse.Namespace, rl: Any, task: Task, policy: Policy) -> int:
+    try:
+        from ...viewer import ViewerError
+        from .play_on_page import play_on_page
+    except ImportError as error:
+        raise UserError(str(error)) from None
+    env = refused(lambda: rl.VecEnv(task, args.envs, seed=args.seed))
+    try:
+        refused(lambda: play_on_page(env, policy, args.seconds, host=args.host, port=args.port))
+    except ViewerError as error:
+        raise UserError(str(error)) from None
+    return 0
+
+
+def on_screen() -> bool:
+    """Whether there is a display to draw on."""
+    there = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+    return there or sys.platform in ("darwin", "win32")
+
+
+def roll_out(env: Any, policy: Policy, seconds: float) -> Played:
+    """What the policy does in these environments, without exploring."""
+    task, text = env.task, env.text
+    group = text.observation.policy
+    policy.check(task, text.observations[group][0])
+    env.reset()
+    steps = max(1, round(seconds / task.step_seconds))
+    qs, origins, earned, asked, reached = [], [], [], [], []
+    fallen = 0
+    follows = task.model.floating_base and text.carried.get("command") == (3,)
+    for _ in bar(range(steps), task.name):
+        state = env.carried
+        qs.append(state["q"].numpy().copy())
+        nowhere = np.zeros((env.num_envs, 3))
+        origins.append(state["origin"].numpy().copy() if "origin" in state else nowhere)
+        if follows:
+            asked.append(state["command"].numpy().copy())
+            reached.append(state["v"].numpy()[:, PLACES])
+        _, reward, fell, _, _ = env.step(policy(env.observations[group].numpy()))
+        earned.append(reward.numpy() / task.step_seconds)
+        fallen += int(fell.sum())
+    shown: dict[str, tuple[np.ndarray, np.ndarray | None]] = {
+        "reward in a second": (np.array(earned), None)
+    }
+    if follows:
+        pairs = zip(COMMANDED, np.array(reached).T, np.array(asked).T, strict=True)
+        shown = {name: (v.T, wanted.T) for name, v, wanted in pairs}
+    return Played(task.step_seconds, np.array(qs), np.array(origins), shown, fallen)
+
+
+class Stage:
+    """One robot's part of a picture, drawn anew for each moment.
+
+    It is seen from aside, and followed where its base is free.
+    """
+
+    def __init__(self, task: Task, drawn: RobotPicture, panel: Any, poses: np.ndarray):
+        from matplotlib.collections import LineCollection, PolyCollection
+
+        self.drawn, self.follow = drawn, task.model.floating_base
+        self.terrain = task.terrain if isinstance(task.terrain, HeightMap) else None
+        ends = poses[:, :3, 3].min(0), poses[:, :3, 3].max(0)
+        self.middle = 0.5 * (ends[0] + ends[1])
+        self.reach = 1.15 * drawn.reach(poses, self.middle)
+        self.lines = LineCollection([], colors="#cccccc", linewidths=0.7, zorder=0)
+        self.bodies = PolyCollection([], edgecolors="#333333", linewidths=0.4, zorder=1)
+        panel.add_collection(self.lines)
+        panel.add_collection(self.bodies)
+        panel.set(xlim=(-self.reach, self.reach), ylim=(-self.reach, self.reach), aspect="equal")
+        panel.axis("off")
+
+    def show(self, poses: np.ndarray, origin: np.ndarray) -> None:
+        """The robot with its links at these poses (nlinks, 4, 4)."""
+        centre = self.middle.copy()
+        if self.follow:
+            centre[:2] = poses[0, :2, 3]
+            if self.terrain is not None:
+                centre[2] = poses[0, 2, 3]
+        patches = self.drawn.patches(poses, centre)
+        self.lines.set_segments(self.drawn.ground(centre, 2.0 * self.reach, self.terrain, origin))
+        self.bodies.set_verts([patch.outline for patch in patches])
+        self.bodies.set_facecolor([patch.colour for patch in patches])
+
+
+def still(task: Task, played: Played) -> Any:
+    """A figure of some moments, one robot below the other, and what is measured on the right."""
+    from matplotlib.figure import Figure
+
+    steps, envs = played.q.shape[:2]
+    figure = Figure(figsize=(2.2 * MOMENTS + 4.0, 2.3 * envs + 0.5), layout="constrained")
+    panels = figure.subplots(envs, MOMENTS + 1, squeeze=False, width_ratios=[*[1.0] * MOMENTS, 1.8])
+    drawn = RobotPicture(task.model)
+    moments = np.linspace(0, steps - 1, MOMENTS).astype(int)
+    poses = drawn.poses(played.q[moments])
+    for env, row in enumerate(panels):
+        for moment, k in enumerate(moments):
+            stage = Stage(task, drawn, row[moment], poses[0, env])
+            stage.show(poses[moment, env], played.origins[k, env])
+            if env == 0:
+                row[moment].set_title(f"{k * played.step:.1f} s", fontsize="small")
+        _draw_shown(row[-1], played, env, legend=env == 0)
+    panels[-1, -1].set_xlabel("time [s]", fontsize="small")
+    figure.suptitle(f"{task.name}, {task.model.name}", fontsize="medium")
+    return figure
+
+
+def moving_figure(task: Task, played: Played, figure: Any) -> tuple[Any, Any]:
+    """The robots side by side with what is measured below; and what draws a step."""
+    envs = played.q.shape[1]
+    columns = min(envs, 4)
+    rows = -(-envs // columns)
+    figure.set_size_inches(3.0 * columns, 4.2 * rows)
+    heights = [2.2, 1.0] * rows
+    panels = figure.subplots(2 * rows, columns, squeeze=False, height_ratios=heights)
+    drawn = RobotPicture(task.model)
+    poses = drawn.poses(played.q)
+    stages, marks = [], []
+    for env in range(rows * columns):
+        above = panels[2 * (env // columns), env % columns]
+        below = panels[2 * (env // columns) + 1, env % columns]
+        if env >= envs:
+            above.axis("off")
+            below.axis("off")
+            continue
+        stages.append(Stage(task, drawn, above, poses[0, env]))
+        _draw_shown(below, played, env, legend=env == 0)
+        marks.append(below.axvline(0.0, color="#333333", lw=0.8))
+
+    def draw(k: int) -> list[Any]:
+        for env, (stage, mark) in enumerate(zip(stages, marks, strict=True)):
+            stage.show(poses[k, env], played.origins[k, env])
+            mark.set_xdata([k * played.step] * 2)
+        return []
+
+    return draw, _every(played)
+
+
+def _every(played: Played) -> range:
+    """Steps that are drawn, so that it moves as fast as it was."""
+    return range(0, len(played.q), max(1, round(1.0 / FRAMES / played.step)))
+
+
+def _draw_shown(panel: Any, played: Played, env: int, legend: bool) -> None:
+    """What was measured, and dashed what was commanded."""
+    time = played.step * np.arange(len(played.q))
+    for (name, (found, asked)), colour in zip(played.shown.items(), LINES, strict=False):
+        panel.plot(time, found[:, env], color=colour, lw=1.0, label=name)
+        if asked is not None:
+            panel.plot(time, asked[:, env], color=colour, lw=1.0, ls="--")
+    panel.grid(alpha=0.3)
+    panel.margins(x=0.0)
+    panel.tick_params(labelsize="x-small")
+    if legend:
+        panel.legend(fontsize="xx-small", loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
+
+
+def write_moving(task: Task, played: Played, path: Path) -> None:
+    """A GIF that moves as fast as the robots did."""
+    from matplotlib.animation import PillowWriter
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(layout="constrained")
+    FigureCanvasAgg(figure)
+    draw, steps = moving_figure(task, played, figure)
+    writer = PillowWriter(fps=round(1.0 / played.step / steps.step))
+    with writer.saving(figure, str(path), dpi=64):
+        for k in bar(steps, "picture"):
+            draw(k)
+            writer.grab_frame()
+
+
+def show(task: Task, played: Played) -> None:
+    """The moving picture on the screen, until its window is closed."""
+    from matplotlib import pyplot
+    from matplotlib.animation import FuncAnimation
+
+    figure = pyplot.figure(layout="constrained")
+    draw, steps = moving_figure(task, played, figure)
+    interval = 1e3 * played.step * steps.step
+    moving = FuncAnimation(figure, draw, frames=steps, interval=interval)
+    pyplot.show()
+    del moving  # which has to live until then

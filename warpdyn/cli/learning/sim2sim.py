@@ -1,0 +1,57 @@
+"""`warpdyn sim2sim`: a policy in warpdyn and in MuJoCo C, side by side."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..argument_types import positive
+from ..shared_options import Commands, add_command
+from ..tables import say
+from .eval import about, bar, print_table, refused, task_and_policy
+from .named_task import add_quadruped
+from .policy_options import add_envs, add_policy, add_seconds, add_seed, add_task
+
+LONG = 10.0
+"""Seconds of an episode, where none are said."""
+
+
+def add_parser(commands: Commands) -> None:
+    """Add `warpdyn sim2sim`."""
+    text = "compare a policy in warpdyn and in MuJoCo C"
+    sub = add_command(commands, "sim2sim", text)
+    add_task(sub)
+    add_policy(sub)
+    add_envs(sub, 48)
+    add_seconds(sub, "of each episode; default: 10, or the task's where that is less")
+    add_seed(sub)
+    add_quadruped(sub)
+    text = "MuJoCo's step [s]; default: 0.005, on a height map 0.002"
+    sub.add_argument("--dt", type=positive, metavar="N", help=text)
+    text = (
+        "time constant of MuJoCo's contacts [s]; default: its own, 0.02, on a height map two "
+        "steps, at least 0.004"
+    )
+    sub.add_argument("--contact-time", type=positive, metavar="N", help=text)
+    sub.set_defaults(run=compare)
+
+
+def compare(args: argparse.Namespace) -> int:
+    """The policy where it was trained and in MuJoCo, and what of its return it keeps."""
+    rl, task, policy = task_and_policy(args)
+    seconds = min(LONG, task.seconds) if args.seconds is None else args.seconds
+    seen = refused(
+        lambda: rl.sim2sim(
+            task,
+            policy,
+            envs=args.envs,
+            seconds=seconds,
+            seed=args.seed,
+            dt=args.dt,
+            contact_time=args.contact_time,
+            watch=lambda steps: bar(steps, task.name),
+        )
+    )
+    title = f"{task.name}: {about(policy, seen.here)}; without noise"
+    print_table(title, {"warpdyn": seen.here, f"MuJoCo, {1e3 * seen.dt:g} ms": seen.there})
+    say(f"kept in MuJoCo C: {seen.kept:.1%} of the return")
+    return 0

@@ -1,0 +1,1 @@
+"""Commands that simulate a robot and draw it."""

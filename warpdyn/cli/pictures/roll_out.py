@@ -1,0 +1,283 @@
+"""Robots that hold a posture, are dropped onto the ground and pushed: what happens, over time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import warp as wp
+
+from ...arrays.libraries import library_of
+from ...execution.batched import bind
+from ...execution.oracle import oracle
+from ...functions.dynamics import crba
+from ...functions.kinematics import fk
+from ...functions.simulation.contact_points import ContactPoints
+from ...functions.simulation.default_points import refuse_unread
+from ...functions.simulation.described_simulation import with_description, with_passive_forces
+from ...functions.simulation.drives import PD, base_coordinates
+from ...functions.simulation.ground import Ground
+from ...functions.simulation.simulation import Simulation
+from ...functions.simulation.simulation_step import Step, step
+from ...model import Model
+from ...model.structure import HOME, start_of
+from ..workload import Memory, furthest_link, on_host, position_bounds
+
+FULL_EFFORT = 0.1
+"""How far off its target a joint is driven by all of its effort [rad, m]."""
+
+FREQUENCY = 10.0
+"""The drive of a joint without an effort limit, on the joint's own inertia [rad/s]."""
+
+DAMPING = 0.7
+"""Least damping, of the critical one on the joint's own inertia."""
+
+SETTLING = 0.04
+"""Least ratio of damping to stiffness [s]."""
+
+DROP, SPREAD = 0.05, 0.05
+"""How high above the ground robots begin at most [m], and how far their joints are off [rad, m]."""
+
+PUSH_EVERY, PUSH_LASTS = 1.0, 0.2
+"""Time from push to push, and length of one [s]."""
+
+ENOUGH_SWEEPS = 200
+"""After which contact forces change no more: what fewer of them leave undone is the residual."""
+
+STANDARD_GRAVITY = 9.81
+
+
+class Plan(NamedTuple):
+    """What is simulated: the options of `warpdyn simulate`."""
+
+    envs: int
+    seconds: float
+    dt: float
+    substeps: int
+    friction: float | None
+    kp: float | None
+    kd: float | None
+    push: float
+    seed: int
+    residual: bool
+    device: str
+
+    @property
+    def launches(self) -> int:
+        """How many launches it takes, at least one."""
+        return max(1, round(self.seconds / (self.dt * self.substeps)))
+
+
+@dataclass(frozen=True)
+class History:
+    """What happened: (launches,), and (launches, envs) of the rest.
+
+    `heights` of a free base [m]; `errors`: root mean square of what joints are off their targets
+    [rad, m]; `loads`: force of the ground upwards in parts of the weight; `efforts`: the largest
+    torque of a joint in parts of its limit; `residuals`: how much a force on a point would differ
+    in the next step after 200 sweeps, in parts of the weight. What a robot does not have is left
+    out.
+    """
+
+    time: np.ndarray
+    measured: Mapping[str, np.ndarray]
+    failures: int
+    first_launch: float
+    """Seconds: recording and compiling, or reading the cache."""
+    wall: float
+    """Seconds of all launches after the first."""
+
+
+def posture(model: Model) -> np.ndarray:
+    """(nq,) the configuration to hold: "home", or "qpos0" of a MJCF file or the neutral one, brought
+    within limits; a free base stands with its lowest contact point on the ground."""
+    q = np.array(start_of(model), float)
+    if HOME not in model.configurations:
+        q = _within_limits(model, q)
+    points = ContactPoints(model)
+    if model.floating_base and len(points):
+        poses = oracle(fk, model, q, frames=list(points.links))
+        at = dict(zip(points.links, poses, strict=True))
+        q[2] -= min((at[p.link] @ [*p.centre, 1.0])[2] - p.radius for p in points)
+    return q
+
+
+def gains(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(joints,) stiffness and damping of drives for a robot of any size: all of a joint's effort at
+    0.1 rad; where the effort has no limit, 10 rad/s on the joint's own inertia."""
+    first = base_coordinates(model)
+    inertia = np.diagonal(oracle(crba, model, q))[first:]
+    effort = model.effort_limit[first:]
+    bounded = np.isfinite(effort)
+    kp = np.where(bounded, np.where(bounded, effort, 0.0) / FULL_EFFORT, inertia * FREQUENCY**2)
+    return kp, np.maximum(SETTLING * kp, 2 * DAMPING * np.sqrt(kp * inertia))
+
+
+def drivable(model: Model) -> bool:
+    """Whether every joint is single angles and lengths, which `wd.PD` drives."""
+    joints = model.moving_joints[int(model.floating_base) :]
+    return all(part.single for joint in joints for part in joint.kind.parts)
+
+
+def pushed_link(model: Model) -> str:
+    """The link that is pushed: a free base, or the one behind the most joints."""
+    return model.root if model.floating_base else furthest_link(model)
+
+
+def roll_out(model: Model, plan: Plan) -> tuple[Simulation, History]:
+    """The robots after `plan.seconds`, and what happened; a progress bar where stderr is a
+    terminal."""
+    from tqdm import tqdm
+
+    model = with_passive_forces(model, None)
+    draw = np.random.default_rng(plan.seed)
+    held = posture(model)
+    push = Memory(layout="rows", device=plan.device).filled(np.zeros((plan.envs, 6), np.float32))
+    scene = _scene(model, plan, held, push)
+    sim = Simulation(
+        model,
+        plan.envs,
+        start=_starts(model, plan, held, draw),
+        device=None if plan.device == "cpu" else plan.device,
+        substeps=plan.substeps,
+        **scene,
+    )
+    if sim.control is not None:
+        targets = np.tile(held[len(held) - sim.targets.shape[1] :], (plan.envs, 1))
+        library_of(sim.targets).write(sim.targets, targets.astype(np.float32))
+    residual = _residual(model, sim, scene) if plan.residual and len(sim.points) else None
+    began = time.perf_counter()
+    sim.step()  # it may compile, and then has a bar of its own
+    first = time.perf_counter() - began
+    rows, wall = [_measured(model, sim, held, residual)], 0.0
+    for k in tqdm(range(1, plan.launches), unit="launch", leave=False, disable=None):
+        if plan.push:
+            _write_push(push, plan, k, draw)
+        began = time.perf_counter()
+        sim.step()
+        wp.synchronize_device(plan.device)
+        wall += time.perf_counter() - began
+        rows.append(_measured(model, sim, held, residual))
+    seconds = plan.dt * plan.substeps * (1 + np.arange(plan.launches))
+    return sim, History(
+        seconds,
+        {name: np.array([row[name] for row in rows]) for name in rows[0]},
+        int(on_host(sim.failures).sum()),
+        first,
+        wall,
+    )
+
+
+def _scene(model: Model, plan: Plan, held: np.ndarray, push: Any) -> dict[str, Any]:
+    """What a `Simulation` and `wd.step` are told alike."""
+    points = ContactPoints(model)
+    refuse_unread(points)
+    scene: dict[str, Any] = {
+        "points": points,
+        "ground": with_description(model, points, Ground(friction=plan.friction)),
+        "f_ext": {pushed_link(model): push} if plan.push else None,
+        "dt": plan.dt,
+    }
+    if model.is_simulated:  # as a Simulation has it, for the residual's steps too
+        scene["stops"] = "rows"
+    if drivable(model):
+        kp, kd = gains(model, held)
+        control = PD(kp if plan.kp is None else plan.kp, kd if plan.kd is None else plan.kd)
+        scene["control"] = control
+    return scene
+
+
+def _starts(model: Model, plan: Plan, held: np.ndarray, draw: np.random.Generator) -> np.ndarray:
+    """(envs, nq) about the posture: joints and heights are off it at random."""
+    start = np.tile(held, (plan.envs, 1))
+    if drivable(model):
+        first = 7 if model.floating_base else 0
+        start[:, first:] += draw.uniform(-SPREAD, SPREAD, (plan.envs, len(held) - first))
+        start = _within_limits(model, start)
+    if model.floating_base:
+        start[:, 2] += draw.uniform(0.0, DROP, plan.envs)
+    return start
+
+
+def _residual(model: Model, sim: Simulation, scene: dict[str, Any]) -> Callable[[], np.ndarray]:
+    """What the sweeps leave undone in the next step (envs,): the largest difference of a force on a
+    point from the one after many more, in parts of the weight."""
+    options = {**scene, "impulses": sim.impulses}
+    if sim.control is not None:
+        options["targets"] = sim.targets
+    few: Callable[[], Step] = bind(step, model, sim.q, sim.v, sim.tau, **options)
+    options["sweeps"] = ENOUGH_SWEEPS
+    many: Callable[[], Step] = bind(step, model, sim.q, sim.v, sim.tau, **options)
+
+    def residual() -> np.ndarray:
+        difference = on_host(few().forces) - on_host(many().forces)
+        return np.linalg.norm(difference, axis=2).max(1) / _weight(model)
+
+    return residual
+
+
+def pushes(plan: Plan) -> list[tuple[float, float]]:
+    """When pushes begin and end [s], in whole launches."""
+    if not plan.push:
+        return []
+    launch = plan.dt * plan.substeps
+    period, length = (max(1, round(x / launch)) for x in (PUSH_EVERY, PUSH_LASTS))
+    length = min(length, period - period // 2)
+    begins = range(period // 2, plan.launches, period)
+    return [(k * launch, min(k + length, plan.launches) * launch) for k in begins]
+
+
+def _write_push(push: Any, plan: Plan, launch: int, draw: np.random.Generator) -> None:
+    """Begin a push, in a random horizontal direction of the link's axes, where it is time; end it."""
+    time = launch * plan.dt * plan.substeps
+    times = np.array(pushes(plan)).reshape(-1, 2)
+    if np.isclose(times[:, 0], time).any():
+        angle = draw.uniform(0, 2 * np.pi, plan.envs)
+        none = np.zeros((plan.envs, 4))
+        force = plan.push * np.stack([np.cos(angle), np.sin(angle)], 1)
+        library_of(push).write(push, np.concatenate([force, none], 1).astype(np.float32))
+    elif np.isclose(times[:, 1], time).any():
+        library_of(push).write(push, 0.0)
+
+
+def _measured(
+    model: Model,
+    sim: Simulation,
+    held: np.ndarray,
+    residual: Callable[[], np.ndarray] | None,
+) -> dict[str, np.ndarray]:
+    """What is kept of a launch: see `History`."""
+    q, torques = on_host(sim.q), on_host(sim.torques)
+    found: dict[str, np.ndarray] = {}
+    if model.floating_base:
+        found["heights"] = q[:, 2].copy()
+    if len(sim.points):
+        found["loads"] = on_host(sim.forces)[:, :, 2].sum(1) / _weight(model)
+    if sim.control is not None:
+        off = (q - held)[:, len(held) - torques.shape[1] :]
+        found["errors"] = np.sqrt(np.mean(off**2, axis=1))
+    effort = model.effort_limit[base_coordinates(model) :]
+    limited = np.isfinite(effort) & (effort > 0)
+    if limited.any():
+        found["efforts"] = np.abs(torques[:, limited] / effort[limited]).max(1)
+    if residual is not None:
+        found["residuals"] = residual()
+    return found
+
+
+def _weight(model: Model) -> float:
+    return (model.total_mass or 1.0) * STANDARD_GRAVITY
+
+
+def _within_limits(model: Model, q: np.ndarray) -> np.ndarray:
+    """Joints brought within their limits; quaternions and a free base as they are."""
+    lower, upper = position_bounds(model)
+    reached = np.clip(q, lower, upper)
+    for joint in model.moving_joints:
+        if not all(part.single for part in joint.kind.parts):
+            columns = model.coordinates[joint.name].q
+            reached[..., columns] = q[..., columns]
+    return reached

@@ -1,0 +1,210 @@
+"""`warpdyn simulate`: robots on the ground for some seconds, what became of them, and a picture."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from ...execution.threads import set_num_threads
+from ...functions.simulation.contact_points import ContactPoints
+from ...functions.simulation.default_points import refuse_unread
+from ...functions.simulation.simulation import Simulation
+from ...model import Model
+from ...model.structure import DRAWN
+from ..argument_types import at_least_zero, count, positive, seed
+from ..command_line import (
+    UserError,
+    check_file,
+    check_picture,
+    chosen_device,
+    read_model,
+    refuse_immobile,
+    write_file,
+)
+from ..hardware import hardware
+from ..shared_options import Commands, add_command, add_device, add_robot, add_threads
+from ..tables import console, in_words, say
+from .roll_out import HOME, History, Plan, drivable, pushed_link, pushes, roll_out
+
+QUANTITIES = {
+    "heights": "height of the base [m]",
+    "loads": "ground force / weight",
+    "errors": "joints off target [rad, m]",
+    "efforts": "largest torque / limit",
+    "residuals": "residual / weight",
+}
+"""What a `History` has measured, in the words of the table and the picture."""
+
+BANDS = ((0.0, 1.0, 0.15, "all"), (0.1, 0.9, 0.35, "80 %"))
+"""Quantiles from and to, how opaque their band is, and how many robots lie in it."""
+
+
+def add_parser(commands: Commands) -> None:
+    """Add `warpdyn simulate`."""
+    text = "drop robots onto the ground, have them hold a posture, push them, and draw what happens"
+    sub = add_command(commands, "simulate", text)
+    add_robot(sub)
+    _add_numbers(sub)
+    text = "compute also what the sweeps over the contacts leave undone: another kernel, and slower"
+    sub.add_argument("--residual", action="store_true", help=text)
+    add_device(sub)
+    add_threads(sub)
+    text = "draw what happens over time (.png, .svg, .pdf)"
+    sub.add_argument("--png", type=Path, metavar="FILE", help=text)
+    text = "write what is drawn, and the last state, for numpy.load (.npz)"
+    sub.add_argument("--save", type=Path, metavar="FILE", help=text)
+    text = "replace the file of --save where it exists"
+    sub.add_argument("--force", action="store_true", help=text)
+    sub.set_defaults(run=simulate)
+
+
+def _add_numbers(sub: argparse.ArgumentParser) -> None:
+    """Options that take one number."""
+    text = "how many robots; default: 1024"
+    sub.add_argument("--envs", type=count, default=1024, metavar="N", help=text)
+    text = "of simulated time; default: 5"
+    sub.add_argument("--seconds", type=positive, default=5.0, metavar="N", help=text)
+    text = "seconds of one step, at most 0.1; default: 0.005"
+    sub.add_argument("--dt", type=positive, default=0.005, metavar="N", help=text)
+    text = "steps in a launch; default: 4"
+    sub.add_argument("--substeps", type=count, default=4, metavar="N", help=text)
+    text = "of all drives; default: all of a joint's effort at 0.1 rad"
+    sub.add_argument("--kp", type=at_least_zero, metavar="N", help=text)
+    text = "damping of all drives; default: by kp and inertia"
+    sub.add_argument("--kd", type=at_least_zero, metavar="N", help=text)
+    text = "coefficient of the ground; default: of a MJCF file, else 0.8"
+    sub.add_argument("--friction", type=at_least_zero, metavar="N", help=text)
+    text = "newtons, every second in a random direction; default: 0"
+    sub.add_argument("--push", type=at_least_zero, default=0.0, metavar="N", help=text)
+    text = "of where robots begin, and of pushes; default: 0"
+    sub.add_argument("--seed", type=seed, default=0, metavar="N", help=text)
+
+
+def simulate(args: argparse.Namespace) -> int:
+    """The roll-out, its table, and what is written of it."""
+    if args.png:
+        check_picture(args.png)
+    if args.save:
+        check_file(args.save)
+        if args.save.exists() and not args.force:
+            raise UserError(f"{args.save} exists; --force replaces it")
+    model = refuse_immobile(read_model(args))
+    if args.threads:
+        set_num_threads(args.threads)
+    words = {name: getattr(args, name) for name in Plan._fields if name != "device"}
+    plan = Plan(**words, device=chosen_device(args.device))
+    try:
+        refuse_unread(ContactPoints(model))
+        for line in remarks(model, plan):
+            say(line)
+        sim, history = roll_out(model, plan)
+    except (ValueError, TypeError) as error:  # of the arguments: Simulation says what is wrong
+        raise UserError(str(error)) from None
+    print_results(model, plan, sim, history)
+    if args.save:
+        saved = {"times": history.time, **history.measured, **sim.state()}
+        write_file(args.save, lambda path: _save(path, saved))
+        print(f"saved: {args.save}")
+    if args.png:
+        write_file(args.png, lambda path: picture(model, plan, history, path))
+        print(f"picture: {args.png}")
+    return 0
+
+
+def remarks(model: Model, plan: Plan) -> Iterator[str]:
+    """What a user has to know of this robot before the figures are read."""
+    points = ContactPoints(model)
+    if not points and model.floating_base:
+        yield (
+            f"{model.name} has no collision shapes that touch the ground: it falls freely; "
+            "give its links spheres, boxes, capsules or cylinders"
+        )
+    if not drivable(model):
+        yield "no drives: wd.PD drives single angles and lengths, and this robot has other joints"
+    elif HOME not in model.configurations:
+        held = f'"{DRAWN}"' if DRAWN in model.configurations else "the neutral configuration"
+        yield f'held is {held}: the robot has none named "{HOME}"'
+    if plan.push:
+        yield (
+            f"pushed is {pushed_link(model)}, every second by {plan.push:g} N for 0.2 s "
+            "in a direction of its own"
+        )
+
+
+def print_results(model: Model, plan: Plan, sim: Simulation, history: History) -> None:
+    """The title, and a table of what there is to say of the last launch."""
+    from rich.box import HEAVY_HEAD
+    from rich.table import Table
+
+    say(
+        f"{model.name}: {plan.envs:,} robots with {len(sim.points)} contact points each for "
+        f"{history.time[-1]:g} s, {plan.substeps} steps of {1000 * plan.dt:g} ms a launch, float32, "
+        f"on {plan.device}: {hardware(plan.device)}"
+    )
+    table = Table(box=HEAVY_HEAD)
+    table.add_column("at the end", no_wrap=True)
+    for name in ("least", "median", "most"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name, values in history.measured.items():
+        marks = np.quantile(values[-1], (0.0, 0.5, 1.0))
+        table.add_row(QUANTITIES[name].replace("[", "\\["), *(f"{x:.4f}" for x in marks))
+    console().print(table)
+    steps = plan.envs * plan.substeps * (len(history.time) - 1)
+    if steps:
+        speed = steps / history.wall
+        say(
+            f"{in_words(speed)} steps a second: all robots together {in_words(speed * plan.dt)} "
+            f"times real time; the first launch took {history.first_launch:.2f} s"
+        )
+    if (standing := upright(history)) is not None:
+        say(f"{standing:.1%} ended above half of their height in the first second")
+    if history.failures:
+        say(f"a state was not finite, and began anew, {history.failures} times")
+
+
+def upright(history: History) -> float | None:
+    """Share of the free bases that end above half of their median height in the first second."""
+    heights = history.measured.get("heights")
+    if heights is None or "loads" not in history.measured:
+        return None
+    first = heights[history.time <= max(1.0, history.time[0])]
+    return float(np.mean(heights[-1] > 0.5 * np.median(first, axis=0)))
+
+
+def picture(model: Model, plan: Plan, history: History, path: Path) -> None:
+    """What was measured over time: the median of all robots, and bands around it."""
+    from matplotlib.figure import Figure
+
+    shown = {n: x for n, x in history.measured.items() if n in QUANTITIES}
+    figure = Figure(figsize=(9, 1.0 + 2.1 * len(shown)), layout="constrained")
+    push = f", pushed by {plan.push:g} N where it is orange" if plan.push else ""
+    figure.suptitle(f"{plan.envs:,} times {model.name}{push}", fontsize="medium")
+    panels = figure.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
+    for panel, (name, values) in zip(panels, shown.items(), strict=True):
+        for low, high, alpha, label in BANDS:
+            below, above = np.quantile(values, (low, high), axis=1)
+            panel.fill_between(
+                history.time, below, above, alpha=alpha, color="tab:blue", lw=0, label=label
+            )
+        panel.plot(history.time, np.median(values, axis=1), color="tab:blue", label="median")
+        panel.set_ylabel(QUANTITIES[name].replace(" [", "\n["), fontsize="small")
+        panel.grid(alpha=0.3)
+        panel.margins(x=0.0)
+        for begin, end in pushes(plan):
+            panel.axvspan(begin, end, color="tab:orange", alpha=0.15, lw=0)
+        if name == "residuals":
+            panel.set_yscale("log")
+            panel.set_ylim(1e-6, 10.0)
+        if name == "loads":  # landings and falls would hide what the ground bears else
+            panel.set_ylim(0.0, min(3.0, 1.1 * max(float(values.max()), 1.0)))
+    panels[0].legend(loc="upper right", fontsize="small", ncols=3)
+    panels[-1].set_xlabel("time [s]")
+    figure.savefig(path, dpi=90)
+
+
+def _save(path: Path, arrays: dict[str, np.ndarray]) -> None:
+    with path.open("wb") as file:  # numpy would add an ending of its own
+        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
