@@ -86,6 +86,6 @@ def test_the_picture_shows_what_is_computed_and_stored() -> None:
     picture.draw_bars(axes)
     widths = [bar.get_width() for bar in axes.patches]
     plt.close(figure)
-    run = report.read(readme.chosen())
+    run = report.read(figures_page.chosen())
     assert widths[0::2] == [1e3 / run.main("panda", a)["ns"] for a in picture.ALGORITHMS]
     assert len(widths) == 2 * len(picture.ALGORITHMS)
