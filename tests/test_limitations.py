@@ -39,7 +39,7 @@ def backs(row: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
 def rows(page: Path) -> list[str]:
     """First cells of the table below a page's heading "Status and limitations"."""
     below = page.read_text().partition("# Status and limitations\n")[2].partition("\n#")[0]
-    return [name for name in re.findall(r"^\| ([^|]+) \|", below, re.MULTILINE)]
+    return re.findall(r"^\| ([^|]+) \|", below, re.MULTILINE)
 
 
 def test_every_row_has_a_test() -> None:
@@ -127,7 +127,9 @@ def test_height_fields_of_files_are_left_out() -> None:
 @backs("Closed loops")
 def test_closed_loops_are_refused_or_cut() -> None:
     """By name, in MJCF and SDF; `loops="cut"` leaves them open and warns."""
-    hinge = "<joint type='revolute' name='{0}{1}'><parent>{0}</parent><child>{1}</child><axis/></joint>"
+    hinge = (
+        "<joint type='revolute' name='{0}{1}'><parent>{0}</parent><child>{1}</child><axis/></joint>"
+    )
     links = "".join(f"<link name='{name}'/>" for name in "abc")
     joints = "".join(hinge.format(*pair) for pair in ("ab", "bc", "ac"))
     sdf = f"<sdf version='1.9'><model name='m'>{links}{joints}</model></sdf>"

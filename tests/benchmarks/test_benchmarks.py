@@ -294,7 +294,9 @@ def test_tables_of_figures_come_from_the_results():
     run, of_calls = report.read(folder), figures_page.chosen(figures_page.CALLS)
     assert figures_page.table(run, folder) and figures_page.stands(run, folder)
     assert of_calls is not None
-    assert figures_page.text_of_calls(report.read(of_calls), of_calls) in figures_page.PAGE.read_text()
+    assert (
+        figures_page.text_of_calls(report.read(of_calls), of_calls) in figures_page.PAGE.read_text()
+    )
 
 
 def test_ordinary_calls_are_the_first_page(tmp_path, monkeypatch):
