@@ -69,7 +69,7 @@ def test_the_status_line_is_that_of_the_package() -> None:
 
 
 def test_the_first_screen_has_what_a_newcomer_runs() -> None:
-    """Within 40 lines: picture, install, the two commands, ten lines of code from line 30 at the latest, their output."""
+    """Within 40 lines: picture, install, both commands, ten lines of code from line 30 at the latest, their output."""
     screen = README.read_text().splitlines()[:40]
     text = "\n".join(screen)
     for each in (
