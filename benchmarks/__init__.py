@@ -4,7 +4,7 @@
 `workload.py` is warpdyn's side, `peers/` has a file for each other library; `throughput.py` times
 them in turns (`interleave.py`), `startup.py` compilation and starts, `memory.py` peak memory,
 `roofline.py` the limits of the machine; `records.py` reads what a run has written; `report.py`,
-`report_peers.py`, `plots.py` and `readme.py` tell. Apart: `compile_all.py` (every public function),
+`report_peers.py`, `plots.py` and `figures_page.py` tell. Apart: `compile_all.py` (every public function),
 `accuracy.py` (against Pinocchio, many robots), `profiles.py` (instructions of CPU kernels),
 `registers.py` (CUDA registers by nvcc), `ros2/` (the node). Simulations: `simulation.py` (beside MuJoCo's
 step), `simulation_physics.py` and `simulation_peers.py` (the same scenes, `simulation_scenes.py`, in

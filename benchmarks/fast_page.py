@@ -1,4 +1,4 @@
-"""docs/fast.md's tables from the results folders that README.md names: `python -m benchmarks.fast_page`."""
+"""docs/fast.md's tables from the results folders that docs/figures.md names: `python -m benchmarks.fast_page`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .readme import CALLS, ROOT, chosen
+from .figures_page import CALLS, ROOT, chosen
 from .report import Run, read, short
 from .two_threads import MICROSECONDS
 
@@ -146,7 +146,7 @@ def text(page: str, run: Run, called: Run, folder: Path) -> str:
 def main() -> int:
     folder, of_calls = chosen(), chosen(CALLS)
     if folder is None or of_calls is None:
-        print("README.md names no folders of results", file=sys.stderr)
+        print("docs/figures.md names no folders of results", file=sys.stderr)
         return 2
     PAGE.write_text(text(PAGE.read_text(), read(folder), read(of_calls), of_calls))
     print(f"{PAGE} has the figures of {folder.relative_to(ROOT)} and {of_calls.relative_to(ROOT)}")

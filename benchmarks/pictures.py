@@ -1,4 +1,4 @@
-"""Draws the viewer's pictures of README.md and docs/viewer.md: `python -m benchmarks.pictures [NAME ...]`.
+"""Draws the viewer's pictures of docs/viewer.md: `python -m benchmarks.pictures [NAME ...]`.
 
 Each is a scene of a few lines on one page, seen by a headless Chromium; the same files on any machine but
 for the last bits of its graphics. Without names all are drawn: a minute or two with a graphics card or a

@@ -10,7 +10,7 @@ from statistics import median
 from typing import Any
 
 import warpdyn as wd
-from benchmarks import every_function, readme, records
+from benchmarks import every_function, figures_page, records
 from benchmarks.roofline import floor_ns
 from warpdyn.codegen.source import write
 from warpdyn.execution.batched import FUNCTIONS
@@ -71,8 +71,8 @@ def folding_table() -> str:
 
 
 def measured_table() -> str:
-    """Measured time beside the floor of arithmetic and memory, from the folder that README names."""
-    folder = readme.chosen()
+    """Measured time beside the floor of arithmetic and memory, from the folder that docs/figures.md names."""
+    folder = figures_page.chosen()
     assert folder is not None
     run = records.read(folder)
     lines = [

@@ -23,6 +23,7 @@ export PATH="$PWD/.venv/bin:$PATH"
 if [[ $* == --quick ]]; then
     ruff check .
     ruff format --check .
+    python scripts/prose.py
     exec pytest -n 2 --quick --ignore tests/ros
 fi
 if (($#)); then
@@ -35,6 +36,7 @@ fi
 
 ruff check .
 ruff format --check .
+python scripts/prose.py
 mypy
 pytest -n 2 --ignore tests/ros
 if compgen -G "tests/ros/test_*.py" >/dev/null; then

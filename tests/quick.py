@@ -75,7 +75,7 @@ QUICK = {
     "cli": ("test_command_line.py", "test_info.py", "test_tables.py", "test_workload.py"),
     "benchmarks/fuzzing": ("test_outcomes.py", "test_damaged_files.py"),
     "benchmarks": (
-        "test_benchmarks.py::test_readme_table_comes_from_the_results",
+        "test_benchmarks.py::test_tables_of_figures_come_from_the_results",
         "test_benchmarks.py::test_pinocchio_and_mujoco_compute_the_same",
     ),
     "docs_site": ("test_api_pages.py", "test_docstrings.py", "test_function_matrix.py"),
@@ -89,7 +89,7 @@ QUICK = {
     "ros2_node/laws": ("test_mean_damping.py", "test_joint_impedance.py"),
     "ros2_node/ros": ("test_topics.py", "test_outputs.py", "test_guards.py"),
     "ros2_node/demo": ("test_plant.py",),
-    ".": ("test_architecture.py", "test_face.py", "test_readme.py"),
+    ".": ("test_architecture.py", "test_face.py", "test_prose.py", "test_readme.py"),
 }
 """Folder of tests/ → its files, or `file::test` for one test of a file."""
 

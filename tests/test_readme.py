@@ -1,4 +1,4 @@
-"""The README's example does what it says, and its other statements that can be checked are true."""
+"""The README's example does what it says. Its figures, those of docs/figures.md, and the table of extras are true."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from benchmarks import readme, report
+from benchmarks import figures_page, report
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
+FIGURES = ROOT / "docs/figures.md"
+INSTALLATION = ROOT / "docs/installation.md"
 
 
 def test_the_example_prints_what_stands_below_it() -> None:
@@ -40,9 +42,101 @@ def setup_argument(name: str) -> ast.expr:
     return next(keyword.value for keyword in call.keywords if keyword.arg == name)
 
 
+def extra_rows() -> list[tuple[str, str]]:
+    """Each extra of the table of docs/installation.md, with its size."""
+    table = r"^\| `\.\[(\w+)\]` \|.*\| (.*?) \|$"
+    return re.findall(table, INSTALLATION.read_text(), re.MULTILINE)
+
+
+def classifiers(start: str) -> list[str]:
+    """What setup.py's classifiers say after `start`."""
+    words = ast.literal_eval(setup_argument("classifiers"))
+    return [word.removeprefix(start) for word in words if word.startswith(start)]
+
+
+def test_the_status_line_is_that_of_the_package() -> None:
+    """Version, stage, Python versions, system and licence; tests/test_limitations.py has the GPU's part."""
+    pythons = classifiers("Programming Language :: Python :: 3.")
+    (stage,) = classifiers("Development Status :: ")
+    (system,) = classifiers("Operating System :: POSIX :: ")
+    licence = re.search('"Apache[^"]+"', (ROOT / "setup.py").read_text())
+    assert licence
+    status = (
+        f"Version {wd.__version__} ({stage.split()[-1].lower()}) · Python 3.{pythons[0]} to 3.{pythons[-1]}"
+        f" · {system} · {ast.literal_eval(licence[0])} · never run on a GPU yet"
+    )
+    assert README.read_text().splitlines()[2] == status
+
+
+def test_the_first_screen_has_what_a_newcomer_runs() -> None:
+    """Within 40 lines: picture, install, both commands, ten lines of code from line 30 at the latest, their output."""
+    screen = README.read_text().splitlines()[:40]
+    text = "\n".join(screen)
+    for each in (
+        "](docs/pictures/",
+        "    pip install .",
+        "bash scripts/demo.sh",
+        "bash scripts/test.sh",
+    ):
+        assert each in text, each
+    begin, end = screen.index("```python"), screen.index("prints")
+    assert begin < 30 and end - begin - 2 <= 12
+    assert text.index("prints") < text.rindex("```")
+
+
+def test_the_speed_that_the_readme_names_is_stored() -> None:
+    """Kernel and Pinocchio's ratio, plain and bound call: rounded from the folders that docs/figures.md names."""
+    run, calls = (
+        report.read(figures_page.chosen(place))
+        for place in (figures_page.PLACE, figures_page.CALLS)
+    )
+    kernel, (pinocchio,) = (
+        run.main("panda", "rnea")["ns"],
+        [r["ns"] for r in run.rivals("panda", "rnea") if r["peer"] == "pinocchio"],
+    )
+    ns = next(
+        r["ns"]
+        for r in calls.calls
+        if (r["robot"], r["algorithm"], r["batch"]) == ("panda", "rnea", 1)
+    )
+    plain, bound = f"{ns['plain'] / 1e3:.2f} us", f"{ns['own'] / 1e3:.2f} us"
+    text = README.read_text()
+    assert f"takes {report.short(kernel)} ns in a batch of 16,384" in text
+    assert f"takes {pinocchio / kernel:.0f} times as long" in text
+    assert f"A call for one robot takes {plain}, or {bound} when it is bound" in text
+    assert f"panda takes {plain}, the bound call {bound}" in FIGURES.read_text()
+    assert run.about["hardware"].startswith("AMD EPYC") and calls.about["date"] in text
+    for page in (ROOT / "docs/faq.md", ROOT / "docs/README.md"):
+        assert bound in page.read_text(), f"{page.name} has another time of a bound call"
+
+
+def test_starts_accuracy_and_targets_are_those_of_the_report() -> None:
+    """Seconds of compiles and imports, the worst errors, and missed targets are those of the stored pages."""
+    page, folder = FIGURES.read_text(), figures_page.chosen()
+    assert folder is not None
+    stored = (folder / "report.md").read_text()
+    starts = re.findall(r"^\| ([^|]+) \| (\d[\d.]+) \|$", page, re.MULTILINE)
+    assert len(starts) == 4
+    for name, seconds in starts:
+        assert f"| {name} [s] | {seconds} |" in stored, name
+    missed = re.findall(r"^\| (\w+) of (\w+), .* \| (\d+) \| (\d+) \|$", page, re.MULTILINE)
+    assert len(missed) == 2
+    for algorithm, robot, asked, reached in missed:
+        assert re.search(rf"{robot} .*{algorithm} {reached} \(\d+%\), asked {asked}", stored), robot
+    reached, asked = re.search(r"^(\d+) of the (\d+) figures asked", stored, re.MULTILINE).groups()
+    assert f"{int(asked) - int(reached)} of {asked}" in page
+    worst = (folder / "accuracy.md").read_text()
+    for bits in (64, 32):
+        robots, error = re.search(rf"Worst of (\d+) robots in float{bits}: (\S+)", worst).groups()
+        assert f"{error} in float{bits}" in page and f"[{robots} robots]" in page
+        assert f"on {robots} robots" in README.read_text()
+        assert bits == 32 or float(error) <= 1e-12
+
+
 def test_every_extra_has_a_row_with_its_size() -> None:
     """The table of what can be installed is that of setup.py: no extra too few, none too many."""
-    rows = dict(re.findall(r"^\| `\.\[(\w+)\]` \|.*\| (.*?) \|$", README.read_text(), re.MULTILINE))
+    rows = dict(extra_rows())
+    assert len(rows) == len(extra_rows())
     extras = setup_argument("extras_require")
     assert isinstance(extras, ast.Dict)
     assert set(rows) == {ast.literal_eval(key) for key in extras.keys if key}
@@ -51,7 +145,7 @@ def test_every_extra_has_a_row_with_its_size() -> None:
 
 def test_what_is_always_installed_is_named() -> None:
     """The first row of the table names each requirement."""
-    row = re.search(r"^\| `\.` \|.*$", README.read_text(), re.MULTILINE)
+    row = re.search(r"^\| `\.` \|.*$", INSTALLATION.read_text(), re.MULTILINE)
     assert row
     words = {"warp-lang": "warp"}
     for line in ast.literal_eval(setup_argument("install_requires")):
@@ -69,7 +163,7 @@ def test_it_opens_with_a_picture() -> None:
 
 
 def test_the_picture_shows_what_is_computed_and_stored() -> None:
-    """Its arm falls and stays above the floor; its bars are the figures of the folder that README names."""
+    """Its arm falls and stays above the floor; its bars are the figures of the folder that docs/figures.md names."""
     plt = pytest.importorskip("matplotlib.pyplot")
     path = ROOT / "docs/pictures/make_opening.py"
     spec = spec_from_file_location("make_opening", path)
@@ -86,6 +180,6 @@ def test_the_picture_shows_what_is_computed_and_stored() -> None:
     picture.draw_bars(axes)
     widths = [bar.get_width() for bar in axes.patches]
     plt.close(figure)
-    run = report.read(readme.chosen())
+    run = report.read(figures_page.chosen())
     assert widths[0::2] == [1e3 / run.main("panda", a)["ns"] for a in picture.ALGORITHMS]
     assert len(widths) == 2 * len(picture.ALGORITHMS)

@@ -1,7 +1,7 @@
 """Draws docs/pictures/opening.png: an arm that is held, five that fall, and throughput from the stored figures.
 
 The arm is the bundled panda: its links' shapes placed by `wd.fk`, its fall computed by `wd.aba`. The bars are
-those of the folder of results that README.md names. To draw it again: `python docs/pictures/make_opening.py`.
+those of the folder of results that docs/figures.md names. To draw it again: `python docs/pictures/make_opening.py`.
 """
 
 import sys
@@ -19,7 +19,7 @@ import warpdyn as wd
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
-from benchmarks import readme, report  # noqa: E402
+from benchmarks import figures_page, report  # noqa: E402
 
 INK, GREY, PALE, HELD = "#1f2d3a", "#6c7a85", "#7f98ad", "#d9622b"
 PEER, FLOOR = "#a9b4bd", "#e4e9ed"
@@ -153,7 +153,7 @@ def draw_arms(axes):
 
 def draw_bars(axes):
     """Robots a second on one core, warpdyn and Pinocchio, from the stored results."""
-    folder = readme.chosen()
+    folder = figures_page.chosen()
     run = report.read(folder)
     for k, algorithm in enumerate(ALGORITHMS):
         own = run.main("panda", algorithm)["ns"]

@@ -17,9 +17,9 @@ from benchmarks import (
     calls,
     compile_all,
     fast_page,
+    figures_page,
     memory,
     peers,
-    readme,
     report,
     roofline,
     startup,
@@ -286,15 +286,17 @@ def test_programs_of_new_processes_import_what_is_there(module, name):
             assert not [alias.name for alias in node.names if alias.name not in there]
 
 
-def test_readme_table_comes_from_the_results():
-    """What stands between the marks in README.md is what `python -m benchmarks.readme` writes."""
-    folder = readme.chosen()
+def test_tables_of_figures_come_from_the_results():
+    """What stands between the marks in docs/figures.md is what `python -m benchmarks.figures_page` writes."""
+    folder = figures_page.chosen()
     if folder is None:
         pytest.skip("no results")
-    run, of_calls = report.read(folder), readme.chosen(readme.CALLS)
-    assert readme.table(run, folder) and readme.stands(run, folder)
+    run, of_calls = report.read(folder), figures_page.chosen(figures_page.CALLS)
+    assert figures_page.table(run, folder) and figures_page.stands(run, folder)
     assert of_calls is not None
-    assert readme.text_of_calls(report.read(of_calls), of_calls) in readme.README.read_text()
+    assert (
+        figures_page.text_of_calls(report.read(of_calls), of_calls) in figures_page.PAGE.read_text()
+    )
 
 
 def test_ordinary_calls_are_the_first_page(tmp_path, monkeypatch):
@@ -321,7 +323,7 @@ def test_ordinary_calls_are_the_first_page(tmp_path, monkeypatch):
     text = "\n".join(calls.page(run))
     assert "L1 32 KiB, L3 32,768 KiB" in text and "ur5e crba, 144 bytes" in text
     assert {a.figure for a in run.asked} >= {"plain call by bound, one robot"}
-    assert "| ur5e rnea | **" in readme.calls_table(run)
+    assert "| ur5e rnea | **" in figures_page.calls_table(run)
     (row,) = (x for x in fast_page.torch(run).splitlines() if x.startswith("| ur5e rnea | 1 |"))
     assert row.count(" us |") == len(fast_page.WAYS_OF_TORCH)
     for record in run.calls:
@@ -329,12 +331,12 @@ def test_ordinary_calls_are_the_first_page(tmp_path, monkeypatch):
     assert fast_page.torch(run) == ""
 
 
-def test_a_cell_of_the_readme_table_is_read_once():
+def test_a_cell_of_the_table_of_figures_is_read_once():
     """A time with its unit and one ratio, Pinocchio's; the best peer's ratios stand in one sentence below."""
-    folder = readme.chosen()
+    folder = figures_page.chosen()
     if folder is None:
         pytest.skip("no results")
-    lines = readme.table(report.read(folder), folder).splitlines()
+    lines = figures_page.table(report.read(folder), folder).splitlines()
     cells = [c.strip() for row in lines if row.startswith("| ") for c in row.strip("| ").split("|")]
     figures = [cell for cell in cells if cell[:1].isdigit()]
     assert len(figures) > 30
@@ -345,10 +347,10 @@ def test_a_cell_of_the_readme_table_is_read_once():
 
 def test_tables_of_the_page_on_speed_come_from_the_results():
     """docs/fast.md has what `python -m benchmarks.fast_page` writes, and every cell of it."""
-    folder = readme.chosen()
+    folder = figures_page.chosen()
     if folder is None:
         pytest.skip("no results")
-    page, of_calls = fast_page.PAGE.read_text(), readme.chosen(readme.CALLS)
+    page, of_calls = fast_page.PAGE.read_text(), figures_page.chosen(figures_page.CALLS)
     assert of_calls is not None
     run, called = report.read(folder), report.read(of_calls)
     assert fast_page.text(page, run, called, of_calls) == page

@@ -62,7 +62,7 @@ OPTIONAL = {
 """Libraries of extras, which the package does without."""
 NO_KEY = {"warp", "typing_extensions"}
 """What rosdep does not know, or, for Python 3.10 (Ubuntu 22.04), only in a version that is too old;
-README.md says what to ask pip for."""
+docs/installation.md says what to ask pip for."""
 KEYS = {"urdf_parser_py": "urdfdom_py"} | {
     name: f"python3-{name}" for name in ("numpy", "lxml", "rich", "tqdm", "pytest", "yaml")
 }
@@ -106,7 +106,7 @@ def test_package_xml_names_all_that_is_needed():
     }
     assert said == {"mujoco", "onnxruntime", "viser"}, "viser has no key"
     assert {f"python3-{module}-pip" for module in said - {"viser"}} <= named
-    assert "viser" in (ROOT / "README.md").read_text()
+    assert "`viser`" in (ROOT / "docs/installation.md").read_text()
     for_tests = {element.text for element in package.iter("test_depend")}
     assert {"python3-pytest", "python3-hypothesis"} <= for_tests
 

@@ -1,7 +1,7 @@
-"""README's tables of figures from folders of results: `python -m benchmarks.readme [FOLDER ...]`.
+"""The tables of docs/figures.md from folders of results: `python -m benchmarks.figures_page [FOLDER ...]`.
 
-The folders are named between the marks in README.md, one of what the kernel can do, one of what a user
-gets; with arguments, these are put there, each where it has lines for it.
+Marks in the page name two folders: one for the kernels, one for the calls. A folder that is named on the
+command line replaces the one whose kind of lines it has.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from statistics import median
 from .report import Run, line, read, short
 
 ROOT = Path(__file__).resolve().parents[1]
-README = ROOT / "README.md"
+PAGE = ROOT / "docs/figures.md"
 START, END = "<!-- figures of {} -->", "<!-- end of figures -->"
 PLACE = re.compile(r"<!-- figures of (\S+) -->\n.*?<!-- end of figures -->", re.DOTALL)
 
@@ -35,8 +35,8 @@ ALGORITHMS = (
 
 
 def chosen(place: re.Pattern[str] = PLACE) -> Path | None:
-    """The folder that README.md names; None where it has no marks."""
-    found = place.search(README.read_text())
+    """The folder that the page names; None where it has no marks."""
+    found = place.search(PAGE.read_text())
     return ROOT / found[1] if found else None
 
 
@@ -58,8 +58,8 @@ def calls_table(run: Run) -> str:
         )
     about = run.about
     said = (
-        "ns for one robot: **of the plain call**, a new result, arrays in rows; of the kernel alone, bound, "
-        "on `[n, B]` memory; of a copy of as many bytes as the result has. "
+        "Nanoseconds for one robot. **First the plain call**, which allocates its result and takes rows. Then the "
+        "bound kernel on `[n, B]` memory. Last a copy of as many bytes as the result has. "
         f"{about['hardware']}, one core, float32, {about['date']}"
         f"{busy(run)}."
     )
@@ -108,11 +108,16 @@ def table(run: Run, folder: Path) -> str:
     )
     peers = (
         f"For each cell the fastest of all peers takes {min(best):.0f} to {max(best):.0f} times as long as warpdyn: "
-        f"[all of it]({folder.relative_to(ROOT)}/report.md)."
+        f"[all of it]({report_link(folder)})."
         if best
-        else f"[All of it]({folder.relative_to(ROOT)}/report.md)."
+        else f"[All of it]({report_link(folder)})."
     )
     return f"{said}\n\n" + "\n".join(rows) + f"\n\n{peers}"
+
+
+def report_link(folder: Path) -> str:
+    """The folder's report, from the page."""
+    return f"../{folder.relative_to(ROOT)}/report.md"
 
 
 def text(run: Run, folder: Path) -> str:
@@ -120,7 +125,7 @@ def text(run: Run, folder: Path) -> str:
 
 
 def stands(run: Run, folder: Path) -> bool:
-    return text(run, folder) in README.read_text()
+    return text(run, folder) in PAGE.read_text()
 
 
 def text_of_calls(run: Run, folder: Path) -> str:
@@ -133,14 +138,14 @@ def main() -> int:
     ways = (PLACE, text, lambda run: run.own), (CALLS, text_of_calls, lambda run: run.calls)
     for place, written, lines in ways:
         folder = next((x for x in given if lines(read(x))), chosen(place))
-        readme = README.read_text()
-        if folder is None or not place.search(readme):
+        page = PAGE.read_text()
+        if folder is None or not place.search(page):
             marks = START.format("FOLDER"), END
-            print(f"{README} has no place for figures: add the lines {marks}", file=sys.stderr)
+            print(f"{PAGE} has no place for figures: add the lines {marks}", file=sys.stderr)
             return 2
         table_text = written(read(folder), folder)
-        README.write_text(place.sub(lambda _, new=table_text: new, readme))
-        print(f"{README} has the figures of {folder.relative_to(ROOT)}")
+        PAGE.write_text(place.sub(lambda _, new=table_text: new, page))
+        print(f"{PAGE} has the figures of {folder.relative_to(ROOT)}")
     return 0
 
 

@@ -1,0 +1,165 @@
+"""Counts what can be counted of the prose, and fails where a bound is broken: `python scripts/prose.py`.
+
+`BOUNDS` holds what we want and what we allow. A bound is today's count, so that it can only fall: who
+lowers a count lowers its bound too. Code blocks, inline code, links' targets and comments are no prose.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+class Bound(NamedTuple):
+    """What we want, and what is allowed until we have it."""
+
+    goal: float
+    bound: float
+
+
+BOUNDS = {
+    "README: words": Bound(900, 900),
+    "README: line of the first code block": Bound(30, 30),
+    "pages at the goal: most semicolons per 1,000 words": Bound(3, 3),
+    "docs: semicolons per 1,000 words": Bound(3, 16.5),
+    "docs: table cells of more than 25 words": Bound(0, 82),
+    "docstrings: first words that are no noun [%]": Bound(2, 12.4),
+}
+"""The one table of bounds, by what is counted."""
+
+AT_THE_GOAL = (
+    "README.md",
+    "docs/README.md",
+    "docs/figures.md",
+    "docs/index.md",
+    "docs/installation.md",
+    "docs/limitations.md",
+)
+"""Pages whose semicolons keep to the goal. A page that reaches it comes in, and none goes out."""
+
+LONGEST_CELL = 25
+"""Words. A longer cell of a table is a paragraph."""
+
+_WORDS = """
+    what whatever whether how
+    about above across after against along among around as at before behind below beneath beside
+    between beyond by during for from in inside into of off on onto out outside over past since
+    through throughout to toward towards under until up upon with within without
+"""
+NO_NOUN = frozenset(_WORDS.split())
+"""Questions and prepositions, which begin no docstring."""
+
+FENCE = re.compile(r"^ *(`{3,}|~{3,})")
+"""Begins and ends a block of code, and a directive of the site, with its marks."""
+
+
+def prose(text: str) -> str:
+    """The page without blocks of code, inline code, comments, and what links lead to."""
+    lines, fence = [], ""
+    for line in text.splitlines():
+        mark = FENCE.match(line)
+        if fence:
+            if mark and mark[1].startswith(fence) and line.strip() == mark[1]:
+                fence = ""
+        elif mark:
+            fence = mark[1]
+        elif not line.startswith("    "):
+            lines.append(line)
+    kept = re.sub(r"<!--.*?-->", "", "\n".join(lines), flags=re.DOTALL)
+    kept = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "`", kept)
+    return re.sub(r"\]\([^)\s]*\)", "]", kept)
+
+
+def words(text: str) -> int:
+    """Words of prose: runs between blanks that have a letter."""
+    return sum(any(c.isalpha() for c in word) for word in text.split())
+
+
+def semicolons(text: str) -> float:
+    """For 1,000 words of prose."""
+    return 1000 * text.count(";") / max(words(text), 1)
+
+
+def first_code_line(text: str) -> int:
+    """The line, counted from 1, on which a page's first code begins; infinity is one after the last."""
+    lines = text.splitlines()
+    starts = (k for k, x in enumerate(lines, 1) if FENCE.match(x) or x.startswith("    "))
+    return next(starts, len(lines) + 1)
+
+
+def long_cells(text: str) -> list[str]:
+    """Cells of tables with more words than a cell may have."""
+    rows = [line for line in prose(text).splitlines() if line.startswith("|")]
+    cells = (cell for row in rows for cell in re.split(r"(?<!\\)\|", row.strip("| ")))
+    return [cell.strip() for cell in cells if words(cell) > LONGEST_CELL]
+
+
+def first_words(source: str) -> Iterator[str]:
+    """The first word of each docstring of a module."""
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, kinds) and (text := ast.get_docstring(node)):
+            yield re.split(r"[\s,.:;]", text, maxsplit=1)[0].lower()
+
+
+def share_without_noun(sources: list[str]) -> float:
+    """Percent of docstrings that begin with a question or a preposition."""
+    found = [word in NO_NOUN for source in sources for word in first_words(source)]
+    return 100 * sum(found) / max(len(found), 1)
+
+
+def counted() -> dict[str, float]:
+    """What `BOUNDS` bounds, as the files have it now."""
+    readme = (ROOT / "README.md").read_text()
+    folder = ROOT / "docs"
+    generated = folder / "api"
+    pages = [p for p in sorted(folder.rglob("*.md")) if generated not in p.parents]
+    texts = [page.read_text() for page in pages]
+    modules = [p for name in ("warpdyn", "ros2_node") for p in sorted((ROOT / name).rglob("*.py"))]
+    return {
+        "README: words": words(prose(readme)),
+        "README: line of the first code block": first_code_line(readme),
+        "pages at the goal: most semicolons per 1,000 words": max(
+            semicolons(prose((ROOT / name).read_text())) for name in AT_THE_GOAL
+        ),
+        "docs: semicolons per 1,000 words": semicolons("\n".join(map(prose, texts))),
+        "docs: table cells of more than 25 words": sum(len(long_cells(text)) for text in texts),
+        "docstrings: first words that are no noun [%]": share_without_noun(
+            [path.read_text() for path in modules]
+        ),
+    }
+
+
+def remark_on(count: float, goal: float, bound: float) -> str:
+    """That a bound is broken, or that a tenth of it is no longer needed."""
+    if count > bound:
+        return "BROKEN"
+    return "lower the bound" if bound > goal and max(count, goal) < 0.9 * bound else ""
+
+
+def table(counts: dict[str, float]) -> str:
+    """Count, bound and goal of each, as Markdown."""
+    rows = [
+        f"| {'counted':<51} |  today |  bound |   goal | |",
+        f"|{'-' * 53}|-------:|-------:|-------:|---|",
+    ]
+    for name, (goal, bound) in BOUNDS.items():
+        remark = remark_on(counts[name], goal, bound)
+        rows.append(f"| {name:<51} | {counts[name]:6.4g} | {bound:6.4g} | {goal:6.4g} | {remark} |")
+    return "\n".join(rows)
+
+
+def main() -> int:
+    counts = counted()
+    print(table(counts))
+    return int(any(counts[name] > bound for name, (_, bound) in BOUNDS.items()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,94 @@
+"""scripts/prose.py counts what it says, fails where a bound is broken, and runs with lint."""
+
+from __future__ import annotations
+
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SPEC = spec_from_file_location("prose", ROOT / "scripts/prose.py")
+assert SPEC is not None and SPEC.loader is not None
+prose = module_from_spec(SPEC)
+SPEC.loader.exec_module(prose)
+
+PAGE = """# Two words
+
+Prose; with `code; in it` and [a link](to;there.md). <!-- a; comment -->
+
+```python
+a = 1; b = 2
+```
+    indented; code
+
+````{note}
+```
+inside; of another
+```
+````
+| a cell | `x; y` |
+"""
+
+
+def test_code_links_and_comments_are_no_prose() -> None:
+    """One semicolon stands in the page's prose; numbers and marks are no words."""
+    text = prose.prose(PAGE)
+    assert text.count(";") == 1 and not {"python", "indented", "comment", "there", "inside"} & {
+        word.strip(";") for word in text.split()
+    }
+    assert prose.words("# Two words - 12 4.5") == 2
+    assert prose.semicolons("one; two three four") == 250
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [("# a\n\n```python\nx\n```\n", 3), ("# a\ntext\n\n    bash it\n", 4), ("# a\ntext\n", 3)],
+)
+def test_the_first_code_line(text: str, line: int) -> None:
+    """Of fenced and of indented code; after the end where there is none."""
+    assert prose.first_code_line(text) == line
+
+
+def test_a_long_cell_is_one_of_more_than_25_words() -> None:
+    """Code in a cell does not count, and text outside of tables is in no cell."""
+    few, many = "word " * 25, "word " * 26
+    assert prose.long_cells(f"| a | {few} |\n| {few} `{many}` | b |\n{many}\n") == []
+    assert prose.long_cells(f"| a | {many} |\n| {many} | b |\n") == [many.strip()] * 2
+
+
+def test_docstrings_that_begin_with_no_noun() -> None:
+    """Of modules, classes and functions: a question or a preposition, whatever its case and comma."""
+    source = '"""What it is."""\nclass A:\n    """A class."""\n    def f(self):\n        """In, or out."""\n'
+    assert list(prose.first_words(source)) == ["what", "a", "in"]
+    assert prose.share_without_noun([source, 'def g():\n    """Gravity."""\n']) == 50
+
+
+def test_no_bound_is_broken(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each count of the repository keeps to its bound, and the table shows it beside the goal."""
+    code = prose.main()
+    printed = capsys.readouterr().out
+    assert code == 0, printed
+    assert all(f"| {name} " in printed for name in prose.BOUNDS)
+    assert all(bound >= goal for goal, bound in prose.BOUNDS.values())
+
+
+def test_a_broken_bound_fails(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The exit code is 1 and the row says so; a bound that is no longer needed is remarked only."""
+    counts = {name: goal for name, (goal, _) in prose.BOUNDS.items()}
+    monkeypatch.setattr(prose, "counted", lambda: counts)
+    assert prose.main() == 0 and "lower the bound" in capsys.readouterr().out
+    for name, (_, bound) in prose.BOUNDS.items():
+        monkeypatch.setattr(prose, "counted", lambda name=name, b=bound: counts | {name: b + 1})
+        assert prose.main() == 1
+        (row,) = (x for x in capsys.readouterr().out.splitlines() if "BROKEN" in x)
+        assert row.startswith(f"| {name} ")
+
+
+def test_it_runs_next_to_ruff() -> None:
+    """In both forms of scripts/test.sh that lint."""
+    lines = [line.strip() for line in (ROOT / "scripts/test.sh").read_text().splitlines()]
+    after = [lines[k + 1] for k, x in enumerate(lines) if x == "ruff format --check ."]
+    assert after == ["python scripts/prose.py"] * 2
