@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Iterable
 from importlib import import_module
 from itertools import pairwise
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from types import ModuleType
 from typing import Any
 
@@ -79,9 +79,12 @@ def pages() -> dict[str, str]:
     return written
 
 
-def texts() -> list[str]:
-    """Modules of the algorithms."""
-    return [module.name for module in iter_modules(warpdyn.algorithms.__path__)]
+def texts() -> dict[str, str]:
+    """The algorithms' modules by name, those of inner rooms too: `warpdyn.algorithms.rnea`."""
+    start = "warpdyn.algorithms."
+    found = walk_packages(warpdyn.algorithms.__path__, start)
+    modules = sorted(module.name for module in found if not module.ispkg)
+    return {name.rpartition(".")[2]: name for name in modules}
 
 
 def families() -> dict[str, list[str]]:
@@ -150,8 +153,9 @@ def _page(title: str, sentence: str, directives: Iterable[str]) -> str:
 
 def _text(name: str) -> str:
     """An algorithm's file, as it stands."""
-    sentence = sentence_of(f"warpdyn.algorithms.{name}")
-    place = f"../../warpdyn/algorithms/{name}.py"
+    module = texts()[name]
+    sentence = sentence_of(module)
+    place = f"../../{module.replace('.', '/')}.py"
     return f"# {name}.py\n\n{sentence}\n\n```{{literalinclude}} {place}\n```\n"
 
 

@@ -62,9 +62,11 @@ def test_functions_are_filed_by_family() -> None:
 
 def test_every_algorithm_stands_there_as_it_is(pages: dict[str, str]) -> None:
     """A page for each file of warpdyn/algorithms/, which is included and not copied."""
-    folder = Path(wd.__file__).parent / "algorithms"
-    for name in {path.stem for path in folder.glob("*.py")} - {"__init__"}:
-        assert f"{{literalinclude}} ../../warpdyn/algorithms/{name}.py" in pages[f"text_{name}"]
+    folder = Path(wd.__file__).parents[1]
+    for path in folder.glob("warpdyn/algorithms/**/*.py"):
+        if path.stem != "__init__":
+            place = path.relative_to(folder).as_posix()
+            assert f"{{literalinclude}} ../../{place}" in pages[f"text_{path.stem}"]
 
 
 def test_data_has_its_module_s_words() -> None:

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "docs/computation").glob("*.md"))
 SECTION = re.compile(r"^## [^\n]*: `(\w+)`\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 TEXT = re.compile(
-    r"```\{literalinclude\} \.\./\.\./warpdyn/algorithms/(\w+)\.py\n(.*?)```", re.DOTALL
+    r"```\{literalinclude\} \.\./\.\./warpdyn/algorithms/(?:\w+/)?(\w+)\.py\n(.*?)```", re.DOTALL
 )
 TABLE = re.compile(r"```\{folding\} (.*?)\n```")
 
@@ -44,7 +44,7 @@ def test_a_section_has_equations_and_the_text(name: str) -> None:
     assert "```{math}" in section
     included = TEXT.findall(section)
     assert {module for module, _ in included} == {name}
-    code = (ROOT / f"warpdyn/algorithms/{name}.py").read_text()
+    code = (ROOT / f"{api_pages.texts()[name].replace('.', '/')}.py").read_text()
     for _, options in included:
         for option, wanted in re.findall(r":([\w-]+): (.+)", options):
             there = rf"^(def|class) {wanted}\b" if option == "pyobject" else re.escape(wanted)
