@@ -123,7 +123,7 @@ setup(
     package_data={
         "warpdyn.robots": ["*.urdf", "*.srdf"],
         "warpdyn.codegen": ["*.h"],
-        "warpdyn.kernels": ["*.pyi"],
+        "warpdyn.user_kernels": ["*.pyi"],
         "warpdyn.rl": ["policies/*.onnx"],
         "warpdyn": ["py.typed"],
         "ros2_node.demo": ["*.xml"],

@@ -23,7 +23,7 @@ ROOMS = {
     "robots": "Robots that come with warpdyn",
     "execution": "Calls",
     "arrays": "Memory",
-    "kernels": "Kernels of your own",
+    "user_kernels": "Kernels of your own",
     "labels": "Labels of logs",
 }
 """Rooms whose public names share a page, in the order of the reference, and its titles. The room of

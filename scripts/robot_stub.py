@@ -1,4 +1,4 @@
-"""Write warpdyn/kernels/robot_methods.pyi: the methods of a kernel's robot, with types and docstrings for editors.
+"""Write warpdyn/user_kernels/robot_methods.pyi: the methods of a kernel's robot, with types and docstrings for editors.
 
     python scripts/robot_stub.py            # write
     python scripts/robot_stub.py --check    # exit with 1 where the file is not what would be written
@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import warpdyn as wd
 from warpdyn.execution.batched import FUNCTIONS, Function
 
-FILE = Path(__file__).parents[1] / "warpdyn/kernels/robot_methods.pyi"
+FILE = Path(__file__).parents[1] / "warpdyn/user_kernels/robot_methods.pyi"
 
 HEAD = '''"""Methods of the robot in a user's own kernel, for editors and type checkers.
 

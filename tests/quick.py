@@ -81,7 +81,7 @@ QUICK = {
     "rl/tasks": ("test_tasks.py",),
     "rl": ("test_environment_step.py", "test_vec_env.py"),
     "viewer": ("test_shapes.py", "test_trajectory.py"),
-    "kernels": ("test_own_kernel.py", "test_signature.py", "test_refusals.py"),
+    "user_kernels": ("test_own_kernel.py", "test_signature.py", "test_refusals.py"),
     "cli": ("test_command_line.py", "test_info.py", "test_tables.py", "test_workload.py"),
     "cli/learning": ("test_policy_options.py",),
     "cli/pictures": ("test_demo_picture.py",),

@@ -94,7 +94,7 @@ def test_the_tests_of_a_file(mutate: ModuleType) -> None:
     assert ROOT / "tests/algebra/test_rotations.py" in {file for stage in stages for file in stage}
     assert len({file for stage in stages for file in stage}) == sum(map(len, stages))
     of_header = mutate.test_files(ROOT, "warpdyn/codegen/counters.h")
-    assert ROOT / "tests/kernels/test_random_numbers.py" in of_header[0]
+    assert ROOT / "tests/user_kernels/test_random_numbers.py" in of_header[0]
 
 
 def test_verdicts(mutate: ModuleType, tmp_path: Path) -> None:

@@ -153,13 +153,6 @@ from .functions.simulation.simulation_step import Step, step
 from .functions.simulation.state_derivative import StateDerivative, state_derivative
 from .functions.simulation.terrain import HeightMap, Plane
 from .functions.states import ModelState, random_state
-from .kernels import random_numbers as random
-from .kernels.array_functions import solve_symmetric
-from .kernels.loops import repeat
-from .kernels.one_robot import OneRobot as Robot
-from .kernels.own_kernel import kernel
-from .kernels.refusals import RecordingError
-from .kernels.signature import shared, table
 from .model import Model
 from .model.builder import ModelBuilder
 from .model.description import (
@@ -177,6 +170,13 @@ from .model.description import (
 from .model.joints import KINDS, JointKind
 from .model.params import Params
 from .robots import load_robot, robot_names
+from .user_kernels import random_numbers as random
+from .user_kernels.array_functions import solve_symmetric
+from .user_kernels.loops import repeat
+from .user_kernels.one_robot import OneRobot as Robot
+from .user_kernels.own_kernel import kernel
+from .user_kernels.refusals import RecordingError
+from .user_kernels.signature import shared, table
 
 __version__ = "0.1.0"
 

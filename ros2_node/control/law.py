@@ -9,9 +9,9 @@ from math import prod
 import numpy as np
 
 from warpdyn import Model
-from warpdyn.kernels.loading import load_kernel, missing_options, read_options
-from warpdyn.kernels.own_kernel import OwnKernel
-from warpdyn.kernels.signature import Shape
+from warpdyn.user_kernels.loading import load_kernel, missing_options, read_options
+from warpdyn.user_kernels.own_kernel import OwnKernel
+from warpdyn.user_kernels.signature import Shape
 
 from .device_launch import bound_on
 from .payload import Payload

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from warpdyn import Model
-from warpdyn.kernels.loading import load_module
+from warpdyn.user_kernels.loading import load_module
 
 from .base_state import BaseState
 from .joint_states import single_joints

@@ -11,7 +11,7 @@ from rclpy.exceptions import ParameterException
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 
-from warpdyn.kernels.own_kernel import OwnKernel
+from warpdyn.user_kernels.own_kernel import OwnKernel
 
 from ..control.law import inputs_of, loaded
 from ..control.parameter import Parameter

@@ -11,9 +11,9 @@ from ..functions.export.compile_ahead import Precision
 from ..functions.export.exporting import ExportLanguage, export
 from ..functions.export.identifiers import identifier
 from ..functions.export.python_extension import export_python
-from ..kernels.loading import names_a_kernel
 from ..labels.named_functions import is_public, named_function
 from ..model import Model
+from ..user_kernels.loading import names_a_kernel
 from .command_line import UserError, read_model, refuse_immobile
 from .own_kernels import ChosenKernel
 from .shared_options import KERNEL, Commands, add_command, add_kernel_options, add_robot

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from ..execution.request.call import Call
-from ..kernels.loading import in_one_line, line_in, load_kernel, missing_options, read_options
-from ..kernels.own_kernel import OwnKernel
-from ..kernels.signature import NEEDED
 from ..model import Model
 from ..model.description import ModelError
+from ..user_kernels.loading import in_one_line, line_in, load_kernel, missing_options, read_options
+from ..user_kernels.own_kernel import OwnKernel
+from ..user_kernels.signature import NEEDED
 from .command_line import UserError, named_frame
 from .workload import ARGUMENTS, Memory, Workload, furthest_link, random_states
 

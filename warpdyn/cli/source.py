@@ -10,9 +10,9 @@ from typing import Any
 from ..codegen.source import TARGETS, write
 from ..execution.request.call import Call, input_shapes
 from ..execution.request.evaluate import record_call
-from ..kernels.loading import names_a_kernel
 from ..model import Model
 from ..model.printable import printable
+from ..user_kernels.loading import names_a_kernel
 from .command_line import UserError, named_frame, read_model
 from .own_kernels import ChosenKernel
 from .shared_options import DTYPES, KERNEL, Commands, add_command, add_kernel_options, add_robot

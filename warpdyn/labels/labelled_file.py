@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..execution.batched import FUNCTIONS
-from ..kernels.loading import in_one_line
 from ..logs.opening import open_log
 from ..logs.records import Labels, Log, LogError, LogWriter
 from ..model import Model
 from ..model.joint_manifolds import LINE
+from ..user_kernels.loading import in_one_line
 from .inputs_in_logs import Inputs
 from .own_outputs import stamp_of, write_beside
 from .row_quantities import Quantity, read_quantities

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any
 
 from ..execution.threads import set_num_threads
-from ..kernels.loading import in_one_line
+from ..user_kernels.loading import in_one_line
 from .labelled_file import Labelling, LogFile, Outcome, label_file
 
 TRIES = 5

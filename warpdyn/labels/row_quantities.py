@@ -15,11 +15,11 @@ import numpy as np
 
 from ..execution.batched import Function
 from ..functions.export.identifiers import identifier
-from ..kernels.loading import load_kernel, missing_options, names_a_kernel, read_options
-from ..kernels.own_kernel import OwnKernel
-from ..kernels.signature import NEEDED
 from ..logs.records import Label
 from ..model import Model
+from ..user_kernels.loading import load_kernel, missing_options, names_a_kernel, read_options
+from ..user_kernels.own_kernel import OwnKernel
+from ..user_kernels.signature import NEEDED
 from .named_functions import is_public, named_function
 from .units import UNITS
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from ..execution.oracle import oracle
 from ..functions.simulation.drives import base_coordinates
-from ..kernels import random_numbers
-from ..kernels.own_kernel import OwnKernel, kernel
-from ..kernels.random_numbers import Key
-from ..kernels.signature import Shared, Table
+from ..user_kernels import random_numbers
+from ..user_kernels.own_kernel import OwnKernel, kernel
+from ..user_kernels.random_numbers import Key
+from ..user_kernels.signature import Shared, Table
 from .observation import Observation, terms_of
 from .task import Episode, Task, TaskError
 from .terms import every, world_to_base

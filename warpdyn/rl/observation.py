@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.random_numbers import Key
+from ..user_kernels.random_numbers import Key
 from .task import Task, TaskError
 
 ONE, POLICY = "observation", "policy"

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..execution.request.call import input_shapes
 from ..execution.request.evaluate import record_call
-from ..kernels.own_kernel import OwnKernel
+from ..user_kernels.own_kernel import OwnKernel
 from .environment_step import EnvironmentStep
 from .observation import terms_of
 from .task import Episode

@@ -6,8 +6,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..kernels import random_numbers
-from ..kernels.random_numbers import Key
+from ..user_kernels import random_numbers
+from ..user_kernels.random_numbers import Key
 
 When = Literal["startup", "reset", "interval"]
 Law = Literal["uniform", "log_uniform", "normal"]

@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 
 from ..execution.batched import bind
 from ..functions.simulation.varied_numbers import whole_number
-from ..kernels.random_numbers import LARGEST
+from ..user_kernels.random_numbers import LARGEST
 from .environment_step import EnvironmentStep
 from .task import Task, TaskError
 

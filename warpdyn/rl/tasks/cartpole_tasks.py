@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.random_numbers import uniform
 from ...robots import load_robot
+from ...user_kernels.random_numbers import uniform
 from ..recipe import Recipe
 from ..task import Episode, Task
 

@@ -9,8 +9,8 @@ import numpy as np
 from ...algorithms.simulation.contact_rows import ContactPoint
 from ...functions.simulation.contact_points import ContactPoints
 from ...functions.simulation.drives import PD
-from ...kernels.random_numbers import uniform
 from ...robots import load_robot
+from ...user_kernels.random_numbers import uniform
 from ..recipe import Recipe
 from ..task import Episode, Task
 from ..terms import every, gravity_in_base, near, rotation, turned, world_to_base

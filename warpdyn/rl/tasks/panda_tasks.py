@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...functions.simulation.drives import PD
-from ...kernels.loops import repeat
-from ...kernels.random_numbers import Key, uniform
 from ...robots import load_robot
+from ...user_kernels.loops import repeat
+from ...user_kernels.random_numbers import Key, uniform
 from ..recipe import Recipe
 from ..task import Episode, Task
 from ..terms import near

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ...functions.simulation.ground import STANDARD_WEIGHT
-from ...kernels.random_numbers import uniform
 from ...model import Model
 from ...robots import load_robot
+from ...user_kernels.random_numbers import uniform
 from ..recipe import Recipe
 from ..task import Episode, Task
 from ..terms import every, gravity_in_base, near, rotation, turned

@@ -8,8 +8,8 @@ import numpy as np
 
 from ...functions.simulation.terrain import HeightMap
 from ...functions.simulation.terrain_tiles import TerrainKind
-from ...kernels.random_numbers import uniform
 from ...model import Model
+from ...user_kernels.random_numbers import uniform
 from ..recipe import Recipe
 from ..task import Episode
 from ..terms import rotation

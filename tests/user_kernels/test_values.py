@@ -10,9 +10,9 @@ import pytest
 from states import error
 
 import warpdyn as wd
-from warpdyn.kernels import values as _values
 from warpdyn.recording.graph import Graph
 from warpdyn.recording.recorder import input_symbols
+from warpdyn.user_kernels import values as _values
 
 EXPRESSIONS: tuple[Callable[[Any, Any], Any], ...] = (
     lambda x, M: x + 1,

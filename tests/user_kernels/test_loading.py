@@ -9,13 +9,8 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.kernels.loading import (
-    load_kernel,
-    missing_options,
-    names_a_kernel,
-    read_options,
-)
-from warpdyn.kernels.own_kernel import OwnKernel
+from warpdyn.user_kernels.loading import load_kernel, missing_options, names_a_kernel, read_options
+from warpdyn.user_kernels.own_kernel import OwnKernel
 
 TEXT = """
 import warpdyn as wd

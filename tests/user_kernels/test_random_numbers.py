@@ -17,7 +17,7 @@ from warpdyn.codegen.source import write
 from warpdyn.execution.batched import described
 from warpdyn.execution.request.call import gather, input_shapes
 from warpdyn.execution.request.evaluate import record_call
-from warpdyn.kernels.random_numbers import LARGEST
+from warpdyn.user_kernels.random_numbers import LARGEST
 
 MODEL = wd.load_robot("cartpole")
 

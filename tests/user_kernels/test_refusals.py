@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from warpdyn.kernels.refusals import RecordingError, place, refuse
+from warpdyn.user_kernels.refusals import RecordingError, place, refuse
 
 TEXT = """
 import numpy as np, warpdyn as wd

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from warpdyn.kernels.arithmetic import power
-from warpdyn.kernels.elementary import NUMBERS, TRUTHS, number, of_entries
-from warpdyn.kernels.refusals import RecordingError
 from warpdyn.recording.program import record
+from warpdyn.user_kernels.arithmetic import power
+from warpdyn.user_kernels.elementary import NUMBERS, TRUTHS, number, of_entries
+from warpdyn.user_kernels.refusals import RecordingError
 
 
 def recorded(text: Callable[[list[Any]], list[Any]], numbers: Sequence[float]) -> list[float]:

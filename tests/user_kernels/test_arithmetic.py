@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.kernels.arithmetic import ZERO, StructuralZero, add, divide, multiply, on_numbers
-from warpdyn.kernels.elementary import of_entries
 from warpdyn.recording.program import record
+from warpdyn.user_kernels.arithmetic import ZERO, StructuralZero, add, divide, multiply, on_numbers
+from warpdyn.user_kernels.elementary import of_entries
 
 ODD = (0.0, 0.5, -0.5, 1.0, -1.0, 1.5, -1.5, 2.5, -2.5, 3.0, -4.0, math.nan, math.inf, -math.inf)
 

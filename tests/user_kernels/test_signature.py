@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.kernels.signature import Shared, by_name, read, shared
+from warpdyn.user_kernels.signature import Shared, by_name, read, shared
 
 
 @pytest.mark.parametrize(

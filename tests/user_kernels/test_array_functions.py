@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from warpdyn.kernels.array_functions import ADDING, MOVING, solve_symmetric
-from warpdyn.kernels.values import ARRAY_FUNCTIONS, METHODS, of
 from warpdyn.recording.graph import Graph
 from warpdyn.recording.recorder import Symbol
+from warpdyn.user_kernels.array_functions import ADDING, MOVING, solve_symmetric
+from warpdyn.user_kernels.values import ARRAY_FUNCTIONS, METHODS, of
 
 
 @pytest.mark.parametrize("function", [*MOVING, *ADDING], ids=lambda f: f.__name__)

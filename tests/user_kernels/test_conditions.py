@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from warpdyn.kernels import conditions
-from warpdyn.kernels.conditions import (
+from warpdyn.recording.program import record
+from warpdyn.user_kernels import conditions
+from warpdyn.user_kernels.conditions import (
     Condition,
     both,
     choose,
@@ -23,7 +24,6 @@ from warpdyn.kernels.conditions import (
     less_equal,
     truth,
 )
-from warpdyn.recording.program import record
 
 
 def recorded(text: Callable[[list[Any]], list[Any]], numbers: Sequence[float]) -> list[float]:

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.kernels.conditions import less
-from warpdyn.kernels.refusals import RecordingError
-from warpdyn.kernels.results import as_lists, described, entries_by_name
-from warpdyn.kernels.values import of
 from warpdyn.recording.graph import Graph
 from warpdyn.recording.recorder import input_symbols
+from warpdyn.user_kernels.conditions import less
+from warpdyn.user_kernels.refusals import RecordingError
+from warpdyn.user_kernels.results import as_lists, described, entries_by_name
+from warpdyn.user_kernels.values import of
 
 
 def test_forms() -> None:

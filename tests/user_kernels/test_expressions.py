@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpdyn.kernels.conditions import less
-from warpdyn.kernels.expressions import DEEPEST, scalar_shown, shown
 from warpdyn.recording.graph import Graph
 from warpdyn.recording.recorder import input_symbols
+from warpdyn.user_kernels.conditions import less
+from warpdyn.user_kernels.expressions import DEEPEST, scalar_shown, shown
 
 
 def test_scalars() -> None:
