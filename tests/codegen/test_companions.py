@@ -40,7 +40,7 @@ COMPARED = """
 import hashlib, sys
 import numpy as np, warpdyn as wd
 from warpdyn.codegen import companions
-from warpdyn.execution.launch import kernel_source
+from warpdyn.execution.launch.launch import kernel_source
 companions.SIZE = int(sys.argv[1])
 rng, model = np.random.default_rng(3), wd.load_robot("quadruped")
 q, v, tau = (rng.normal(size=(37, n)).astype(np.float32) for n in (model.nq, model.nv, model.nv))
@@ -108,8 +108,8 @@ WATCHED = """
 import threading
 import numpy as np, warpdyn as wd
 from warpdyn.codegen import companions
-from warpdyn.execution import compiling
-from warpdyn.execution.launch import kernel_source
+from warpdyn.execution.compile import compiling
+from warpdyn.execution.launch.launch import kernel_source
 companions.SIZE = 20_000
 threads, compile_one = [], compiling._compile
 def watched(module):

@@ -1,8 +1,7 @@
 """Momentum, centroidal quantities, locked inertia and average velocities.
 
-Total mass is data: `model.total_mass`. Momentum is linear, then angular; every link counts, those
-that are fixed to the world with their mass alone. None of these is defined for a robot without
-mass.
+Momentum is linear, then angular. Every link counts; a link fixed to the world counts with its mass
+alone. A robot without mass has none of these quantities.
 """
 
 from __future__ import annotations
@@ -49,16 +48,14 @@ CentroidalReference = Literal[
 
 
 def _chosen(reference: str, references: dict[str, tuple[str, str]]) -> tuple[tuple[str, Any], ...]:
-    return tuple(
-        zip(("point", "axes"), references[reference_of(reference, choices=references)], strict=True)
-    )
+    point, axes = references[reference_of(reference, choices=references)]
+    return (("point", point), ("axes", axes))
 
 
 def _refuse_massless(model: Model) -> None:
     if not model.total_mass > 0:
-        raise ModelError(
-            f"{model.name} has no mass, so that it has no centre of mass; give its links mass (model.with_payload)"
-        )
+        need = "so that it has no centre of mass; give its links mass (model.with_payload)"
+        raise ModelError(f"{model.name} has no mass, {need}")
 
 
 def _call(

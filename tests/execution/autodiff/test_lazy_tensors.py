@@ -14,8 +14,8 @@ import warpdyn as wd
 
 torch = pytest.importorskip("torch")
 
-from warpdyn.execution.autodiff.torch_native import torch_words  # noqa: E402
 from warpdyn.execution.launch.launch import prepare  # noqa: E402
+from warpdyn.execution.repeat.torch_native import torch_words  # noqa: E402
 
 B = 4
 CALLS = 5

@@ -43,7 +43,7 @@ PACKAGE = Path(wd.__file__).parent
 
 VERSION = """
 from warpdyn.functions.manifold import interpolate
-from warpdyn.execution.cache import RECORDING, modules_of, source_version
+from warpdyn.execution.compile.cache import RECORDING, modules_of, source_version
 from warpdyn.algorithms import manifold
 print(source_version(frozenset({*RECORDING, *modules_of(manifold.interpolate)})))
 """

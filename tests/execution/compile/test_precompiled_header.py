@@ -15,9 +15,9 @@ import time
 from pathlib import Path
 import numpy as np
 import warpdyn as wd
-from warpdyn.execution.compiling import has_header
-from warpdyn.execution.kernel_cache import start_kernel_cache
-from warpdyn.execution.precompiled_header import compiler_folder, kept_headers
+from warpdyn.execution.compile.compiling import has_header
+from warpdyn.execution.compile.kernel_cache import start_kernel_cache
+from warpdyn.execution.compile.precompiled_header import compiler_folder, kept_headers
 start_kernel_cache()
 there = has_header()
 model, z = wd.load_robot("cartpole"), np.zeros((1, 2))

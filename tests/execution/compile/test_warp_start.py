@@ -12,8 +12,8 @@ from fresh_caches import ROOT
 from warpdyn.execution.compile import warp_start
 
 START = """
-from warpdyn.execution import warp_start
-from warpdyn.execution.kernel import quieten
+from warpdyn.execution.compile import warp_start
+from warpdyn.execution.compile.kernel import quieten
 quieten()
 {change}
 warp_start.init_warp()

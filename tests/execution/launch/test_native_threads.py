@@ -37,7 +37,7 @@ def alone(code: str) -> subprocess.CompletedProcess[str]:
     """A process of its own, in the fewest lines that start the threads."""
     begin = (
         "import os, numpy as np, warpdyn as wd\n"
-        "from warpdyn.execution import native_threads\n"
+        "from warpdyn.execution.launch import native_threads\n"
         "wd.set_num_threads(3); m = wd.load_robot('cartpole'); q = np.zeros((200000, 2))\n"
         "wd.fk(m, q); assert len(native_threads._workers) == 2\n"
     )

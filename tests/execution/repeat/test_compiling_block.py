@@ -25,7 +25,7 @@ model = wd.load_robot("cartpole")
 z = np.zeros((1, 2))
 with wd.compiling():
     wd.crba(model, z)
-from warpdyn.execution import kernel_objects
+from warpdyn.execution.compile import kernel_objects
 built, build = [], kernel_objects.compile_object
 kernel_objects.compile_object = lambda request: (built.append(request), build(request))
 found = [wd.crba(model, z) for _ in range(5)]

@@ -27,9 +27,9 @@ from ...model.params import Params
 from ..launch.job import Job
 from ..repeat.c_functions import Words
 from ..repeat.remembered import MISS, Key, KnownCall, known_call
+from ..repeat.torch_native import Node, apply
 from ..request.call import Call, derived, gathered, result_names
 from .torch_gradients import run, summed
-from .torch_native import Node, apply
 
 Tensor = torch.Tensor
 

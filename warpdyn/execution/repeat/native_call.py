@@ -113,7 +113,7 @@ def _native_of(library: Library) -> Any:
     """The module that knows a library's arrays for the C functions; None where there is none."""
     if not library.native:
         return None
-    from ..autodiff import torch_native
+    from . import torch_native
 
     return torch_native
 

@@ -23,7 +23,7 @@ from torch.autograd.function import FunctionCtx
 from ...arrays.torch_arrays import LIBRARY as TORCH
 from ...arrays.torch_arrays import followers, transforms
 from ..made_once import made_once
-from ..repeat.c_functions import (
+from .c_functions import (
     OPERANDS,
     Words,
     address,
@@ -33,7 +33,7 @@ from ..repeat.c_functions import (
     new_function,
     words_of,
 )
-from ..repeat.remembered import KnownCall
+from .remembered import KnownCall
 
 MOST = 8
 """Backward passes of a call that the C function knows; others go as they went."""

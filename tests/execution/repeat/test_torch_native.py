@@ -17,8 +17,8 @@ from warpdyn.execution.repeat.remembered import MISS, KnownCall
 
 torch = pytest.importorskip("torch")
 
-from warpdyn.execution.autodiff import torch_native  # noqa: E402
 from warpdyn.execution.autodiff.torch_remembered import DifferentiatedCall  # noqa: E402
+from warpdyn.execution.repeat import torch_native  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
