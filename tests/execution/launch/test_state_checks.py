@@ -134,7 +134,7 @@ def test_numbers_that_must_not_be_negative_may_be_zero() -> None:
     call = wd.momentum_observer.describe(MODEL, Q, V, V, V, V, V, dt=0.01, gain=gain)
     check_signs(call)
     gain[4] = -1.0
-    with pytest.raises(ValueError, match="gain in environment 4: .*must be at least 0, got -1"):
+    with pytest.raises(ValueError, match=r"gain in environment 4: .*must be at least 0, got -1"):
         check_signs(call)
 
 
