@@ -12,13 +12,14 @@ import warp as wp
 from cuda_on_host import needs_compiler
 from cuda_on_host import run as run_on_host
 from devices import Placed
-from robots import by_name
+from robots import by_name, joint, link, urdf
 from states import states
 
 import warpdyn as wd
+from warpdyn.algorithms.inverse_kinematics import DAMPING, LOST, FrameTask, Search, step
 from warpdyn.codegen.source import write
 from warpdyn.execution.compile.kernel import compile_kernel
-from warpdyn.execution.request.evaluate import record_call
+from warpdyn.execution.request.evaluate import record_call, tree_of
 from warpdyn.functions.inverse_kinematics import Solution, inverse_kinematics
 
 TOLERANCE = (1e-4, 1e-3)
@@ -193,6 +194,47 @@ def test_the_best_out_of_reach_is_stationary() -> None:
     high, low = found.q > model.position_upper - 1e-9, found.q < model.position_lower + 1e-9
     assert not found.success.any() and (pull[high] > -1e-6).all() and (pull[low] < 1e-6).all()
     assert np.abs(pull[~high & ~low]).max() < 1e-3 * np.linalg.norm(e, axis=1).min()
+
+
+def _after_a_step(shoulder: str, angle: float, q: list[float], target: list[float]) -> list[float]:
+    """Configuration after one step of an arm of two links whose shoulder is moving or fixed."""
+    model = wd.load_urdf(
+        urdf(
+            "arm",
+            *(link(name) for name in ("base", "upper", "lower", "tip")),
+            joint("shoulder", shoulder, "base", "upper", rpy=(0, 0, angle)),
+            joint("elbow", "revolute", "upper", "lower", (1, 0, 0)),
+            joint("end", "fixed", "lower", "tip", (1, 0, 0)),
+        )
+    )
+    task = FrameTask(
+        frames=("tip",),
+        forms=((3,),),
+        weights=((1.0, 0.0),),
+        tolerance=TOLERANCE,
+        restarts=0,
+        iterations=10,
+        lower=tuple(model.position_lower),
+        upper=tuple(model.position_upper),
+        draws=((-3.0, 3.0, False),) * model.nq,
+        start=tuple(q),
+    )
+    targets, first, seed = task.split([target, [0.5] * model.nq])
+    now = Search(0.0, 0.0, 0.0, 0.0, 0.0, LOST, DAMPING, LOST, q, q)
+    return list(step(tree_of(model), now, targets, first, seed, task).q)
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0], ids=["upper", "lower"])
+def test_a_joint_that_is_pressed_against_its_limit_counts_as_fixed(side: float) -> None:
+    """The others move as if it could not; where the target leads away from the limit, it moves."""
+    limit, elbow = 3.0 * side, 0.5 * side
+    for beyond, pressed in ((0.2 * side, True), (-0.2 * side, False)):
+        turn, bend = limit + beyond, elbow + 0.3 * side
+        target = [np.cos(turn) + np.cos(turn + bend), np.sin(turn) + np.sin(turn + bend), 0.0]
+        moved = _after_a_step("revolute", 0.0, [limit, elbow], target)
+        alone = _after_a_step("fixed", limit, [elbow], target)
+        assert (moved[0] == pytest.approx(limit, abs=1e-12)) == pressed
+        assert (moved[1] == pytest.approx(alone[0], abs=1e-12)) == pressed
 
 
 def test_starts() -> None:

@@ -131,6 +131,9 @@ def test_cost() -> None:
     assert (
         pendulum.bytes == 4 * (2 + 2 + 2 + 2) and single.bytes == 4 * 3
     )  # of one joint the rate is not felt
+    assert (
+        len(GROUP.cost(wd.manipulability, each={"frame": [m.link_names[-1] for m in MODELS]})) == 3
+    )
     assert GROUP.cost(wd.fk, each={"frame": [m.link_names[-1] for m in MODELS]})[0].operations > 0
     assert "26 environments: 5 double_pendulum (nq 2, nv 2)" in repr(
         GROUP

@@ -88,6 +88,15 @@ def test_mimic_chains_are_followed_to_the_end() -> None:
     assert (bodies["slide"].multiplier, bodies["slide"].offset) == pytest.approx((0.1, 0.05))
 
 
+def test_a_rotor_that_follows_counts_by_the_square_of_its_speed() -> None:
+    """Armature at the leader, never negative, whichever way the follower turns."""
+    model = by_name("mimic_chain").model.with_armature({"lead": 2.0, "second": 2.0, "slide": 2.0})
+    rotors = {body.joint: body.rotor_inertia for body in tree_of(model).bodies}
+    assert rotors["lead"] == 2.0
+    assert rotors["second"] == pytest.approx(2.0 * 0.5**2)
+    assert rotors["slide"] == pytest.approx(2.0 * 0.1**2)
+
+
 def test_a_robot_without_joints() -> None:
     """One link alone is a robot of no coordinates; free, it is a body."""
     text = urdf(

@@ -18,6 +18,10 @@ BY_HAND = SimpleNamespace(client=object())
 """An event of a browser; a program's has no client."""
 
 
+BY_PROGRAM = SimpleNamespace(client=None)
+"""An event of a program that sets a slider."""
+
+
 def call_back(handle: Any, event: Any) -> None:
     """What the page's server does when a person has changed something."""
     for each in getattr(handle, "_impl_aux", handle._impl).update_cb:
@@ -34,6 +38,9 @@ def test_a_slider_moves_its_joint() -> None:
         controls.sliders[3].value = -2.0
         call_back(controls.sliders[3], BY_HAND)
         assert view.q[0, 3] == pytest.approx(-2.0)
+        controls.sliders[3].value = -1.0
+        call_back(controls.sliders[3], BY_PROGRAM)
+        assert view.q[0, 3] == pytest.approx(-2.0), "sliders that a program sets move nothing"
         page.update(np.full(model.nq, 0.9, np.float32))
         assert controls.sliders[0].value == 0.9, "and not 0.8999999762"
         controls._start_again()
@@ -114,6 +121,9 @@ def test_a_ball_joint_has_three_sliders() -> None:
             call_back(slider, BY_HAND)
         half = np.linalg.norm(turn) / 2
         wanted = [*np.sin(half) * turn / (2 * half), np.cos(half)]
+        assert np.allclose(view.first[-1, 3:], wanted, atol=1e-6)
+        controls.turns["ball"][0].value = 0.0
+        call_back(controls.turns["ball"][0], BY_PROGRAM)
         assert np.allclose(view.first[-1, 3:], wanted, atol=1e-6)
         page.update(model.neutral)
         assert np.allclose([s.value for s in controls.turns["ball"]], 0.0)

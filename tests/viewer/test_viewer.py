@@ -70,6 +70,17 @@ def test_a_server_that_is_refused_its_robot_ends() -> None:
         viewer.show(ARM, np.zeros(3))
 
 
+def test_a_motion_of_another_robot_takes_the_place_of_the_one_of_its_name(page: Any) -> None:
+    """One of the same model is moved as it stands."""
+    pendulum = wd.load_robot("double_pendulum")
+    for model in (ARM, pendulum):
+        page.trajectory(model, np.tile(model.neutral, (3, 1)), name="played")
+        view = page.robots["played"]
+        assert view.model is model
+        page.trajectory(model, np.tile(model.neutral, (3, 1)), name="played")
+        assert page.robots["played"] is view
+
+
 def test_what_is_drawn_over_a_robot_goes_with_it(page: Any) -> None:
     """On, off, and away with the robot; in a notebook the page is a frame at its address."""
     page.update(ARM.configurations["home"])

@@ -92,6 +92,19 @@ def test_every_joint_has_a_scale_of_its_own(spinner, tmp_path: Path, monkeypatch
     assert np.ptp(plots["spin [deg]"].get_ylim()) > 300
 
 
+BALL = """<mujoco><worldbody><body><joint type="ball"/><geom type="capsule" size="0.05"
+fromto="0 0 0 0.3 0 0"/></body></worldbody></mujoco>"""
+
+
+def test_a_robot_of_ball_joints_alone_is_drawn_without_curves(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    model = wd.load_mjcf(BALL)
+    q = np.tile(model.neutral, (3, 1))
+    path = tmp_path / "p.png"
+    picture(model, Trajectories(np.arange(3.0), q, q), path)
+    assert path.stat().st_size > 0
+
+
 @pytest.mark.parametrize("way", [(1.0, 0.0), (0.0, 1.0), (1.0, 1.0), (-1.0, 0.5)])
 def test_a_fall_is_seen_from_the_side(way: tuple[float, float]) -> None:
     """What moves along a level line goes to the right or to the left, and neither nearer nor away; of what

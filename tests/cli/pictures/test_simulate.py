@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hopper import HOPPER, PLAN
 import warpdyn as wd
 from warpdyn.cli.main import main
 from warpdyn.cli.pictures.roll_out import History
-from warpdyn.cli.pictures.simulate import remarks, upright
+from warpdyn.cli.pictures.simulate import print_results, remarks, upright
 
 
 def test_a_simulation_prints_draws_and_saves(
@@ -57,6 +58,20 @@ def test_a_file_on_the_ground_has_heights_and_forces(
     assert "held is the neutral configuration" in said
     assert "height of the base [m]" in said and "ground force / weight" in said
     assert "100.0% ended above half of their height" in said
+
+
+def test_its_speed_is_of_the_launches_after_the_first(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Three launches of 4 robots and 5 steps, two of them in 2 s; of one launch there is no speed."""
+    model, sim = wd.load_robot("cartpole"), SimpleNamespace(points=())
+    plan = PLAN._replace(envs=4, substeps=5)
+    for launches, has_speed in ((3, True), (1, False)):
+        time = 0.025 * np.arange(1, launches + 1)
+        print_results(model, plan, sim, History(time, {}, 0, 0.5, 2.0))  # type: ignore[arg-type]
+        lines = capsys.readouterr().out.splitlines()
+        assert any(line.startswith("20 steps a second") for line in lines) == has_speed
+        assert any("steps a second" in line for line in lines) == has_speed
 
 
 def test_upright_is_above_half_of_the_first_second() -> None:

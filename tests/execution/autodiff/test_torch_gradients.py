@@ -480,6 +480,23 @@ def test_compiled_without_a_call_before(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_two_kernels_of_one_name_are_two_in_compiled_graphs() -> None:
+    """A graph finds each by what it computes."""
+
+    def scaled_by(factor: float) -> Callable[..., Any]:
+        @wd.kernel
+        def scaled(robot: Any, q: Any) -> Any:
+            return factor * q
+
+        return scaled
+
+    model = wd.load_robot("cartpole")
+    q = torch.rand(3, model.nq, dtype=torch.float64)
+    for factor in (2.0, 3.0):
+        kernel = scaled_by(factor)
+        assert torch.equal(compiled(lambda x, k=kernel: k(model, x))(q), factor * q)
+
+
 def test_what_cannot_be_compiled_says_so() -> None:
     """out=, and results with names: each in one line of the compiler's message."""
     model, (q, _, _) = MODELS["pendulum"], motions()

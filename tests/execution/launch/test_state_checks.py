@@ -12,7 +12,7 @@ from hand_models import ball_arm
 
 import warpdyn as wd
 from warpdyn.execution.launch import launch
-from warpdyn.execution.launch.state_checks import SHOWN
+from warpdyn.execution.launch.state_checks import SHOWN, check_signs
 
 MODEL = wd.load_robot("panda", floating_base=True)
 Q = wd.random_configuration(MODEL, 6)
@@ -126,6 +126,16 @@ def test_calls_are_refused_while_debugging(case: str, debug: None) -> None:
         call(q)
     wd.config.debug = False
     call(q)
+
+
+def test_numbers_that_must_not_be_negative_may_be_zero() -> None:
+    """Looked at when an array has changed since it was given."""
+    gain = np.zeros(6)
+    call = wd.momentum_observer.describe(MODEL, Q, V, V, V, V, V, dt=0.01, gain=gain)
+    check_signs(call)
+    gain[4] = -1.0
+    with pytest.raises(ValueError, match=r"gain in environment 4: .*must be at least 0, got -1"):
+        check_signs(call)
 
 
 def test_calls_that_may_pass(debug: None) -> None:

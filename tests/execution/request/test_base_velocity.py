@@ -12,9 +12,15 @@ from states import error, states
 
 import warpdyn as wd
 from warpdyn.execution.batched import described
-from warpdyn.execution.request.base_velocity import CONFIGURATION
+from warpdyn.execution.request.base_velocity import (
+    ACCELERATION,
+    CONFIGURATION,
+    FORCE,
+    Converter,
+    inputs_in,
+)
 from warpdyn.execution.request.call import Call, inputs_of
-from warpdyn.execution.request.evaluate import evaluate, result_shapes
+from warpdyn.execution.request.evaluate import evaluate, result_shapes, tree_of
 from warpdyn.model.actuators import Actuator
 
 CLOSE = 1e-12
@@ -180,6 +186,24 @@ def test_dynamics(case: Case) -> None:
     )
     pi = wd.inertial_parameters(case.own).ravel()
     assert error(case(wd.joint_torque_regressor, case.v, case.a) @ pi, case.tau) <= CLOSE
+
+
+def test_an_acceleration_without_velocity(case: Case) -> None:
+    """Where nothing moves, accelerations change as velocities do, and give the same power with forces."""
+    converter = Converter(tree_of(case.own), case.q[0].tolist(), case.model.base_velocity)
+    given = {"a": case.a[0].tolist(), "tau": case.tau[0].tolist()}
+    local = inputs_in(converter, given, {"a": ACCELERATION, "tau": FORCE})
+    still = wd.oracle(
+        wd.convert_acceleration,
+        case.model,
+        case.q[0],
+        0 * case.v[0],
+        case.a[0],
+        source=case.model.base_velocity,
+        target="body",
+    )
+    assert error(np.array(local["a"]), still) <= CLOSE
+    assert np.dot(local["a"], local["tau"]) == pytest.approx(case.a[0] @ case.tau[0])
 
 
 def test_the_coriolis_matrix(case: Case) -> None:

@@ -11,7 +11,7 @@ import pytest
 import warpdyn as wd
 from warpdyn.formats.mjcf.mjcf_contacts import GeomContact
 from warpdyn.model.description import Geometry
-from warpdyn.model.ground_contact import GroundContact
+from warpdyn.model.ground_contact import STANDARD_WEIGHT, GroundContact
 
 FLOOR = '<geom name="floor" type="plane" size="1 1 1" {0}/>'
 BALL = '<body name="b" pos="0 0 {1}"><freejoint/><geom name="ball" size="0.1" mass="3" {0}/></body>'
@@ -66,6 +66,45 @@ def test_without_a_floor_a_geom_has_its_own_numbers() -> None:
     assert alone is not None and alone.touches and alone.friction == 0.4
 
 
+LEAST = 1e-4
+"""MuJoCo's mjMINIMP: impedances and midpoints are at least this, and at most one less this."""
+
+
+@pytest.mark.parametrize(
+    ("solimp", "stiffness", "impedance"),
+    [
+        ("1 1 0", 1e4, 1 - LEAST),
+        ("0 0.9 1", 1e12, LEAST),
+        ("0.5 0 1e9", 1e4, 0.5),
+    ],
+    ids=["most", "least", "least at depth"],
+)
+def test_impedances_are_within_mujocos_bounds(
+    solimp: str, stiffness: float, impedance: float
+) -> None:
+    """K d² r = (1 - d) g, with K by the impedance at depth: what a file says beyond the bounds is at them."""
+    contact = GeomContact.of({"solimp": solimp, "solref": f"-{stiffness} -1"})
+    at_depth = min(max(contact.solimp[1], LEAST), 1 - LEAST)
+    K = stiffness / at_depth**2
+    wanted = (1 - impedance) * STANDARD_WEIGHT / (K * impedance**2)
+    assert contact.on_ground(0.002).sink == pytest.approx(wanted, rel=1e-6)
+
+
+@pytest.mark.parametrize(("midpoint", "width"), [(0.0, 0.05), (1.0, 4e-5)])
+def test_a_midpoint_is_within_mujocos_bounds(midpoint: float, width: float) -> None:
+    """A sharp rise, power 50, of which the bound of the midpoint says where it is."""
+    power, stiffness = 50, 1e6
+    solimp = f"0.1 0.9 {width} {midpoint} {power}"
+    contact = GeomContact.of({"solimp": solimp, "solref": f"-{stiffness} -1"})
+    sink = contact.on_ground(0.002).sink
+    x = sink / width
+    rise = (1 - x) if midpoint == 0.0 else x
+    assert 0.0 < rise < 1.0
+    y = rise**power / (1 - LEAST) ** (power - 1)
+    d = 0.1 + (1 - y if midpoint == 0.0 else y) * 0.8
+    assert stiffness / 0.81 * d * d * sink == pytest.approx((1 - d) * STANDARD_WEIGHT, rel=1e-6)
+
+
 def test_shapes_that_the_floor_does_not_touch_have_no_points() -> None:
     """As in MuJoCo, by contype and conaffinity."""
     through = load(FLOOR.format('conaffinity="2"'), BALL.format('contype="1" conaffinity="0"', 1))
@@ -85,6 +124,10 @@ CHAIN = """<body name="a"><joint/><geom size=".1" {0}/><body name="b"><joint/><g
 <body name="c"><joint/><geom size=".1" {0}/></body></body></body>"""
 
 
+LONE = '<body><joint/><geom size=".1" contype="{0}" conaffinity="{1}"/></body>'
+"""A body on the world, with its masks."""
+
+
 @pytest.mark.parametrize(
     ("parts", "before", "said"),
     [
@@ -97,6 +140,9 @@ CHAIN = """<body name="a"><joint/><geom size=".1" {0}/><body name="b"><joint/><g
         ([CHAIN.format("")], "", "contacts between bodies"),
         ([CHAIN.format('conaffinity="0"')], "", None),
         ([CHAIN.format('contype="0"')], "", None),
+        ([LONE.format(1, 0), LONE.format(0, 1)], "", "contacts between bodies"),
+        ([LONE.format(0, 1), LONE.format(1, 0)], "", "contacts between bodies"),
+        ([LONE.format(1, 2), LONE.format(4, 8)], "", None),
         ([CHAIN.format("")], '<contact><exclude body1="a" body2="c"/></contact>', None),
         ([BALL.format("", 1), '<geom type="box" size="1 1 1"/>'], "", "shapes of the world"),
     ],

@@ -43,6 +43,13 @@ def test_they_begin_on_their_feet_in_all_directions(stand: object, walk: object)
         assert v[:, :6].abs().max() <= 0.4 and v[:, :6].std() > 0.1 and (v[:, 6:] == 0).all()
 
 
+@pytest.mark.parametrize("task", [STAND, WALK], ids=["stand", "walk"])
+def test_what_wears_or_endangers_the_robot_is_a_penalty(task: object) -> None:
+    """Signs of the scales."""
+    costs = {name for name, scale in task.scales.items() if scale < 0.0}
+    assert costs >= {"tilt", "roll", "slip", "apart", "torque", "acceleration", "jerk"}
+
+
 def test_commands_are_within_their_range_and_some_are_to_stand(walk: object) -> None:
     """Another range counts from the next episode on, without another kernel."""
     command = torch.cat([walk.reset(seed=k) and walk.carried["command"].clone() for k in range(20)])

@@ -16,7 +16,7 @@ import warpdyn as wd
 from ros2_node.control.fleet import Fleet
 from ros2_node.control.joint_states import JointStates
 from ros2_node.control.phase import Phase
-from ros2_node.control.position_steps import JITTER, SLACK
+from ros2_node.control.position_steps import JITTER, SLACK, PositionSteps
 from ros2_node.control.settings import Settings
 from ros2_node.control.state import State
 from ros2_node.demo.plant import READY
@@ -130,6 +130,25 @@ def test_after_a_glitch_a_moving_robot_goes_on():
             q[2] += size * (k % 10 == 9)
             reason = tell(states, 0.005 * k, q, v)
             assert reason == (DROPPED if k % 10 == 9 else None)
+
+
+def test_two_dropped_messages_in_a_row_leave_the_place_that_the_velocity_leads_to():
+    """A joint that moves on at 1 rad/s: the third message is right where it has come to, nowhere else."""
+    steps, joint = PositionSteps(np.array([3.0]), np.array([False])), slice(0, 1)
+    q, v, dt, longest = np.array([0.5]), np.array([1.0]), 0.01, 0.5
+    start = 10**9
+
+    def is_refused(k: int, error: float) -> bool:
+        place = q + k * dt * v + error
+        stamp = start + round(1e9 * k * dt)
+        return steps.contradicts(joint, (q, place), (v, v), stamp, k * dt, longest)
+
+    steps.note(joint, start, 0.0)
+    for k in (1, 2):
+        assert is_refused(k, 0.3)
+        steps.drop(joint, q, v, start + round(1e9 * k * dt), k * dt, longest)
+    assert not is_refused(3, 0.0)
+    assert all(is_refused(3, error) for error in (-0.3, 0.3, 0.5, 1.0))
 
 
 def test_while_nothing_is_sent_it_is_counted_and_used():
