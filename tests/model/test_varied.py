@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import warpdyn as wd
-from warpdyn.model.varied import TYPICAL, typical, varied
+from warpdyn.model.varied import TYPICAL, nominal_value, typical, varied
 
 MODEL = wd.load_robot("panda")
 
@@ -31,6 +31,13 @@ def test_placements_and_inertias() -> None:
     assert pose.position == (1, 2, 3)
     assert np.allclose(pose.rotation, [[0, -1, 0], [1, 0, 0], [0, 0, 1]])
     assert changed.link("panda_hand").inertia == ((1, 2, 3), (2, 4, 5), (3, 5, 6))
+
+
+def test_a_joint_without_coordinates_has_no_friction() -> None:
+    """A fixed joint has no effects: each of their numbers is 0."""
+    fixed = next(joint for joint in MODEL.joints if joint.kind.name == "fixed")
+    assert not fixed.effects and nominal_value("viscous", fixed) == 0.0
+    assert nominal_value("viscous", MODEL.with_friction(viscous=0.3).joint("panda_joint2")) == 0.3
 
 
 def test_a_typical_robot_has_mass() -> None:

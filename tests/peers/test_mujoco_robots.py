@@ -127,6 +127,14 @@ def test_a_state_that_is_not_finite_stays_so(quadruped):
     assert not np.isfinite(robots.advance(0, None, None, 3).v).all()
 
 
+def test_what_mujoco_has_no_word_for_is_refused():
+    """By the joint's name, in the scene's own words."""
+    text = """<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="planar">
+    <parent link="a"/><child link="b"/></joint></robot>"""
+    with pytest.raises(NotComparable, match=r'^MuJoCo has no planar joint in URDF \("j"\)'):
+        MujocoRobots(wd.load_urdf(text, floating_base=True), 1, 0.002)
+
+
 def test_other_axes_are_refused(quadruped):
     with pytest.raises(NotComparable, match="in its own axes"):
         MujocoRobots(quadruped.with_base_velocity("world"), 1, 0.002)

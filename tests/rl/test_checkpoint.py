@@ -13,7 +13,7 @@ rl = pytest.importorskip("warpdyn.rl")
 import torch
 from rl_cases import Hold
 
-from warpdyn.rl.checkpoint import NEEDED, read_checkpoint
+from warpdyn.rl.checkpoint import NEEDED, _reason, read_checkpoint
 
 NAME = "checkpoint.pt"
 
@@ -49,6 +49,12 @@ def test_code_in_a_checkpoint_does_not_run(tmp_path: Path, written_by: str) -> N
         tmp_path
     )
     assert not mark.exists()
+
+
+@pytest.mark.parametrize("words", ["Weights only load failed", "pass weights_only=False"])
+def test_the_reason_does_not_depend_on_the_words_of_one_release(words: str) -> None:
+    """Releases of Torch tell of code in a file in other words."""
+    assert "could run code" in _reason(RuntimeError(words))
 
 
 def test_other_files_are_no_checkpoints(tmp_path: Path) -> None:

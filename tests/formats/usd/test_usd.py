@@ -147,6 +147,32 @@ LOOP = (
 )
 
 
+@pytest.mark.parametrize("held", [(), ("a",), ("b",)])
+def test_two_trees_of_one_root_are_refused_where_one_moves_freely(held: tuple[str, ...]) -> None:
+    """Whether the other is held in the world or not; two held ones are one robot."""
+    both = 'def Xform "two" (prepend apiSchemas = ["PhysicsArticulationRootAPI"])\n{{\n{}}}\n'
+    names = {f"/robot/{name}": f"/robot/two/{name}" for name in ("a", "b")}
+
+    def text(held: tuple[str, ...]) -> str:
+        welds = "".join(joint(f"weld_{name}", "Fixed", ("", name)) for name in held)
+        whole = stage(both.format(body("a") + body("b") + welds))
+        for old, new in names.items():
+            whole = whole.replace(f"<{old}>", f"<{new}>")
+        return whole
+
+    assert "/robot/two is the root of several trees" in refusal(text(held))
+    assert set(load_usd(text(("a", "b"))).link_names) >= {"a", "b"}
+
+
+def test_generic_joints_with_several_freedoms_go_from_the_first_body_to_the_second() -> None:
+    """Where the second carries the first, the order of the freedoms would be another one."""
+    rigid = dict.fromkeys(("transX", "transY", "transZ"), LOCKED)
+    for freedoms in ({**rigid, "rotX": LOCKED, "rotY": (-9.0, 9.0)}, rigid):
+        apis, inside = limited(**freedoms)
+        parts = body("a", root=True), body("b"), joint("j", "", ("b", "a"), inside, apis)
+        assert "its second body carries its first" in refusal(stage(*parts))
+
+
 def test_loops_are_refused_or_cut_by_name() -> None:
     """A joint that the stage excludes from the articulation is the one to open."""
     assert "/robot/rod: it closes a loop" in refusal(stage(*LOOP))

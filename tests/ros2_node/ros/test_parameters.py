@@ -58,6 +58,8 @@ def test_every_parameter_has_a_descriptor(made):
         if isinstance(parameter.default, float):
             (bounds,) = told.floating_point_range
             assert (bounds.from_value, bounds.to_value) == (parameter.low, parameter.high)
+        else:
+            assert not told.floating_point_range
 
 
 def test_only_our_parameters_are_ours():
