@@ -81,6 +81,13 @@ def test_options_of_each_and_of_all() -> None:
         )
 
 
+def test_models_write_their_rows_of_one_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a library's arrays can be written, nothing is joined by copying."""
+    monkeypatch.setattr("warpdyn.functions.group._joined", None)
+    M = GROUP(wd.crba, padded("q"))
+    assert M.shape == (GROUP.count, GROUP.nv, GROUP.nv)
+
+
 def test_out_and_bind() -> None:
     """Results in place, what is beyond a model's columns left alone; arrays changed in place between launches."""
     q, v, a = padded("q"), padded("v"), padded("a")
