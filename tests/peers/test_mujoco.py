@@ -45,8 +45,18 @@ def test_joints_without_a_word_in_mujoco_are_refused(text, kind):
         MuJoCo(wd.load(text), text)
 
 
+def test_a_text_is_read_whole_too():
+    """What `whole` leaves in is of MJCF files; a URDF text has nothing of it."""
+    robot = by_name("axes")
+    check_answers(MuJoCo(robot.model, robot.text, whole=True), robot.model)
+
+
 def test_another_robot_is_refused():
-    """A text that lacks the model's joints is not compared; nor one that MuJoCo does not read."""
+    """A text that lacks the model's joints or links is not compared; nor one that MuJoCo does not read."""
+    robot = by_name("slides")
+    more = robot.model.with_frame("tip", robot.model.root, (0.0, 0.0, 0.1))
+    with pytest.raises(NotComparable, match='MuJoCo has no body "tip"'):
+        MuJoCo(more, robot.text)
     with pytest.raises(NotComparable, match="MuJoCo has no joint"):
         MuJoCo(wd.load_robot("cartpole"), by_name("single").text)
     massless = by_name("mimic_chain_floating")  # its base

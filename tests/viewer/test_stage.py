@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 viewer = pytest.importorskip("warpdyn.viewer")
-from warpdyn.viewer.stage import Page
+from warpdyn.viewer.stage import Page, _free
 
 
 def test_a_page_is_served_on_this_machine_alone(capsys: pytest.CaptureFixture[str]) -> None:
@@ -44,6 +44,16 @@ def test_a_port_that_is_taken_is_refused_in_one_line() -> None:
         port = other.getsockname()[1]
         with pytest.raises(viewer.ViewerError, match=f"port {port} of 127.0.0.1 cannot be used"):
             Page(port=port)
+
+
+def test_a_port_that_was_just_left_can_be_taken_again() -> None:
+    """Connections that the last page closed still wait in the system for a minute."""
+    with socket.create_server(("127.0.0.1", 0)) as last:
+        port = last.getsockname()[1]
+        with socket.create_connection(("127.0.0.1", port)) as browser:
+            last.accept()[0].close()
+            assert not browser.recv(1)
+    assert _free("127.0.0.1", port) == port
 
 
 def test_the_camera_sees_the_whole_of_a_box() -> None:
