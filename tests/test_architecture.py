@@ -51,27 +51,23 @@ ONLY = {
 """All that the modules of a room may import, beside what Python says about types and containers."""
 
 PLAIN = {
-    *(
-        "__future__",
-        "typing",
-        "types",
-        "collections",
-        "collections.abc",
-        "dataclasses",
-        "functools",
-    ),
-    *(
-        "itertools",
-        "enum",
-        "operator",
-        "abc",
-        "contextlib",
-        "importlib.resources",
-        "re",
-        "pathlib",
-        "math",
-        "struct",
-    ),
+    "__future__",
+    "typing",
+    "types",
+    "collections",
+    "collections.abc",
+    "dataclasses",
+    "functools",
+    "itertools",
+    "enum",
+    "operator",
+    "abc",
+    "contextlib",
+    "importlib.resources",
+    "re",
+    "pathlib",
+    "math",
+    "struct",
 }
 
 NEVER = {
@@ -84,11 +80,10 @@ NEVER = {
 
 LAZY = {
     "torch": {
-        *("warpdyn/arrays/torch_arrays.py", "warpdyn/execution/autodiff/torch_gradients.py"),
-        *(
-            "warpdyn/execution/autodiff/torch_remembered.py",
-            "warpdyn/execution/repeat/torch_native.py",
-        ),
+        "warpdyn/arrays/torch_arrays.py",
+        "warpdyn/execution/autodiff/torch_gradients.py",
+        "warpdyn/execution/autodiff/torch_remembered.py",
+        "warpdyn/execution/repeat/torch_native.py",
         *(f"warpdyn/rl/{name}.py" for name in ("vec_env", "rsl_rl", "training", "export_policy")),
         *(
             f"warpdyn/rl/{name}.py"
@@ -306,19 +301,17 @@ def test_algorithms_speak_of_one_robot(path: Path) -> None:
     words = {node.id for node in ast.walk(parsed(path)) if isinstance(node, ast.Name)}
     words |= {node.attr for node in ast.walk(parsed(path)) if isinstance(node, ast.Attribute)}
     assert not words & {
-        *(
-            "wp",
-            "np",
-            "warp",
-            "numpy",
-            "batch",
-            "device",
-            "dtype",
-            "isinstance",
-            "Symbol",
-            "float32",
-            "float64",
-        )
+        "wp",
+        "np",
+        "warp",
+        "numpy",
+        "batch",
+        "device",
+        "dtype",
+        "isinstance",
+        "Symbol",
+        "float32",
+        "float64",
     }
 
 
@@ -416,6 +409,26 @@ def test_array_libraries_are_named_in_one_place(path: Path) -> None:
         word for word, places in LIBRARY_WORDS.items() if word in strings and here not in places
     }
     assert not named, f"{here} names {named}"
+
+
+@each_file
+def test_literals_are_plain_arguments(path: Path) -> None:
+    """No `f(*(a, b))`, no `{**{"a": 1}}`: they hide what an argument is to save lines."""
+    for node in ast.walk(parsed(path)):
+        values = (
+            [
+                *(x.value for x in getattr(node, "elts", ()) if isinstance(x, ast.Starred)),
+                *(x.value for x in getattr(node, "args", None) or () if isinstance(x, ast.Starred)),
+            ]
+            if isinstance(node, ast.Call | ast.Set | ast.List | ast.Tuple)
+            else []
+        )
+        literal = [x for x in values if isinstance(x, ast.Tuple | ast.List)]
+        assert not literal, f"{module_name(path)}:{literal[0].lineno}"
+        if isinstance(node, ast.Dict):
+            pairs = zip(node.keys, node.values, strict=True)
+            inner = [x for key, x in pairs if key is None and isinstance(x, ast.Dict)]
+            assert not inner, f"{module_name(path)}:{inner[0].lineno}"
 
 
 def test_lines_are_narrow() -> None:

@@ -165,7 +165,8 @@ def _dialect(program: Program, shapes: Mapping[str, tuple[int, ...]], T: str) ->
         select=lambda x, sign, y, a, b: f"({x} {sign} {y}) ? {a} : {b}",
         look=look,
         cell=lambda table, i, j, name: "{} {}[] = {{{}}};".format(
-            *(T, name),
+            T,
+            name,
             ", ".join(look(table, *place) for place in product((i, f"{i} + 1"), (j, f"{j} + 1"))),
         ),
         corners=lambda name: name,

@@ -94,16 +94,16 @@ TAGS = {
     "mimic": Tag({"joint": TEXT, "multiplier": (1, "1"), "offset": (1, "0")}),
 }
 WITHOUT_DYNAMICS = {
-    *(
-        "gazebo",
-        "transmission",
-        "ros2_control",
-        "sensor",
-        "material",
-        "safety_controller",
-        "calibration",
-    ),
-    *("contact", "contact_coefficients", "verbose"),
+    "gazebo",
+    "transmission",
+    "ros2_control",
+    "sensor",
+    "material",
+    "safety_controller",
+    "calibration",
+    "contact",
+    "contact_coefficients",
+    "verbose",
 }
 """Elements that are part of URDF or of its customs and change no motion: left out without a
 word."""

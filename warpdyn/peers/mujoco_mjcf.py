@@ -18,8 +18,16 @@ from ..model.joints import FLOATING
 from .peer import NotComparable
 
 LEFT_OUT = (
-    *("sensors", "actuators", "excludes", "pairs", "keys", "tuples", "skins", "flexes"),
-    *("materials", "textures"),
+    "sensors",
+    "actuators",
+    "excludes",
+    "pairs",
+    "keys",
+    "tuples",
+    "skins",
+    "flexes",
+    "materials",
+    "textures",
 )
 """Lists of a specification that are emptied."""
 

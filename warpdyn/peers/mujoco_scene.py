@@ -115,7 +115,10 @@ def mujoco_scene(
             pos=point.centre,
             size=[max(point.radius, 1e-6), 0, 0],
             friction=rough,
-            **{"contype": 2, "conaffinity": 1, "mass": 0, "condim": 3},
+            contype=2,
+            conaffinity=1,
+            mass=0,
+            condim=3,
         )
     if contact_time is not None:
         for geom in spec.geoms:

@@ -63,8 +63,13 @@ class RobotStep(EnvironmentStep):
         before = self._acting(fields, key)
         q, v, age = fields["q_now"], fields["v_now"], before.age + 1.0
         s = before.with_fields(
-            **{"q": q, "v": v, "last_v": before.v, "age": age, "time": age * seconds},
-            **{"forces": fields["forces_now"], "torques": fields["torques_now"]},
+            q=q,
+            v=v,
+            last_v=before.v,
+            age=age,
+            time=age * seconds,
+            forces=fields["forces_now"],
+            torques=fields["torques_now"],
             random=key.at(UPDATE),
         )
         changed = {n: x for n, x in task.update(robot, s).items() if n not in ("q", "v")}

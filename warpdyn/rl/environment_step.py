@@ -248,8 +248,14 @@ class EnvironmentStep:
         finite = np.isfinite(end.q).all() & np.isfinite(end.v).all()
         age = before.age + 1.0
         s = before.with_fields(
-            **{"q": end.q, "v": end.v, "forces": end.forces, "torques": end.torques},
-            **{"impulses": end.impulses, "last_v": before.v, "age": age, "time": age * seconds},
+            q=end.q,
+            v=end.v,
+            forces=end.forces,
+            torques=end.torques,
+            impulses=end.impulses,
+            last_v=before.v,
+            age=age,
+            time=age * seconds,
             **end.late,
             random=key.at(UPDATE),
         )
@@ -275,7 +281,9 @@ class EnvironmentStep:
         s = s.with_fields(**self._promoted(robot, s, done & finite, key))
         fresh = self._fresh(robot, vars(s), key, fields)
         now = {n: getattr(s, n) for n in self.carried} | {
-            **{"last_action": before.action, "sums": sums, "last_v": end.v},
+            "last_action": before.action,
+            "sums": sums,
+            "last_v": end.v,
             "over": np.where(done, 1.0, 0.0),
         }
         zero = {n: np.zeros(shape) for n, shape in self.carried.items()}
@@ -292,9 +300,13 @@ class EnvironmentStep:
         final = self.observation.with_history(last, fields, False)
         return {
             **after,
-            **{"reward": parts.sum(), "terminated": fell, "truncated": late},
-            **{"ended_sums": np.where(done, sums, 0.0), "ended_age": np.where(done, age, 0.0)},
-            **{"failed": ~finite, "odd_action": odd},
+            "reward": parts.sum(),
+            "terminated": fell,
+            "truncated": late,
+            "ended_sums": np.where(done, sums, 0.0),
+            "ended_age": np.where(done, age, 0.0),
+            "failed": ~finite,
+            "odd_action": odd,
             **self.observation.with_history(self._now(robot, seen, key), fields, begins),
             # A learner that stores what it saw last must not store NaN.
             **{f"final_{n}": np.where(finite, final[n], 0.0) for n in self.observations},

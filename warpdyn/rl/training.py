@@ -27,9 +27,25 @@ from .vec_env import VecEnv
 CHECKPOINT, CURVE = "checkpoint.pt", "curve.jsonl"
 
 OF_A_TASK = (
-    *("scales", "numbers", "vary", "push", "noise", "history", "groups", "keep", "drives"),
-    *("ground", "points", "dt", "substeps", "sweeps", "seconds", "largest_action"),
-    *("stance", "stride", "rise"),
+    "scales",
+    "numbers",
+    "vary",
+    "push",
+    "noise",
+    "history",
+    "groups",
+    "keep",
+    "drives",
+    "ground",
+    "points",
+    "dt",
+    "substeps",
+    "sweeps",
+    "seconds",
+    "largest_action",
+    "stance",
+    "stride",
+    "rise",
 )
 """Attributes of a task without which a training would go on as another one."""
 

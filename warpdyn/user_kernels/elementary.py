@@ -237,8 +237,15 @@ KEEPS_ZEROS = ("add", "subtract", "multiply", "divide", "true_divide", "negative
 """Functions that know a `StructuralZero`."""
 
 COMPARISONS = {
-    *("less", "less_equal", "greater", "greater_equal", "equal", "not_equal"),
-    *("isfinite", "isnan", "isinf"),
+    "less",
+    "less_equal",
+    "greater",
+    "greater_equal",
+    "equal",
+    "not_equal",
+    "isfinite",
+    "isnan",
+    "isinf",
 }
 """Functions of numbers that give conditions."""
 

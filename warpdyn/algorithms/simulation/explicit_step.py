@@ -56,8 +56,17 @@ def explicit_step(
         fast = [x + y for x, y in zip(v, dv, strict=True)]
         strained = [x + y for x, y in zip(deformation, dm, strict=True)]
         rates = smooth_dynamics(
-            *(tree, integrate(tree, q, u), fast, strained, tau, drive, soft, terrain, scene.points),
-            *(gravity, f_ext),
+            tree,
+            integrate(tree, q, u),
+            fast,
+            strained,
+            tau,
+            drive,
+            soft,
+            terrain,
+            scene.points,
+            gravity,
+            f_ext,
         )
         slope = [*tangent_rate(tree, u, fast), *rates.acceleration, *rates.deformation]
         seen = [*slope, *rates.driven, *rates.forces]

@@ -66,7 +66,7 @@ def launch(
     late = None
     if "latency" in named:
         late = delayed_targets(
-            *(named["targets"], named["earlier_targets"], named["latency"][0], scene.substeps)
+            named["targets"], named["earlier_targets"], named["latency"][0], scene.substeps
         )
     handed_on = "impulses" if soft is None else "deformation"
     rubbed = named.get("joint_impulses", [0.0] * nv)
@@ -124,4 +124,4 @@ def _compliant(named: Mapping[str, Sequence]) -> Surface | None:
     stiffness, dissipation, push_out = (
         named[name][0] for name in ("stiffness", "dissipation", "push_out")
     )
-    return Surface(*(named["friction"], stiffness, dissipation, push_out), named.get("restitution"))
+    return Surface(named["friction"], stiffness, dissipation, push_out, named.get("restitution"))

@@ -90,7 +90,11 @@ def record_call(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool 
         programs = [
             record(
                 lambda _each=each, **symbols: run(_each, symbols),
-                *(inputs, names, rolls, unrolls, tables_of(call)),
+                inputs,
+                names,
+                rolls,
+                unrolls,
+                tables_of(call),
             )
             for each in call.algorithms
         ]

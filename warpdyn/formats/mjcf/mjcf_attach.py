@@ -24,9 +24,30 @@ from .mjcf_values import COMPILER, Element, MjcfValues
 CLASSES = ("class", "childclass")
 
 PLACES = (
-    *("joint", "joint1", "joint2", "jointinparent", "body", "body1", "body2", "target"),
-    *("site", "site1", "site2", "cranksite", "slidersite", "refsite", "sidesite"),
-    *("geom", "geom1", "geom2", "tendon", "tendon1", "tendon2", "actuator", "objname", "refname"),
+    "joint",
+    "joint1",
+    "joint2",
+    "jointinparent",
+    "body",
+    "body1",
+    "body2",
+    "target",
+    "site",
+    "site1",
+    "site2",
+    "cranksite",
+    "slidersite",
+    "refsite",
+    "sidesite",
+    "geom",
+    "geom1",
+    "geom2",
+    "tendon",
+    "tendon1",
+    "tendon2",
+    "actuator",
+    "objname",
+    "refname",
 )
 """Attributes that name another element of a model: without that one, theirs is left out too."""
 

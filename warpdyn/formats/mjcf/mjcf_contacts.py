@@ -16,9 +16,16 @@ from .mjcf_bodies import WORLD, BodyElement
 from .mjcf_values import TINY, Element, MjcfValues
 
 DEFAULTS: Mapping[str, tuple[float, ...]] = {
-    **{"friction": (1.0, 0.005, 0.0001), "condim": (3.0,), "priority": (0.0,), "solmix": (1.0,)},
-    **{"solref": (0.02, 1.0), "solimp": (0.9, 0.95, 0.001, 0.5, 2.0), "margin": (0.0,)},
-    **{"gap": (0.0,), "contype": (1.0,), "conaffinity": (1.0,)},
+    "friction": (1.0, 0.005, 0.0001),
+    "condim": (3.0,),
+    "priority": (0.0,),
+    "solmix": (1.0,),
+    "solref": (0.02, 1.0),
+    "solimp": (0.9, 0.95, 0.001, 0.5, 2.0),
+    "margin": (0.0,),
+    "gap": (0.0,),
+    "contype": (1.0,),
+    "conaffinity": (1.0,),
 }
 """What MuJoCo has where a file is silent."""
 

@@ -27,8 +27,16 @@ that touch alone."""
 
 
 CONTACT = (
-    *("friction", "condim", "contype", "conaffinity", "priority"),
-    *("solref", "solimp", "solmix", "margin", "gap"),
+    "friction",
+    "condim",
+    "contype",
+    "conaffinity",
+    "priority",
+    "solref",
+    "solimp",
+    "solmix",
+    "margin",
+    "gap",
 )
 """Attributes of a geom that say how it touches."""
 

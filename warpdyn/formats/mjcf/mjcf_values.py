@@ -32,14 +32,37 @@ TURNS = ("quat", "axisangle", "euler", "xyaxes", "zaxis")
 """The ways to write an orientation; an element uses one."""
 
 ACTUATORS = (
-    *("general", "motor", "position", "velocity", "intvelocity", "damper", "cylinder"),
-    *("muscle", "adhesion", "dcmotor", "plugin"),
+    "general",
+    "motor",
+    "position",
+    "velocity",
+    "intvelocity",
+    "damper",
+    "cylinder",
+    "muscle",
+    "adhesion",
+    "dcmotor",
+    "plugin",
 )
 """The elements of <actuator>."""
 
 ACTUATOR_LAW = (
-    *("dyntype", "gaintype", "biastype", "dynprm", "gainprm", "biasprm", "kp", "kv", "dampratio"),
-    *("timeconst", "inheritrange", "area", "diameter", "bias", "gain", "ctrlrange"),
+    "dyntype",
+    "gaintype",
+    "biastype",
+    "dynprm",
+    "gainprm",
+    "biasprm",
+    "kp",
+    "kv",
+    "dampratio",
+    "timeconst",
+    "inheritrange",
+    "area",
+    "diameter",
+    "bias",
+    "gain",
+    "ctrlrange",
 )
 """Attributes of actuators that `mjcf_actuator_laws` reads, by a rule of its own."""
 
@@ -54,8 +77,18 @@ TINY = 1e-14
 """Vectors shorter than this point nowhere, as for MuJoCo."""
 
 MEASURED = (
-    *("pos", "fromto", "size", "mass", "density", "diaginertia", "fullinertia", "armature"),
-    *("euler", "axisangle", "ref", "axis"),
+    "pos",
+    "fromto",
+    "size",
+    "mass",
+    "density",
+    "diaginertia",
+    "fullinertia",
+    "armature",
+    "euler",
+    "axisangle",
+    "ref",
+    "axis",
 )
 """Lengths, masses and angles."""
 

@@ -140,8 +140,12 @@ class Simulation:
         late = self._late(latency, longest_latency, substeps)
         self._call = self._described(
             {
-                **{"dt": dt, "substeps": substeps, "sweeps": sweeps},
-                **{"ground": ground, "terrain": terrain, "stops": stops},
+                "dt": dt,
+                "substeps": substeps,
+                "sweeps": sweeps,
+                "ground": ground,
+                "terrain": terrain,
+                "stops": stops,
                 "integrator": integrator,
             },
             {"f_ext": f_ext, "gravity": gravity, "params": params, **late},
@@ -255,7 +259,9 @@ class Simulation:
                 options=(*call.options, ("sensors", self.sensors)),
                 shapes={
                     **call.shapes,
-                    **{"start": (self.model.nq,), "time": (1,), "failures": (1,)},
+                    "start": (self.model.nq,),
+                    "time": (1,),
+                    "failures": (1,),
                     **{name: tuple(self._array(name).shape[1:]) for name in MEASURED},
                 },
                 named=None,

@@ -82,7 +82,8 @@ def state_derivative(
         results=("q_rate", "acceleration", "deformation_rate", "forces"),
         shapes={
             **{name: shape for name, (_, shape) in more.items()},
-            **{"deformation_rate": shape, "forces": shape},
+            "deformation_rate": shape,
+            "forces": shape,
         },
         forces=True,
         gravity=gravity,
@@ -90,7 +91,9 @@ def state_derivative(
         params=params,
         refuse=refusing_for_explicit_forces(touching),
         by_velocity={
-            **{"q": CONFIGURATION, "v": VELOCITY, "tau": FORCE},
+            "q": CONFIGURATION,
+            "v": VELOCITY,
+            "tau": FORCE,
             "acceleration": ACCELERATION,
         },
         plain=tuple(n for n in more if n not in ("deformation", "targets")),

@@ -19,7 +19,9 @@ from .keep_out import Capsule, capsule_ends, capsules, clearance, height
 HAND = "panda_hand_tcp"
 LINKS = (
     *(f"panda_link{k}" for k in range(2, 8)),
-    *("panda_hand", "panda_leftfinger", "panda_rightfinger"),
+    "panda_hand",
+    "panda_leftfinger",
+    "panda_rightfinger",
 )
 """Links that are to touch nothing."""
 
