@@ -18,6 +18,7 @@ from warpdyn.codegen.source import TARGETS
 
 ROOT = Path(__file__).parents[1]
 SCRIPTS = ROOT / "scripts"
+LINT = ("ruff check .", "ruff format --check .", "python scripts/prose.py")
 
 
 def script(name: str) -> ModuleType:
@@ -40,7 +41,7 @@ def run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     [
         (
             ("--quick",),
-            ["ruff check .", "ruff format --check .", "pytest -n 2 --quick --ignore tests/ros"],
+            [*LINT, "pytest -n 2 --quick --ignore tests/ros"],
         ),
         (("-k", "rnea"), ["pytest -k rnea"]),
         (("--quick", "-k", "rnea"), ["pytest --quick -k rnea"]),
@@ -48,15 +49,14 @@ def run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
             (),
             [
                 "apt",
-                "ruff check .",
-                "ruff format --check .",
+                *LINT,
                 "mypy",
                 "pytest -n 2 --ignore tests/ros",
             ],
         ),
         (
             ("--no-apt",),
-            ["ruff check .", "ruff format --check .", "mypy", "pytest -n 2 --ignore tests/ros"],
+            [*LINT, "mypy", "pytest -n 2 --ignore tests/ros"],
         ),
         (("--no-apt", "-k", "rnea"), ["pytest -k rnea"]),
     ],
@@ -69,7 +69,7 @@ def test_the_test_script_runs(arguments, ran, tmp_path):
     shutil.copy(SCRIPTS / "test.sh", tmp_path / "scripts")
     (tmp_path / "scripts/venv.sh").write_text("set_up() { :; }\n")
     (tmp_path / "scripts/debian_packages.sh").write_text("echo apt\n")
-    for tool in ("ruff", "mypy", "pytest"):
+    for tool in ("ruff", "python", "mypy", "pytest"):
         program = tmp_path / ".venv/bin" / tool
         program.write_text(f'#!/bin/sh\necho "{tool}${{*:+ $*}}"\n')
         program.chmod(0o755)

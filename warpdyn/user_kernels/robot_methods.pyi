@@ -10,15 +10,15 @@ from typing import Any, Literal
 import numpy as np
 
 from .values import Values
-from ..functions.state_derivative import Ground, PD, SoftGround, StateDerivative
-from ..functions.simulation_step import Integrator, Step, Stops
-from ..functions.sensors import ContactPoint
+from ..functions.simulation.state_derivative import Ground, PD, SoftGround, StateDerivative
+from ..functions.simulation.simulation_step import Integrator, Step, Stops
+from ..functions.simulation.sensors import ContactPoint
+from ..functions.simulation.height_scan import HeightMap, Plane
 from ..functions.representations import Reference, Representation, Side
 from ..functions.poses import QuaternionOrder
 from ..functions.operational_space import Part
 from ..functions.kinematics import _fk, _motion
 from ..functions.inverse_kinematics import Solution
-from ..functions.height_scan import HeightMap, Plane
 from ..functions.centroidal import CentroidalReference, MomentumReference
 
 Array = Values | np.ndarray | Sequence[float] | float

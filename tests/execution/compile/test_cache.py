@@ -145,7 +145,7 @@ def counting(*args, **kwargs):
     recorded.append(1)
     return record(*args, **kwargs)
 program.record = counting
-wd.execution.evaluate.record = counting
+wd.execution.request.evaluate.record = counting
 m = wd.load_robot("cartpole")
 z = np.zeros((5, 2))
 results = [wd.rnea(m, z, z, z), wd.crba(m, z), wd.aba(m, z, z, z), wd.fk(m, z)]

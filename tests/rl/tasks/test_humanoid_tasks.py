@@ -77,7 +77,7 @@ def test_what_stands_at_home_earns_nearly_all_that_can_be_earned(stand: object) 
     """At rest in "home" for 0.4 s: rewards near their largest, next to no penalty."""
     _at_home(stand)
     for _ in range(20):
-        _, reward, fallen, late, info = stand.step(torch.zeros(ENVS, rl.humanoid_tasks.LEGS))
+        _, reward, fallen, late, info = stand.step(torch.zeros(ENVS, rl.tasks.humanoid_tasks.LEGS))
     assert not fallen.any() and not late.any() and not info["failed"].any()
     best = sum(x for x in STAND.scales.values() if x > 0) * STAND.step_seconds
     assert (reward > 0.9 * best).all() and (reward <= best).all()
@@ -89,7 +89,7 @@ def test_a_push_makes_it_faster_and_earns_less(stand: object) -> None:
     """Half of them are given 0.5 m/s: they earn less in the next step than the others."""
     _at_home(stand)
     stand.carried["v"][: ENVS // 2, 0] = 0.5
-    _, reward, _, _, _ = stand.step(torch.zeros(ENVS, rl.humanoid_tasks.LEGS))
+    _, reward, _, _, _ = stand.step(torch.zeros(ENVS, rl.tasks.humanoid_tasks.LEGS))
     assert reward[: ENVS // 2].max() < reward[ENVS // 2 :].min()
 
 
@@ -99,7 +99,7 @@ def test_falling_ends_an_episode(stand: object, walk: object) -> None:
         _at_home(env)
         env.carried["q"][0, 3:7] = torch.tensor([0.0, np.sin(np.pi / 4), 0.0, np.cos(np.pi / 4)])
         env.carried["q"][1, 2] = 0.4
-        _, _, fallen, _, _ = env.step(torch.zeros(ENVS, rl.humanoid_tasks.LEGS))
+        _, _, fallen, _, _ = env.step(torch.zeros(ENVS, rl.tasks.humanoid_tasks.LEGS))
         assert fallen[:2].all() and not fallen[2:].any()
 
 
@@ -111,7 +111,7 @@ def test_the_clock_bends_one_leg_and_then_the_other(walk: object) -> None:
     walk.carried["command"][8:] = 0.0
     walk.carried["phase"][:] = torch.tensor([0.25, 0.75]).repeat(ENVS // 2)
     for _ in range(6):
-        walk.step(torch.zeros(ENVS, rl.humanoid_tasks.LEGS))
+        walk.step(torch.zeros(ENVS, rl.tasks.humanoid_tasks.LEGS))
     knees = walk.carried["q"][:, [7 + 3, 7 + 9]] - WALK.home[3]
     assert (knees[0:8:2, 0] > knees[0:8:2, 1] + 0.1).all()
     assert (knees[1:8:2, 1] > knees[1:8:2, 0] + 0.1).all()
