@@ -50,6 +50,19 @@ def test_what_wears_or_endangers_the_robot_is_a_penalty(task: object) -> None:
     assert costs >= {"tilt", "roll", "slip", "apart", "torque", "acceleration", "jerk"}
 
 
+def test_walking_as_commanded_earns_by_both_horizontal_axes(walk: object) -> None:
+    """exp(-|error|² / 0.4²), times its scale and the time of a step."""
+    walk.reset(seed=5)
+    walk.step(torch.zeros(ENVS, rl.tasks.humanoid_tasks.LEGS))
+    state = walk.carried
+    error = state["command"][:, :2] - state["v"][:, :2]
+    wanted = (
+        torch.exp(-(error**2).sum(1) / 0.4**2) * WALK.scales["forward"] * WALK.dt * WALK.substeps
+    )
+    assert error.std(0).min() > 0.05
+    assert torch.allclose(state["sums"][:, list(WALK.scales).index("forward")], wanted, rtol=1e-4)
+
+
 def test_commands_are_within_their_range_and_some_are_to_stand(walk: object) -> None:
     """Another range counts from the next episode on, without another kernel."""
     command = torch.cat([walk.reset(seed=k) and walk.carried["command"].clone() for k in range(20)])
