@@ -135,6 +135,12 @@ def test_sites_are_frames_of_their_own_name() -> None:
         ("<mujoco><worldbody><wheel/></worldbody></mujoco>", "element <wheel>"),
         (body(INERTIAL + '<flexcomp name="f"/>'), "<flexcomp>: a deformable body"),
         (
+            body(INERTIAL).replace(
+                "</mujoco>", '<deformable><flex name="f"/></deformable></mujoco>'
+            ),
+            "<flex>: a deformable body",
+        ),
+        (
             f'<mujoco><worldbody><site name="s"/><body><freejoint/>{INERTIAL}</body></worldbody></mujoco>',
             "sites of <worldbody> are left out",
         ),

@@ -135,6 +135,8 @@ class MjcfReader:
         self.bodies[WORLD] = world
         for element in self.root.findall("worldbody"):
             self.walk(element, world, HERE, None)
+        for element in self.root.iterfind("deformable/flex"):
+            self.values.ignore("<flex>: a deformable body between others", element)
         self._look_over()
         self._drop_gravcomp()
         free = base_of(self.values, self.bodies, floating_base)
