@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Iterable
+from functools import cache
 from importlib import import_module
 from itertools import pairwise
 from pkgutil import walk_packages
@@ -79,6 +80,7 @@ def pages() -> dict[str, str]:
     return written
 
 
+@cache
 def texts() -> dict[str, str]:
     """The algorithms' modules by name, those of inner rooms too: `warpdyn.algorithms.rnea`."""
     start = "warpdyn.algorithms."

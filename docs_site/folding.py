@@ -71,7 +71,7 @@ def folding_table() -> str:
 
 
 def measured_table() -> str:
-    """Measured time beside the floor of arithmetic and memory, from the folder that docs/figures.md names."""
+    """Measured time next to the floor of arithmetic and memory, from the folder that docs/figures.md names."""
     folder = figures_page.chosen()
     assert folder is not None
     run = records.read(folder)

@@ -1,6 +1,6 @@
 """Counts what can be counted of the prose, and fails where a bound is broken: `python scripts/prose.py`.
 
-`BOUNDS` holds what we want and what we allow. A bound is today's count, so that it can only fall: who
+`BOUNDS` holds the goal and the bound of each count. A bound is today's count, so that it can only fall: who
 lowers a count lowers its bound too. Code blocks, inline code, links' targets and comments are no prose.
 """
 
@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 class Bound(NamedTuple):
-    """What we want, and what is allowed until we have it."""
+    """The goal of a count, and the largest value that passes today."""
 
     goal: float
     bound: float
@@ -87,7 +87,7 @@ def semicolons(text: str) -> float:
 
 
 def first_code_line(text: str) -> int:
-    """The line, counted from 1, on which a page's first code begins; infinity is one after the last."""
+    """The line, counted from 1, of a page's first code; one more than its lines where it has none."""
     lines = text.splitlines()
     starts = (k for k, x in enumerate(lines, 1) if FENCE.match(x) or x.startswith("    "))
     return next(starts, len(lines) + 1)

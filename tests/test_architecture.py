@@ -147,6 +147,12 @@ def imports(path: Path, deep: bool = True) -> set[str]:
     return found
 
 
+@cache
+def import_graph() -> dict[str, set[str]]:
+    """The modules of the project that each module imports."""
+    return {module_name(path): imports(path) & known() - {module_name(path)} for path in FILES}
+
+
 def imported_by_string(node: ast.Call, package: list[str]) -> set[str]:
     """Modules that an `import_module` call may mean: a name, or every one that its pattern fits."""
     name = node.args[0]
@@ -242,7 +248,7 @@ def test_inner_rooms_make_no_circle() -> None:
 
 def test_the_longest_import_chain(record_property: pytest.RecordProperty) -> None:
     """File to file, `__init__` files not counted."""
-    graph = {module_name(path): imports(path) & known() - {module_name(path)} for path in FILES}
+    graph = import_graph()
     faces = {module_name(path) for path in FILES if path.name == "__init__.py"}
     chains: dict[str, tuple[str, ...]] = {}
     for module in TopologicalSorter(graph).static_order():
@@ -255,7 +261,7 @@ def test_the_longest_import_chain(record_property: pytest.RecordProperty) -> Non
 
 def test_imports_make_no_circle() -> None:
     """Within folders too, and counting imports inside functions."""
-    graph = {module_name(path): imports(path) & known() - {module_name(path)} for path in FILES}
+    graph = import_graph()
     done: set[str] = set()
 
     def visit(module: str, path: tuple[str, ...]) -> None:

@@ -13,7 +13,7 @@ SIM_TIME = Parameter(False, "Take the time from /clock.", name="use_sim_time")
 """rclpy's parameter, which launch files offer beside ours."""
 
 TRUTH = ("true", "false", "True", "False")
-"""What an argument that is true or false may be."""
+"""Values of an argument that is true or false."""
 
 
 def parameters_given(texts: Mapping[str, str]) -> dict[str, Any]:

@@ -35,12 +35,12 @@ class Differentiation(NamedTuple):
 def _torch() -> Differentiation:
     from .autodiff import torch_gradients
 
-    def known_gradients(*call: Any, **options: Any) -> Any:
+    def planned(*call: Any, **options: Any) -> Any:
         from .autodiff import torch_remembered  # of those calls alone that are repeated
 
         return torch_remembered.differentiated(*call, **options)
 
-    return Differentiation(torch_gradients.run, known_gradients=known_gradients)
+    return Differentiation(torch_gradients.run, known_gradients=planned)
 
 
 def _jax() -> Differentiation:
