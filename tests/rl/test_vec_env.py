@@ -55,6 +55,20 @@ def test_it_is_registered() -> None:
     assert env.num_envs == 3 and env.unwrapped.task.name == "CartpoleSwingUp"
 
 
+@pytest.mark.parametrize("steps", range(4))
+def test_a_reset_returns_the_observations_of_its_own_states(steps: int) -> None:
+    """After any number of steps; and it leaves the observations of the last step as they were."""
+    env, fresh = rl.VecEnv(Hold(), 4), rl.VecEnv(Hold(), 4)
+    first = env.reset(seed=1)[0]["policy"].clone()
+    last = [env.step(torch.ones(4, 2))[0]["policy"] for _ in range(steps)][-1:]
+    kept = [x.clone() for x in last]
+    seen, _ = env.reset(seed=7)
+    assert torch.equal(seen["policy"], fresh.reset(seed=7)[0]["policy"])
+    assert torch.equal(seen["policy"], env.observations["policy"])
+    assert not torch.equal(seen["policy"], first)
+    assert all(torch.equal(x, y) for x, y in zip(last, kept, strict=True))
+
+
 def test_an_episode_ends_and_begins_in_one_step() -> None:
     """What is seen is the new one's; the last of the old one is beside it."""
     env = rl.VecEnv(Short(), 4)

@@ -78,10 +78,10 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         """Results of a step and of the one before, in turn."""
         self._turn = 0
         self._runs: dict[tuple[int, Any], Callable[[], Any]] = {}
-        """Bound launches, by turn and by the stream that they work on."""
+        self._starts: dict[tuple[int, Any], Callable[[], Any]] = {}
+        """Bound launches of steps and of resets, by turn and by the stream that they work on."""
         self._wrong = self._zeros((len(self.text.rewards),)).bool()
         """Rewards that were not finite, where a check would wait for the device."""
-        self._begin: Callable[[], Any] | None = None
         self._spaces()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
@@ -90,14 +90,18 @@ class VecEnv(VectorEnv[Any, Any, Any]):
             self.text.seed = seed
             self.numbers["seed"][0] = seed
         self.carried["ticks"].zero_()
-        if self._begin is None:
+        self._turn ^= 1
+        groups = self._of_groups(self._seen[self._turn])
+        key = self._turn, self._stream()
+        start = self._starts.get(key)
+        if start is None:
             state = {n: x for n, x in self.carried.items() if n != "ticks"}
-            out = {**state, **self._of_groups(self._seen[self._turn])}
             arrays = (self.carried["ticks"], *self._given)
-            self._begin = bind(self.text.start, self.task.model, *arrays, out=out)
+            out = {**state, **groups}
+            self._starts[key] = bind(self.text.start, self.task.model, *arrays, out=out)
         else:
-            self._begin()
-        return self._observation(self._of_groups(self._seen[self._turn])), {}
+            start()
+        return self._observation(groups), {}
 
     def step(self, action: Any) -> Any:
         """Observations, rewards, who failed, whose time is over, and more by name."""
@@ -109,13 +113,13 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         self.action.copy_(action)
         self._turn ^= 1
         seen = self._seen[self._turn]
-        stream = torch.cuda.current_stream(self.device) if self._waits else None
-        run = self._runs.get((self._turn, stream))
+        key = self._turn, self._stream()
+        run = self._runs.get(key)
         if run is None:
             arrays = (*self.carried.values(), self.action, *self._given)
             out = {**self.carried, **seen}
             run = bind(self.text.step, self.task.model, *arrays, out=out)
-            self._runs[self._turn, stream] = run
+            self._runs[key] = run
         else:
             run()
         if self._waits:
@@ -181,6 +185,10 @@ class VecEnv(VectorEnv[Any, Any, Any]):
     def _waits(self) -> bool:
         """Whether reading a result waits for a device."""
         return self.action.device.type != "cpu"
+
+    def _stream(self) -> Any:
+        """The stream that the device's launches are put on; None on the CPU."""
+        return torch.cuda.current_stream(self.device) if self._waits else None
 
     @property
     def _given(self) -> tuple[torch.Tensor, ...]:

@@ -214,6 +214,7 @@ def test_a_spoilt_cache_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyP
         replaced_by_a_folder,
         Path.touch,
     ):
+        monkeypatch.setattr(launch, "_kernels", WeakKeyDictionary())  # as another process begins
         model = wd.load_robot("cartpole")
         assert error(wd.crba(model, q), wanted) <= CLOSE
         (kept,) = tmp_path.glob("*.json")
