@@ -165,7 +165,7 @@ def test_a_step_binds_once(monkeypatch: pytest.MonkeyPatch) -> None:
     env = rl.VecEnv(Hold(), 2)
     for _ in range(4):
         env.reset()
-        for _ in range(5):
+        for _ in range(6):
             env.step(torch.zeros(2, 2))
     assert sorted(counted) == ["environment_start"] * 2 + ["environment_step"] * 2
 
