@@ -1,19 +1,16 @@
-"""Arrays in, cached kernel, launch, arrays out: the one place that knows batches, devices and
-layouts."""
+"""Arrays in, cached kernel, launch, arrays out."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from math import prod
+from collections.abc import Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import warp as wp
 
-from ...arrays import Array, View, views
+from ...arrays import View
 from ...arrays.layout import ROWS_FROM, STREAM_FROM
-from ...arrays.libraries import library_of
 from ...codegen.arguments import FIELDS, HEADER
 from ...codegen.source import TARGETS, Source, target_of, write
 from ...model import Model
@@ -25,14 +22,20 @@ from ..compile.kernel import compile_kernel
 from ..compile.kernel_cache import start_kernel_cache
 from ..config import config
 from ..made_once import lock_of
-from ..request.argument_checks import check_kind, check_outs, listed, plain_numbers, result_arrays
-from ..request.call import Call, algorithms_of, gather, summed_tables
+from ..request.call import Call, algorithms_of
 from ..request.evaluate import record_call
-from .batch_shape import Rows
+from .bound_arrays import BoundArrays, bind_arrays
 from .job import COUNT, STREAM, Job
+from .results import results_of
 from .state_checks import check_arrays
 
 _kernels: WeakKeyDictionary[Model, dict[tuple, Kernel]] = WeakKeyDictionary()
+
+_NO_STRIDE = [(0,) * (FIELDS - 2 - n) for n in range(FIELDS - 1)]
+"""Zero strides for the dimensions that an array lacks, by the number of dimensions it has."""
+
+LONG = 100_000
+"""Operations above which a user's own kernel is called long."""
 
 
 def compute(call: Call) -> Any:
@@ -41,7 +44,7 @@ def compute(call: Call) -> Any:
 
 
 def computed(call: Call) -> Job:
-    """Run a call on the arrays themselves; the launch that was made."""
+    """Run a call on the arrays themselves; its launch."""
     if config.debug:
         check_arrays(call)
     job = prepare(call)
@@ -55,166 +58,78 @@ def computed(call: Call) -> Job:
 def prepare(call: Call, target: str | None = None) -> Job:
     """Check a call's arguments, find or make its kernel, and lay out its launch.
 
-    `target`: the backend that writes the kernel, where it is not the device's.
-    The first array of a call decides its library, dtype and device, the first with leading
-    dimensions their number and the memory order; all others must agree.
+    `target`: the backend that writes the kernel, if it is not the device's own.
     """
-    known, arrays = gather(call)
-    lazy = resolve(arrays)
-    records = iter(known.values())
-    first_input = next(records)
-    first_name = first_input.name
-    array = arrays[first_name]
-    if isinstance(array, (list, tuple)):
-        arrays[first_name] = array = listed(array)
-    first = views.view(first_name, array)
-    inputs: dict[str, View] = {first_name: first}
-    for x in records:
-        array = arrays[x.name]
-        if x.plain:
-            arrays[x.name] = array = plain_numbers(x, array, first)
-        if isinstance(array, (list, tuple)):
-            arrays[x.name] = array = listed(array)
-        inputs[x.name] = views.view(x.name, array)
-    lead = first.shape[: len(first.shape) - len(first_input.shape)]
-    # A row of each array for each robot, which nearly always holds; what else is right takes longer
-    # to say.
-    plain, copied = len(lead) < 2, lazy
-    for x, v in zip(known.values(), inputs.values(), strict=True):
-        check_kind(x.label, v, first_name, first)
-        plain = plain and v.shape == lead + x.shape
-    if not plain:
-        rows = Rows(call, known, arrays, inputs)
-        lead, inputs, copied = rows.lead, rows.views, {**lazy, **rows.copied}
-        first, first_input = inputs[rows.leader], known[rows.leader]
-
-    # A model that nobody holds takes its kernels along.
-    model = call.model
-    table = _kernels.get(model)
-    if table is None:
-        table = _kernels.setdefault(model, {})
-    # Shapes follow from the model and the call, and where arrays lie is read at each launch: of the
-    # arrays a kernel depends on names, dtype and device alone.
-    key = (*call.key, first.single, first.device, *inputs)
-    if target is not None:
-        key = (*key, target)
-    kernel = table.get(key)
-    if kernel is None:
-        shapes = {name: ANY_SIZE if x.table else x.shape for name, x in known.items()}
-        with lock_of(model):
-            kernel = table.get(key)
-            if kernel is None:
-                kernel = _make_kernel(call, shapes, first.single, first.device, target)
-                table[key] = kernel
-
-    source, count = kernel.source, prod(lead) if lead else 1
-    sums: dict[int, tuple[tuple[int, ...], Any]] = {}
-    if call.derivatives:
-        tables = summed_tables(call)
-        sums = {k: (tables[n], None) for k, n in enumerate(source.results) if n in tables}
-    side_by_side = count > 1 and first.strides[0] == 1 and prod(first_input.shape) > 1
-    outs: list[Array]
-    if sums:
-        outs, results, sums = _beside_sums(call, source, sums, first, lead)
-        out_views = [views.view("out", out) for out in outs]
-    elif call.out is None:
-        # Results lie as the first input does: environments side by side, or each in one piece.
-        outs = [
-            views.empty(first.library, first.device, first.single, count, shape, side_by_side)
-            for shape in source.results.values()
-        ]
-        results = tuple(outs) if lead else tuple(first.library.first_of(out) for out in outs)
-        if len(lead) > 1:
-            results = tuple(first.library.with_leading(out, 1, lead) for out in outs)
-        out_views = [views.view("out", out) for out in outs]
-    else:
-        outs = result_arrays(call, list(source.results))
-        results = tuple(outs)
-        wanted = [(*lead, *shape) for shape in source.results.values()]
-        out_views = check_outs(
-            outs,
-            wanted,
-            inputs,
-            first_name,
-            first,
-            [source.over.get(name) for name in source.results],
-            len(lead),
-        )
-
-    # Results of a large batch would not stay in the cache, and are written past it (`layout`).
-    # A bound launch may leave constants alone; any other writes them too, which counts where
-    # environments lie side by side: rows are judged by the rest, as they were measured.
-    size, constants = count * source.bytes, count * source.constant_bytes
+    bound = bind_arrays(call)
+    kernel = kernel_for(call, bound, target)
+    results = results_of(call, kernel.source, bound)
+    # A bound launch may leave constants alone. Any other launch writes them too, but that counts
+    # only with contiguous environments: rows are judged without them, as they were measured.
+    count = bound.count
+    size = count * kernel.source.bytes
     when_bound = (size > STREAM_FROM) + (size > ROWS_FROM)
-    arguments = [0] * len(HEADER)
-    arguments[COUNT] = count
-    arguments[STREAM] = max(when_bound, int(size + constants > STREAM_FROM))
-    for name, v in inputs.items():
-        if name in source.tables:
-            arguments += (v.address, *v.shape, *v.strides)
-        else:
-            arguments += _fields(v, source.inputs[name])
-    for v, trailing in zip(out_views, source.results.values(), strict=True):
-        arguments += _fields(v, trailing)
-    stream = first.library.stream(first.device)
+    constants = count * kernel.source.constant_bytes
+    stream = max(when_bound, int(size + constants > STREAM_FROM))
     return Job(
         kernel=kernel,
-        arguments=arguments,
+        arguments=argument_vector(kernel.source, bound, results.views, stream),
         count=count,
-        library=first.library,
-        results=results,
-        stream=stream,
-        keep=(arrays, outs),
-        sums=sums,
-        copied=copied,
-        inputs=inputs,
-        arrays=arrays,
-        out_views=out_views,
-        lead=lead,
-        side_by_side=side_by_side,
+        library=bound.library,
+        results=results.arrays,
+        stream=bound.library.stream(bound.device),
+        keep=(bound.arrays, results.written),
+        sums=results.sums,
+        copied=bound.copied,
+        inputs=bound.views,
+        arrays=bound.arrays,
+        out_views=results.views,
+        lead=bound.lead,
+        side_by_side=bound.side_by_side,
         past_cache_when_bound=when_bound,
     )
 
 
-LAZY = "its memory does not hold its numbers (Torch's lazy views: resolve_neg(), clone())"
-"""Why a copy of an input is read."""
+def kernel_for(call: Call, bound: BoundArrays, target: str | None = None) -> Kernel:
+    """The kernel of a call: from memory, from the cache on disk, or newly recorded."""
+    # The dictionary holds models weakly: when a model dies, its kernels go with it.
+    kernels = _kernels.get(call.model)
+    if kernels is None:
+        kernels = _kernels.setdefault(call.model, {})
+    # Shapes follow from the model and the call, and addresses are read at each launch. Of the arrays
+    # themselves a kernel depends on names, dtype and device alone.
+    key = (*call.key, bound.single, bound.device, *bound.views)
+    if target is not None:
+        key = (*key, target)
+    kernel = kernels.get(key)
+    if kernel is None:
+        shapes = {name: ANY_SIZE if x.table else x.shape for name, x in bound.inputs.items()}
+        with lock_of(call.model):
+            kernel = kernels.get(key)
+            if kernel is None:
+                kernel = _make_kernel(call, shapes, bound.single, bound.device, target)
+                kernels[key] = kernel
+    return kernel
 
 
-def resolve(arrays: dict[str, Any]) -> dict[str, str]:
-    """Put copies in the place of arrays whose memory does not hold their numbers; why, by name."""
-    lazy = {}
-    for name, array in arrays.items():
-        arrays[name] = library_of(array).resolved(array)
-        if arrays[name] is not array:
-            lazy[name] = LAZY
-    return lazy
-
-
-def _beside_sums(
-    call: Call, source: Source, sums: Mapping[int, Any], first: View, lead: tuple[int, ...]
-) -> tuple[list[Array], tuple[Array, ...], dict[int, Any]]:
-    """Arrays that a kernel writes, the results, and the sums, where some results are cotangents of
-    tables."""
-    if len(lead) > 1:
-        raise ValueError("a derivative by a table needs one dimension of environments: (B, ..)")
-    asked: list[Any] = [None] * len(source.results)
-    if call.out is not None:
-        asked = result_arrays(call, list(source.results))
-    where, count = (first.library, first.device, first.single), prod(lead) if lead else 1
-    outs = [
-        views.empty(*where, count, shape, False) if asked[k] is None or k in sums else asked[k]
-        for k, shape in enumerate(source.results.values())
-    ]
-    results = tuple(
-        x if lead or k in sums or asked[k] is not None else first.library.first_of(x)
-        for k, x in enumerate(outs)
-    )
-    return outs, results, {k: (shape, asked[k]) for k, (shape, _) in sums.items()}
+def argument_vector(
+    source: Source, bound: BoundArrays, results: Sequence[View], stream: int
+) -> list[int]:
+    """The integers that a kernel reads: the header, then address and strides of each array."""
+    arguments = [0] * len(HEADER)
+    arguments[COUNT], arguments[STREAM] = bound.count, stream
+    for name, view in bound.views.items():
+        if name in source.tables:
+            arguments += (view.address, *view.shape, *view.strides)
+        else:
+            arguments += _fields(view, source.inputs[name])
+    for view, trailing in zip(results, source.results.values(), strict=True):
+        arguments += _fields(view, trailing)
+    return arguments
 
 
 def _fields(v: View, trailing: tuple[int, ...]) -> tuple[int, ...]:
     """Address and strides of an array whose environments have slices of the shape `trailing`."""
-    # Without a dimension of environments a slice serves them all: a stride of 0.
+    # Without a dimension of environments one slice serves all of them: a stride of 0.
     batched = len(v.shape) > len(trailing)
     environment = v.strides[0] if batched else 0
     return (v.address, environment, *v.strides[batched:], *_NO_STRIDE[len(trailing)])
@@ -223,14 +138,6 @@ def _fields(v: View, trailing: tuple[int, ...]) -> tuple[int, ...]:
 def kernel_source(call: Call) -> Source:
     """The kernel's source, which knows operations and bytes of one environment."""
     return prepare(call).kernel.source
-
-
-_NO_STRIDE = [(0,) * (FIELDS - 2 - n) for n in range(FIELDS - 1)]
-"""Strides of the dimensions that an array has not, by how many it has."""
-
-
-LONG = 100_000
-"""Operations of a user's own kernel that are many."""
 
 
 def check_length(kernel: Kernel) -> None:

@@ -1,0 +1,65 @@
+"""Arrays of a call as views that agree."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from robots import by_name
+from states import states
+
+import warpdyn as wd
+from warpdyn.execution.launch.bound_arrays import LAZY, BoundArrays, bind_arrays
+
+PANDA = by_name("panda").model
+
+
+def bound(*arrays: object, **options: object) -> BoundArrays:
+    return bind_arrays(wd.rnea.describe(PANDA, *arrays, **options))
+
+
+def test_rows_keep_their_memory() -> None:
+    """One robot and a batch by rows: every view lies where its array lies."""
+    s = states(PANDA, 5)
+    for arrays, lead in (((s.q, s.v, s.a), (5,)), ((s.q[0], s.v[0], s.a[0]), ())):
+        found = bound(*arrays)
+        assert found.lead == lead and found.count == (5 if lead else 1)
+        assert not found.side_by_side and not found.copied and not found.single
+        for name, array in zip("qva", arrays, strict=True):
+            assert found.views[name].address == array.ctypes.data
+        assert found.leader == found.first == "q" and found.device == "cpu"
+
+
+def test_the_first_array_with_a_batch_decides_the_shape() -> None:
+    """It is not always the first array, which decides library, dtype and device."""
+    s = states(PANDA, 6)
+    v = np.asfortranarray(s.v)
+    found = bound(s.q[0], v, s.a[0])
+    assert (found.first, found.leader, found.lead) == ("q", "v", (6,)) and found.side_by_side
+    found = bound(s.q[0], np.asfortranarray(s.v.reshape(6, -1)).reshape(2, 3, -1), s.a[0])
+    assert found.lead == (2, 3) and found.count == 6
+
+
+def test_an_array_without_a_single_stride_is_copied_with_the_reason() -> None:
+    s = states(PANDA, 12)
+    q = s.q.reshape(4, 3, -1)[::2]
+    found = bound(q, np.zeros((2, 3, PANDA.nv)), np.zeros((2, 3, PANDA.nv)))
+    assert set(found.copied) == {"q"} and "no single stride" in found.copied["q"]
+    assert np.array_equal(found.arrays["q"], q.reshape(6, -1))
+
+
+def test_a_lazy_tensor_is_copied_with_the_reason() -> None:
+    torch = pytest.importorskip("torch")
+    s = states(PANDA, 3)
+    q = torch.complex(torch.tensor(s.q), torch.tensor(s.q)).conj().imag
+    assert q.is_neg()
+    found = bound(q, torch.tensor(s.v), torch.tensor(s.a))
+    assert found.copied == {"q": LAZY}
+    assert np.array_equal(found.arrays["q"].numpy(), -s.q)
+
+
+def test_arrays_that_disagree_are_refused() -> None:
+    s = states(PANDA, 3)
+    with pytest.raises((TypeError, ValueError), match="q is float64, v is float32; convert v"):
+        bound(s.q, s.v.astype(np.float32), s.a)
+    with pytest.raises(ValueError, match=r"v must be \(B, 8\)"):
+        bound(s.q, s.v[:2], s.a)

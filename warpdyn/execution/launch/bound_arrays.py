@@ -1,0 +1,106 @@
+"""The arrays of one call as views that agree in library, dtype, device and batch shape."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from ...arrays import Array, Library, View, views
+from ...arrays.libraries import library_of
+from ..request.argument_checks import check_kind, listed, plain_numbers
+from ..request.call import Call, gather
+from ..request.inputs import Input
+from .batch_shape import Rows
+
+LAZY = "its memory does not hold its numbers (Torch's lazy views: resolve_neg(), clone())"
+"""Reason for a copy of an input."""
+
+
+@dataclass(slots=True)
+class BoundArrays:
+    """A call's input arrays by name, and what they have in common."""
+
+    inputs: Mapping[str, Input]
+    arrays: dict[str, Array]
+    """Kept alive until the launch is over. Copies stand in the place of arrays that need one."""
+    views: Mapping[str, View]
+    copied: Mapping[str, str]
+    """Reasons for copies, by the name of the input."""
+    lead: tuple[int, ...]
+    """The batch shape: () for one robot."""
+    leader: str
+    """The first array that has the batch shape; it decides the memory order of new results."""
+    first: str
+    """The first array; it decides library, dtype and device."""
+
+    @property
+    def library(self) -> Library:
+        return self.views[self.leader].library
+
+    @property
+    def device(self) -> str:
+        return self.views[self.leader].device
+
+    @property
+    def single(self) -> bool:
+        """True for float32."""
+        return self.views[self.leader].single
+
+    @property
+    def count(self) -> int:
+        """Number of environments."""
+        return prod(self.lead)
+
+    @property
+    def side_by_side(self) -> bool:
+        """True if equal entries of neighbouring environments are neighbours in memory."""
+        leader = self.views[self.leader]
+        return (
+            self.count > 1 and leader.strides[0] == 1 and prod(self.inputs[self.leader].shape) > 1
+        )
+
+
+def bind_arrays(call: Call) -> BoundArrays:
+    """Look at each array of a call once; refuse those that disagree.
+
+    The first array decides library, dtype and device. The first one with leading dimensions decides
+    the batch shape and the memory order.
+    """
+    inputs, arrays = gather(call)
+    copied = resolve(arrays)
+    seen: dict[str, View] = {}
+    first: View | None = None
+    for name, x in inputs.items():
+        array = arrays[name]
+        if x.plain and first is not None:
+            array = plain_numbers(x, array, first)
+        if isinstance(array, (list, tuple)):
+            array = listed(array)
+        arrays[name] = array
+        seen[name] = view = views.view(name, array)
+        first = first or view
+    assert first is not None
+    first_name = next(iter(inputs))
+    lead = first.shape[: len(first.shape) - len(inputs[first_name].shape)]
+    # Nearly every call has one row of each array for each environment. Only the others pay for `Rows`.
+    in_rows = len(lead) < 2
+    for x, view in zip(inputs.values(), seen.values(), strict=True):
+        check_kind(x.label, view, first_name, first)
+        in_rows = in_rows and view.shape == lead + x.shape
+    if in_rows:
+        return BoundArrays(inputs, arrays, seen, copied, lead, first_name, first_name)
+    rows = Rows(call, inputs, arrays, seen)
+    copied |= rows.copied
+    return BoundArrays(inputs, arrays, rows.views, copied, rows.lead, rows.leader, first_name)
+
+
+def resolve(arrays: dict[str, Any]) -> dict[str, str]:
+    """Replace arrays whose memory does not hold their numbers by copies; the reasons, by name."""
+    lazy = {}
+    for name, array in arrays.items():
+        arrays[name] = library_of(array).resolved(array)
+        if arrays[name] is not array:
+            lazy[name] = LAZY
+    return lazy
