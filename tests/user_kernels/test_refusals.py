@@ -6,8 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import warpdyn as wd
 from warpdyn.user_kernels.refusals import RecordingError, place, refuse
 
 TEXT = """
@@ -56,3 +58,15 @@ def test_in_a_file_in_a_pipe_and_in_a_notebook(how: str, tmp_path: Path) -> None
     first, second = done.stdout.splitlines()
     assert first.startswith(f"{where}:7: a Python `if`")
     assert second == "[[2. 2.]]"
+
+
+@pytest.mark.parametrize("name", ["isfinite", "arctan", "sqrt", "isnan"])
+def test_an_array_of_python_objects_is_named(name: str) -> None:
+    """NumPy sees only the list around the values, and refuses in words about ufuncs."""
+
+    def listed(robot, q):
+        return getattr(np, name)(np.concatenate([[q[0]], np.ones(2)]))
+
+    with pytest.raises(RecordingError, match=r"NumPy says: .*Python objects.*np.stack") as refused:
+        wd.kernel(listed)(wd.load_robot("cartpole"), np.zeros((1, 2)))
+    assert "test_refusals.py:" in str(refused.value)

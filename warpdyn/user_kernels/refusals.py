@@ -47,6 +47,9 @@ UNKNOWN = (
     "functions are to take are made by np.stack([x, 1.0])"
 )
 
+OF_OBJECTS = "which has no callable", "not supported for the input types"
+"""Words of NumPy's errors about arrays of Python objects."""
+
 
 def with_place(error: Exception) -> Exception:
     """An error of a user's text; one that NumPy or warpdyn has raised without a place, with it."""
@@ -58,10 +61,11 @@ def with_place(error: Exception) -> Exception:
         message = UNKNOWN
     elif isinstance(error, ValueError) and "read-only" in str(error):
         message = f"{error}: np.asarray of values cannot be written; use the values as they are, or x.copy()"
-    elif isinstance(error, TypeError) and "which has no callable" in str(error):
+    elif isinstance(error, TypeError) and any(words in str(error) for words in OF_OBJECTS):
         message = (
-            "np.array of values and numbers is an array of Python objects, which NumPy's functions do not "
-            "know; make arrays of values by np.stack([x, 1.0])"
+            f"NumPy says: {error}. np.array or np.concatenate of lists of values makes an array of "
+            "Python objects, which NumPy's functions cannot take; make arrays of values by "
+            "np.stack([x, 1.0])"
         )
     elif isinstance(error, ArithmeticError) or "math domain error" in str(error):
         if not _trace(error)[-1][0].co_filename.startswith(PACKAGE):

@@ -26,7 +26,7 @@ from ..request.call import Call, algorithms_of
 from ..request.evaluate import record_call
 from .bound_arrays import BoundArrays, bind_arrays
 from .job import COUNT, STREAM, Job
-from .results import results_of
+from .result_arrays import arrays_for_results
 from .state_checks import check_arrays
 
 _kernels: WeakKeyDictionary[Model, dict[tuple, Kernel]] = WeakKeyDictionary()
@@ -62,7 +62,7 @@ def prepare(call: Call, target: str | None = None) -> Job:
     """
     bound = bind_arrays(call)
     kernel = kernel_for(call, bound, target)
-    results = results_of(call, kernel.source, bound)
+    results = arrays_for_results(call, kernel.source, bound)
     # A bound launch may leave constants alone. Any other launch writes them too, but that counts
     # only with contiguous environments: rows are judged without them, as they were measured.
     count = bound.count

@@ -10,7 +10,7 @@ from states import states
 import warpdyn as wd
 from warpdyn.execution.launch.bound_arrays import bind_arrays
 from warpdyn.execution.launch.launch import kernel_source
-from warpdyn.execution.launch.results import Results, results_of
+from warpdyn.execution.launch.result_arrays import ResultArrays, arrays_for_results
 
 PANDA = by_name("panda").model
 NV = PANDA.nv
@@ -22,9 +22,9 @@ def entry(robot, q, heights: wd.table((4, 5))):
     return heights.look(1, 2) * q[0]
 
 
-def results(*arrays: object, **options: object) -> Results:
+def results(*arrays: object, **options: object) -> ResultArrays:
     call = wd.rnea.describe(PANDA, *arrays, **options)
-    return results_of(call, kernel_source(call), bind_arrays(call))
+    return arrays_for_results(call, kernel_source(call), bind_arrays(call))
 
 
 def test_new_results_have_the_batch_shape() -> None:

@@ -14,7 +14,7 @@ from .bound_arrays import BoundArrays
 
 
 @dataclass(slots=True)
-class Results:
+class ResultArrays:
     """What a launch writes, and what its user gets of it."""
 
     written: Sequence[Array]
@@ -27,7 +27,7 @@ class Results:
     `out=` for the sum over all environments."""
 
 
-def results_of(call: Call, source: Source, bound: BoundArrays) -> Results:
+def arrays_for_results(call: Call, source: Source, bound: BoundArrays) -> ResultArrays:
     """Results of a call: new arrays, or the checked arrays of `out=`."""
     if call.derivatives:
         tables = summed_tables(call)
@@ -37,7 +37,7 @@ def results_of(call: Call, source: Source, bound: BoundArrays) -> Results:
     return _new_results(source, bound) if call.out is None else _results_in_out(call, source, bound)
 
 
-def _new_results(source: Source, bound: BoundArrays) -> Results:
+def _new_results(source: Source, bound: BoundArrays) -> ResultArrays:
     """New arrays, in the memory order of the first batched input."""
     library, lead = bound.library, bound.lead
     where = library, bound.device, bound.single, bound.count
@@ -47,10 +47,10 @@ def _new_results(source: Source, bound: BoundArrays) -> Results:
         arrays = [library.first_of(out) for out in outs]
     elif len(lead) > 1:
         arrays = [library.with_leading(out, 1, lead) for out in outs]
-    return Results(outs, tuple(arrays), [views.view("out", out) for out in outs])
+    return ResultArrays(outs, tuple(arrays), [views.view("out", out) for out in outs])
 
 
-def _results_in_out(call: Call, source: Source, bound: BoundArrays) -> Results:
+def _results_in_out(call: Call, source: Source, bound: BoundArrays) -> ResultArrays:
     """The arrays of `out=`, checked against the inputs."""
     outs = result_arrays(call, list(source.results))
     out_views = check_outs(
@@ -62,12 +62,12 @@ def _results_in_out(call: Call, source: Source, bound: BoundArrays) -> Results:
         [source.over.get(name) for name in source.results],
         len(bound.lead),
     )
-    return Results(outs, tuple(outs), out_views)
+    return ResultArrays(outs, tuple(outs), out_views)
 
 
 def _results_with_sums(
     call: Call, source: Source, bound: BoundArrays, summed: Mapping[int, tuple[int, ...]]
-) -> Results:
+) -> ResultArrays:
     """Results of which some are cotangents of tables.
 
     A kernel writes such a cotangent for each environment. The user gets its sum.
@@ -87,4 +87,4 @@ def _results_with_sums(
         for k, x in enumerate(outs)
     )
     sums = {k: (shape, asked[k]) for k, shape in summed.items()}
-    return Results(outs, arrays, [views.view("out", out) for out in outs], sums)
+    return ResultArrays(outs, arrays, [views.view("out", out) for out in outs], sums)
