@@ -6,9 +6,11 @@ how it reads and writes its arrays, `partition` how the program is cut into func
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import chain
+from typing import Any
 
 from ..recording.order import Statement
 from ..recording.program import Program
@@ -16,7 +18,7 @@ from . import companions, headers, lanes
 from .arguments import HEADER, ArgumentLayout, input_identifier, result_identifier
 from .copies import COPY, PUT, copied, put, with_copies
 from .cpu_routines import PART, routines
-from .emit import emit, expression, literal
+from .emit import Dialect, Region, emit, expression, literal
 from .partition import split
 from .tiles import DistinctValues, InPlace, Tile, array_of
 
@@ -43,158 +45,226 @@ BLOCK_FIELDS = (("const T*", "constants"), ("V*", "turn"), ("V*", "work"))
 
 
 def source(program: Program, single: bool) -> list[str]:
-    """Body of the native function `(args)` that does `count` environments from `first` on, and the
-    companions of a long one."""
-    layout = ArgumentLayout(program.inputs, program.results)
-    over = {result_identifier(r): input_identifier(a) for r, a in program.over.items()}
-    looked_up = {input_identifier(name) for name in program.tables}
-    arrays = {
-        name: array_of(name, shape, over.get(name))
-        for name, shape in layout.arrays
-        if name not in looked_up
-    }
-    results: list[tuple[InPlace | Tile, DistinctValues]] = []
-    for name, outputs in program.outputs_of.items():
-        array = arrays[result_identifier(name)]
-        results.append((array, DistinctValues(array, outputs)))
-    # A program numbers its outputs through all results; a store wants a result and an entry of it.
-    where = [(result, k) for result in results for k in range(result[0].size)]
-    turns = {
-        angle: (f"turn[{2 * k}]", f"turn[{2 * k + 1}]") for k, angle in enumerate(program.angles)
-    }
+    """Body of the native function `(args)` that computes `count` environments from `first` on, and
+    the companions of a long one."""
+    return CpuSource(program, single).written()
 
-    def at_hand(statement: Statement) -> bool:
-        return statement.operation == "input" or (
-            statement.operation in ("sin", "cos") and statement.arguments[0] in turns
+
+class CpuSource:
+    """The stages from a program to its C++: arrays, parts, block, kernel."""
+
+    def __init__(self, program: Program, single: bool):
+        self.program, self.single = program, single
+        self.layout = ArgumentLayout(program.inputs, program.results)
+        self.constants = lanes.Constants(single, program.tables)
+        self.arrays = self._arrays()
+        self.results = self._results()
+        self.parts, self.functions, self.regions, self.slots = self._split()
+        self.bodies = self._bodies()
+        self.tile_constants = self._write_constants()
+
+    # Arrays
+
+    def _arrays(self) -> dict[str, InPlace | Tile]:
+        """Access to each array, by its identifier. Tables have no tile: a program looks them up."""
+        program = self.program
+        over = {result_identifier(r): input_identifier(a) for r, a in program.over.items()}
+        tables = {input_identifier(name) for name in program.tables}
+        return {
+            name: array_of(name, shape, over.get(name))
+            for name, shape in self.layout.arrays
+            if name not in tables
+        }
+
+    def _results(self) -> list[tuple[InPlace | Tile, DistinctValues]]:
+        """The array of each result, with its entries that are computed and those that are constant."""
+        results = []
+        for name, outputs in self.program.outputs_of.items():
+            array = self.arrays[result_identifier(name)]
+            results.append((array, DistinctValues(array, outputs)))
+        return results
+
+    # Parts
+
+    def _split(self) -> tuple[Any, dict[str, list[str]], dict[str, Region], int]:
+        """Statements in parts, the functions of routines with their regions, and the workspace."""
+
+        def at_hand(statement: Statement) -> bool:
+            return statement.operation == "input" or (
+                statement.operation in ("sin", "cos") and statement.arguments[0] in self.turns
+            )
+
+        parts, slots = split(self.program.statements, PART, at_hand)
+        # Inputs and results of routines lie behind the workspace of the parts, which is in use
+        # while they call a routine.
+        regions, functions, slots = routines(self.program, self.constants, slots)
+        if lanes.BYTES * slots > KEPT_STACK:
+            raise ValueError(
+                f"the gradient keeps the state of each step of a loop, {lanes.BYTES * slots >> 20} MiB of a "
+                f"thread's stack, of which it may take {KEPT_STACK >> 20}: make a loop of fewer steps, "
+                "call it several times, and differentiate each call"
+            )
+        return parts, functions, regions, slots
+
+    @cached_property
+    def turns(self) -> dict[int, tuple[str, str]]:
+        """Where the sine and the cosine of each angle are found."""
+        angles = enumerate(self.program.angles)
+        return {angle: (f"turn[{2 * k}]", f"turn[{2 * k + 1}]") for k, angle in angles}
+
+    @cached_property
+    def dialect(self) -> Dialect:
+        """C++ of statements on lanes: loads, stores, calls of routines."""
+        # A program numbers its outputs through all results; a store needs a result and its entry.
+        places = [(array, k) for array, _ in self.results for k in range(array.size)]
+
+        def store(entries: list[int], value: str) -> str:
+            return " ".join(array.store(k, value) for array, k in map(places.__getitem__, entries))
+
+        def load(name: str, entry: int) -> str:
+            array = self.arrays[input_identifier(name)]
+            assert isinstance(array, InPlace)
+            return array.entry(entry)
+
+        dialect = lanes.in_lanes(self.constants, load, store, self.regions)
+        moves = {COPY: lambda s: copied(s, dialect), PUT: lambda s: put(s, dialect, places)}
+        return replace(dialect, moves=moves)
+
+    def _bodies(self) -> list[list[str]]:
+        """Lines of each part."""
+        # One set for all parts: what a later part recalls or loads again has been stored already.
+        stored: set[int] = set()
+        bodies = []
+        for part in self.parts:
+            moved = with_copies(self.program, part, stored) if self.regions else part
+            bodies.append(list(emit(self.program, moved, self.dialect, stored, self.turns)))
+        return bodies
+
+    def _write_constants(self) -> tuple[list[str], list[str]]:
+        """Tables of constant entries, and lines that write them into the tiles; those of arrays in
+        place are added to the last part."""
+        tables: list[str] = []
+        lines: list[str] = []
+        for array, values in self.results:
+            if isinstance(array, InPlace):
+                # In place there is no tile that could keep them from block to block: they are few,
+                # and the last part writes them each time.
+                self.bodies[-1] += [
+                    f"{array.entry(k)} = V{{}} + {literal(value, self.single)};"
+                    for k, value in values.constants
+                ]
+            elif array.size:
+                # Into the tile once, before the first block, and from there with the rest; to
+                # contiguous rows, which have no tile, directly.
+                more, write = values.tables(self.single)
+                tables += more
+                lines.append(write)
+        return tables, lines
+
+    # Block
+
+    @cached_property
+    def fields(self) -> list[tuple[str, str]]:
+        """Type and name of each field of a block, those of the arrays and of the tables."""
+        fields = [field for array in self.arrays.values() for field in array.fields]
+        return [*fields, ("const I64*", "tables")] if self.program.tables else fields
+
+    @property
+    def opened(self) -> dict[str, str]:
+        """Parameter of a part, and its first lines, which open the block into locals under the names
+        that loads and stores use."""
+        fields = (*BLOCK_FIELDS, *self.fields)
+        lines = (f"{kind} const {name} = at.{name};" for kind, name in fields)
+        return {"parameters": "const Block& at", "open": "\n".join(lines)}
+
+    @property
+    def members(self) -> list[str]:
+        """C++ that the kernel and its companions share."""
+        fields = "\n".join(f"{kind} {name};" for kind, name in self.fields)
+        return [
+            *self.constants.tables.members,
+            *([headers.piece("parts.h", "copies")] if self.regions else []),
+            headers.piece("blocks.h", "block", fields=fields),
+        ]
+
+    def _group(self, sizes: Mapping[str, int]) -> int:
+        """Number of blocks that a part is run for before the next part."""
+        # Two blocks share one fetch of a part's code, but double the tiles and the workspace on the
+        # stack, which belongs to the caller's thread.
+        on_stack = lanes.BYTES * (self.slots + sum(sizes.values()))
+        return GROUP if len(self.parts) >= GROUPED and on_stack <= STACK else 1
+
+    # Kernel
+
+    def written(self) -> list[str]:
+        """C++ of the kernel, then of its companions."""
+        opened, members = self.opened, self.members
+        parts = [
+            headers.piece("parts.h", "part", name=f"part{k}", body="\n".join(body), **opened)
+            for k, body in enumerate(self.bodies)
+        ]
+        apart = companions.share(parts)
+        if apart:
+            begin, calls = companions.linked(len(apart))
+            functions = []
+        else:
+            begin, calls = "", companions.calls(range(len(parts)))
+            functions = [*chain(*self.functions.values()), *parts]
+        kernel = lanes.frame(
+            self.single,
+            ahead=AHEAD,
+            members=[*members, self._angles(opened)],
+            parts=functions,
+            body=begin + self._run(calls),
+        )
+        return [kernel, *(self._companion(members, parts, some) for some in apart)]
+
+    def _angles(self, opened: Mapping[str, str]) -> str:
+        """The function that computes sines and cosines of all angles, before the parts."""
+        program = self.program
+        lines = [
+            f"const V t{s.target} = {expression(s, self.dialect)};"
+            for s in program.angle_statements
+        ]
+        lines += [f"angle({k}, t{angle});" for k, angle in enumerate(program.angles)]
+        number = len(program.angles)
+        return headers.piece(
+            "parts.h", "turns", name="turns", angles="\n".join(lines), turns=number, **opened
         )
 
-    def store(entries: list[int], value: str) -> str:
-        return " ".join(
-            array.store(k, value) for (array, _), k in (where[entry] for entry in entries)
-        )
-
-    def load(name: str, entry: int) -> str:
-        array = arrays[input_identifier(name)]
-        assert isinstance(array, InPlace)
-        return array.entry(entry)
-
-    constants = lanes.Constants(single, program.tables)
-    dialect = lanes.in_lanes(constants, load, store)
-    parts, slots = split(program.statements, PART, at_hand)
-    # What a routine reads and writes lies behind the workspace of the parts, which is in use while
-    # they call it.
-    regions, functions, slots = routines(program, constants, slots)
-    if lanes.BYTES * slots > KEPT_STACK:
-        raise ValueError(
-            f"the gradient keeps the state of each step of a loop, {lanes.BYTES * slots >> 20} MiB of a "
-            f"thread's stack, of which it may take {KEPT_STACK >> 20}: make a loop of fewer steps, "
-            "call it several times, and differentiate each call"
-        )
-    dialect = replace(dialect, regions=regions)
-    places = [(array, k) for (array, _), k in where]
-    moves = {COPY: lambda s: copied(s, dialect), PUT: lambda s: put(s, dialect, places)}
-    dialect = replace(dialect, moves=moves)
-    # One set for all parts: what a later part recalls or loads again has been stored already.
-    stored: set[int] = set()
-    bodies = []
-    for part in parts:
-        moved = with_copies(program, part, stored) if regions else part
-        bodies.append(list(emit(program, moved, dialect, stored, turns)))
-    tables: list[str] = []
-    empty: list[str] = []
-    for array, values in results:
-        if isinstance(array, InPlace):
-            # In place there is no tile that could keep them from block to block: they are few, and
-            # the last part writes them each time.
-            bodies[-1] += [
-                f"{array.entry(k)} = V{{}} + {literal(value, single)};"
-                for k, value in values.constants
-            ]
-        elif array.size:
-            # Into the tile once, before the first block, and from there with the rest; to rows side
-            # by side, which have no tile, by themselves.
-            more, write = values.tables(single)
-            tables += more
-            empty.append(write)
-    angles = [f"const V t{s.target} = {expression(s, dialect)};" for s in program.angle_statements]
-    angles += [f"angle({k}, t{angle});" for k, angle in enumerate(program.angles)]
-    arguments = [f"const I64 {name} = args[{k}];" for k, name in enumerate(HEADER)]
-    # Two blocks share one fetch of a part's code, but double the tiles and the workspace on the
-    # stack, which belongs to the caller's thread.
-    slots_of = {array.id: values.slots for array, values in results}
-    on_stack = lanes.BYTES * (
-        slots + sum(slots_of.get(array.id, array.size) for array in arrays.values())
-    )
-    group = GROUP if len(parts) >= GROUPED and on_stack <= STACK else 1
-    for array in arrays.values():
-        arguments += array.declare(
-            layout.position(array.id), slots_of.get(array.id, array.size), group
-        )
-    fields = [field for array in arrays.values() for field in array.fields]
-    fill = [line for array in arrays.values() for line in array.fill()]
-    if program.tables:
-        arguments += constants.tables.declaration(layout)
-        fields.append(("const I64*", "tables"))
-        fill.append("at.tables = tables;")
-    # Every part opens the block into locals, under the names that `load` and `store` have written.
-    opened = "\n".join(
-        f"{kind} const {name} = at.{name};" for kind, name in (*BLOCK_FIELDS, *fields)
-    )
-    function = {"parameters": "const Block& at", "open": opened}
-    texts = [
-        headers.piece("parts.h", "part", name=f"part{k}", body="\n".join(body), **function)
-        for k, body in enumerate(bodies)
-    ]
-    members = [
-        *constants.tables.members,
-        *([headers.piece("parts.h", "copies")] if regions else []),
-        headers.piece(
-            "blocks.h", "block", fields="\n".join(f"{kind} {name};" for kind, name in fields)
-        ),
-    ]
-    turns_of_angles = headers.piece(
-        "parts.h",
-        "turns",
-        name="turns",
-        angles="\n".join(angles),
-        turns=len(program.angles),
-        **function,
-    )
-    apart = companions.share(texts)
-
-    def called(some: range) -> Iterator[str]:
-        """The routines of some parts."""
-        for name, function in functions.items():
-            if any(f"{regions[name].function}(" in texts[k] for k in some):
-                yield from function
-
-    begin, calls = (
-        companions.linked(len(apart)) if apart else ("", companions.calls(range(len(parts))))
-    )
-    beside = [
-        companions.companion(
-            single, AHEAD, members, [*called(part), *texts[part.start : part.stop]], part
-        )
-        for part in apart
-    ]
-    kernel = lanes.frame(
-        single,
-        ahead=AHEAD,
-        members=[*members, turns_of_angles],
-        parts=[] if apart else [*chain(*functions.values()), *texts],
-        body=begin
-        + headers.piece(
+    def _run(self, calls: str) -> str:
+        """The body that goes through all blocks: arguments, tiles, parts, the last block."""
+        sizes = {array.id: array.size for array in self.arrays.values()}
+        sizes |= {array.id: values.slots for array, values in self.results}
+        group = self._group(sizes)
+        arguments = [f"const I64 {name} = args[{k}];" for k, name in enumerate(HEADER)]
+        fill: list[str] = []
+        for array in self.arrays.values():
+            arguments += array.declare(self.layout.position(array.id), sizes[array.id], group)
+            fill += array.fill()
+        if self.program.tables:
+            arguments += self.constants.tables.declaration(self.layout)
+            fill.append("at.tables = tables;")
+        tables, constants = self.tile_constants
+        return headers.piece(
             "blocks.h",
             "run",
             arguments="\n".join([*arguments, *tables]),
-            constants=constants.declaration,
-            turns=len(program.angles),
-            work=slots + 1,
+            constants=self.constants.declaration,
+            turns=len(self.program.angles),
+            work=self.slots + 1,
             blocks=group,
             fill="\n".join(fill),
             calls=calls,
-            empty="\n".join([*empty, *(array.empty() for array, _ in results)]),
-            last="\n".join(array.last() for array, _ in results),
-        ),
-    )
-    return [kernel, *beside]
+            empty="\n".join([*constants, *(array.empty() for array, _ in self.results)]),
+            last="\n".join(array.last() for array, _ in self.results),
+        )
+
+    def _companion(self, members: Sequence[str], parts: Sequence[str], some: range) -> str:
+        """C++ of a companion: some of the parts, and the routines that they call."""
+        functions: list[str] = []
+        for name, function in self.functions.items():
+            if any(f"{self.regions[name].function}(" in parts[k] for k in some):
+                functions += function
+        functions += parts[some.start : some.stop]
+        return companions.companion(self.single, AHEAD, members, functions, some)
