@@ -43,14 +43,15 @@ MEASURED = ("imu", "contacts", "link_forces", "link_contacts")
 class Simulation:
     """Simulation of `envs` robots of a model on the ground, with one launch for each step.
 
-    Its arrays stay in the same memory. You can read them and write into them between steps:
-    q (envs, nq), v (envs, nv); targets (envs, joints) of the drives `control`; tau (envs, nv),
-    forces in addition to the drives. Results of a step: forces (envs, points, 3) of the ground on
-    the points, in the world's axes [N]; torques (envs, joints), the mean over the substeps [N·m,
-    N]; impulses, the start of the next step's sweeps, or on a `SoftGround` the points' deformations
+    Its arrays stay in the same memory. You can read them and write into them between steps: q
+    (envs, nq), v (envs, nv); targets (envs, joints) of the drives `control`; tau (envs, nv), forces
+    in addition to the drives. Results of a step: forces (envs, points, 3) of the ground on the
+    points, in the world's axes [N]; torques (envs, joints), the mean over the substeps [N·m, N];
+    impulses, the start of the next step's sweeps, or on a `SoftGround` the points' deformations
     [m]; time (envs,) since the last reset [s]; failures (envs,): how often a state was not finite
     and was reset to `start` (envs, nq), at rest; joint_impulses (envs, joints) if joints have rows,
     as in `step`.
+
     points: None for all points of the collision shapes (`ContactPoints`); raises if some could not
     be read. start: (nq,) or (envs, nq), the first configuration of every environment, or the name
     of a configuration of the model; None for "home" if the model has it, else for "qpos0", in which
@@ -60,12 +61,14 @@ class Simulation:
     the drives, a number or (envs,); then `latency` (envs,) is an array to write in, up to
     longest_latency (None: the largest value). like, dtype, device: the kind of arrays; by default
     float32 NumPy.
+
     passive_forces: "description": the friction, springs and weight compensation of the robot's file
     act, except for kinds that the model already has; "model": only those of the model, as in
     `step`. None: "description" for an MJCF file, "model" for other files. `model` is the robot as
     it is simulated. For an MJCF file the contacts also use its friction, stiffness and dissipation
     unless `ground` gives them, and `stops` are "rows" by default, so that limits of joints without
     an effort hold.
+
     sensors: further results of the same launch, for the `links` that it names: imu (envs, links,
     6), proper acceleration over the last substep, then angular velocity, in the link's axes [m/s²,
     rad/s]; link_forces (envs, links, 6), net force of the contacts and moment about the link's
