@@ -1,5 +1,5 @@
-"""Arrays in, cached kernel, launch, arrays out: the one place that knows batches, devices and
-layouts."""
+"""Launch of a call: arrays in, cached kernel, launch, arrays out. Only this module knows batches,
+devices and layouts."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ _kernels: WeakKeyDictionary[Model, dict[tuple, Kernel]] = WeakKeyDictionary()
 
 
 def compute(call: Call) -> Any:
-    """Run a call on the arrays themselves; a tuple of results where there are several."""
+    """Run a call on the arrays themselves; returns a tuple if there are several results."""
     return computed(call).handed_back()
 
 
 def computed(call: Call) -> Job:
-    """Run a call on the arrays themselves; the launch that was made."""
+    """Run a call on the arrays themselves; returns the launch."""
     if config.debug:
         check_arrays(call)
     job = prepare(call)
@@ -55,9 +55,9 @@ def computed(call: Call) -> Job:
 def prepare(call: Call, target: str | None = None) -> Job:
     """Check a call's arguments, find or make its kernel, and lay out its launch.
 
-    `target`: the backend that writes the kernel, where it is not the device's.
-    The first array of a call decides its library, dtype and device, the first with leading
-    dimensions their number and the memory order; all others must agree.
+    `target`: the backend that writes the kernel, if it is not that of the device.
+    The first array of a call determines its library, dtype and device. The first array with leading
+    dimensions determines their number and the memory order. All other arrays must agree.
     """
     known, arrays = gather(call)
     lazy = resolve(arrays)
@@ -77,8 +77,8 @@ def prepare(call: Call, target: str | None = None) -> Job:
             arrays[x.name] = array = listed(array)
         inputs[x.name] = views.view(x.name, array)
     lead = first.shape[: len(first.shape) - len(first_input.shape)]
-    # A row of each array for each robot, which nearly always holds; what else is right takes longer
-    # to say.
+    # Nearly always each array has one row for each robot. All other valid shapes take longer
+    # to check.
     plain, copied = len(lead) < 2, lazy
     for x, v in zip(known.values(), inputs.values(), strict=True):
         check_kind(x.label, v, first_name, first)
@@ -88,13 +88,13 @@ def prepare(call: Call, target: str | None = None) -> Job:
         lead, inputs, copied = rows.lead, rows.views, {**lazy, **rows.copied}
         first, first_input = inputs[rows.leader], known[rows.leader]
 
-    # A model that nobody holds takes its kernels along.
+    # The dictionary is weak, so that a model's kernels go when the model goes.
     model = call.model
     table = _kernels.get(model)
     if table is None:
         table = _kernels.setdefault(model, {})
-    # Shapes follow from the model and the call, and where arrays lie is read at each launch: of the
-    # arrays a kernel depends on names, dtype and device alone.
+    # Shapes follow from the model and the call, and addresses are read at each launch. So a kernel
+    # depends only on the arrays' names, dtype and device.
     key = (*call.key, first.single, first.device, *inputs)
     if target is not None:
         key = (*key, target)
@@ -118,7 +118,7 @@ def prepare(call: Call, target: str | None = None) -> Job:
         outs, results, sums = _beside_sums(call, source, sums, first, lead)
         out_views = [views.view("out", out) for out in outs]
     elif call.out is None:
-        # Results lie as the first input does: environments side by side, or each in one piece.
+        # Results have the first input's layout: environments adjacent, or each in one piece.
         outs = [
             views.empty(first.library, first.device, first.single, count, shape, side_by_side)
             for shape in source.results.values()
@@ -141,9 +141,9 @@ def prepare(call: Call, target: str | None = None) -> Job:
             len(lead),
         )
 
-    # Results of a large batch would not stay in the cache, and are written past it (`layout`).
-    # A bound launch may leave constants alone; any other writes them too, which counts where
-    # environments lie side by side: rows are judged by the rest, as they were measured.
+    # Results of a large batch would not stay in the cache, so they are written past it (`layout`).
+    # A bound launch may leave constants alone. Any other launch writes them too, which matters if
+    # environments are adjacent. For rows the decision uses the other bytes, as measured.
     size, constants = count * source.bytes, count * source.constant_bytes
     when_bound = (size > STREAM_FROM) + (size > ROWS_FROM)
     arguments = [0] * len(HEADER)
@@ -177,11 +177,12 @@ def prepare(call: Call, target: str | None = None) -> Job:
 
 
 LAZY = "its memory does not hold its numbers (Torch's lazy views: resolve_neg(), clone())"
-"""Why a copy of an input is read."""
+"""Reason why a copy of an input is read."""
 
 
 def resolve(arrays: dict[str, Any]) -> dict[str, str]:
-    """Put copies in the place of arrays whose memory does not hold their numbers; why, by name."""
+    """Replace arrays whose memory does not hold their numbers by copies; returns the reasons by
+    name."""
     lazy = {}
     for name, array in arrays.items():
         arrays[name] = library_of(array).resolved(array)
@@ -193,7 +194,7 @@ def resolve(arrays: dict[str, Any]) -> dict[str, str]:
 def _beside_sums(
     call: Call, source: Source, sums: Mapping[int, Any], first: View, lead: tuple[int, ...]
 ) -> tuple[list[Array], tuple[Array, ...], dict[int, Any]]:
-    """Arrays that a kernel writes, the results, and the sums, where some results are cotangents of
+    """Arrays that a kernel writes, the results, and the sums, if some results are cotangents of
     tables."""
     if len(lead) > 1:
         raise ValueError("a derivative by a table needs one dimension of environments: (B, ..)")
@@ -214,27 +215,27 @@ def _beside_sums(
 
 def _fields(v: View, trailing: tuple[int, ...]) -> tuple[int, ...]:
     """Address and strides of an array whose environments have slices of the shape `trailing`."""
-    # Without a dimension of environments a slice serves them all: a stride of 0.
+    # Without a dimension of environments one slice serves them all, with a stride of 0.
     batched = len(v.shape) > len(trailing)
     environment = v.strides[0] if batched else 0
     return (v.address, environment, *v.strides[batched:], *_NO_STRIDE[len(trailing)])
 
 
 def kernel_source(call: Call) -> Source:
-    """The kernel's source, which knows operations and bytes of one environment."""
+    """The kernel's source, which has the operations and bytes of one environment."""
     return prepare(call).kernel.source
 
 
 _NO_STRIDE = [(0,) * (FIELDS - 2 - n) for n in range(FIELDS - 1)]
-"""Strides of the dimensions that an array has not, by how many it has."""
+"""Strides of an array's missing dimensions, by the number of its dimensions."""
 
 
 LONG = 100_000
-"""Operations of a user's own kernel that are many."""
+"""Number of operations from which a user's kernel is long."""
 
 
 def check_length(kernel: Kernel) -> None:
-    """Warn of a user's own kernel that is long, before it is compiled."""
+    """Warn about a long user's kernel before it is compiled."""
     if kernel.source.operations >= LONG:
         seconds = expected_seconds([kernel])
         time = "long" if seconds is None else f"about {seconds:.0f} s"
