@@ -43,7 +43,6 @@ class Values(NDArrayOperatorsMixin):
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **options: Any
     ) -> Any:
-        # NumPy calls this method for each operator and each function of single entries.
         arrays = [objects(x) for x in inputs]
         if ufunc is np.matmul and method == "__call__":
             result: Any = product(*arrays)
@@ -60,6 +59,7 @@ class Values(NDArrayOperatorsMixin):
             given = f" with {', '.join(sorted(options))}" if options else ""
             remedy = "; use np.cumsum or np.cumprod" if method == "accumulate" else ""
             refuse(f"np.{ufunc.__name__}.{method}{given} has no form in a kernel{remedy}")
+        # In-place operators such as x += y pass their target as `out`.
         if out is not None:
             (target,) = out
             if not isinstance(target, Values):

@@ -92,8 +92,8 @@ def colored_glb(solids: Sequence[Solid]) -> bytes:
 
 
 def _carriers(model: Model) -> list[tuple[int, np.ndarray]]:
-    """For each link, the number of the link that carries it through fixed joints, and its pose (4,
-    4) in the axes of that link."""
+    """The number of the link that carries each link through fixed joints, and the pose (4, 4) of each
+    link in the axes of its carrier."""
     found = [(0, np.eye(4))]
     for number, joint in enumerate(model.joints, start=1):
         if joint.kind.nv:

@@ -112,7 +112,7 @@ _ended = threading.Event()
 
 
 def _at_hand(system: _System, number: int) -> list[_NativeThread]:
-    """Up to `number` threads, as many as the system allows."""
+    """The first `number` threads, or fewer if the system does not allow more."""
     with _lock:
         try:
             while len(_workers) < number and not _ended.is_set():
