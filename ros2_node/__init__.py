@@ -1,11 +1,11 @@
-"""The ROS 2 node of warpdyn: joint_states in, torques and poses out.
+"""The ROS 2 node of warpdyn, which turns joint_states into torques and poses.
 
-`control` is free of ROS and needs NumPy and warpdyn only. Messages become rows of a `State`
+`control` does not use ROS and needs only NumPy and warpdyn. Messages become rows of a `State`
 (`joint_states`, `setpoint`, `external_wrench`), one kernel launch computes all robots
-(`fleet_dynamics`), what leaves is gated, ramped and limited (`robot`, `torque_output`), and a
-`supervisor` answers requests. `ros` holds topics, messages, parameters and diagnostics; `outputs`
-is the table of what is shown. `node` joins the two. `demo` has a simulated arm. `joint_view` shows a robot
-in the browser.
+(`fleet_dynamics`), outgoing torques are gated, ramped and limited (`robot`, `torque_output`), and a
+`supervisor` answers requests. `ros` has topics, messages, parameters and diagnostics; its `outputs`
+is the table of published outputs. `node` joins `control` and `ros`. `demo` has a simulated arm.
+`joint_view` shows a robot in the browser.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .control import command
 
 
 def run_node() -> int:
-    """`warpdyn_node`."""
+    """Run `warpdyn_node`."""
 
     def main() -> int | None:
         from .node import main
@@ -27,7 +27,7 @@ def run_node() -> int:
 
 
 def run_lifecycle_node() -> int:
-    """`warpdyn_lifecycle_node`."""
+    """Run `warpdyn_lifecycle_node`."""
 
     def main() -> int | None:
         from .lifecycle_node import main
@@ -38,7 +38,7 @@ def run_lifecycle_node() -> int:
 
 
 def run_view() -> int:
-    """`warpdyn_view`."""
+    """Run `warpdyn_view`."""
 
     def main() -> int | None:
         try:

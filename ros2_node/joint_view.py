@@ -1,7 +1,7 @@
-"""A robot in the browser as its joint_states say it is, with the torques that gravity asks of it.
+"""A robot in the browser at the pose of its joint_states, with its gravity torques.
 
-Robot: parameter `robot`, or the topic robot_description. A free base (`floating_base`) is where `odom`
-says. With `bag` it plays a recording instead.
+Robot: parameter `robot`, or the topic robot_description. A free base (`floating_base`) follows
+`odom`. With `bag` it plays a recording instead.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from .ros.streams import tolerate_lost_output
 from .ros.topics import LAST, LATCHED
 
 TORQUES = 10.0
-"""How often torques are drawn [Hz]; numbers that change more often cannot be read."""
+"""Rate at which torques are drawn [Hz]; numbers that change faster cannot be read."""
 
 
 class RobotOnPage:
@@ -55,7 +55,7 @@ class RobotOnPage:
         page.look()
 
     def show(self) -> None:
-        """The robot where its last messages say."""
+        """Show the robot at its latest state."""
         q = self.states.q.copy()
         if self.base is not None and np.isfinite(self.base.arrived):
             order = [3, 4, 5, 6] if self.model.quaternion == "xyzw" else [6, 3, 4, 5]
@@ -64,7 +64,8 @@ class RobotOnPage:
 
 
 class ViewNode(Node):
-    """Parameters `robot`, `floating_base`, `host`, `port`, `rate` [Hz], `torques`; `bag` and its `topic`."""
+    """Node of the view. Parameters `robot`, `floating_base`, `host`, `port`, `rate` [Hz],
+    `torques`; `bag` and its `topic`."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__("warpdyn_view", **options)
@@ -75,7 +76,7 @@ class ViewNode(Node):
         self._torques = bool(self._parameter("torques", True))
         self._bag = str(self._parameter("bag", ""))
         self._topic = str(self._parameter("topic", "/joint_states"))
-        # A part of a robot may publish by itself: the other joints stay as they were.
+        # A part of a robot may publish separately; the other joints then keep their positions.
         self._settings = Settings.of({"missing_joint_policy": "hold"})
         self.robot: RobotOnPage | None = None
         self._text = ""
@@ -100,7 +101,7 @@ class ViewNode(Node):
         return self.declare_parameter(name, default).value
 
     def _model(self, robot: str, text: str) -> Model:
-        """The bundled robot or file of this name, or else what a text describes."""
+        """The bundled robot or file of this name, or else the robot of a description."""
         if not self._floating:
             return load_model(Settings.of({"robot_description_file": robot}), text)
         if robot in wd.robot_names():
@@ -108,7 +109,7 @@ class ViewNode(Node):
         return wd.load_urdf(text or read_description(robot).decode(), floating_base=True)
 
     def _begin(self, model: Model) -> None:
-        """Show a model, in place of the one before."""
+        """Show a model instead of the previous one."""
         robot = RobotOnPage(self.page, model, self._settings)
         if self._bag:
             motion = read_trajectory(model, Path(self._bag), self._topic)
@@ -152,7 +153,7 @@ class ViewNode(Node):
         self._took(self.robot.base.read(message.child_frame_id, motion, stamp, time.monotonic()))
 
     def _took(self, reason: str | None) -> None:
-        """A message was read, or refused for a reason."""
+        """Note that a message was read, or log the reason why it was rejected."""
         if reason is None:
             self._new = True
         else:

@@ -1,10 +1,10 @@
-"""The node in its managed form, as `ros2 lifecycle` and lifecycle managers steer it.
+"""The node as a managed node, controlled by `ros2 lifecycle` and lifecycle managers.
 
-configure reads the model, compiles and warms its kernels; activate lets states in and ~/enable
-through; deactivate is the stop sequence; cleanup lets the model go; shutdown, and an error in any of
-these, are both. docs/ros2_drivers.md has the table.
+configure reads the model, compiles and warms its kernels; activate accepts states and ~/enable;
+deactivate runs the stop sequence; cleanup releases the model; shutdown, and an error in any of
+these, do both. docs/ros2_drivers.md has the table.
 
-It stands still in between: unconfigured and inactive it shows diagnostics, and nothing else.
+When unconfigured or inactive, the node publishes only diagnostics.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from .node import WarpdynNode
 from .ros.process import run_process
 
 PATIENCE = 5.0
-"""How long configure waits for a robot_description on its topic [s]."""
+"""Time for which configure waits for a robot_description on its topic [s]."""
 DONE, REFUSED = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
 
 class WarpdynLifecycleNode(LifecycleNodeMixin, WarpdynNode):
-    """`WarpdynNode` whose model and whose gate follow the states of a managed node."""
+    """`WarpdynNode` whose model and gate follow the states of a managed node."""
 
     active = False
 
@@ -51,7 +51,7 @@ class WarpdynLifecycleNode(LifecycleNodeMixin, WarpdynNode):
         self._diagnostics.remark("managed", self._supervisor.withheld)
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Build the model, and wait until it is there or refused."""
+        """Build the model, and wait until it is ready or refused."""
         self._await_description()
         self._models.quiet = False
         if not self._models.request(self.settings):
@@ -65,14 +65,14 @@ class WarpdynLifecycleNode(LifecycleNodeMixin, WarpdynNode):
             time.sleep(0.002)
             self._watch()
         self.exit_code = None  # a managed node stays, and may be configured again
-        if self._models.fleet is None:  # `_watch` has said why
+        if self._models.fleet is None:  # `_watch` has logged the reason
             self._models.quiet = True
             return REFUSED
         self._withhold()
         return DONE
 
     def _await_description(self) -> None:
-        """Where the topic is to say what the robot is, give its message time to come: no callback
+        """Wait for a message if the robot's description comes from the topic, because no callback
         runs during a transition."""
         settings, end = self.settings, time.monotonic() + PATIENCE
         if settings.robot_description or settings.robot_description_file:
@@ -88,7 +88,7 @@ class WarpdynLifecycleNode(LifecycleNodeMixin, WarpdynNode):
                 time.sleep(0.01)
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Read states; with `start_enabled`, enable at the first."""
+        """Accept states; with `start_enabled`, enable at the first state."""
         self._supervisor.withheld = ""
         self._diagnostics.remark("managed", "")
         self._gate.start()
@@ -96,7 +96,7 @@ class WarpdynLifecycleNode(LifecycleNodeMixin, WarpdynNode):
         return DONE
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """The stop sequence; nothing more is read."""
+        """Run the stop sequence; no more states are read."""
         self.active = False
         self.stop()
         if self._models.fleet is not None:
@@ -105,24 +105,24 @@ class WarpdynLifecycleNode(LifecycleNodeMixin, WarpdynNode):
         return DONE
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Let the model go."""
+        """Release the model."""
         self._models.clear()
         self._models.quiet = True
         self._withhold()
         return DONE
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Deactivate and clean up, whatever the state was."""
+        """Deactivate and clean up, in any state."""
         self.on_deactivate(state)
         return self.on_cleanup(state)
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """As shutdown; the node can be configured again."""
+        """Shut down; the node can be configured again."""
         return self.on_shutdown(state)
 
     def destroy_node(self) -> None:
-        """As of any node; rclpy's state machine goes too, which holds the node's name in the graph
-        for as long as it lives."""
+        """Destroy the node, including rclpy's state machine, which would otherwise keep the node's
+        name in the graph."""
         super().destroy_node()
         vars(self).pop("_state_machine", None)
 

@@ -1,4 +1,4 @@
-"""The node `warpdyn`: messages, services and timers of ROS around a `Supervisor` and its robots."""
+"""The node `warpdyn`: ROS messages, services and timers around a `Supervisor` and its robots."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ from .ros.wiring import Wiring
 
 
 class WarpdynNode(Node):
-    """Each callback converts a message, asks the supervisor or a robot, and publishes the
+    """The node. Each callback converts a message, asks the supervisor or a robot, and publishes the
     answer."""
 
     active = True
-    """Whether states are read; a managed node says when (`lifecycle_node`)."""
+    """True if states are read; a managed node changes it (`lifecycle_node`)."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__("warpdyn", **options)
@@ -67,7 +67,7 @@ class WarpdynNode(Node):
         outputs = WantedOutputs(settings)
         self.exit_code: int | None = None
         self.handled = 0
-        """How many states have come in."""
+        """Number of received states."""
         self._rate = settings.rate
         self._supervisor = Supervisor(settings, outputs)
         self._models = self._supervisor.models
@@ -75,7 +75,7 @@ class WarpdynNode(Node):
         self._ros_clock = self.get_clock()
         self._simulating = False
         self._simulated: float | None = None
-        """The simulated time [s], once there is one."""
+        """The simulated time [s], once it is known."""
         self._guarding = Guards(self._fail)
         self._wiring = Wiring(self, self._guarding, self._on_mismatch)
         names = self._supervisor.names
@@ -96,6 +96,8 @@ class WarpdynNode(Node):
         self._diagnostics = Diagnostics(self, names, self._counts, self._supervisor.clock)
         self._totals = [reporter.rates.totals for reporter in self._diagnostics.reporters]
         self._stamps: list[Any] = [Stamp(0, 0) for _ in names]
+        # Functions on the way from a state to its command are guarded once here, not at each
+        # message.
         guarded = self._guarding.callback
         self._flush = guarded(self._compute)
         self._answers = [guarded(self._answer, i, robot=i) for i in range(len(names))]
@@ -131,7 +133,7 @@ class WarpdynNode(Node):
 
     @property
     def _fleet(self) -> Fleet | None:
-        """The robots that are computed now."""
+        """The robots that are computed at present."""
         return self._models.fleet if self.active else None
 
     @property
@@ -160,7 +162,7 @@ class WarpdynNode(Node):
 
     def _make_timers(self, settings: Settings) -> None:
         every = self._wiring.every
-        # States of many robots wake the node all the time, and must not wait for what is shown.
+        # States of many robots wake the node all the time and must not wait for other outputs.
         early = len(self._robot_names) == 1
         every(STOP_PERIOD, self._watch, early=early)
         every(settings.diagnostics_period, self._report)
@@ -185,12 +187,12 @@ class WarpdynNode(Node):
         )
         return self._supervisor.advance(steady, self._simulated)
 
-    # States in, torques out.
+    # From states to torques.
 
     def _on_state_bytes(self, i: int, data: bytes) -> None:
         try:
             message = self._readers[i].read(data)
-        except Exception:  # whatever rclpy says of bytes that are no JointState
+        except Exception:  # any error of rclpy for bytes that are no JointState
             self.handled += 1
             self._counts[i]["unreadable_message"] += 1
             return
@@ -220,11 +222,11 @@ class WarpdynNode(Node):
 
     @property
     def pending(self) -> bool:
-        """Whether states wait for a cycle."""
+        """True if states wait for a cycle."""
         return self._models.fleet is not None and bool(self._models.fleet.pending)
 
     def flush(self) -> None:
-        """Compute for all states that have come in since the last cycle."""
+        """Compute for all states that have arrived since the last cycle."""
         if self._models.fleet is not None:
             self._flush(self._models.fleet)
 
@@ -235,7 +237,7 @@ class WarpdynNode(Node):
             self._answers[i](fleet.robots[i])
 
     def _answer(self, i: int, robot: Robot) -> None:
-        """Send what was computed for one robot."""
+        """Send the results for one robot."""
         topics, totals = self._topics[i], self._totals[i]
         showable, command = robot.command(self._supervisor.clock.now, time.monotonic())
         if command is not None:
@@ -247,7 +249,7 @@ class WarpdynNode(Node):
         self._efforts.send(i, robot, self._stamps[i])
 
     def _cycle(self) -> None:
-        """Compute all robots whose state is fresh, at every tick of `rate`."""
+        """Compute all robots with a fresh state, at every tick of `rate`."""
         fleet, now = self._fleet, self._now(time.monotonic())
         if fleet is None:
             return
@@ -298,7 +300,7 @@ class WarpdynNode(Node):
             self._report()
 
     def _on_model(self, event: Event) -> None:
-        """Say what became of a model that was being built."""
+        """Log the result of building a model."""
         refusal, fleet, log = self._models.refusal, self._models.fleet, self.get_logger()
         self._diagnostics.remark("model refused", refusal)
         if event is Event.REFUSED:
@@ -312,8 +314,9 @@ class WarpdynNode(Node):
         if event is Event.PAYLOAD:
             log.info(f"payload changed: {model.name} has {fleet.dynamics.total_mass:.6g} kg")
             return
-        # What the node has loaded stays: let no collection walk through it in a callback. But once
-        # only, for a model that another replaces is to be collected.
+        # Objects loaded so far stay, so garbage collection need not scan them in a callback. This
+        # is done
+        # only once, because a replaced model must be collected.
         if not self._frozen:
             self._frozen = True
             gc.freeze()
@@ -338,7 +341,7 @@ class WarpdynNode(Node):
         if values:
             self._supervisor.change(values)
 
-    # What is shown.
+    # Published outputs.
 
     def _show(self) -> None:
         if self._fleet is not None:
@@ -358,14 +361,14 @@ class WarpdynNode(Node):
     # The end.
 
     def stop(self) -> None:
-        """The stop sequence of every enabled robot, while there is a context to send it by."""
-        with self._ending:  # two threads that end the node do it one after the other
+        """Run the stop sequence of every enabled robot, while there is a context to send it."""
+        with self._ending:  # two threads that end the node run this one after the other
             if self._models.fleet is not None:
                 stop_robots(self._models.fleet, self._topics, self.get_logger())
 
     def destroy_node(self) -> None:
-        """Stop the robots first: `rclpy.shutdown()`, in whatever thread, comes by here."""
-        if hasattr(self, "_ending"):  # else the constructor has raised
+        """Stop the robots first: `rclpy.shutdown()`, in any thread, calls this."""
+        if hasattr(self, "_ending"):  # otherwise the constructor has raised
             self.stop()
         super().destroy_node()
 

@@ -372,16 +372,17 @@ _FIELD_WORDS = {
     "nonlinear_effects": "bias_forces",
     "randomize": "randomise",
 }
-"""Words of the field for functions that are called by their algorithm here."""
+"""Common names in robotics for functions that warpdyn calls by their algorithm."""
 
 
 if TYPE_CHECKING:
     from . import viewer as viewer
     from .labels import label as label
-else:  # a type checker is to refuse unknown names itself
+else:  # a type checker is to reject unknown names itself
 
     def __getattr__(name: str) -> ModuleType | Callable[..., object]:
-        """The viewer and `label`, when they are asked for; of another name, what was probably meant."""
+        """Import the viewer or `label` on first use; for any other name, suggest the public name
+        that was probably meant."""
         if name == "viewer":
             return import_module(".viewer", __name__)
         if name == "label":
@@ -393,5 +394,5 @@ else:  # a type checker is to refuse unknown names itself
 
 
 def __dir__() -> list[str]:
-    """The public names alone."""
+    """Only the public names."""
     return sorted([*__all__, "__version__", "inertial"])

@@ -1,4 +1,4 @@
-"""A simulated arm, or a robot that walks, beside the node."""
+"""Demos: a simulated arm, or a walking robot, together with the node."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ..control import command
 
 
 def run_state_source() -> int:
-    """`warpdyn_state_source`."""
+    """Run `warpdyn_state_source`."""
 
     def main() -> int | None:
         from .state_source import main
@@ -17,7 +17,7 @@ def run_state_source() -> int:
 
 
 def run_plant() -> int:
-    """`warpdyn_plant`."""
+    """Run `warpdyn_plant`."""
 
     def main() -> int | None:
         from .plant import main
@@ -28,7 +28,7 @@ def run_plant() -> int:
 
 
 def run_teleoperation() -> int:
-    """`warpdyn_teleoperation`."""
+    """Run `warpdyn_teleoperation`."""
 
     def main() -> int | None:
         from .teleoperation import main
@@ -39,7 +39,7 @@ def run_teleoperation() -> int:
 
 
 def run_hand() -> int:
-    """`warpdyn_hand`."""
+    """Run `warpdyn_hand`."""
 
     def main() -> int | None:
         from .leading_hand import main
@@ -50,7 +50,7 @@ def run_hand() -> int:
 
 
 def run_walker() -> int:
-    """`warpdyn_walker`."""
+    """Run `warpdyn_walker`."""
 
     def main() -> int | None:
         from .walker import main

@@ -1,8 +1,8 @@
-"""Gravity compensation alive: the node and a MuJoCo arm, each a process, over DDS on this machine.
+"""Live demo of gravity compensation: the node and a MuJoCo arm in two processes, over local DDS.
 
-The arm falls for three seconds without torque. It is put back and held by its brakes, ~/enable lets
-the torques rise, the brakes open, and it stays. Prints how far the joints moved in both phases and
-saves the plot.
+The arm falls for three seconds without torque. It is put back and held by its brakes. ~/enable lets
+the torques rise, the brakes open, and the arm stays. The demo prints how far the joints moved in
+both phases and saves the plot.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from .processes import ProcessError, on_this_machine
 
 
 def plot(run: Run, file: Path) -> None:
-    """Joint angles and torques over time."""
+    """Plot joint angles and torques over time."""
     import matplotlib
 
+    # A backend without a window, so that the demo also runs without a display.
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
@@ -68,6 +69,7 @@ def main() -> int:
         "--domain", type=int, default=1 + os.getpid() % 100, help="ROS_DOMAIN_ID of the demo"
     )
     options = parser.parse_args()
+    # Before rclpy starts, so that this process and its children do not reach other machines.
     on_this_machine(options.domain)
     print(
         "ROS 2: warpdyn_node and a MuJoCo arm, two processes, over DDS on this machine", flush=True
@@ -102,8 +104,8 @@ def main() -> int:
 
 
 def verdict(run: Run) -> tuple[bool, bool]:
-    """Whether it fell without torque, and whether it held with it: a degree, and a hundredth of the
-    fall and half a degree."""
+    """Verdicts of the two phases: True if it fell without torque, by more than a degree, and True
+    if it held with torque, within a hundredth of the fall and half a degree."""
     fall, hold = run.fall.max(initial=0.0), run.hold.max(initial=0.0)
     return bool(fall > 1.0), bool(hold < 0.5 and hold < max(0.01 * fall, 0.05))
 

@@ -1,5 +1,5 @@
-"""The experiment of the demo and of the benchmarks: an arm falls, is put back, and is held by
-the node."""
+"""The experiment of the demo and of the benchmarks: an arm falls, is put back, and is held by the
+node."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ TOUCH = "warpdyn/commands"
 
 @dataclass(frozen=True)
 class Run:
-    """What the plant recorded: times [s], positions (T, joints), torques; the largest drift
-    [deg] in each phase."""
+    """Recording of the plant: times [s], positions (T, joints), torques; the largest drift [deg] in
+    each phase."""
 
     names: list[str]
     times: np.ndarray
@@ -35,7 +35,7 @@ class Run:
     fall: np.ndarray
     hold: np.ndarray
     torque_error: float
-    """Largest difference of the last command from MuJoCo's own torque at rest [N·m]."""
+    """Largest difference between the last command and MuJoCo's own torque at rest [N·m]."""
 
 
 def closed_loop(
@@ -49,7 +49,7 @@ def closed_loop(
     processes."""
     with tempfile.TemporaryDirectory(prefix="warpdyn_demo_") as folder:
         trace = Path(folder) / "trace.npz"
-        # The arm is simulated: some bundled robots have no effort limits, and may go without.
+        # The arm is simulated, so bundled robots without effort limits may be used.
         base = {"robot_description_file": robot, "ramp_time": RAMP_TIME, "unlimited_effort": True}
         node_arguments = ros_arguments({**base, **(node or {})})
         plant_arguments = ros_arguments(
@@ -91,8 +91,8 @@ def closed_loop(
 def start(robot: str) -> dict[str, Any]:
     """Parameters of the plant that start a robot inside its limits and away from balance.
 
-    The pose that its maker calls ready where the plant knows it (Franka's); else each hinge two
-    fifths of the way through its limits, or half a radian from zero where it has none.
+    The pose is the maker's "ready" pose if the plant knows it (Franka's); otherwise each hinge is
+    two fifths of the way through its limits, or half a radian from zero without limits.
     """
     bundled = robot in warpdyn.robot_names()
     model = (warpdyn.load_robot if bundled else warpdyn.load)(robot, floating_base=False)

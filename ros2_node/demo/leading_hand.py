@@ -1,5 +1,5 @@
-"""A hand that leads a simulated arm: it opens the brakes once torques come, and pulls two joints to and
-fro like a spring, as a person would who looks where the arm is."""
+"""A simulated hand that leads an arm: it opens the brakes once torques arrive, and pulls two joints
+to and fro like a spring, as a person would who watches the arm."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ GRIP = 40.0, 6.0
 
 
 class Hand(Node):
-    """Parameters: `leader` and `follower`, namespaces of the two simulated arms; `joints`, the two that
-    it moves; `swing` [rad] and `period` [s]; `command_joints`, the order of ~/push (empty = all joints
-    of joint_states but those named `follows`)."""
+    """Node of the hand. Parameters: `leader` and `follower`, namespaces of the two simulated arms;
+    `joints`, the two joints that it moves; `swing` [rad] and `period` [s]; `command_joints`, the
+    order of ~/push (empty = all joints of joint_states except those in `follows`)."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__("hand", **options)
@@ -38,6 +38,7 @@ class Hand(Node):
         named: list[str] = list(declare("command_joints", [""]).value or ())
         order = [name for name in named if name]
         self._order, self._follows = order, follows
+        # The hand leads only once torques hold the arms, so it counts their commands.
         self._commanded = dict.fromkeys(arms, 0)
         self._brakes: dict[str, Any] = {
             arm: self.create_client(SetBool, f"{arm}/plant/brake") for arm in arms
@@ -58,7 +59,7 @@ class Hand(Node):
         self._commanded[arm] += 1
 
     def _open_brakes(self) -> None:
-        """Open the brakes of an arm once a hundred of its commands have come."""
+        """Open the brakes of an arm once a hundred of its commands have arrived."""
         if self._open:
             return
         for arm, brake in self._brakes.items():

@@ -1,4 +1,4 @@
-"""The description of the robot that a demo node moves, by its parameter `robot`."""
+"""Description of the robot of a demo node, from its parameter `robot`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..control.robot_description import read_description
 
 
 def urdf_text(robot: str) -> str:
-    """URDF text of a bundled robot or of a file; ValueError when it is neither."""
+    """URDF text of a bundled robot or of a file; ValueError if it is neither."""
     if robot in wd.robot_names():
         return (Path(wd.__file__).parent / "robots" / f"{robot}.urdf").read_text()
     return read_description(robot).decode("utf-8", "replace")

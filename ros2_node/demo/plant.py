@@ -1,9 +1,8 @@
-"""A robot to try the node on: MuJoCo simulates it in a separate process that behaves as
-ros2_control would.
+"""A simulated robot to test the node: MuJoCo in a separate process that behaves like ros2_control.
 
-Publishes joint_states, applies the torques of ~/commands (remap it to the node's) and of ~/push, a
-hand's, and keeps the last ones for ever, as an effort controller does. Nothing of warpdyn's dynamics is
-in it: what it computes, it computes from the URDF itself.
+It publishes joint_states, applies the torques of ~/commands (remap it to the node's) and of a
+hand's ~/push, and keeps the last ones for ever, like an effort controller. It uses none of
+warpdyn's dynamics; its own computations use the URDF directly.
 """
 
 from __future__ import annotations
@@ -33,14 +32,14 @@ READY = {
     "panda_joint6": 1.570796,
     "panda_joint7": 0.785398,
 }
-"""Franka's "ready" pose [rad]; joints that are not named are at zero."""
+"""Franka's "ready" pose [rad]; joints without an entry are at zero."""
 DEEP = QoSProfile(depth=10)
 LONGEST_WAIT = 1.0
-"""How long a step waits in lockstep [s]; a node that says nothing leaves the last torques."""
+"""Longest wait of a step in lockstep [s]; without a command the last torques remain."""
 
 
 class Arm:
-    """MuJoCo's model of a URDF: no contacts, in every hinge `damping` [N·m·s/rad] and Coulomb
+    """MuJoCo's model of a URDF: no contacts, and in every hinge `damping` [N·m·s/rad] and Coulomb
     `friction` [N·m]."""
 
     def __init__(
@@ -52,7 +51,8 @@ class Arm:
         payload: tuple[str, float, Sequence[float]] | None = None,
         friction: float = 0.0,
     ) -> None:
-        # Shapes add nothing to its dynamics, and their files may lie in packages that are not here.
+        # Shapes do not affect the dynamics, and their files may be in packages that are not
+        # installed.
         root = etree.fromstring(urdf.encode())
         etree.strip_elements(root, "visual", "collision", with_tail=False)
         spec = mujoco.MjSpec.from_string(etree.tostring(root, encoding="unicode"))
@@ -74,13 +74,14 @@ class Arm:
         self.model = spec.compile()
         hinges = self.model.jnt_type == int(mujoco.mjtJoint.mjJNT_HINGE)
         self.model.dof_frictionloss[:] = np.where(hinges, friction, 0.0)
-        # As hard as the solver has it: with MuJoCo's own numbers a light joint creeps far below it.
+        # As stiff as the solver allows: with MuJoCo's own numbers a light joint creeps far below
+        # the friction.
         self.model.dof_solref[:], self.model.dof_solimp[:, :2] = (2.0 * period, 1.0), 0.999
         self.model.dof_damping[:] = np.where(hinges, damping, self.model.dof_damping)
         self.data, self._still = mujoco.MjData(self.model), mujoco.MjData(self.model)
         self.names = [self.model.joint(i).name for i in range(self.model.njnt)]
         self.hinges = np.flatnonzero(hinges)
-        """Joints whose position is an angle."""
+        """True for joints whose position is an angle."""
         self.pose = pose
         self.reset()
 
@@ -103,8 +104,8 @@ class Arm:
 
 
 class Plant(Node):
-    """The arm in real time. Its brakes are services: ~/brake holds it where it is, ~/reset puts
-    it back to its pose."""
+    """The arm in real time. Its brakes are services: ~/brake holds it in place, ~/reset puts it
+    back to its pose."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__("plant", **options)
@@ -123,6 +124,7 @@ class Plant(Node):
         friction = float(declare("friction", 0.0).value or 0.0)
         self.trace_file = str(declare("trace", "").value)
         self.period = 1.0 / rate
+        # A payload needs both a link and a mass.
         load = (link, mass, com) if link and mass else None
         pose = dict(zip(names, values, strict=True))
         self.arm = Arm(text, pose, damping, self.period, load, friction)
@@ -131,7 +133,7 @@ class Plant(Node):
         self.torque, self.push = np.zeros(self.arm.model.nv), np.zeros(self.arm.model.nv)
         self.braked = bool(declare("braked", False).value)
         self._lockstep = bool(declare("lockstep", False).value)
-        """Whether a step waits for the command that answers the last state."""
+        """True if a step waits for the command that answers the last state."""
         self._answered, self._said, self._steps = True, 0.0, 0
         self.trace: list[np.ndarray] = []
         self._states = self.create_publisher(JointState, "joint_states", DEEP)
@@ -156,7 +158,7 @@ class Plant(Node):
         self._answered = True
 
     def _on_push(self, message: Float64MultiArray) -> None:
-        """What a hand does to the joints, in the order of the commands [N·m]."""
+        """Apply a hand's push to the joints, in the order of the commands [N·m]."""
         if len(message.data) == len(self.columns):
             self.push[self.columns] = message.data
 
@@ -172,7 +174,7 @@ class Plant(Node):
         return response
 
     def step(self) -> None:
-        """One period: move unless braked, and say where."""
+        """Run one period: move unless braked, and publish the state."""
         data = self.arm.data
         if not self.braked:
             self.arm.step(self.torque + self.push)
@@ -189,7 +191,7 @@ class Plant(Node):
             )
 
     def _stamp(self) -> TimeMessage:
-        """The present time; in lockstep, which may be slower, the simulation's."""
+        """The present time; in lockstep, which may be slower, the simulation's time."""
         if not self._lockstep:
             return self.get_clock().now().to_msg()
         whole, part = divmod(self._steps * self.period, 1.0)
@@ -197,7 +199,7 @@ class Plant(Node):
 
     @property
     def waiting(self) -> bool:
-        """Whether the next step is to wait, in lockstep, for a command."""
+        """True if the next step must wait, in lockstep, for a command."""
         late = time.monotonic() - self._said > LONGEST_WAIT
         return self._lockstep and not (self.braked or self._answered or late)
 
@@ -212,12 +214,12 @@ class Plant(Node):
 
 
 def play(plant: Plant, rounds: Rounds) -> None:
-    """Simulate in real time until told to end, then save the trace."""
+    """Simulate in real time until the node is to end, then save the trace."""
     plant.get_logger().info(f"simulating {', '.join(plant.arm.names)}")
     due = time.monotonic()
     while not rounds.ended():
         plant.step()
-        # A late step is made up for, a long pause is not.
+        # A late step is made up for, but not a long pause.
         due = max(due + plant.period, time.monotonic() - 0.05)
         rounds.rest(due, lambda: plant.waiting)
     plant.save()

@@ -1,5 +1,5 @@
-"""Child processes and a client for the demo and the benchmarks: nodes apart, talking over DDS on
-this machine."""
+"""Child processes and a client for the demo and the benchmarks: separate nodes that communicate
+over DDS on this machine."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ PATIENCE = 60.0
 
 
 def on_this_machine(domain: int) -> None:
-    """Keep DDS on this machine and apart from others; before rclpy starts, for this process and
-    its children."""
+    """Keep DDS on this machine and separate from other systems; call it before rclpy starts, for
+    this process and its children."""
     os.environ["ROS_DOMAIN_ID"] = str(domain)
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     os.environ.setdefault(
@@ -36,7 +36,7 @@ def on_this_machine(domain: int) -> None:
 def ros_arguments(
     parameters: dict[str, Any], remappings: dict[str, str] | None = None
 ) -> list[str]:
-    """`--ros-args` with parameters and remappings."""
+    """Command line arguments `--ros-args` with parameters and remappings."""
     arguments = ["--ros-args"]
     for name, value in parameters.items():
         text = str(value).replace("'", '"').replace("True", "true").replace("False", "false")
@@ -47,12 +47,12 @@ def ros_arguments(
 
 
 class ProcessError(RuntimeError):
-    """A process ended by itself, or did not do in time what it is there for; one line says which
-    and its last words."""
+    """A process ended by itself, or did not do its task in time. The message has its name and its
+    last output."""
 
 
 class Child:
-    """A module run as a process, its output in a file."""
+    """A module run as a process, with its output in a file."""
 
     def __init__(self, module: str, arguments: Sequence[str], log: Path) -> None:
         self.log, self.module = log, module
@@ -62,7 +62,7 @@ class Child:
         self.process = subprocess.Popen(command, stdout=self._output, stderr=subprocess.STDOUT)
 
     def wait_for(self, text: str) -> float:
-        """Seconds from the start until the output has the text."""
+        """Wait until the output has the text; returns the seconds from the start."""
         while text not in self.log.read_text(errors="replace"):
             self.check()
             if time.monotonic() - self.started > PATIENCE:
@@ -74,7 +74,7 @@ class Child:
         return time.monotonic() - self.started
 
     def check(self) -> bool:
-        """True; ProcessError when the process has ended by itself."""
+        """True while the process runs; raises ProcessError if it has ended by itself."""
         code = self.process.poll()
         if code is not None:
             how = f"signal {-code}" if code < 0 else f"exit status {code}"
@@ -84,12 +84,13 @@ class Child:
         return True
 
     def last_words(self) -> str:
-        """The last line of the output that has text."""
+        """The last nonempty line of the output."""
         lines = self.log.read_text(errors="replace").split("\n")
         return next((line.strip() for line in reversed(lines) if line.strip()), "none")
 
     def end(self, number: int = signal.SIGINT) -> float:
-        """Send a signal, wait; returns how long it took. A process that does not end is killed."""
+        """Send a signal and wait; returns the time that this took. A process that does not end is
+        killed."""
         begun = time.monotonic()
         if self.process.poll() is None:
             self.process.send_signal(number)
@@ -103,9 +104,9 @@ class Child:
 
 
 class Client:
-    """Calls services of other processes.
+    """A client that calls services of other processes.
 
-    children: processes that must not end while it waits; one that does is a `ProcessError` at
+    children: processes that must not end while it waits; if one does, `ProcessError` is raised at
     once.
     """
 
@@ -127,7 +128,7 @@ class Client:
         raise ProcessError(f"{what} did not happen within {patience:g} s")
 
     def rest(self, seconds: float) -> None:
-        """Handle messages for a while."""
+        """Handle messages for `seconds`."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0.0:
             self.executor.spin_once(timeout_sec=min(left, 0.1))
@@ -138,7 +139,7 @@ class Client:
             child.check()
 
     def call(self, service: str, on: bool | None = None) -> Any:
-        """Trigger, or SetBool where `on` says which."""
+        """Call a Trigger service, or a SetBool service with the value `on`."""
         kind = Trigger if on is None else SetBool
         client: Any = self.node.create_client(kind, service)
         self.until(client.service_is_ready, f"service {service}")
@@ -148,7 +149,8 @@ class Client:
         return answer
 
     def call_until_good(self, service: str, on: bool | None = None) -> None:
-        """Call until it succeeds: enabling needs a state, which may still be on its way."""
+        """Call until it succeeds, because enabling needs a state, which may not have arrived
+        yet."""
         end = time.monotonic() + PATIENCE
         while not (answer := self.call(service, on)).success:
             if time.monotonic() > end:

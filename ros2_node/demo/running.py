@@ -1,4 +1,4 @@
-"""A demo node as a process: its start, the signals that end it, and its end."""
+"""Process of a demo node: its start, the signals that end it, and its end."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..ros.process import BAD_START, made
 
 
 class Rounds:
-    """The executor of one demo node, until SIGINT or SIGTERM."""
+    """Executor of one demo node, until SIGINT or SIGTERM."""
 
     def __init__(self, node: Node, ended: Callable[[], bool]) -> None:
         self.executor = SingleThreadedExecutor()
@@ -24,15 +24,15 @@ class Rounds:
         self.ended = ended
 
     def rest(self, until: float, waiting: Callable[[], bool] = lambda: False) -> None:
-        """Handle messages: once at least, and until this time of the steady clock [s], and as long
-        as the node is waiting for one."""
+        """Handle messages: at least once, until this time of the steady clock [s], and as long as
+        the node waits for a message."""
         self.executor.spin_once(timeout_sec=0.0)
         while not self.ended() and ((left := until - time.monotonic()) > 0.0 or waiting()):
             self.executor.spin_once(timeout_sec=max(left, 0.0) or 0.01)
 
 
 def listen(node: Node, rounds: Rounds) -> None:
-    """Handle messages and timers until told to end."""
+    """Handle messages and timers until the node is to end."""
     while not rounds.ended():
         rounds.executor.spin_once(timeout_sec=0.2)
 
@@ -42,8 +42,8 @@ def run_demo_node(
     play: Callable[[Any, Rounds], None] = listen,
     args: list[str] | None = None,
 ) -> int:
-    """Make the node and play with it until SIGINT or SIGTERM; returns the exit code. A ValueError
-    of `make` is a line, and no traceback."""
+    """Make the node and run `play` until SIGINT or SIGTERM; returns the exit code. A ValueError of
+    `make` is printed as one line without a traceback."""
     received: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, frame: received.append(number))

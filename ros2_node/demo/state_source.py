@@ -1,6 +1,6 @@
-"""A joint_states publisher for trying things out: every joint of a robot swings within its limits.
+"""A joint_states publisher for tests: every joint of a robot swings within its limits.
 
-Publishes robot_description too, latched, as robot_state_publisher would, so that the node and RViz
+It also publishes robot_description, latched like robot_state_publisher's, so that the node and RViz
 need no file.
 """
 
@@ -29,8 +29,8 @@ SWING = 0.3
 
 
 class StateSource(Node):
-    """Sines of different frequencies. With `robots` greater than one, a flat batch on
-    ~/batch/state instead."""
+    """Sines of different frequencies. With more than one robot in `robots`, it publishes a flat
+    batch on ~/batch/state instead."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__("state_source", **options)
@@ -46,6 +46,7 @@ class StateSource(Node):
             np.minimum(model.position_upper, np.pi),
         )
         self._middle, self._half = (lower + upper) / 2, (upper - lower) / 2 * SWING
+        # Different frequencies and phases, so that joints and robots do not move in step.
         self._omega = 2.0 * np.pi * speed * np.linspace(0.4, 1.0, model.nq)
         self._phase = np.linspace(0.0, 2.0 * np.pi, self.robots, endpoint=False)[:, None]
         self._descriptions = self.create_publisher(String, "robot_description", LATCHED)

@@ -1,5 +1,6 @@
-"""Teleoperation alive: two simulated arms, a node for each, what stands between them, and a hand that
-leads, each a process, over DDS on this machine.
+"""Live teleoperation demo: two simulated arms and a leading hand, over DDS on this machine.
+
+The arms, a node for each, the node between them, and the hand run in separate processes.
 
     python -m ros2_node.demo.teleoperating --seconds 8
     python -m ros2_node.demo.teleoperating --feedback 20
@@ -26,13 +27,13 @@ from .teleoperation_setup import JOINTS, follower, leader, plant
 
 ARMS = "leader", "follower"
 BUSY = 300.0
-"""How long a busy machine may take to carry out a step of this [s]."""
+"""Longest time for a step of the demo on a busy machine [s]."""
 
 
 @dataclass(frozen=True)
 class Led:
-    """What joint_states told at equal times: times (T,) [s], positions of the seven joints (T, 7) of
-    the leader and of the follower [rad]."""
+    """Recording of joint_states at equal times: times (T,) [s], positions of the seven joints (T,
+    7) of the leader and of the follower [rad]."""
 
     times: np.ndarray
     leader: np.ndarray
@@ -40,12 +41,12 @@ class Led:
 
     @property
     def swing(self) -> float:
-        """How far the hand has led a joint [rad]."""
+        """Largest angle by which the hand has led a joint [rad]."""
         return float(np.ptp(self.leader, axis=0).max())
 
     @property
     def error(self) -> float:
-        """Largest distance of a joint of the follower from the leader's [rad]."""
+        """Largest distance between a joint of the follower and of the leader [rad]."""
         return float(np.abs(self.leader - self.follower).max())
 
 
@@ -55,8 +56,8 @@ def teleoperate(
     parameters: dict[str, Any] | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> Led:
-    """Lead for so long. feedback: stiffness by which the hand feels the follower [N·m/rad]; 0 = none.
-    parameters: of both nodes, beside those above."""
+    """Lead for `seconds`. feedback: stiffness with which the hand feels the follower [N·m/rad]; 0 =
+    none. parameters: of both nodes, in addition to those above."""
     with tempfile.TemporaryDirectory(prefix="warpdyn_teleoperation_") as folder:
         rclpy.init()
         children: list[Child] = []
@@ -81,6 +82,7 @@ def teleoperate(
             client.until(lambda: "leading" in hand.log.read_text(), "torques", BUSY)
             say("both arms have torques: the hand leads")
             led = _seen(client, seconds)
+        # The last process started ends first, because it uses the earlier ones.
         finally:
             for child in reversed(children):
                 child.end()
@@ -90,7 +92,7 @@ def teleoperate(
 
 
 def _seen(client: Client, seconds: float) -> Led:
-    """The joints of both arms, each time that the leader's states come, once both are there."""
+    """Record the joints of both arms at each state of the leader, once both arms have one."""
     last: dict[str, np.ndarray] = {}
     rows: list[np.ndarray] = []
     times: list[float] = []

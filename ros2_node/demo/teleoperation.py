@@ -1,8 +1,8 @@
-"""An arm that is led by hand and one that follows: what stands between their two nodes.
+"""Teleoperation node between an arm that is led by hand and an arm that follows.
 
-The leader's node has the law "teaching", the follower's "joint_impedance". The leader's joint_states
-become the follower's references, and, with `feedback`, the follower's become the leader's, so that the
-hand feels what the follower meets, by the law's input `coupling`.
+The leader's node has the law "teaching", the follower's "joint_impedance". The leader's
+joint_states become the follower's references. With `feedback`, the follower's become the leader's,
+so that the hand feels the follower's contacts through the law's input `coupling`.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from .running import run_demo_node
 
 FRESH = 0.1
-"""How old a state may be that is handed on [s]; without references the other arm comes to rest."""
+"""Oldest state that is passed on [s]; without references the other arm comes to rest."""
 LAST = QoSProfile(depth=1)
 
 
 class Side:
-    """One arm's latest state, as the other one's reference."""
+    """One arm's latest state, which is the other arm's reference."""
 
     def __init__(self, node: Node, arm: str, other: str, joints: list[str]) -> None:
         self._joints = joints
@@ -39,7 +39,7 @@ class Side:
         self._message, self._arrived = message, time.monotonic()
 
     def hand_on(self) -> None:
-        """Send it, as far as it is fresh and has the joints."""
+        """Send the state if it is fresh and has the joints."""
         message = self._message
         if message is None or time.monotonic() - self._arrived > FRESH:
             return
@@ -56,8 +56,8 @@ class Side:
 
 
 class Teleoperation(Node):
-    """Parameters: `leader` and `follower`, the namespaces of the two arms; `joints`, those that are
-    handed on (empty = all); `rate` of the references [Hz]; `feedback`."""
+    """Node between two arms. Parameters: `leader` and `follower`, the namespaces of the two arms;
+    `joints`, those that are passed on (empty = all); `rate` of the references [Hz]; `feedback`."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__("teleoperation", **options)
@@ -79,7 +79,7 @@ class Teleoperation(Node):
 
 
 def main(args: list[str] | None = None) -> int:
-    """Hand on until SIGINT or SIGTERM."""
+    """Pass states on until SIGINT or SIGTERM."""
     return run_demo_node(Teleoperation, args=args)
 
 

@@ -1,4 +1,5 @@
-"""Parameters of the two arms of the teleoperation demo: a panda that is led, and one that follows."""
+"""Parameters of the two arms of the teleoperation demo: a panda that is led, and a panda that
+follows."""
 
 from __future__ import annotations
 
@@ -8,9 +9,9 @@ JOINTS = [f"panda_joint{k}" for k in range(1, 8)]
 POSE = [0.0, -0.785398, 0.0, -2.356194, 0.0, 1.570796, 0.785398]
 """Franka's "ready" pose [rad]."""
 FRICTION = 1.0
-"""Coulomb friction of the simulated joints [N·m], of which the leader's node overcomes 0.8."""
+"""Coulomb friction of the simulated joints [N·m]; the leader's node compensates 0.8 of it."""
 STIFFNESS = [300.0, 300.0, 200.0, 200.0, 60.0, 40.0, 20.0, 0.0]
-"""Stiffness of the follower's joints [N·m/rad], the fingers' last [N/m]."""
+"""Stiffness of the follower's joints [N·m/rad]; the last one is that of the fingers [N/m]."""
 
 
 def _node() -> dict[str, Any]:
@@ -25,7 +26,7 @@ def _node() -> dict[str, Any]:
 
 
 def leader() -> dict[str, Any]:
-    """The node of the arm that a hand leads."""
+    """Parameters of the node of the arm that a hand leads."""
     return {
         **_node(),
         "law": "teaching",
@@ -35,7 +36,7 @@ def leader() -> dict[str, Any]:
 
 
 def follower() -> dict[str, Any]:
-    """The node of the arm that follows."""
+    """Parameters of the node of the arm that follows."""
     return {
         **_node(),
         "law": "joint_impedance",
@@ -46,7 +47,7 @@ def follower() -> dict[str, Any]:
 
 
 def plant() -> dict[str, Any]:
-    """Either simulated arm, whose steps wait for their commands."""
+    """Parameters of either simulated arm, whose steps wait for their commands."""
     return {
         "robot": "panda",
         "braked": True,

@@ -1,11 +1,11 @@
-"""A robot with a free base to try a policy on: warpdyn simulates it on a floor, in a process that
-behaves as a robot's driver would.
+"""A simulated robot with a free base to test a policy: warpdyn simulates it on a floor, in a
+process that behaves like a robot's driver.
 
-Publishes joint_states, odom, /clock and, where tf2_msgs is installed, /tf of the base, and applies
+It publishes joint_states, odom, /clock and, if tf2_msgs is installed, /tf of the base, and applies
 the torques of ~/commands (remap it to the node's). A hand holds the robot in its stance until
-torques have come for GRIP seconds; ~/reset puts it back there. Time is the simulation's, at most as
-fast as the real one: while torques come, every state waits for its answer, so that a busy machine
-makes the robot slow and not clumsy.
+torques have arrived for GRIP seconds; ~/reset puts it back there. Time is the simulation's, at most
+as fast as real time. While torques arrive, every state waits for its answer, so a busy machine
+makes the robot slow but not clumsy.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from .named_robot import urdf_text
 from .running import Rounds, run_demo_node
 
 GRIP = 1.5
-"""How long torques must have come before the hand lets go [s]."""
+"""Time for which torques must arrive before the hand lets go [s]."""
 PATIENCE = 0.5
-"""How long a state waits for its torques [s]; then they are taken to have ended."""
+"""Longest wait of a state for its torques [s]; after it, torques count as ended."""
 LONGEST_STEP = 0.002
-"""The largest step of the simulation [s]."""
+"""Largest step of the simulation [s]."""
 ARMATURE, VISCOUS = 0.01, 0.1
-"""Rotors [kg·m²] and friction [N·m·s/rad] of the joints, which descriptions leave out."""
+"""Rotor inertia [kg·m²] and friction [N·m·s/rad] of the joints, which descriptions leave out."""
 DEEP = QoSProfile(depth=10)
 
 
 class Walker(Node):
     """The robot, its hand and its messages; parameters `robot` (bundled, or a URDF file), `rate`
-    [Hz], `pose_joints` and `pose` (its stance; else its configuration "home")."""
+    [Hz], `pose_joints` and `pose` (its stance; by default its configuration "home")."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__("walker", **options)
@@ -79,6 +79,7 @@ class Walker(Node):
         self._odometry = self.create_publisher(Odometry, "odom", DEEP)
         self._states = self.create_publisher(JointState, "joint_states", DEEP)
         self.create_publisher(String, "robot_description", LATCHED).publish(String(data=text))
+        # tf2_msgs is optional: without it the walker publishes no transforms.
         try:
             from tf2_msgs.msg import TFMessage
 
@@ -93,7 +94,7 @@ class Walker(Node):
         self.create_service(Trigger, "~/reset", self._on_reset)
 
     def _stand(self, pose: dict[str, float]) -> None:
-        """Start in this pose, the lowest contact point on the floor."""
+        """Start in this pose, with the lowest contact point on the floor."""
         model, start = self.sim.model, self.sim.start
         for name, value in pose.items():
             start[0, model.q_indices([name])[0]] = value
@@ -118,7 +119,7 @@ class Walker(Node):
         return response
 
     def step(self) -> None:
-        """One period: move unless held, and say where."""
+        """Run one period: move unless held, and publish the state."""
         self.now += self.period
         if self.held and self.flowing and self.now - self._flowing_since > GRIP:
             self.held = False
@@ -129,7 +130,7 @@ class Walker(Node):
         self.publish()
 
     def publish(self) -> None:
-        """The time, where the base is, and where the joints are."""
+        """Publish the time, the base's pose and velocity, and the joints."""
         seconds = int(self.now)
         stamp = Time(sec=seconds, nanosec=int((self.now - seconds) * 1e9))
         q, v = self.sim.q[0], self.sim.v[0]
@@ -149,7 +150,7 @@ class Walker(Node):
         self._states.publish(self._state)
 
     def wait(self, executor: Any) -> None:
-        """Let the torques for the last state come, while they do."""
+        """Wait for the torques of the last state, as long as torques arrive."""
         end = time.monotonic() + PATIENCE
         while self.flowing and not self.answered:
             executor.spin_once(timeout_sec=0.01)
@@ -157,8 +158,8 @@ class Walker(Node):
 
 
 def play(walker: Walker, rounds: Rounds) -> None:
-    """Simulate until told to end, at most in real time."""
-    walker.sim.step()  # its kernel is compiled before anybody listens
+    """Simulate until the node is to end, at most in real time."""
+    walker.sim.step()  # compile its kernel before anything listens
     walker.sim.reset()
     walker.get_logger().info(f"simulating {walker.sim.model.name}, held until torques come")
     due = time.monotonic()

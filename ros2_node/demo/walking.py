@@ -1,5 +1,6 @@
-"""A policy that walks, alive: the node and a simulated quadruped, each a process, over DDS on this
-machine; and what it did under cmd_vel.
+"""Live demo of a walking policy: the node and a simulated quadruped, over local DDS.
+
+Both run in separate processes. The demo reports how the robot followed cmd_vel.
 
     python -m ros2_node.demo.walking --policy quadruped_velocity --seconds 20
 """
@@ -27,15 +28,15 @@ from .processes import Child, Client, ProcessError, on_this_machine, ros_argumen
 COMMANDS = "warpdyn/commands"
 RAMP_TIME = 0.5
 SETTLING = 1.5
-"""How long a robot may take to follow another command [s]; errors are of the time after."""
+"""Time in which a robot settles after a change of command [s]; errors count only after it."""
 BUSY = 300.0
-"""How long a busy machine may take to carry a held robot's first seconds out [s]."""
+"""Longest time for the first seconds of a held robot on a busy machine [s]."""
 AVERAGE = 0.5
-"""Speeds are means over so long [s]: a trotting trunk swings."""
+"""Time over which speeds are averaged [s], because a trotting trunk swings."""
 
 
 class Leg(NamedTuple):
-    """A part of the way: how long, and how fast forward, sideways [m/s] and turning [rad/s]."""
+    """A part of the course: duration, and speeds forward, sideways [m/s] and turning [rad/s]."""
 
     seconds: float
     forward: float = 0.0
@@ -48,8 +49,8 @@ COURSE = (Leg(4, 0.6), Leg(4, 0.4, 0.0, 0.6), Leg(4, 0.0, 0.4), Leg(4, -0.5), Le
 
 @dataclass(frozen=True)
 class Walk:
-    """What odometry has told: times (T,) [s], place (T, 7), speed (T, 6) in the base's axes, and
-    what was commanded then (T, 3). diagnostics: the node's last ones, by key."""
+    """Recording of the odometry: times (T,) [s], place (T, 7), speed (T, 6) in the base's axes, and
+    the commands at these times (T, 3). diagnostics: the node's last values, by key."""
 
     times: np.ndarray
     place: np.ndarray
@@ -59,8 +60,8 @@ class Walk:
 
     @property
     def fell(self) -> bool:
-        """Whether the base has been tilted by more than 60 degrees, or lower than half of where it
-        began."""
+        """True if the base was tilted by more than 60 degrees, or was below half of its first
+        height."""
         x, y = self.place[:, 3], self.place[:, 4]
         upright = 1.0 - 2.0 * (x * x + y * y)
         low = self.place[:, 2] < 0.5 * self.place[0, 2]
@@ -68,8 +69,8 @@ class Walk:
 
     @property
     def errors(self) -> tuple[float, float]:
-        """Mean distance of the level velocity [m/s], and of the turning speed [rad/s], from what
-        was commanded, once a command has settled."""
+        """Mean error of the horizontal velocity [m/s], and of the turning speed [rad/s], relative
+        to the command, once a command has settled."""
         n = max(round(AVERAGE / float(np.median(np.diff(self.times)))), 1)
         moved = np.stack([self.speed[:, 0], self.speed[:, 1], self.speed[:, 5]], axis=1)
         means = np.stack([np.convolve(x, np.ones(n) / n, "valid") for x in moved.T], axis=1)
@@ -116,7 +117,7 @@ def walk(
 def _walked(
     client: Client, legs: Sequence[Leg], quadruped: Child, say: Callable[[str], None]
 ) -> Walk:
-    """What odometry tells while cmd_vel leads along the legs, in the simulation's time."""
+    """Record the odometry while cmd_vel follows the legs, in the simulation's time."""
     rows: list[list[float]] = []
     status: dict[str, str] = {}
     command = np.zeros(3)
@@ -137,6 +138,7 @@ def _walked(
     speeds = client.node.create_publisher(Twist, "cmd_vel", QoSProfile(depth=1))
     client.until(lambda: "lets go" in quadruped.log.read_text(), "torques", BUSY)
     client.until(lambda: rows, "odometry")
+    # Earlier odometry is from the robot in the hand's grip, so the recording starts again.
     rows.clear()
     client.until(lambda: rows, "odometry")
     until = rows[0][0]
@@ -148,6 +150,7 @@ def _walked(
         patience = 60.0 + 30.0 * leg.seconds
         sent = 0.0
 
+        # cmd_vel is repeated every 0.05 simulated seconds.
         def over(until: float = until, message: Twist = message) -> bool:
             nonlocal sent
             if rows[-1][0] - sent > 0.05:

@@ -1,1 +1,1 @@
-"""The laws that come with the node: kernels as a user's own are, which `law` takes by their names."""
+"""Control laws that come with the node: kernels like a user's own, which `law` selects by name."""

@@ -1,4 +1,4 @@
-"""A frame of the arm as a body on springs and dampers about a pose."""
+"""Cartesian impedance: a frame of the arm as a body on springs and dampers around a pose."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Axes = Literal["base", "tip"]
 Number = Annotated[np.ndarray, ()]
 
 HEAVIEST = 10.0
-"""The frame's inertia counts as at most about so many times the robot's mass: beyond, where the arm is
+"""Largest inertia of the frame, as a multiple of the robot's mass. Beyond it, where the arm is
 almost singular, the inverse is damped."""
 
 FARTHEST = 1.0
-"""The springs of the posture pull no harder than so far off [rad, m]."""
+"""Largest deflection for which the springs of the posture still pull harder [rad, m]."""
 
 
 @wd.kernel
@@ -41,17 +41,18 @@ def cartesian_impedance(
     frame: str,
     axes: Axes = "base",
 ) -> np.ndarray:
-    """Torques with which `frame` gives way like springs and dampers about ~/pose_reference.
+    """Torques that make `frame` behave like a body on springs and dampers around ~/pose_reference.
 
     tau = g + Jᵀ (F - D J v) + N Kn (q_n - q) - N Dn Nᵀ v.
-    F: the spring, minus the slope of ½ eᵀ K e, where e is the way to the pose [m] and the logarithm of
-    the rotation to it [rad]; K = `stiffness` [N/m, N/rad, N·m/rad], in the axes of the root link, or of
-    the pose ("tip"). The spring grows soft where it would exceed `max_force` [N, N·m], as the slope of
-    a potential still. D gives every mode of K and of the frame's inertia Λ = (J M⁻¹ Jᵀ)⁻¹ the
-    `damping_ratio` (Albu-Schäffer et al., 2003).
-    N = 1 - Jᵀ Λ J M⁻¹ takes from the joints' springs Kn = `posture_stiffness` and dampers Dn =
-    `posture_damping` what the frame would feel (Khatib 1987; Dietrich, Ott, Albu-Schäffer, An Overview
-    of Null Space Projections for Redundant, Torque-Controlled Robots, IJRR 34, 2015).
+    F is the spring force, the negative gradient of ½ eᵀ K e, where e is the displacement to the
+    pose [m] and the logarithm of the rotation to it [rad]. K = `stiffness` [N/m, N/rad, N·m/rad],
+    in the axes of the root link, or of the pose ("tip"). The spring becomes soft where it would
+    exceed `max_force` [N, N·m], and its force remains the gradient of a potential. D gives every
+    mode of K and of the frame's inertia Λ = (J M⁻¹ Jᵀ)⁻¹ the `damping_ratio` (Albu-Schäffer et al.,
+    2003).
+    N = 1 - Jᵀ Λ J M⁻¹ removes from the joints' springs Kn = `posture_stiffness` and dampers Dn =
+    `posture_damping` the part that acts on the frame (Khatib 1987; Dietrich, Ott, Albu-Schäffer, An
+    Overview of Null Space Projections for Redundant, Torque-Controlled Robots, IJRR 34, 2015).
     """
     place = robot.fk(q, frame=frame)
     J = robot.jacobian(q, frame=frame, reference="local_world_aligned")
@@ -73,7 +74,7 @@ def _spring(
     wanted = robot.quaternion_to_matrix(pose[3:])
     turn, half_by_tangent = rotation_vector(robot, wanted @ place[:3, :3].T)
     K = 0.5 * (stiffness + stiffness.T)
-    # The largest sum of a row is not less than the largest stiffness, in any axes.
+    # The largest row sum is not less than the largest stiffness, in any axes.
     hardest = [np.max(np.sum(np.abs(K[rows, rows]), axis=1)) for rows in (slice(3), slice(3, 6))]
     if axes == "tip":
         both = np.concatenate(
@@ -83,8 +84,8 @@ def _spring(
             ]
         )
         K = both @ K @ both.T
-    # The slope of ½ eᵀ K e = E is not larger than √(2 hardest E): beyond the bound, E's root in its
-    # place. The way and the turn each have a potential of their own, unless K couples them.
+    # The gradient of ½ eᵀ K e = E is not larger than √(2 hardest E). Beyond the bound, E's root
+    # replaces E. Displacement and rotation have separate potentials, unless K couples them.
     way = pose[:3] - place[:3, 3]
     force, moment = K[:3, :3] @ way + K[:3, 3:] @ turn, K[3:, :3] @ way + K[3:, 3:] @ turn
     coupled = np.max(np.abs(K[:3, 3:])) > 0.0
@@ -102,10 +103,12 @@ def _spring(
 
 
 def _inertia(mobility: Any, heaviest: Any) -> Any:
-    """Λ, the inverse of J M⁻¹ Jᵀ (6, 6), damped where the frame seems heavier than `heaviest` [kg].
+    """Λ, the inverse of J M⁻¹ Jᵀ (6, 6), damped where the frame appears heavier than `heaviest`
+    [kg].
 
-    The damping grows from zero at that, by the square, as in Nakamura and Hanafusa, Inverse Kinematic
-    Solutions With Singularity Robustness, J. Dynamic Systems, Measurement and Control 108 (1986).
+    From there the damping grows quadratically from zero, as in Nakamura and Hanafusa, Inverse
+    Kinematic Solutions With Singularity Robustness, J. Dynamic Systems, Measurement and Control 108
+    (1986).
     """
     unit = np.eye(6)
     tiny = 1e-12 * np.trace(mobility)
@@ -122,11 +125,12 @@ largest_cartesian_impedance = {
     "posture_stiffness": 1e5,
     "posture_damping": 1e4,
 }
-"""Numbers beyond these are mistakes: ten times what stiff industrial arms are given."""
+"""Numbers above these are mistakes: ten times those of stiff industrial arms."""
 
 
 def check_cartesian_impedance(inputs: Mapping[str, np.ndarray]) -> None:
-    """ValueError for a spring or damper that would drive the arm, or a bound that is none."""
+    """Raise a ValueError for a spring or damper that would drive the arm, or for an invalid
+    bound."""
     K = inputs["stiffness"]
     if not np.allclose(K, K.T, rtol=1e-9, atol=1e-9 * np.abs(K).max()):
         raise ValueError("stiffness must be a symmetric matrix, or 6 numbers for its diagonal")

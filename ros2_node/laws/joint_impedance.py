@@ -1,4 +1,4 @@
-"""Joints as springs and dampers about a reference."""
+"""Joint impedance: joints as springs and dampers around a reference."""
 
 from __future__ import annotations
 
@@ -28,15 +28,16 @@ def joint_impedance(
     damping: Annotated[np.ndarray, ("nv",)] = 0.0,  # type: ignore[assignment]
     damping_ratio: Number = 0.7,  # type: ignore[assignment]
 ) -> np.ndarray:
-    """Torques with which the arm gives way like springs and dampers about ~/reference.
+    """Torques that make the joints behave like springs and dampers around ~/reference.
 
-    tau = M a_d + C v_d + g + K (q_d - q) + D (v_d - v), so that M ë + (C + D) ė + K e is what pushes
-    from outside, and the arm is passive (Paden and Panja, Globally Asymptotically Stable PD+
+    tau = M a_d + C v_d + g + K (q_d - q) + D (v_d - v), so that M ë + (C + D) ė + K e equals the
+    external torques, and the arm is passive (Paden and Panja, Globally Asymptotically Stable PD+
     Controller, Int. J. Control 47, 1988).
-    stiffness: K [N·m/rad, N/m].  D: `damping` [N·m·s/rad, N·s/m], and beside it what gives every mode
-    of M and K the `damping_ratio`.
+    stiffness: K [N·m/rad, N/m].  D: `damping` [N·m·s/rad, N·s/m], plus the damping that gives every
+    mode of M and K the `damping_ratio`.
     """
-    # C is linear in each of two velocities and symmetric in them: C(v) v_d is a difference of squares.
+    # C v is quadratic in velocity, so the symmetric product C(v) v_d is a difference of two
+    # squares.
     bias = robot.rnea(q, 0.5 * (v + v_desired), a_desired, f_ext=f_ext, gravity=gravity)
     bias = bias - robot.rnea(q, 0.5 * (v - v_desired), 0.0 * v, gravity=(0.0, 0.0, 0.0))
     D = damping_by_ratio(robot.crba(q), np.diag(stiffness), damping_ratio)
@@ -45,11 +46,11 @@ def joint_impedance(
 
 
 largest_joint_impedance = {"stiffness": 1e5, "damping": 1e4, "damping_ratio": 10.0}
-"""Numbers beyond these are mistakes: ten times what the stiffest joints of arms are given."""
+"""Numbers above these are mistakes: ten times those of the stiffest arm joints."""
 
 
 def check_joint_impedance(inputs: Mapping[str, np.ndarray]) -> None:
-    """ValueError for a spring or damper that would drive the arm."""
+    """Raise a ValueError for a spring or damper that would drive the arm."""
     for name in ("stiffness", "damping", "damping_ratio"):
         if (inputs[name] < 0.0).any():
             raise ValueError(f"{name} must be at least 0, got {inputs[name].min():g}")

@@ -1,4 +1,4 @@
-"""Damping that a stiffness and an inertia ask for, whatever the axes that they are written in."""
+"""Damping for a stiffness and an inertia, independent of the axes in which they are written."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ import numpy as np
 import warpdyn as wd
 
 ROUNDS = 20
-"""Most rounds of the mean; what is to become zero is then a millionth of where it began."""
+"""Largest number of rounds of the mean; an eigenvalue that tends to zero is then a millionth of its
+first value."""
 CLOSE = 1e-10
-"""Rounds end where the mean is known to this share: it lies between the two means. Seven are enough for
-panda's joints."""
+"""Relative accuracy at which the rounds end; the mean lies between the two means. Seven rounds are
+enough for panda's joints."""
 
 
 def damping_by_ratio(inertia: Any, stiffness: Any, ratio: Any) -> Any:
-    """Damping with which each mode of inertia and stiffness has the same damping ratio.
+    """Damping that gives each mode of inertia and stiffness the same damping ratio.
 
-    inertia: (n, n), positive definite; stiffness: (n, n), positive semidefinite; ratio: one number, 1
-    is critical. Returns (n, n), symmetric and positive semidefinite.
-    The double diagonalisation of Albu-Schäffer, Ott, Frese, Hirzinger, Cartesian Impedance Control of
-    Redundant Robots, ICRA (2003), II.B: with inertia = Q Qᵀ and stiffness = Q K0 Qᵀ it is
+    inertia: (n, n), positive definite; stiffness: (n, n), positive semidefinite; ratio: one number,
+    1 is critical. Returns (n, n), symmetric and positive semidefinite.
+    The double diagonalisation of Albu-Schäffer, Ott, Frese, Hirzinger, Cartesian Impedance Control
+    of Redundant Robots, ICRA (2003), II.B: with inertia = Q Qᵀ and stiffness = Q K0 Qᵀ it is
     2 ratio Q √K0 Qᵀ. That is twice the ratio times the geometric mean of the two, which needs no
     eigenvectors.
     """
@@ -31,9 +32,9 @@ def damping_by_ratio(inertia: Any, stiffness: Any, ratio: Any) -> Any:
 def geometric_mean(A: Any, B: Any) -> Any:
     """A # B = A½ (A-½ B A-½)½ A½, the mean of two matrices that does not depend on the axes.
 
-    A: (n, n), positive definite; B: (n, n), positive semidefinite. The limit of their arithmetic and
-    harmonic means, each of the two before: Ando, Li, Mathias, Geometric Means, Linear Algebra and its
-    Applications 385 (2004), section 2.
+    A: (n, n), positive definite; B: (n, n), positive semidefinite. The limit of repeated arithmetic
+    and harmonic means, each of the previous two: Ando, Li, Mathias, Geometric Means, Linear Algebra
+    and its Applications 385 (2004), section 2.
     """
     n = A.shape[0]
     # In axes in which A has ones on its diagonal and B has them on average, few rounds are enough.

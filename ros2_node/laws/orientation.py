@@ -1,4 +1,4 @@
-"""From one orientation to another: the logarithm of rotations and its derivative."""
+"""Difference of two orientations: the logarithm of rotations and its derivative."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import warpdyn as wd
 
 
 def rotation_vector(robot: wd.Robot, R: Any) -> tuple[Any, Any]:
-    """The logarithm of a rotation matrix (3, 3), axis times angle [rad], at most half a turn; and the
-    half of the angle divided by its tangent, which `moment_of` needs.
+    """The logarithm of a rotation matrix (3, 3), axis times angle [rad], at most half a turn; and
+    half the angle divided by its tangent, which `moment_of` needs.
 
-    Solà, Deray, Atchuthan, A micro Lie theory for state estimation in robotics (2018), equation 133.
+    Solà, Deray, Atchuthan, A micro Lie theory for state estimation in robotics (2018), equation
+    133.
     """
     quaternion = robot.matrix_to_quaternion(R)
     imaginary, real = quaternion[:3], quaternion[3]
@@ -23,10 +24,11 @@ def rotation_vector(robot: wd.Robot, R: Any) -> tuple[Any, Any]:
 
 
 def moment_of(slope: Any, turn: Any, half_by_tangent: Any) -> Any:
-    """The moment [N·m] of a potential of the rotation vector `turn` whose slope by it is `slope`:
-    Jl⁻¹(turn) slope, with the left Jacobian of the group of rotations.
+    """The moment [N·m] of a potential of the rotation vector `turn`, whose gradient by it is
+    `slope`: Jl⁻¹(turn) slope, with the left Jacobian of the group of rotations.
 
-    Solà, Deray, Atchuthan (2018), equation 146. For the same stiffness about all axes it is `slope`.
+    Solà, Deray, Atchuthan (2018), equation 146. With the same stiffness about all axes, it equals
+    `slope`.
     """
     angle_squared = turn @ turn + 1e-30
     across = np.cross(turn, slope)

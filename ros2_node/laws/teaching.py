@@ -1,4 +1,4 @@
-"""An arm that is led by hand."""
+"""Teaching: an arm that is led by hand."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import warpdyn as wd
 Number = Annotated[np.ndarray, ()]
 
 FELT = 0.3
-"""The largest distance from ~/reference that the spring of `coupling` has [rad, m]."""
+"""Largest deflection of the spring of `coupling` from ~/reference [rad, m]."""
 
 
 @wd.kernel
@@ -28,15 +28,16 @@ def teaching(
     braking_time: Number = 0.05,  # type: ignore[assignment]
     coupling: Annotated[np.ndarray, ("nv",)] = 0.0,  # type: ignore[assignment]
 ) -> np.ndarray:
-    """Torques with which a hand leads the arm: they carry its weight, damp a little, and brake what is
+    """Torques for leading the arm by hand: they carry its weight, damp a little, and brake joints
     faster than `max_speed`.
 
-    damping [N·m·s/rad, N·s/m]; max_speed [rad/s, m/s].  braking_time [s]: beyond that speed each joint
-    is braked as if its speed were to halve in about so long; by 1 / (M⁻¹)_kk, the inertia of a joint
-    whose others are free, so that n joints are stable in cycles shorter than 2 / n of it.
-    coupling [N·m/rad, N/m]: a spring to ~/reference, by which a hand feels another arm that it leads;
-    no harder than at FELT.
-    The node adds the compensation of friction (`friction.scale`), as for every law.
+    damping [N·m·s/rad, N·s/m]; max_speed [rad/s, m/s].  braking_time [s]: above that speed each
+    joint is braked so that its speed halves in about this time. The braking uses 1 / (M⁻¹)_kk, the
+    inertia of a joint with all other joints free, so that n joints are stable with cycles shorter
+    than 2 / n of this time.
+    coupling [N·m/rad, N/m]: a spring to ~/reference, through which a hand feels another arm that it
+    leads; its force does not grow beyond FELT.
+    The node adds friction compensation (`friction.scale`), as for every law.
     """
     alone = 1.0 / np.diag(wd.solve_symmetric(robot.crba(q), np.eye(robot.nv)))
     beyond = v - np.clip(v, -max_speed, max_speed)
@@ -46,11 +47,12 @@ def teaching(
 
 
 largest_teaching = {"damping": 1e4, "max_speed": 100.0, "braking_time": 10.0, "coupling": 1e5}
-"""Numbers beyond these are mistakes."""
+"""Numbers above these are mistakes."""
 
 
 def check_teaching(inputs: Mapping[str, np.ndarray]) -> None:
-    """ValueError for damping that would drive the arm, or no speed or time to brake at."""
+    """Raise a ValueError for damping that would drive the arm, or for an invalid speed or braking
+    time."""
     for name in ("damping", "max_speed", "coupling"):
         if (inputs[name] < 0.0).any():
             raise ValueError(f"{name} must be at least 0, got {inputs[name].min():g}")

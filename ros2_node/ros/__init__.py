@@ -1,1 +1,1 @@
-"""Topics, messages, parameters and diagnostics of ROS 2, and how they are wired to the node."""
+"""ROS 2 topics, messages, parameters and diagnostics, and their connection to the node."""

@@ -1,4 +1,4 @@
-"""~/batch/state and ~/batch/torques: many robots in one message."""
+"""The topics ~/batch/state and ~/batch/torques: many robots in one message."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .messages import labelled, numbers
 from .topics import RELIABLE, overridable
 
 IDLE = 10.0
-"""Time without a state after which the memory of many robots is given back [s]."""
+"""Time without a state after which the memory for many robots is released [s]."""
 
 
 class BatchTopics:
-    """Answers each flat state with its torques; what is rejected is counted with the first
+    """Answers to flat states with their torques; rejected messages are counted with the first
     robot's."""
 
     def __init__(self, node: Node, counts: Counter[str]) -> None:
@@ -30,7 +30,7 @@ class BatchTopics:
         self._answered = -np.inf
 
     def answer(self, fleet: Fleet, message: Float64MultiArray) -> bool:
-        """Publish the torques of a state; False when it was rejected."""
+        """Publish the torques for a state; False if it was rejected."""
         started = time.perf_counter()
         batch, dims = fleet.batch, [d.size for d in message.layout.dim]
         try:
@@ -44,7 +44,7 @@ class BatchTopics:
         torque = batch.compute(state)
         if batch.bad_robots != bad:
             self._counts["batch_bad_robot"] += batch.bad_robots - bad
-        # The labels are written anew only when the number of robots has changed.
+        # The labels are written only if the number of robots has changed.
         if [d.size for d in self._message.layout.dim] != list(torque.shape):
             self._message = labelled(torque, ("robot", "dof"))
         else:
@@ -55,7 +55,8 @@ class BatchTopics:
         return True
 
     def rest(self, fleet: Fleet, steady: float) -> bool:
-        """Give back the memory of many robots when no state has come for a while; whether it was."""
+        """Release the memory for many robots if no state has arrived for a while; True if it was
+        released."""
         if steady - self._answered < IDLE or not fleet.batch.release():
             return False
         self._message = Float64MultiArray()

@@ -1,4 +1,4 @@
-"""The message of ~/commands: what an effort controller subscribes to."""
+"""The message of ~/commands, for an effort controller."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 from std_msgs.msg import Float64MultiArray
 
 EFFORT = "effort"
-"""The interface that a JointCommand is for."""
+"""The interface of a JointCommand."""
 
 
 def command_kind(command_type: str) -> type:
-    """The message's class, by parameter `command_type`; ValueError where it is not installed."""
+    """The message's class, from parameter `command_type`; ValueError if it is not installed."""
     if command_type == "float64_multi_array":
         return Float64MultiArray  # type: ignore[no-any-return]
     try:

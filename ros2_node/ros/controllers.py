@@ -1,4 +1,4 @@
-"""The controllers that the commands go to, asked for their joints; the node goes on meanwhile."""
+"""Requests to the controllers for their joints, while the node continues."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..control.controller_joints import Verdict, compare, unknown
 from .topics import RobotNames
 
 PATIENCE = 1.0
-"""How long a controller may take to be found and to answer [s]."""
+"""Longest time for a controller to be found and to answer [s]."""
 
 
 @dataclass(eq=False)
@@ -30,11 +30,11 @@ class _Question:
 
 
 class Controllers:
-    """One for each robot, by parameter `command_controller`; none where that is empty."""
+    """The controllers of all robots, from parameter `command_controller`; none if it is empty."""
 
     def __init__(self, node: Node, controller: str, robots: Sequence[RobotNames]) -> None:
         self._names = [robot.outer + controller for robot in robots] if controller else []
-        group = ReentrantCallbackGroup()  # its answers come while a service waits for them
+        group = ReentrantCallbackGroup()  # answers arrive while a service waits for them
         self._clients: list[Any] = [
             node.create_client(GetParameters, f"{name}/get_parameters", callback_group=group)
             for name in self._names
@@ -45,7 +45,7 @@ class Controllers:
         return bool(self._clients)
 
     def ask(self, robot: int, joints: Sequence[str], steady: float) -> Future[Verdict]:
-        """A future with the `Verdict` on one robot's controller; `watch` makes it true within
+        """A future with the `Verdict` on one robot's controller; `watch` completes it within
         PATIENCE."""
         name, client = self._names[robot], self._clients[robot]
         verdict: Future[Verdict] = Future()
@@ -54,7 +54,7 @@ class Controllers:
         return verdict
 
     def watch(self, steady: float) -> None:
-        """Send and answer what can be; call it often."""
+        """Send and answer pending requests; call it often."""
         still = []
         for question in self._open:
             said = self._answer(question, steady)

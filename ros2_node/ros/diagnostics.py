@@ -1,4 +1,4 @@
-"""/diagnostics: once a period, and at once when a level changes."""
+"""The topic /diagnostics: one message per period, and one at once when a level changes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Diagnostics:
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", MANY)
 
     def remark(self, subject: str, text: str, robot: int | None = None) -> None:
-        """A standing warning on one robot, or on every one; an empty text takes it back."""
+        """Set a standing warning on one robot, or on all; an empty text removes it."""
         for reporter in self.reporters if robot is None else [self.reporters[robot]]:
             reporter.remarks.pop(subject, None)
             if text:
@@ -42,13 +42,13 @@ class Diagnostics:
         self.reporters[robot].lines.update(lines)
 
     def build(self, building: bool, steady: float) -> None:
-        """Whether a model is being built; call it often."""
+        """Record if a model is being built; call it often."""
         if building and not self._building:
             self._building_since = steady
         self._building = building
 
     def changed(self, fleet: Fleet | None, settings: Settings, steady: float) -> bool:
-        """Whether a level is another than the one published."""
+        """True if a level differs from the published one."""
         now, period = self._clock.now, settings.diagnostics_period
         robots = fleet.robots if fleet else [None] * len(self.reporters)
         pairs = zip(self.reporters, robots, strict=True)
@@ -64,6 +64,7 @@ class Diagnostics:
             robot = fleet.robots[i] if fleet else None
             level, text = reporter.level(robot, now, steady, settings.diagnostics_period)
             self._levels[i] = level
+            # A paused clock and a model under construction explain values that do not change.
             if self._clock.paused:
                 text += "; the simulation is paused: nothing ages"
             if self._building:

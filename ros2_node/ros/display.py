@@ -1,5 +1,5 @@
-"""What is published for people and planners at publish_frequency: the outputs of the table, of
-fresh robots."""
+"""Outputs for people and planners, published at publish_frequency: those of the table, for fresh
+robots."""
 
 from __future__ import annotations
 
@@ -49,13 +49,14 @@ class Display:
         self.batch_is_new = False
 
     def describe(self, model: Model, stamp: Time) -> None:
-        """A new model: its names, and what else is latched."""
+        """Publish the names of a new model, and other latched outputs."""
         for _, publishers in self._open:
             publishers.describe(model, stamp)
         self._joint_names.publish(String(data="\n".join(model.joint_names)))
 
     def show(self, fleet: Fleet, stamps: Sequence[Time], now: float) -> None:
-        """Publish what is fresh: the robots' states, and a batch that was not shown yet."""
+        """Publish fresh outputs: those of the robots' states, and of a batch that was not shown
+        yet."""
         timeout = fleet.settings.state_timeout
         fresh = [i for i, robot in enumerate(fleet.robots) if robot.age(now) <= timeout]
         if fresh:

@@ -1,4 +1,4 @@
-"""What a robot feels, as topics and services: external torques and wrench, payload, gravity."""
+"""Topics and services for measured efforts: external torques and wrench, payload, gravity."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ NOT_FELT = "start the node with effort_source: message"
 
 class EffortTopics:
     """~/external_torques, ~/external_wrench_estimate, ~/identify_payload and ~/diagnose_gravity of
-    each robot. Without `effort_source` the services say what is missing, and there are no topics.
+    each robot. Without `effort_source` the services report what is missing, and there are no
+    topics.
 
-    robots: those that run, none before there is a model.
+    robots: function that returns the running robots, none before there is a model.
     """
 
     def __init__(
@@ -55,7 +56,8 @@ class EffortTopics:
                 self._wrenches.append(node.create_publisher(WrenchStamped, topic, RELIABLE))
 
     def send(self, i: int, robot: Robot, stamp: Any) -> None:
-        """Publish what the robot felt at its last state, to whoever listens."""
+        """Publish the robot's external torques and wrench at its last state, if there are
+        subscribers."""
         touch = robot.touch
         if touch is None or not touch.valid:
             return
@@ -90,6 +92,6 @@ class EffortTopics:
         return (False, NOT_FELT) if touch is None else self._said(touch.diagnose())
 
     def _said(self, answer: tuple[bool, str]) -> tuple[bool, str]:
-        """The answer, in the log too: it is of more than one line."""
+        """Log the answer too, because it has several lines, and return it."""
         self._log.info(answer[1])
         return answer

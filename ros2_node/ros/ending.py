@@ -1,4 +1,4 @@
-"""The end of the node: the signals that ask for it, and the last commands."""
+"""The end of the node: the signals that request it, and the last commands."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from ..control.torque_output import STOP_PERIOD
 from .topics import TorqueTopics
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-"""Signals that ask the node to end: SIGHUP is a closed terminal or a dropped ssh, SIGQUIT Ctrl-\\."""
+"""Signals that ask the node to end: SIGHUP for a closed terminal or a dropped ssh, SIGQUIT for
+Ctrl-\\."""
 ACKNOWLEDGE = Duration(nanoseconds=200_000_000)
-"""How long the last commands may take to be acknowledged."""
+"""Longest time for the acknowledgement of the last commands."""
 
 
 def told_to_end() -> Callable[[], bool]:
-    """Catch the signals of ENDING from now on, and say whether one has come. SIGHUP stays ignored
-    where it was, as nohup wants it."""
+    """Catch the signals of ENDING from now on; returns a function that is True once one has
+    arrived. SIGHUP stays ignored if it was, as nohup requires."""
     received: list[int] = []
     for number in ENDING:
         if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
@@ -30,8 +31,8 @@ def told_to_end() -> Callable[[], bool]:
 
 
 def stop_robots(fleet: Fleet, topics: Sequence[TorqueTopics], log: RcutilsLogger) -> None:
-    """The stop sequence of every enabled robot, acknowledged, before the context goes. What keeps
-    one robot's commands from being sent does not keep the others'."""
+    """Run the stop sequence of every enabled robot, acknowledged, before the context ends. An error
+    for one robot does not prevent the commands of the others."""
     fleet.stop(time.monotonic())
     pairs = [(r, t) for r, t in zip(fleet.robots, topics, strict=True) if r.output.stopping]
     unsent: dict[TorqueTopics, str] = {}
@@ -41,7 +42,7 @@ def stop_robots(fleet: Fleet, topics: Sequence[TorqueTopics], log: RcutilsLogger
             try:
                 if command is not None:
                     sender.send_command(command)
-            except Exception as error:  # a publisher that is gone, a context that is shut down
+            except Exception as error:  # a publisher that is gone, or a context that is shut down
                 unsent[sender] = str(error)
         time.sleep(STOP_PERIOD)
     for _, sender in pairs:

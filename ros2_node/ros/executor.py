@@ -1,5 +1,5 @@
-"""The loop that handles events: with several robots, one launch serves all states that have come
-in."""
+"""The loop that handles events: with several robots, one launch serves all states that have
+arrived."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ class Collecting(Protocol):
     """A node whose states wait until no event is left."""
 
     handled: int
-    """How many states have come in."""
+    """Number of received states."""
     exit_code: int | None
-    """Set when the node cannot go on."""
+    """Set when the node cannot continue."""
 
     @property
     def pending(self) -> bool:
-        """Whether states wait for a launch."""
+        """True if states wait for a launch."""
 
     def flush(self) -> None:
-        """Compute for all states that wait."""
+        """Compute for all waiting states."""
 
 
 def make_executor(node: Node, kind: str) -> Executor:
-    """The executor of parameter `executor`; single where this rclpy has no other."""
+    """The executor of parameter `executor`; a single-threaded one if this rclpy has no other."""
     executor: Executor | None = None
     if kind == "events":
         try:
@@ -45,10 +45,10 @@ def make_executor(node: Node, kind: str) -> Executor:
 
 
 def spin(node: Collecting, executor: Executor, stopped: Callable[[], bool]) -> None:
-    """Handle events until told to stop."""
+    """Handle events until the node is to stop."""
     while rclpy.ok() and not stopped() and node.exit_code is None:
         before, pending = node.handled, node.pending
-        # While states wait, look for another event without waiting; when none came, compute.
+        # While states wait, check for another event without waiting; if none arrived, compute.
         executor.spin_once(timeout_sec=0.0 if pending else 0.2)
         if pending and node.handled == before:
             node.flush()

@@ -1,4 +1,4 @@
-"""The services that open and close the way to the controllers: ~/enable, ~/reset, ~/reload."""
+"""The services that enable and disable commands to the controllers: ~/enable, ~/reset, ~/reload."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from .wiring import Wiring
 
 
 class Gate:
-    """Answers for one robot, or for all. With `command_controller`, ~/enable asks the controllers
-    first, and so does a start by itself.
+    """Services for one robot, or for all. With `command_controller`, ~/enable and automatic starts
+    ask the controllers first.
 
-    now: the watchdog's time at a reading of the steady clock [s]. look: counts the publishers of
-    states and commands, before anything is enabled.
+    now: function for the watchdog's time at a reading of the steady clock [s]. look: counts the
+    publishers of states and commands, before anything is enabled.
     """
 
     def __init__(
@@ -42,9 +42,9 @@ class Gate:
         self._wiring, self._log = wiring, node.get_logger()
         self._controllers = Controllers(node, settings.command_controller, names)
         self._asked: dict[int, Future[Verdict]] = {}
-        """What the controllers of robots say that are to start by themselves."""
+        """Pending answers of the controllers of robots that start automatically."""
         self._closings = [0] * len(names)
-        """How often each robot's gate was asked to close."""
+        """Number of requests to close each robot's gate."""
         enable = self.enable_in_order if settings.command_controller else self.enable
         for i, (outer, private) in enumerate(names):
             if outer:
@@ -56,16 +56,16 @@ class Gate:
         wiring.serve(Trigger, "~/reload", self.reload, everyone)
 
     def start(self) -> None:
-        """With `start_enabled`, let the robots start by themselves once more."""
+        """Let the robots start automatically once more, if `start_enabled` is set."""
         for robot in self._supervisor.robots:
             robot.start()
 
     def watch(self, steady: float) -> None:
-        """Ask controllers, take their answers, start robots; call it often."""
+        """Ask controllers, read their answers, start robots; call it often."""
         self._controllers.watch(steady)
         for i, robot in enumerate(self._supervisor.robots if self._controllers else ()):
             verdict = self._asked.get(i)
-            if not robot.starting:  # closed meanwhile, or another model's
+            if not robot.starting:  # closed meanwhile, or a robot of another model
                 self._asked.pop(i, None)
             elif verdict is None:
                 if robot.phase(self._supervisor.clock.now) is Phase.READY:
@@ -80,11 +80,11 @@ class Gate:
             self._supervisor.robots[i].starting = False
             return
         good, text = self._supervisor.enable([i], True, self._now(steady), steady)
-        if good:  # else it is asked again, as where its state has just become stale
+        if good:  # otherwise it asks again, for example if its state has just become stale
             self._log.info("; ".join(filter(None, [f"started: {text}", verdict.remark])))
 
     def enable(self, robots: list[int], request: SetBool.Request) -> Answer:
-        """~/enable; the answer says where nobody listens."""
+        """Service ~/enable; the answer reports topics without subscribers."""
         if not request.data:
             for i in robots:
                 self._closings[i] += 1
@@ -97,7 +97,7 @@ class Gate:
         return good, text
 
     async def enable_in_order(self, robots: list[int], request: SetBool.Request) -> Answer:
-        """~/enable, once the controllers have said in which order they take the joints."""
+        """Service ~/enable, after the controllers have reported the order of their joints."""
         verdicts: list[Verdict] = []
         asked_of, closings = list(self._supervisor.robots), [self._closings[i] for i in robots]
         if request.data and self._supervisor.robots:
@@ -116,10 +116,10 @@ class Gate:
         return good, "; ".join([text, *(each.remark for each in verdicts if each.remark and good)])
 
     def reset(self, robots: list[int], request: Trigger.Request) -> Answer:
-        """~/reset."""
+        """Service ~/reset."""
         self._wiring.forget_mismatches()
         return self._supervisor.reset(robots)
 
     def reload(self, robots: list[int], request: Trigger.Request) -> Answer:
-        """~/reload."""
+        """Service ~/reload."""
         return self._supervisor.reload()

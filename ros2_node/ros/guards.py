@@ -1,4 +1,4 @@
-"""Callbacks that rclpy may call: an exception in one stops the robots instead of the process."""
+"""Guards of callbacks: an exception in one stops the robots instead of the process."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 
 class Guards:
-    """Wraps callbacks; `fail` gets the text of what went wrong, and the number of the robot
-    whose callback it was, or None."""
+    """Wrappers for callbacks; `fail` gets the error's text, and the number of the callback's robot,
+    or None."""
 
     def __init__(self, fail: Callable[[str, int | None], None]) -> None:
         self._fail = fail
@@ -16,7 +16,8 @@ class Guards:
     def callback(
         self, function: Callable, *first: Any, robot: int | None = None
     ) -> Callable[..., None]:
-        """The function with its first arguments set; `robot` is the one that it serves alone."""
+        """The function with its first arguments set; `robot` is the only robot that it serves, if
+        any."""
         fail = self._fail
 
         def guarded(*rest: Any) -> None:
@@ -45,7 +46,7 @@ class Guards:
     def slow_service(
         self, function: Callable[[list[int], Any], Awaitable[tuple[bool, str]]], robots: list[int]
     ) -> Any:
-        """As `service`, of a function that waits for others; callbacks go on meanwhile."""
+        """A `service` whose function waits for other nodes; callbacks continue meanwhile."""
 
         async def guarded(request: Any, response: Any) -> Any:
             try:
@@ -60,8 +61,8 @@ class Guards:
     def parameters(
         self, change: Callable[[list[Any]], None], result: type
     ) -> Callable[[list[Any]], Any]:
-        """The callback of changed parameters: a ValueError is a refusal, another exception a
-        fault as well."""
+        """The callback of changed parameters: a ValueError rejects them, any other exception is
+        also a fault."""
 
         def guarded(changed: list[Any]) -> Any:
             try:

@@ -1,5 +1,5 @@
-"""Launch arguments, which are texts, as values of the node's parameters. Needs neither `launch` nor
-rclpy."""
+"""Launch arguments, which are texts, as values of the node's parameters. This needs neither
+`launch` nor rclpy."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from typing import Any
 from ..control.settings import BY_NAME, Parameter, check
 
 SIM_TIME = Parameter(False, "Take the time from /clock.", name="use_sim_time")
-"""rclpy's parameter, which launch files offer beside ours."""
+"""rclpy's own parameter, which launch files offer in addition to ours."""
 
 TRUTH = ("true", "false", "True", "False")
-"""Values of an argument that is true or false."""
+"""Values of a Boolean argument."""
 
 
 def parameters_given(texts: Mapping[str, str]) -> dict[str, Any]:
-    """Values of the parameters whose argument is not empty; the others are the parameter file's.
+    """Values of the parameters whose argument is not empty; all others come from the parameter
+    file.
 
     texts: an argument by the name of its parameter. Lists are written as in YAML, "[1.0, 0.5]" or
     "[joint1, joint2]", or without the brackets. ValueError names what is wrong.
@@ -27,14 +28,14 @@ def parameters_given(texts: Mapping[str, str]) -> dict[str, Any]:
         if text.strip():
             parameter = SIM_TIME if name == SIM_TIME.name else BY_NAME[name]
             value = check(parameter, _read(parameter, text.strip()))
-            # launch knows no empty list; the node reads [""] as one
+            # launch has no empty list; the node reads [""] as one
             given[name] = (list(value) or [""]) if isinstance(value, tuple) else value
     return given
 
 
 def choices(name: str) -> tuple[str, ...]:
-    """Texts that the argument of a parameter may be, "" among them for the file's value; none where any
-    text may be right."""
+    """Allowed texts for the argument of a parameter, including "" for the file's value; empty if
+    any text may be valid."""
     parameter = SIM_TIME if name == SIM_TIME.name else BY_NAME[name]
     if isinstance(parameter.default, bool):
         return ("", *TRUTH)
@@ -42,14 +43,15 @@ def choices(name: str) -> tuple[str, ...]:
 
 
 def parameter_file(path: str) -> str:
-    """The path of a parameter file; ValueError where there is none, of which launch only warns."""
+    """The path of a parameter file; ValueError if it does not exist, for which launch only
+    warns."""
     if not Path(path).is_file():
         raise ValueError(f"params_file {path!r} is not a file")
     return path
 
 
 def _read(parameter: Parameter, text: str) -> Any:
-    """The value that a text spells, as far as its parameter's type goes; else the text itself."""
+    """The value of a text, as its parameter's type reads it; otherwise the text itself."""
     default = parameter.default
     if isinstance(default, bool):
         return {"true": True, "false": False}.get(text.lower(), text)

@@ -1,6 +1,7 @@
-"""What our launch files share: arguments, what becomes of them, and RViz where there is one.
+"""Common parts of our launch files: arguments, parameters made from them, and RViz if it is
+installed.
 
-For launch files alone: `launch` and `launch_ros` come with a ROS installation.
+Only for launch files: `launch` and `launch_ros` come with a ROS installation.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from .launch_arguments import TRUTH, choices, parameter_file, parameters_given
 
 
 def declared(arguments: Iterable[tuple[Any, ...]]) -> list[DeclareLaunchArgument]:
-    """A launch argument for each (name, default, description), or (..., choices) where the values are a
-    fixed set: launch then refuses any other, and shows them."""
+    """A launch argument for each (name, default, description), or (..., choices) for a fixed set of
+    values; launch then rejects other values, and lists the set."""
     return [
         DeclareLaunchArgument(
             name, default_value=default, description=text, choices=list(*allowed) or None
@@ -33,8 +34,8 @@ def declared(arguments: Iterable[tuple[Any, ...]]) -> list[DeclareLaunchArgument
 
 
 def needed(package: str, purpose: str) -> OpaqueFunction:
-    """First of a launch description: ends the launch with a sentence where a Python package is missing
-    that no key of rosdep, or none of every platform, stands for."""
+    """First action of a launch description: it ends the launch with a message if a Python package
+    is missing for which rosdep has no key, or none for every platform."""
 
     def check(context: Any) -> None:
         if find_spec(package) is None:
@@ -47,8 +48,7 @@ def needed(package: str, purpose: str) -> OpaqueFunction:
 
 
 def required(executable: str, **options: Any) -> Node:
-    """A node of this package without which nothing else of the launch file makes sense: all ends with
-    it."""
+    """A node of this package that the launch file needs; the launch ends with it."""
     return Node(
         package="warpdyn",
         executable=executable,
@@ -69,8 +69,8 @@ def packaged(*path: str) -> PathJoinSubstitution:
 
 
 def over_a_file(config: str, parameters: Iterable[tuple[str, str]]) -> list[tuple[Any, ...]]:
-    """Arguments `params_file`, by default this one of config/, and one for each (parameter,
-    description), which wins over it where it is given."""
+    """Arguments `params_file`, by default this file of config/, and one for each (parameter,
+    description), which takes precedence over the file if it is set."""
     return [
         ("params_file", packaged("config", config), "YAML file with parameters of the node", ()),
         *(
@@ -83,7 +83,7 @@ def over_a_file(config: str, parameters: Iterable[tuple[str, str]]) -> list[tupl
 def file_and_given(
     context: Any, parameters: Iterable[tuple[str, str]]
 ) -> tuple[str, dict[str, Any]]:
-    """What the arguments of `over_a_file` come to: the path, and the parameters that are given."""
+    """Values of the arguments of `over_a_file`: the path, and the parameters that are set."""
     file = parameter_file(LaunchConfiguration("params_file").perform(context))
     texts = {name: LaunchConfiguration(name).perform(context) for name, _ in parameters}
     return file, parameters_given(texts)
@@ -97,8 +97,8 @@ def rviz_argument() -> tuple[str, str, str, tuple[str, ...]]:
 
 
 def rviz(*arguments: str) -> OpaqueFunction:
-    """RViz with the package's picture and these command line arguments, if the argument `rviz` is
-    true; where it is not installed, a line that says so."""
+    """RViz with the package's configuration and these command line arguments, if the argument
+    `rviz` is true; if it is not installed, a message."""
 
     def start(context: Any) -> list[Any]:
         try:

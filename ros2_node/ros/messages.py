@@ -1,4 +1,4 @@
-"""Arrays and poses as messages, and the other way round."""
+"""Conversion of arrays and poses to messages, and back."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
 
 def labelled(data: np.ndarray, labels: Sequence[str]) -> Float64MultiArray:
-    """An array with its dimensions named, row-major."""
+    """An array as a message with named dimensions, row-major."""
     message = Float64MultiArray()
     sizes = data.shape
     strides = [int(np.prod(sizes[i:])) for i in range(len(sizes))]
@@ -27,24 +27,25 @@ def labelled(data: np.ndarray, labels: Sequence[str]) -> Float64MultiArray:
 
 
 def numbers(x: np.ndarray) -> array:
-    """What a message's field takes quickest; an ndarray would be copied number by number."""
+    """Numbers in the fastest form for a message's field; an ndarray would be copied number by
+    number."""
     return array("d", x.tobytes())
 
 
 def time_message(stamp: Any) -> Time:
-    """Seconds and nanoseconds, however they were read, as a message."""
+    """Seconds and nanoseconds, from any kind of stamp, as a message."""
     return Time(sec=stamp.sec, nanosec=stamp.nanosec)
 
 
 def fill_pose(message: Pose, pose: Sequence[float]) -> None:
-    """`pose`: position and quaternion xyzw."""
+    """Fill a message from `pose`: position and quaternion xyzw."""
     position, orientation = message.position, message.orientation
     position.x, position.y, position.z = pose[:3]
     orientation.x, orientation.y, orientation.z, orientation.w = pose[3:]
 
 
 def transform(parent: str, child: str, pose: Sequence[float], stamp: Time) -> TransformStamped:
-    """`pose`: position and quaternion xyzw of the child in the parent."""
+    """A transform from `pose`: position and quaternion xyzw of the child in the parent."""
     message = TransformStamped()
     message.header.stamp, message.header.frame_id, message.child_frame_id = stamp, parent, child
     move, turn = message.transform.translation, message.transform.rotation
@@ -54,8 +55,7 @@ def transform(parent: str, child: str, pose: Sequence[float], stamp: Time) -> Tr
 
 
 def topic_word(name: str) -> str:
-    """A link's name as part of a topic's: letters, digits, underscores, not beginning with a
-    digit."""
+    """A link's name as part of a topic: letters, digits, underscores, not starting with a digit."""
     word = re.sub(r"[^A-Za-z0-9_]", "_", name)
     return "_" + word if word[:1].isdigit() else word
 

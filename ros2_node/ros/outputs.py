@@ -1,5 +1,4 @@
-"""What the node shows of its robots besides torques: a record for each output, and all of it in
-one table."""
+"""Outputs of the node in addition to torques: a record for each output, all in one table."""
 
 from __future__ import annotations
 
@@ -25,29 +24,30 @@ Compute = Callable[[FleetDynamics, Settings], np.ndarray]
 
 @dataclass(frozen=True)
 class OutputTopic:
-    """One output at `publish_frequency`: all that the node knows of it, but for the parameter
-    that asks for it."""
+    """One output at `publish_frequency`, with all data except the value of the parameter that
+    requests it."""
 
     name: str
-    """Below the node's name; with <link>, a topic for each link; "/..." is one for all robots."""
+    """Topic below the node's name; with <link>, a topic for each link; "/..." is one for all
+    robots."""
     parameter: str
-    """Field of `Settings` that asks for it: true, or the names of links."""
+    """Field of `Settings` that requests it: true, or the names of links."""
     compute: Compute | None
-    """Values of all robots, (R, ...). It runs once when a model is built, so that its kernel is
-    warm. Outputs with the same function share one run. None: there is nothing to publish but at
-    a new model."""
+    """Function for the values of all robots, (R, ...). It runs once when a model is built, so that
+    its kernel is compiled. Outputs with the same function share one run. None: there is nothing to
+    publish except for a new model."""
     publish: Callable[[Node, Sequence[RobotNames], Topics, Settings], Publishers]
-    """Opens the topics."""
+    """Function that opens the topics."""
     batch: Callable[[FlatBatch], np.ndarray] | None = None
-    """Values of the robots of a flat batch, for ~/batch/<name>."""
+    """Function for the values of the robots in a flat batch, for ~/batch/<name>."""
     batch_labels: Sequence[str] = ()
     latched: bool = False
-    """Part of it is said once for each model, even when `publish_frequency` is zero."""
+    """True if part of it is published once for each model, even if `publish_frequency` is zero."""
     needs: str = ""
-    """Package of its messages, where the node goes on without it."""
+    """Package of its messages, if the node can run without it."""
 
     def wanted(self, settings: Settings) -> bool:
-        """Whether the parameters ask for it."""
+        """True if the parameters request it."""
         return bool(getattr(settings, self.parameter))
 
     def links(self, settings: Settings) -> Sequence[str]:
@@ -56,7 +56,7 @@ class OutputTopic:
         return value if isinstance(value, tuple) else ()
 
     def topics(self, private: str, settings: Settings) -> list[str]:
-        """Names of the topics of the robot whose names begin with `private`."""
+        """Names of the topics of the robot whose names start with `private`."""
         if "<link>" not in self.name:
             return [private + self.name]
         words = [topic_word(link) for link in self.links(settings)]
@@ -121,14 +121,14 @@ OUTPUTS = (
 
 
 class WantedOutputs:
-    """Those that the parameters ask for, as far as the building of a model has to know them."""
+    """The outputs that the parameters request, with checks for the building of a model."""
 
     def __init__(self, settings: Settings, outputs: Sequence[OutputTopic] = OUTPUTS) -> None:
         self._settings = settings
         self.outputs = [output for output in outputs if output.wanted(settings)]
 
     def check(self, model: Model) -> None:
-        """ValueError when the model lacks a link that is to be shown."""
+        """Raise a ValueError if the model lacks a requested link."""
         for output in self.outputs:
             for link in output.links(self._settings):
                 if link not in model.link_names:

@@ -1,4 +1,4 @@
-"""The table of parameters, declared to rclpy."""
+"""Declaration of the parameters' table to rclpy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..control.settings import BY_NAME, LAW_INPUTS, PARAMETERS, Settings
 
 
 def declare(node: Node) -> Settings:
-    """Declare all parameters and return their values at start; ValueError for a bad one."""
+    """Declare all parameters and return their values at start; ValueError for an invalid one."""
     values = {}
     for parameter in PARAMETERS:
         try:
@@ -34,13 +34,13 @@ def declare(node: Node) -> Settings:
         values |= _law_inputs(node, loaded(values["law"]))
     settings = Settings.of(values)
     if settings.policy:
-        loaded_policy(settings.policy, settings.policy_task)  # or the reason, before anything runs
+        loaded_policy(settings.policy, settings.policy_task)  # raises before anything runs
     return settings
 
 
 def _law_inputs(node: Node, law: OwnKernel) -> dict[str, Any]:
-    """Declare the inputs of a law and return those that have a value; ValueError for one that it
-    lacks."""
+    """Declare the inputs of a law and return those that have a value; ValueError for an unknown
+    input."""
     values, known = {}, [LAW_INPUTS + name for name in inputs_of(law)]
     for name in node._parameter_overrides:
         if name.startswith(LAW_INPUTS) and name not in known:
@@ -58,8 +58,7 @@ def _law_inputs(node: Node, law: OwnKernel) -> dict[str, Any]:
 
 
 def ours(parameters: list[RosParameter]) -> dict[str, Any]:
-    """Values by name of those parameters that are in the table; use_sim_time and QoS overrides
-    are not."""
+    """Values by name of the parameters in the table; without use_sim_time and QoS overrides."""
     return {
         p.name: _value(p) for p in parameters if p.name in BY_NAME or p.name.startswith(LAW_INPUTS)
     }
@@ -95,7 +94,7 @@ def _descriptor(parameter: Parameter) -> ParameterDescriptor:
         description=parameter.description,
         additional_constraints="; ".join(constraints),
         read_only=parameter.fixed,
-        dynamic_typing=True,  # an integer where a number is meant must not end the node
+        dynamic_typing=True,  # an integer instead of a float must not end the node
         floating_point_range=[FloatingPointRange(from_value=parameter.low, to_value=parameter.high)]
         if bounded
         else [],

@@ -1,4 +1,4 @@
-"""The topics that a policy listens to: where its robot's base is, and where it is to go."""
+"""Topics for a policy: the pose of its robot's base, and the commanded speeds."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .wiring import Wiring
 
 
 class PolicyTopics:
-    """`odom` and `cmd_vel` of each robot, as far as the policy's task needs them; none without a
-    policy.
+    """`odom` and `cmd_vel` of each robot, if the policy's task needs them; none without a policy.
 
-    robots: those that run, none before there is a model. now: the watchdog's time [s].
+    robots: function that returns the running robots, none before there is a model. now: function
+    for the watchdog's time [s].
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class PolicyTopics:
 
 
 def _odometry() -> type:
-    """The message, whose package not every installation has."""
+    """The message's class; its package is not always installed."""
     try:
         from nav_msgs.msg import Odometry
     except ImportError as error:

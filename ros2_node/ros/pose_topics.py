@@ -1,4 +1,4 @@
-"""The topic on which a law is told where to hold a frame of its robot."""
+"""The topic with the desired pose of a robot's frame for a law."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .wiring import Wiring
 
 
 class PoseTopics:
-    """`~/pose_reference` of each robot, where there is a law that reads it.
+    """`~/pose_reference` of each robot, if there is a law that reads it.
 
-    robots: those that run, none before there is a model.
+    robots: function that returns the running robots, none before there is a model.
     """
 
     def __init__(

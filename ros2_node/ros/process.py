@@ -19,7 +19,7 @@ from .executor import Collecting, make_executor, spin
 from .streams import tolerate_lost_output
 
 BAD_START = 2
-"""Exit code when parameters, device or the first model cannot be used."""
+"""Exit code if parameters, device or the first model cannot be used."""
 
 
 N = TypeVar("N")
@@ -33,22 +33,22 @@ class Stoppable(Collecting, Protocol):
         """The present parameters."""
 
     def stop(self) -> None:
-        """The stop sequence of every enabled robot."""
+        """Run the stop sequence of every enabled robot."""
 
     def destroy_node(self) -> None:
-        """Stop, and give everything back."""
+        """Stop, and release everything."""
 
 
 def made(
     make: Callable[[], N], name: str, refusals: tuple[type[Exception], ...] = (ValueError,)
 ) -> N | None:
-    """The node, or None where its constructor refuses: the reason is a line under `name`, and what
-    was half made is gone."""
+    """The node, or None if its constructor raises: the reason is logged under `name`, and
+    incomplete objects are released."""
     try:
         return make()
     except refusals as error:
         reason = str(error)
-    # Without the traceback, cycles of its callbacks alone hold what was half made; at the
+    # Without the traceback, only cycles of its callbacks hold the incomplete node. At the
     # interpreter's end, its publishers and services could keep the process from ending.
     gc.collect()
     rclpy.logging.get_logger(name).fatal(reason)
@@ -56,8 +56,8 @@ def made(
 
 
 def run(node: Stoppable, stopped: Callable[[], bool]) -> int:
-    """Handle events until told to stop; the robots are stopped however that ends. Returns the
-    exit code."""
+    """Handle events until the node is to stop; the robots are stopped however that ends. Returns
+    the exit code."""
     try:
         spin(node, make_executor(cast(Node, node), node.settings.executor), stopped)
     finally:
@@ -66,9 +66,9 @@ def run(node: Stoppable, stopped: Callable[[], bool]) -> int:
 
 
 def run_process(make: Callable[[], Stoppable], args: list[str] | None = None) -> int:
-    """Run until a signal of `ending.ENDING`; the robots are stopped before the context goes."""
+    """Run until a signal of `ending.ENDING`; the robots are stopped before the context ends."""
     tolerate_lost_output()
-    # A compiler that meets a full disk must not end a process that commands torques.
+    # A full disk during compilation must not end a process that commands torques.
     os.environ.setdefault(IN_CHILD, "1")
     stopped = told_to_end()
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
@@ -79,7 +79,7 @@ def run_process(make: Callable[[], Stoppable], args: list[str] | None = None) ->
     except Exception:
         if rclpy.ok():
             raise
-        return 0  # the context was shut down under the loop, whatever that met first
+        return 0  # the context was shut down during the loop, whatever error came first
     finally:
         if node is not None:
             node.destroy_node()

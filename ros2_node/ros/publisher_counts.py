@@ -1,4 +1,5 @@
-"""Counts of publishers, from the ROS graph: who else publishes a robot's states and commands."""
+"""Counts of publishers from the ROS graph, to find other publishers of a robot's states and
+commands."""
 
 from __future__ import annotations
 
@@ -13,14 +14,14 @@ from .diagnostics import Diagnostics
 from .topics import RobotNames, TorqueTopics
 
 LOOK_PERIOD = 1.0
-"""Longest time between two looks [s]."""
+"""Longest time between two checks [s]."""
 
 
 class PublisherCounts:
-    """Looks at the graph for each robot, and tells supervisor and diagnostics.
+    """Checks of the graph for each robot, reported to supervisor and diagnostics.
 
-    A look takes about 20 us for a topic, 150 us for one with two publishers. A timer makes it, and
-    ~/enable; none comes between a state and its command.
+    A check takes about 20 us for a topic, 150 us for one with two publishers. A timer and ~/enable
+    start it; none comes between a state and its command.
     """
 
     def __init__(
@@ -38,10 +39,10 @@ class PublisherCounts:
             [*((word, resolve(each.outer + word)) for word in read), ("commands", resolve(sent))]
             for each, sent in zip(names, [t.commands_topic for t in topics], strict=True)
         ]
-        """By robot: word and full name of each topic that one node alone should publish."""
+        """By robot: label and full name of each topic that only one node should publish."""
 
     def look(self) -> None:
-        """Count anew, for every robot."""
+        """Count again, for every robot."""
         allowed = self._supervisor.settings.allow_several_publishers
         for i, topics in enumerate(self._topics):
             found = [self._publishers(word, topic) for word, topic in topics]
@@ -51,7 +52,7 @@ class PublisherCounts:
             self._diagnostics.add_lines(report(found), i)
 
     def _publishers(self, word: str, topic: str) -> TopicPublishers:
-        """Those of one topic, on which this node's own command publisher counts as one."""
+        """The publishers of one topic; this node's own command publisher counts as one."""
         count = self._node.count_publishers(topic)
         if count < 2:
             return TopicPublishers(word, topic, count)
@@ -61,7 +62,7 @@ class PublisherCounts:
 
 
 def _full_name(info: Any) -> str:
-    """Full name of a publisher's node, which the graph may learn later than the publisher itself."""
+    """Full name of a publisher's node, which the graph may learn later than the publisher."""
     if info.node_name.startswith("_NODE_NAME_UNKNOWN"):
         return "a node without a known name"
     return f"{info.node_namespace.rstrip('/')}/{info.node_name}"

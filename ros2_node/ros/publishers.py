@@ -1,4 +1,4 @@
-"""How results become messages on topics: link names and poses, transforms, labelled arrays."""
+"""Publishers that turn results into messages: link names and poses, transforms, labelled arrays."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ class Publishers(Protocol):
     """One output of all robots."""
 
     def describe(self, model: Model, stamp: Time) -> None:
-        """Prepare for a model; what is latched is published now."""
+        """Prepare for a model; latched messages are published now."""
 
     def heard(self, robot: int) -> bool:
-        """Whether somebody listens to one robot's value, so that it is worth computing."""
+        """True if one robot's value has subscribers and so is worth computing."""
 
     def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:
         """Publish one robot's value."""
 
 
 class LinkNames:
-    """One name a line, latched, in the order of the link poses; there is nothing to send later."""
+    """Link names, one per line, latched, in the order of the link poses; nothing is sent later."""
 
     def __init__(
         self, node: Node, robots: Sequence[RobotNames], topics: Topics, settings: Settings
@@ -55,7 +55,8 @@ class LinkNames:
 
 
 class LinkPoses:
-    """Every link's pose in the root link, in one message a robot, where somebody listens."""
+    """Every link's pose in the root link, in one message for each robot, if there are
+    subscribers."""
 
     def __init__(
         self, node: Node, robots: Sequence[RobotNames], topics: Topics, settings: Settings
@@ -74,7 +75,7 @@ class LinkPoses:
         return bool(self._publishers[robot].get_subscription_count())
 
     def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:
-        """value: (nlinks, 7)."""
+        """Publish one robot's poses. value: (nlinks, 7)."""
         if not self.heard(robot):
             return
         publisher = self._publishers[robot]
@@ -106,7 +107,7 @@ class TipPoses:
         return any(publisher.get_subscription_count() for publisher in self._publishers[robot])
 
     def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:
-        """value: (nlinks, 7)."""
+        """Publish one robot's poses. value: (nlinks, 7)."""
         for publisher, row in zip(self._publishers[robot], self._rows, strict=True):
             message = PoseStamped()
             message.header.stamp = stamp
@@ -116,7 +117,7 @@ class TipPoses:
 
 
 class Arrays:
-    """Arrays with named dimensions, one topic for each along the first."""
+    """Arrays with named dimensions, one topic for each entry of the first dimension."""
 
     def __init__(
         self,
@@ -139,13 +140,14 @@ class Arrays:
         return any(publisher.get_subscription_count() for publisher in self._publishers[robot])
 
     def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:
-        """value: (topics, ...)."""
+        """Publish one robot's arrays. value: (topics, ...)."""
         for publisher, x in zip(self._publishers[robot], value, strict=True):
             publisher.publish(labelled(x, self._labels))
 
 
 class Transforms:
-    """/tf, and /tf_static for the fixed joints; ImportError where tf2_msgs is not installed."""
+    """Transforms on /tf, and on /tf_static for the fixed joints; ImportError if tf2_msgs is not
+    installed."""
 
     def __init__(
         self, node: Node, robots: Sequence[RobotNames], topics: Topics, settings: Settings
@@ -176,7 +178,7 @@ class Transforms:
         return bool(self._moving.get_subscription_count())
 
     def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:
-        """value: (moving joints, 7), each child in its parent."""
+        """Publish one robot's transforms. value: (moving joints, 7), each child in its parent."""
         prefix = self._prefixes[robot]
         transforms = [
             transform(prefix + parent, prefix + child, pose, stamp)

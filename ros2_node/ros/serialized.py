@@ -1,9 +1,9 @@
-"""Messages as the bytes that travel: those of a robot differ in their numbers alone, so that what
-stands around these is read and written once.
+"""Serialized messages: those of a robot differ only in their numbers, so the rest is read and
+written once.
 
-Making Python objects of a JointState with seven names costs more than all that the node does with
-it. What is learnt of a message is held against rclpy's own reading and writing of it; where they
-differ (another byte order, another encoding of an RMW), or where a publisher sends ever new forms,
+Making Python objects of a JointState with seven names costs more than all the node's computations
+on it. The learned form of a message is compared with rclpy's own reading and writing of it. If they
+differ (another byte order, another encoding of an RMW), or if a publisher always sends new forms,
 rclpy reads and writes.
 """
 
@@ -22,33 +22,33 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
 ENCODING = b"\x00\x01"
-"""How plain CDR with little-endian numbers begins, the only one that is read here."""
+"""Header of plain CDR with little-endian numbers, the only encoding read here."""
 ORIGIN = 4
-"""Length of the encoding's header; alignment counts from behind it."""
+"""Length of the encoding's header; alignment counts from its end."""
 TEXTS = ORIGIN + 8
-"""Where a header's stamp ends and its frame begins."""
+"""End of a header's stamp, and start of its frame."""
 FORMS = 8
-"""So many forms of one length are remembered: arm and gripper may publish apart."""
+"""Number of remembered forms of one length; arm and gripper may publish separately."""
 LARGEST = 1 << 20
-"""Bytes of a joint_states message beyond which it is none: room for some 20,000 joints [B]."""
+"""Largest size of a joint_states message: room for about 20,000 joints [B]."""
 STAMP = struct.Struct("<iI")
 
 
 class Stamp(NamedTuple):
-    """builtin_interfaces/Time, as far as it is read."""
+    """The fields of builtin_interfaces/Time that are read."""
 
     sec: int
     nanosec: int
 
 
 class Header(NamedTuple):
-    """std_msgs/Header, as far as it is read."""
+    """The fields of std_msgs/Header that are read."""
 
     stamp: Stamp
 
 
 class StateMessage(NamedTuple):
-    """sensor_msgs/JointState, as far as it is read."""
+    """The fields of sensor_msgs/JointState that are read."""
 
     header: Header
     name: list[str]
@@ -58,21 +58,21 @@ class StateMessage(NamedTuple):
 
 
 class Form:
-    """All of a JointState but its numbers: where these lie, and the bytes before them."""
+    """All of a JointState except its numbers: their positions, and the bytes before them."""
 
     def __init__(self, data: bytes, message: JointState) -> None:
-        """data: a message, of which `message` is rclpy's reading; ValueError where it is no plain
+        """data: a message, of which `message` is rclpy's reading; ValueError if it is not plain
         CDR."""
         self.names = list(message.name)
         mask = bytearray()
         for begin, end in _texts(data):
             mask.extend(b"\0" * (begin - TEXTS - len(mask)) + b"\xff" * (end - begin))
-        # What aligns the parts may hold anything: it is masked before the comparison.
+        # Padding bytes may hold anything, so they are masked before the comparison.
         self._end = TEXTS + len(mask)
         self._mask = int.from_bytes(mask, "little")
         self._head = int.from_bytes(data[TEXTS : self._end], "little") & self._mask
         self._counts: list[tuple[int, bytes]] = []
-        """Places of the arrays' lengths, and what stands there."""
+        """Positions of the arrays' lengths, and their values."""
         self._arrays: list[slice] = []
         at = self._end
         for _ in range(3):
@@ -88,7 +88,7 @@ class Form:
             raise ValueError("not the plain encoding")
 
     def read(self, data: bytes) -> StateMessage | None:
-        """A message of this form; None where it has another."""
+        """A message of this form; None if it has another form."""
         if int.from_bytes(data[TEXTS : self._end], "little") & self._mask != self._head:
             return None
         for at, count in self._counts:
@@ -100,14 +100,14 @@ class Form:
 
 
 class StateReader:
-    """joint_states of one topic, from their bytes."""
+    """Reader of joint_states of one topic, from their bytes."""
 
     def __init__(self) -> None:
         self._forms: dict[int, list[Form]] = {}
-        """By the message's length."""
+        """Known forms, by the message's length."""
 
     def read(self, data: bytes) -> StateMessage | JointState:
-        """The message; rclpy raises where the bytes are none, ValueError where they are too many."""
+        """The message; rclpy raises for invalid bytes, ValueError for too many."""
         if len(data) > LARGEST:
             raise ValueError(f"joint_states of {len(data)} bytes; at most {LARGEST} are read")
         forms = self._forms.get(len(data), ())
@@ -117,17 +117,17 @@ class StateReader:
         plain = deserialize_message(data, JointState)
         readable = data[:2] == ENCODING and sys.byteorder == "little"
         if readable and len(forms) < FORMS and len(self._forms) < FORMS:
-            with suppress(ValueError):  # rclpy goes on reading them
+            with suppress(ValueError):  # rclpy continues to read them
                 self._forms.setdefault(len(data), []).append(Form(data, plain))
         return plain
 
 
 class NumbersWriter:
-    """A message in which a stamp and one array of doubles change from time to time, and nothing
-    else. What it writes is for `publish`: bytes, or the message itself."""
+    """A message in which only a stamp and one array of doubles change. The result is for `publish`:
+    bytes, or the message itself."""
 
     def __init__(self, message: Any, field: str, count: int) -> None:
-        """field: the array's; count: how many numbers it has."""
+        """field: name of the array; count: its number of entries."""
         self._message, self._field = message, field
         self._stamped = hasattr(message, "header")
         self._known = False
@@ -144,7 +144,7 @@ class NumbersWriter:
             self._known = as_first and self._equal(again, trial[1], stamps[1])
 
     def written(self, numbers: np.ndarray, stamp: Any = None) -> Any:
-        """The message with these numbers, and this stamp (`sec`, `nanosec`) where it has one."""
+        """The message with these numbers, and with this stamp (`sec`, `nanosec`) if it has one."""
         if self._known:
             return self._bytes(numbers, stamp)
         self._fill(numbers, stamp)
@@ -164,7 +164,7 @@ class NumbersWriter:
         return bytes(serialize_message(self._message))
 
     def _equal(self, data: bytes, numbers: np.ndarray, stamp: Any) -> bool:
-        """Whether rclpy reads from these bytes what it would have written."""
+        """True if rclpy reads from these bytes what it would have written."""
         self._fill(numbers, stamp)
         return bool(deserialize_message(data, type(self._message)) == self._message)
 
@@ -174,8 +174,8 @@ def _aligned(at: int, size: int) -> int:
 
 
 def _texts(data: bytes) -> Iterator[tuple[int, int]]:
-    """Begin and end of the parts between a JointState's stamp and its numbers: the frame, the
-    number of names, the names, each text with its length before it."""
+    """Start and end of the parts between a JointState's stamp and its numbers: the frame, the
+    number of names, and the names, each text with its length in front."""
 
     def text(at: int) -> tuple[int, int]:
         at = _aligned(at, 4)
@@ -196,7 +196,7 @@ def _texts(data: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _same(read: StateMessage, message: JointState) -> bool:
-    """Whether two readings are the same, number by number; not a number is itself."""
+    """True if two readings are equal, number by number; NaN equals NaN."""
     pairs = ((getattr(read, part), getattr(message, part)) for part in StateMessage._fields[2:])
     stamp = read.header.stamp == (message.header.stamp.sec, message.header.stamp.nanosec)
     return stamp and all(x.tobytes() == array("d", y).tobytes() for x, y in pairs)

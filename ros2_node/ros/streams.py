@@ -1,5 +1,5 @@
-"""Standard output and error whose other end may go: a closed terminal, a pipe nobody reads, a log
-daemon that is restarted."""
+"""Standard output and error whose other end may disappear: a closed terminal, a pipe without a
+reader, a log daemon that is restarted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, TextIO
 
 
 class TolerantStream:
-    """A text stream that drops what cannot be written, so that no print of a library fails."""
+    """A text stream that drops text that cannot be written, so that no print of a library fails."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -29,7 +29,7 @@ class TolerantStream:
 
 
 def tolerate_lost_output() -> None:
-    """Let prints of this process be dropped where they cannot be written."""
+    """Let this process drop prints that cannot be written."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is not None:  # None: closed from the start, where print writes nothing

@@ -1,4 +1,4 @@
-"""QoS of the node's topics, their names, and the two that carry torques."""
+"""QoS of the node's topics, their names, and the two topics for torques."""
 
 from __future__ import annotations
 
@@ -25,30 +25,32 @@ RELIABLE = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 MANY = QoSProfile(depth=100)
 LOOK = 0.01
-"""Between two looks whether anybody listens to ~/torques [s]: a look takes as long as two launches."""
+"""Time between two checks for subscribers of ~/torques [s], because a check takes as long as two
+launches."""
 
 
 def overridable() -> QoSOverridingOptions:
-    """Lets parameters `qos_overrides.<topic>...` change history, depth and reliability."""
+    """Options with which parameters `qos_overrides.<topic>...` change history, depth and
+    reliability."""
     return QoSOverridingOptions.with_default_policies()
 
 
 class RobotNames(NamedTuple):
-    """How one robot's topics begin."""
+    """Prefixes of one robot's topics."""
 
     outer: str
-    """Its public names: "r0/", or nothing."""
+    """Prefix of its public names: "r0/", or nothing."""
     private: str
-    """Those of the node for it: "r0/warpdyn/", or "~/"."""
+    """Prefix of the node's names for it: "r0/warpdyn/", or "~/"."""
 
 
 def frame_prefix(settings: Settings, names: RobotNames) -> str:
-    """How the names of one robot's frames begin, in poses, wrenches and transforms alike."""
+    """Prefix of the names of one robot's frames, in poses, wrenches and transforms."""
     return settings.frame_prefix + names.outer
 
 
 class TorqueTopics:
-    """~/commands and ~/torques of one robot."""
+    """The topics ~/commands and ~/torques of one robot."""
 
     def __init__(
         self,
@@ -79,13 +81,13 @@ class TorqueTopics:
 
     @property
     def unheard(self) -> str:
-        """A text where nobody subscribes to ~/commands; empty where somebody does."""
+        """A message if ~/commands has no subscriber; otherwise empty."""
         if self.commands.get_subscription_count():
             return ""
         return f"nobody subscribes to {self.commands_topic}: no controller gets the torques"
 
     def describe(self, model: Model, joints: Sequence[str]) -> None:
-        """Prepare for a model and the command joints; ~/torques has the joints of one velocity
+        """Prepare for a model and the command joints; ~/torques has the joints with one velocity
         each."""
         message, field = command_message(self._kind, joints)
         self._command = NumbersWriter(message, field, len(joints))
@@ -100,7 +102,7 @@ class TorqueTopics:
         self.commands.publish(self._command.written(command, stamp))
 
     def send_torque(self, torque: np.ndarray, stamp: Any) -> None:
-        """(nv,), to whoever listens, with the stamp of the state."""
+        """Publish torques (nv,) with the stamp of the state, if there are subscribers."""
         now = time.monotonic()
         if now - self._looked >= LOOK:
             self._heard, self._looked = bool(self.torques.get_subscription_count()), now

@@ -1,4 +1,4 @@
-"""Subscriptions, services and timers, each guarded, each saying when QoS does not match."""
+"""Guarded subscriptions, services and timers, with reports of QoS mismatches."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from .guards import Guards
 
 EARLY = 0.1
-"""`catch_up` calls what is to be called again within this share of its period."""
+"""Share of a period by which `catch_up` may call a function early."""
 SETTLED = 2.0
-"""Time after which the graph shows what an event has told [s]."""
+"""Time after which the graph reflects an event [s]."""
 
 
 class Recurring:
-    """A guarded function that a timer calls again and again; `catch_up` may be before it."""
+    """A guarded function that a timer calls repeatedly; `catch_up` may call it earlier."""
 
     def __init__(self, node: Node, period: float, function: Callable[[], None]) -> None:
         self._function, self._wait = function, (1.0 - EARLY) * period
@@ -36,20 +36,20 @@ class Recurring:
         self._function()
 
     def catch_up(self, steady: float) -> None:
-        """Call the function now where it is nearly due; the timer then waits for a whole period."""
+        """Call the function now if it is nearly due; the timer then waits for a whole period."""
         if steady >= self._due:
             self._timer.reset()
             self._call(steady)
 
 
 class Wiring:
-    """Makes a node's inputs. `mismatched` gets a text, who does not match in which policy, and the
-    robot's number."""
+    """Factory of a node's inputs. `mismatched` gets a text on a QoS mismatch, with its policy, and
+    the robot's number."""
 
     def __init__(self, node: Node, guards: Guards, mismatched: Callable[[str, int], None]) -> None:
         self._node, self._guards, self._mismatched = node, guards, mismatched
         self._standing: dict[str, tuple[str, float]] = {}
-        """By the text of a mismatch: its topic, and when it came by the steady clock [s]."""
+        """By the text of a mismatch: its topic, and its time by the steady clock [s]."""
         self._early: list[Recurring] = []
 
     def subscribe(
@@ -63,8 +63,8 @@ class Wiring:
         override: QoSOverridingOptions | None = None,
         raw: bool = False,
     ) -> None:
-        """Call the function with each message, or with its bytes where `raw` is true; with the
-        robot's number first, where the topic is one robot's."""
+        """Call the function with each message, or with its bytes if `raw` is true; for a robot's
+        own topic, with the robot's number first."""
         first = () if robot is None else (robot,)
         events = SubscriptionEventCallbacks(
             incompatible_qos=self._guards.callback(
@@ -88,8 +88,8 @@ class Wiring:
         )
 
     def serve(self, kind: type, name: str, function: Callable, robots: list[int]) -> None:
-        """Answer requests with what the function returns for these robots: success and message.
-        Where it is a coroutine, all else goes on while it waits."""
+        """Answer requests with the function's result for these robots: success and message. If it
+        is a coroutine, other callbacks run while it waits."""
         if not iscoroutinefunction(function):
             self._node.create_service(kind, name, self._guards.service(function, robots))
             return
@@ -97,32 +97,34 @@ class Wiring:
         self._node.create_service(kind, name, answer, callback_group=group)
 
     def every(self, period: float, function: Callable[[], None], *, early: bool = False) -> None:
-        """Call the function again and again, by the steady clock [s]. `early`: `catch_up` may call it
-        a little before its time."""
+        """Call the function periodically by the steady clock [s]. `early`: `catch_up` may call it
+        slightly before its time."""
         recurring = Recurring(self._node, period, self._guards.callback(function))
         if early:
             self._early.append(recurring)
 
     def catch_up(self, steady: float) -> None:
-        """Call what is nearly due, for a process that a message has woken: a timer that wakes it takes
-        160 us of CPU time each, three times what its function does (Intel Xeon, 2.5 GHz)."""
+        """Call functions that are nearly due, in a process that a message has woken. A timer that
+        wakes it takes 160 us of CPU time, three times as much as its function (Intel Xeon, 2.5
+        GHz)."""
         for recurring in self._early:
             recurring.catch_up(steady)
 
     def mismatches(self, steady: float) -> list[str]:
-        """Texts of the mismatches that still stand. DDS says when one begins; whether it has ended
-        is read from the graph, once that has settled."""
+        """Texts of the mismatches that persist. DDS reports when one begins; its end is read from
+        the graph, once that has settled."""
         for text, (topic, since) in list(self._standing.items()):
             if steady - since > SETTLED and not self._mismatched_on(topic):
                 del self._standing[text]
         return list(self._standing)
 
     def forget_mismatches(self) -> None:
-        """Say none of them any more."""
+        """Forget all mismatches."""
         self._standing.clear()
 
     def _mismatched_on(self, topic: str) -> bool:
-        """Whether a publisher and a subscriber of a topic, one of them this node's, do not match."""
+        """True if a publisher and a subscriber of a topic, one of them this node's, do not
+        match."""
         me = self._node.get_name(), self._node.get_namespace()
         return any(
             me in ((p.node_name, p.node_namespace), (s.node_name, s.node_namespace))

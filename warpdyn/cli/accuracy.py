@@ -1,4 +1,4 @@
-"""How far results are from the float64 oracle and from a peer's answers."""
+"""Accuracy of results compared with the float64 oracle and with a peer's answers."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ LIMITS = {"float64": 1e-12, "float32": 1e-5}
 """Largest difference that passes, relative to the largest entry of the peer's answer."""
 
 SAMPLE = 32
-"""Random states compared."""
+"""Number of random states that are compared."""
 
 
 def error_of(work: Workload, sample: int = 16) -> float:
-    """Largest error of the first `sample` results, by the float64 oracle on the same inputs."""
+    """Largest error of the first `sample` results, compared with the float64 oracle on the same
+    inputs."""
     states = work.states(sample)
     if work.algorithm == "aba":
         q, v, tau = states
@@ -32,7 +33,8 @@ def error_of(work: Workload, sample: int = 16) -> float:
 
 
 def difference_from(peer: Peer, work: Workload, frame: str) -> float:
-    """Largest relative difference of the first results from the peer's; for `aba` its residual."""
+    """Largest relative difference between the first results and the peer's; for `aba` its
+    residual."""
     states, results = work.states(SAMPLE), work.results(SAMPLE)
     if work.algorithm == "aba":
         return residual_by(peer, states, results)
@@ -46,7 +48,7 @@ def difference_from(peer: Peer, work: Workload, frame: str) -> float:
 
 
 def residual_by(peer: Peer, states: Sequence[np.ndarray], a: np.ndarray) -> float:
-    """What is wrong with accelerations `a` of the states q, v, tau, by the peer's M and h."""
+    """Residual of accelerations `a` for the states q, v, tau, with the peer's M and h."""
     q, v, tau = states
     M = np.array([peer.crba(x) for x in q])
     h = np.array([peer.rnea(x, y, np.zeros_like(y)) for x, y in zip(q, v, strict=True)])
@@ -54,7 +56,8 @@ def residual_by(peer: Peer, states: Sequence[np.ndarray], a: np.ndarray) -> floa
 
 
 def relative_error(results: np.ndarray, wanted: np.ndarray) -> float:
-    """Worst row's largest difference by its largest value. NaN is infinitely wrong."""
+    """Largest difference in the worst row, divided by the row's largest value. NaN counts as
+    infinite."""
     results, wanted = results.reshape(len(results), -1), wanted.reshape(len(wanted), -1)
     if not wanted.size:
         return 0.0
@@ -65,8 +68,8 @@ def relative_error(results: np.ndarray, wanted: np.ndarray) -> float:
 def residual(M: np.ndarray, h: np.ndarray, a: np.ndarray, tau: np.ndarray) -> float:
     """Worst over the rows of |M a + h - tau|, relative to the row's largest |M| |a| + |h| + |tau|.
 
-    It is what is wrong with accelerations `a` apart from what an ill-conditioned M makes of the
-    last digit of `tau`.
+    This measures the error of accelerations `a` without the error that an ill-conditioned M makes
+    from the last digit of `tau`.
     """
     if not a.size:
         return 0.0

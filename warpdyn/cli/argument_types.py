@@ -1,4 +1,4 @@
-"""Numbers of a command line, checked as they are read."""
+"""Argument types of the command line: numbers and names, checked as they are parsed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def count(text: str) -> int:
-    """A number of things; digits may be grouped by commas or underscores."""
+    """A number of items; digits may be grouped by commas or underscores."""
     try:
         whole = int(text.replace(",", "").replace("_", ""))
     except ValueError:
@@ -30,7 +30,7 @@ def at_least_zero(text: str) -> float:
 
 
 def number(text: str, which: str, allowed: Callable[[float], bool]) -> float:
-    """A finite number of those that are allowed."""
+    """A finite number that satisfies `allowed`."""
     try:
         x = float(text)
     except ValueError:
@@ -48,7 +48,7 @@ def seed(text: str) -> int:
 
 
 def port(text: str) -> int:
-    """A number of a port."""
+    """A port number."""
     if not text.isdecimal() or int(text) > 65535:
         raise argparse.ArgumentTypeError(f"must be a port, 0 to 65535, got {text!r}")
     return int(text)

@@ -78,6 +78,8 @@ def add_parser(commands: Commands) -> None:
     add_frame(sub)
     add_device(sub)
     add_threads(sub)
+    # Without --peers args.peers is None; --peers without names is an empty list and means all
+    # peers.
     sub.add_argument(
         "--peers",
         nargs="*",
@@ -116,7 +118,7 @@ def bench(args: argparse.Namespace) -> int:
         for name in (*algorithms, *([own.label] if own else ()))
     ]
     peers: dict[str, list[Peer]] = {}
-    if args.peers is not None:  # named without a module: all of them
+    if args.peers is not None:  # without names: all of them
         modules = args.peers or tuple(PEERS)
         peers, absent = peers_by_algorithm(model, peer_file(args), modules, algorithms)
         for line in absent:
@@ -135,7 +137,7 @@ def bench(args: argparse.Namespace) -> int:
 
 
 def to_json(model: Model, measurements: Sequence[Measurement]) -> str:
-    """The measurements with the machine and the versions that they are of."""
+    """The measurements as JSON, with the machine and the versions."""
     versions = {module.__name__: module.__version__ for module in (warpdyn, wp, np)}
     about = {
         "robot": model.name,
@@ -173,7 +175,7 @@ def _peer_numbers(p: PeerTime, m: Measurement) -> dict[str, Any]:
 
 
 def plot(model: Model, measurements: Sequence[Measurement], path: Path) -> None:
-    """Throughput against batch size, a line for each algorithm."""
+    """Plot throughput against batch size, with one line for each algorithm."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 5), layout="constrained")

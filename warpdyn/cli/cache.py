@@ -1,5 +1,4 @@
-"""`warpdyn cache`: where recorded programs and compiled kernels are kept, how much, and away with
-it."""
+"""`warpdyn cache`: location and size of the caches of programs and kernels, and their removal."""
 
 from __future__ import annotations
 
@@ -20,16 +19,16 @@ from .shared_options import Commands, add_command
 
 @dataclass(frozen=True)
 class Holding:
-    """One kind of thing that is kept."""
+    """One kind of cached files."""
 
     what: str
     place: Path
     variable: str
-    """The environment variable that moves it."""
+    """The environment variable for its location."""
     entries: Sequence[Path]
     """Files or folders, none of them a link."""
     refusal: str = ""
-    """Why nothing is removed there."""
+    """Reason why nothing is removed there."""
 
     @property
     def bytes(self) -> int:
@@ -48,7 +47,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def show_caches(args: argparse.Namespace) -> int:
-    """A line for each cache; with `--empty`, what was in it is removed, once the user agrees."""
+    """Print a line for each cache; with `--empty`, remove its contents once the user agrees."""
     start_warp()
     found = holdings()
     for each in found:
@@ -60,7 +59,7 @@ def show_caches(args: argparse.Namespace) -> int:
 
 
 def empty(found: Sequence[Holding], agreed: bool) -> None:
-    """Remove what is kept; ask first unless the user has agreed."""
+    """Remove the cached files; ask first unless the user has agreed."""
     for each in found:
         if each.entries and each.refusal:
             print(f"not removed from {each.place}: {each.refusal}")
@@ -74,7 +73,7 @@ def empty(found: Sequence[Holding], agreed: bool) -> None:
 
 
 def asked(found: Sequence[Holding]) -> bool:
-    """Whether the user says that these may be removed."""
+    """True if the user agrees that these files are removed."""
     text = ", ".join(f"{len(each.entries):,} {each.what} in {each.place}" for each in found)
     if not sys.stdin.isatty():
         raise UserError(f"this would remove {text}; --yes removes them without a question")
@@ -82,7 +81,7 @@ def asked(found: Sequence[Holding]) -> bool:
 
 
 def holdings() -> list[Holding]:
-    """Programs and headers, which are ours, and our kernels in Warp's cache."""
+    """The cached programs and headers, which are ours, and our kernels in Warp's cache."""
     ours, kernels = cache_directory(), kernel_cache_directory()
     refusal = refusal_of(ours) or (
         ""
@@ -99,7 +98,8 @@ def holdings() -> list[Holding]:
 
 
 def refusal_of(folder: Path) -> str:
-    """Why nothing is removed from a folder that others can write to; empty where they cannot."""
+    """Reason why nothing is removed from a folder that other users can write to; empty if they
+    cannot."""
     return sealed_files.distrust_folder(folder, link=True)
 
 
@@ -110,8 +110,8 @@ def size_of(entry: Path) -> int:
 
 
 def remove(entry: Path) -> None:
-    """Remove a file, or a kernel's folder with the files in it that carry its name; what else lies
-    there stays. One that another process removed is gone as well."""
+    """Remove a file, or a kernel's folder with the files in it that have its name; other files
+    stay. It is no error if another process has removed them already."""
     try:
         if entry.is_symlink() or not entry.is_dir():
             entry.unlink(missing_ok=True)
@@ -133,6 +133,5 @@ def remove(entry: Path) -> None:
 
 
 def kernel_names(folder: Path) -> str:
-    """How the files of a kernel begin: as its folder, or as the folder that a build was for, which
-    has a suffix."""
+    """Prefix of a kernel's files: the name of its folder, without the suffix of a build folder."""
     return re.sub(r"_(\w{8}_build|p\d+_t\d+)$", "", folder.name)

@@ -1,4 +1,5 @@
-"""`warpdyn check`: the five algorithms against Pinocchio and MuJoCo, or else the oracle."""
+"""`warpdyn check`: comparison of the five algorithms with Pinocchio and MuJoCo, or else with the
+oracle."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 ORACLE = "oracle"
-"""Name of the column where there is no peer."""
+"""Name of the column if there is no peer."""
 
 
 def add_parser(commands: Commands) -> None:
@@ -35,8 +36,8 @@ def add_parser(commands: Commands) -> None:
 
 
 def check(args: argparse.Namespace) -> int:
-    """Compare with Pinocchio and MuJoCo, where neither answers with the oracle; 1 if a difference is
-    too large."""
+    """Compare with Pinocchio and MuJoCo, or with the oracle if neither is available; returns 1 if a
+    difference is too large."""
     model = read_model(args)
     frame = named_frame(args, model)
     peers, absent = find_peers(model, peer_file(args))
@@ -85,14 +86,14 @@ class Difference:
 
     @property
     def passes(self) -> bool:
-        """Whether the difference is within its limit, or there is nothing to compare."""
+        """True if the difference is within its limit, or if there is nothing to compare."""
         return bool(self.refusal) or self.worst <= LIMITS[self.dtype]
 
 
 def compare(
     model: Model, peers: Sequence[Peer], frame: str | None = None, device: str = "cpu"
 ) -> list[Difference]:
-    """Every algorithm, in both precisions, against every peer, or else the oracle."""
+    """Compare every algorithm, in both precisions, with every peer, or else with the oracle."""
     common = set(model.link_names).intersection(*(peer.links for peer in peers))
     frame = frame or furthest_link(model, common or None)
     states, differences = random_states(model, SAMPLE), []

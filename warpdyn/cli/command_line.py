@@ -1,4 +1,4 @@
-"""Robot, link, device and files that a command line names, or why they cannot be used."""
+"""Robot, link, device and files from the command line, or errors if they cannot be used."""
 
 from __future__ import annotations
 
@@ -28,22 +28,23 @@ from ..model.printable import printable
 
 
 class UserError(Exception):
-    """Something in the command line that cannot be done; the text says what to do instead."""
+    """An error in the command line; the message says what to do instead."""
 
 
 def robot_file(robot: str) -> Path:
-    """File of the bundled robot of that name, or else the path itself."""
+    """File of the bundled robot with that name, or else the path itself."""
     bundled = Path(__file__).parents[1] / "robots" / f"{robot}.urdf"
     return bundled if robot in robot_names() else Path(robot)
 
 
 def is_xacro(robot: str) -> bool:
-    """Whether a robot of the command line is a file that xacro expands."""
+    """True if a robot of the command line is a xacro file."""
     return Path(robot).suffix == SUFFIX
 
 
 def peer_file(args: argparse.Namespace) -> Path:
-    """The robot's file as other libraries read it: a xacro file is expanded into a temporary one."""
+    """The robot's file in a form that other libraries read: a xacro file is expanded into a
+    temporary file."""
     if not is_xacro(args.robot):
         return robot_file(args.robot)
     folder = tempfile.mkdtemp(prefix="warpdyn-")
@@ -54,7 +55,7 @@ def peer_file(args: argparse.Namespace) -> Path:
 
 
 def read_model(args: argparse.Namespace, show_warnings: bool = True) -> Model:
-    """The robot of the command line; what looks wrong in its file goes to stderr."""
+    """The robot of the command line; warnings about its file are printed on stderr."""
     robot = args.robot
     options: dict[str, Any] = {}
     if args.base is not None:
@@ -63,7 +64,7 @@ def read_model(args: argparse.Namespace, show_warnings: bool = True) -> Model:
     if args.xacro_arg and not expands:
         raise UserError(f"--xacro-arg is for xacro files (*{SUFFIX}), and {robot} is none")
     options |= {} if expands else _reading(args, robot_file(robot))
-    # A reader's warning would come with the source line that called it; users want its text alone.
+    # A reader's warning would include the source line that called it; users need only its text.
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ModelWarning)
         if robot in robot_names():
@@ -83,13 +84,13 @@ def read_model(args: argparse.Namespace, show_warnings: bool = True) -> Model:
 
 
 def _reading(args: argparse.Namespace, path: Path) -> dict[str, Any]:
-    """How a file is read beyond its base: loops are cut where that is asked for."""
+    """Options for reading a file in addition to its base: loops are cut if requested."""
     if args.loops is None:
         return {}
     try:
         text = RobotText.of(path, "warpdyn", "")
         tag = "" if format_of_text(text.data, text.suffix) else tag_name(text.xml("<robot>"))
-    except ModelError:  # which `load` says better
+    except ModelError:  # for which `load` has a better message
         return {}
     if tag not in (MJCF.root, SDF.root):
         raise UserError(f"--loops is for SDF and MJCF files, and {path} is neither")
@@ -97,14 +98,14 @@ def _reading(args: argparse.Namespace, path: Path) -> dict[str, Any]:
 
 
 def refuse_immobile(model: Model) -> Model:
-    """The model, if it has a moving joint."""
+    """The model if it has a moving joint; otherwise raises."""
     if not model.nv:
         raise UserError(f"{model.name} has no moving joint: nothing to compute")
     return model
 
 
 def named_frame(args: argparse.Namespace, model: Model) -> str | None:
-    """Link of the option `--frame`, None without it."""
+    """Link of the option `--frame`; None without it."""
     try:
         return model.link_names[model.link_index(args.frame)] if args.frame else None
     except KeyError as error:
@@ -112,16 +113,16 @@ def named_frame(args: argparse.Namespace, model: Model) -> str | None:
 
 
 def chosen_device(name: str | None) -> str:
-    """Alias of the device of that name, or of the best one there is."""
+    """Alias of the device with that name, or of the best device."""
     start_warp()
     return wp.get_preferred_device().alias if name is None else known_device(name)
 
 
 def known_device(name: str) -> str:
-    """Alias of the device of that name."""
+    """Alias of the device with that name."""
     try:
         return wp.get_device(name).alias
-    except Exception:  # Warp raises several kinds, by what is wrong with the name
+    except Exception:  # Warp raises several types, depending on the error in the name
         known = ", ".join(d.alias for d in wp.get_devices())
         raise UserError(f"there is no device {name!r} here; there is {known}") from None
 
@@ -133,7 +134,7 @@ def start_warp() -> None:
 
 
 def check_picture(path: Path) -> None:
-    """Refuse a picture that could not be written, before anything is computed for it."""
+    """Raise if a picture cannot be written, before anything is computed for it."""
     if find_spec("matplotlib") is None:
         raise UserError("pictures need matplotlib: pip install matplotlib")
     from matplotlib.backend_bases import FigureCanvasBase
@@ -146,7 +147,7 @@ def check_picture(path: Path) -> None:
 
 
 def check_file(path: Path) -> None:
-    """Refuse a file that could not be written; its folder need not exist."""
+    """Raise if a file cannot be written; its folder need not exist."""
     existing = next(each for each in (path, *path.absolute().parents) if each.exists())
     if path.is_dir():
         raise UserError(f"cannot write {path}: it is a folder")
@@ -155,7 +156,7 @@ def check_file(path: Path) -> None:
 
 
 def write_file(path: Path, write: Callable[[Path], object]) -> None:
-    """Have `write` make the file, in a folder that need not exist."""
+    """Call `write` to make the file, in a folder that need not exist."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write(path)

@@ -1,4 +1,5 @@
-"""The parser of the command line, whose errors name what a misspelled command or option is near to."""
+"""Parser of the command line, whose errors suggest the nearest command or option for a misspelled
+one."""
 
 from __future__ import annotations
 
@@ -17,18 +18,18 @@ class CommandParser(argparse.ArgumentParser):
         self._commands: dict[str, CommandParser] = {}
 
     def add_subparsers(self, **options: Any) -> Any:
-        """The commands, whose names are those that a misspelled one is compared with."""
+        """Add the commands, whose names are suggested for misspelled ones."""
         commands = super().add_subparsers(**options)
         self._commands = commands.choices
         return commands
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # type: ignore[override]
-        """As of `argparse`; the arguments are remembered for `error`."""
+        """Parse like `argparse`, and remember the arguments for `error`."""
         self._arguments = [] if args is None else list(args)
         return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
-        """Print usage and message, and what misspelled names are near to; exit with 2."""
+        """Print usage and message, with suggestions for misspelled names; exit with 2."""
         name = next((each for each in self._arguments if not each.startswith("-")), None)
         if self._commands and name is not None:
             if name not in self._commands:
@@ -38,7 +39,7 @@ class CommandParser(argparse.ArgumentParser):
         super().error(message + self._misspelled())
 
     def _misspelled(self) -> str:
-        """Options that are none of this command, with those that they are near to."""
+        """Unknown options, each with a suggestion."""
         known = self._option_string_actions
         given = (each.partition("=")[0] for each in self._arguments if each.startswith("--"))
         unknown = (each for each in given if each not in known)

@@ -1,4 +1,4 @@
-"""`warpdyn compile`: the kernels of a robot compiled ahead, into the cache, on all cores."""
+"""`warpdyn compile`: compiles the kernels of a robot in advance, into the cache, on all cores."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ COMPILABLE: Mapping[str, Function] = {
 """Public functions of a model, by name."""
 
 OF_ONE_FRAME = ("jacobian", "jacobian_derivative", "inverse_kinematics")
-"""Functions that could do without a frame, but are meant with one."""
+"""Functions that work without a frame but are usually called with one."""
 
 
 def add_parser(commands: Commands) -> None:
@@ -59,6 +59,7 @@ def add_parser(commands: Commands) -> None:
         f"default: {' '.join(ARGUMENTS)}",
     )
     add_kernel(sub)
+    # Each choice of inputs that require a gradient is another kernel, so the inputs must be named.
     sub.add_argument(
         "--gradients",
         nargs="+",
@@ -103,6 +104,7 @@ def compile_kernels(args: argparse.Namespace) -> int:
                 with own.mistakes():
                     made = kernels_of(model, own.with_options(), **options)
                 kernels |= dict.fromkeys(made, f"{dtype} {device:7}")
+    # Small calls and launches on several threads also use C functions, which are compiled too.
     compile_c_functions(kernels)
     compiled = load_with_bar(kernels)
     seconds = time.perf_counter() - begin
@@ -114,14 +116,14 @@ def compile_kernels(args: argparse.Namespace) -> int:
 
 
 def frame_of(name: str, frame: str) -> dict[str, Any]:
-    """The keyword of functions that are of one frame."""
+    """The keyword `frame` for functions of one frame."""
     parameter = inspect.signature(COMPILABLE[name].describe).parameters.get("frame")
     needed = parameter is not None and parameter.default is parameter.empty
     return {"frame": frame} if needed or name in OF_ONE_FRAME else {}
 
 
 def load_with_bar(kernels: Mapping[Kernel, str]) -> int:
-    """Compile, with a line for each kernel, and a bar on stderr where that is a terminal."""
+    """Compile with a line for each kernel, and a bar on stderr if that is a terminal."""
     from tqdm import tqdm
 
     width = max((len(kernel.label) for kernel in kernels), default=0)

@@ -1,4 +1,4 @@
-"""`warpdyn export`: functions of a robot as a header of C++ or C, or as a module of Python."""
+"""`warpdyn export`: writes functions of a robot as a C++ or C header, or as a Python module."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ def add_parser(commands: Commands) -> None:
     text = "write functions of a robot as a header of C++ or C that needs no library"
     sub = add_command(commands, "export", text)
     add_robot(sub)
+    # Functions may be separated by spaces or by commas.
     sub.add_argument(
         "functions",
         nargs="+",
@@ -50,7 +51,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def export_code(args: argparse.Namespace) -> int:
-    """Write the file, and say what is in it."""
+    """Write the file, and print its contents in one line."""
     model = refuse_immobile(read_model(args))
     args.kernel = None
     calls: dict[str, Callable[..., Any]] = {}
@@ -80,6 +81,7 @@ def export_code(args: argparse.Namespace) -> int:
             libm=not args.no_libm,
             overwrite=args.force,
         )
+    # The library's message suggests overwrite=True, which is --force here.
     except FileExistsError as error:
         raise UserError(f"{error.args[0].partition(';')[0]}; --force replaces it") from None
     except (ValueError, RuntimeError) as error:
@@ -89,7 +91,7 @@ def export_code(args: argparse.Namespace) -> int:
 
 
 def _function(text: str, args: argparse.Namespace, model: Model) -> tuple[str, Callable[..., Any]]:
-    """The function that `rnea`, `fk:hand` or `my.py:impedance` names, and its name in the file."""
+    """The function for `rnea`, `fk:hand` or `my.py:impedance`, and its name in the file."""
     if not is_public(text.partition(":")[0]) and names_a_kernel(text):
         own = ChosenKernel.of(text, args, model)
         return identifier(own.kernel.__name__), own.with_options()

@@ -1,4 +1,4 @@
-"""The machine that figures were measured on."""
+"""Description of the machine on which figures were measured."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .. import get_num_threads
 
 
 def hardware(device: str) -> str:
-    """Name of the device; for the CPU also how many threads are used."""
+    """Name of the device; for the CPU also the number of threads."""
     if device != "cpu":
         return wp.get_device(device).name
     threads = get_num_threads()
@@ -19,7 +19,7 @@ def hardware(device: str) -> str:
 
 
 def processor() -> str:
-    """The processor's name as it reports it."""
+    """The processor's name, as it reports it."""
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):

@@ -22,7 +22,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def info(args: argparse.Namespace) -> int:
-    """Print the tree of links, its coordinates with their limits, masses, and what looks wrong."""
+    """Print the tree of links, its coordinates with their limits, masses, and warnings."""
     model = read_model(args, show_warnings=False)
     say(head(model))
     for line in tree(model, width()):

@@ -14,7 +14,7 @@ from .command_line import UserError, read_model, refuse_immobile, start_warp
 from .shared_options import KERNEL, Commands, add_command, add_robot, add_topic
 
 SHOWN = 10
-"""Files that failed, of which the terminal tells; the manifest has all."""
+"""Largest number of failed files that are printed; the manifest lists all."""
 
 
 def add_parser(commands: Commands) -> None:
@@ -53,13 +53,14 @@ def add_parser(commands: Commands) -> None:
 
 
 def label_logs(args: argparse.Namespace) -> int:
-    """Label them; 1 if a file failed."""
+    """Label the logs; returns 1 if a file failed."""
     model = refuse_immobile(read_model(args))
     start_warp()
     asked = [x for each in (args.quantity or []) for x in each.split(",") if x]
     asked += args.kernel or []
     columns = dict(_pair(x) for each in (args.columns or []) for x in each.split(",") if x)
     try:
+        # A dry run opens the logs but computes nothing from them.
         if args.dry_run:
             labelling, files, _ = prepared(
                 model, args.logs, asked, args.out, columns, args.filter, args.topic

@@ -1,7 +1,7 @@
-"""The `warpdyn` command: what is known of a robot, whether it is right, and how fast it is.
+"""The `warpdyn` command: information about robots, checks, timings, simulation and learning.
 
-Errors of the user are one line on stderr and exit code 2; `check` exits with 1 where a difference
-is too large.
+User errors give one line on stderr and exit code 2. `check` exits with 1 if a difference is too
+large.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ COMMANDS = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code."""
-    wp.config.log_level = wp.LOG_ERROR  # Warp's chatter stays out of the tables
+    wp.config.log_level = wp.LOG_ERROR  # keeps Warp's messages out of the tables
     args = parser().parse_args(sys.argv[1:] if arguments is None else arguments)
     run: Callable[[argparse.Namespace], int] = args.run
     try:
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("warpdyn: interrupted", file=sys.stderr)
         return 130
-    except BrokenPipeError:  # the reader of our output has seen enough
+    except BrokenPipeError:  # the reader of our output has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
@@ -70,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parser() -> CommandParser:
-    """The command line with its commands."""
+    """The parser of the command line with its commands."""
     result = CommandParser(
         prog="warpdyn",
         description="Batched rigid-body dynamics of robots. ROBOT is a file "

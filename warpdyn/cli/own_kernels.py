@@ -1,4 +1,4 @@
-"""A user's own kernel in a command line: its name, its options, and arrays to run it on."""
+"""A user's kernel in a command line: its name, its options, and arrays to run it on."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from .command_line import UserError, named_frame
 from .workload import ARGUMENTS, Memory, Workload, furthest_link, random_states
 
 STATES = ("q", "v", "a", "tau")
-"""Arrays that are drawn as for the algorithms, and those whose name goes on from theirs: q_wanted, v0."""
+"""Arrays with random states like those of the algorithms, also for names that start with them:
+q_wanted, v0."""
 
 
 @dataclass(frozen=True)
@@ -32,14 +33,14 @@ class ChosenKernel:
     """A kernel with its options, for a robot."""
 
     text: str
-    """As the command line names it."""
+    """Its name in the command line."""
     kernel: OwnKernel
     model: Model
     options: dict[str, Any]
 
     @classmethod
     def of(cls, text: str, args: argparse.Namespace, model: Model) -> ChosenKernel:
-        """The kernel `file.py:name` or `package.module:name` with what `--option` says."""
+        """The kernel `file.py:name` or `package.module:name` with the options of `--option`."""
         here = str(Path.cwd())
         if here not in sys.path:  # as with `python -m`
             sys.path.append(here)
@@ -51,33 +52,34 @@ class ChosenKernel:
 
     @property
     def label(self) -> str:
-        """Its name in tables; with its file where an algorithm has that name."""
+        """Its name in tables; with its file if an algorithm has the same name."""
         name = self.kernel.__name__
         return Path(self.text).name if name in ARGUMENTS else name
 
     @property
     def inputs(self) -> list[str]:
-        """The arrays that it is called with: those without a default."""
+        """Names of its arrays without a default."""
         return [n for n, each in self.kernel.signature.arrays.items() if each.default is None]
 
     @property
     def shared(self) -> list[str]:
-        """Those of them of which one array serves all robots."""
+        """Names of those arrays of which one serves all robots."""
         declared = self.kernel.signature.arrays
         return [n for n in self.inputs if declared[n].serves_all and declared[n].shape]
 
     def with_options(self) -> partial[Any]:
-        """What is to be compiled."""
+        """The kernel with its options, for compiling."""
         return partial(self.kernel, **self.options)
 
     def described(self, arrays: Sequence[Any]) -> Call[Any]:
-        """Its call on arrays; a mistake in its text is a `UserError`."""
+        """Its call on arrays; a mistake in the kernel is a `UserError`."""
         with self.mistakes():
             return self.kernel.describe(self.model, *arrays, **self.options)
 
     def arrays(self, count: int) -> list[np.ndarray]:
         """Arrays for `count` robots, float64: configurations within limits, velocities,
-        accelerations and efforts as for the algorithms, all else uniform in (-1, 1)."""
+        accelerations and efforts like those for the algorithms, and other arrays uniform in (-1,
+        1)."""
         draw, drawn, result = np.random.default_rng(1), dict.fromkeys(STATES, 0), []
         for name in self.inputs:
             each = self.kernel.signature.arrays[name]
@@ -92,7 +94,7 @@ class ChosenKernel:
         return result
 
     def workload(self, count: int, memory: Memory) -> Workload:
-        """It on arrays for `count` robots, with arrays for its results."""
+        """The kernel on arrays for `count` robots, with arrays for its results."""
         shared = [name in self.shared for name in self.inputs]
         inputs = [
             memory.filled(x[None])[0] if for_all else memory.filled(x)
@@ -112,7 +114,7 @@ class ChosenKernel:
 
     @contextmanager
     def mistakes(self) -> Iterator[None]:
-        """Errors of its text, and of its arguments, are one line."""
+        """A block in which errors of the kernel and of its arguments become one line."""
         try:
             yield
         except (UserError, ModelError, MemoryError):
@@ -126,7 +128,7 @@ class ChosenKernel:
             raise UserError(" ".join(said.split())) from error
 
     def about(self) -> str:
-        """What its figures are of, in a sentence."""
+        """Description of its figures in a sentence."""
         chosen = {n: x for n, x in self.kernel.signature.defaults.items() if x is not NEEDED}
         options = ", ".join(f"{n} = {x!r}" for n, x in {**chosen, **self.options}.items())
         others = [n for n in self.inputs if not kind_of(n)]
@@ -135,7 +137,7 @@ class ChosenKernel:
 
 
 def own_kernel(args: argparse.Namespace, model: Model) -> ChosenKernel | None:
-    """The kernel of `--kernel`, None without it."""
+    """The kernel of `--kernel`; None without it."""
     if args.kernel is None:
         if args.option:
             raise UserError("--option is for a kernel of your own: --kernel my.py:impedance")
@@ -144,9 +146,9 @@ def own_kernel(args: argparse.Namespace, model: Model) -> ChosenKernel | None:
 
 
 def options_of(kernel: OwnKernel, args: argparse.Namespace, model: Model) -> dict[str, Any]:
-    """Options by name, of `--option NAME=VALUE ...`.
+    """Options by name, from `--option NAME=VALUE ...`.
 
-    A frame that nobody names is the link of `--frame`, or else the furthest one.
+    By default the frame is the link of `--frame`, or else the furthest one.
     """
     defaults, name = kernel.signature.defaults, kernel.__name__
     try:
@@ -165,6 +167,6 @@ def options_of(kernel: OwnKernel, args: argparse.Namespace, model: Model) -> dic
 
 
 def kind_of(name: str) -> str:
-    """The state that an array is one of by its name: q, v, a, tau, or none."""
+    """The kind of state of an array by its name: q, v, a, tau, or an empty string."""
     stem = name.partition("_")[0].rstrip("0123456789")
     return stem if stem in STATES else ""

@@ -1,4 +1,4 @@
-"""Peers timed by `warpdyn bench --peers`: their calls on the same states, on one core."""
+"""Timings of peers for `warpdyn bench --peers`: their calls on the same states, on one core."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from .accuracy import LIMITS, SAMPLE, difference_from, residual_by
 from .workload import Workload
 
 LOOP = 256
-"""Different states that a peer goes through, one call after the other."""
+"""Number of different states in a loop of a peer's calls."""
 
 POSES = ("fk", "jacobian")
-"""What needs every link; for all else MuJoCo fuses links on fixed joints, as by default."""
+"""Algorithms that need every link. For other algorithms MuJoCo fuses links at fixed joints, as by
+default."""
 
 
 @dataclass(frozen=True)
@@ -29,14 +30,14 @@ class PeerTime:
     peer: str
     ns_per_robot: float = float("nan")
     difference: float = float("nan")
-    """The largest from warpdyn's result, relative."""
+    """Largest relative difference from warpdyn's result."""
     refusal: str = ""
 
 
 def peers_by_algorithm(
     model: Model, path: Path, modules: Sequence[str], algorithms: Sequence[str]
 ) -> tuple[dict[str, list[Peer]], list[str]]:
-    """For each algorithm the peers that can be asked, and a line for each that cannot."""
+    """The available peers for each algorithm, and a line for each missing one."""
     forms = {
         fused: find_peers(model, path, modules, fused)
         for fused in {name not in POSES for name in algorithms}
@@ -48,7 +49,7 @@ def peers_by_algorithm(
 def prepare(
     peer: Peer, work: Workload, dtype: str, frame: str
 ) -> tuple[PeerTime, Callable[[], Any] | None, int]:
-    """A peer's calls, where its results are those of `work`, and for how many robots they are."""
+    """A peer's calls, if its results agree with those of `work`, and the number of their robots."""
     try:
         worst = _difference(peer, work, frame)
         if not worst <= LIMITS[dtype]:
@@ -67,10 +68,10 @@ def prepare(
 
 
 def _difference(peer: Peer, work: Workload, frame: str) -> float:
-    """Difference of warpdyn's results from the peer's.
+    """Difference between warpdyn's results and the peer's.
 
-    A peer computes accelerations otherwise than M and h, by which warpdyn's are judged: its
-    accelerations are judged by them too.
+    warpdyn's accelerations are compared through the peer's M and h. The peer's own accelerations
+    are checked in the same way.
     """
     if work.algorithm != "aba":
         return difference_from(peer, work, frame)

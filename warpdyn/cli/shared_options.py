@@ -13,16 +13,18 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 DTYPES = ("float32", "float64")
 
 KERNEL = "my.py:impedance or package.module:impedance"
-"""How a command line names a user's kernel."""
+"""Forms of a user's kernel in a command line."""
 
 
 def add_command(commands: Commands, name: str, text: str) -> argparse.ArgumentParser:
-    """A command without options; `text` says what it does, in the list of commands and in its help."""
+    """A new command without options; `text` describes it in the list of commands and in its
+    help."""
     return commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
 
 
 def add_robot(sub: argparse.ArgumentParser) -> None:
-    """The argument `ROBOT`, and `--base`, `--loops` and `--xacro-arg`, which say how to read it."""
+    """Add the argument `ROBOT`, and `--base`, `--loops` and `--xacro-arg`, which say how to read
+    it."""
     text = f"a file ({file_kinds()}), or the name of a bundled robot"
     sub.add_argument("robot", metavar="ROBOT", help=text)
     text = "fix the root link or let it float"
@@ -40,42 +42,42 @@ def add_robot(sub: argparse.ArgumentParser) -> None:
 
 
 def add_frame(sub: argparse.ArgumentParser) -> None:
-    """The option `--frame`, the Jacobian's link."""
+    """Add the option `--frame`, the Jacobian's link."""
     text = "link of the Jacobian; default: the one behind most joints"
     sub.add_argument("--frame", metavar="LINK", help=text)
 
 
 def add_kernel(sub: argparse.ArgumentParser) -> None:
-    """The options `--kernel` and `--option`."""
+    """Add the options `--kernel` and `--option`."""
     text = f"of your own, {KERNEL}, instead of the algorithms, or beside those of --algorithm"
     sub.add_argument("--kernel", metavar="FILE:NAME", help=text)
     add_kernel_options(sub)
 
 
 def add_kernel_options(sub: argparse.ArgumentParser) -> None:
-    """The option `--option`, the values of a kernel's options."""
+    """Add the option `--option`, the values of a kernel's options."""
     text = "options of the kernel, such as stiffness=300; a frame that is not named is --frame's"
     sub.add_argument("--option", nargs="+", metavar="NAME=VALUE", help=text)
 
 
 def add_device(sub: argparse.ArgumentParser) -> None:
-    """The option `--device`."""
+    """Add the option `--device`."""
     sub.add_argument("--device", help='"cpu" or "cuda:0"; default: a GPU if there is one')
 
 
 def add_threads(sub: argparse.ArgumentParser) -> None:
-    """The option `--threads`."""
+    """Add the option `--threads`."""
     sub.add_argument("--threads", type=count, metavar="N", help="CPU threads; default: all cores")
 
 
 def add_topic(sub: argparse.ArgumentParser) -> None:
-    """The option `--topic`, where a bag has joint states."""
+    """Add the option `--topic`, the topic of a bag's joint states."""
     text = "of joint states in a bag; default: /joint_states"
     sub.add_argument("--topic", default="/joint_states", metavar="NAME", help=text)
 
 
 def add_page(sub: argparse.ArgumentParser) -> None:
-    """The options `--host` and `--port` of a page."""
+    """Add the options `--host` and `--port` of a page."""
     sub.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1, this machine alone")
     text = "of the page, 0 for any free one; default: 8080"
     sub.add_argument("--port", type=port, default=8080, metavar="N", help=text)

@@ -1,4 +1,4 @@
-"""`warpdyn source`: the program that was recorded for a robot, as text or as C++."""
+"""`warpdyn source`: prints the program recorded for a robot, as text or as C++."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def add_parser(commands: Commands) -> None:
 
 
 def print_source(args: argparse.Namespace) -> int:
-    """Print the recorded program, or the C++ that is made of it."""
+    """Print the recorded program, or the C++ code generated from it."""
     args.robot, name = in_order(args.robot, args.algorithm)
     model, single = read_model(args), args.dtype == "float32"
     if names_a_kernel(name):
         own = ChosenKernel.of(name, args, model)
-        # Of arrays their shapes alone are read.
+        # Only the shapes of the arrays are used.
         call = own.described(own.arrays(1))
         with own.mistakes():
             program = record_call(call, input_shapes(call), single)
@@ -65,12 +65,13 @@ def print_source(args: argparse.Namespace) -> int:
 
 
 def in_order(first: str, second: str) -> tuple[str, str]:
-    """The robot, and what is to be printed of it, which may stand before it where it is a kernel."""
+    """The robot and the algorithm or kernel; a kernel may come first."""
     return (second, first) if names_a_kernel(first) else (first, second)
 
 
 def of_algorithm(name: str, args: argparse.Namespace, model: Model) -> Call[Any]:
-    """The call of an algorithm, without arrays: recording needs the shapes of the inputs alone."""
+    """The call of an algorithm, without arrays, because recording needs only the shapes of the
+    inputs."""
     if name not in ARGUMENTS:
         near: Sequence[str] = get_close_matches(name, ARGUMENTS, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""

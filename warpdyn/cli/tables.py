@@ -1,4 +1,4 @@
-"""Measurements as a table, with what its reader has to know."""
+"""Tables of measurements, with notes for the reader."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def width() -> int:
-    """Columns of the terminal; files and pipes, which have no width, get 80."""
+    """Columns of the terminal; 80 for files and pipes, which have no width."""
     return shutil.get_terminal_size().columns
 
 
@@ -31,13 +31,13 @@ def console() -> Console:
 
 
 def say(text: str) -> None:
-    """Print prose, broken between words where it is too long; names are shown printable."""
+    """Print text wrapped between words; names are made printable."""
     fill = textwrap.fill(printable(text), width(), break_long_words=False, break_on_hyphens=False)
     print(fill)
 
 
 def print_measurements(title: str, measurements: Sequence[Measurement]) -> None:
-    """The table below its title, and then what its reader has to know."""
+    """Print the title, the table, and notes for the reader."""
     say(title)
     console().print(table(measurements))
     for line in explain(measurements):
@@ -50,7 +50,7 @@ def table(measurements: Sequence[Measurement]) -> Table:
     from rich.table import Table
 
     peers = list(dict.fromkeys(p.peer for m in measurements for p in m.peers))
-    # Both forms fit 80 columns, the one beside peers without what they are not compared in.
+    # Both forms fit into 80 columns; with peers, columns without a comparison are left out.
     style = {"box": SIMPLE_HEAD, "padding": (0, 1, 0, 0)} if peers else {"box": HEAVY_HEAD}
     result = Table(**style)
     alone = [] if peers else ["robots per\nsecond"], [] if peers else ["compile\n\\[s]"]
@@ -75,7 +75,7 @@ def table(measurements: Sequence[Measurement]) -> Table:
 
 
 def explain(measurements: Sequence[Measurement]) -> list[str]:
-    """What the table's reader has to know: where numbers come from, and why some are missing."""
+    """Notes for the table's reader: the origin of the numbers, and reasons for missing ones."""
     lines = [
         "fk: poses of all links; jacobian: of the link behind the most joints "
         "unless --frame names another. "
@@ -95,6 +95,7 @@ def explain(measurements: Sequence[Measurement]) -> list[str]:
             f"(a loop of up to {LOOP}); all on one core, in turns; "
             f"results were equal before, to {limit:g}."
         )
+        # The benchmarks are not installed with the package.
         if in_checkout():
             lines.append(
                 "python -m benchmarks has more peers, and more algorithms, on robots of its own."
@@ -112,21 +113,21 @@ def explain(measurements: Sequence[Measurement]) -> list[str]:
 
 
 def in_checkout() -> bool:
-    """Whether the package lies in a checkout, whose `python -m benchmarks` has every peer.
+    """True if the package lies in a checkout, whose `python -m benchmarks` has every peer.
 
-    The benchmarks are not installed with the package. A search of `sys.path` would not do: it finds
-    any folder of that name in which the command happens to run.
+    The benchmarks are not installed with the package. A search of `sys.path` would not work,
+    because it finds any folder of that name in the working directory.
     """
     return (Path(__file__).parents[2] / "benchmarks" / "peers").is_dir()
 
 
 def short(number: float) -> str:
-    """Three digits."""
+    """A number with three digits."""
     return f"{number:,.3g}" if number < 100 else f"{number:,.0f}"
 
 
 def in_words(count: float) -> str:
-    """A large number to three digits: 83.3 million."""
+    """A large number with three digits and a word: 83.3 million."""
     for size, word in ((1e9, "billion"), (1e6, "million"), (1e3, "thousand")):
         if count >= size:
             return f"{count / size:.3g} {word}"

@@ -1,4 +1,4 @@
-"""Time, error and first call of an algorithm on random states, in turns with peers."""
+"""Timings of an algorithm on random states, alternating with peers: time, error and first call."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .workload import Memory, Workload, furthest_link, random_states
 
 @dataclass(frozen=True)
 class Case:
-    """What to measure."""
+    """A case to measure."""
 
     algorithm: str
     batch: int
@@ -33,7 +33,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What was measured. `refusal` says why nothing was."""
+    """Result of a measurement; `refusal` says why there is none."""
 
     case: Case
     seconds: float = float("nan")
@@ -42,7 +42,7 @@ class Measurement:
     """Seconds until the first call's result: recording and compiling, or reading the cache."""
     refusal: str = ""
     peers: tuple[PeerTime, ...] = ()
-    """Other libraries on the same states."""
+    """Times of other libraries on the same states."""
 
     @property
     def ns_per_robot(self) -> float:
@@ -64,7 +64,7 @@ def measured(
 ) -> Iterator[Measurement]:
     """The cases one after another, with a progress bar on stderr where that is a terminal.
 
-    own: the kernel that the cases with its label are of.
+    own: the kernel for cases with its label.
     """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -93,12 +93,12 @@ def measure(
     peers: Sequence[Peer] = (),
     own: ChosenKernel | None = None,
 ) -> Measurement:
-    """Time one case on random states, in turns with the peers; check a sample of results."""
+    """Time one case on random states, alternating with the peers; check a sample of results."""
     frame = frame or furthest_link(model)
     try:
         work = workload(model, case, frame, own)
         start = time.perf_counter()
-        with silent():  # a bar is running, and the time is told
+        with silent():  # a bar is running, and the time is shown
             run = work.bind()  # records, compiles and runs once
         if case.device != "cpu":
             wp.synchronize_device(case.device)
@@ -117,7 +117,7 @@ def measure(
 
 
 def workload(model: Model, case: Case, frame: str, own: ChosenKernel | None) -> Workload:
-    """What a case is of: an algorithm on random states, or the kernel of its label."""
+    """The workload of a case: an algorithm on random states, or the kernel with its label."""
     options = {"dtype": case.dtype, "layout": case.layout, "device": case.device}
     if own is not None and case.algorithm == own.label:
         return own.workload(case.batch, Memory(**options))
@@ -130,7 +130,7 @@ def interleaved_seconds(
 ) -> list[float]:
     """Median seconds of one call of each, over `repeats` loops of about `enough` seconds together.
 
-    The loops alternate, so that all see the same noise.
+    The loops alternate, so that all have the same noise.
     """
     wait = wp.get_device(device).is_cuda
     loops = [_loops(run, enough / repeats, wait) for run in runs]
@@ -142,7 +142,7 @@ def interleaved_seconds(
 
 
 def _loops(run: Callable[[], Any], seconds: float, wait: bool) -> int:
-    """How many calls take so many seconds, or half of them."""
+    """Number of calls that take about `seconds`, or half of them."""
     loops = 1
     while (elapsed := _loop(run, loops, wait)) < seconds / 2:
         loops = max(loops + 1, min(loops * 10, round(loops * seconds / max(elapsed, 1e-7))))

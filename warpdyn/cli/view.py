@@ -1,4 +1,4 @@
-"""`warpdyn view`: a robot, a trajectory, or thousands of robots in the browser."""
+"""`warpdyn view`: shows a robot, a trajectory, or thousands of robots in the browser."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..viewer import Viewer
 
 LOOPBACKS = ("127.0.0.1", "localhost", "::1")
-"""Hosts that this machine alone reaches."""
+"""Hosts that only this machine can reach."""
 
 
 def add_parser(commands: Commands) -> None:
@@ -49,7 +49,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def view(args: argparse.Namespace) -> int:
-    """Show it until Ctrl-C, or write it as a page or a picture."""
+    """Show the robot until Ctrl-C, or write it as a page or a picture."""
     try:
         from .. import viewer
     except ImportError as error:
@@ -59,6 +59,7 @@ def view(args: argparse.Namespace) -> int:
     model = read_model(args)
     written = [path for path in (args.record, args.png) if path]
     try:
+        # A page that is only written has no controls and can use any port.
         shown = viewer.show(
             model,
             _configurations(model, args.envs),
@@ -103,13 +104,13 @@ def _shown(args: argparse.Namespace, model: Model, shown: Viewer) -> int:
         try:
             say(f"{model.name} at {shown.address}; Ctrl-C ends it")
             shown.wait()
-        except KeyboardInterrupt:  # between the line and the wait
+        except KeyboardInterrupt:  # between the message and the wait
             pass
     return 0
 
 
 def _configurations(model: Model, envs: int) -> Any:
-    """None for one robot; for several, configurations drawn at random."""
+    """None for one robot; for several, random configurations."""
     if envs == 1:
         return None
     q = np.asarray(random_configuration(model, envs, seed=0), dtype=np.float32)

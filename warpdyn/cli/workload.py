@@ -1,4 +1,4 @@
-"""One algorithm on arrays of random states: what the commands run, time and compare."""
+"""Workloads of the commands: one algorithm on arrays of random states, to run, time and compare."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ FUNCTIONS: Mapping[str, Any] = {f.__name__: f for f in (fk, jacobian, crba, rnea
 """Their public functions."""
 
 LARGEST_ANGLE = 10.0
-"""Largest position drawn [rad, m]: float32 loses digits of large angles; some limits are 1e16."""
+"""Largest random position [rad, m]. float32 loses digits of large angles, and some limits are
+1e16."""
 
 
 def position_bounds(model: Model) -> tuple[np.ndarray, np.ndarray]:
@@ -51,7 +52,7 @@ def random_states(model: Model, count: int, seed: int = 0) -> dict[str, np.ndarr
     q = draw.uniform(*position_bounds(model), (count, model.nq))
     for place, turn in orientation_columns(model):
         q[:, place] = draw.uniform(-1, 1, (count, place.stop - place.start))
-        # Four normal numbers point in no preferred direction: rotations are uniform.
+        # Four normal numbers have no preferred direction, so rotations are uniform.
         quaternion = draw.normal(size=(count, 4))
         q[:, turn] = quaternion / np.linalg.norm(quaternion, axis=1, keepdims=True)
     speed = np.minimum(np.where(model.velocity_limit > 0, model.velocity_limit, 1.0), 3.0)
@@ -65,8 +66,8 @@ def random_states(model: Model, count: int, seed: int = 0) -> dict[str, np.ndarr
 
 
 def furthest_link(model: Model, among: Collection[str] | None = None) -> str:
-    """The link behind the most moving joints, of these where they are named; the last one of a
-    serial arm."""
+    """The link behind the most moving joints, optionally among some links; the last one of a serial
+    arm."""
     depth = {model.root: 0}
     for joint in model.joints:
         depth[joint.child] = depth[joint.parent] + (joint.kind.nv > 0)
@@ -76,16 +77,16 @@ def furthest_link(model: Model, among: Collection[str] | None = None) -> str:
 
 
 def options_of(algorithm: str, frame: str) -> dict[str, Any]:
-    """Keywords of an algorithm: the Jacobian is that of one frame, `fk` gives all links."""
+    """Keywords of an algorithm: the Jacobian needs one frame, `fk` returns all links."""
     return {"frame": frame} if algorithm == "jacobian" else {}
 
 
 @dataclass(frozen=True)
 class Memory:
-    """Where and how arrays lie: NumPy's on the CPU, Warp's on a GPU.
+    """Memory of arrays: NumPy's on the CPU, Warp's on a GPU.
 
-    Layout "columns" has the same coordinate of all robots side by side in memory, "rows" one robot
-    after the other.
+    With layout "columns" the same coordinate of all robots is adjacent in memory; with "rows",
+    robots follow each other.
     """
 
     dtype: str = "float32"
@@ -98,7 +99,7 @@ class Memory:
         return views.empty(library_for(self.device), self.device, single, count, shape, columns)
 
     def filled(self, values: np.ndarray) -> Any:
-        """A new array of these values."""
+        """A new array with these values."""
         array = self.empty(len(values), values.shape[1:])
         library_of(array).write(array, values)
         return array
@@ -111,7 +112,8 @@ def on_host(array: Any) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Workload:
-    """An algorithm, its arrays on a device, and the array for its results (several: a tuple)."""
+    """An algorithm, its arrays on a device, and the array for its results (a tuple for several
+    results)."""
 
     model: Model
     algorithm: str
@@ -119,9 +121,9 @@ class Workload:
     out: Any
     options: Mapping[str, Any]
     own: Callable[..., Any] | None = None
-    """The user's kernel that is meant by `algorithm`."""
+    """The user's kernel, if `algorithm` is its label."""
     shared: tuple[bool, ...] = ()
-    """Which inputs of a user's kernel are one array for all robots."""
+    """True for each input of a user's kernel that is one array for all robots."""
 
     @classmethod
     def of(
@@ -135,7 +137,7 @@ class Workload:
         layout: str = "columns",
         device: str = "cpu",
     ) -> Workload:
-        """The algorithm on all the states, as arrays of that dtype and layout."""
+        """The algorithm on all the states, as arrays with that dtype and layout."""
         memory = Memory(dtype, layout, device)
         shapes: dict[str, tuple[int, ...]] = {
             "fk": (model.nlinks, 4, 4),
@@ -171,7 +173,7 @@ class Workload:
         )
 
     def states(self, sample: int) -> list[np.ndarray]:
-        """The first inputs, as the kernel reads them, in float64."""
+        """The first inputs as the kernel reads them, in float64."""
         shared = self.shared or (False,) * len(self.inputs)
         return [
             on_host(x)[() if for_all else slice(sample)].astype(float)
@@ -183,6 +185,6 @@ class Workload:
         return on_host(self.out)[:sample].astype(float)
 
     def all_results(self, sample: int) -> list[np.ndarray]:
-        """The first of each result, in float64."""
+        """The first entries of each result, in float64."""
         arrays = self.out if isinstance(self.out, tuple) else (self.out,)
         return [on_host(x)[:sample].astype(float) for x in arrays]

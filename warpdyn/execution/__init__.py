@@ -1,1 +1,1 @@
-"""A call from its arrays to a kernel, and back."""
+"""Execution of calls: from arrays to a kernel, and back."""

@@ -1,7 +1,8 @@
-"""Public functions: what users call, bind and inspect.
+"""Public functions that users call, bind and inspect.
 
-A function of `warpdyn.functions` says in a `Call` which algorithm to run on what. `batched` turns
-it into the `Function` that users call; `bind` prepares the same call for tight loops.
+A function in `warpdyn.functions` returns a `Call`, which names the algorithm and its arrays.
+`batched` turns it into the `Function` that users call. `bind` prepares the same call for tight
+loops.
 """
 
 from __future__ import annotations
@@ -31,14 +32,14 @@ R = TypeVar("R")
 
 
 class Function(Generic[P, R]):
-    """A public function: `describe` says in a `Call` what it computes, and calling it carries that
-    out.
+    """A public function: `describe` returns its computation as a `Call`, and calling the function
+    runs it.
 
     It has the name, docstring and signature of `describe`, with the result that users get.
     """
 
     of_a_model: bool
-    """Whether its first argument is a model; others are of poses, or of another function."""
+    """True if its first argument is a model; other functions take poses, or another function."""
 
     __name__: str
     __qualname__: str
@@ -52,20 +53,21 @@ class Function(Generic[P, R]):
         self._know_nothing()
 
     def _know_nothing(self) -> None:
-        """No call has been made."""
+        """Start without remembered calls."""
         self._known_calls: dict[Key, PlannedCall] = {}
         self._native_calls = NativeCalls()
         self._called_once: set[Key] = set()
-        """What a number that changes from call to call would fill plans with."""
+        """Keys of calls that were made once. Without them, a number that changes with each call
+        would fill the remembered calls."""
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """The result, for arrays of any library that warpdyn knows."""
+        """The result, for arrays of any supported library."""
         plain = not (config.debug or collecting())
         if plain:
             known: R = self._native_calls.entry(args, kwargs)
             if known is not MISS:
                 return known
-        # Nearly always it is a model, and looking is cheaper than asking.
+        # Nearly always it is a model, and this test is cheaper than the check.
         if self.of_a_model and not (args and isinstance(args[0], Model)):
             check_first_argument(args, kwargs)
         seen = key_of(args, kwargs) if plain else None
@@ -94,7 +96,7 @@ class Function(Generic[P, R]):
     def _remember(
         self, key: Key, args: tuple[Any, ...], kwargs: dict[str, Any], known: Callable[..., Any]
     ) -> None:
-        """Keep, from the second such call on, what is `known` of it by its arguments' names."""
+        """Remember, from the second such call on, the plan `known` by its arguments' names."""
         plans, once = self._known_calls, self._called_once
         if key not in once:
             if len(once) >= MOST:
@@ -113,7 +115,7 @@ class Function(Generic[P, R]):
             self._native_calls.add(key, plan, args, kwargs)
 
     def _forget(self, key: Key) -> None:
-        """A model is gone, and what is known of calls on it."""
+        """Forget the calls of a model that no longer exists."""
         self._known_calls.pop(key, None)
         self._native_calls.forget(key)
 
@@ -121,18 +123,18 @@ class Function(Generic[P, R]):
         self, model: Model, name: str, options: Mapping[str, Any] = MappingProxyType({})
     ) -> tuple[int, ...]:
         """Shape of one environment's slice of an argument: configurations, poses, times, forces on
-        the `points` of the options, controls of actuators, and all else nv."""
+        the `points` of the options, controls of actuators; nv for all other arguments."""
         if name in CONFIGURATIONS:
             return (model.nq,)
         shapes = {"targets": (4, 4), "t": (), "forces": (len(options.get("points", ())), 3)}
         return {**shapes, "control": (len(model.actuators),)}.get(name, (model.nv,))
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
-        """Behave as functions do in a class body; by this `help` and `inspect` take it for one."""
+        """Behave like a function in a class body, so that `help` and `inspect` treat it as one."""
         return self if instance is None else MethodType(self, instance)
 
     def __reduce__(self) -> str:
-        """Pickled by name, as functions are."""
+        """Pickle by name, like a function."""
         return self.__qualname__
 
     def __repr__(self) -> str:
@@ -140,7 +142,7 @@ class Function(Generic[P, R]):
 
 
 def _followed(self: Function, *args: Any, **kwargs: Any) -> Any:
-    """What Torch's compiler follows in place of `Function.__call__`; nobody else does."""
+    """Substitute for `Function.__call__` that Torch's compiler follows; nothing else calls it."""
     from .autodiff import torch_gradients
 
     torch_gradients.prepare(type(self))
@@ -151,7 +153,7 @@ Function.__call__._torchdynamo_inline = _followed  # type: ignore[attr-defined]
 
 
 def _result(signature: inspect.Signature) -> Any:
-    """R of a signature's `-> Call[R]`, which is a string where annotations are not evaluated."""
+    """R of a signature's `-> Call[R]`, a string if annotations are not evaluated."""
     returned = signature.return_annotation
     if isinstance(returned, str):
         return returned.removeprefix("Call[").removesuffix("]")
@@ -159,14 +161,15 @@ def _result(signature: inspect.Signature) -> Any:
 
 
 FUNCTIONS: dict[str, Function] = {}
-"""Functions of arrays by name, the first of each; not those of a function, as `vjp` is."""
+"""Functions of arrays by name, the first of each name; without functions that take a function, such
+as `vjp`."""
 
 
 def batched(describe: Callable[P, Call[R]]) -> Callable[P, R]:
-    """The `Function` that carries out what `describe` says.
+    """The `Function` that runs the calls of `describe`.
 
-    A type checker takes it for a plain function: of those it keeps what they have in common with
-    their results, the kind of array (`arrays.A`), where `Function[P, R]` would forget it.
+    A type checker sees a plain function. It then keeps the array type that arguments and results
+    have in common (`arrays.A`), which `Function[P, R]` would lose.
     """
     function = Function(describe)
     if next(iter(inspect.signature(describe).parameters), "") != "function":
@@ -181,17 +184,17 @@ def bind(
 @overload
 def bind(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Callable[[], R]: ...
 def bind(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[[], Any]:
-    """A call prepared once: `run = bind(wd.rnea, model, q, v, a, out=tau)`, then `run()` launches
-    without any check.
+    """Prepare a call once: after `run = bind(wd.rnea, model, q, v, a, out=tau)`, `run()` launches
+    it without any check.
 
-    The arrays stay the ones given here: change their contents in place between calls. Returns a
+    Each run uses the same arrays; change their contents in place between runs. Returns a
     callable that returns the result array.
 
     constants: when constant entries of the result (structural zeros) are written. "each_run": the
-    result is whole after each run, whatever else was written into its array. "once": they are
-    written when binding, and left alone by `run`. This saves the memory traffic of the zeros (four
-    fifths of the humanoid's mass matrix), and is right only where nothing else writes the array: no
-    other bound call, no `out=`, no assignment.
+    result is complete after each run, whatever was written into its array before. "once": they are
+    written when binding, and `run` leaves them alone. This saves the memory traffic of the zeros
+    (four fifths of the humanoid's mass matrix). It is correct only if nothing else writes the
+    array: no other bound call, no `out=`, no assignment.
 
     >>> model = wd.load_robot("panda")
     >>> q = wd.random_configuration(model, 100)
@@ -202,7 +205,7 @@ def bind(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[[]
     """
     parameters = getattr(function, "__signature__", inspect.Signature()).parameters
     constants: Constants = "each_run"
-    if "constants" not in parameters:  # else it is an option of the function's own
+    if "constants" not in parameters:  # otherwise it is an option of the function itself
         constants = kwargs.pop("constants", constants)
     if constants not in get_args(Constants):
         raise ValueError(f'constants must be "each_run" or "once", got {constants!r}')
@@ -210,7 +213,7 @@ def bind(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[[]
 
 
 def bind_single(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Callable[[], R]:
-    """`bind` for one environment on the CPU, in a loop of other work: its kernel is a scalar one,
+    """`bind` for one environment on the CPU, in a loop with other work: it uses a scalar kernel,
     which does not slow the processor down (`codegen/scalar_kernel.py`)."""
     return _bound(described(function, args, kwargs), "scalar")
 
@@ -226,7 +229,7 @@ def _bound(call: Call, target: str | None, constants: Constants = "each_run") ->
 
 
 def described(function: Callable[..., Any], args: tuple, kwargs: dict[str, Any]) -> Call:
-    """The call that a public function would carry out with these arguments."""
+    """The call of a public function with these arguments."""
     if not isinstance(function, Function):
         name = getattr(function, "__name__", type(function).__name__)
         raise TypeError(

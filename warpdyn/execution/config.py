@@ -1,4 +1,4 @@
-"""Switches of the whole process, each begun by an environment variable."""
+"""Switches for the whole process, each initialised by an environment variable."""
 
 from __future__ import annotations
 
@@ -7,28 +7,30 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 VERBOSE = "WARPDYN_VERBOSE"
-"""Environment variable. "0": no line of ours; unset: ours alone; anything else: Warp's as well."""
+"""Environment variable. "0": no messages of warpdyn; unset: only warpdyn's; any other value: Warp's
+too."""
 
 
 class Config:
     """`wd.config`: switches that may be set at any time."""
 
     debug: bool
-    """Every ordinary call looks at its arrays first and refuses, by environment and joint, numbers
-    that are not finite and quaternions that are not of unit length. WARPDYN_DEBUG=1."""
+    """Check the arrays of each call first (except bound calls), and raise for numbers that are not
+    finite and quaternions that are not of unit length, by environment and joint.
+    WARPDYN_DEBUG=1."""
 
     compile_messages: bool
-    """Whether stderr has a line, or a bar on a terminal, before a compile of more than a second,
-    and a line where a cache cannot be written. At first False where WARPDYN_VERBOSE is 0."""
+    """Print a line on stderr, or a bar on a terminal, before a compilation of more than a second,
+    and a line if a cache cannot be written. Initially False if WARPDYN_VERBOSE is 0."""
 
     def __init__(self) -> None:
         self.debug = os.environ.get("WARPDYN_DEBUG", "") not in ("", "0")
         self.compile_messages = os.environ.get(VERBOSE) != "0"
 
-    if not TYPE_CHECKING:  # a type checker is to refuse unknown switches itself
+    if not TYPE_CHECKING:  # a type checker is to reject unknown switches itself
 
         def __setattr__(self, name: str, value: bool) -> None:
-            """Refuse a switch that does not exist, which would change nothing."""
+            """Raise for a switch that does not exist, which would change nothing."""
             switches = list(Config.__annotations__)
             if name not in switches:
                 meant = next(iter(get_close_matches(name, switches, n=1)), None)

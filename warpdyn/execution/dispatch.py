@@ -1,4 +1,5 @@
-"""Which library of arrays carries a call out: one that differentiates by itself, or warpdyn's launch alone."""
+"""Dispatch of a call to its array library: one that differentiates by itself, or warpdyn's
+launch."""
 
 from __future__ import annotations
 
@@ -22,21 +23,21 @@ R = TypeVar("R")
 
 
 class Differentiation(NamedTuple):
-    """How a library that differentiates by itself runs calls."""
+    """Functions by which a differentiating library runs calls."""
 
     run: Callable[..., Any]
     """(call, compute) -> the results, as an operation of the library."""
     known_call: Callable[[KnownCall], PlannedCall | None] | None = None
-    """The plan of a call that was made before; None where each is checked anew."""
+    """The plan of a repeated call; None if each call is checked."""
     known_gradients: Callable[..., Any] | None = None
-    """(call, compute, arrays) -> the plan of a call that is differentiated."""
+    """(call, compute, arrays) -> the plan of a differentiated call."""
 
 
 def _torch() -> Differentiation:
     from .autodiff import torch_gradients
 
     def planned(*call: Any, **options: Any) -> Any:
-        from .autodiff import torch_remembered  # of those calls alone that are repeated
+        from .autodiff import torch_remembered  # only for calls that are repeated
 
         return torch_remembered.differentiated(*call, **options)
 
@@ -56,18 +57,19 @@ def _warp() -> Differentiation:
 
 
 _DIFFERENTIATIONS = {"torch": _torch, "jax": _jax, "warp": _warp}
-"""Functions that import what differentiates a library's calls, by `Library.edge`: nothing is imported before an
-array of the library arrives."""
+"""Functions that import a library's differentiation, by `Library.edge`. Nothing is imported before
+an array of the library arrives."""
 
 
 @cache
 def differentiation(edge: str) -> Differentiation:
-    """How the library of this `Library.edge` runs calls."""
+    """The differentiation of the library with this `Library.edge`."""
     return _DIFFERENTIATIONS[edge]()
 
 
 def carry_out(call: Call[R]) -> R:
-    """Run a call; where its arrays ask for gradients, as an operation that their library can differentiate."""
+    """Run a call; if its arrays ask for gradients, as an operation that their library can
+    differentiate."""
     call = in_one_library(call)
     library = library_of(next(iter(call.arrays.values())))
     if library.edge is None:
@@ -76,7 +78,7 @@ def carry_out(call: Call[R]) -> R:
 
 
 def plan_of(known: KnownCall) -> PlannedCall | None:
-    """How a repeated call is carried out; None where it has to be checked each time."""
+    """The plan of a repeated call; None if it has to be checked each time."""
     library = known.library
     if library.in_place:
         return known
@@ -95,12 +97,14 @@ def known_gradients(
 
 
 def in_one_library(call: Call) -> Call:
-    """The call with NumPy's arrays of numbers in the library and on the device of the others.
+    """The call with its NumPy arrays of numbers converted to the library and device of the other
+    arrays.
 
-    They must have their dtype; plain numbers that serve all environments take it, as lists do.
-    Numbers are copied, so that a bound call, which reads its arrays again and again, does without.
+    They must have the same dtype; plain numbers and lists that serve all environments take it. The
+    numbers are copied, so that a bound call, which reads its arrays repeatedly, needs no further
+    conversion.
     """
-    # Nearly always all are of one type, and that is seen at once.
+    # Nearly always all arrays have one type, and this test is quick.
     if len(set(map(type, _parts(call)))) < 2:
         return call
     inputs, arrays = gather(call)
@@ -120,7 +124,7 @@ def in_one_library(call: Call) -> Call:
 
 
 def _check_dtype(name: str, x: np.ndarray, like: Any, library: Library) -> None:
-    """Refuse numbers that would lose digits, or have more than the result."""
+    """Raise for numbers that would lose digits, or have more digits than the result."""
     wanted = dtype_name(like.dtype)
     if x.dtype.name != wanted and wanted in ("float32", "float64"):
         raise TypeError(
@@ -130,7 +134,7 @@ def _check_dtype(name: str, x: np.ndarray, like: Any, library: Library) -> None:
 
 
 def _parts(call: Call) -> Iterator[Any]:
-    """All that may hold arrays."""
+    """All parts of a call that may be arrays."""
     yield from (x for x in call.arrays.values() if x is not None)
     for more in (call.gravity, call.f_ext):
         if more is not None:

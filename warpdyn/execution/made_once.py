@@ -1,4 +1,4 @@
-"""What several threads ask for at once is made by the first of them; the others wait."""
+"""Values that are made once: the first thread that asks makes them, and other threads wait."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _locks: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
 
 def lock_of(thing: object) -> Any:
-    """The lock of an object, to be entered again by the thread that has it; gone with the object."""
+    """The reentrant lock of an object, which goes with the object."""
     return _locks.setdefault(thing, threading.RLock())
 
 
 def made_once(make: Callable[[], Made]) -> Callable[[], Made]:
-    """The function, carried out at the first call alone, as `functools.cache` has it where one thread
-    calls."""
+    """The function, run only at the first call, like `functools.cache` but safe for several
+    threads."""
     kept: list[Made] = []
 
     @wraps(make)
     def made() -> Made:
-        if not kept:  # without the lock from then on: a large launch asks each time
+        if not kept:  # no lock after the first call, because a large launch asks each time
             with lock_of(make):
                 if not kept:
                     kept.append(make())
@@ -37,5 +37,5 @@ def made_once(make: Callable[[], Made]) -> Callable[[], Made]:
 
 
 if hasattr(os, "register_at_fork"):
-    # In the child nobody is left who would open them.
+    # In the child no thread is left that would release them.
     os.register_at_fork(after_in_child=_locks.clear)

@@ -1,4 +1,4 @@
-"""The same algorithm on plain float64 numbers, one robot at a time: what tests compare with."""
+"""The same algorithm on plain float64 numbers, one robot at a time, as a reference for tests."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ P = ParamSpec("P")
 
 
 def oracle(function: Callable[P, Any], *args: P.args, **kwargs: P.kwargs) -> Any:
-    """The same call on plain float64 numbers, one robot at a time: slow, obvious, and what tests
-    compare with.
+    """The same call on plain float64 numbers, one robot at a time: slow and simple, a reference for
+    tests.
 
-    For a derivative its recording is carried out statement by statement.
+    For a derivative, it evaluates the recorded program statement by statement.
     """
     call = described(function, args, kwargs)
     inputs, arrays = gather(call)
@@ -44,5 +44,5 @@ def oracle(function: Callable[P, Any], *args: P.args, **kwargs: P.kwargs) -> Any
 
 
 def _slice(array: np.ndarray, dimensions: int, e: tuple[int, ...]) -> Any:
-    """The slice of environment e: its row, or the one that serves all."""
+    """The slice of environment e: its row, or the one slice that serves all."""
     return (array if array.ndim == dimensions else array[e]).tolist()

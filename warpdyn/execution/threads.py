@@ -1,6 +1,5 @@
-"""CPU threads over slices of a batch: how many, how long a slice is, and threads of Python's where
-there are no `native_threads`. A Warp CPU launch runs on the calling thread and leaves the interpreter
-lock."""
+"""CPU threads over slices of a batch: their number, the length of a slice, and Python threads if
+there are no `native_threads`. A Warp CPU launch runs on the calling thread and releases the GIL."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from math import ceil
 from queue import SimpleQueue
 
 _wanted = ctypes.c_int64(0)
-"""The number asked for; 0: all cores. In memory, where compiled code reads it too."""
+"""The requested number; 0: all cores. It is in memory that compiled code reads too."""
 WANTED_AT = ctypes.addressof(_wanted)
 _workers: list[_Worker] = []
 _lock = threading.Lock()
@@ -20,11 +19,11 @@ _lock = threading.Lock()
 Task = Callable[[], None]
 
 ENOUGH = 9e-5
-"""Estimated seconds of work from which on a batch is shared out."""
+"""Estimated seconds of work from which a batch is divided among threads."""
 
 SLICE, PYTHONS_SLICE = 1e-5, 4e-5
-"""Estimated seconds of work in a slice, at least; a thread begins one in some 1e-7, one of Python's in
-2.5e-6."""
+"""Smallest estimated work of a slice in seconds; a native thread starts one in about 1e-7, a Python
+thread in 2.5e-6."""
 
 
 def set_num_threads(number: int | None) -> None:
@@ -45,7 +44,7 @@ def get_num_threads() -> int:
 
 
 class _Worker:
-    """A thread that does what it is sent."""
+    """A thread that runs the tasks in its inbox."""
 
     def __init__(self) -> None:
         self.inbox: SimpleQueue[Task] = SimpleQueue()
@@ -57,11 +56,11 @@ class _Worker:
 
 
 def run_all(tasks: Sequence[Task], threads: int) -> None:
-    """Run the tasks on up to `threads` threads, the calling one among them; return when all are
+    """Run the tasks on up to `threads` threads, including the calling one; return when all are
     done.
 
-    Whoever is free takes the next task, and nobody waits for a thread that is slow to wake (50 to
-    100 us on a virtual machine): one that comes late finds nothing left.
+    A free thread takes the next task, and no thread waits for one that is slow to wake (50 to 100
+    us on a virtual machine): a late thread finds no task left.
     """
     waiting = list(reversed(tasks))
     results: SimpleQueue[BaseException | None] = SimpleQueue()
@@ -75,7 +74,7 @@ def run_all(tasks: Sequence[Task], threads: int) -> None:
             try:
                 task()
                 results.put(None)
-            except BaseException as error:  # handed to the caller
+            except BaseException as error:  # passed to the caller
                 results.put(error)
 
     with _lock:
@@ -91,12 +90,12 @@ def run_all(tasks: Sequence[Task], threads: int) -> None:
 
 
 def slices(count: int, threads: int, unit: int, least: float) -> list[tuple[int, int]]:
-    """[first, number) of slices of `count`, each but the last a multiple of `unit`.
+    """Slices [first, number) of `count`, each but the last a multiple of `unit`.
 
-    Guided self-scheduling (Polychronopoulos and Kuck 1987): each is half of a thread's share of
-    what is left, but not less than `least`, so that few are started and none is long at the end. A
-    thread that comes from one meets another that holds the interpreter lock, and is woken late, the
-    more often the more there are.
+    Guided self-scheduling (Polychronopoulos and Kuck 1987): each slice is half of a thread's share
+    of the rest, but not less than `least`. So there are few slices, and none is long at the end. A
+    thread that returns from a slice may meet another one that holds the GIL, and is then woken
+    late. This is more frequent with more slices.
     """
     if threads == 1:
         return [(0, count)] if count else []

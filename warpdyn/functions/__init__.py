@@ -1,12 +1,11 @@
-"""The public functions: what each computes, in what shapes, units and frames, and where the formula
-stands.
+"""The public functions: their results, shapes, units and frames, and the source of each formula.
 
-Arrays are NumPy, Torch, Warp or JAX, float32 or float64, on any device that Warp has; results are
-of the same kind.
-`(B, n)` for B robots, or `(n,)` for one. `out=` takes an array for the result (a tuple of arrays
-where there are several); nothing is allocated then. `params=` takes what differs from one
-environment to the next, from `model.params(...)`; functions in which no number of the model enters
-(steps, conversions) have none.
+Arrays are NumPy, Torch, Warp or JAX, float32 or float64, on any device that Warp supports. Results
+have the same array library, dtype and device.
+`(B, n)` for B robots, or `(n,)` for one. `out=` takes an array for the result, or a tuple of arrays
+where there are several results. Nothing is allocated then. `params=` takes the numbers that differ
+between environments, from `model.params(...)`. Functions that use no number of the model (steps,
+conversions) do not have it.
 
 RBDA is Featherstone, Rigid Body Dynamics Algorithms (2008).
 """

@@ -1,4 +1,4 @@
-"""What a robot's own actuators do with their controls."""
+"""Joint forces of a robot's own actuators, from their controls."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def actuator_torques(
     *,
     out: Array[A] | None = None,
 ) -> Call[A]:
-    """Joint forces that the actuators of a MJCF file give at these controls.
+    """Joint forces that the actuators of an MJCF file produce for these controls.
 
     q: (B, nq) [m, rad].  v: (B, nv).  control: (B, number of `model.actuators`), in their order and
     units: positions of position servos, velocities of velocity servos, forces of motors before
     their gears.  Returns tau: (B, nv) [N, N·m].
-    Each actuator's force is gain times control plus bias, along a joint or a fixed tendon; control,
-    force and the sum of all on a joint (`effort_limit`) are held within their bounds, as MuJoCo
-    does (its documentation, Computation, actuator model).
+    Each actuator's force is gain times control plus bias, along a joint or a fixed tendon; the
+    control, the force and the sum of the forces on a joint (`effort_limit`) are clamped to their
+    bounds, as in MuJoCo (its documentation, Computation, actuator model).
     """
     if not model.actuators:
         raise ValueError(

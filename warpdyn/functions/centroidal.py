@@ -1,7 +1,7 @@
 """Momentum, centroidal quantities, locked inertia and average velocities.
 
-Momentum is linear, then angular. Every link counts; a link fixed to the world counts with its mass
-alone. A robot without mass has none of these quantities.
+Momentum is linear, then angular. Every link counts. A link fixed to the world contributes its mass
+only. A robot without mass has none of these quantities.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ REFERENCES = {
     "centroidal": ("com", "world"),
     "centroidal_local": ("com", "base"),
 }
-"""Point and axes of a momentum."""
+"""The point and the axes of each momentum reference."""
 
 MomentumReference = (
     Reference | Literal["centroidal", "centroidal_local", "CENTROIDAL", "CENTROIDAL_LOCAL"]
@@ -71,7 +71,7 @@ def _call(
     by_velocity: Mapping[str, Axes],
     rate_of: Callable[..., Any] | None = None,
 ) -> Call[A]:
-    """The algorithm with the root link; `columns`: for a result with a column for each velocity."""
+    """Call of the algorithm with the root link; `columns`: one result column for each velocity."""
     return Call(
         name,
         model,
@@ -103,7 +103,7 @@ def momentum(
     reference: "local" (about the root link's origin, in its axes), "world" (about the world's
     origin), the default "local_world_aligned" (about the root link's origin, in the world's axes),
     aliases "body", "inertial", "mixed"; or about the centre of mass, "centroidal" in the world's
-    axes, "centroidal_local" in the root link's.  On a fixed base the first three are one.
+    axes, "centroidal_local" in the root link's.  On a fixed base the first three are the same.
     Featherstone, Rigid Body Dynamics Algorithms (2008), section 2.13.
     """
     return _call(
@@ -187,8 +187,8 @@ def centroidal_momentum_matrix(
     of the centre of mass is A[:3] v / mass.
 
     q: (B, nq).  Returns (B, 6, nv); `reference` as in `centroidal_momentum`.
-    Orin, Goswami and Lee (2013); by composite inertias as in Wensing and Orin, Int. J. Humanoid
-    Robotics 13 (2016).
+    Orin, Goswami and Lee (2013), computed from composite inertias as in Wensing and Orin, Int. J.
+    Humanoid Robotics 13 (2016).
     """
     return _call(
         "centroidal_momentum_matrix",
@@ -269,8 +269,8 @@ def locked_inertia(
     params: Params | None = None,
     out: Array[A] | None = None,
 ) -> Call[A]:
-    """Inertia of the robot with its joints locked, the sum of X* I X⁻¹ over its links, root-fixed
-    ones included.
+    """Inertia of the robot with its joints locked, the sum of X* I X⁻¹ over its links, including
+    links fixed to the world.
 
     q: (B, nq).  Returns (B, 6, 6), symmetric, linear part first [kg, kg·m, kg·m²]; `reference` as
     in `momentum`. With "centroidal" it is [[m 1, 0], [0, J]].
@@ -298,8 +298,8 @@ def average_velocity(
     params: Params | None = None,
     out: Array[A] | None = None,
 ) -> Call[A]:
-    """The velocity with which the robot, its joints locked, would have the momentum that it has:
-    locked inertia⁻¹ h.
+    """The velocity at which the robot with locked joints would have the same momentum: locked
+    inertia⁻¹ h.
 
     q: (B, nq).  v: (B, nv).  Returns (B, 6) [m/s, rad/s]; `reference` as in `momentum`. Not defined
     where all mass lies on one line.
@@ -355,8 +355,8 @@ def average_centroidal_velocity(
     params: Params | None = None,
     out: Array[A] | None = None,
 ) -> Call[A]:
-    """The average velocity at the centre of mass: that of the centre of mass, and J⁻¹ times the
-    angular momentum.
+    """The average velocity at the centre of mass: the velocity of the centre of mass, and J⁻¹ times
+    the angular momentum.
 
     q: (B, nq).  v: (B, nv).  Returns (B, 6) [m/s, rad/s]; `reference` as in `centroidal_momentum`.
     Orin, Goswami and Lee (2013).

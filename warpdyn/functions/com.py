@@ -1,7 +1,8 @@
 """Centre of mass of the robot, of a part of it, and of each link.
 
-Every link of the description counts, those fixed to the world too. `subtree="link"` counts that
-link and all that hang on it. Positions, velocities and accelerations are of a point, in the world.
+Every link of the description counts, including links fixed to the world. `subtree="link"` restricts
+the sum to that link and its descendants. Positions, velocities and accelerations are those of a
+point, in the world frame.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ def com(
     """Centre of mass in the world, sum of m_i c_i / m.
 
     q: (B, nq) [m, rad].  Returns (B, 3) [m].
-    subtree: the link with all that hang on it, instead of the whole robot.
-    Raises ModelError where the links that count have no mass.
+    subtree: a link, to count only that link and its descendants instead of the whole robot.
+    Raises ModelError if the counted links have no mass.
 
     >>> model = wd.load_robot("panda")
     >>> q = wd.random_configuration(model, 100)
@@ -119,7 +120,7 @@ def com_bias_acceleration(
     params: Params | None = None,
     out: Array[A] | None = None,
 ) -> Call[A]:
-    """J' v, the acceleration of the centre of mass that velocities alone give.
+    """J' v, the acceleration of the centre of mass that is due to the velocities alone.
 
     q: (B, nq).  v: (B, nv).  Returns (B, 3) [m/s²]. subtree: as in `com`.
     """
@@ -165,8 +166,8 @@ def com_jacobian(
 def link_coms(
     model: Model, q: Array[A], *, params: Params | None = None, out: Array[A] | None = None
 ) -> Call[A]:
-    """Centre of mass of each link in the world, where the description puts it; of a link without
-    mass too.
+    """Centre of mass of each link in the world, as the description places it. Links without mass
+    are included.
 
     q: (B, nq).  Returns (B, nlinks, 3) [m] in the order of `model.link_names`.
     """
@@ -199,7 +200,7 @@ def _call(
     by_velocity: Mapping[str, Axes],
     rate_of: Callable[..., Any] | None = None,
 ) -> Call[A]:
-    """The algorithm over the links that count."""
+    """Call of the algorithm over the counted links."""
     return Call(
         algorithm.__name__,
         model,
@@ -215,12 +216,12 @@ def _call(
 
 
 def _counted(model: Model, subtree: str | None) -> tuple[str, ...] | None:
-    """The links that count, in the order of the model; None for all."""
+    """Names of the counted links, in the order of the model; None for all links."""
     if subtree is None:
         return None
     model.link_index(subtree)
     counted = {subtree}
-    for joint in model.joints:  # parents come first
+    for joint in model.joints:  # parents come before their children
         if joint.parent in counted:
             counted.add(joint.child)
     return tuple(name for name in model.link_names if name in counted)

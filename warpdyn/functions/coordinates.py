@@ -1,8 +1,9 @@
-"""Coordinates by name: q and v put together, taken apart, and joints picked out of them.
+"""Coordinates by name: pack q and v, unpack them, and select joints from them.
 
-Arrays are NumPy, Torch, JAX or Warp, with any leading dimensions; what is made of plain numbers is
-NumPy, float64.
-Warp arrays are not broadcast, and a coordinate of one robot keeps a dimension of one entry.
+Arrays are NumPy, Torch, JAX or Warp, with any leading dimensions. Plain numbers become NumPy
+float64 arrays.
+Warp arrays are not broadcast. In an array of one robot, a single coordinate keeps a dimension of
+one entry.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ..model.structure import Coordinates
 Values = Mapping[str, Any] | Array | Sequence[float]
 Numbers = Mapping[str, float | Sequence[float]] | Sequence[float]
 Host = np.ndarray | Sequence[float] | None
-"""What does not make a result anything but NumPy's."""
+"""Arguments for which the result is a NumPy array."""
 
 
 @overload
@@ -40,13 +41,13 @@ def pack_q(model: Model, joints: Values, *, base: Any = None, default: Any = Non
 def pack_q(model: Model, joints: Values, *, base: Any = None, default: Any = None) -> Array:
     """The configuration q (..., nq) from the coordinates of joints [m, rad].
 
-    joints: a mapping by joint name, (...) of a joint with one coordinate and (..., n) of one with
-    n; the base's seven under "floating_base" (`model.base_joint`). Or all of them in the order of `model.joint_names`:
-    (..., nq), less the base's.
-    base: (..., 7) [x y z qx qy qz qw] (in the model's own order of quaternions), instead of the
-    mapping's entry.
-    default: (..., nq), such as `model.neutral`, for what the mapping leaves out; without it a
-    mapping must be complete.
+    joints: a mapping by joint name: (...) for a joint with one coordinate, (..., n) for a joint
+    with n, and the base's seven under "floating_base" (`model.base_joint`). Or one array (..., nq
+    without the base's) of all joints in the order of `model.joint_names`.
+    base: (..., 7) [x y z qx qy qz qw] (in the model's quaternion order), instead of the mapping's
+    entry.
+    default: (..., nq), such as `model.neutral`, for the joints that the mapping leaves out. Without
+    it a mapping must be complete.
     """
     return _packed(model, "q", joints, base, default)
 
@@ -66,8 +67,8 @@ def pack_v(
 @overload
 def pack_v(model: Model, joints: Values, *, base: Any = None, default: Any = None) -> Array: ...
 def pack_v(model: Model, joints: Values, *, base: Any = None, default: Any = None) -> Array:
-    """The generalized velocity (..., nv) from velocities of joints [m/s, rad/s], as `pack_q` does;
-    base: (..., 6).
+    """The generalized velocity (..., nv) from joint velocities [m/s, rad/s], with the arguments of
+    `pack_q`; base: (..., 6).
 
     Accelerations and forces have the same columns.
     """
@@ -75,37 +76,37 @@ def pack_v(model: Model, joints: Values, *, base: Any = None, default: Any = Non
 
 
 def unpack_q(model: Model, q: Array[A]) -> dict[str, A]:
-    """The columns of q (..., nq) by joint name, the base's seven under "floating_base" (`model.base_joint`); what
-    `pack_q` takes."""
+    """The columns of q (..., nq) by joint name, the base's seven under "floating_base"
+    (`model.base_joint`); the inverse of `pack_q`."""
     return _unpacked(model, "q", q)
 
 
 def unpack_v(model: Model, v: Array[A]) -> dict[str, A]:
-    """The columns of v (..., nv), of accelerations or of forces, by joint name."""
+    """The columns of v (..., nv), or of an acceleration or a force, by joint name."""
     return _unpacked(model, "v", v)
 
 
 def split_q(model: Model, q: Array[A]) -> tuple[A | None, A]:
-    """q (..., nq) as that of the free base (..., 7), None where there is none, and of the
-    joints."""
+    """The two parts of q (..., nq): that of the free base (..., 7), None without a free base, and
+    that of the joints."""
     return _split(model, "q", q)
 
 
 def split_v(model: Model, v: Array[A]) -> tuple[A | None, A]:
-    """v (..., nv) as that of the free base (..., 6), None where there is none, and of the
-    joints."""
+    """The two parts of v (..., nv): that of the free base (..., 6), None without a free base, and
+    that of the joints."""
     return _split(model, "v", v)
 
 
 def select_q(model: Model, q: Array[A], joints: Iterable[str]) -> A:
-    """The columns of q (..., nq) of the named joints, in their order."""
+    """The columns of q (..., nq) that belong to the named joints, in the order of the names."""
     _check(model, "q", "q", q, model.nq)
     return picked(q, model.q_indices(joints))
 
 
 def select_v(model: Model, v: Array[A], joints: Iterable[str]) -> A:
-    """The columns of v (..., nv), of accelerations or of forces, of the named joints, in their
-    order."""
+    """The columns of v (..., nv), or of an acceleration or a force, that belong to the named
+    joints, in the order of the names."""
     _check(model, "v", "v", v, model.nv)
     return picked(v, model.v_indices(joints))
 
@@ -157,7 +158,7 @@ def _packed(model: Model, which: str, joints: Any, base: Any, default: Any) -> A
 
 
 def _from_names(model: Model, which: str, values: Mapping[str, Any], default: Any) -> Array:
-    model.q_indices(values)  # raises for a name that is not a moving joint's
+    model.q_indices(values)  # raises for a name that is not a moving joint
     missing = [name for name in model.coordinates if name not in values]
     if missing and default is None:
         raise ValueError(

@@ -33,10 +33,10 @@ def rnea_derivatives(
 
     q: (B, nq) [m, rad].  v, a: (B, nv).  `f_ext`, `gravity` as in `rnea`; forces on links move with
     their links.
-    Returns dtau_dq, dtau_dv, dtau_da = M: (B, nv, nv) each; row i for tau[i], column k for the
-    coordinate.
-    By q over the tangent space: column k is the change per step along v's coordinate k, a base's in
-    its own frame.
+    Returns dtau_dq, dtau_dv, dtau_da = M: (B, nv, nv) each; row i for tau[i], column k for
+    coordinate k.
+    Derivatives by q are over the tangent space: column k is the change per step along v's
+    coordinate k. For a base the step is in its own frame.
     Singh, Russell and Wensing, IEEE RA-L 7 (2022); Carpentier and Mansard, RSS 2018.
     """
     square = (model.nv, model.nv)
@@ -72,8 +72,8 @@ def aba_derivatives(
     """Forward dynamics and its derivatives by position, velocity and joint force.
 
     q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv) [N, N·m].  `f_ext`, `gravity` as in `aba`.
-    Returns qdd (B, nv), as `aba`, and dqdd_dq, dqdd_dv, dqdd_dtau = M⁻¹: (B, nv, nv) each; by q
-    over the tangent space, as in `rnea_derivatives`.
+    Returns qdd (B, nv), as `aba`, and dqdd_dq, dqdd_dv, dqdd_dtau = M⁻¹: (B, nv, nv) each.
+    Derivatives by q are over the tangent space, as in `rnea_derivatives`.
     d qdd = -M⁻¹ d rnea at a = qdd; Carpentier and Mansard, RSS 2018, equation 12.
     """
     names = ("by_q", "by_v", "by_tau")
@@ -127,19 +127,18 @@ def vjp(
     out: Array[A] | tuple[Array[A], ...] | None = None,
     **options: Any,
 ) -> Call[A | tuple[A, ...]]:
-    """Vector-Jacobian product of any of warpdyn's functions: cotangents of its inputs from those of
-    its results.
+    """Vector-Jacobian product of any warpdyn function: cotangents of its inputs from the cotangents
+    of its results.
 
     `vjp(wd.rnea, model, q, v, a, cotangents=w)` gives (wᵀ dtau/dq, wᵀ dtau/dv, wᵀ dtau/da), with w
-    (B, nv) as tau, and
-    results shaped like the inputs: by the entries of q as they stand (7 for a free base), as
-    automatic differentiation has it. `cotangents` is a tuple where the function has several
-    results.
-    wrt: names of inputs ("q", "v", "gravity", "f_ext:link", "params:mass" ..) instead of all arrays
-    given; gravity and external forces count where they are given.
-    solution: the result of `aba` or `solve`, if at hand; else it is computed first.
+    (B, nv) shaped like tau and results shaped like the inputs. Derivatives by q are taken by its
+    entries (7 for a free base), as in automatic differentiation. `cotangents` is a tuple if the
+    function has several results.
+    wrt: names of inputs ("q", "v", "gravity", "f_ext:link", "params:mass" ..) instead of all array
+    arguments. Gravity and external forces count if they are arguments.
+    solution: the result of `aba` or `solve`, if you have it; otherwise it is computed first.
     Reverse mode on the recorded program (Griewank and Walther, Evaluating Derivatives, section
-    3.2); of `aba` by the implicit rule, with multipliers M⁻¹ w.
+    3.2). `aba` uses the implicit rule, with multipliers M⁻¹ w.
 
     >>> model = wd.load_robot("panda")
     >>> q = wd.random_configuration(model, 100)
@@ -191,7 +190,7 @@ def jvp(
     out: Array[A] | tuple[Array[A], ...] | None = None,
     **options: Any,
 ) -> Call[A | tuple[A, ...]]:
-    """Jacobian-vector product of any of warpdyn's functions: tangents of its results from those of
+    """Jacobian-vector product of any warpdyn function: tangents of its results from the tangents of
     its inputs.
 
     `jvp(wd.rnea, model, q, v, a, tangents={"v": u})` gives dtau/dv u. Names, q and `solution` as in
@@ -244,13 +243,14 @@ def derivatives(
     out: Array[A] | tuple[Array[A], ...] | None = None,
     **options: Any,
 ) -> Call[A | tuple[A, ...]]:
-    """The whole Jacobian of any of warpdyn's functions, a last dimension for each input of `wrt`.
+    """The whole Jacobian of any warpdyn function, with one more dimension at the end for the input
+    `wrt`.
 
-    `derivatives(wd.com, model, q)` is (B, 3, nv): by q over the tangent space of nv dimensions, as
-    in `rnea_derivatives`; by other inputs, one column for each entry. A tuple where `wrt`, or the
-    function's results, are
-    several: results by the first input, then by the next.
-    Forward mode along each coordinate; what does not move with a coordinate costs nothing.
+    `derivatives(wd.com, model, q)` is (B, 3, nv): derivatives by q are over the tangent space of nv
+    dimensions, as in `rnea_derivatives`. By other inputs there is one column for each entry. The
+    result is a tuple if `wrt` names several inputs or the function has several results: all results
+    by the first input, then by the next.
+    Forward mode along each coordinate; operations that do not depend on a coordinate cost nothing.
 
     >>> model = wd.load_robot("panda")
     >>> q = wd.random_configuration(model, 100)
@@ -262,7 +262,7 @@ def derivatives(
 
 
 def _chosen(call: Call, wrt: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Names of the inputs to differentiate by; all of them for None."""
+    """Names of the inputs to differentiate by; None means all of them."""
     names = tuple(inputs_of(call))
     chosen = names if wrt is None else (wrt,) if isinstance(wrt, str) else tuple(wrt)
     for name in chosen:

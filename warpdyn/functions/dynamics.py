@@ -44,7 +44,7 @@ def rnea(
     out: Array[A] | None = None,
 ) -> Call[A]:
     """Inverse dynamics: joint forces that produce the acceleration `a`, tau = M(q) a + C(q, v) v +
-    g(q) - Jᵀ f_ext, and what friction and limit springs take where the model has them
+    g(q) - Jᵀ f_ext, plus the torques of friction and limit springs if the model has them
     (`Model.with_friction`, `with_limit_springs`).
 
     q: (B, nq) [m, rad].  v, a: (B, nv) [m/s, rad/s; m/s², rad/s²].  Returns tau: (B, nv) [N, N·m].
@@ -53,8 +53,8 @@ def rnea(
     f_ext: {link: (B, 6)} or (B, nlinks, 6), forces on links: force then torque about the link
     origin, in the link frame.
     gravity: (3,) or (B, 3) acceleration of free fall in the world [m/s²]; default (0, 0, -9.81).
-    With `v` and `a` zero it is what compensates gravity; None stands for zero, here and in every
-    function with a `v` or an `a`: a constant, folded into a shorter program.
+    With `v` and `a` zero the result compensates gravity. None stands for zero, here and in every
+    function with a `v` or an `a`. It is a constant, which shortens the program.
     Recursive Newton-Euler; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1.
 
     >>> model = wd.load_robot("panda")
@@ -122,8 +122,8 @@ def aba(
     q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv) [N, N·m].  Returns a: (B, nv) [m/s², rad/s²];
     `f_ext`, `gravity` and joint effects as in `rnea`.
     method: "aba", the articulated-body algorithm, RBDA table 7.1; "crba", M a = tau - h factorised
-    over the tree, RBDA chapter 6; "auto", whichever is the shorter program for the robot.
-    Raises ModelError where a joint moves no inertia: its acceleration is not defined.
+    over the tree, RBDA chapter 6; "auto", whichever gives the shorter program for the robot.
+    Raises ModelError if a joint moves no inertia, because its acceleration is then not defined.
 
     >>> model = wd.load_robot("panda")
     >>> q, v, a = (wd.random_configuration(model, 100, seed=k) for k in range(3))
@@ -137,6 +137,9 @@ def aba(
     algorithms["auto"] = (
         algorithms["crba"] if tree_of(model).ties_bodies else algorithms["aba"] + algorithms["crba"]
     )
+    # With "auto" both algorithms are candidates, and the shorter program is taken. Articulated
+    # bodies cannot represent mimic joints or tendon armature, so these robots have one candidate
+    # only.
     if method not in algorithms:
         raise ValueError(f'method must be "auto", "aba" or "crba", got {method!r}')
     if method == "aba" and tree_of(model).ties_bodies:
@@ -206,10 +209,10 @@ def bias_forces(
     params: Params | None = None,
     out: Array[A] | None = None,
 ) -> Call[A]:
-    """What the motion takes without acceleration, h = C(q, v) v + g(q) - Jᵀ f_ext.
+    """Joint forces at zero acceleration, h = C(q, v) v + g(q) - Jᵀ f_ext.
 
     q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nv) [N, N·m].  `f_ext`, `gravity` as in `rnea`.
-    tau = M a + h + `effect_torques`: friction and limit springs are not in it. RBDA 6.2.
+    tau = M a + h + `effect_torques`: h does not include friction and limit springs. RBDA 6.2.
 
     >>> model = wd.load_robot("panda")
     >>> q = wd.random_configuration(model, 100)
@@ -242,13 +245,14 @@ def effect_torques(
     params: Params | None = None,
     out: Array[A] | None = None,
 ) -> Call[A]:
-    """Joint forces that friction and springs take; zero unless the model has them.
+    """Joint forces needed to overcome friction and springs; zero unless the model has them.
 
-    q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nv) [N, N·m], of the sign of the motion: tau = M
-    a + h + this.
+    q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nv) [N, N·m], positive in the direction of
+    motion: tau = M a + h + this.
     For a joint at rate r: viscous * r + coulomb * sign(r), spring * (position - rest), and beyond a
-    limit stiffness * (position - limit) + damping * r; less the weight that something else bears.
-    Of a ball joint position - rest is the rotation vector from rest, in the turned frame.
+    limit stiffness * (position - limit) + damping * r, minus the weight that gravity compensation
+    bears.
+    For a ball joint, position - rest is the rotation vector from rest, in the rotated frame.
     See `Model.with_friction`, `with_springs`, `with_limit_springs`, `with_gravity_compensation`.
     """
     return Call(
@@ -277,8 +281,8 @@ def coriolis_matrix(
     skew-symmetric).
 
     q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nv, nv).
-    Of all matrices with these two properties that of the Christoffel symbols; as Pinocchio's
-    computeCoriolisMatrix.
+    Several matrices have these two properties. This one is built from the Christoffel symbols, like
+    Pinocchio's computeCoriolisMatrix.
     Echeandia and Wensing, Numerical Methods to Compute the Coriolis Matrix and Christoffel Symbols
     for Rigid-Body Systems, ASME J. Computational and Nonlinear Dynamics 16 (2021), algorithm 1.
     """
@@ -305,7 +309,7 @@ def mass_matrix_inverse(
 
     q: (B, nq) [m, rad].  Returns (B, nv, nv), both triangles.
     M = Lᵀ D L without fill-in beyond the tree's branches, RBDA table 6.3, and L⁻¹ D⁻¹ L⁻ᵀ.
-    Raises ModelError where a joint moves no inertia.
+    Raises ModelError if a joint moves no inertia.
     """
     algorithm, shapes = (_mass_matrix_inverse.mass_matrix_inverse,), {"out": (model.nv, model.nv)}
     return Call(
@@ -333,9 +337,9 @@ def solve(
     """x with M(q) x = b, without forming M⁻¹.
 
     q: (B, nq) [m, rad].  b: (B, nv) [N, N·m].  Returns x: (B, nv) [m/s², rad/s²], the acceleration
-    that b alone gives; `out` may be `b` itself.
+    that b alone produces. `out` may be `b` itself.
     M = Lᵀ D L factorised over the tree, RBDA tables 6.3 and 6.4, or articulated bodies at rest in
-    free fall, RBDA table 7.1, whichever is the shorter program. Raises ModelError where a joint
+    free fall, RBDA table 7.1, whichever gives the shorter program. Raises ModelError if a joint
     moves no inertia.
     """
     algorithms: tuple[Callable[..., Any], ...] = (_mass_matrix_inverse.solve,)
@@ -357,7 +361,7 @@ def solve(
 
 
 def refuse_unmoved(model: Model) -> None:
-    """Raise where a joint moves no inertia, so that M is singular."""
+    """Raise if a joint moves no inertia, because M is then singular."""
     joint = _aba.unmoved_joint(tree_of(model))
     if joint is not None:
         remedy = "give the links beyond it mass and inertia"

@@ -20,7 +20,7 @@ def kinetic_energy(
     params: Params | None = None,
     out: Array[A] | None = None,
 ) -> Call[A]:
-    """Kinetic energy vᵀ M(q) v / 2, that of the rotors (armature) included.
+    """Kinetic energy vᵀ M(q) v / 2, including that of the rotors (armature).
 
     q: (B, nq) [m, rad].  v: (B, nv).  Returns (B,) [J]; a scalar for one robot.  RBDA 2.67, summed
     over the bodies.
@@ -45,11 +45,12 @@ def potential_energy(
     params: Params | None = None,
     out: Array[A] | None = None,
 ) -> Call[A]:
-    """Potential energy of gravity, -sum of m g · c over all links, root-fixed ones included.
+    """Potential energy of gravity, -sum of m g · c over all links, including links fixed to the
+    world.
 
     q: (B, nq) [m, rad].  Returns (B,) [J]; zero for mass at the world's origin. Its gradient is
     `gravity_torques`.
-    gravity: as in `rnea`.  Springs at the limits (`Model.with_limit_springs`) are not in it.
+    gravity: as in `rnea`.  Limit springs (`Model.with_limit_springs`) are not included.
     """
     algorithm = (_energy.potential_energy,)
     return Call(
@@ -75,7 +76,7 @@ def mechanical_energy(
     params: Params | None = None,
     out: Array[A] | None = None,
 ) -> Call[A]:
-    """Kinetic and potential energy together, constant where no force but gravity acts.
+    """Sum of kinetic and potential energy, constant if no force but gravity acts.
 
     q: (B, nq) [m, rad].  v: (B, nv).  Returns (B,) [J].  gravity: as in `rnea`.
     """
@@ -106,15 +107,16 @@ def contact_power(
     params: Params | None = None,
     out: Array[A] | None = None,
 ) -> Call[A]:
-    """Power that contacts give the robot, v · (rnea(q, v, a) - tau): of all forces on it but the joint
-    forces `tau`, gravity, what the model has of friction and springs, and `f_ext`.
+    """Power that contacts give the robot, v · (rnea(q, v, a) - tau): the power of all forces on it
+    except the joint forces `tau`, gravity, the friction and springs of the model, and `f_ext`.
 
-    q: (B, nq) [m, rad].  v, a, tau: (B, nv).  Returns (B,) [W]; above 0 where contacts drive the robot,
-    below 0 where they take energy from it: sliding, a push against the motion. A contact that holds
-    still gives none. Of a log it is as good as `tau` and the model are: what the model lacks (friction
-    of gears, a payload) is in it.
-    With tau · v and the power of what the model has it is the rate of `mechanical_energy`.
-    f_ext: forces that are known, as in `rnea`.  gravity: as in `rnea`.
+    q: (B, nq) [m, rad].  v, a, tau: (B, nv).  Returns (B,) [W]; above 0 where contacts drive the
+    robot, below 0 where they take energy from it: sliding, a push against the motion. A contact
+    that does not move gives none. For a log, the result is only as good as `tau` and the model:
+    effects that the model lacks (gear friction, a payload) appear in it.
+    This power, tau · v and the power of the model's friction and springs add up to the rate of
+    `mechanical_energy`.
+    f_ext: known forces, as in `rnea`.  gravity: as in `rnea`.
     Featherstone, Rigid Body Dynamics Algorithms (2008), section 2.4 and equation 3.1.
     """
     return Call(

@@ -1,6 +1,6 @@
-"""Options of functions of frames, checked: which links, which point, relative to what.
+"""Checked options of functions that take frames: the links, the point, and the reference link.
 
-An option becomes part of the program; a point that is an array becomes an input instead.
+An option becomes part of the program. A point given as an array becomes an input instead.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ Algorithm = Callable[..., Any]
 Options = tuple[tuple[str, Any], ...]
 
 POINT = {"point": (3,)}
-"""Shape of one environment's point, where it is an input."""
+"""Shape of one environment's point, if it is an input."""
 
 
 def of_link(
     model: Model, frame: str, reference: Reference | None = None, part: Part | None = None
 ) -> Options:
-    """The options of what is asked of one link."""
+    """The options of a function of one link."""
     model.link_index(frame)
     options: Options = (("frame", frame),)
     if reference is not None:
@@ -34,7 +34,7 @@ def of_link(
 def links_option(
     model: Model, frame: str | None, frames: Sequence[str] | None
 ) -> tuple[Options, bool]:
-    """The option that names the links, and whether it names several."""
+    """The option that names the links, and True if it names several."""
     if frame is not None and frames is not None:
         raise ValueError("give frame= (one name) or frames= (a list of names), not both")
     if isinstance(frame, (list, tuple)):
@@ -55,8 +55,8 @@ def links_option(
 def for_each_link(
     algorithms: tuple[Algorithm, ...], model: Model, frame: str | None, frames: Sequence[str] | None
 ) -> tuple[tuple[Algorithm, ...], Options]:
-    """Algorithms for several links, or made for one if one is asked for, and the option that names
-    the links."""
+    """Algorithms for several links, or adapted to one link if `frame` names one, and the option
+    with the links' names."""
     options, several = links_option(model, frame, frames)
     return (
         algorithms if several else tuple(of_one(algorithm) for algorithm in algorithms)
@@ -64,7 +64,7 @@ def for_each_link(
 
 
 def relative_option(model: Model, relative_to: str | None) -> Options:
-    """The option that puts another link in the world's place."""
+    """The option that replaces the world by another link."""
     if relative_to is None:
         return ()
     model.link_index(relative_to)

@@ -1,4 +1,4 @@
-"""Different robots in one batch: each model does its own rows of common arrays."""
+"""Different robots in one batch: each model works on its own rows of common arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..model import Model
 
 
 class Cost(NamedTuple):
-    """What a function costs for one environment of a model: arithmetic operations, bytes read and
+    """Cost of a function for one environment of a model: arithmetic operations, bytes read and
     written."""
 
     model: str
@@ -27,14 +27,13 @@ class Cost(NamedTuple):
 
 
 class Group:
-    """Models with the number of environments of each, one after the other in arrays of all of them.
+    """Several models, each with its number of environments, in consecutive rows of common arrays.
 
     `group(wd.rnea, q, v, a)` calls the function for each model on its rows: arrays are (B, n) with
     B the sum of `envs` and n at least as many columns as the widest model needs; a narrower model
-    uses its first columns and leaves the others alone. Results are as wide as the widest, zeros
-    beyond a model's own. There is a kernel, and a launch, for
-    each model, and no copy: where robots differ in more than numbers (`Model.params`), nothing is
-    shared between them.
+    uses the first columns and does not touch the rest. Results are as wide as those of the widest
+    model, with zeros beyond a model's own columns. Each model has its own kernel and launch, and
+    nothing is copied. Robots that differ in more than numbers (`Model.params`) share nothing.
     """
 
     def __init__(self, models: Sequence[Model], envs: Sequence[int]):
@@ -49,16 +48,16 @@ class Group:
         self.models, self.envs = tuple(models), tuple(envs)
         ends = list(accumulate(envs))
         self.rows = tuple(slice(end - count, end) for end, count in zip(ends, envs, strict=True))
-        """Rows of each model in the arrays."""
+        """The rows of each model in the arrays."""
 
     @property
     def count(self) -> int:
-        """Environments in all."""
+        """Number of environments of all models."""
         return sum(self.envs)
 
     @property
     def nq(self) -> int:
-        """Columns of q: those of the widest model."""
+        """Columns of q, as many as the widest model needs."""
         return max(model.nq for model in self.models)
 
     @property
@@ -102,9 +101,9 @@ class Group:
     ) -> A | tuple[A, ...]:
         """The function's result for all environments.
 
-        given: its arrays. options: its keywords, the same for all models, arrays of them (B, ..).
-        each: keywords that differ, a value for each model: {"params": [a, None], "frame": ["hand",
-        "tool0"]}.
+        given: its arrays. options: its keywords, the same for all models; arrays among them are (B,
+        ..). each: keywords that differ, with one value for each model: {"params": [a, None],
+        "frame": ["hand", "tool0"]}.
         """
         calls = self._calls(function, given, options, each)
         if out is None and not all(map(_written, given)):
@@ -143,8 +142,8 @@ class Group:
         constants: Constants = "each_run",
         **options: Any,
     ) -> Callable[[], A | tuple[A, ...]]:
-        """The calls prepared once, as `warpdyn.bind` does it: then `run()` launches them without
-        any check. constants: as of `warpdyn.bind`."""
+        """Prepare the calls once, as `warpdyn.bind` does; `run()` then launches them without any
+        check. constants: as in `warpdyn.bind`."""
         calls = self._calls(function, given, options, each)
         outs, results = self._outs(function, calls, out)
         launches: list[Callable[[], Any]] = [
@@ -171,8 +170,8 @@ class Group:
         each: Mapping[str, Sequence[Any]] | None = None,
         **options: Any,
     ) -> list[Cost]:
-        """Cost of one environment of each model in float32: of the recorded program, without
-        launches."""
+        """Cost of one environment of each model in float32, counted from the recorded program,
+        without launches."""
         needed = [
             p
             for p in inspect.signature(function).parameters.values()
@@ -196,7 +195,7 @@ class Group:
         options: Mapping[str, Any],
         each: Mapping[str, Sequence[Any]] | None,
     ) -> list[tuple[tuple, dict[str, Any]]]:
-        """Arguments and keywords for each model: its rows, and the columns that it has."""
+        """Arguments and keywords for each model: its rows, and the columns that it uses."""
         for name, values in (each or {}).items():
             if len(values) != len(self.models):
                 raise ValueError(
@@ -232,7 +231,7 @@ class Group:
     def _outs(
         self, function: Callable[..., Any], calls: Sequence[tuple[tuple, dict[str, Any]]], out: Any
     ) -> tuple[list[list[Array]], Any]:
-        """The part of each result that each model writes, and the results."""
+        """The part of each result that each model writes, and the whole results."""
         asked = [described(function, args, keywords) for args, keywords in calls]
         shapes = [list(result_shapes(call).values()) for call in asked]
         widest = [tuple(map(max, zip(*each, strict=True))) for each in zip(*shapes, strict=True)]
@@ -273,13 +272,13 @@ def _zeros(first: View, count: int, shape: tuple[int, ...]) -> Array:
 
 
 def _written(x: Array) -> bool:
-    """Whether results go into parts of one array; not for JAX, nor where Torch is to
-    differentiate."""
+    """True if results can be written into parts of one array: not for JAX, and not if Torch
+    differentiates."""
     return not library_of(x).functional(x)
 
 
 def _joined(results: Sequence[Any]) -> Any:
-    """Results one after the other, widened with zeros, by operations that JAX and Torch
+    """Results one after the other, padded with zeros, by operations that JAX and Torch
     differentiate."""
     if isinstance(results[0], tuple):
         return tuple(_joined(parts) for parts in zip(*results, strict=True))

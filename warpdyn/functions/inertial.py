@@ -1,13 +1,13 @@
-"""The inertial parameters of links, as vectors and in the forms that identification needs.
+"""Inertial parameters of links, as vectors and in the forms that identification uses.
 
 The ten parameters of a link are
 
     m, m cx, m cy, m cz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz      [kg, kg·m, kg·m²]
 
 with the second moment about the **origin of the link's frame** (not the centre of mass), in the
-link's axes; that is Pinocchio's order. Except for the two functions of a model, everything here
-maps arrays with any leading dimensions, `(..., 10)`; each form has `to_form(parameters)` and
-`from_form(...)`, which gives parameters back.
+link's axes. This is Pinocchio's order. Except for the two functions that take a model, all
+functions map arrays with any leading dimensions, `(..., 10)`. Each form has a function
+`to_form(parameters)` and its inverse `from_form(...)`.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ ENTRIES = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
 """Rows and columns of the second moment, in the order of the parameters."""
 
 ROUNDING = 1e-9
-"""How far given matrices may be from symmetric, and moments beyond the triangle inequality,
-relative to their size."""
+"""Tolerance, relative to their size, for the asymmetry of input matrices and for moments that
+violate the triangle inequality."""
 
 
 def inertial_parameters(model: Model) -> np.ndarray:
@@ -41,8 +41,8 @@ def inertial_parameters(model: Model) -> np.ndarray:
 def with_inertial_parameters(model: Model, parameters: ArrayLike) -> Model:
     """The same robot with these (nlinks, 10) parameters.
 
-    They need not be physically consistent, but no mass may be negative, and a link without mass has
-    no first moment.
+    They need not be physically consistent. But no mass may be negative, and the first moment of a
+    link without mass must be zero.
     """
     array = np.asarray(parameters, dtype=float)
     if array.shape != (model.nlinks, 10):
@@ -62,12 +62,12 @@ def _with(link: Link, mass: np.ndarray, com: np.ndarray, inertia: np.ndarray) ->
     return replace(link, mass=float(mass), com=vector3(com), inertia=matrix3(inertia))
 
 
-# Mass, centre of mass, inertia about it.
+# Mass, centre of mass, inertia about the centre of mass.
 
 
 def from_body(mass: ArrayLike, com: ArrayLike, inertia: ArrayLike) -> np.ndarray:
-    """(..., 10) from mass (...), centre of mass (..., 3), and inertia about it (..., 3, 3), in the
-    link's axes.
+    """(..., 10) from mass (...), centre of mass (..., 3), and inertia about the centre of mass
+    (..., 3, 3), in the link's axes.
 
     Parallel axes: I = I_c + m (c·c 1 - c cᵀ).
     """
@@ -77,8 +77,8 @@ def from_body(mass: ArrayLike, com: ArrayLike, inertia: ArrayLike) -> np.ndarray
 
 
 def to_body(parameters: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mass (...), centre of mass (..., 3), and inertia about it (..., 3, 3); without mass the
-    centre is the origin."""
+    """Mass (...), centre of mass (..., 3), and inertia about the centre of mass (..., 3, 3).
+    Without mass the centre is the origin."""
     m, h, inertia = _parts(parameters)
     c = np.divide(h, m[..., None], out=np.zeros_like(h), where=m[..., None] != 0)
     return m, c, inertia - _parallel(h, c)
@@ -115,7 +115,7 @@ def from_pseudo_inertia(matrix: ArrayLike) -> np.ndarray:
 def to_pseudo_inertia(parameters: ArrayLike) -> np.ndarray:
     """(..., 4, 4) [[Σ, h], [hᵀ, m]] with Σ = ∫ x xᵀ dm = tr(I) / 2 1 - I.
 
-    It is positive definite where some density of mass has these parameters. Wensing, Kim and
+    It is positive definite if and only if some mass density has these parameters. Wensing, Kim and
     Slotine, Linear matrix inequalities for physically consistent inertial parameter identification,
     IEEE RA-L 3 (2018).
     """
@@ -147,8 +147,8 @@ def from_log_cholesky(theta: ArrayLike) -> np.ndarray:
 
 
 def to_log_cholesky(parameters: ArrayLike) -> np.ndarray:
-    """(..., 10) theta of physically consistent parameters; raises ValueError for others, which have
-    none."""
+    """(..., 10) theta of physically consistent parameters; raises ValueError for other parameters,
+    because they have no such form."""
     consistent = physically_consistent(parameters)
     if not np.all(consistent):
         first = np.argwhere(~consistent)[0].tolist()
@@ -169,12 +169,12 @@ def to_log_cholesky(parameters: ArrayLike) -> np.ndarray:
 
 
 def physically_consistent(parameters: ArrayLike) -> np.ndarray:
-    """(...) True where the mass is positive and some body that is not flat has these moments.
+    """(...) True where the mass is positive and some body that is not flat can have these moments.
 
-    That is a positive definite pseudo-inertia, or equally m > 0 and a positive definite Σ about the
-    centre of mass:
-    principal moments that satisfy the triangle inequality strictly (Traversaro et al., IROS 2016).
-    Rods, plates, point masses and links without mass are not.
+    This means a positive definite pseudo-inertia or, equivalently, m > 0 and a positive definite Σ
+    about the centre of mass: the principal moments satisfy the triangle inequality strictly
+    (Traversaro et al., IROS 2016). It is False for rods, plates, point masses and links without
+    mass.
     """
     m, c, inertia = to_body(parameters)
     S = 0.5 * _trace(inertia) * np.eye(3) - inertia
@@ -193,7 +193,7 @@ def triangle_inequality(parameters: ArrayLike) -> np.ndarray:
     return sound & (a >= -room) & (a + b >= c - room)
 
 
-# Parts of the vector.
+# Entries of the parameter vector.
 
 
 def _parts(parameters: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

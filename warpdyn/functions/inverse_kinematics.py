@@ -21,7 +21,7 @@ from ..model.params import Params
 
 if sys.version_info >= (3, 11):
     from typing import NamedTuple
-else:  # there they can be generic
+else:  # whose named tuples can be generic
     from typing_extensions import NamedTuple
 
 FORMS = {(4, 4), (7,), (3,)}
@@ -29,21 +29,22 @@ FORMS = {(4, 4), (7,), (3,)}
 
 
 class Solution(NamedTuple, Generic[A]):
-    """What a search for configurations found, environment by environment."""
+    """Result of a search for configurations, for each environment."""
 
     q: A
-    """(B, nq), the best that was found, within the limits."""
+    """(B, nq), the best configuration found, within the limits."""
     success: Any
-    """(B,) bool, of the same library: every target is within the tolerance."""
+    """(B,) bool, in the same array library: True if every target is within the tolerance."""
     position_error: A
-    """(B,) [m], of the worst target; 0 where no position was asked."""
+    """(B,) [m], of the worst target; 0 if no target has a position weight."""
     orientation_error: A
-    """(B,) [rad], likewise."""
+    """(B,) [rad], of the worst target; 0 if no target has an orientation weight."""
     iterations: Any
-    """(B,) int32: steps taken, over all starts."""
+    """(B,) int32: number of steps over all starts."""
 
     def __repr__(self) -> str:
-        """How many were solved, and how well: the arrays are its fields."""
+        """A summary: the number of solved environments and their errors. The arrays are the
+        fields."""
         try:
             success, p, turn, steps = (views.on_host(x) for x in self[1:])
         except TypeError:  # traced by JAX, which has no numbers yet
@@ -57,7 +58,7 @@ class Solution(NamedTuple, Generic[A]):
 
     @classmethod
     def _converted(cls, *results: A) -> Solution[A]:
-        """Flags as bool, counts as int32."""
+        """Solution with flags as bool and counts as int32."""
         q, success, position, orientation, iterations = results
         return cls(
             q, views.cast(success, "bool"), position, orientation, views.cast(iterations, "int32")
@@ -82,18 +83,23 @@ def inverse_kinematics(
 ) -> Call[Solution[A]]:
     """Configurations within the position limits that bring frames to their targets; a `Solution`.
 
-    targets: {frame: (B, 4, 4) or (B, 7) [x y z qx qy qz qw]}, or one array with `frame=`; (B, 3), positions, where
-    `orientation_weight` is 0.
-    q0: (B, nq) or (nq,), where to start; else the middle of the limits (without limits, the neutral configuration).
-    Minimises the sum over frames of position_weight |p|² + orientation_weight (2 sin(θ/2))², p the distance [m] and θ
-    the angle [rad] to the target; a weight of 0 leaves that part out. Numbers, or one for each frame by name.
-    restarts: further starts, spread evenly within the limits, each of up to `iterations` steps; after them the best
-    configuration found so far is refined. The same `seed` gives the same starts.
-    tolerance: [m], [rad], for success; float32 reaches about 1e-6 of the robot's size.
+    targets: {frame: (B, 4, 4) or (B, 7) [x y z qx qy qz qw]}, or one array with `frame=`; (B, 3),
+    positions, if `orientation_weight` is 0.
+    q0: (B, nq) or (nq,), the first start; by default the middle of the limits (without limits, the
+    neutral configuration).
+    Minimises the sum over frames of position_weight |p|² + orientation_weight (2 sin(θ/2))², p the
+    distance [m] and θ the angle [rad] to the target. A weight of 0 leaves that part out. Each
+    weight is a number, or a mapping with one number for each frame.
+    restarts: number of further starts, spread evenly within the limits, each with up to
+    `iterations` steps. Then the search refines the best configuration found so far. The same `seed`
+    gives the same starts.
+    tolerance: [m], [rad], for success. In float32, errors reach about 1e-6 of the robot's size.
     out: five arrays, all of the dtype of the targets.
-    One kernel does the whole search. An environment's result depends on neither the others nor its place.
-    Damped least squares, damping proportional to the cost: Sugihara, Solvability-unconcerned inverse kinematics by the
-    Levenberg-Marquardt method, IEEE T-RO 27 (2011); coordinates at limits: Bertsekas, SIAM J. Control 20 (1982).
+    One kernel does the whole search. The result of an environment depends neither on other
+    environments nor on its index.
+    Damped least squares, damping proportional to the cost: Sugihara, Solvability-unconcerned
+    inverse kinematics by the Levenberg-Marquardt method, IEEE T-RO 27 (2011); coordinates at
+    limits: Bertsekas, SIAM J. Control 20 (1982).
 
     >>> model = wd.load_robot("panda")
     >>> T = wd.fk(model, wd.random_configuration(model, 100), frame="panda_hand")
@@ -126,6 +132,7 @@ def inverse_kinematics(
         raise ValueError(
             f"tolerance must be two positive numbers, in metres and radians; got {tolerance!r}"
         )
+    # Limits and random starts depend on the model only, so they are computed once for each model.
     space = _spaces.get(model)
     if space is None:
         space = _spaces[model] = _space(model)
@@ -181,7 +188,7 @@ def _targets(targets: Mapping[str, Array[A]] | Array[A], frame: str | None) -> d
 def _weights(
     what: str, given: float | Mapping[str, float], frames: Mapping[str, Array]
 ) -> list[float]:
-    """A weight for each frame."""
+    """Weights, one for each frame."""
     if isinstance(given, Mapping) and set(given) != set(frames):
         raise ValueError(
             f"{what} must be one number, or one for each of {', '.join(frames)}; got {', '.join(given)}"
@@ -208,7 +215,8 @@ def _form(name: str, target: Array, orientation: float) -> tuple[int, ...]:
 
 
 class _Space(NamedTuple):
-    """The configurations of a model: limits, the middle, and what starts are drawn from (`FrameTask.draws`)."""
+    """The configurations of a model: limits, the middle, and the ranges of random starts
+    (`FrameTask.draws`)."""
 
     lower: tuple[float, ...]
     upper: tuple[float, ...]
@@ -225,7 +233,7 @@ def _space(model: Model) -> _Space:
     for each in coordinate_ranges(model):
         c, reach = each.column, each.reach
         middle[c] = each.middle(middle[c])
-        if each.angle:  # a whole turn reaches everything, however wide the limits are
+        if each.angle:  # a full turn reaches every angle, however wide the limits are
             least, most = max(each.lower, middle[c] - reach), min(each.upper, middle[c] + reach)
             draws[c] = (least, most, False)
         elif each.bounded:

@@ -1,10 +1,11 @@
 """Poses, velocities, accelerations and Jacobians of frames.
 
-A frame is a link by its name. `frame=` asks for one, `frames=` for several, in the order given;
-neither for all links, in the order of `model.link_names`. `reference=` says where a spatial vector
-is taken: "local" (origin and axes of the link), "world" (origin and axes of the world) or
-"local_world_aligned" (origin of the link, axes of the world); aliases "body", "inertial", "mixed".
-`relative_to=` puts another frame in the world's place.
+A frame is a link, identified by its name. `frame=` selects one frame, `frames=` several in the
+order of the list. Without either, a function returns all links in the order of `model.link_names`.
+`reference=` selects the frame of a spatial vector: "local" (origin and axes of the link), "world"
+(origin and axes of the world) or "local_world_aligned" (origin of the link, axes of the world);
+aliases "body", "inertial", "mixed".
+`relative_to=` replaces the world by another frame.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def fk(
     `model.link_names`;
     with `frames=[...]` (B, len(frames), 4, 4); with `frame="name"` (B, 4, 4).
     With form="pose", [x y z qx qy qz qw] instead, qw >= 0: (B, nlinks, 7), (B, len(frames), 7), (B,
-    7); xyzw whichever order the model's own quaternions have.
+    7); always xyzw, whatever the model's own quaternion order.
     Craig, Introduction to Robotics, section 3.2; the quaternion by Shepperd, J. Guidance and
     Control 1 (1978).
 
@@ -105,10 +106,10 @@ def jacobian(
     q: (B, nq) [m, rad].
     Returns (B, 6, nv) for `frame="name"`, (B, len(frames), 6, nv) for `frames=[...]`, (B, nlinks,
     6, nv) for neither.
-    reference: "local", "world", "local_world_aligned" (see the module).
-    relative_to: the velocity relative to another frame, which then is what "world" means above;
-    rate of `fk(relative_to=...)`.
-    point: takes the place of the origin of `frame`, in its coordinates [m]: three numbers, which
+    reference: "local", "world", "local_world_aligned" (see the module docstring).
+    relative_to: the velocity is relative to this frame, which then replaces the world in
+    `reference`; the rate of `fk(relative_to=...)`.
+    point: replaces the origin of `frame`, in the frame's coordinates [m]: three numbers, which
     become part of the program, or an array (B, 3).
     part: "both", or three rows: "linear", "angular".
     RBDA section 3.3 (v = J q'); Lynch and Park, Modern Robotics, section 5.1.
@@ -230,8 +231,8 @@ def frame_acceleration(
     q: (B, nq).  v, a: (B, nv).  Returns shapes as in `frame_velocity`.
     kind: "spatial", the derivative of the spatial velocity as a vector in space; J a + J' v with
     "local" or "world".
-    "classical": of the point at the reference's origin, linear + ω × v; J a + J' v with
-    "local_world_aligned".
+    "classical": the acceleration of the point at the reference's origin, linear + ω × v; J a + J' v
+    with "local_world_aligned".
     RBDA table 5.1: a_i = a_parent + S_i q''_i + v_i × S_i q'_i; the classical one is equation 2.42.
     """
     one_of("kind", kind, get_args(_motion.AccelerationKind))
@@ -265,7 +266,7 @@ def frame_bias_acceleration(
     params: Params | None = None,
     out: Array[A] | None = None,
 ) -> Call[A]:
-    """J' v, the acceleration of links that velocities alone give [m/s², rad/s²].
+    """J' v, the acceleration of links that is due to the velocities alone [m/s², rad/s²].
 
     q: (B, nq).  v: (B, nv).  Returns shapes as in `frame_velocity`.
     `frame_acceleration` at a = 0: spatial with "local" and "world", classical with
@@ -347,9 +348,8 @@ def kinematic_hessian(
     q: (B, nq).  Returns H: (B, 6, nv, nv), H[..., j, k] = d J[..., j] / d q_k; dJ/dt = sum of
     H[..., k] v_k.
     reference, part: as in `jacobian`. With "local_world_aligned" the linear part is symmetric in j
-    and k where joints
-    have one coordinate each: the second derivative of the position.
-    Columns by columns: RBDA 2.31.
+    and k if every joint has one coordinate: it is then the second derivative of the position.
+    Each column is differentiated by RBDA 2.31.
     """
     options = of_link(model, frame, reference, part)
     shapes = {"out": (6 if part == "both" else 3, model.nv, model.nv)}
@@ -379,9 +379,11 @@ def manipulability(
 ) -> Call[A]:
     """Yoshikawa's measure of how freely a link can move: sqrt(det(J Jᵀ)), J at the link's origin.
 
-    q: (B, nq).  Returns (B,), zero where a direction is lost.
-    part: "both", "linear" or "angular" rows of J. Where fewer coordinates move the link than J has
-    rows, det(J Jᵀ) is always zero, and sqrt(det(Jᵀ J)) is given: what is left of its own freedom.
+    q: (B, nq).  Returns (B,), zero in singular configurations, where the link cannot move in some
+    direction.
+    part: "both", "linear" or "angular" rows of J. If fewer coordinates move the link than J has
+    rows, det(J Jᵀ) is always zero. The function then returns sqrt(det(Jᵀ J)), the measure within
+    the link's own freedom.
     Yoshikawa, Int. J. Robotics Research 4(2), 1985.
     """
     options = of_link(model, frame, part=part)

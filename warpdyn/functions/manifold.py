@@ -1,5 +1,4 @@
-"""The manifold that configurations live on: steps, differences, rates, and random
-configurations."""
+"""The manifold of configurations: steps, differences, rates, and random configurations."""
 
 from __future__ import annotations
 
@@ -26,9 +25,9 @@ def integrate(model: Model, q: Array[A], d: Array[A], *, out: Array[A] | None = 
 
     q: (B, nq) [m, rad].  d: (B, nv), a velocity times a duration.  Returns (B, nq), quaternions at
     unit length; `out` may be `q` itself.
-    Floating, ball and planar joints move along exp(d) of SE(3), SO(3), SE(2), as their twists are
-    their own; all others add. Solà, Deray, Atchuthan, A micro Lie theory (2018), equation 25; as
-    pinocchio.integrate.
+    Floating, ball and planar joints move along exp(d) of SE(3), SO(3), SE(2), because their twists
+    are in their own frame. All other joints add d. Solà, Deray, Atchuthan, A micro Lie theory
+    (2018), equation 25; as pinocchio.integrate.
 
     >>> model = wd.load_robot("quadruped")
     >>> q = wd.integrate(model, model.neutral, np.ones(model.nv))
@@ -50,9 +49,9 @@ def integrate(model: Model, q: Array[A], d: Array[A], *, out: Array[A] | None = 
 def difference(model: Model, q0: Array[A], q1: Array[A], *, out: Array[A] | None = None) -> Call[A]:
     """The constant velocity d that leads from `q0` to `q1` in unit time: integrate(q0, d) = q1.
 
-    q0, q1: (B, nq) [m, rad].  Returns d: (B, nv).  Rotations go the shorter way, at most half a
-    turn, quaternions of either sign; the angle of a revolute or continuous joint is a number like
-    any other, whole turns counted.
+    q0, q1: (B, nq) [m, rad].  Returns d: (B, nv).  Rotations take the shorter way, at most half a
+    turn; quaternions may have either sign. Angles of revolute and continuous joints are subtracted
+    as plain numbers, including full turns.
     Solà, Deray, Atchuthan (2018), equation 26; as pinocchio.difference.
 
     >>> model = wd.load_robot("quadruped")
@@ -76,14 +75,14 @@ def difference(model: Model, q0: Array[A], q1: Array[A], *, out: Array[A] | None
 def interpolate(
     model: Model, q0: Array[A], q1: Array[A], t: float | Array[A], *, out: Array[A] | None = None
 ) -> Call[A]:
-    """The configuration on the way from `q0` (t = 0) to `q1` (t = 1) at constant velocity; beyond
-    them as well.
+    """The configuration between `q0` (t = 0) and `q1` (t = 1) at constant velocity; t may lie
+    outside [0, 1].
 
     q0, q1: (B, nq) [m, rad].  t: a number, or (B,).  Returns (B, nq).
     integrate(q0, t difference(q0, q1)); spherical linear interpolation (Shoemake, SIGGRAPH 1985)
     for ball joints, screws for floating ones.
     """
-    # plain numbers of one robot have no library yet
+    # plain numbers of one robot do not belong to an array library yet
     column: Any = views.column("t", t, q0) if views.is_array(q0) else [t]
     shapes = {"q0": (model.nq,), "q1": (model.nq,), "t": (1,)}
     return Call(
@@ -102,13 +101,13 @@ def interpolate(
 def configuration_rate(
     model: Model, q: Array[A], v: Array[A], *, baumgarte: float = 0.0, out: Array[A] | None = None
 ) -> Call[A]:
-    """dq/dt at velocity `v`: quaternion rates included, for integrators that take q for a plain
+    """dq/dt at velocity `v`: quaternion rates included, for integrators that treat q as a plain
     vector.
 
     q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nq).
-    A quaternion Q of length other than one, as such integrators leave it, is drawn back by the last
-    entry of dQ/dt = ½ Q ⊗ (ω, K |ω| (1 - |Q|)) with K = `baumgarte`; JaxSim's term (its default K
-    is 1, zero here).
+    Such integrators let the length of a quaternion Q drift from one. The last entry of dQ/dt = ½ Q
+    ⊗ (ω, K |ω| (1 - |Q|)) with K = `baumgarte` pulls it back. This is JaxSim's term; its default K
+    is 1, here it is 0.
     Graf, Quaternions and dynamics (2008), equation 20.
     """
     options = (("baumgarte", float(baumgarte)),)
@@ -126,7 +125,7 @@ def configuration_rate(
 
 @batched
 def normalize(model: Model, q: Array[A], *, out: Array[A] | None = None) -> Call[A]:
-    """`q` with its quaternions at unit length; all else as it is.
+    """`q` with its quaternions scaled to unit length; other coordinates are unchanged.
 
     q: (B, nq) [m, rad].  Returns (B, nq); NaN where a quaternion is zero.
     """
@@ -144,8 +143,7 @@ def normalize(model: Model, q: Array[A], *, out: Array[A] | None = None) -> Call
 
 @batched
 def clamp(model: Model, q: Array[A], *, out: Array[A] | None = None) -> Call[A]:
-    """`q` with every coordinate that is beyond a position limit at that limit; quaternions have
-    none.
+    """`q` with every coordinate clamped to its position limits; quaternions have no limits.
 
     q: (B, nq) [m, rad].  Returns (B, nq).  Limits: `model.position_lower`, `model.position_upper`.
     """
@@ -201,9 +199,9 @@ def random_configuration(
     """`count` configurations drawn at random, uniformly within position limits.
 
     Returns (count, nq): an array of the library, dtype and device of `like`; without it a float64
-    NumPy array, or a Warp array where `device` is given ("cuda:0"); `dtype` float32 or float64.
-    Drawn on the device; the same seed gives the same configurations on every device, and row e does
-    not depend on `count`.
+    NumPy array, or a Warp array if `device` is given ("cuda:0"); `dtype` float32 or float64.
+    The numbers are drawn on the device. The same seed gives the same configurations on every
+    device, and row e does not depend on `count`.
     Orientations are uniform (Shoemake, Graphics Gems III, 1992); angles without limits lie in [-π,
     π), lengths without limits in [-1, 1) m, origins of floating joints in `box`: least and greatest
     x, y, z [m].
@@ -227,7 +225,7 @@ def random_configuration(
 
 
 def _ranges(model: Model, box: Box) -> tuple[list[float], list[float], list[int]]:
-    """Least and greatest value of each coordinate, and where quaternions begin."""
+    """Least and greatest value of each coordinate, and the first index of each quaternion."""
     try:
         least, greatest = ([float(x) for x in corner] for corner in box)
         sizes = [b - a for a, b in zip(least, greatest, strict=True)]

@@ -1,5 +1,4 @@
-"""Dynamics as a frame of the robot feels them: task-space inertia, bias and the inverse that goes
-with them."""
+"""Task-space dynamics of a frame: inertia, bias force and the dynamically consistent inverse."""
 
 from __future__ import annotations
 
@@ -44,17 +43,18 @@ def operational_space(
     frame.
 
     q: (B, nq) [m, rad].  v: (B, nv).  Returns Λ: (B, 6, 6), bias: (B, 6) and J̄: (B, nv, 6), in the
-    order linear, then angular; reference, part: as for `jacobian`, a part having three directions
-    in place of six.
+    order linear, then angular; reference, part: as for `jacobian`; a part has three directions
+    instead of six.
     A is the rate of the frame's velocity J v: its spatial acceleration, in "local_world_aligned"
     the acceleration of its origin.
-    Λ = (J M⁻¹ Jᵀ)⁻¹.  J̄ = M⁻¹ Jᵀ Λ.  bias = J̄ᵀ h - Λ J̇ v, with h all that zero acceleration
-    takes: centrifugal and Coriolis forces (Khatib's mu), gravity (his p), f_ext and joint effects;
-    `gravity=(0, 0, 0)` leaves mu. With tau = Jᵀ force, `aba` gives the frame the acceleration A.
+    Λ = (J M⁻¹ Jᵀ)⁻¹.  J̄ = M⁻¹ Jᵀ Λ.  bias = J̄ᵀ h - Λ J̇ v, with h all joint forces at zero
+    acceleration: centrifugal and Coriolis forces (Khatib's mu), gravity (his p), f_ext and joint
+    effects. With `gravity=(0, 0, 0)` only mu remains of the first two. With tau = Jᵀ force, `aba`
+    gives the frame the acceleration A.
     Khatib, A Unified Approach for Motion and Force Control of Robot Manipulators, IEEE J. Robotics
     and Automation RA-3 (1987), on redundant manipulators.
-    Raises ModelError where the frame cannot move in all these directions. At singular
-    configurations Λ is infinite.
+    Raises ModelError if the frame cannot move in all these directions. At singular configurations Λ
+    is infinite.
     """
     return _call(
         model,
@@ -82,11 +82,11 @@ def operational_space_inertia(
     params: Params | None = None,
     out: Array[A] | None = None,
 ) -> Call[A]:
-    """Inertia that a frame opposes to forces on it, Λ = (J M⁻¹ Jᵀ)⁻¹.
+    """Apparent inertia of a frame against forces on it, Λ = (J M⁻¹ Jᵀ)⁻¹.
 
     q: (B, nq) [m, rad].  Returns (B, 6, 6), symmetric; linear, then angular; reference, part: as
     for `jacobian`.
-    Khatib (1987).  Raises ModelError where the frame cannot move in all these directions.
+    Khatib (1987).  Raises ModelError if the frame cannot move in all these directions.
     """
     return _call(
         model,
@@ -110,7 +110,7 @@ def dynamically_consistent_inverse(
     params: Params | None = None,
     out: Array[A] | None = None,
 ) -> Call[A]:
-    """Inverse of a frame's Jacobian of least kinetic energy, J̄ = M⁻¹ Jᵀ Λ: J J̄ = 1.
+    """Inverse of a frame's Jacobian with least kinetic energy, J̄ = M⁻¹ Jᵀ Λ: J J̄ = 1.
 
     q: (B, nq) [m, rad].  Returns (B, nv, 6).  Joint forces (1 - Jᵀ J̄ᵀ) tau do not accelerate the
     frame.
@@ -136,7 +136,7 @@ def _call(
     where: tuple[str, Reference, Part],
     **more: Any,
 ) -> Call[Any]:
-    """The algorithm for a frame; `where`: the frame, the reference, the part."""
+    """Call of the algorithm for a frame; `where`: the frame, the reference, the part."""
     frame, reference, part = where
     options = of_link(model, frame, reference, part)
     refuse = partial(_refuse_held, frame=frame, part=part)
@@ -153,8 +153,8 @@ def _call(
 
 
 def _refuse_held(model: Model, frame: str, part: Part) -> None:
-    """Raise where M is singular, or the joints cannot move the frame in all directions wherever
-    they stand."""
+    """Raise if M is singular, or if the joints cannot move the frame in all directions in any
+    configuration."""
     refuse_unmoved(model)
     tree, rank = tree_of(model), 0
     for q in generic_configurations(tree) if tree.nv else ():

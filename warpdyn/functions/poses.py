@@ -1,4 +1,4 @@
-"""Poses and rotations from one form to another; these need no robot."""
+"""Conversions between forms of poses and rotations, without a robot."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..model.description import Link
 from ..model.structure import QuaternionOrder
 
 SPACE = Model("space", (Link("world"),), ())
-"""A robot without joints, for what is true of every body."""
+"""A robot without joints, for functions that do not depend on a robot."""
 
 
 @batched
@@ -107,7 +107,8 @@ def convert_quaternion(
 def chain_product(matrices: Array[A], *, out: Array[A] | None = None) -> Call[A]:
     """The pose at the end of a chain of poses, T_1 T_2 .. T_n.
 
-    matrices: (B, n, 4, 4) homogeneous, each in the one before it.  Returns (B, 4, 4).  RBDA 2.8.
+    matrices: (B, n, 4, 4) homogeneous, each relative to the previous one.  Returns (B, 4, 4).  RBDA
+    2.8.
     """
     shape = tuple(getattr(matrices, "shape", ()))
     if len(shape) < 3 or not shape[-3]:

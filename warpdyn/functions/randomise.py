@@ -1,5 +1,4 @@
-"""Robots whose numbers are drawn at random, another one in each environment (domain
-randomisation)."""
+"""Domain randomisation: robots with different random numbers in each environment."""
 
 from __future__ import annotations
 
@@ -25,13 +24,13 @@ from ..model.varied import nominal_value
 SCALED = ("inertia",)
 ADDED = ("placement", "tilt")
 SIGNED = ("com", "placement", "tilt", "gravity")
-"""Quantities that may only be scaled, only be added to, be negative."""
+"""Quantities that can only be scaled, that can only be added to, and that may be negative."""
 
 
 @dataclass(frozen=True)
 class Draw:
-    """What to do with a number: multiply it by, or add to it, another, drawn by a law from two
-    numbers."""
+    """A random change of a number: multiply it by, or add to it, a random number of a law with two
+    parameters."""
 
     verb: str
     a: float
@@ -61,14 +60,15 @@ class Draw:
 def scale(low: float, high: float, law: Law = "uniform") -> Draw:
     """Multiply by a factor, one for each link or joint of each environment.
 
-    law: "uniform" between `low` and `high`; "log-uniform" between them, halving as likely as
-    doubling; "normal" with mean `low` and standard deviation `high`, cut off at three of them.
+    law: "uniform" between `low` and `high`; "log-uniform" between them, so that halving is as
+    likely as doubling; "normal" with mean `low` and standard deviation `high`, truncated at three
+    standard deviations.
     """
     return _draw("scale", low, high, law)
 
 
 def add(low: float, high: float, law: Law = "uniform") -> Draw:
-    """Add a number, for vectors one to each component. `law` as in `scale`."""
+    """Add a random number; for vectors, one for each component. `law` as in `scale`."""
     return _draw("add", low, high, law)
 
 
@@ -114,22 +114,23 @@ def randomise(
     dtype: Any = None,
     device: Any = None,
 ) -> Params:
-    """Parameters drawn at random around the model's own, for the `params=` of every function.
+    """Random parameters around the model's own, for the `params=` of every function.
 
-    Each is a `scale(..)` or an `add(..)`, or several by pattern of link or joint names,
-    {"*finger*": scale(0.8, 1.2)}, the last that matches. Without names it is for all links that
-    have mass, or all joints that it can do something to.
-    mass [kg]: the inertia grows with it. com [m]. inertia: the body stretched along each axis of
-    its link, second moments of mass along them scaled by a factor each. placement [m], tilt [rad]:
-    where joints are fixed, and how turned (rotation vector). armature, viscous, coulomb, stiffness,
+    Each argument is a `scale(..)` or an `add(..)`, or a mapping from patterns of link or joint
+    names, {"*finger*": scale(0.8, 1.2)}; the last matching pattern counts. Without names it applies
+    to all links that have mass, or to all joints on which it has an effect.
+    mass [kg]: the inertia scales with it. com [m]. inertia: stretches the body along each axis of
+    its link, by one factor for the second moment of mass along each axis. placement [m], tilt
+    [rad]: position of the joints on their parents, and their orientation (rotation vector).
+    armature, viscous, coulomb, stiffness,
     damping, gravity: as in `Model.params`.
-    What would be no possible body, or friction that drives, is refused; so masses stay positive,
-    and inertias those of a body if the model's are: with α, d and t of the log-Cholesky form drawn
-    (Rucker and Wensing, IEEE RA-L 7, 2022).
+    Arguments that could give an impossible body, or friction that drives a joint, raise an error.
+    So masses stay positive, and inertias stay physically consistent if the model's are: the draws
+    act on α, d and t of the log-Cholesky form (Rucker and Wensing, IEEE RA-L 7, 2022).
 
-    like, dtype, device: as in `random_configuration`. Drawn on the device, environments side by
-    side in memory. The numbers of an environment depend on the seed, on its index and on the model
-    alone.
+    like, dtype, device: as in `random_configuration`. The numbers are drawn on the device, with
+    environments adjacent in memory. The numbers of an environment depend only on the seed, its
+    index and the model.
     """
     if not isinstance(envs, int) or envs < 1:
         raise ValueError(f"envs must be a whole number of environments, at least 1, got {envs!r}")
@@ -171,7 +172,7 @@ def randomise(
         kernel: wp.Kernel,
         more: list,
     ) -> Array:
-        """(envs, k, ..) for the k owners at `index` among all."""
+        """(envs, k, ..) for the k owners at `index` among all owners."""
         out = views.empty(*kind, envs, nominal.shape, True)
         view = views.view(quantity, out)
         if nominal.ndim == 1:
@@ -212,12 +213,13 @@ def randomise(
 
 
 def _seed(seed: int, quantity: str) -> int:
-    """Seed of the numbers drawn for a quantity, so that none depends on what else is drawn."""
+    """Seed of the numbers drawn for a quantity, so that they do not depend on the other quantities
+    drawn."""
     return seed + (zlib.crc32(quantity.encode()) << 32)
 
 
 def _chosen(model: Model, quantity: str, what: Draws) -> Iterator[tuple[str, Draw]]:
-    """Names of links or joints, each with what is drawn for it."""
+    """Names of links or joints, each with its draw."""
     noun = "link" if quantity in LINK else "joint"
     owners: Sequence[Any] = model.links if quantity in LINK else model.joints
     patterns: Mapping[str, Any] = what if isinstance(what, Mapping) else {"*": what}
@@ -245,7 +247,7 @@ def _chosen(model: Model, quantity: str, what: Draws) -> Iterator[tuple[str, Dra
 
 
 def _answers(quantity: str, owner: Link | Joint, draw: Draw) -> bool:
-    """A draw for many does something to this one of them."""
+    """True if a draw for all owners has an effect on this one."""
     if isinstance(owner, Link):
         return owner.mass > 0
     if quantity in ADDED:
@@ -257,7 +259,7 @@ def _answers(quantity: str, owner: Link | Joint, draw: Draw) -> bool:
 
 
 def _check(model: Model, quantity: str, draws: Mapping[str, Draw]) -> None:
-    """Refuse what could be no robot."""
+    """Raise for a draw that could give an impossible robot."""
     for name, draw in draws.items():
         if draw.verb == "add" and quantity in SCALED:
             raise ValueError(
@@ -274,6 +276,7 @@ def _check(model: Model, quantity: str, draws: Mapping[str, Draw]) -> None:
                 quantity, model.link(name) if quantity in LINK else model.joint(name)
             )
         )
+        # The smallest number that the law can give must still be possible, in every environment.
         least = draw.least(nominal)
         if (
             least < 0

@@ -3,7 +3,7 @@
 The parameters of a link are m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz: mass, first moment, and
 second moment about the **origin of the link's frame**, in its axes.
 `inertial_parameters(model).ravel()` is the vector pi of all links in the order of
-`model.link_names`; a column of zeros is a parameter that cannot be felt.
+`model.link_names`. A column of zeros belongs to a parameter that has no effect.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ def joint_torque_regressor(
     params: Params | None = None,
     out: Array[A] | None = None,
 ) -> Call[A]:
-    """The matrix Y(q, v, a) with `rnea(q, v, a)` = Y pi, but for armature, which is no parameter of
-    a link.
+    """The matrix Y(q, v, a) with `rnea(q, v, a)` = Y pi, except for armature, which is not a
+    parameter of a link.
 
-    q: (B, nq) [m, rad].  v, a: (B, nv).  Returns (B, nv, 10 nlinks); with `links=[...]` the columns
-    of these alone, in this order.  `gravity` as in `rnea`.
+    q: (B, nq) [m, rad].  v, a: (B, nv).  Returns (B, nv, 10 nlinks); with `links=[...]` only the
+    columns of these links, in this order.  `gravity` as in `rnea`.
     Atkeson, An and Hollerbach, Int. J. Robotics Research 5 (1986).
     """
     named = model.link_names if links is None else tuple(several(links))
@@ -76,10 +76,10 @@ def kinetic_energy_regressor(
     params: Params | None = None,
     out: Array[A] | None = None,
 ) -> Call[A]:
-    """The row K(q, v) with kinetic energy K pi [J], but for that of armatures.
+    """The row K(q, v) with kinetic energy K pi [J], except for that of armatures.
 
     q: (B, nq).  v: (B, nv).  Returns (B, 10 nlinks): for each link v·v / 2, v × ω, and products of
-    ω, with the velocity of its origin in its axes.
+    ω, with the velocity v of its origin in its own axes.
     Siciliano et al., Robotics: Modelling, Planning and Control (2009), section 7.2.2.
     """
     options = (("links", model.link_names),)
@@ -106,7 +106,7 @@ def potential_energy_regressor(
     out: Array[A] | None = None,
 ) -> Call[A]:
     """The row U(q) with potential energy U pi [J], zero at the world's origin; links fixed to the
-    world count.
+    world are included.
 
     q: (B, nq).  Returns (B, 10 nlinks): for each link -g·p, -Rᵀ g, and six zeros.  `gravity` as in
     `rnea`.

@@ -1,5 +1,5 @@
 """Velocities, accelerations, forces and configurations in other conventions: the three
-representations of a twist, and the state as MuJoCo, Newton, Drake and Pinocchio write it."""
+representations of a twist, and the states of MuJoCo, Newton, Drake and Pinocchio."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from ..model.reference_frames import REFERENCES, Reference, reference_of
 from .poses import SPACE
 
 OWN: Literal["warpdyn"] = "warpdyn"
-"""The coordinates that every other function takes."""
+"""Coordinates of all other functions of warpdyn."""
 
 Side = Literal["warpdyn"] | OtherLibrary
 Representation = Reference | Side
-"""Whose coordinates; or in which way, or whose, a free base's velocity is written."""
+"""A representation of a free base's velocity, or a library whose coordinates are meant."""
 
 VELOCITIES, FORCES = ("v_to", "v_from"), ("tau_to", "tau_from")
-"""Columns of a layout: to the library, and from it."""
+"""Fields of a column map: to the library, and from it."""
 
 
 @batched
@@ -37,14 +37,14 @@ def convert_configuration(
     joints: Sequence[str] | None = None,
     out: Array[A] | None = None,
 ) -> Call[A]:
-    """The configuration that another library writes otherwise, to it or from it.
+    """The configuration in the coordinates of another library, converted to them or from them.
 
     source, target: one "warpdyn", the other "mujoco", "newton", "drake" or "pinocchio".
     q: (B, nq) [m, rad] in the source's coordinates.  Returns (B, n) in the target's.
     Free base: MuJoCo [p, wxyz], Newton and Pinocchio [p, xyzw], Drake [wxyz, p]. Pinocchio's
     continuous joints are [cos, sin]; from it the angle is atan2(sin, cos), between -π and π.
-    joints: names in the order of the other library's columns. By default every moving joint, those
-    that mimic others too, in the order of the description (MuJoCo, Newton, Drake), or siblings
+    joints: names in the order of the other library's columns. By default every moving joint,
+    including mimic joints, in the order of the description (MuJoCo, Newton, Drake), or siblings
     sorted by name (Pinocchio). Mimic joints get multiplier * q + offset, and are left out on the
     way back.
     """
@@ -76,24 +76,25 @@ def convert_velocity(
     com: Sequence[float] | None = None,
     out: Array[A] | None = None,
 ) -> Call[A]:
-    """The generalized velocity with the free base's twist in another representation; joints pass
-    through.
+    """The generalized velocity with the free base's twist in another representation; joint columns
+    are unchanged.
 
-    q: (B, nq) [m, rad], warpdyn's whatever the source.  v: (B, nv) [m/s, rad/s].  Returns (B, nv).
+    q: (B, nq) [m, rad], always in warpdyn's coordinates.  v: (B, nv) [m/s, rad/s].  Returns (B,
+    nv).
     source, target: a representation or a library.
     - "local" ("body"): linear and angular velocity of the root link in its own axes, warpdyn's own;
     - "local_world_aligned" ("mixed"): the same in the world's axes;
-    - "world" ("inertial"): of the point of the body that is at the world's origin, v + p × ω, in
-    the world's axes;
+    - "world" ("inertial"): velocity of the body's point that is at the world's origin, v + p × ω,
+    in the world's axes;
     - "mujoco": linear in the world's axes, angular in the body's;
     - "newton": linear velocity of the root link's centre of mass, and angular, in the world's axes;
     - "drake": angular first, then linear, in the world's axes;
     - "pinocchio": "local".
-    With a library on one side the joints' columns are its own, see `convert_configuration` for
+    If one side is a library, the joint columns follow its order; see `convert_configuration` for
     `joints`.
-    com: the point that Newton's linear velocity is of, in the root link's frame; by default the
-    link's centre of mass (give that of the lumped body for a root whose fixed joints Newton has
-    collapsed).
+    com: the point of Newton's linear velocity, in the root link's frame; by default the link's
+    centre of mass. If Newton has merged links at fixed joints into the root, give the centre of
+    mass of the merged body.
     Featherstone, Rigid Body Dynamics Algorithms (2008), section 2.8.
     """
     return _whole(
@@ -126,8 +127,8 @@ def convert_acceleration(
     q: (B, nq), warpdyn's.  v, a: (B, nv) in the source's convention, named as in
     `convert_velocity`.
     Returns (B, nv) [m/s², rad/s²].
-    Between "local" and "world" accelerations move as twists do; where the linear part is of a
-    moving point in the world's axes, ω × v of that point is added (RBDA section 2.10; classical
+    Between "local" and "world", accelerations transform like twists. If the linear part is that of
+    a moving point in the world's axes, ω × v of that point is added (RBDA section 2.10; classical
     acceleration, RBDA 2.51).
     """
     return _whole(
@@ -153,12 +154,14 @@ def convert_force(
     com: Sequence[float] | None = None,
     out: Array[A] | None = None,
 ) -> Call[A]:
-    """Generalized forces of the same power, the free base's wrench in another representation.
+    """Generalized forces with the same power, with the free base's wrench in another
+    representation.
 
     q: (B, nq), warpdyn's.  tau: (B, nv) [N, N·m] in the source's convention, named as in
     `convert_velocity`.
     Returns (B, nv): tau' = T⁻ᵀ tau where v' = T v. Forces on another library's mimic joints are
-    added to the joint that they follow, times their multiplier; towards it they are zero.
+    added to the joint that they follow, times their multiplier. In the other direction they are
+    zero.
     RBDA 2.27, 2.29.
     """
     return _whole(
@@ -182,8 +185,8 @@ def _whole(
     convention: tuple[str, str, Sequence[str] | None, Sequence[float] | None],
     which: tuple[str, str],
 ) -> Call[A]:
-    """A conversion of all velocity coordinates; inputs and results say in which representation they
-    are."""
+    """Call of a conversion of all velocity coordinates; its inputs and results are labelled with
+    their representations."""
     source, target, joints, com = convention
     columns = None
     widths: dict[str, tuple[int, ...]] = {}
@@ -213,7 +216,7 @@ def _whole(
 def _sides(
     model: Model, source: str, target: str, joints: Sequence[str] | None
 ) -> tuple[ColumnMap, bool]:
-    """The other library's columns, and whether the conversion goes to it."""
+    """The other library's columns, and True if the conversion goes to it."""
     libraries = [side for side in (source, target) if side in CONVENTIONS]
     if len(libraries) != 1:
         raise ValueError(
@@ -225,7 +228,7 @@ def _sides(
 
 
 def _representation(model: Model, side: str, name: str) -> str:
-    """The name of a twist's representation; a library's own."""
+    """The name of a twist's representation; for a library, its own."""
     if name in CONVENTIONS:
         return CONVENTIONS[name].base
     if name == OWN:
@@ -247,11 +250,11 @@ def convert_twist(
 ) -> Call[A]:
     """A frame's twist from one representation to another, given the frame's pose.
 
-    pose: (B, 7) [x y z qx qy qz qw] of the frame in the world (or in any other frame, which is then
-    meant by "world").
+    pose: (B, 7) [x y z qx qy qz qw] of the frame in the world, or in any other frame, which then
+    replaces the world.
     twist: (B, 6) [m/s, rad/s], linear then angular.  Returns (B, 6).
     source, target: "local" ("body"), "local_world_aligned" ("mixed") or "world" ("inertial").
-    From "local" to "world" it is the general transform of motions: v' = R v + p × R ω, ω' = R ω;
+    From "local" to "world" this is the general transform of motions: v' = R v + p × R ω, ω' = R ω;
     RBDA 2.24.
     """
     options = (
@@ -282,7 +285,7 @@ def convert_wrench(
     in `convert_twist`.
 
     wrench: (B, 6) [N, N·m], force then couple about the representation's point.  Returns (B, 6).
-    From "local" to "world" it is the general transform of forces: f' = R f, n' = R n + p × R f;
+    From "local" to "world" this is the general transform of forces: f' = R f, n' = R n + p × R f;
     RBDA 2.25.
     """
     options = (
@@ -302,7 +305,7 @@ def convert_wrench(
 
 @batched
 def motion_transform(pose: Array[A], *, out: Array[A] | None = None) -> Call[A]:
-    """The 6x6 matrix that takes twists in a frame to twists in the frame that its pose is given in.
+    """The 6x6 matrix that maps twists in a frame to twists in the frame in which its pose is given.
 
     pose: (B, 7) [x y z qx qy qz qw].  Returns X = [[R, [p]× R], [0, R]]: (B, 6, 6), linear rows
     first.
@@ -320,8 +323,8 @@ def motion_transform(pose: Array[A], *, out: Array[A] | None = None) -> Call[A]:
 
 @batched
 def force_transform(pose: Array[A], *, out: Array[A] | None = None) -> Call[A]:
-    """The 6x6 matrix that takes wrenches in a frame to wrenches in the frame that its pose is given
-    in.
+    """The 6x6 matrix that maps wrenches in a frame to wrenches in the frame in which its pose is
+    given.
 
     pose: (B, 7) [x y z qx qy qz qw].  Returns X* = X⁻ᵀ = [[R, 0], [[p]× R, R]]: (B, 6, 6), force
     rows first.

@@ -2,9 +2,9 @@
 
     pose(q) = exp([S_1] q_1) … exp([S_n] q_n) M = M exp([B_1] q_1) … exp([B_n] q_n)
 
-**Angular part first**, as in Lynch and Park, Modern Robotics (2017), sections 4.1 and 8.3;
-everywhere else warpdyn has the linear part first. Poses are in the frame of `base`, which is the
-world's for a robot with a fixed base.
+**Angular part first**, as in Lynch and Park, Modern Robotics (2017), sections 4.1 and 8.3.
+Everywhere else warpdyn has the linear part first. Poses are in the frame of `base`, which is the
+world frame for a robot with a fixed base.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from ..model.tree import WORLD, Body, Tree
 
 @dataclass(frozen=True, eq=False)
 class Screws:
-    """A chain from `base` to `frame` of n joint coordinates, those that move the frame, from the
+    """A chain of n joint coordinates from `base` to `frame`, those that move the frame, from the
     base outwards."""
 
     frame: str
     base: str
     columns: tuple[int, ...]
-    """Column of q for each; the same one twice where a joint that mimics another moves the frame
-    too."""
+    """Column of q for each coordinate. A column appears twice if a mimic joint that follows it
+    moves the frame too."""
     names: tuple[str, ...]
-    """Name of the joint coordinate for each (of `model.q_names`)."""
+    """Name of the joint coordinate for each column (from `model.q_names`)."""
     home: np.ndarray
     """M: (4, 4) pose of the frame at q = 0 (mimic joints at their offset)."""
     space: np.ndarray
     """S: (6, n), columns [ω, v] in the base's frame at q = 0 [-, m] (prismatic: [0, axis])."""
     body: np.ndarray
-    """B: (6, n), the same in the frame's own axes, about its origin."""
+    """B: (6, n), the same screws in the frame's own axes, about its origin."""
     inertias: np.ndarray
-    """G: (n, 6, 6) of the links that each joint carries rigidly, diag(J about their centre of mass,
-    m 1) [kg·m², kg], in the axes of the joint's child link."""
+    """G: (n, 6, 6), inertias of the links that each joint carries rigidly, diag(J about their
+    centre of mass, m 1) [kg·m², kg], in the axes of the joint's child link."""
     com_homes: np.ndarray
     """(n, 4, 4) poses at q = 0 of the frames of `inertias`: at the centre of mass, in the axes of
     the child link."""
@@ -52,9 +52,9 @@ def screws(model: Model, frame: str, base: str | None = None) -> Screws:
     to link `frame`.
 
     Lynch and Park, Modern Robotics, 4.1 (space form), 4.2 (body form), 8.3 (inertias); ManipulaPy's
-    M, Slist, Blist, Glist. A joint of several coordinates along or about fixed axes gives as many
-    columns (its last coordinates without inertia count as one link); one with a quaternion has no
-    screws, and is refused.
+    M, Slist, Blist, Glist. A joint with several coordinates along or about fixed axes gives as many
+    columns; only the last of them carries the joint's inertia, and the others have none. A joint
+    with a quaternion has no screws and raises an error.
     Returns float64 NumPy arrays.
     """
     base = model.root if base is None else base
@@ -73,6 +73,7 @@ def screws(model: Model, frame: str, base: str | None = None) -> Screws:
                 f'joint "{body.joint}" has {body.kind.nq} coordinates for {body.kind.nv} velocities and so no screws; '
                 f"give base= a link beyond it"
             )
+    # Walk along the chain at q = 0. X is the pose of the current body in the base's frame.
     at: list[Scalar] = [0.0] * tree.nq
     X = start.placement.inverse()
     columns: list[int] = []
@@ -103,8 +104,7 @@ def screws(model: Model, frame: str, base: str | None = None) -> Screws:
 
 
 def screw_axes(axes: ArrayLike, points: ArrayLike) -> np.ndarray:
-    """Space screws of turning axes: S_i = [ω_i, -ω_i × p_i], by which a `Screws.space` is made by
-    hand.
+    """Space screws of revolute axes: S_i = [ω_i, -ω_i × p_i], to build a `Screws.space` by hand.
 
     axes: (n, 3) directions ω.  points: (n, 3), a point p on each axis [m].  Returns (6, n).
     Lynch and Park, Modern Robotics, 3.3.2.2; ManipulaPy's w_p_to_slist.
@@ -116,7 +116,7 @@ def screw_axes(axes: ArrayLike, points: ArrayLike) -> np.ndarray:
 
 
 def _path(tree: Tree, start: int, end: int) -> list[int] | None:
-    """Bodies beyond `start` as far as `end`; None where `start` does not carry `end`."""
+    """Bodies after `start` up to `end`; None if `start` does not carry `end`."""
     path = tree.path(end)
     if start == WORLD:
         return path
@@ -124,8 +124,8 @@ def _path(tree: Tree, start: int, end: int) -> list[int] | None:
 
 
 def _at_com(body: Body, X: Placement, tree: Tree, model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """A body's inertia about its centre of mass in the axes of the joint's child link, and that
-    frame's pose."""
+    """A body's inertia about its centre of mass in the axes of the joint's child link, and the pose
+    of that frame."""
     frame = tree.frames[model.joint(body.joint).child]
     link = frame.placement if tree.bodies[frame.body] is body else HERE
     inertia = body.inertia

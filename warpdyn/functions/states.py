@@ -1,4 +1,4 @@
-"""A configuration and a velocity together: checked in one word, drawn at random within bounds."""
+"""A configuration and a velocity together: one check for both, and random states within bounds."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from ..model.joints import FLOATING
 from .manifold import UNIT_BOX, Box, random_configuration
 
 Bounds = tuple[ArrayLike, ArrayLike]
-"""Least and greatest, each a number or one for each coordinate."""
+"""Least and greatest value, each a number or one for each coordinate."""
 
 UNIT_BOUNDS: Bounds = (-1.0, 1.0)
 
 VELOCITY_STREAM = 0x5DEECE66D
-"""Added to a seed, so that velocities are not drawn by the numbers of configurations."""
+"""Added to a seed, so that velocities use other random numbers than configurations."""
 
 
 @dataclass(frozen=True, eq=False)
 class ModelState(Generic[A]):
-    """q (..., nq) [m, rad] and v (..., nv) [m/s, rad/s] of a model; functions take them one by
-    one."""
+    """A state of a model: q (..., nq) [m, rad] and v (..., nv) [m/s, rad/s]. Functions take the two
+    as separate arguments."""
 
     q: Array[A]
     v: Array[A]
 
     def valid(self, model: Model) -> bool:
-        """Whether shapes are the model's, numbers finite and quaternions of unit length;
-        `check_state` says what is wrong."""
+        """True if shapes fit the model, numbers are finite and quaternions have unit length;
+        `check_state` reports the errors."""
         return check_state(model, self.q, self.v).ok
 
 
@@ -51,12 +51,13 @@ def random_state(
     dtype: Any = None,
     device: Any = None,
 ) -> ModelState[Any]:
-    """`count` states drawn at random: configurations as `random_configuration` draws them,
-    velocities uniformly within bounds.
+    """`count` random states: configurations as `random_configuration` draws them, velocities
+    uniform within bounds.
 
     box: least and greatest x, y, z of floating joints [m].  linear, angular: least and greatest
-    velocity of floating joints, a number or one an axis [m/s, rad/s], as `model.base_velocity` has
-    them.  joints: of all other coordinates of v, a number or one each [m/s, rad/s].
+    velocity of floating joints, a number or one for each axis [m/s, rad/s], in the convention of
+    `model.base_velocity`.  joints: of all other coordinates of v, a number or one each [m/s,
+    rad/s].
     seed, like, dtype, device: as for `random_configuration`.
     Returns a ModelState: q (count, nq), v (count, nv).
 

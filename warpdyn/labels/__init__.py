@@ -1,4 +1,4 @@
-"""Logs labelled with dynamics: quantities of a robot computed for every row of many files."""
+"""Labels for logs: quantities of a robot's dynamics, computed for every row of many files."""
 
 from .labelling import LabelError, LabelReport, label
 

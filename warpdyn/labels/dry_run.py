@@ -1,4 +1,4 @@
-"""What a run would read, compute and write, before anything is computed of a log."""
+"""Dry run: the data that a run would read, compute and write, before it computes anything."""
 
 from __future__ import annotations
 
@@ -13,30 +13,31 @@ from .labelled_file import Labelling, LogFile
 from .own_outputs import OutputState, output_state
 
 LOOKED_AT = 1000
-"""Files that are opened; of more the rows are told in proportion to their bytes."""
+"""Largest number of files that are opened; for more files, the number of rows is estimated from
+their sizes."""
 
 
 class Forecast(NamedTuple):
-    """What is to be expected of a run."""
+    """Forecast of a run."""
 
     files: int
-    """Files without an output, or written to since."""
+    """Files without an output, or changed since."""
     finished: int
-    """Files that have one."""
+    """Files with an output."""
     rows: int | None
-    """None where files must be read to know."""
+    """Number of rows; None if files must be read to know it."""
     size: int | None
-    """Bytes of the outputs, as large as the logs and what is added to them uncompressed."""
+    """Bytes of the outputs: the size of the logs, plus the added data uncompressed."""
     inputs: dict[str, str]
-    """Which columns are what, in the first log that can be read."""
+    """Columns of each input, in the first readable log."""
     labels: dict[str, str]
     """Shapes, units and frames by label."""
     wrong: dict[str, str]
-    """Logs that will fail, and why."""
+    """Logs that will fail, with the reason."""
 
 
 def forecast(labelling: Labelling, files: Sequence[LogFile]) -> Forecast:
-    """Open the logs, read what they say of themselves, and compute two rows of zeros."""
+    """Open the logs, read their metadata, and compute two rows of zeros."""
     states = [output_state(*each) for each in files]
     todo = [
         each for each, state in zip(files, states, strict=True) if state is not OutputState.DONE
@@ -64,6 +65,7 @@ def forecast(labelling: Labelling, files: Sequence[LogFile]) -> Forecast:
         rows += log.rows or 0
         read += each.source.stat().st_size
     labels, added = _labels(labelling)
+    # If only some of the files were opened, the total is scaled by the bytes of all of them.
     size = sum(each.source.stat().st_size for each in todo if each.source.is_file())
     total = None if unknown or not read else round(rows * (size / read if todo[LOOKED_AT:] else 1))
     return Forecast(
@@ -78,7 +80,7 @@ def forecast(labelling: Labelling, files: Sequence[LogFile]) -> Forecast:
 
 
 def _labels(labelling: Labelling) -> tuple[dict[str, str], int]:
-    """What each label is, and bytes of all of them in a row of float32."""
+    """Description of each label, and bytes of all labels in a row of float32."""
     labels, added = {}, 0
     for each, values in zip(labelling.quantities, labelling.of_zeros, strict=True):
         for label in each.labels(labelling.model, values, False):

@@ -1,4 +1,4 @@
-"""Which columns of a log are q, v, a and time, and their rows as arrays, with what is missing derived."""
+"""Columns of a log for q, v, a and time, and their rows as arrays, with missing inputs derived."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ USUAL: Mapping[str, tuple[str, ...]] = {
     "time": ("timestamp", "time", "times", "t", "seconds"),
     "episode": ("episode_index", "episode"),
 }
-"""Columns that are looked for where nobody names one: ours, LeRobot's, those of joint states."""
+"""Default column names: ours, LeRobot's, and those of joint states."""
 
 SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 CHOICE = re.compile(r"^(?P<column>.+?)(?:\[(?P<from>\d*):(?P<to>\d*)\])?$")
-"""`observation.state[:8]`: the first eight entries."""
+"""Pattern of a choice such as `observation.state[:8]`, the first eight entries."""
 
 
 @dataclass(frozen=True)
 class ColumnSource:
-    """Where an input's numbers are: one list, some entries of it, or columns side by side."""
+    """The numbers of an input: one list column, some of its entries, or several columns."""
 
     columns: tuple[str, ...]
     entries: tuple[int, ...] | None = None
     listed: bool = True
 
     def values(self, numbers: Mapping[str, np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
-        """(B, *shape)."""
+        """The values as an array (B, *shape)."""
         if self.listed:
             x = numbers[self.columns[0]]
             if self.entries is not None:
@@ -60,7 +60,7 @@ class ColumnSource:
 
 @dataclass
 class Inputs:
-    """The arrays that quantities need, out of one log."""
+    """The arrays of one log that the quantities need."""
 
     log: Log
     model: Model
@@ -70,7 +70,7 @@ class Inputs:
     difference: Difference | None
     sources: dict[str, ColumnSource] = field(default_factory=dict)
     derived: tuple[str, ...] = ()
-    """v and a, where the log does not have them."""
+    """v and a, if the log does not have them."""
     time: str = ""
     unit: float = 1.0
     episode: str = ""
@@ -85,7 +85,7 @@ class Inputs:
         filter: Filter,
         difference: Difference | None,
     ) -> Inputs:
-        """Columns found; LogError where one is missing that cannot be derived."""
+        """Inputs with their columns; LogError if one is missing that cannot be derived."""
         made = cls(log, model, shapes, filter, difference)
         derived = []
         for name, shape in shapes.items():
@@ -103,11 +103,12 @@ class Inputs:
 
     @property
     def apart(self) -> bool:
-        """Whether labels get a column for each entry, as what they are computed from has."""
+        """True if labels get one column for each entry, like the inputs from which they are
+        computed."""
         return any(not each.listed for each in self.sources.values())
 
     def parts(self, rows: int) -> Iterator[tuple[LogPart, dict[str, np.ndarray]]]:
-        """The log part by part, with arrays for each."""
+        """The log part by part, with arrays for each part."""
         episodes = self._episodes(rows) if self.derived else None
         columns = list(dict.fromkeys(n for each in self.sources.values() for n in each.columns))
         parts = self.log.parts([*columns, *([self.time] if self.derived else [])], rows, True)
@@ -116,7 +117,7 @@ class Inputs:
             for part, arrays, _ in ready:
                 yield part, arrays
             return
-        # A window needs rows before and behind a part.
+        # A window needs rows before and after a part.
         halo, origin = self.filter.window, self._differentiated()
         before: tuple[dict[str, np.ndarray], np.ndarray] | None = None
         waiting: deque[tuple[LogPart, dict[str, np.ndarray], np.ndarray]] = deque()
@@ -147,7 +148,7 @@ class Inputs:
             before = {n: x[kept] for n, x in whole.items()}, stamps[kept]
 
     def said(self) -> dict[str, str]:
-        """Which columns are what, for metadata and for a dry run."""
+        """Columns of each input, for metadata and for a dry run."""
         said = {name: str(source) for name, source in self.sources.items()}
         for name in self.derived:
             origin = "v" if name == "a" and "v" in self.sources else "q"
@@ -168,7 +169,7 @@ class Inputs:
             first += part.rows
 
     def _differentiated(self) -> list[str]:
-        """Which arrays are: v for an acceleration if the log has it, else q."""
+        """Arrays to differentiate: v for an acceleration if the log has it, else q."""
         from_v = self.derived == ("a",) and "v" in self.sources
         return ["v"] if from_v else ["q"]
 
@@ -186,7 +187,7 @@ class Inputs:
         return {"a": one} if name == "v" else {n: {"v": one, "a": two}[n] for n in self.derived}
 
     def _find_origin(self, chosen: Mapping[str, str]) -> None:
-        """What v and a are derived from: q or v, time, and the episodes."""
+        """Find the columns from which v and a are derived: q or v, time, and the episodes."""
         if self.model.floating_base and self.model.base_velocity != "local":
             raise LogError(
                 f"{' and '.join(self.derived)} must be derived, which is in the base's own frame, and "
@@ -241,7 +242,7 @@ class Inputs:
         return found
 
     def _remark(self, episodes: Episodes) -> None:
-        """What the user should know of the stamps."""
+        """Add remarks about the time stamps to the log's notes."""
         count, total = int(np.isnan(episodes.dt).sum()), len(episodes.dt)
         short = int(episodes.short(self.filter.window).sum())
         tiny = int(episodes.short(3).sum())
@@ -257,10 +258,11 @@ class Inputs:
             )
 
     def _source(self, name: str, shape: tuple[int, ...], chosen: str | None) -> ColumnSource | None:
-        """Columns of an input; None where there are none."""
+        """Columns of an input; None if there are none."""
         size = prod(shape)
         joints = self.model.q_names if name == "q" else self.model.v_names
         names = tuple(joints) if size == len(joints) else ()
+        # Try one list column first, then numbered columns, then columns with the joints' names.
         for text in [chosen] if chosen else USUAL.get(name, (name,)):
             match = CHOICE.match(text)
             assert match is not None, "any text matches"
@@ -289,7 +291,7 @@ class Inputs:
     def _list(
         self, name: str, column: str, size: int, joints: Sequence[str], match: re.Match[str]
     ) -> ColumnSource | None:
-        """A column that is a list of the right length, or of joints by name."""
+        """A column that is a list of the right length, or a list with the joints' names."""
         width = self.log.width(column)
         if width is None:
             return ColumnSource((column,), listed=False) if size == 1 else None

@@ -1,4 +1,5 @@
-"""One log file labelled: read part by part, computed, and written under a name of its own until it is whole."""
+"""Labelling of one log file: it is read part by part, computed, and written under a temporary name
+until it is complete."""
 
 from __future__ import annotations
 
@@ -27,14 +28,14 @@ from .row_quantities import Quantity, read_quantities
 from .savitzky_golay import USUAL_FILTER, Difference, Filter
 
 ROWS, PART = 131_072, 128 << 20
-"""Rows of a part: fewer cost calls, more only memory. Bytes of its labels, in float64: so that large ones
-have fewer rows."""
+"""Rows of a part: fewer rows cost more calls, more rows only memory. Largest bytes of a part's
+labels in float64, which limits the rows of large labels."""
 
 FULL = {errno.ENOSPC, errno.EDQUOT}
 """Errors after which no other file can be written either."""
 
 _computing = threading.Lock()
-"""Kernels run on one thread at a time: they are a thirtieth of the time."""
+"""Lock for kernels, which run one at a time; they take a thirtieth of the time."""
 
 
 class StoppedError(Exception):
@@ -42,7 +43,7 @@ class StoppedError(Exception):
 
 
 class LogFile(NamedTuple):
-    """A file that is to be labelled."""
+    """A file to label."""
 
     source: Path
     target: Path
@@ -50,23 +51,24 @@ class LogFile(NamedTuple):
 
 @dataclass(frozen=True)
 class Labelling:
-    """What is computed for every row of every file."""
+    """The computation for every row of every file."""
 
     model: Model
     quantities: tuple[Quantity, ...]
     columns: Mapping[str, str]
-    """Columns by input, where the usual ones do not serve: `{"q": "observation.state[:7]"}`."""
+    """Columns by input that replace the default ones: `{"q": "observation.state[:7]"}`."""
     filter: Filter = USUAL_FILTER
     topic: str = "/joint_states"
 
     def __reduce__(self) -> tuple[Callable[..., Labelling], tuple[Any, ...]]:
-        """By what was asked: a kernel's file is no module that another process could import."""
+        """Pickle the request, because a kernel's file is no module that another process could
+        import."""
         asked = tuple(each.asked for each in self.quantities)
         texts = tuple(each.text for each in self.quantities)
         return _labelling, (self.model, asked, texts, self.columns, self.filter, self.topic)
 
     def settings(self) -> dict[str, object]:
-        """What decides the outputs; a run with other settings is another one."""
+        """Settings that determine the outputs; a run with other settings is a different run."""
         quantities = {each.name: each.text for each in self.quantities}
         options = {
             each.name: {n: str(x) for n, x in each.options.items()}
@@ -97,12 +99,12 @@ class Labelling:
 
     @cached_property
     def rows_of_part(self) -> int:
-        """Rows that are read, computed and written at once."""
+        """Number of rows that are read, computed and written at once."""
         size = sum(x[0].size * 8 for some in self.of_zeros for x in some.values())
         return max(1, min(ROWS, PART // max(1, size)))
 
     def inputs(self, log: Log) -> Inputs:
-        """What the quantities need, in one log."""
+        """Inputs of the quantities, from one log."""
         difference = difference_of(self.model)
         return Inputs.of(log, self.model, self.shapes(), self.columns, self.filter, difference)
 
@@ -119,15 +121,15 @@ def _labelling(model: Model, asked: Any, texts: tuple[str, ...], *others: Any) -
 
 
 class Outcome(NamedTuple):
-    """What became of a file."""
+    """Result of labelling a file."""
 
     file: LogFile
     rows: int = 0
     notes: Sequence[str] = ()
     error: str = ""
-    """Why there is no output; empty if there is one."""
+    """Reason why there is no output; empty if there is one."""
     full: bool = False
-    """The disk is: nothing else will succeed."""
+    """True if the disk is full, so that no other file will succeed."""
 
 
 def label_file(
@@ -136,7 +138,8 @@ def label_file(
     told: Callable[[int], None] = lambda rows: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Outcome:
-    """Label one file; what is wrong with it is told in the outcome. told: of rows as they are done."""
+    """Label one file; an error is part of the outcome. told: called with the number of finished
+    rows."""
     try:
         rows, notes = _label(labelling, file, told, stop)
         return Outcome(file, rows, notes)
@@ -148,7 +151,7 @@ def label_file(
         full = error.errno in FULL
         said = error.strerror or in_one_line(error)
         return Outcome(file, error=f"{error.filename or file.target}: {said}", full=full)
-    except Exception as error:  # of a user's kernel, or of a file that a reader did not foresee
+    except Exception as error:  # from a user's kernel, or for a file that a reader did not expect
         return Outcome(file, error=in_one_line(error))
 
 
@@ -159,6 +162,7 @@ def _label(
     log = open_log(file.source, labelling.topic)
     writer: LogWriter | None = None
     rows = 0
+    # Any failure removes the partial output, so that a target is always complete.
     try:
         inputs = labelling.inputs(log)
         for part, arrays in inputs.parts(labelling.rows_of_part):
@@ -202,7 +206,7 @@ def labels_of(
     results: Sequence[Mapping[str, np.ndarray]],
     source: Mapping[str, Any],
 ) -> Labels:
-    """Columns for these results, with what is written about them; `source` is the log's stamp."""
+    """Columns for these results, with their metadata; `source` is the log's stamp."""
     columns = [
         label
         for each, values in zip(labelling.quantities, results, strict=True)
@@ -220,7 +224,7 @@ def labels_of(
 
 @cache
 def _version() -> str:
-    """The package's, which takes milliseconds to read."""
+    """The package's version, which takes milliseconds to read."""
     try:
         return version("warpdyn")
     except PackageNotFoundError:
@@ -228,7 +232,7 @@ def _version() -> str:
 
 
 def difference_of(model: Model) -> Difference | None:
-    """The tangent between configurations, None where they are vectors."""
+    """The tangent between configurations; None if configurations are vectors."""
     if not model.floating_base and all(j.kind.manifold == LINE for j in model.joints):
         return None
     function = FUNCTIONS["difference"]
@@ -241,13 +245,13 @@ def difference_of(model: Model) -> Difference | None:
 
 
 def partial_name(target: Path) -> Path:
-    """What an output is called until it is whole: with the machine and the process that write it."""
+    """Name of an incomplete output, with the machine and the process that write it."""
     machine = socket.gethostname().replace(".", "_")
     return target.with_name(f".{target.name}.{machine}-{os.getpid()}.part")
 
 
 def remove_left_behind(files: Iterable[LogFile]) -> int:
-    """Remove what killed processes have left of outputs that are there; how many files that were."""
+    """Remove files that killed processes have left for existing outputs; returns their number."""
     count = 0
     targets = {each.target for each in files}
     for folder in {target.parent for target in targets}:
@@ -260,10 +264,10 @@ def remove_left_behind(files: Iterable[LogFile]) -> int:
 
 
 def _keep(partial: Path, target: Path, stamp: Mapping[str, Any]) -> None:
-    """Rename what is on the disk; `stamp` is the log's."""
+    """Flush the output to the disk and rename it; `stamp` is the log's."""
     with partial.open("rb") as file:
         try:
-            os.fsync(file.fileno())  # here network file systems tell that they had no room
+            os.fsync(file.fileno())  # here network file systems report a full disk
         except OSError as error:
             if error.errno not in (errno.EINVAL, errno.ENOTSUP):
                 raise
@@ -271,5 +275,5 @@ def _keep(partial: Path, target: Path, stamp: Mapping[str, Any]) -> None:
         write_beside(partial, target, stamp)
         partial.replace(target)
     except FileNotFoundError:
-        if not target.exists():  # else another run was faster, and has tidied up
+        if not target.exists():  # otherwise another run was faster, and has removed it
             raise

@@ -28,30 +28,31 @@ from .row_quantities import read_quantities
 from .savitzky_golay import Filter
 
 COUNTED = 1000
-"""Files up to which rows are counted before they are labelled, so that the bar knows its end."""
+"""Largest number of files whose rows are counted in advance, for the progress bar."""
 
 Asked = str | Callable[..., Any]
 """A quantity: a name, a function, or one with options by `functools.partial`."""
 
 
 class LabelError(RuntimeError):
-    """A run that could not go on; what is finished is kept, and the next run goes on from there."""
+    """A run that could not continue. Finished files are kept, and the next run continues from
+    there."""
 
 
 @dataclass(frozen=True)
 class LabelReport:
-    """What became of the files of a run."""
+    """Result of a run."""
 
     done: int
-    """Files that this run has labelled."""
+    """Number of files that this run has labelled."""
     skipped: int
-    """Files that were labelled before."""
+    """Number of files that were labelled before."""
     rows: int
-    """Rows that this run has labelled."""
+    """Number of rows that this run has labelled."""
     failed: Mapping[str, str]
-    """Why a file has no output, by its name."""
+    """Reasons for files without an output, by file name."""
     out: Path
-    """Where outputs are, and manifest.json."""
+    """Folder of the outputs and manifest.json."""
 
 
 def label(
@@ -68,23 +69,24 @@ def label(
     progress: bool = True,
     force: bool = False,
 ) -> LabelReport:
-    """Quantities of every row of many logs, written beside what the logs hold; returns what became
-    of the files.
+    """Compute quantities for every row of many logs, and write them together with the logs' data;
+    returns a report on the files.
 
     logs: Parquet, NPZ, CSV, bags of ROS 1 and 2 and MCAP files, by names, patterns, folders or
-    "@list.txt". quantities: "rnea", "fk:LINK", "my.py:residual", or functions such as wd.rnea; a name
-    in front is the label's, "torque=rnea". Units are those of the functions, [rad, m, s, N, N·m], and are
-    written into the outputs with frames.
-    out: a folder; each log has an output of its name there (a bag's is Parquet). Outputs that are
-    there are kept, so that a run that was cut off goes on, but for those of logs whose size or time
-    has changed since; manifest.json says what failed and why. A file of that name that warpdyn has not
-    written is refused; force=True replaces it.
-    columns: of the log, by input: {"q": "observation.state[:7]", "time": "stamp:ns"}; without it the
-    usual names are looked for. v and a that a log does not have are derivatives of polynomials
-    fitted to q by its time stamps. filter: "savgol:WINDOW" or "savgol:WINDOW:DEGREE", in rows.
-    on: "threads", "ray", or "ray:ADDRESS" of a cluster. workers: files at a time; all cores.
+    "@list.txt". quantities: "rnea", "fk:LINK", "my.py:residual", or functions such as wd.rnea; a
+    name in front names the label, "torque=rnea". Units are those of the functions, [rad, m, s, N,
+    N·m]; the outputs record units and frames.
+    out: a folder with one output for each log, under the log's name (for a bag, Parquet). Existing
+    outputs are kept, so that an interrupted run continues, except those of logs whose size or time
+    has changed since. manifest.json lists the failed files with reasons. If a file with an output's
+    name was not written by warpdyn, this raises an error; force=True replaces the file.
+    columns: of the log, by input: {"q": "observation.state[:7]", "time": "stamp:ns"}; by default
+    the usual names are searched. Missing v and a are derivatives of polynomials fitted to q by its
+    time stamps. filter: "savgol:WINDOW" or "savgol:WINDOW:DEGREE", in rows.
+    on: "threads", "ray", or "ray:ADDRESS" of a cluster. workers: number of files at a time; by
+    default all cores.
     topic: of a bag's joint states. progress: a bar on stderr.
-    Raises ValueError for what cannot be asked, LabelError when the disk is full.
+    Raises ValueError for invalid arguments, LabelError when the disk is full.
     """
     out = Path(out)
     labelling, files, root = prepared(model, logs, quantities, out, columns, filter, topic)
@@ -96,6 +98,7 @@ def label(
         refuse_foreign(
             (x.target for x, state in states.items() if state is OutputState.FOREIGN), out
         )
+    # Only files without a current output are labelled, so that an interrupted run continues.
     todo = [each for each, state in states.items() if state is not OutputState.DONE]
     for folder in {each.target.parent for each in todo} | {out}:
         folder.mkdir(parents=True, exist_ok=True)
@@ -131,8 +134,7 @@ def prepared(
     filter: str,
     topic: str,
 ) -> tuple[Labelling, list[LogFile], Path]:
-    """What is to be computed, of which files, and the folder that these have in common; ValueError
-    where it cannot be."""
+    """The computation, its files, and their common folder; ValueError if it is not possible."""
     asked = [quantities] if isinstance(quantities, str) or callable(quantities) else quantities
     read = read_quantities(model, asked)
     known = {*USUAL, *(name for each in read for name in each.inputs)}
@@ -157,14 +159,14 @@ def _runner(on: str, workers: int | None) -> Callable[..., Generator[Outcome, No
 
 
 def _rows(files: Sequence[LogFile], topic: str) -> int | None:
-    """Rows of all files, if each of them tells without being read."""
+    """Rows of all files, if each file gives its number without being read."""
     if len(files) > COUNTED or any(each.source.suffix.lower() != ".parquet" for each in files):
         return None
     total = 0
     for each in files:
         try:
             log = open_log(each.source, topic)
-        except (LogError, OSError):  # told when it is labelled
+        except (LogError, OSError):  # reported when the file is labelled
             continue
         total += log.rows or 0
         log.close()
@@ -182,7 +184,7 @@ def _write_if_possible(
     outcomes: Sequence[Outcome],
     counts: Mapping[str, int],
 ) -> None:
-    """The manifest; a disk that is full has said so already."""
+    """Write the manifest; a full disk was reported already."""
     columns = {each.name: each.about() for each in labelling.quantities}
     try:
         write_manifest(out, settings, outcomes, counts, columns)

@@ -1,4 +1,5 @@
-"""What a folder of outputs was made with, and which files failed, and why: `manifest.json`."""
+"""Manifest of a folder of outputs: its settings, and the failed files with reasons, in
+`manifest.json`."""
 
 from __future__ import annotations
 
@@ -14,11 +15,11 @@ NAME = "manifest.json"
 
 
 OBJECTS = ("settings", "columns", "failed", "notes")
-"""Entries that are objects where they are there; the first is in every manifest."""
+"""Entries that must be objects if they exist; every manifest has the first."""
 
 
 def read_manifest(out: Path) -> dict[str, Any]:
-    """What earlier runs have written; nothing where there was none. ValueError: it is no manifest."""
+    """Manifest of earlier runs; empty if there was none. ValueError: it is not a manifest."""
     path = out / NAME
     if not path.exists() and not path.is_symlink():
         return {}
@@ -48,8 +49,8 @@ def _no_manifest(path: Path, reason: str) -> ValueError:
 
 
 def check_settings(out: Path, settings: Mapping[str, Any], force: bool = False) -> None:
-    """Refuse a folder with outputs of other settings; ValueError names what differs. force: a
-    manifest that is none is removed."""
+    """Raise for a folder with outputs of other settings; ValueError names the difference. force:
+    remove a file that is not a manifest."""
     try:
         before = read_manifest(out).get("settings")
     except ValueError:
@@ -77,7 +78,8 @@ def write_manifest(
     counts: Mapping[str, Any],
     columns: Mapping[str, Any],
 ) -> None:
-    """The manifest, in one step; notes of earlier runs on files that were not touched stay."""
+    """Write the manifest in one step; notes of earlier runs on files that this run did not touch
+    remain."""
     earlier = read_manifest(out)
     outcomes = list(outcomes)
     touched = {str(each.file.source) for each in outcomes}

@@ -1,4 +1,5 @@
-"""A public function by its name in a command line, with its options: `rnea`, `fk:hand`, `fk:hand:form=pose`."""
+"""Public functions by name for command lines, with options: `rnea`, `fk:hand`,
+`fk:hand:form=pose`."""
 
 from __future__ import annotations
 
@@ -15,12 +16,12 @@ from ..model import Model
 
 
 def is_public(name: str) -> bool:
-    """Whether there is a function of a model of that name."""
+    """True if there is a function of a model with that name."""
     return name in FUNCTIONS and FUNCTIONS[name].of_a_model
 
 
 def named_function(model: Model, text: str) -> tuple[str, Callable[..., Any]]:
-    """The function that `name`, `name:LINK` or `name:option=value` names, and an identifier for it.
+    """The function for `name`, `name:LINK` or `name:option=value`, and an identifier for it.
 
     ValueError: there is no such function, link or option.
     """
@@ -42,7 +43,8 @@ def named_function(model: Model, text: str) -> tuple[str, Callable[..., Any]]:
 
 
 def function_options(model: Model, function: Function, texts: Sequence[str]) -> dict[str, Any]:
-    """Options from `LINK`, which is the frame, and `option=value`; values as Python reads them, or text."""
+    """Options from `LINK`, which is the frame, and `option=value`; values are Python literals, or
+    text."""
     name = function.__name__
     known = [
         each.name

@@ -1,7 +1,8 @@
-"""Many files labelled on a cluster by Ray's core: plain tasks, a file each, tried again where a worker dies.
+"""Labelling of many files on a cluster with Ray's core: plain tasks of one file each, repeated if a
+worker dies.
 
-Ray's own data sets are not used: two workers on two processors starve the task that lists the files,
-and small files are merged, so that an input has no output of its own.
+Ray's own data sets are not used. With them, two workers on two processors starve the task that
+lists the files. They also merge small files, so that an input has no separate output.
 """
 
 from __future__ import annotations
@@ -17,21 +18,21 @@ from ..user_kernels.loading import in_one_line
 from .labelled_file import Labelling, LogFile, Outcome, label_file
 
 TRIES = 5
-"""How often a file is begun anew when its worker was killed."""
+"""Number of times that a file is started again after its worker was killed."""
 
 AHEAD = 4
-"""Tasks for each processor that are handed over before they can run: the queue is never empty, and
-ten million files are not all tasks at once."""
+"""Number of tasks per processor that are submitted in advance: the queue is never empty, and ten
+million files are not submitted at once."""
 
 
 WAIT = 10.0
-"""Seconds that a cluster has to answer."""
+"""Seconds to wait for a cluster's answer."""
 
 STORE = 100 << 20
-"""Bytes for what tasks share: a model and names. No row of a log goes through it."""
+"""Bytes for data that tasks share: a model and names. No row of a log passes through it."""
 
 _known: dict[Any, Labelling] = {}
-"""In a worker: what it was handed last, with the model's kernels."""
+"""In a worker, the latest labelling, with the model's kernels."""
 
 
 def on_ray(
@@ -41,10 +42,10 @@ def on_ray(
     address: str | None = None,
     workers: int | None = None,
 ) -> Generator[Outcome, None, None]:
-    """Outcomes as files are done; rows are told when their file is.
+    """Outcomes in the order in which files are done; a file's rows are reported when it is done.
 
-    address: of a cluster that runs, such as "auto" or "ray://head:10001"; None starts one of this
-    machine's processors, or of `workers` of them, and ends it.
+    address: of a running cluster, such as "auto" or "ray://head:10001"; None starts one on this
+    machine's processors, or on `workers` of them, and ends it.
     """
     import ray
 
@@ -65,7 +66,7 @@ def _start(ray: Any, address: str | None, workers: int | None) -> None:
         ray.init(address=address, log_to_driver=False)
         return
     ray.init(
-        address="local",  # not one that happens to run
+        address="local",  # not a cluster that happens to run
         num_cpus=workers or len(os.sched_getaffinity(0)),
         include_dashboard=False,
         log_to_driver=False,
@@ -76,7 +77,8 @@ def _start(ray: Any, address: str | None, workers: int | None) -> None:
 
 
 def _look_for(address: str) -> None:
-    """Raise where nobody listens: Ray would try for ten minutes. "auto" it finds out by itself."""
+    """Raise if nothing listens at the address, because Ray would try for ten minutes. Ray handles
+    "auto" itself."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdigit():
         return
@@ -116,8 +118,8 @@ def _outcomes(
 
 
 def _label_alone(shared: list[Any], file: LogFile) -> Outcome:
-    """A file, in a process that has one processor. In a list a reference stays one: what it is of is
-    read once by each worker, not by each task."""
+    """Label a file in a process that has one processor. A reference inside a list is not resolved,
+    so each worker reads the labelling once instead of once for each task."""
     import ray
 
     labelling = _known.get(shared[0])

@@ -1,4 +1,4 @@
-"""Many files labelled on the threads of this machine, a file each."""
+"""Labelling of many files on the threads of this machine, one file for each thread."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ def on_threads(
     told: Callable[[int], None],
     workers: int | None = None,
 ) -> Generator[Outcome, None, None]:
-    """Outcomes as files are done. told: of rows, one call at a time.
+    """Outcomes in the order in which files are done. told: called with numbers of rows, one call at
+    a time.
 
-    When the caller stops asking, files that are half labelled are given up and removed.
+    When the caller stops iterating, incomplete outputs are abandoned and removed.
     """
     workers = workers or min(len(os.sched_getaffinity(0)), max(1, len(files)))
     stopped, lock = threading.Event(), threading.Lock()
@@ -30,7 +31,7 @@ def on_threads(
             told(rows)
 
     before = get_num_threads()
-    set_num_threads(1)  # a thread of ours is busy with a file of its own
+    set_num_threads(1)  # each of our threads is busy with its own file
     pool = ThreadPoolExecutor(workers, "label")
     rest, running = iter(files), set[Future[Outcome]]()
     try:

@@ -1,7 +1,8 @@
-"""Whose output a file is, and of which state of its log: what a run may skip, write anew, or must leave alone.
+"""State of outputs: which files warpdyn has written, and from which state of their logs. A run may
+skip an output, write it again, or must leave it alone.
 
-An output says in its metadata, under the key "warpdyn", which size and time its log had. A CSV has no
-metadata: a hidden file beside it says so.
+An output's metadata has the size and time of its log under the key "warpdyn". A CSV file has no
+metadata, so a hidden file next to it holds them.
 """
 
 from __future__ import annotations
@@ -16,25 +17,25 @@ from typing import Any
 from ..logs.opening import read_metadata
 
 KEY = "warpdyn"
-"""Key of what is said beside a CSV file, and the ending of that file's name."""
+"""Key of the data for a CSV file, and suffix of the hidden file's name."""
 
 HAVE_METADATA = (".parquet", ".npz")
 
 
 class OutputState(Enum):
-    """What stands where an output is to be."""
+    """State of the file at an output's place."""
 
     MISSING = "missing"
     DONE = "done"
     STALE = "stale"
-    """An output of warpdyn, of a log that has changed since."""
+    """An output of warpdyn, from a log that has changed since."""
     FOREIGN = "foreign"
     """A file that warpdyn has not written."""
 
 
 def output_state(source: Path, target: Path) -> OutputState:
-    """What stands at `target`: size and time of the log are compared for equality, as an older log
-    may take the place of a newer one."""
+    """State of `target`. Size and time of the log are compared for equality, because an older log
+    may replace a newer one."""
     if not target.exists():
         return OutputState.FOREIGN if target.is_symlink() else OutputState.MISSING
     said = metadata_of(target)
@@ -44,13 +45,13 @@ def output_state(source: Path, target: Path) -> OutputState:
 
 
 def stamp_of(source: Path) -> dict[str, Any]:
-    """Size [bytes] and time of the last change [ns] of a log; of a bag's folder those of each file.
-    A log that cannot be read has none."""
+    """Size [bytes] and time of the last change [ns] of a log; for a bag's folder, those of each
+    file. Empty for a log that cannot be read."""
     try:
         if not source.is_dir():
             return _size_and_time(source)
         return {path.name: _size_and_time(path) for path in sorted(source.iterdir())}
-    except OSError:  # told when it is labelled
+    except OSError:  # reported when the log is labelled
         return {}
 
 
@@ -60,27 +61,27 @@ def _size_and_time(path: Path) -> dict[str, Any]:
 
 
 def metadata_of(target: Path) -> dict[str, Any] | None:
-    """What warpdyn has written about an output; None where a file is not its own."""
+    """warpdyn's metadata of an output; None if the file is not its own."""
     if not target.is_file():
         return None
     if target.suffix.lower() not in HAVE_METADATA:
         return _beside(target)
     try:
         said = read_metadata(target)
-    except ModuleNotFoundError:  # told when the log is labelled, which needs the same package
+    except ModuleNotFoundError:  # reported when the log is labelled, which needs the same package
         return {}
-    except Exception:  # of a file that is none of these, whatever the library makes of it
+    except Exception:  # for an invalid file, libraries raise various errors
         return None
     return said if isinstance(said, dict) and "columns" in said else None
 
 
 def write_beside(partial: Path, target: Path, stamp: Mapping[str, Any]) -> None:
-    """What stands beside an output without metadata, before `partial` takes its name."""
+    """Write the hidden file for an output without metadata, before `partial` takes its name."""
     if target.suffix.lower() in HAVE_METADATA:
         return
     whole = partial.stat()
     entry = {"source": dict(stamp), "size": whole.st_size, "mtime_ns": whole.st_mtime_ns}
-    # If the process is killed before it renames, the output is the one that was there.
+    # If the process is killed before it renames, the old output is still valid.
     before = [each for each in _entries(target) if _matches(each, target)]
     beside = _name_beside(target)
     part = beside.with_name(f"{beside.name}.{partial.name.rsplit('.', 2)[-2]}.part")
@@ -89,7 +90,7 @@ def write_beside(partial: Path, target: Path, stamp: Mapping[str, Any]) -> None:
 
 
 def refuse_foreign(targets: Iterable[Path], out: Path) -> None:
-    """ValueError that names files which warpdyn has not written."""
+    """Raise a ValueError that names files not written by warpdyn."""
     names = [str(target) for target in targets]
     if names:
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
@@ -104,7 +105,7 @@ def _beside(target: Path) -> dict[str, Any] | None:
 
 
 def _entries(target: Path) -> list[Any]:
-    """What is said of a file beside it."""
+    """Entries of the hidden file next to an output."""
     with suppress(OSError, ValueError, RecursionError):
         beside = _name_beside(target)
         said = json.loads(beside.read_text(encoding="utf-8")) if beside.is_file() else None
@@ -114,7 +115,7 @@ def _entries(target: Path) -> list[Any]:
 
 
 def _matches(entry: Any, target: Path) -> bool:
-    """Whether an entry is of the file that stands there."""
+    """True if an entry belongs to the existing file."""
     if not isinstance(entry, dict) or not target.is_file():
         return False
     found = target.stat()

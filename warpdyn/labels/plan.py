@@ -1,4 +1,4 @@
-"""Which files are labelled, and what the outputs are called."""
+"""Selection of the files to label, and names of their outputs."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from .labelled_file import LogFile
 
 
 def log_files(logs: str | Path | Iterable[str | Path], out: Path) -> tuple[list[LogFile], Path]:
-    """Files by names, patterns, folders (all logs in them), or `@list.txt` with a name on each line.
+    """Files by names, patterns, folders (all logs in them), or `@list.txt` with a name on each
+    line.
 
-    Outputs lie in `out` as the files lie below the folder that they have in common, which is
-    returned too. Outputs of earlier runs are no logs. ValueError: no file, or two of one output.
+    Outputs in `out` have the same subfolders as the files have in their common folder, which is
+    returned too. Outputs of earlier runs are not logs. ValueError: there is no file, or two files
+    have the same output.
     """
     asked = [logs] if isinstance(logs, (str, Path)) else list(logs)
     sources = list(dict.fromkeys(path for each in asked for path in _found(str(each), out)))
@@ -30,7 +32,7 @@ def log_files(logs: str | Path | Iterable[str | Path], out: Path) -> tuple[list[
     folder_of = cache(Path.resolve)
 
     def real(path: Path) -> Path:
-        """Without links above it, which are the same for many files."""
+        """The path with links in its parents resolved, which are the same for many files."""
         return folder_of(path.parent) / path.name
 
     for source in sources:
@@ -66,7 +68,7 @@ def _found(text: str, out: Path) -> Iterator[Path]:
 
 
 def _logs_below(folder: Path, out: Path) -> Iterator[Path]:
-    """Logs in a folder and those in it; a bag of ROS 2 is one log."""
+    """Logs in a folder and its subfolders; a bag of ROS 2 is one log."""
     for path in sorted(folder.iterdir()):
         if path.name.startswith(".") or path.absolute() == out:
             continue

@@ -1,4 +1,5 @@
-"""What is computed for each row: a public function, or a user's own kernel, with its name, inputs and units."""
+"""Quantities for each row: a public function, or a user's kernel, with its name, inputs and
+units."""
 
 from __future__ import annotations
 
@@ -24,13 +25,13 @@ from .named_functions import is_public, named_function
 from .units import UNITS
 
 NAMES = {"rnea": "tau"}
-"""Labels that have a name in every book; others have their function's."""
+"""Labels with a usual symbol; other labels have the function's name."""
 
 OBJECTS = ("points", "pattern", "sensors", "external", "momentum", "rate")
 """Arguments of public functions that no column of a log can be."""
 
 TOLD = ("reference", "form", "part", "kind", "subtree", "source", "target")
-"""Options that decide what a vector means, told with their defaults."""
+"""Options that determine the meaning of a vector; they are recorded with their defaults."""
 
 
 @dataclass(frozen=True)
@@ -38,15 +39,16 @@ class Quantity:
     """A function with its options."""
 
     name: str
-    """The label's."""
+    """Name of the label."""
     function: Function
     options: Mapping[str, Any]
     inputs: tuple[str, ...]
-    """Arrays that it is called with, in order."""
+    """Names of its array arguments, in order."""
     text: str
-    """What stands for it in the manifest; of a kernel with the digest of its text."""
+    """Its text in the manifest; for a kernel, with the digest of its source."""
     asked: str | Callable[..., Any]
-    """What `read_quantity` makes it of again, on another machine too if that has the files."""
+    """Input of `read_quantity` that gives the same quantity, also on another machine with the same
+    files."""
 
     def shape(self, model: Model, name: str) -> tuple[int, ...]:
         """Shape of one row of an input."""
@@ -58,7 +60,7 @@ class Quantity:
         return named_results(self.name, result)
 
     def labels(self, model: Model, values: Mapping[str, np.ndarray], apart: bool) -> list[Label]:
-        """Columns for these results: entries by their joints where they have them."""
+        """Columns for these results, with one entry for each joint if possible."""
         about = self.about()
         made = []
         for name, array in values.items():
@@ -73,7 +75,8 @@ class Quantity:
         return made
 
     def about(self) -> dict[str, Any]:
-        """What it is, in which unit and frame, and its options; of a kernel its docstring."""
+        """Description: the quantity, its unit and frame, and its options; for a kernel, its
+        docstring."""
         words = " ".join((inspect.getdoc(self.function) or "").split())
         said: dict[str, Any] = {"quantity": self.text}
         known = None if isinstance(self.function, OwnKernel) else UNITS.get(self.function.__name__)
@@ -90,10 +93,10 @@ class Quantity:
 
 
 def read_quantity(model: Model, asked: str | Callable[..., Any]) -> Quantity:
-    """The quantity that a text or a function is.
+    """The quantity for a text or a function.
 
-    Texts: `rnea`, `fk:LINK`, `fk:LINK:form=pose`, `my.py:residual:gain=2.0`, each with `name=` in front
-    for another name of its label. ValueError: it cannot be used, and why.
+    Texts: `rnea`, `fk:LINK`, `fk:LINK:form=pose`, `my.py:residual:gain=2.0`, each with `name=` in
+    front to rename its label. ValueError: it cannot be used, with the reason.
     """
     name, options, text = "", dict[str, Any](), ""
     function: Function
@@ -103,6 +106,8 @@ def read_quantity(model: Model, asked: str | Callable[..., Any]) -> Quantity:
         if not is_public(head) and names_a_kernel(text):
             function, options = _kernel(text)
             own, place = text, Path(head)
+            # Another process needs the absolute path, but the manifest has only the file's name, so
+            # that it does not depend on the machine.
             if head.endswith(".py"):
                 text_there = f"{place.absolute()}{text[len(head) :]}"
                 asked = f"{name}={text_there}" if name else text_there
@@ -126,7 +131,7 @@ def read_quantity(model: Model, asked: str | Callable[..., Any]) -> Quantity:
 def read_quantities(
     model: Model, asked: Iterable[str | Callable[..., Any]]
 ) -> tuple[Quantity, ...]:
-    """All of them, each label's name once."""
+    """All quantities; each label's name may occur once."""
     found: dict[str, Quantity] = {}
     for each in asked:
         quantity = read_quantity(model, each)
@@ -142,7 +147,8 @@ def read_quantities(
 
 
 def named_results(name: str, result: Any) -> dict[str, np.ndarray]:
-    """Arrays by name: one has its quantity's, several have theirs behind it."""
+    """Arrays by name: a single result has the quantity's name, several have their own names after
+    it."""
     if isinstance(result, np.ndarray):
         return {name: result}
     if hasattr(result, "_fields"):
@@ -161,7 +167,8 @@ def named_results(name: str, result: Any) -> dict[str, np.ndarray]:
 
 
 def entries_of(model: Model, shape: tuple[int, ...]) -> tuple[str, ...]:
-    """Names of a vector's entries, where it has one for each joint's velocity or coordinate."""
+    """Names of a vector's entries, if it has one for each velocity coordinate or position
+    coordinate."""
     if shape == (model.nv,):
         return tuple(model.v_names)
     return tuple(model.q_names) if shape == (model.nq,) else ()
@@ -225,7 +232,7 @@ def _inputs(function: Function, options: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _digest(kernel: OwnKernel) -> str:
-    """What a kernel's file says; a kernel of another text is another quantity."""
+    """A digest of a kernel's file; a kernel with another source is another quantity."""
     try:
         text = Path(inspect.getfile(kernel.text)).read_bytes()
     except (OSError, TypeError):  # typed in, or run from a notebook

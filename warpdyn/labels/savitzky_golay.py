@@ -1,10 +1,10 @@
-"""Velocities and accelerations of logged positions: polynomials fitted to a window of rows by their
-time stamps, and differentiated.
+"""Velocities and accelerations of logged positions, from derivatives of polynomials fitted to a
+window of rows by their time stamps.
 
 Savitzky and Golay, Smoothing and Differentiation of Data by Simplified Least Squares Procedures
-(1964), and beyond it: at both ends of an episode the polynomial of the first or last window is
-differentiated where the row is, stamps that are not even are taken as they are, and a configuration
-that is no vector (a free base, a ball) is one by its difference from the row in question.
+(1964). There are three extensions. At both ends of an episode, the polynomial of the first or last
+window is differentiated at the row. Uneven time stamps are used as they are. A configuration that
+is not a vector (a free base, a ball joint) is replaced by its difference from the row.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from typing import Any, NamedTuple
 import numpy as np
 
 BLOCK = 4096
-"""Rows at a time: what is added up stays in the cache."""
+"""Number of rows at a time, so that the sums stay in the cache."""
 
 EVEN = 0.01
-"""Steps of an episode that differ by less from their mean, or by two units in the stamps' last place,
-count as even: the stamps' noise is then not divided by."""
+"""Largest relative deviation of an episode's steps from their mean for which they count as even (or
+two units in the stamps' last place). Even steps avoid a division by noise in the stamps."""
 
 Difference = Callable[[np.ndarray, np.ndarray], np.ndarray]
-"""The tangent from the first rows to the second, (B, nv)."""
+"""Function for the tangent from the first rows to the second, (B, nv)."""
 
 
 class Filter(NamedTuple):
-    """Which polynomials are fitted."""
+    """Window and degree of the polynomials."""
 
     window: int = 15
-    """Rows; an odd number."""
+    """Number of rows; odd."""
     degree: int = 3
 
     @classmethod
     def of(cls, text: str) -> Filter:
-        """`savgol:15`, or with the degree `savgol:15:4`."""
+        """Filter from `savgol:15`, or with a degree `savgol:15:4`."""
         kind, *numbers = text.split(":")
         if kind != "savgol" or len(numbers) not in (1, 2) or not all(n.isdigit() for n in numbers):
             raise ValueError(f"filter must be savgol:WINDOW or savgol:WINDOW:DEGREE, got {text!r}")
@@ -55,17 +55,17 @@ USUAL_FILTER = Filter()
 
 
 class Episodes(NamedTuple):
-    """Stretches of rows that a window does not leave, from the first row on."""
+    """Ranges of rows that a window does not leave, from the first row on."""
 
     starts: np.ndarray
     """First rows, (E,)."""
     ends: np.ndarray
-    """Rows behind the last ones, (E,)."""
+    """Rows after the last ones, (E,)."""
     dt: np.ndarray
-    """Seconds of a step, (E,); NaN where the stamps are not even."""
+    """Seconds of a step, (E,); NaN if the stamps are not even."""
 
     def short(self, rows: int) -> np.ndarray:
-        """Which of them have fewer rows, (E,)."""
+        """Mask of episodes with fewer rows, (E,)."""
         return self.ends - self.starts < rows
 
 
@@ -80,15 +80,17 @@ def derivatives(
 ) -> tuple[np.ndarray, np.ndarray]:
     """First and second derivatives of rows by time, (B, nv), [1/s, 1/s²] of the unit of x.
 
-    x: (R, n) rows of a log from its row `first` on, t: (R,) [s]. wanted: which of the R rows; a
-    window before and behind them must be there, as far as their episodes go. difference: None for
-    rows that are vectors. Rows of episodes of fewer than three rows are NaN.
+    x: (R, n) rows of a log from its row `first` on, t: (R,) [s]. wanted: a slice of the R rows; one
+    window before and after them must be included, within their episodes. difference: None for rows
+    that are vectors. Rows of episodes of fewer than three rows are NaN.
     """
     rows = np.arange(wanted.start, wanted.stop)
     which = np.searchsorted(episodes.starts, rows + first, "right") - 1
     start, end = episodes.starts[which] - first, episodes.ends[which] - first
     dt, h = episodes.dt[which], filter.window // 2
     short = end - start < filter.window
+    # Most rows have a whole, even window and share one set of weights. Ends of episodes, uneven
+    # stamps and short episodes are replaced below.
     whole = (rows - h >= start) & (rows + h < end) & ~np.isnan(dt)
     results = _central(x, rows, filter, difference)
     for order, result in enumerate(results, 1):
@@ -122,11 +124,11 @@ def derivatives(
 
 
 def weights(offsets: np.ndarray, degree: int) -> tuple[np.ndarray, np.ndarray]:
-    """What values at these offsets from a moment are multiplied by for the first two derivatives of
-    their polynomial there: offsets (M, w) [s], both (M, w)."""
+    """Weights of values at these offsets for the first two derivatives of their polynomial at
+    offset 0: offsets (M, w) [s], both (M, w)."""
     low, high = offsets.min(axis=1), offsets.max(axis=1)
     middle, half = (low + high) / 2.0, (high - low) / 2.0
-    # In (-1, 1) about the window's middle the normal equations lose nothing: 1e-13 for degree 4.
+    # In (-1, 1) around the window's middle the normal equations are accurate: 1e-13 for degree 4.
     s = (offsets - middle[:, None]) / half[:, None]
     P = np.ones((*s.shape, degree + 1))
     for power in range(degree):
@@ -142,8 +144,8 @@ def weights(offsets: np.ndarray, degree: int) -> tuple[np.ndarray, np.ndarray]:
 def _central(
     x: np.ndarray, rows: np.ndarray, filter: Filter, difference: Difference | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Both derivatives at the middle of even windows, for steps of one second; rows whose window
-    leaves the array are left at zero."""
+    """Both derivatives at the middle of even windows, for steps of one second; zero for rows whose
+    window leaves the array."""
     h, n = filter.window // 2, len(x)
     first, second = weights(np.arange(-h, h + 1, dtype=float)[None], filter.degree)
     low, high = max(rows[0], h), min(rows[-1] + 1, n - h)
@@ -154,7 +156,7 @@ def _central(
         v, a = V[i.start - rows[0] : i.stop - rows[0]], A[i.start - rows[0] : i.stop - rows[0]]
         for k in range(1, h + 1):
             after, before = x[i.start + k : i.stop + k], x[i.start - k : i.stop - k]
-            # The middle is subtracted before anything is weighed: float32 keeps its digits.
+            # The middle is subtracted before weighting, so that float32 keeps its digits.
             if difference is None:
                 after, before = after - x[i], before - x[i]
             else:
@@ -171,7 +173,7 @@ def _fitted(
     both: tuple[np.ndarray, np.ndarray],
     difference: Difference | None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Sums of a window's differences from row i, weighed by each of both, (M, nv) in float64."""
+    """Sums of a window's differences from row i, with both sets of weights, (M, nv) in float64."""
     here = x[i].astype(np.float64)
     first: Any = 0.0
     second: Any = 0.0
@@ -188,16 +190,16 @@ class EpisodeFinder:
 
     def __init__(self, names: Mapping[str, str]):
         self._names = names
-        """Columns for messages: time, and episode where there is one."""
+        """Columns for messages: time, and the episode if there is one."""
         self._rows = 0
         self._last: tuple[float, float] | None = None
         self._starts: list[int] = []
         self._stamps: list[list[float]] = []
-        """The first stamp, the last, the shortest step and the longest of each."""
+        """For each episode: the first stamp, the last, the shortest step and the longest."""
         self._spacing = 0.0
 
     def add(self, t: np.ndarray, episode: np.ndarray | None) -> None:
-        """The next rows: time [s], and the episode's number."""
+        """Add the next rows: time [s], and the episode's number."""
         self._spacing = max(self._spacing, float(np.spacing(np.abs(t).max())))
         t = t.astype(np.float64)
         number = np.zeros(len(t)) if episode is None else episode
@@ -220,7 +222,7 @@ class EpisodeFinder:
         self._rows += len(t)
 
     def found(self) -> Episodes:
-        """All of them; ValueError where time stands still or goes back in one."""
+        """All episodes; ValueError if time stands still or goes back within one."""
         starts = np.array(self._starts, dtype=np.int64)
         ends = np.append(starts[1:], self._rows)
         begin, end, shortest, longest = np.array(self._stamps, dtype=float).reshape(-1, 4).T

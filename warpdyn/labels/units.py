@@ -1,4 +1,4 @@
-"""Units and frames of labels, function by function, as the outputs' metadata has them."""
+"""Units and frames of labels for each function, as recorded in the outputs' metadata."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Unit(NamedTuple):
-    """What numbers are in, and where vectors are taken; of a tuple of results of each in turn."""
+    """Unit of numbers, and frame of vectors; for a tuple of results, one after the other."""
 
     unit: str
     frame: str
@@ -109,4 +109,4 @@ UNITS: dict[str, Unit] = {
     "momentum_observer": Unit(f"N·m·s, N·s; {TORQUE}; {TORQUE}", JOINTS),
     "inverse_kinematics": Unit(CONFIGURATION, JOINTS),
 }
-"""By function; a user's own kernel says it in its docstring."""
+"""Units by function; a user's kernel gives its unit in its docstring."""

@@ -1,7 +1,8 @@
-"""Reinforcement learning: tasks written as texts of one robot, thousands of them in one launch a step.
+"""Reinforcement learning: tasks written as functions of one robot, with thousands of environments
+in one launch per step.
 
-What carries a policy out needs onnxruntime alone, as on a robot; what learns is imported when it
-is asked for.
+Running a policy needs only onnxruntime, as on a robot. The modules for learning are imported on
+first use.
 """
 
 from importlib import import_module
@@ -65,7 +66,7 @@ _LEARNS = {
 
 
 def __getattr__(name: str) -> Any:
-    """What learns, when it is asked for."""
+    """Import a name for learning on its first use."""
     if name not in _LEARNS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

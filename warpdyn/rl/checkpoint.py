@@ -1,4 +1,5 @@
-"""The checkpoint of a training: read without running code of the file, and compared with what trains now."""
+"""Checkpoint of a training: read without running code from the file, and compared with the present
+training."""
 
 from __future__ import annotations
 
@@ -28,18 +29,18 @@ NEEDED = {
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:
-    """A checkpoint's entries; TaskError where the file is none.
+    """A checkpoint's entries; TaskError if the file is not a checkpoint.
 
-    Only tensors, numbers, strings and containers of them are read (`weights_only=True`): a file that
-    would run code when it is unpickled is refused.
+    Only tensors, numbers, strings and containers of them are read (`weights_only=True`). A file
+    that would run code when it is unpickled raises an error.
     """
     if not path.is_file():
         raise _no_checkpoint(path, "it is not a regular file")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a file that is no checkpoint, which is said below
+            warnings.simplefilter("ignore")  # the error below says the same
             whole = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # pickle, zipfile and Torch each have errors of their own
+    except Exception as error:  # pickle, zipfile and Torch each raise their own errors
         raise _no_checkpoint(path, _reason(error)) from None
     if not isinstance(whole, dict):
         raise _no_checkpoint(path, f"it holds a {type(whole).__name__}, not a dictionary")
@@ -53,23 +54,24 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
 
 
 def unusable(path: Path, error: Exception) -> TaskError:
-    """The error of a checkpoint whose contents do not fit the training that they claim to be of."""
+    """The error for a checkpoint whose contents do not fit its training."""
     return _no_checkpoint(path, f"its contents do not fit this training ({_first_line(error)})")
 
 
 def differences(kept: Any, now: Any, name: str = "") -> Iterator[str]:
-    """What differs between two plain values, each in some words: the innermost names."""
+    """Differences between two plain values, each described in a few words with its innermost
+    name."""
     if isinstance(kept, dict) and isinstance(now, dict):
         for key in dict.fromkeys((*kept, *now)):
-            # A checkpoint of an earlier version says less of its training.
+            # A checkpoint of an earlier version stores less about its training.
             if name or key in kept:
                 yield from differences(kept.get(key), now.get(key), f"{name} {key}".strip())
-    elif repr(kept) != repr(now):  # NaN is NaN
+    elif repr(kept) != repr(now):  # NaN equals NaN
         yield f"{name} {kept} instead of {now}"
 
 
 def plain(x: Any) -> Any:
-    """Numbers, words, lists, and dictionaries of them: what compares by value."""
+    """A plain value that compares by value: a number, a word, a list or a dictionary of these."""
     if hasattr(x, "_asdict"):
         x = x._asdict()
     if isinstance(x, Mapping):
@@ -80,7 +82,7 @@ def plain(x: Any) -> Any:
 
 
 def installed_version() -> str:
-    """The version of warpdyn that is installed."""
+    """The installed version of warpdyn."""
     try:
         return version("warpdyn")
     except PackageNotFoundError:
@@ -94,7 +96,8 @@ def _no_checkpoint(path: Path, reason: str) -> TaskError:
 
 
 def _reason(error: Exception) -> str:
-    """Torch's own text advises to load the file with code in it, which is left out."""
+    """The first line of an error. Torch's own message, which advises to load the file with code in
+    it, is replaced."""
     text = str(error)
     if "Weights only" in text or "weights_only" in text:
         return "it holds objects other than tensors, numbers and strings, which could run code"

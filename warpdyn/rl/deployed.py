@@ -1,4 +1,5 @@
-"""A policy on a robot: what it observes, and what its actions mean, by the texts of its task."""
+"""A policy on a robot: its observations, and the meaning of its actions, from the functions of its
+task."""
 
 from __future__ import annotations
 
@@ -16,23 +17,25 @@ from .task import Task, TaskError
 from .variation import Vary
 
 FORCE, TORQUE = 50.0, 5.0
-"""What a probe puts on every contact point [N] and joint [N·m], to see whether it is observed."""
+"""Force on every contact point [N] and torque on every joint [N·m] of a probe that tests if they
+are observed."""
 
 
 class Wanted(NamedTuple):
-    """What a policy asks of a robot: targets (joints,) of its drives, None where the task has none,
-    and joint forces beside them (joints,)."""
+    """Command of a policy to a robot: targets (joints,) of its drives, None if the task has no
+    targets, and additional joint forces (joints,)."""
 
     targets: np.ndarray | None
     tau: np.ndarray
 
 
 class RobotStep(EnvironmentStep):
-    """The texts of a task for a robot: without noise, pushes, terrain and draws, and without a
-    simulation, rewards and ends.
+    """The functions of a task for a robot: without noise, pushes, terrain and random draws, and
+    without simulation, rewards and ends.
 
-    observe: the kernel of what is carried and seen of a state that the last action has led to.
-    read: the arrays of one robot that it reads beside the task's numbers, with their shapes.
+    observe: the kernel of the carried arrays and observations, from a state after the last action.
+    read: arrays of one robot that the kernel reads in addition to the task's numbers, with their
+    shapes.
     """
 
     def __init__(self, task: Task):
@@ -57,7 +60,7 @@ class RobotStep(EnvironmentStep):
         self._check()
 
     def _observed(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
-        """What is carried and seen now; where `anew`, as an episode begins."""
+        """Carried arrays and observations now; those of a new episode where `anew`."""
         task, seconds = self.task, self.task.step_seconds
         key, anew = self._key(robot, fields), fields["anew"] > 0.5
         before = self._acting(fields, key)
@@ -83,7 +86,7 @@ class RobotStep(EnvironmentStep):
         return {**now, "q": q, "v": v, "ticks": before.ticks + 1.0, **seen}
 
     def _check(self) -> None:
-        """Refuse observations of what a robot does not measure."""
+        """Raise if the policy observes quantities that a robot does not measure."""
         arrays = {n: np.zeros(shape) for n, shape in self.read.items()}
         arrays |= self.first | {"q_now": self.first["q"], "v_now": self.first["v"]}
         seen = []
@@ -103,24 +106,27 @@ class RobotStep(EnvironmentStep):
 
 
 class Deployed:
-    """A policy that moves one robot, with the observations of its training, without their noise.
+    """A policy that controls one robot, with the observations of its training but without their
+    noise.
 
-    `step(q, v, command)` every `period` seconds gives what the drives are to do until the next one;
-    `torques(q, v)` is what they then apply, as often as the robot asks. q (nq,) and v (nv,) are
-    those of `task.model`. What the task carries from step to step (the last action, observations
-    of before, a phase) is carried on by its `update`. Contact forces and torques, which a robot
-    does not measure, are zero there; a policy that observes them is refused.
+    `step(q, v, command)` every `period` seconds returns the command for the drives until the next
+    step. `torques(q, v)` returns the torques that the drives then apply, as often as the robot
+    asks. q (nq,) and v (nv,) are those of `task.model`. The task's `update` advances the arrays
+    that it carries from step to step (the last action, earlier observations, a phase). Contact
+    forces and torques, which a robot does not measure, are zero there. A policy that observes them
+    raises an error.
 
-    command: what the task's `commanded` array is to be, within ± the task's number
-    `<commanded>_range`, which it follows by at most `<commanded>_rate` a second, where the task has
-    these. commands: how many numbers that are, 0 without. observation (n,): what was seen last.
+    command: values of the task's `commanded` array, clamped to ± the task's number
+    `<commanded>_range`; it follows them by at most `<commanded>_rate` per second, if the task has
+    these numbers. commands: the number of its values, 0 without a command. observation (n,): the
+    last observation.
     """
 
     def __init__(self, task: Task, policy: Policy):
         self.task, self.policy, self.period = task, policy, task.step_seconds
         try:
             text = RobotStep(task)
-        except Exception as error:  # a task's text: whatever it raises is to be told
+        except Exception as error:  # a task's function may raise any error
             raise TaskError(f"{task.name} cannot move a robot: {error}") from error
         (width,) = text.observations[text.group]
         policy.check(task, width)
@@ -137,13 +143,13 @@ class Deployed:
         return self._seen[0]
 
     def twin(self) -> Deployed:
-        """The same policy for another robot, by the same kernels."""
+        """The same policy for another robot, with the same kernels."""
         other = copy(self)
         other._start()
         return other
 
     def reset(self) -> None:
-        """Begin anew: nothing has been done, and nothing seen."""
+        """Reset to the start of an episode, without earlier actions and observations."""
         for name in self._text.carried:
             self._arrays[name][0] = self._text.first.get(name, 0.0)
         for name in self._text.read.keys() & {"action", "asked"}:
@@ -152,7 +158,7 @@ class Deployed:
         self.wanted = Wanted(None, np.zeros(self.joints))
 
     def step(self, q: Any, v: Any, command: Any = None) -> Wanted:
-        """What the policy asks for in this state; call it every `period` seconds."""
+        """The policy's command in this state; call it every `period` seconds."""
         arrays = self._arrays
         arrays["q_now"][0], arrays["v_now"][0] = q, v
         if self.commands:
@@ -170,7 +176,7 @@ class Deployed:
         return self.wanted
 
     def torques(self, q: Any, v: Any) -> np.ndarray:
-        """What the drives apply at positions and velocities of the joints (joints,), within their
+        """Torques of the drives at positions and velocities of the joints (joints,), within their
         efforts [N·m, N]; zero until the first step."""
         targets, tau = self.wanted
         if targets is None:
@@ -180,7 +186,7 @@ class Deployed:
         return driven + tau
 
     def _start(self) -> None:
-        """Arrays of its own, and the kernels bound to them."""
+        """Allocate its arrays, and bind the kernels to them."""
         text = self._text
         self._arrays = {n: np.zeros((1, *shape)) for n, shape in text.read.items()}
         self._seen = np.zeros((1, self.policy.width))
@@ -188,7 +194,7 @@ class Deployed:
         self.reset()
 
     def _bound(self) -> tuple[Callable[[], Any], Callable[[], Any]]:
-        """Both kernels, compiled: what is seen, and what an action asks for."""
+        """Both kernels, compiled: the observation, and the command for an action."""
         text, model, arrays = self._text, self.task.model, self._arrays
         given = text.given.values()
         called = text.observe.describe(model, *arrays.values(), *given)
@@ -199,8 +205,8 @@ class Deployed:
 
 
 def _without_chance(task: Task) -> Task:
-    """The task without noise, pushes, terrain and draws: numbers that vary are at their defaults,
-    and the policy's group is the only one."""
+    """The task without noise, pushes, terrain and random draws. Varied numbers are at their
+    defaults, and the policy's group is the only one."""
     plain = copy(task)
     plain.noise, plain.push, plain.terrain = {}, None, None
     plain.vary = {
@@ -214,7 +220,7 @@ def _without_chance(task: Task) -> Task:
 
 
 def _bounds(task: Task, kind: Literal["range", "rate"]) -> np.ndarray:
-    """How large a command is, or its rate, in training."""
+    """Largest size of a command, or of its rate, in training."""
     known = task.numbers.get(f"{task.commanded}_{kind}", np.inf)
     return np.ravel(np.abs(np.asarray(known, dtype=float)))
 
@@ -228,5 +234,5 @@ def _gains(task: Task, joints: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     if effort is None:
         effort = task.model.effort_limit[task.model.nv - joints :]
     most = np.array(effort, dtype=float) * np.ones(joints)
-    most[~(most > 0.0)] = np.inf  # NaN as well: no limit is known
+    most[~(most > 0.0)] = np.inf  # also for NaN: no limit is known
     return drives.kp * np.ones(joints), drives.kd * np.ones(joints), most

@@ -1,4 +1,5 @@
-"""A step of a task's environments as one text: simulation, rewards, ends, resets, observations."""
+"""One step of a task's environments as one kernel: simulation, rewards, ends, resets,
+observations."""
 
 from __future__ import annotations
 
@@ -30,18 +31,18 @@ from .varied_simulation import (
 
 BEGIN, UPDATE, OBSERVE, REWARD, CONTROL, PUSH, PROMOTE = range(7)
 VARY, NOISE, KEEP = 7, 17, 27
-"""Streams of random numbers, below 32: one for each text, then one for each number that varies, for
-each term with noise, and each number that is kept."""
+"""Streams of random numbers, below 32: one for each function of the task, then one for each varied
+number, each term with noise, and each kept number."""
 
 Shapes = Mapping[str, tuple[int, ...]]
 
 
 class EnvironmentStep:
-    """The texts of a task put together, and the arrays that they read and write.
+    """The functions of a task combined into kernels, and the arrays that they read and write.
 
-    carried: from step to step, by name, with the shape of one environment's part. numbers: arrays
-    that serve all, "seed" with the number of the first environment beside it; tables: those that are
-    looked up. observations: by group. rewards: names, in the order of `scales`.
+    carried: arrays from step to step, by name, with the shape of one environment's part. numbers:
+    arrays that serve all environments; "seed" also holds the index of the first environment.
+    tables: arrays for lookups. observations: by group. rewards: names, in the order of `scales`.
     """
 
     def __init__(self, task: Task, seed: int, wait: bool = False, first: int = 0):
@@ -57,6 +58,8 @@ class EnvironmentStep:
         self.numbers |= {n: np.asarray(x, dtype=float) for n, x in task.numbers.items()}
         self.tables = terrain_tables(task)
         self._defaults = defaults(task)
+        # The shapes of the carried arrays and of the observations come from running the task's
+        # functions once.
         begun = self._begun()
         nv = task.model.nv
         self.carried: dict[str, tuple[int, ...]] = {}
@@ -75,6 +78,8 @@ class EnvironmentStep:
         self.measure: OwnKernel = self.kernel_of(
             "environment_measure", self.carried, self._measured
         )
+        # Another simulator uses two kernels instead of `step`: `command` before its step, and
+        # `settle` after it.
         there: dict[str, tuple[int, ...]] = {"q_after": (task.model.nq,), "v_after": (nv,)}
         there |= {"forces_after": (len(task.points), 3), "torques_after": (self.joints,)}
         self.command: OwnKernel = self.kernel_of("environment_command", shapes, self._command)
@@ -88,13 +93,13 @@ class EnvironmentStep:
         return {**self.numbers, **self.tables}
 
     def kernel_of(self, name: str, arrays: Shapes, text: Callable[..., Any]) -> OwnKernel:
-        """A text over arrays by name, and over the task's numbers and tables."""
+        """A kernel of a function over arrays by name, and over the task's numbers and tables."""
         numbers = {n: x.shape for n, x in self.numbers.items()}
         tables = {n: x.shape for n, x in self.tables.items()}
         return _kernel(name, arrays, numbers, tables, text)
 
     def _begun(self) -> dict[str, tuple[int, ...]]:
-        """Names and shapes of what an episode begins with."""
+        """Names and shapes of the arrays with which an episode begins."""
         shapes: dict[str, tuple[int, ...]] = {}
 
         def text(robot: Any, fields: dict[str, Any]) -> Any:
@@ -128,10 +133,10 @@ class EnvironmentStep:
         oracle(probe, self.task.model, 0.0, *self.given.values())
         return terms
 
-    # The texts, on one robot: `fields` are its arrays by name.
+    # The functions of one robot that become kernels: `fields` are its arrays by name.
 
     def _start(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
-        """All that is carried, at the beginning of a first episode, and what is observed."""
+        """All carried arrays at the beginning of a first episode, and the observations."""
         key = self._key(robot, fields)
         s = self._started(robot, fields, key)
         seen = self.observation.with_history(self._now(robot, s, key), vars(s), True)
@@ -151,11 +156,11 @@ class EnvironmentStep:
         return {n: fields[n] for n in (*self.numbers, *self.task.tables)}
 
     def _at_its_place(self, s: Episode, fields: Mapping[str, Any]) -> Episode:
-        """With the terrain at the environment's place."""
+        """The episode with the terrain at the environment's place."""
         return s.with_fields(terrain=placed(self.task, fields, vars(s).get("origin")))
 
     def _first(self, robot: Any, fields: dict[str, Any], key: Key) -> dict[str, Any]:
-        """What a first episode begins with, and all that is kept."""
+        """Arrays at the beginning of a first episode, and all kept numbers."""
         keep = {
             name: first.drawn(key.at(KEEP + k), 0.0)
             if isinstance(first, Vary)
@@ -167,7 +172,8 @@ class EnvironmentStep:
     def _fresh(
         self, robot: Any, known: Mapping[str, Any], key: Key, kept: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """What an episode begins with; numbers that are drawn once only are those of `kept`."""
+        """Arrays at the beginning of an episode; numbers that are drawn only once are taken from
+        `kept`."""
         task = self.task
         begun = task.begin(robot, Episode({**known, "random": key.at(BEGIN)}))
         if not {"q", "v"} <= set(begun):
@@ -186,7 +192,7 @@ class EnvironmentStep:
         return {**begun, **varied}
 
     def _step(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
-        """All that is carried after a step, what it earned, and what is observed then."""
+        """All carried arrays after a step, its rewards, and the observations."""
 
         def here(robot: Any, s: Episode) -> Moved:
             return simulated(self.task, robot, s, self._wanted(robot, s))
@@ -194,13 +200,14 @@ class EnvironmentStep:
         return self._after(robot, fields, here)
 
     def _command(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
-        """What the action asks of the drives, and v after a push: for another simulator, or a robot."""
+        """Targets and forces that the action commands, and v after a push, for another simulator or
+        a robot."""
         s = self._acting(fields, self._key(robot, fields))
         pushed = {} if self.task.push is None else {"v": s.v}
         return {**self._wanted(robot, s), **pushed}
 
     def _settle(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
-        """As `_step`, of what another simulator has made of the command."""
+        """Results of `_step`, from another simulator's state after the command."""
 
         def elsewhere(robot: Any, s: Episode) -> Moved:
             q, v, forces, torques = (fields[f"{n}_after"] for n in ("q", "v", "forces", "torques"))
@@ -209,14 +216,15 @@ class EnvironmentStep:
         return self._after(robot, fields, elsewhere)
 
     def episode(self, robot: Any, fields: Mapping[str, Any]) -> Episode:
-        """All fields as one text sees them, with a key of random numbers."""
+        """All fields in the form that one function of the task sees, with a key of random
+        numbers."""
         s = Episode(
             {n: x for n, x in fields.items() if n not in self.tables} | self._shared(fields)
         )
         return self._at_its_place(s.with_fields(random=self._key(robot, fields)), fields)
 
     def _measured(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
-        """What an evaluation reports, of the state that is carried."""
+        """Measures of an evaluation, from the carried state."""
         s = Episode({n: fields[n] for n in self.carried} | self._shared(fields))
         s = self._at_its_place(s, fields)
         time = fields["age"] * self.task.step_seconds
@@ -228,7 +236,7 @@ class EnvironmentStep:
         return random_numbers.key(seed, first + robot.env, fields["ticks"])
 
     def _acting(self, fields: Mapping[str, Any], key: Key) -> Episode:
-        """The environment as `control` sees it."""
+        """The environment in the form that `control` sees."""
         task, seconds = self.task, self.task.step_seconds
         action = np.clip(fields["action"], -task.largest_action, task.largest_action)
         s = Episode({n: fields[n] for n in self.carried} | self._shared(fields))
@@ -240,7 +248,7 @@ class EnvironmentStep:
     def _after(
         self, robot: Any, fields: dict[str, Any], simulate: Callable[[Any, Episode], Moved]
     ) -> dict[str, Any]:
-        """What is carried after a step of the robot that `simulate` moves on."""
+        """Results of a step in which `simulate` moves the robot."""
         task, seconds = self.task, self.task.step_seconds
         key = self._key(robot, fields)
         before = self._acting(fields, key)
@@ -308,12 +316,12 @@ class EnvironmentStep:
             "failed": ~finite,
             "odd_action": odd,
             **self.observation.with_history(self._now(robot, seen, key), fields, begins),
-            # A learner that stores what it saw last must not store NaN.
+            # A learner that stores final observations must not store NaN.
             **{f"final_{n}": np.where(finite, final[n], 0.0) for n in self.observations},
         }
 
     def _wanted(self, robot: Any, s: Episode) -> dict[str, Any]:
-        """What `control` gives, checked."""
+        """The checked result of `control`."""
         task = self.task
         wanted = task.control(robot, s)
         if not wanted or set(wanted) - {"targets", "tau"}:
@@ -324,7 +332,7 @@ class EnvironmentStep:
         return wanted
 
     def _promoted(self, robot: Any, s: Episode, done: Any, key: Key) -> dict[str, Any]:
-        """What is kept, changed where an episode is over."""
+        """Kept numbers, changed where an episode is over."""
         task = self.task
         changed = task.promote(robot, s.with_fields(random=key.at(PROMOTE)))
         if unknown := set(changed) - set(task.keep):
@@ -345,12 +353,12 @@ class EnvironmentStep:
         return np.stack([np.asarray(rewards[n]) + 0.0 for n in self.rewards])
 
     def _now(self, robot: Any, s: Episode, key: Key) -> dict[str, Any]:
-        """What is seen now, by group."""
+        """Present observations, by group."""
         found = terms_of(self.task.observe(robot, s.with_fields(random=key.at(OBSERVE))))
         return self.observation.seen(found, key.at(NOISE))
 
     def _pushed(self, push: Push, s: Episode, key: Key) -> Any:
-        """Velocities after a push, if it is time for one."""
+        """Velocities after a push, if one is due."""
         if not self.task.model.floating_base:
             raise TaskError(f"{self.task.name}.push: {self.task.model.name} has no free base")
         draws = random_numbers.uniform(key.at(PUSH), 2, [0.0, 0.0], [2 * np.pi, push.speed])
@@ -360,7 +368,7 @@ class EnvironmentStep:
         return np.concatenate([s.v[:3] + np.where(now, kick, 0.0), s.v[3:]])
 
     def _varied(self, after: dict[str, Any], age: Any, key: Key) -> dict[str, Any]:
-        """Numbers that change by time are drawn anew when it has come."""
+        """The arrays with new draws of the numbers whose interval has passed."""
         for k, (name, default) in enumerate(self._defaults.items()):
             vary = self.task.vary[name]
             if vary.when == "interval":

@@ -1,4 +1,4 @@
-"""What a policy earns without exploring, in episodes of many environments."""
+"""Evaluation of a policy without exploration, in episodes of many environments."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from .tasks import make
 from .vec_env import VecEnv
 
 Watch = Callable[[range], Iterable[int]]
-"""What goes through the steps: `iter`, or a progress bar."""
+"""Iterator over the steps: `iter`, or a progress bar."""
 
 
 @dataclass(frozen=True)
 class Evaluation:
     """Means over environments, each in its first episode.
 
-    returned: all rewards, in a second of the time that was asked for: who falls earns nothing from
-    then on. rewards: likewise, by name. measures: of the task's `measure`, by name, after each step
-    but the last, mean over the episodes; last: the latest of them. falls: share of episodes that
-    ended before their time. length: of the episodes [s]. nonfinite_actions: how many of the policy's
-    actions had a NaN or infinite entry, a count and no mean: NaN ends an episode, infinity acts as
-    the largest action.
+    returned: all rewards per second of the requested time; a robot that falls earns nothing from
+    then on. rewards: the same, by name. measures: those of the task's `measure`, by name, after
+    each step but the last, mean over the episodes; last: the latest of them. falls: share of
+    episodes that ended before their time. length: length of the episodes [s]. nonfinite_actions:
+    number of the policy's actions with a NaN or infinite entry (a count, not a mean). NaN ends an
+    episode; infinity acts as the largest action.
     """
 
     envs: int
@@ -51,17 +51,17 @@ def evaluate(
     seed: int = 0,
     watch: Watch = iter,
 ) -> Evaluation:
-    """What a policy earns in the task's environments, noise and what varies included.
+    """Evaluation of a policy in the task's environments, including noise and varied numbers.
 
-    policy: a policy or its file; None: the one that comes with warpdyn. seconds: of each episode, at
-    most the task's.
+    policy: a policy or its file; None: the one that comes with warpdyn. seconds: length of each
+    episode, at most the task's.
     """
     task, policy = named(task, policy)
     return evaluated(VecEnv(task, envs, seed=seed), policy, seconds, watch)
 
 
 def named(task: Task | str, policy: Policy | str | Path | None) -> tuple[Task, Policy]:
-    """A task by its name and a policy by its file, or the one that comes with it."""
+    """A task by its name and a policy by its file, or the bundled policy of the task."""
     task = make(task) if isinstance(task, str) else task
     if policy is None:
         policy = shipped(task)
@@ -71,7 +71,7 @@ def named(task: Task | str, policy: Policy | str | Path | None) -> tuple[Task, P
 def evaluated(
     env: VecEnv, policy: Policy, seconds: float | None = None, watch: Watch = iter
 ) -> Evaluation:
-    """What a policy earns in these environments, from their beginning."""
+    """Evaluation of a policy in these environments, from their start."""
     task, text = env.task, env.text
     group = text.observation.policy
     policy.check(task, text.observations[group][0])
@@ -104,7 +104,7 @@ class _Tally:
         self.measures = getattr(env.task.measure, "__func__", None) is not Task.measure
 
     def add(self, stepped: Any, measured: bool) -> None:
-        """A step: what `VecEnv.step` has given."""
+        """Add a step: the results of `VecEnv.step`."""
         _, _, terminated, truncated, info = stepped
         fell, late = terminated.cpu().numpy(), truncated.cpu().numpy()
         over = self.living & (fell | late)
@@ -128,7 +128,7 @@ class _Tally:
             latest[self.living] = now[self.living]
 
     def mean(self, steps: int) -> Evaluation:
-        """Means of what was added."""
+        """Means of the added steps."""
         env, step = self.env, self.env.task.step_seconds
         rewards = self.earned.mean(0) / (steps * step)
         count = max(self.counted.sum(), 1.0)
@@ -146,6 +146,6 @@ class _Tally:
 
 
 def _mean(x: np.ndarray) -> float:
-    """The mean of what there is."""
+    """The mean of the entries that are not NaN."""
     there = x[~np.isnan(x)]
     return float(there.mean()) if len(there) else float("nan")

@@ -1,4 +1,4 @@
-"""A trained policy written as a file: ONNX, with what it is of."""
+"""Export of a trained policy as an ONNX file with its description."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .policy import ABOUT, ACTION, OBSERVATION
 from .training import Trainer
 
 OPSET, IR_VERSION = 18, 10
-"""Versions of ONNX that runtimes of 2024 read."""
+"""Versions of ONNX that the runtimes of 2024 read."""
 
 
 def export(trainer: Trainer, path: Path) -> None:
-    """Write the mean of a trainer's policy, with the normalisation of observations in it."""
+    """Write the mean of a trainer's policy, including the normalisation of observations."""
     about = {
         "task": trainer.task.name,
         "robot": trainer.task.model.name,

@@ -1,4 +1,4 @@
-"""What is observed: terms by name, put together in groups, with noise and what was seen before."""
+"""Observations: named terms, combined into groups, with noise and earlier observations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..user_kernels.random_numbers import Key
 from .task import Task, TaskError
 
 ONE, POLICY = "observation", "policy"
-"""The term of a text that returns one array, and the group of tasks that name none."""
+"""The term of a function that returns one array, and the group of tasks that name no groups."""
 
 Terms = Mapping[str, Any]
 
@@ -20,8 +20,8 @@ Terms = Mapping[str, Any]
 class Observation:
     """Groups of a task's observations.
 
-    shapes: of each group, the history included. entries: by group, the terms with their sizes, in
-    order. carried: shapes of what was seen before, by the name that it is carried under.
+    shapes: of each group, including the history. entries: by group, the terms with their sizes, in
+    order. carried: shapes of the earlier observations, by the name under which they are carried.
     """
 
     def __init__(self, task: Task, terms: Mapping[str, tuple[int, ...]]):
@@ -48,7 +48,7 @@ class Observation:
         }
 
     def seen(self, terms: Terms, key: Key) -> dict[str, Any]:
-        """What is seen now, by group, without what was before."""
+        """Present observations by group, without history."""
         noise = self.task.noise.items()
         drawn = {
             n: each.added(key.at(key.stream + k), terms[n]) for k, (n, each) in enumerate(noise)
@@ -65,8 +65,8 @@ class Observation:
         }
 
     def with_history(self, now: Terms, before: Mapping[str, Any], anew: Any) -> dict[str, Any]:
-        """Groups with what was seen before, and what the next step carries of it; where an episode
-        begins `anew` all of it is what is seen now."""
+        """Groups with their history, and the part of it that the next step carries. Where an
+        episode begins `anew`, the whole history is the present observation."""
         whole: dict[str, Any] = {}
         for group, x in now.items():
             name = f"seen_{group}"
@@ -80,7 +80,7 @@ class Observation:
 
 
 def terms_of(found: Any) -> dict[str, Any]:
-    """Terms by name of what a text returned."""
+    """Terms by name, from the result of a task's `observe`."""
     return dict(found) if isinstance(found, Mapping) else {ONE: found}
 
 

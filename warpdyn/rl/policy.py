@@ -1,4 +1,4 @@
-"""A trained policy from a file: what it is of, and what it does. It needs onnxruntime alone."""
+"""A trained policy from a file: its description and its actions. It needs only onnxruntime."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ ABOUT = "warpdyn"
 """Name of the description in the file's metadata."""
 
 LARGEST = 256 * 2**20
-"""Bytes of a policy's file; one of three layers of 4,096 units has 130 MB."""
+"""Largest size of a policy's file in bytes; a network of three layers of 4,096 units has 130 MB."""
 
 OBSERVATION, ACTION = "observation", "action"
-"""Names of what goes in and what comes out."""
+"""Names of the network's input and output."""
 
 
 class Policy:
-    """A policy from a file: `policy(observations)` gives actions, (B, n) → (B, actions).
+    """A policy from a file: `policy(observations)` returns actions, (B, n) → (B, actions).
 
-    about: the task, robot, seed, recipe, command and commit that made it. width, actions: how many
-    numbers it observes and gives.
+    about: the task, robot, seed, recipe, command and commit that made it. width, actions: numbers
+    of its observations and actions.
     """
 
     def __init__(self, path: str | Path, *, threads: int = 1):
@@ -38,7 +38,7 @@ class Policy:
             self._session = onnxruntime.InferenceSession(
                 data, options, providers=["CPUExecutionProvider"]
             )
-        except Exception as error:  # of onnxruntime, which has a class for each cause
+        except Exception as error:  # onnxruntime has a class for each cause
             raise TaskError(f"{path} is no ONNX policy: {str(error).splitlines()[0]}") from None
         entering, leaving = self._session.get_inputs(), self._session.get_outputs()
         shapes = [each.shape for each in (*entering, *leaving)]
@@ -59,7 +59,7 @@ class Policy:
         return actions if rows.ndim > 1 else actions[0]
 
     def check(self, task: Task, width: int) -> None:
-        """Refuse a policy of another task or robot."""
+        """Raise for a policy of another task or robot."""
         of, robot = (self.about.get(name, "unknown") for name in ("task", "robot"))
         mine = f"{self.path} is of the task {of} and the robot {robot}"
         if self.width != width:
@@ -77,7 +77,8 @@ class Policy:
 
 
 def _read(path: Path) -> bytes:
-    """The bytes of a policy's file. TaskError: it is not there, no regular file, or too large."""
+    """The bytes of a policy's file. TaskError: it does not exist, is no regular file, or is too
+    large."""
     try:
         return read_regular_file(path, LARGEST, "name an ONNX file of a policy")
     except FileNotFoundError:
@@ -89,7 +90,8 @@ def _read(path: Path) -> bytes:
 
 
 def _about(path: Path, described: str | None) -> dict[str, Any]:
-    """The description in a file's metadata; nothing where there is none. TaskError: it is another."""
+    """The description in a file's metadata; empty without one. TaskError: it is in another
+    format."""
     if not described:
         return {}
     try:

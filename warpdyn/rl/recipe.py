@@ -1,4 +1,4 @@
-"""How a policy is trained: numbers of proximal policy optimisation."""
+"""Numbers for training a policy by proximal policy optimisation (PPO)."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Recipe:
-    """Numbers of PPO (Schulman et al., arXiv 1707.06347) as rsl_rl runs it.
+    """Numbers of PPO (Schulman et al., arXiv 1707.06347) as implemented in rsl_rl.
 
-    envs: environments. steps: of each between two updates. epochs, batches: passes over these steps,
-    and parts of a pass. learning_rate: the first; it changes so that policies differ by `kl`.
-    discount, trace: gamma and lambda. clip, entropy: of the objective. deviation: of the actions at
-    first. layers: widths of the hidden layers of both networks. practice: attributes of the task,
-    by name, that are others while it is learned, `{"seconds": 8.0}`.
+    envs: number of environments. steps: steps of each environment between two updates. epochs,
+    batches: passes over these steps, and parts of a pass. learning_rate: its first value; it adapts
+    so that policies differ by `kl`. discount, trace: gamma and lambda. clip, entropy: of the
+    objective. deviation: of the actions at first. layers: widths of the hidden layers of both
+    networks. practice: attributes of the task, by name, that have other values during training,
+    `{"seconds": 8.0}`.
     """
 
     envs: int = 2048
@@ -32,7 +33,7 @@ class Recipe:
     layers: tuple[int, ...] = (128, 128, 64)
     practice: Mapping[str, Any] = field(default_factory=dict)
     minutes: float = field(default=8.0)
-    """How long it takes, at most."""
+    """Limit of the training time."""
 
     def of_rsl_rl(self, groups: dict[str, list[str]]) -> dict[str, Any]:
         """The configuration of rsl_rl 5."""
@@ -62,6 +63,7 @@ class Recipe:
             "rnd_cfg": None,
             "symmetry_cfg": None,
         }
+        # Actor and critic have the same network, but only the actor has a distribution of actions.
         return {
             "num_steps_per_env": self.steps,
             "obs_groups": groups,

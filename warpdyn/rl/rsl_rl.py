@@ -1,4 +1,4 @@
-"""A task's environments as rsl_rl takes them."""
+"""A task's environments in the form that rsl_rl takes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .vec_env import VecEnv
 
 class RslEnv:
     """`VecEnv` in rsl_rl's form (its abstract `VecEnv`, version 5): observation groups in a
-    TensorDict, `dones`, and `extras` with `time_outs` and what ended episodes have earned.
+    TensorDict, `dones`, and `extras` with `time_outs` and the rewards of ended episodes.
 
-    episode_length_buf may be written: rsl_rl spreads the ages of first episodes with it.
+    episode_length_buf may be written: rsl_rl uses it to spread the ages of the first episodes.
     """
 
     def __init__(self, env: VecEnv):
@@ -25,7 +25,7 @@ class RslEnv:
         env.reset()
 
     def get_observations(self) -> TensorDict:
-        """What is seen now."""
+        """The present observations."""
         return TensorDict(self.env.observations, batch_size=[self.num_envs], device=self.device)
 
     def step(self, actions: torch.Tensor) -> tuple[TensorDict, torch.Tensor, torch.Tensor, dict]:
@@ -38,7 +38,7 @@ class RslEnv:
 
     @property
     def episode_length_buf(self) -> torch.Tensor:
-        """Steps since each episode began (envs,)."""
+        """Number of steps since each episode began (envs,)."""
         return self.env.carried["age"].long()
 
     @episode_length_buf.setter

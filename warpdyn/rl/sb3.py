@@ -1,4 +1,4 @@
-"""A task's environments as Stable-Baselines3 takes them."""
+"""A task's environments in the form that Stable-Baselines3 takes."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ except ModuleNotFoundError as error:
 
 
 class SB3Env(Abstract):  # type: ignore[misc]
-    """`VecEnv` in the form of Stable-Baselines3: NumPy arrays, `dones`, a dictionary for each one.
+    """`VecEnv` in the form of Stable-Baselines3: NumPy arrays, `dones`, and a dictionary for each
+    environment.
 
-    Observations are those of the policy's group. An environment that ends begins anew in the same
-    step; `infos` has its "terminal_observation", whether it ran out of time ("TimeLimit.truncated"),
-    and of its episode the return "r" and the steps "l", as Stable-Baselines3's monitor writes them.
+    Observations are those of the policy's group. An environment that ends is reset in the same
+    step. Its `infos` have the "terminal_observation", True in "TimeLimit.truncated" if it ran out
+    of time, and the episode's return "r" and number of steps "l", in the format of
+    Stable-Baselines3's monitor.
     """
 
     def __init__(self, env: VecEnv):
@@ -41,17 +43,17 @@ class SB3Env(Abstract):  # type: ignore[misc]
         self._action = np.zeros((env.num_envs, env.task.actions), np.float32)
 
     def reset(self) -> np.ndarray:
-        """All environments begin anew, with the seed of `seed` if there was one."""
+        """Reset all environments, with the seed of `seed` if there was one."""
         self.env.reset(seed=self._seeds[0])
         self._reset_seeds()
         return self._seen(self.env.observations)
 
     def step_async(self, actions: np.ndarray) -> None:
-        """Keep the actions of the step to come."""
+        """Keep the actions for the next step."""
         self._action = np.asarray(actions, np.float32)
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
-        """Observations, rewards, dones and infos of a step: copies."""
+        """Observations, rewards, dones and infos of a step, as copies."""
         _, reward, terminated, truncated, info = self.env.step(self._action)
         done = (terminated | truncated).cpu().numpy()
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
@@ -62,7 +64,7 @@ class SB3Env(Abstract):  # type: ignore[misc]
     def _tell(
         self, infos: list[dict[str, Any]], ended: np.ndarray, info: dict[str, Any], late: np.ndarray
     ) -> None:
-        """What Stable-Baselines3 asks of the environments that ended."""
+        """Fill in the infos of the environments that ended."""
         last = info["final_obs"]
         final = self._seen(last if isinstance(last, dict) else {self.group: last})
         steps = info["episode"]["length"].cpu().numpy()
@@ -78,11 +80,11 @@ class SB3Env(Abstract):  # type: ignore[misc]
         return groups[self.group].cpu().numpy().copy()  # type: ignore[no-any-return]
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """An attribute of the environments, which share it."""
+        """An attribute of the environments, which they share."""
         return [getattr(self.env, attr_name) for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Refused: environments of one launch have no attributes of their own."""
+        """Raise, because environments of one launch have no attributes of their own."""
         raise TaskError(
             f"{attr_name} cannot be set in single environments; write into env.numbers or env.carried"
         )
@@ -90,12 +92,12 @@ class SB3Env(Abstract):  # type: ignore[misc]
     def env_method(
         self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any
     ) -> list[Any]:
-        """Refused: environments of one launch have no methods of their own."""
+        """Raise, because environments of one launch have no methods of their own."""
         raise TaskError(f"{method_name} cannot be called of single environments")
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """No environment is wrapped by itself."""
+        """False for each environment, because none is wrapped individually."""
         return [False for _ in self._get_indices(indices)]
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Nothing to close."""

@@ -1,4 +1,5 @@
-"""Processes that share one training, as `torchrun` starts them: each has environments, all one policy."""
+"""Processes that share one training, as started by `torchrun`: each has its own environments, and
+all have one policy."""
 
 from __future__ import annotations
 
@@ -16,18 +17,19 @@ from ..execution.threads import get_num_threads, set_num_threads
 from .task import TaskError
 
 VARIABLES = ("WORLD_SIZE", "RANK", "LOCAL_WORLD_SIZE", "LOCAL_RANK")
-"""What torchrun says in the environment of each process."""
+"""Environment variables that torchrun sets in each process."""
 
 
 class ProcessLostError(TaskError):
-    """Another process of the training has ended, so that this one cannot go on."""
+    """Another process of the training has ended, so this one cannot continue."""
 
 
 @dataclass(frozen=True)
 class Processes:
-    """This process among all that share a training; by itself a training is of one.
+    """This process among all processes of a training; by default there is only one.
 
-    count: of all machines. rank: the number of this process. here, rank_here: of this machine alone.
+    count: number of processes on all machines. rank: the index of this process. here, rank_here:
+    the same on this machine only.
     """
 
     count: int = 1
@@ -37,18 +39,19 @@ class Processes:
 
     @classmethod
     def of_torchrun(cls, variables: Mapping[str, str] = os.environ) -> Processes:
-        """What the environment's `variables` say; without all of them the process is alone."""
+        """Processes from the environment's `variables`; a single process if one of them is
+        missing."""
         if not all(name in variables for name in VARIABLES):
             return cls()
         return cls(*(int(variables[name]) for name in VARIABLES))
 
     @property
     def first(self) -> bool:
-        """Whether this is the one process that prints and writes files."""
+        """True if this is the one process that prints and writes files."""
         return self.rank == 0
 
     def device(self, name: str) -> str:
-        """The device of that kind which is this process's: of GPUs one each."""
+        """The device of this process of the given kind; each process has its own GPU."""
         if self.count == 1 or name.partition(":")[0] != "cuda":
             return name
         if self.here > (gpus := torch.cuda.device_count()):
@@ -60,9 +63,10 @@ class Processes:
         return f"cuda:{self.rank_here}"
 
     def meet(self, device: str) -> None:
-        """Wait for the others, and have `total` and the rest from then on.
+        """Wait for the other processes, and set up their communication for `total` and the other
+        methods.
 
-        On the CPU the cores of a machine are shared out among its processes.
+        On the CPU the processes of a machine share its cores.
         """
         if self.count == 1 or torch.distributed.is_initialized():
             return
@@ -79,9 +83,9 @@ class Processes:
         atexit.register(torch.distributed.destroy_process_group)
 
     def of_rsl_rl(self) -> dict[str, int] | None:
-        """The configuration `multi_gpu` of rsl_rl 5, whose algorithms average their gradients then.
+        """The configuration `multi_gpu` of rsl_rl 5, whose algorithms then average their gradients.
 
-        Its runner wants GPUs; its algorithms take any device that torch.distributed knows.
+        Its runner needs GPUs. Its algorithms accept any device that torch.distributed supports.
         """
         if self.count == 1:
             return None
@@ -96,7 +100,7 @@ class Processes:
         return x
 
     def of_all(self, x: Any) -> list[Any]:
-        """What every process has for `x`, by rank, in every process."""
+        """The values of `x` in all processes, by rank, in every process."""
         if self.count == 1:
             return [x]
         every: list[Any] = [None] * self.count
@@ -105,7 +109,7 @@ class Processes:
         return every
 
     def of_first(self, x: Any) -> Any:
-        """What the first process has for `x`."""
+        """The first process's value of `x`."""
         if self.count == 1:
             return x
         one = [x]
@@ -115,11 +119,11 @@ class Processes:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """A block that waits for the other processes, and says in one line when one has ended."""
+        """A block that waits for the other processes, and reports in one line if one has ended."""
         try:
             yield
         except RuntimeError as error:
-            # Gloo raises a plain RuntimeError, NCCL one of a class of torch.distributed.
+            # Gloo raises a plain RuntimeError, NCCL a class of torch.distributed.
             if self.count == 1 or not _of_connection(error):
                 raise
             raise ProcessLostError(
@@ -129,6 +133,6 @@ class Processes:
 
 
 def _of_connection(error: RuntimeError) -> bool:
-    """Whether another process, not this one, is to blame."""
+    """True if another process, not this one, caused the error."""
     words = ("gloo", "Connection", "Socket", "NCCL")
     return isinstance(error, torch.distributed.DistError) or any(w in str(error) for w in words)

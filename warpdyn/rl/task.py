@@ -1,4 +1,4 @@
-"""A task: what an environment begins with, what it observes, earns and ends by, as texts of one
+"""A task: how an environment begins, and its observations, rewards and ends, as functions of one
 robot."""
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from .variation import Noise, Push, Vary
 
 
 class TaskError(ValueError):
-    """A task that cannot be carried out, and what to change."""
+    """A task that cannot run; the message says what to change."""
 
 
 class Episode:
-    """One environment, as texts see it: fields by name.
+    """One environment as the task's functions see it: fields by name.
 
     q (nq), v (nv), forces (points, 3) on the robot in the world [N], torques (joints), action and
-    last_action, last_v (nv) of the step before, time since the beginning [s], random (a key of its
-    own for every text and step); the task's `terrain` at this environment's place; the numbers of
-    the task, its tables, what is kept over episodes, and all that `begin` has named.
+    last_action, last_v (nv) of the previous step, time since the beginning [s], random (a different
+    key for every function and step); the task's `terrain` at this environment's place; the numbers
+    of the task, its tables, the numbers kept over episodes, and all fields that `begin` returns.
     """
 
     def __init__(self, fields: Mapping[str, Any]):
         self.__dict__.update(fields)
 
     def with_fields(self, **fields: Any) -> Episode:
-        """The same with other values."""
+        """The same episode with other values."""
         return Episode({**self.__dict__, **fields})
 
     def __getattr__(self, name: str) -> Any:
@@ -42,24 +42,25 @@ class Episode:
 
 
 class Task:
-    """What a robot is to learn: numbers as attributes, and five texts over one robot.
+    """A robot's learning task: numbers as attributes, and functions of one robot as methods.
 
-    A task of one's own is a class with these attributes and methods. Texts are written as those of
-    `wd.kernel`, in NumPy's notation; `robot` has warpdyn's functions, `s` is an `Episode`. All of it
-    becomes one launch a step: `substeps` steps of `dt`, reward, end, reset and observation.
+    Your own task is a class with these attributes and methods. The methods are written like
+    functions of `wd.kernel`, in NumPy notation: `robot` has warpdyn's functions, `s` is an
+    `Episode`. All of it becomes one launch per step: `substeps` steps of `dt`, reward, end, reset
+    and observation.
 
-    model, points, ground, terrain, drives, dt, substeps, sweeps, passive_forces: as of a
-    `Simulation`, which friction, springs and contact numbers of a MJCF file act in too. actions: how many
-    numbers a policy gives, each bounded to ±`largest_action`. seconds: length of an episode.
-    scales: what each reward by its name counts for, in a second. numbers: arrays that texts read
-    and a curriculum writes, by name. tables: arrays (rows, columns) that texts look up,
-    `s.origins.look(row, column)`. keep: what an environment keeps from episode to episode, by name:
-    numbers, arrays, or a `Vary` that is drawn once. groups: terms of the observation by group, the
-    policy's group first, the critic's last; all terms in one group "policy" where there is none.
-    noise: on terms of the policy's group, by term. history: by group, how many of the last
-    observations it has, the oldest first. vary: numbers of the simulation that are drawn
-    (`friction`, `kp`, `mass`, `latency` ...), by name. push: of a free base. commanded: which of the
-    carried is a command, that a user gives where the policy moves a robot. recipe: how it is trained.
+    model, points, ground, terrain, drives, dt, substeps, sweeps, passive_forces: as in a
+    `Simulation`; friction, springs and contact numbers of an MJCF file act here too. actions:
+    number of actions of the policy, each bounded to ±`largest_action`. seconds: length of an
+    episode. scales: weight of each reward per second, by name. numbers: arrays by name that the
+    methods read and a curriculum writes. tables: arrays (rows, columns) for lookups,
+    `s.origins.look(row, column)`. keep: numbers, arrays, or a `Vary` that is drawn once, which an
+    environment keeps from episode to episode, by name. groups: terms of the observation by group,
+    the policy's group first, the critic's last; by default all terms in one group "policy". noise:
+    on terms of the policy's group, by term. history: number of the last observations in a group,
+    the oldest first. vary: numbers of the simulation that are drawn (`friction`, `kp`, `mass`,
+    `latency` ...), by name. push: pushes of a free base. commanded: the carried array that is a
+    command; a user gives it when the policy controls a robot. recipe: numbers for training.
     """
 
     model: Model
@@ -87,44 +88,46 @@ class Task:
     recipe: Recipe = Recipe()
 
     def begin(self, robot: Any, s: Episode) -> dict[str, Any]:
-        """What an episode begins with: q, v, and what else is carried from step to step, by name.
+        """Fields at the beginning of an episode: q, v, and other arrays carried from step to step,
+        by name.
 
-        Of `s` there are `random`, the numbers and tables, and what is kept. `origin` (3,) is the
+        Here `s` has `random`, the numbers and tables, and the kept numbers. `origin` (3,) is the
         environment's place in a height map.
         """
         raise NotImplementedError
 
     def control(self, robot: Any, s: Episode) -> dict[str, Any]:
-        """What an action means: `targets` (joints) of the drives, `tau` (nv), or both."""
+        """Meaning of an action: `targets` (joints) of the drives, `tau` (nv), or both."""
         raise NotImplementedError
 
     def update(self, robot: Any, s: Episode) -> dict[str, Any]:
-        """What is carried, after the simulation's step: those of `begin`'s names that change."""
+        """Carried fields after the simulation's step: those of `begin`'s names that change."""
         return {}
 
     def observe(self, robot: Any, s: Episode) -> Any:
-        """What is seen: terms by name, arrays or numbers; or one array."""
+        """Observation: terms by name, arrays or numbers; or one array."""
         raise NotImplementedError
 
     def reward(self, robot: Any, s: Episode) -> dict[str, Any]:
-        """Rewards in a second, by name."""
+        """Rewards per second, by name."""
         raise NotImplementedError
 
     def ended(self, robot: Any, s: Episode) -> Any:
-        """Whether the episode is over before its time: a condition."""
+        """Condition that ends the episode before its time."""
         return False
 
     def promote(self, robot: Any, s: Episode) -> dict[str, Any]:
-        """What of `keep` changes when an episode ends."""
+        """Changes of the `keep` numbers at the end of an episode."""
         return {}
 
     def measure(self, robot: Any, s: Episode) -> dict[str, Any]:
-        """What an evaluation reports beside rewards, by name: of what is carried, without forces."""
+        """Measures that an evaluation reports in addition to rewards, by name, from the carried
+        fields without forces."""
         return {}
 
     @property
     def name(self) -> str:
-        """The task's name in sentences."""
+        """The task's name in messages."""
         return type(self).__name__
 
     @property

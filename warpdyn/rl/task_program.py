@@ -1,4 +1,5 @@
-"""Hashes of the programs that a task's texts record: by them a training knows its task again."""
+"""Hashes of the programs that a task's functions record, by which a training recognises its
+task."""
 
 from __future__ import annotations
 
@@ -16,16 +17,17 @@ from .observation import terms_of
 from .task import Episode
 
 STEP = "the whole step"
-"""The program of simulation, rewards, ends, resets and observations together."""
+"""Name for the program of simulation, rewards, ends, resets and observations together."""
 
 TABLES = "tables and terrain"
 
 
 def program_hashes(text: EnvironmentStep) -> dict[str, str]:
-    """A hash of each of the task's texts, of its tables, and of the whole step, by name.
+    """Hashes of each function of the task, of its tables, and of the whole step, by name.
 
-    What is hashed is the recorded program: a text whose words change, but not what it computes, has
-    the same hash. The texts are recorded apart, so that a difference can be named.
+    The hash is that of the recorded program. A function whose source changes, but not its
+    computation, has the same hash. The functions are recorded one by one, so that a difference can
+    be named.
     """
     task, hashes = text.task, dict[str, str]()
     for name, kernel in _texts(text):
@@ -40,13 +42,13 @@ def program_hashes(text: EnvironmentStep) -> dict[str, str]:
 
 
 def changed_programs(kept: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    """Names of what differs; the whole step alone where nothing in it has been named."""
+    """Names of the differences; the whole step only if no part of it differs."""
     names = [n for n in dict.fromkeys((*kept, *now)) if kept.get(n) != now.get(n)]
     return [n for n in names if n != STEP] or names
 
 
 def _texts(text: EnvironmentStep) -> Iterator[tuple[str, OwnKernel]]:
-    """Each text as a kernel of its own, over all that it may read."""
+    """Each function of the task as its own kernel, over all fields that it may read."""
     task = text.task
     shapes: dict[str, tuple[int, ...]] = {**text.carried, "time": (), "action": (task.actions,)}
     shapes |= {"forces": (len(task.points), 3), "torques": (text.joints,)}
@@ -63,14 +65,14 @@ def _texts(text: EnvironmentStep) -> Iterator[tuple[str, OwnKernel]]:
 
         def one(robot: Any, fields: dict[str, Any], call: Any = call) -> dict[str, Any]:
             found = call(robot, text.episode(robot, fields))
-            # A text that gives nothing is still a program: of the environment's age.
+            # A function without results is still a program: one of the environment's age.
             return {n: np.asarray(x) + 0.0 for n, x in found.items()} or {"nothing": fields["age"]}
 
         yield name, text.kernel_of(name, shapes, one)
 
 
 def _recorded(text: EnvironmentStep, kernel: OwnKernel) -> str:
-    """The hash of a kernel's program for the task's robot, with constants as they are."""
+    """The hash of a kernel's program for the task's robot, with its constants."""
     arrays = [np.zeros(each.sizes(text.task.model)) for each in kernel.signature.arrays.values()]
     call = kernel.describe(text.task.model, *arrays)
     program = record_call(call, input_shapes(call), None)

@@ -1,4 +1,5 @@
-"""Training of a policy: iterations of PPO, their curve, and checkpoints from which it goes on."""
+"""Training of a policy: iterations of PPO, their curve, and checkpoints from which a training
+resumes."""
 
 from __future__ import annotations
 
@@ -47,29 +48,29 @@ OF_A_TASK = (
     "stride",
     "rise",
 )
-"""Attributes of a task without which a training would go on as another one."""
+"""Attributes of a task that must be equal for a training to resume."""
 
 
 class Progress(NamedTuple):
-    """One iteration: what was earned, and what it took."""
+    """One iteration: its rewards, and its cost."""
 
     iteration: int
     steps: int
     """Environment steps so far."""
     seconds: float
-    """Since training began, of the wall clock, earlier processes included."""
+    """Wall-clock time since training began, including earlier processes."""
     cpu_seconds: float
     reward: float
-    """Mean of a second, of all environments."""
+    """Mean reward per second of all environments."""
     rewards: dict[str, float]
-    """A second's, by name: mean of the episodes that ended; empty where none did."""
+    """Reward per second, by name: mean of the episodes that ended; empty if none did."""
     length: float
     """Mean length of the episodes that ended [s]."""
     falls: float
-    """Share of them that ended before their time."""
+    """Share of the ended episodes that ended before their time."""
     steps_per_second: float
     environment_share: float
-    """Part of the time that is spent in the environments."""
+    """Share of the time that is spent in the environments."""
     deviation: float
     """Standard deviation of the policy's actions, mean."""
     nonfinite_actions: int = 0
@@ -77,16 +78,18 @@ class Progress(NamedTuple):
 
 
 class Trainer:
-    """A policy in training. `for progress in trainer.run(minutes=8)`.
+    """Training of a policy. `for progress in trainer.run(minutes=8)`.
 
-    folder: where checkpoints and the curve are kept, or None. A folder with a checkpoint goes on
-    from it, with the same numbers as without a break; one of another task, robot, seed or recipe, of
-    other scales, pushes or numbers of the task, or whose texts (rewards, observations, ends ...) compute
-    something else, is refused. A checkpoint is read without running code that a file may hold.
-    loggers: functions that are called with each iteration's `Progress`.
+    folder: for checkpoints and the curve, or None. A training resumes from a checkpoint in the
+    folder, with the same numbers as without a break. A checkpoint raises an error if it belongs to
+    another task, robot, seed or recipe, to other scales, pushes or numbers of the task, or to task
+    functions (rewards, observations, ends ...) with another computation. A checkpoint is read
+    without running code that a file may hold. loggers: functions that are called with each
+    iteration's `Progress`.
 
-    In several processes of `torchrun` it is one training: the recipe's environments in each process,
-    one policy of all their gradients. The first process alone has loggers called and files written.
+    In several processes of `torchrun` it is one training: each process has the recipe's
+    environments, and the gradients of all processes train one policy. Only the first process calls
+    loggers and writes files.
     """
 
     def __init__(
@@ -130,13 +133,14 @@ class Trainer:
     def run(
         self, *, minutes: float | None = None, iterations: int | None = None, save_every: int = 25
     ) -> Iterator[Progress]:
-        """Iterations until the time is over or their number is reached; the last one is kept."""
+        """Iterations until the time or the number of iterations is reached; the last one is
+        saved."""
         start, cpu = time.perf_counter(), time.process_time()
         seconds, used = self._seconds, self._cpu
         limit = self.recipe.minutes if minutes is None else minutes
         while iterations is None or self.iteration < iterations:
             progress = self._iterate()
-            # All processes stop after the same iteration: by the first one's clock.
+            # All processes stop after the same iteration, by the clock of the first one.
             self._seconds = self.processes.of_first(seconds + time.perf_counter() - start)
             taken = torch.tensor(time.process_time() - cpu, dtype=torch.float64)
             self._cpu = used + float(self.processes.total(taken))
@@ -152,7 +156,8 @@ class Trainer:
         self.save()
 
     def save(self) -> None:
-        """Write a checkpoint, whole or not at all; all processes call it, the first one writes."""
+        """Write a checkpoint as a whole or not at all. All processes call it, and the first one
+        writes."""
         if self.folder is None:
             return
         env = self.env.env
@@ -161,6 +166,8 @@ class Trainer:
             "observations": {name: x.cpu() for name, x in env.observations.items()},
             "random": torch.get_rng_state(),
         }
+        # Each process has its own environments and random numbers; the policy is the same in all of
+        # them.
         first, *others = self.processes.of_all(mine)
         if not self.processes.first:
             return
@@ -176,6 +183,8 @@ class Trainer:
             "programs": self._programs,
             "version": installed_version(),
         }
+        # The file is renamed when it is complete, so that a killed training leaves the previous
+        # checkpoint.
         temporary = self.folder / (CHECKPOINT + ".part")
         torch.save(whole, temporary)
         temporary.replace(self.folder / CHECKPOINT)
@@ -183,12 +192,12 @@ class Trainer:
         (self.folder / CURVE).write_text("\n".join(lines) + "\n")
 
     def policy(self) -> torch.nn.Module:
-        """The mean of the actions as a module: observations (B, n) → actions (B, actions)."""
+        """The mean of the actions as a module: observations (B, n) → (B, actions)."""
         module: torch.nn.Module = self.algorithm.get_policy().as_jit()
         return module.eval()
 
     def _identity(self) -> dict[str, Any]:
-        """What a checkpoint is of, as plain values by name."""
+        """Identity of the training that a checkpoint belongs to, as plain values by name."""
         identity = {
             "task": self.task.name,
             "robot": self.task.model.name,
@@ -199,7 +208,8 @@ class Trainer:
         return identity | {name: plain(getattr(self.task, name, None)) for name in OF_A_TASK}
 
     def _resume(self, folder: Path) -> None:
-        """Go on from the folder's checkpoint, if it has one: the first process reads it for all."""
+        """Resume from the folder's checkpoint, if it has one: the first process reads it for
+        all."""
         whole, problem = self.processes.of_first(
             self._checkpoint(folder) if self.processes.first else None
         )
@@ -209,11 +219,11 @@ class Trainer:
             return
         try:
             self._restore(whole)
-        except Exception as error:  # of Torch, rsl_rl and plain indexing, of a file that is odd
+        except Exception as error:  # from Torch, rsl_rl and plain indexing, for a malformed file
             raise unusable(folder / CHECKPOINT, error) from error
 
     def _restore(self, whole: dict[str, Any]) -> None:
-        """Take over what a checkpoint holds."""
+        """Restore the contents of a checkpoint."""
         mine = whole if self.processes.first else whole["others"][self.processes.rank - 1]
         self.algorithm.load(whole["algorithm"], None, True)
         self.algorithm.learning_rate = whole["learning_rate"]
@@ -225,7 +235,8 @@ class Trainer:
         self.curve = [Progress(*x) for x in whole["curve"]]
 
     def _checkpoint(self, folder: Path) -> tuple[dict[str, Any] | None, str]:
-        """What a folder, which need not exist yet, has of this training, and why it cannot be used."""
+        """A checkpoint of this training in a folder, which is created if necessary, and the reason
+        if it cannot be used."""
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / CHECKPOINT
         if not path.exists():
@@ -234,7 +245,7 @@ class Trainer:
             whole = read_checkpoint(path)
         except TaskError as error:
             return None, str(error)
-        # Checkpoints of earlier versions are of one process, and do not say so.
+        # Checkpoints of earlier versions belong to one process and do not record this.
         changed = [*differences({"processes": 1} | whole["of"], self._identity())]
         if not changed:
             changed = self._changed_texts(whole)
@@ -247,11 +258,11 @@ class Trainer:
 
     @cached_property
     def _programs(self) -> dict[str, str]:
-        """Hashes of what the task's texts compute, which take a recording of each."""
+        """Hashes of the task's programs; each needs a recording."""
         return program_hashes(self.env.env.text)
 
     def _changed_texts(self, whole: dict[str, Any]) -> list[str]:
-        """What the task computes otherwise than where the checkpoint was written, in words."""
+        """Functions of the task with another computation than in the checkpoint, in words."""
         kept = whole.get("programs")
         if not isinstance(kept, dict):  # of an earlier version
             say("the checkpoint does not say what its task computed: changed rewards go unnoticed")
@@ -271,7 +282,7 @@ class Trainer:
             told, inside = self._roll_out()
         except TaskError as error:
             mistake = error
-        # A task's mistake in one process ends all of them, each with its text.
+        # A task's mistake in one process ends all of them, each with its message.
         if mistakes := [*filter(None, self.processes.of_all(str(mistake or "")))]:
             raise mistake or TaskError(mistakes[0])
         with self.processes.together():
@@ -299,9 +310,10 @@ class Trainer:
         )
 
     def _roll_out(self) -> tuple[torch.Tensor, float]:
-        """The steps of an iteration: sums of what the environments told, seconds inside them.
+        """The steps of an iteration: sums of the environments' results, and the seconds spent in
+        them.
 
-        Sums: rewards, ends, falls, actions that are not finite; of the episodes that ended each
+        Sums: rewards, ends, falls, actions that are not finite; for the episodes that ended, each
         reward and the length in steps.
         """
         env, algorithm, inside = self.env, self.algorithm, 0.0
@@ -325,7 +337,7 @@ class Trainer:
 
 
 def practised(task: Task, recipe: Recipe) -> Task:
-    """The task as it is learned: with what the recipe's `practice` changes."""
+    """The task for training: with the changes of the recipe's `practice`."""
     learned = copy(task)
     for name, x in recipe.practice.items():
         if not hasattr(task, name):

@@ -1,4 +1,4 @@
-"""What differs from one environment and episode to the next: numbers that are drawn, pushes, noise."""
+"""Variation between environments and episodes: random numbers of the simulation, pushes, noise."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ Spread = Literal["uniform", "normal"]
 class Vary(NamedTuple):
     """A number of the simulation that is drawn for each environment.
 
-    law: "uniform" and "log_uniform" between low and high; "normal" with mean low and deviation high.
-    how: "abs" is the number itself, "scale" a factor of the default, "add" what is added to it.
-    when: "startup" once, "reset" with each episode, "interval" every `seconds` too.
-    of: of quantities of the model, the links or joints whose names match this pattern.
+    law: "uniform" and "log_uniform" between low and high; "normal" with mean low and deviation
+    high.
+    how: "abs" is the number itself, "scale" a factor on the default, "add" an offset to it.
+    when: "startup" once, "reset" at each episode, "interval" also every `seconds`.
+    of: for quantities of the model, a pattern of the names of links or joints that vary.
     """
 
     low: float
@@ -34,11 +35,12 @@ class Vary(NamedTuple):
 
     @property
     def largest(self) -> float:
-        """No draw is larger; one in 700 of the normal law is."""
+        """Largest draw; for the normal law, one draw in 700 is larger."""
         return self.low + 3.0 * self.high if self.law == "normal" else self.high
 
     def drawn(self, key: Key, default: Any) -> Any:
-        """A value for an environment, always from the default: never cumulative."""
+        """A value for an environment, always relative to the default, so that draws do not
+        accumulate."""
         shape = np.shape(default)
         if self.law == "normal":
             x: Any = random_numbers.normal(key, shape, self.low, self.high)
@@ -51,7 +53,7 @@ class Vary(NamedTuple):
 
 
 class Push(NamedTuple):
-    """Velocity that a free base is given every `seconds` [s], in a random level direction, of at
+    """A velocity change of a free base every `seconds` [s], in a random horizontal direction, of at
     most `speed` [m/s]."""
 
     speed: float
@@ -59,7 +61,7 @@ class Push(NamedTuple):
 
 
 class Noise(NamedTuple):
-    """Noise on what a policy observes: "uniform" within ±size, or "normal" with deviation `size`.
+    """Noise on a policy's observations: "uniform" within ±size, or "normal" with deviation `size`.
 
     size: a number, or one for each entry of the term.
     """

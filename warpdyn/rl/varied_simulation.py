@@ -1,4 +1,4 @@
-"""The simulation's steps of a task, with numbers that vary in the place of the model's and the task's."""
+"""The simulation's steps of a task, with varied numbers instead of the model's and the task's."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ TOUCHED = ("friction", "stiffness", "dissipation")
 """Numbers of drives and of the ground that may vary, or be carried under these names."""
 
 OF_MODEL = tuple(name for name in SHAPES if name not in (*TOUCHED, "placement", "axis"))
-"""Quantities of links and joints that may vary; a stiffness is the ground's."""
+"""Quantities of links and joints that may vary; a stiffness belongs to the ground."""
 
 LATE = "earlier_targets"
-"""What is carried where targets are late."""
+"""Name of the carried targets of earlier steps, if targets are late."""
 
 
 class Moved(NamedTuple):
-    """A robot after a step, with what is carried and seen of it."""
+    """A robot after a step, with its carried arrays and results."""
 
     q: Any
     v: Any
@@ -40,13 +40,13 @@ class Moved(NamedTuple):
     forces: Any
     torques: Any
     late: Mapping[str, Any]
-    """Targets of steps before, where they are late."""
+    """Targets of earlier steps, if they are late."""
 
 
 def as_described(task: Task) -> Task:
-    """The task with what the description of its robot says of a simulation, as a `Simulation` has it:
-    passive forces in the model, friction and stiffness in the ground; the task itself where that is
-    nothing. Refused are points of collision shapes that could not be read."""
+    """The task with the simulation settings of its robot description, as in a `Simulation`: passive
+    forces in the model, friction and stiffness in the ground. Returns the task itself if there are
+    none. Raises if contact points of collision shapes could not be read."""
     refuse_unread(task.points)
     model = with_passive_forces(task.model, task.passive_forces)
     ground = with_description(model, task.points, task.ground)
@@ -58,7 +58,7 @@ def as_described(task: Task) -> Task:
 
 
 def defaults(task: Task) -> dict[str, np.ndarray]:
-    """What the numbers that vary are without."""
+    """Default values of the numbers that vary."""
     return {name: np.asarray(_default(task, name), dtype=float) for name in task.vary}
 
 
@@ -85,7 +85,7 @@ def _default(task: Task, name: str) -> Any:
 
 
 def owners(task: Task, quantity: str) -> list[Link | Joint]:
-    """Links or joints whose number varies: those of the pattern that have one."""
+    """Links or joints whose number varies: those of the pattern that have this quantity."""
     of, model = task.vary[quantity].of, task.model
     every: Sequence[Any] = model.links if quantity in LINK else model.joints
     found = [x for x in every if fnmatchcase(x.name, of) and _has(quantity, x)]
@@ -105,7 +105,7 @@ def _has(quantity: str, owner: Link | Joint) -> bool:
 
 
 def late_shape(task: Task) -> dict[str, tuple[int, ...]]:
-    """The shape of the targets that are kept, by name; none where they are not late."""
+    """The shape of the stored targets, by name; empty if targets are not late."""
     if "latency" not in task.vary:
         return {}
     launches = max(math.ceil(task.vary["latency"].largest / task.step_seconds - 1e-9), 1)
@@ -113,7 +113,7 @@ def late_shape(task: Task) -> dict[str, tuple[int, ...]]:
 
 
 def simulated(task: Task, robot: Any, s: Episode, wanted: Mapping[str, Any]) -> Moved:
-    """The robot after the simulation's steps, of what `control` wants."""
+    """The robot after the simulation's steps, with the result of `control`."""
     given, late = _drives(task, s, wanted)
     if task.points:
         changed = _named(s, TOUCHED)
@@ -132,7 +132,7 @@ def simulated(task: Task, robot: Any, s: Episode, wanted: Mapping[str, Any]) -> 
 def _drives(
     task: Task, s: Episode, wanted: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Arguments of the step for the drives, and what is carried of targets that are late."""
+    """Arguments of the step for the drives, and the carried targets if they are late."""
     if "targets" not in wanted:
         return {}, {}
     if task.drives is None:
@@ -144,7 +144,7 @@ def _drives(
     given = {"control": task.drives._replace(**changed), "targets": targets}
     if "latency" not in task.vary:
         return given, {}
-    # Before an episode's first step targets are as in it.
+    # Before the first step of an episode, targets are those of that step.
     count = late_shape(task)[LATE][0]
     rows = [np.where(s.age < 0.5, targets, s.earlier_targets[k]) for k in range(count)]
     given["latency"] = np.stack([np.floor(s.latency * (1.0 / task.dt) + 0.5)])
@@ -153,7 +153,7 @@ def _drives(
 
 
 def with_its_numbers(task: Task, robot: Any, s: Episode) -> Any:
-    """The robot with those of the model's quantities that vary."""
+    """The robot with the varied quantities of its model."""
     quantities: dict[str, dict[str, Any]] = {}
     for name in OF_MODEL:
         if name in task.vary:
@@ -161,7 +161,7 @@ def with_its_numbers(task: Task, robot: Any, s: Episode) -> Any:
             whose = [owner.name for owner in owners(task, name)]
             quantities[name] = {each: values[k] for k, each in enumerate(whose)}
     if "mass" in quantities and "inertia" not in quantities:
-        # A heavier link of the same shape: moments about its centre grow with the mass.
+        # A heavier link of the same shape: moments about its centre scale with the mass.
         quantities["inertia"] = {
             link.name: np.array(nominal_value("inertia", link))
             * (quantities["mass"][link.name] * (1.0 / nominal_value("mass", link)))
@@ -171,13 +171,13 @@ def with_its_numbers(task: Task, robot: Any, s: Episode) -> Any:
 
 
 def _named(s: Episode, names: Sequence[str]) -> dict[str, Any]:
-    """Those of the numbers that the environment carries, or that all have."""
+    """The named numbers that the environment carries, or that all environments share."""
     return {n: getattr(s, n) for n in names if n in vars(s)}
 
 
 def placed(task: Task, tables: Mapping[str, Any], origin: Any) -> Any:
-    """The task's terrain for texts: its tables are arguments of the kernel, its environments at their
-    places."""
+    """The task's terrain inside a kernel: its tables are arguments of the kernel, and its
+    environments are at their places."""
     terrain = task.terrain
     if not isinstance(terrain, HeightMap):
         return terrain
@@ -187,7 +187,7 @@ def placed(task: Task, tables: Mapping[str, Any], origin: Any) -> Any:
 
 
 def terrain_tables(task: Task) -> dict[str, np.ndarray]:
-    """The arrays that a task looks up: its own, and its height map's."""
+    """The lookup arrays of a task: its own, and those of its height map."""
     found = {name: np.asarray(x, dtype=float) for name, x in task.tables.items()}
     if isinstance(task.terrain, HeightMap):
         found["heights"] = np.asarray(task.terrain.heights, dtype=float)

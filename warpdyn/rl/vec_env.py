@@ -1,4 +1,5 @@
-"""Environments of a task as one of Gymnasium's vectors, on Torch tensors that stay on the device."""
+"""Environments of a task as a Gymnasium vector environment, on Torch tensors that stay on the
+device."""
 
 from __future__ import annotations
 
@@ -22,23 +23,23 @@ MODES = {"same_step": AutoresetMode.SAME_STEP, "next_step": AutoresetMode.NEXT_S
 
 
 class VecEnv(VectorEnv[Any, Any, Any]):
-    """`envs` robots that learn a task, in one launch a step.
+    """`envs` robots that learn a task, with one launch per step.
 
     reset() and step(action) are Gymnasium's; observations (envs, n), rewards, `terminated` and
     `truncated` (envs,) are Torch tensors on `device`, valid until the step after the next. An
-    environment that ends begins anew in the same step: `info["final_obs"]` is what it saw last,
-    `info["episode"]` what it earned, by the names of the task's rewards, and for how long. autoreset
-    "next_step" begins anew in the step after, which ignores the action.
+    environment that ends is reset in the same step: `info["final_obs"]` is its last observation,
+    `info["episode"]` has its rewards, by the names of the task's rewards, and its length. With
+    autoreset "next_step" it is reset in the following step, which ignores the action.
 
-    An action with an infinite or NaN entry is marked in `info["nonfinite_action"]`. Infinite entries
-    act as ±largest_action. NaN ends the episode, `info["failed"]` is set, and the environment's row of
-    `info["final_obs"]` is zeros, as is that of every state that is not finite.
+    An action with an infinite or NaN entry is marked in `info["nonfinite_action"]`. Infinite
+    entries act as ±largest_action. NaN ends the episode, sets `info["failed"]`, and makes the
+    environment's row of `info["final_obs"]` zeros, like every state that is not finite.
 
-    numbers: tensors by name that texts read: `env.numbers["command_range"][:] = ...` counts from the
-    next step on; `env.scales` is what each reward counts for. carried: the environments' state.
-    seed: with it every run gives the same bits, whatever the number of environments and threads.
-    first: the number of the first environment, where others are elsewhere: environment 17 alone is
-    VecEnv(task, 1, first=17).
+    numbers: tensors by name that the task's functions read: `env.numbers["command_range"][:] = ...`
+    takes effect at the next step; `env.scales` are the weights of the rewards. carried: the
+    environments' state. seed: equal seeds give the same bits in every run, whatever the number of
+    environments and threads. first: the index of the first environment, if other environments run
+    elsewhere: environment 17 alone is VecEnv(task, 1, first=17).
     """
 
     def __init__(
@@ -74,18 +75,20 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         self.scales = self.numbers["scales"]
         self.carried = {name: self._zeros(shape) for name, shape in self.text.carried.items()}
         self.action = self._zeros((task.actions,))
+        # Two sets of results, so that those of the previous step stay valid while the next one is
+        # written.
         self._seen = [self._results(), self._results()]
-        """Results of a step and of the one before, in turn."""
+        """Results of a step and of the previous one, in turn."""
         self._turn = 0
         self._runs: dict[tuple[int, Any], Callable[[], Any]] = {}
         self._starts: dict[tuple[int, Any], Callable[[], Any]] = {}
-        """Bound launches of steps and of resets, by turn and by the stream that they work on."""
+        """Bound launches of steps and of resets, by turn and by CUDA stream."""
         self._wrong = self._zeros((len(self.text.rewards),)).bool()
-        """Rewards that were not finite, where a check would wait for the device."""
+        """Rewards that were not finite, collected where a check would wait for the device."""
         self._spaces()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
-        """All environments begin anew; observations and an empty dictionary."""
+        """Reset all environments; returns observations and an empty dictionary."""
         if seed is not None and seed != self.text.seed:
             self.text.seed = seed
             self.numbers["seed"][0] = seed
@@ -104,7 +107,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         return self._observation(groups), {}
 
     def step(self, action: Any) -> Any:
-        """Observations, rewards, who failed, whose time is over, and more by name."""
+        """Observations, rewards, terminated and truncated flags, and more results by name."""
         action = torch.as_tensor(action, dtype=torch.float32, device=self.device)
         if action.shape != self.action.shape:
             raise ValueError(
@@ -114,6 +117,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         self._turn ^= 1
         seen = self._seen[self._turn]
         key = self._turn, self._stream()
+        # A launch is bound once for each turn and stream; binding it runs it.
         run = self._runs.get(key)
         if run is None:
             arrays = (*self.carried.values(), self.action, *self._given)
@@ -159,17 +163,18 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         )
 
     def measures(self) -> dict[str, torch.Tensor]:
-        """What the task's `measure` says of the environments as they are, by name."""
+        """The results of the task's `measure` for the present state of the environments, by
+        name."""
         found = self.text.measure(self.task.model, *self.carried.values(), *self._given)
         named = found._asdict() if hasattr(found, "_asdict") else {}
         return {n: x for n, x in named.items() if n != "none"}
 
     def state(self) -> dict[str, torch.Tensor]:
-        """All that the next steps depend on, by name: copies."""
+        """Copies, by name, of all values on which the next steps depend."""
         return {n: x.clone() for n, x in {**self.carried, **self.numbers}.items()}
 
     def restore(self, state: dict[str, torch.Tensor]) -> None:
-        """Go on from a `state`, bit for bit."""
+        """Continue from a `state`, bit for bit."""
         mine = {**self.carried, **self.numbers}
         if set(state) != set(mine):
             raise ValueError(f"a state has {', '.join(mine)}; got {', '.join(state)}")
@@ -178,16 +183,16 @@ class VecEnv(VectorEnv[Any, Any, Any]):
 
     @property
     def observations(self) -> dict[str, torch.Tensor]:
-        """What is seen now, by group."""
+        """The present observations, by group."""
         return self._of_groups(self._seen[self._turn])
 
     @property
     def _waits(self) -> bool:
-        """Whether reading a result waits for a device."""
+        """True if reading a result waits for a device."""
         return self.action.device.type != "cpu"
 
     def _stream(self) -> Any:
-        """The stream that the device's launches are put on; None on the CPU."""
+        """The CUDA stream of the launches; None on the CPU."""
         return torch.cuda.current_stream(self.device) if self._waits else None
 
     @property
@@ -211,11 +216,11 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         return {name: seen[name] for name in self.text.observations}
 
     def _observation(self, groups: dict[str, torch.Tensor]) -> Any:
-        """One tensor where there is one group."""
+        """One tensor if there is one group, else all groups."""
         return next(iter(groups.values())) if len(groups) == 1 else groups
 
     def _spaces(self) -> None:
-        """Gymnasium's spaces, of one environment and of all."""
+        """Set Gymnasium's spaces, of one environment and of all."""
         largest, count = self.task.largest_action, self.task.actions
         self.single_action_space = spaces.Box(-largest, largest, (count,))
         self.action_space = spaces.Box(-largest, largest, (self.num_envs, count))

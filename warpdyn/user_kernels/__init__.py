@@ -1,5 +1,5 @@
-"""Users' own kernels: a function of one robot in NumPy's notation, run for all of them.
+"""User-defined kernels: a function of one robot in NumPy notation that runs for a whole batch.
 
-`own_kernel` makes such a function one of warpdyn's; `values` is what it computes with, `one_robot` what
-it asks.
+`own_kernel` turns such a function into a warpdyn function. `values` has the arrays that it computes
+with, and `one_robot` the robot that it calls.
 """

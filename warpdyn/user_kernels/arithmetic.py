@@ -1,8 +1,8 @@
 """Sums, products, quotients, remainders and powers of entries, by NumPy's rules.
 
-`Symbol` folds 0 x to 0 and x - x to 0, which is right where x is finite. The algorithms rely on it: their
-inputs are finite by contract. A user's own expression may hold NaN or inf, so nothing is folded here that would
-hide them. The one exception is a `StructuralZero`.
+`Symbol` folds 0 x to 0 and x - x to 0, which is correct for finite x. The algorithms rely on it:
+their inputs are finite by contract. A user's expression may contain NaN or inf, so this module
+folds nothing that would hide them. The one exception is a `StructuralZero`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .conditions import Truth, both, choose, contrary, either, equal, less, less
 
 
 class StructuralZero(float):
-    """The 0 of a robot's result that is 0 at every state, such as an entry of a Jacobian.
+    """A 0 in a robot's result that is 0 at every state, such as an entry of a Jacobian.
 
     Sums and products leave it out, whatever the other operand is.
     """
@@ -28,17 +28,17 @@ class StructuralZero(float):
 ZERO = StructuralZero(0.0)
 
 LARGEST_PRODUCT = 1024
-"""The largest whole exponent that is computed by products."""
+"""The largest whole exponent for which a power is computed by products."""
 
 
 def on_numbers(name: str, *numbers: Scalar) -> float:
-    """NumPy's function of this name, for numbers that are known."""
+    """NumPy's function of this name, for known numbers."""
     with np.errstate(all="ignore"):
         return float(getattr(np, name)(*map(np.float64, map(as_number, numbers))))
 
 
 def add(x: Scalar, y: Scalar) -> Scalar:
-    """x + y; the difference of two multiples of one value is NaN where the value is inf or NaN."""
+    """x + y; the difference of two multiples of one value is NaN if the value is inf or NaN."""
     if isinstance(x, StructuralZero):
         return y
     if isinstance(y, StructuralZero):
@@ -50,7 +50,7 @@ def add(x: Scalar, y: Scalar) -> Scalar:
     graph = x.graph
     if x.negative == y.negative:
         return x + y
-    # In this order, as the difference of equal values is 0, not -0.
+    # In this order, because the difference of equal values is 0, not -0.
     first, second = (y, x) if x.negative else (x, y)
     return Symbol(graph, graph.node("sub", first.index, second.index))
 
@@ -64,13 +64,13 @@ def negative(x: Scalar) -> Scalar:
 
 
 def multiply(x: Scalar, y: Scalar) -> Scalar:
-    """x y; 0 y is NaN where y is inf or NaN."""
+    """x y; 0 y is NaN if y is inf or NaN."""
     if isinstance(x, StructuralZero) or isinstance(y, StructuralZero):
         return ZERO
     if isinstance(y, Symbol):
         x, y = y, x
     if isinstance(x, Symbol) and is_number(y) and y == 0:
-        # A constant on the right: `Graph.scaled` takes it for no factor to be joined with others.
+        # The constant is on the right, so that `Graph.scaled` does not join it with other factors.
         product = x.graph.node("mul", x.index, 0.0)
         return Symbol(x.graph, product, x.negative != (math.copysign(1.0, as_number(y)) < 0))
     return x * y
@@ -90,7 +90,7 @@ def reciprocal(x: Scalar) -> Scalar:
 def divided(x: Scalar, y: Scalar) -> tuple[Scalar, Scalar]:
     """x // y and x % y, the remainder in [0, y) or, for a negative y, in (y, 0].
 
-    The quotient is rounded, and may so be one too large or too small: the remainder shows it.
+    The quotient is rounded and may thus be one too large or too small. The remainder shows this.
     """
     if is_number(x) and is_number(y):
         return on_numbers("floor_divide", x, y), on_numbers("remainder", x, y)
@@ -104,7 +104,7 @@ def divided(x: Scalar, y: Scalar) -> tuple[Scalar, Scalar]:
     quotient = choose(equal(y, 0.0), ratio, add(quotient, subtract(rest, rest)))
     if is_number(y) and math.isfinite(as_number(y)):
         return quotient, rest
-    # Over infinity: nothing, or one step back where the signs differ.
+    # Division by infinity: zero, or one step back if the signs differ.
     infinite = both(equal(scalar.absolute(y), math.inf), less(scalar.absolute(x), math.inf))
     differ = either(both(less(x, 0.0), less(0.0, y)), both(less(0.0, x), less(y, 0.0)))
     return (
@@ -118,7 +118,7 @@ def _one_where(condition: Any) -> Scalar:
 
 
 def rint(x: Scalar) -> Scalar:
-    """The nearest whole number; of halves the even one."""
+    """The nearest whole number; halves are rounded to the even one."""
     if is_number(x):
         return on_numbers("rint", x)
     below = scalar.floor(x)
@@ -130,14 +130,14 @@ def rint(x: Scalar) -> Scalar:
 
 
 def sign(x: Scalar) -> Scalar:
-    """-1, 0 or 1; NaN of NaN."""
+    """-1, 0 or 1; NaN for NaN."""
     if is_number(x):
         return on_numbers("sign", x)
     return choose(less(0.0, x), 1.0, choose(less(x, 0.0), -1.0, subtract(x, x)))
 
 
 def power(x: Scalar, p: Scalar) -> Scalar:
-    """x to the power p: by products where p is a known whole number, by a root where it is 0.5."""
+    """x to the power p: by products if p is a known whole number, by a root if it is 0.5."""
     if is_number(x) and is_number(p):
         return on_numbers("power", x, p)
     if not is_number(p):
@@ -146,7 +146,7 @@ def power(x: Scalar, p: Scalar) -> Scalar:
     if exponent == 0.5:
         return scalar.sqrt(x)
     if exponent == -0.5:
-        # C's pow knows neither the sign of a zero nor that of an infinity here; a root does.
+        # C's pow loses the sign of a zero or an infinity here; a root keeps it.
         root = scalar.rsqrt(choose(equal(x, 0.0), 0.0, x))
         return choose(equal(x, -math.inf), 0.0, root)
     if not (exponent.is_integer() and abs(exponent) <= LARGEST_PRODUCT):
@@ -158,8 +158,8 @@ def power(x: Scalar, p: Scalar) -> Scalar:
 
 
 def _general_power(x: Scalar, p: Scalar) -> Scalar:
-    """exp(p log |x|), with the sign of a whole power of a negative number, NaN of another power of
-    one, and what C's pow has at 0, at 1 and for p = 0."""
+    """exp(p log |x|), with the sign of a whole power of a negative number, NaN for other powers of
+    a negative number, and the values of C's pow at 0, at 1 and for p = 0."""
     if is_number(x) and x != 1 and 0 < as_number(x) < math.inf:
         return scalar.exp(multiply(p, math.log(as_number(x))))
     size, large = scalar.absolute(x), scalar.absolute(p)
@@ -172,7 +172,7 @@ def _general_power(x: Scalar, p: Scalar) -> Scalar:
             both(equal(size, 1.0), equal(large, math.inf)),
         ),
     )
-    # The logarithm of 1 where no other is asked for: its slope is finite.
+    # The logarithm of 1 where no other logarithm is needed, because its slope is finite.
     regular = choose(either(at_zero, one), 1.0, size)
     log = on_numbers("log", regular) if is_number(regular) else scalar.log(regular)
     general = scalar.exp(multiply(p, log))

@@ -1,5 +1,5 @@
-"""NumPy's functions of whole arrays for values: those that move entries, those that sum them, and a
-few that need a text of their own."""
+"""NumPy's functions of whole arrays for values: functions that move entries, functions that sum
+them, and a few with their own implementation."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _choose_truth(condition: Any, if_so: Any, otherwise: Any) -> Any:
 
 
 def where(condition: Any, *branches: Any) -> Values:
-    """`np.where` with both branches."""
+    """`np.where`, which needs both branches."""
     if len(branches) != 2:
         refuse("np.where needs three arguments in a kernel: np.where(condition, a, b)")
     arrays = [objects(x) for x in (condition, *branches)]
@@ -71,8 +71,8 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> V
 def solve_symmetric(A: Any, b: Any) -> Any:
     """x with A x = b, for a small symmetric positive definite A: (n, n) and b: (n,) or (n, k).
 
-    Inside a kernel, where `np.linalg.solve` has no form; on NumPy's arrays it is that. Without
-    pivots: A = Lᵀ D L, RBDA table 6.3.
+    Use it inside a kernel, where `np.linalg.solve` does not exist; for NumPy arrays it calls that
+    function. Without pivoting: A = Lᵀ D L, RBDA table 6.3.
     """
     if not isinstance(A, Values) and not isinstance(b, Values):
         return np.linalg.solve(A, b)
@@ -87,7 +87,8 @@ def solve_symmetric(A: Any, b: Any) -> Any:
 
 
 def _moving(move: Callable[..., Any], plain: Callable[[Any], Any]) -> Callable[..., Any]:
-    """The form of a function that NumPy has for objects too; `plain` makes its arguments such."""
+    """Kernel version of a function that NumPy also has for arrays of objects; `plain` converts its
+    arguments to such arrays."""
 
     def form(*args: Any, **options: Any) -> Any:
         check_options(move.__name__, options)
@@ -100,7 +101,7 @@ def _moving(move: Callable[..., Any], plain: Callable[[Any], Any]) -> Callable[.
 
 
 def check_options(name: str, options: dict[str, Any]) -> None:
-    """Refuse the options that would be ignored: a dtype, an array to write into, a mask."""
+    """Raise for options that would be ignored: a dtype, an output array, a mask."""
     check_dtype(f"np.{name}", options.pop("dtype", None))
     for option in ("out", "where", "casting", "initial"):
         if options.pop(option, None) not in (None, np._NoValue):  # type: ignore[attr-defined]
@@ -108,26 +109,26 @@ def check_options(name: str, options: dict[str, Any]) -> None:
 
 
 def _holds_values(x: Any) -> bool:
-    """Whether a value is in an argument, at any depth."""
+    """True if an argument contains a value, at any depth."""
     if isinstance(x, (list, tuple)):
         return any(map(_holds_values, x))
     return isinstance(x, Values) or (isinstance(x, np.ndarray) and x.dtype == object)
 
 
 def _plain(x: Any) -> Any:
-    """An argument with an array of entries in the place of values, and of a list of them."""
+    """An argument with an array of entries instead of values, or of a list of values."""
     return objects(x) if _holds_values(x) else x
 
 
 def _sequence(x: Any) -> Any:
-    """An argument that may be a list of arrays, which differ in shape."""
+    """An argument that may be a list of arrays of different shapes."""
     if isinstance(x, (list, tuple)):
         return [objects(each) for each in x] if _holds_values(x) else x
     return _plain(x)
 
 
 def _computed(move: Callable[..., Any]) -> Callable[..., Any]:
-    """The form of a function that adds and multiplies entries, which do it by NumPy's rules."""
+    """Kernel version of a function that adds and multiplies entries; they follow NumPy's rules."""
     form = _moving(move, _operand)
 
     def checked(*args: Any, **options: Any) -> Any:
@@ -144,7 +145,7 @@ def _computed(move: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Operand:
-    """An entry in NumPy's loops of objects."""
+    """An entry inside NumPy's loops over objects."""
 
     __slots__ = ("entry",)
 
@@ -174,7 +175,7 @@ def _taken_out(x: Any) -> Any:
 
 
 def _operand(x: Any) -> Any:
-    """An argument with operands in the place of values and numbers."""
+    """An argument with operands instead of values and numbers."""
     if _holds_values(x):
         return np.asarray(np.frompyfunc(_Operand, 1, 1)(numbers_of(objects(x))), dtype=object)
     return x
@@ -212,7 +213,7 @@ def full_like(a: Any, value: Any, dtype: Any = None, **options: Any) -> Values:
 
 
 def _of_dtype(made: Any, like: Any, dtype: Any) -> Values:
-    """Entries as conditions or numbers: as those that they are like, or as a dtype says."""
+    """Entries as conditions or numbers: like the entries of `like`, or of the given dtype."""
     if dtype is not None:
         return of(made).astype(dtype)
     return of(truths_of(made) if truths(like) else numbers_of(made))
@@ -263,7 +264,7 @@ JOINING: tuple[Callable[..., Any], ...] = (
     np.column_stack,
     np.dstack,
 )
-"""Functions of a sequence of arrays."""
+"""Functions of a list of arrays."""
 
 ADDING: tuple[Callable[..., Any], ...] = (
     np.trace,
@@ -281,7 +282,7 @@ ADDING: tuple[Callable[..., Any], ...] = (
 """Functions that add and multiply entries."""
 
 OF_BITS = {*ADDING} - {np.trace, np.cumsum, np.cumprod}
-"""Those that NumPy computes in bool where all arguments are."""
+"""Functions that NumPy computes in bool if all arguments are bool."""
 
 SUMS = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}
 SUMS |= {"amax": "maximum", "amin": "minimum", "any": "logical_or", "all": "logical_and"}
@@ -354,7 +355,8 @@ METHODS |= {name: ARRAY_FUNCTIONS[getattr(np, name)] for name in METHOD_NAMES}
 METHODS["flatten"] = lambda self, *order: self.ravel(*order).copy()
 METHODS["tolist"] = lambda self: [x.tolist() if x.ndim else x for x in self]
 METHODS["item"] = lambda self: self.reshape(())
-# NumPy's loops of arrays that hold single values, np.sin(np.array([x[0], 1.0])), ask for a method.
+# For arrays that hold single values, as in np.sin(np.array([x[0], 1.0])), NumPy's loops call a
+# method.
 METHODS |= {
     name: getattr(np, name) for name in NUMBERS if getattr(np, name).nin == 1 and name != "absolute"
 }

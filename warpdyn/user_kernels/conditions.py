@@ -1,4 +1,4 @@
-"""Conditions on values: what comparisons give, and `np.where` chooses by."""
+"""Conditions on values: results of comparisons, by which `np.where` chooses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..algebra.scalar import (
 
 @dataclass(frozen=True)
 class Condition:
-    """x < y, or x <= y where `equal`; the contrary where `negated`."""
+    """x < y, or x <= y if `equal`; the opposite if `negated`."""
 
     x: Scalar
     y: Scalar
@@ -32,7 +32,7 @@ class Condition:
 
 
 Truth = bool | Condition
-"""A condition that is known, or one on recorded values."""
+"""A known condition, or one on recorded values."""
 
 
 def less(x: Scalar, y: Scalar) -> Truth:
@@ -46,12 +46,12 @@ def less_equal(x: Scalar, y: Scalar) -> Truth:
 
 
 def equal(x: Scalar, y: Scalar) -> Truth:
-    """x == y, which holds for nothing that is not a number."""
+    """x == y; False for NaN."""
     return both(less_equal(x, y), less_equal(y, x))
 
 
 def finite(x: Scalar) -> Truth:
-    """x is a number, and not infinite."""
+    """x is neither NaN nor infinite."""
     return less(absolute(x), float("inf"))
 
 
@@ -84,17 +84,17 @@ def contrary(a: Truth) -> Truth:
 
 
 def differ(a: Truth, b: Truth) -> Truth:
-    """One of a and b, not both."""
+    """Exactly one of a and b."""
     return either(both(a, contrary(b)), both(contrary(a), b))
 
 
 def flag(condition: Truth) -> Scalar:
-    """The condition as a number: 1 where it holds, else 0."""
+    """The condition as a number: 1 if it holds, else 0."""
     return choose(condition, 1.0, 0.0)
 
 
 def truth(x: Scalar | Truth) -> Truth:
-    """A value as a condition: whether it differs from zero."""
+    """A value as a condition: True if it differs from zero."""
     if isinstance(x, (bool, Condition)):
         return x
     return contrary(equal(x, 0.0))

@@ -26,7 +26,8 @@ def arccos(x: Scalar) -> Scalar:
 
 
 def tanh(x: Scalar) -> Scalar:
-    """By exp(-2|x|), which does not overflow; |x| as a product, whose slope at 0 is not 0."""
+    """Computed from exp(-2|x|), which does not overflow. |x| is a product, because its slope at 0
+    must not be 0."""
     side = conditions.choose(conditions.less(x, 0.0), -1.0, 1.0)
     e = scalar.exp(-2.0 * (side * x))
     return side * ((1.0 - e) / (1.0 + e))
@@ -43,7 +44,7 @@ def cosh(x: Scalar) -> Scalar:
 
 
 def root_of_squares(total: Scalar) -> Scalar:
-    """The root of a sum of squares, whose slope at 0 is 0."""
+    """The root of a sum of squares; its slope at 0 is 0."""
     if is_number(total):
         return arithmetic.on_numbers("sqrt", total)
     above = conditions.less(0.0, total)
@@ -52,24 +53,24 @@ def root_of_squares(total: Scalar) -> Scalar:
 
 
 def hypot(x: Scalar, y: Scalar) -> Scalar:
-    """Infinite where either is, of NaN too."""
+    """Infinite if either is infinite, even if the other one is NaN."""
     larger = fmax(scalar.absolute(x), scalar.absolute(y))
     infinite = conditions.less_equal(math.inf, larger)
     return conditions.choose(infinite, math.inf, root_of_squares(x * x + y * y))
 
 
 def maximum(x: Scalar, y: Scalar) -> Scalar:
-    """The larger one; not a number where either is not, as NumPy has it."""
+    """The larger one; NaN if either is NaN, as in NumPy."""
     return _either_nan(scalar.maximum, x, y)
 
 
 def minimum(x: Scalar, y: Scalar) -> Scalar:
-    """The smaller one; not a number where either is not, as NumPy has it."""
+    """The smaller one; NaN if either is NaN, as in NumPy."""
     return _either_nan(scalar.minimum, x, y)
 
 
 def _either_nan(choose: Callable[[Scalar, Scalar], Scalar], x: Scalar, y: Scalar) -> Scalar:
-    """A choice that hands on its first operand where that is not a number, and its second one too."""
+    """`choose`, which returns its first operand if that is NaN, extended to a NaN second operand."""
     if is_number(y) and y == y:
         return choose(x, y)
     if is_number(x) and x == x:
@@ -78,17 +79,17 @@ def _either_nan(choose: Callable[[Scalar, Scalar], Scalar], x: Scalar, y: Scalar
 
 
 def fmax(x: Scalar, y: Scalar) -> Scalar:
-    """The larger one; the other one where either is not a number."""
+    """The larger one; the other one if either is NaN."""
     return _other_of_nan(scalar.maximum, x, y)
 
 
 def fmin(x: Scalar, y: Scalar) -> Scalar:
-    """The smaller one; the other one where either is not a number."""
+    """The smaller one; the other one if either is NaN."""
     return _other_of_nan(scalar.minimum, x, y)
 
 
 def _other_of_nan(choose: Callable[[Scalar, Scalar], Scalar], x: Scalar, y: Scalar) -> Scalar:
-    """A choice that hands on its first operand where the second one is not a number."""
+    """`choose`, which returns its first operand if the second is NaN, extended to a NaN first one."""
     if is_number(x) and x == x:
         return choose(x, y)
     return conditions.choose(conditions.less_equal(x, x), choose(x, y), y)
@@ -150,7 +151,7 @@ NUMBERS: Mapping[str, Callable[..., Any]] = {
     "isnan": lambda x: conditions.contrary(conditions.less_equal(x, x)),
     "isinf": lambda x: conditions.less_equal(float("inf"), scalar.absolute(x)),
 }
-"""Functions of numbers, by the names of NumPy's."""
+"""Functions of numbers, by NumPy's names."""
 
 TRUTHS: Mapping[str, Callable[..., Any]] = {
     "logical_and": conditions.both,
@@ -158,7 +159,7 @@ TRUTHS: Mapping[str, Callable[..., Any]] = {
     "logical_xor": conditions.differ,
     "logical_not": conditions.contrary,
 }
-"""Functions of conditions, by the names of NumPy's; of a number, whether it differs from 0."""
+"""Functions of conditions, by NumPy's names; a number counts as True if it differs from 0."""
 
 BITWISE: Mapping[str, Callable[..., Any]] = {
     "bitwise_and": conditions.both,
@@ -166,7 +167,7 @@ BITWISE: Mapping[str, Callable[..., Any]] = {
     "bitwise_xor": conditions.differ,
     "invert": conditions.contrary,
 }
-"""Functions of bits, which conditions have and numbers do not."""
+"""Bitwise functions, defined for conditions and not for numbers."""
 
 OF_TRUTHS: Mapping[str, Callable[..., Any]] = {
     "add": conditions.either,
@@ -177,7 +178,7 @@ OF_TRUTHS: Mapping[str, Callable[..., Any]] = {
     "fmin": conditions.both,
     "absolute": lambda x: x,
 }
-"""What NumPy makes of bool in its functions of numbers: bool again."""
+"""NumPy's functions of numbers for bool arguments, whose result is bool again."""
 
 NOT_OF_TRUTHS = {
     **dict.fromkeys(("subtract", "negative", "positive", "sign"), "NumPy has none"),
@@ -186,7 +187,7 @@ NOT_OF_TRUTHS = {
     ),
     **dict.fromkeys(("power", "float_power", "square"), "NumPy takes them for small integers"),
 }
-"""Functions of numbers that conditions alone are refused in, and why."""
+"""Functions of numbers that do not accept conditions alone, with the reason."""
 
 
 def of_entries(name: str) -> Callable[..., Any]:
@@ -216,7 +217,7 @@ def _bitwise(name: str, values: tuple[Any, ...]) -> Truth:
 
 
 def _of_values(name: str, values: tuple[Any, ...]) -> Any:
-    """A function of numbers, of entries that may be conditions."""
+    """A function of numbers, applied to entries that may be conditions."""
     if all(isinstance(x, (bool, conditions.Condition)) for x in values):
         if name in OF_TRUTHS:
             return OF_TRUTHS[name](*values)
@@ -234,7 +235,7 @@ def _of_values(name: str, values: tuple[Any, ...]) -> Any:
 
 
 KEEPS_ZEROS = ("add", "subtract", "multiply", "divide", "true_divide", "negative", "positive")
-"""Functions that know a `StructuralZero`."""
+"""Functions that treat a `StructuralZero` specially."""
 
 COMPARISONS = {
     "less",
@@ -247,11 +248,11 @@ COMPARISONS = {
     "isnan",
     "isinf",
 }
-"""Functions of numbers that give conditions."""
+"""Functions of numbers that return conditions."""
 
 
 def number(x: Any) -> Scalar:
-    """An entry as a number: a condition is 1 where it holds, else 0."""
+    """An entry as a number: a condition is 1 if it holds, else 0."""
     if isinstance(x, (bool, conditions.Condition)):
         return conditions.flag(x)
     return float(x) if isinstance(x, int) else x

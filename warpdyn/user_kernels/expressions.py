@@ -1,4 +1,4 @@
-"""Values as text: what `print` shows inside a kernel while it is recorded."""
+"""Values as text, for `print` inside a kernel while it is recorded."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..recording.recorder import Symbol
 from .conditions import Condition
 
 DEEPEST, WIDEST = 4, 12
-"""Operations inside each other, and entries of an array, that are written out."""
+"""Largest depth of operations, and number of array entries, that are written out."""
 
 FORMS = {
     "add": "({0} + {1})",

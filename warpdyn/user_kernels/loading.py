@@ -1,4 +1,4 @@
-"""A kernel by its name in text: `my.py:impedance`, `package.module:impedance`."""
+"""Loading of a kernel from its name as text: `my.py:impedance`, `package.module:impedance`."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ from .signature import NEEDED
 
 
 def names_a_kernel(text: str) -> bool:
-    """Whether a text has the form of a kernel's name, and not that of a file that is there."""
+    """True if a text has the form of a kernel's name and is not the name of an existing file."""
     return ":" in text and not Path(text).exists()
 
 
 def load_kernel(text: str) -> OwnKernel:
-    """The kernel that `file.py:name` or `package.module:name` names.
+    """The kernel with the name `file.py:name` or `package.module:name`.
 
-    A file is run as a module, with its folder in front of Python's path meanwhile, so that it may
-    import its neighbours; a module is imported. ValueError: the text, the file or the name cannot
-    be used; ImportError: the module is not there, or cannot be run, with its file and line.
+    A file is run as a module, with its folder first on Python's path meanwhile, so that it can
+    import its neighbours. A module is imported. ValueError: the text, the file or the name cannot
+    be used. ImportError: the module does not exist or cannot be run; the message has its file and
+    line.
     """
     place, _, name = text.rpartition(":")
     if not place or not name.isidentifier():
@@ -53,13 +54,13 @@ def load_kernel(text: str) -> OwnKernel:
 
 
 def load_module(place: str) -> ModuleType:
-    """The module that `file.py` or `package.module` names; errors as of `load_kernel`."""
+    """The module with the name `file.py` or `package.module`; errors as in `load_kernel`."""
     return _of_file(Path(place)) if place.endswith(".py") else _of_name(place)
 
 
 def read_options(kernel: OwnKernel, pairs: Sequence[str]) -> dict[str, Any]:
-    """Options of a kernel from texts `name=value`; values are what Python reads in them, or else
-    text. ValueError: no such form, or no such option."""
+    """Options of a kernel from texts `name=value`. Values are Python literals, or else text.
+    ValueError: the text has another form, or there is no such option."""
     known, options = kernel.signature.defaults, {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
@@ -76,12 +77,12 @@ def read_options(kernel: OwnKernel, pairs: Sequence[str]) -> dict[str, Any]:
 
 
 def missing_options(kernel: OwnKernel, options: Mapping[str, Any]) -> list[str]:
-    """The options without default that are not among these."""
+    """Options without a default that are missing in `options`."""
     return [n for n, x in kernel.signature.defaults.items() if x is NEEDED and n not in options]
 
 
 def _of_file(path: Path) -> ModuleType:
-    """A file as a module of its own."""
+    """A file as a separate module."""
     if not path.is_file():
         raise ValueError(f"there is no file {path}")
     name = f"kernels_of_{path.stem}"
@@ -89,7 +90,7 @@ def _of_file(path: Path) -> ModuleType:
     assert spec is not None and spec.loader is not None, "the file ends in .py"
     module = importlib.util.module_from_spec(spec)
     folder = str(path.absolute().parent)
-    sys.modules[name] = module  # where dataclasses look
+    sys.modules[name] = module  # dataclasses look here
     sys.path.insert(0, folder)
     try:
         spec.loader.exec_module(module)
@@ -110,7 +111,7 @@ def _of_name(name: str) -> ModuleType:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise ImportError(f"{name}: {in_one_line(error)}") from error
         spec = None
-    except (Exception, SystemExit) as error:  # a package above it, or the name itself
+    except (Exception, SystemExit) as error:  # raised by a parent package, or by the name itself
         raise ImportError(f"{name}: {in_one_line(error)}") from error
     if spec is None:
         raise ImportError(
@@ -124,9 +125,9 @@ def _of_name(name: str) -> ModuleType:
 
 
 def in_one_line(error: BaseException, file: Path | None = None) -> str:
-    """What an error says, with the line of the user's file where it came up.
+    """An error's message, with the line of the user's file in which it was raised.
 
-    A RecordingError has that line already; of other errors it is the innermost one in `file`.
+    A RecordingError already has that line. For other errors it is the innermost one in `file`.
     """
     said = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
     said = " ".join(said.split())
@@ -140,7 +141,7 @@ def in_one_line(error: BaseException, file: Path | None = None) -> str:
 
 
 def line_in(error: BaseException, file: Path) -> int | None:
-    """The innermost line of a file that an error passed through."""
+    """The innermost line of a file in an error's traceback."""
     there = file.absolute()
     frames = traceback.extract_tb(error.__traceback__)
     return next((f.lineno for f in reversed(frames) if Path(f.filename).absolute() == there), None)

@@ -1,4 +1,4 @@
-"""Tables in a user's own kernel: arrays of any number of rows and columns that are looked up."""
+"""Tables in a user's kernel: lookup in arrays with any number of rows and columns."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from .values import Values, objects, of
 
 
 class LookedUp:
-    """An argument of a kernel that was declared as `wd.table((rows, columns))`: its numbers are not
-    values of the text, but what `look` finds; `wd.HeightMap(table, cell)` makes a terrain of it."""
+    """An argument of a kernel that was declared as `wd.table((rows, columns))`. Its numbers are not
+    values of the kernel; `look` reads them, and `wd.HeightMap(table, cell)` makes a terrain of
+    it."""
 
     ndim = 2
 
@@ -19,7 +20,7 @@ class LookedUp:
         self.table, self.shape = table, shape
 
     def look(self, row: Any, column: Any) -> Values:
-        """The numbers at rows and columns that are whole numbers, the nearest ones beyond the table."""
+        """The numbers at whole rows and columns; beyond the table, the nearest ones."""
         rows, columns = objects(row), objects(column)
         if rows.shape != columns.shape:
             refuse(f"look(row, column) needs as many of both, got {rows.shape} and {columns.shape}")

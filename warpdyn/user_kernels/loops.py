@@ -1,4 +1,4 @@
-"""Rolled loops of a kernel: a step recorded once that runs many times."""
+"""Rolled loops of a kernel: a step that is recorded once and runs many times."""
 
 from __future__ import annotations
 
@@ -24,14 +24,17 @@ def repeat(
     *,
     until: Callable[[Any], Any] | None = None,
 ) -> State:
-    """The state after `n` steps, `state = step(state)`, recorded once and rolled.
+    """The state after `n` steps, `state = step(state)`, recorded once as a loop.
 
-    state: an array of values, or a tuple or dictionary of such; `step` returns the same form and
-    shapes; what begins as a condition (`False`) stays one. It may read what is around it. until: a
-    condition on the state; where it holds the environment's loop ends, after the step that made it so.
+    state: an array of values, or a tuple or dictionary of arrays. `step` returns the same form and
+    shapes; an entry that starts as a condition (`False`) stays one. It may read variables around
+    it. until: a condition on the state. When it holds, the environment's loop ends, after the step
+    that made it true.
     """
     if isinstance(n, Values) or not isinstance(n, (int, np.integer)) or n < 0:
         refuse(f"the number of steps must be a known whole number of at least 0, got {n!r}")
+    # The recorded loop carries plain numbers only. Conditions are carried as 0 or 1 and become
+    # conditions again inside the step.
     leaves = _flattened(state)
     shapes = [leaf.shape for leaf in leaves]
     start = [x for leaf in leaves for x in leaf.flat]
@@ -92,7 +95,7 @@ def _flattened(state: State) -> list[Any]:
 
 
 def _rebuilt(like: State, leaves: Any) -> State:
-    """Arrays in the form of another state."""
+    """Arrays in the same form as another state."""
     if isinstance(like, Mapping):
         return {name: _rebuilt(each, leaves) for name, each in like.items()}
     if isinstance(like, (tuple, list)):

@@ -1,4 +1,4 @@
-"""The robot of a user's own kernel: every public function of a model as a method, for one robot."""
+"""The robot in a user's kernel, with every public function of a model as a method for one robot."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ else:
 
 
 SINGLE = 2.0**-25
-"""Constants below it are noise in float32."""
+"""Smaller constants are noise in float32."""
 
 
 class OneRobot(RobotMethods):
-    """One robot, while a kernel of it is recorded.
+    """One robot, while its kernel is recorded.
 
-    Its methods are warpdyn's functions of a model, with the same arguments but the model, `params` and
-    `out`, and the result of one environment. What is known before is that of the model: `nq`, `nv`,
-    `joint_names`, `link_names`, `position_lower` ...
+    Its methods are warpdyn's functions of a model, with the same arguments except the model,
+    `params` and `out`. They return the result of one environment. Its attributes are those of the
+    model: `nq`, `nv`, `joint_names`, `link_names`, `position_lower` ...
     """
 
     def __init__(self, model: Model, tree: Tree, env: Any, params: Params | None):
@@ -50,13 +50,13 @@ class OneRobot(RobotMethods):
 
     @property
     def env(self) -> Values:
-        """The number of the environment, from 0 on."""
+        """The index of the environment, from 0."""
         self.asked_for_env = True
         return of(self._env)
 
     def with_values(self, **quantities: Mapping[str, Any]) -> OneRobot:
         """The same robot with other numbers than the model's, by quantity and link or joint:
-        `robot.with_values(mass={"hand": s.mass})`; quantities and shapes as of `model.params`."""
+        `robot.with_values(mass={"hand": s.mass})`; quantities and shapes as in `model.params`."""
         names = {quantity: tuple(values) for quantity, values in quantities.items()}
         made = {q: [nested(objects(x)) for x in each.values()] for q, each in quantities.items()}
         tree = build_tree(varied(self._model, names, made)).regrouped().snapped(SINGLE)
@@ -65,7 +65,7 @@ class OneRobot(RobotMethods):
 
     @property
     def total_mass(self) -> Any:
-        """Mass of all links [kg]; a value where it is among the `params`."""
+        """Mass of all links [kg]; a value if mass is among the `params`."""
         masses = [body.inertia.mass for body in self._tree.bodies]
         total: Any = self._tree.ground.mass
         for mass in masses:
@@ -100,7 +100,7 @@ class OneRobot(RobotMethods):
         given = (self._model, *args) if function.of_a_model else args
         if self._params is not None and "params" in inspect.signature(function).parameters:
             options = {**options, "params": self._params}
-        # What varies is in the tree already; a function may only ask what it is.
+        # Varied numbers are already in the tree; a function may only ask which ones they are.
         call = function.describe(*given, **options)
         call = call if call.params is None else replace(call, params=None)
         inputs, arrays = gather(call)
@@ -129,7 +129,7 @@ class OneRobot(RobotMethods):
 
 
 def with_structural_zeros(values: Values) -> Values:
-    """The values of a robot's result, its zeros as what sums and products leave out."""
+    """The values of a robot's result, with zeros that sums and products leave out."""
     entries = values.entries
     for k, x in enumerate(entries.flat):
         if isinstance(x, float) and x == 0:
@@ -147,7 +147,7 @@ def _table(function: str, name: str, array: Any) -> Any:
 
 
 def _method(robot: OneRobot, function: Function) -> Callable[..., Any]:
-    """A function as a method of a robot, for `help` too."""
+    """A function as a method of a robot, with its signature and docstring for `help`."""
 
     def method(*args: Any, **options: Any) -> Any:
         return robot.carried_out(function, *args, **options)
@@ -163,7 +163,7 @@ _chosen: WeakKeyDictionary[Model, dict[tuple, int]] = WeakKeyDictionary()
 
 
 def _shortest(call: Call, params: Params | None) -> Call:
-    """The call with the one of its algorithms that is the shortest program for the robot."""
+    """The call with only the algorithm that gives the shortest program for the robot."""
     if len(call.algorithms) == 1:
         return call
     known, whole = _chosen.setdefault(call.model, {}), replace(call, params=params)

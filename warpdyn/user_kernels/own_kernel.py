@@ -1,7 +1,7 @@
-"""A user's own kernel: a function of one robot in NumPy's notation, as one of warpdyn's functions.
+"""A user's kernel: a function of one robot in NumPy notation, as a warpdyn function.
 
-`@wd.kernel` reads its signature; called with a model and arrays it says in a `Call` what it
-computes, as built-in functions do, and all that serves them serves it.
+`@wd.kernel` reads its signature. Called with a model and arrays it describes its computation as a
+`Call`, like built-in functions, so that all features for calls work with it.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from .signature import NEEDED
 from .values import from_nested
 
 ENV = "env"
-"""The input with the environment's number, where a text asks for it."""
+"""The input with the environment's index, for functions that use it."""
 
 
 class OwnKernel(Function[..., Any]):
-    """A function of one robot, for all of them; called with a robot, inside another kernel, it is
-    recorded in place."""
+    """A function of one robot that runs for a batch; called with a robot, inside another kernel, it
+    is recorded in place."""
 
     def __init__(self, text: Callable[..., Any]):
         self.text = text
@@ -56,7 +56,7 @@ class OwnKernel(Function[..., Any]):
         self._know_nothing()
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        """The result for arrays; inside another kernel, for its robot's values."""
+        """The result for arrays or, inside another kernel, for its robot's values."""
         if args and isinstance(args[0], OneRobot):
             return self.text(*args, **options)
         return super().__call__(*args, **options)
@@ -78,12 +78,14 @@ class OwnKernel(Function[..., Any]):
         params: Params | None = None,
         **options: Any,
     ) -> Call[Any]:
-        """What it computes for arrays and options, as a call."""
+        """The computation for arrays and options, as a call."""
         name, given = self.__name__, self._bound(model, args, options)
         chosen: tuple[tuple[str, Any], ...] = ()
         if self.signature.defaults:
             chosen = tuple((n, given.pop(n)) for n in self.signature.defaults)
             _check_hashable(name, chosen)
+        # Recording the function takes long, so its results are kept for each model, set of arrays
+        # and options.
         options_key = value_key(chosen) if chosen else ()
         key = (tuple(given), options_key, None if params is None else params.key)
         known = self._known.get(model)
@@ -115,7 +117,7 @@ class OwnKernel(Function[..., Any]):
     def _bound(
         self, model: Model, args: tuple[Any, ...], options: dict[str, Any]
     ) -> dict[str, Any]:
-        """Arrays by name in the text's order, then all options."""
+        """Arrays by name in the order of the signature, then all options."""
         declared, defaults = self.signature.arrays, self.signature.defaults
         given = dict(zip(declared, args, strict=False))
         by_name = options.keys() - defaults.keys()
@@ -149,7 +151,8 @@ class OwnKernel(Function[..., Any]):
         options_key: Hashable,
         params: Params | None,
     ) -> _Prepared:
-        """What the text returns for such arrays and options, by recording it once."""
+        """Shapes and kinds of the results for such arrays and options, from recording the function
+        once."""
         declared = self.signature.arrays
         shapes = {n: declared[n].sizes(model) for n in given}
         text = _Text(self, model, params, tuple(given))
@@ -168,7 +171,7 @@ class OwnKernel(Function[..., Any]):
         )
         record_call(probe, input_shapes(probe), True)
         results, asks_env = text.seen
-        # Nested lists cannot tell the shape of a matrix without rows.
+        # Nested lists do not show the shape of a matrix without rows.
         of_results = {n: r.shape for n, r in results.by_name.items() if n not in shapes}
         return _Prepared(
             results=results,
@@ -181,7 +184,7 @@ class OwnKernel(Function[..., Any]):
 
 
 class _Prepared(NamedTuple):
-    """What is known of a kernel for a model, its options and the names of its arrays."""
+    """Facts about a kernel for a model, its options and the names of its arrays."""
 
     results: Results
     asks_env: bool
@@ -190,25 +193,27 @@ class _Prepared(NamedTuple):
     plain: tuple[str, ...]
     named: Callable[..., Any] | None
     plainly_named: Callable[..., Any] | None
-    """What makes the user's result of the arrays, and of those of `out=`."""
+    """Functions that make the user's result from the arrays, and from the arrays of `out=`."""
 
 
 def kernel(text: Callable[..., Any]) -> OwnKernel:
-    """A function of one robot in NumPy's notation, to be run for all of them: `@wd.kernel`.
+    """A function of one robot in NumPy notation that runs for a whole batch: `@wd.kernel`.
 
     Its first argument is the robot, whose methods are warpdyn's functions (`robot.jacobian(q,
-    frame="hand")`). Positional arguments are arrays of one robot: q has nq entries, v, a, tau, qd ...
-    have nv; another shape stands as annotation (`target: (3,)`, `gains: ("nv", 2)`, `t: ()`). What is
-    keyword-only is an option, hashable, a constant of the program. It returns an array, a number, a
-    tuple, or a dictionary of these. Called with a model and arrays (B, ...) it runs as one kernel, and
-    `bind`, `oracle`, `vjp`, `jvp`, `derivatives`, gradients in Torch, JAX and Warp, `params=` and
-    `out=` are as for a built-in function. A result may be written over the input of its name.
+    frame="hand")`). Positional arguments are arrays of one robot: q has nq entries, v, a, tau, qd
+    ...
+    have nv; another shape is given by an annotation (`target: (3,)`, `gains: ("nv", 2)`, `t: ()`).
+    Keyword-only arguments are options: hashable constants of the program. The function returns an
+    array, a number, a tuple, or a dictionary of these. Called with a model and arrays (B, ...) it
+    runs as one kernel. `bind`, `oracle`, `vjp`, `jvp`, `derivatives`, gradients in Torch, JAX and
+    Warp, `params=` and `out=` work as for a built-in function. A result may overwrite the input
+    with the same name.
     """
     return OwnKernel(text)
 
 
 class _Text:
-    """A kernel's text as an algorithm: on a tree, with arrays as nested lists of scalars."""
+    """A kernel's function as an algorithm: on a tree, with arrays as nested lists of scalars."""
 
     def __init__(
         self, kernel: OwnKernel, model: Model, params: Params | None, names: tuple[str, ...]
@@ -233,19 +238,19 @@ class _Text:
         }
         arguments = [values[n] if n in values else each.default[0] for n, each in declared.items()]
         try:
-            with np.errstate(all="ignore"):  # of numbers, as in a kernel
+            with np.errstate(all="ignore"):  # for operations on plain numbers, as in a kernel
                 return self.kernel.text(robot, *arguments, **options), robot
         except (TypeError, ValueError, ArithmeticError) as error:
             raise with_place(error) from error.__cause__
 
     def __call__(self, tree: Tree, *arrays: Any, **options: Any) -> Any:
-        """The results as nested lists, a tuple of them where there are several."""
+        """The results as nested lists; a tuple of them if there are several."""
         returned, _ = self._run(tree, arrays, options)
         lists = _results.as_lists(_results.entries_by_name(self.kernel.__name__, returned))
         return lists if len(lists) > 1 else lists[0]
 
     def probed(self, tree: Tree, *arrays: Any, **options: Any) -> list[Any]:
-        """Nothing; what the text returns is described in `seen`."""
+        """No results; `seen` describes what the function returns."""
         returned, robot = self._run(tree, arrays, options)
         self.seen = (_results.described(self.kernel.__name__, returned), robot.asked_for_env)
         return []
@@ -264,8 +269,8 @@ def _check_hashable(kernel: str, options: tuple[tuple[str, Any], ...]) -> None:
 
 
 def _as_arrays(given: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
-    """Arrays by name; a plain number, for an input that is one of each environment, as an array of
-    the first array's kind."""
+    """Arrays by name; a plain number, for an input with one number in each environment, becomes an
+    array like the first array."""
     arrays = {n: listed(x) if isinstance(x, (list, tuple)) else x for n, x in given.items()}
     if all(shapes[n] for n in arrays):
         return arrays
@@ -280,7 +285,7 @@ def _as_arrays(given: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) 
 
 
 def _environments(arrays: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> Any:
-    """The environments' numbers, one for each, of the kind of the first array."""
+    """The environments' indices, one for each, as an array like the first array."""
     lead, _ = first_leading({n: x.shape for n, x in arrays.items()}, shapes)
     first = next(iter(arrays.values()))
     dtype = dtype_name(first.dtype)

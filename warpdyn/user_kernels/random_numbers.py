@@ -1,7 +1,7 @@
-"""Random numbers of a kernel, by counters: a draw is a function of a key and its own number, so that it
-does not depend on the batch, on the order, on threads, or on the device.
+"""Counter-based random numbers of a kernel: a draw is a function of a key and its own index, so
+that it does not depend on the batch, the order, threads or the device.
 
-`wd.random` in the public interface.
+The public name is `wd.random`.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from .refusals import refuse
 from .values import Values, objects, of
 
 LARGEST = 1 << 24
-"""Counters are whole numbers below this, which float32 holds exactly."""
+"""Counters are whole numbers below this limit, which float32 represents exactly."""
 
 
 class Key(NamedTuple):
-    """What a stream of random numbers depends on."""
+    """All inputs of a stream of random numbers."""
 
     seed: Any
     environment: Any
@@ -31,25 +31,25 @@ class Key(NamedTuple):
     stream: int
 
     def at(self, stream: int) -> Key:
-        """Another stream of the same seed, environment and count, for another purpose."""
+        """Another stream with the same seed, environment and count, for another purpose."""
         return self._replace(stream=_known("stream", stream))
 
 
 def key(seed: Any, environment: Any, count: Any = 0, *, stream: int = 0) -> Key:
     """The key of a stream of random numbers: `wd.random.key(seed, robot.env, episode)`.
 
-    seed: a known whole number, or a value. environment: `robot.env`, or another number. count: of the
-    episode or step. Values must be whole numbers of [0, 2^24). stream: a known number below 64 for
-    each purpose of its own.
+    seed: a known whole number, or a value. environment: `robot.env`, or another number. count: the
+    number of the episode or step. Values must be whole numbers in [0, 2^24). stream: a known number
+    below 64, a different one for each purpose.
     """
     return Key(seed, environment, count, _known("stream", stream))
 
 
 def uniform(key: Key, n: int | tuple[int, ...] = (), low: Any = 0.0, high: Any = 1.0) -> Values:
-    """`n` numbers (or an array of shape `n`) of [low, high), each as likely as the others.
+    """`n` numbers (or an array of shape `n`) in [low, high), uniformly distributed.
 
-    Multiples of 2^-24 of the range; equal for equal keys. PCG4D of Jarzynski and Olano, J. Computer
-    Graphics Techniques 9 (2020).
+    They are multiples of 2^-24 of the range, and equal for equal keys. PCG4D of Jarzynski and
+    Olano, J. Computer Graphics Techniques 9 (2020).
     """
     draws = _draws(key, n)
     low, high = objects(low), objects(high)
@@ -68,7 +68,7 @@ def normal(
     pairs = _draws(key, 2 * ((count + 1) // 2)).reshape(-1, 2)
     made: list[Scalar] = []
     for first, second in pairs:
-        radius = sqrt(-2.0 * log(1.0 - first))  # of (0, 1]: the logarithm is finite
+        radius = sqrt(-2.0 * log(1.0 - first))  # 1 - first is in (0, 1], so the logarithm is finite
         made += [radius * cos(2.0 * math.pi * second), radius * sin(2.0 * math.pi * second)]
     array: Any = np.empty(count, dtype=object)
     array[:] = made[:count]
@@ -76,7 +76,7 @@ def normal(
 
 
 def _draws(key: Key, n: int | tuple[int, ...]) -> Any:
-    """Numbers of [0, 1) as an array of entries."""
+    """Numbers in [0, 1) as an array of entries."""
     if not isinstance(key, Key):
         refuse(
             f"random numbers need a key, wd.random.key(seed, robot.env), got {type(key).__name__}"
@@ -96,7 +96,7 @@ def _draws(key: Key, n: int | tuple[int, ...]) -> Any:
 
 
 def _counter(name: str, x: Any) -> Scalar:
-    """A counter as a scalar; a known number of any size is brought below 2^24."""
+    """A counter as a scalar; a known number of any size is reduced to below 2^24."""
     entries = objects(x)
     if entries.size != 1:
         refuse(f"the {name} of a key is one number, got shape {entries.shape}")

@@ -1,4 +1,5 @@
-"""What a user's text cannot do, said with the file and the line of that text."""
+"""Errors for operations that a user's kernel cannot do, with the file and line of the user's
+code."""
 
 from __future__ import annotations
 
@@ -13,15 +14,15 @@ from ..recording.graph import UnknownError
 
 OURS = tuple(str(Path(file).parent) for file in (__file__, np.__file__))
 PACKAGE = str(Path(__file__).parents[1])
-"""Folders whose frames are not the user's."""
+"""Folders whose stack frames are not the user's."""
 
 
 class RecordingError(TypeError):
-    """A user's text does what cannot be recorded; the message names the line."""
+    """A user's kernel does something that cannot be recorded; the message names the line."""
 
 
 def place() -> str:
-    """File and line of the innermost frame that is the user's, as errors begin."""
+    """File and line of the innermost frame in the user's code, as a prefix for errors."""
     frame = sys._getframe(1)
     while frame is not None:
         if _is_the_users(frame.f_code):
@@ -52,10 +53,11 @@ OF_OBJECTS = "which has no callable", "not supported for the input types"
 
 
 def with_place(error: Exception) -> Exception:
-    """An error of a user's text; one that NumPy or warpdyn has raised without a place, with it."""
+    """An error in a user's kernel; if NumPy or warpdyn raised it without a place, the place is
+    added."""
     if isinstance(error, RecordingError):
         return error
-    if isinstance(error.__cause__, RecordingError):  # NumPy has put its own words around it
+    if isinstance(error.__cause__, RecordingError):  # NumPy has wrapped it in its own message
         return error.__cause__
     if isinstance(error, UnknownError):
         message = UNKNOWN
@@ -78,7 +80,7 @@ def with_place(error: Exception) -> Exception:
 
 
 def _trace(error: Exception) -> list[tuple[CodeType, int]]:
-    """Code and line of each frame that an error has passed, the outermost first."""
+    """Code and line of each frame of an error's traceback, the outermost first."""
     found, trace = [], error.__traceback__
     while trace is not None:
         found.append((trace.tb_frame.f_code, trace.tb_lineno))
@@ -87,5 +89,5 @@ def _trace(error: Exception) -> list[tuple[CodeType, int]]:
 
 
 def refuse(message: str) -> NoReturn:
-    """Raise a RecordingError that begins with the user's line."""
+    """Raise a RecordingError whose message begins with the user's line."""
     raise RecordingError(place() + message)

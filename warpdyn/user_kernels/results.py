@@ -1,4 +1,4 @@
-"""What a kernel returns: an array, a tuple or a dictionary of arrays."""
+"""Results of a kernel: an array, a tuple or a dictionary of arrays."""
 
 from __future__ import annotations
 
@@ -16,22 +16,24 @@ Kind = Literal["float", "bool", "int"]
 
 
 class Result(NamedTuple):
-    """A result: the shape of one environment's slice, and what it is stored as."""
+    """A result: the shape of one environment's slice, and the type it is stored as."""
 
     shape: tuple[int, ...]
     kind: Kind
 
 
 class Results(NamedTuple):
-    """All results by name, in order; `form` is what the text returns: one array, a tuple, or a dictionary."""
+    """All results by name, in order. `form` is the form of the returned value: one array, a tuple,
+    or a dictionary."""
 
     by_name: Mapping[str, Result]
     form: Literal["one", "tuple", "dictionary"]
 
     def handed_out(self, kernel: str, convert: bool) -> Callable[..., Any] | None:
-        """What makes the user's result of the arrays; None: they are it.
+        """Function that makes the user's result from the arrays; None if they are the result.
 
-        convert: conditions as bool, whole numbers as int32, instead of as they are computed.
+        convert: return conditions as bool and whole numbers as int32, instead of the computed
+        numbers.
         """
         casts = {"bool": "bool", "int": "int32"}
         kinds = [casts.get(result.kind) if convert else None for result in self.by_name.values()]
@@ -53,7 +55,8 @@ class Results(NamedTuple):
         return named
 
     def sorted_out(self, out: Any) -> Any:
-        """The caller's `out=`, a dictionary by name or what built-in functions take."""
+        """The caller's `out=`, given as a dictionary by name or in the form of built-in
+        functions."""
         if not isinstance(out, Mapping):
             return out
         if set(out) != set(self.by_name):
@@ -71,7 +74,7 @@ def _tuple_type(kernel: str, names: tuple[str, ...]) -> Callable[..., Any]:
 
 
 def _by_name(kernel: str, returned: Any) -> tuple[dict[str, Any], str]:
-    """What a text has returned, by name, and its form."""
+    """A kernel's returned values by name, and their form."""
     if returned is None:
         raise RecordingError(f"{kernel} returned nothing; it must return its result")
     if isinstance(returned, Mapping):
@@ -93,7 +96,7 @@ def _by_name(kernel: str, returned: Any) -> tuple[dict[str, Any], str]:
 
 
 def entries_by_name(kernel: str, returned: Any) -> dict[str, Any]:
-    """Arrays of entries by name, of what a text has returned."""
+    """Arrays of entries by name, from a kernel's returned value."""
     pairs, _ = _by_name(kernel, returned)
     return {name: _entries(kernel, name, x) for name, x in pairs.items()}
 
@@ -106,7 +109,7 @@ def _entries(kernel: str, name: str, x: Any) -> Any:
 
 
 def described(kernel: str, returned: Any) -> Results:
-    """Names, shapes and kinds of what a text has returned."""
+    """Names, shapes and kinds of a kernel's returned values."""
     pairs, form = _by_name(kernel, returned)
     by_name = {}
     for name, x in pairs.items():
@@ -123,5 +126,5 @@ def described(kernel: str, returned: Any) -> Results:
 
 
 def as_lists(entries: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The results as nested lists of scalars, as algorithms return them."""
+    """The results as nested lists of scalars, in the form that algorithms return."""
     return tuple(nested(array) for array in entries.values())

@@ -41,8 +41,8 @@ class RobotMethods:
         q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv) [N, N·m].  Returns a: (B, nv) [m/s², rad/s²];
         `f_ext`, `gravity` and joint effects as in `rnea`.
         method: "aba", the articulated-body algorithm, RBDA table 7.1; "crba", M a = tau - h factorised
-        over the tree, RBDA chapter 6; "auto", whichever is the shorter program for the robot.
-        Raises ModelError where a joint moves no inertia: its acceleration is not defined.
+        over the tree, RBDA chapter 6; "auto", whichever gives the shorter program for the robot.
+        Raises ModelError if a joint moves no inertia, because its acceleration is then not defined.
 
         >>> model = wd.load_robot("panda")
         >>> q, v, a = (wd.random_configuration(model, 100, seed=k) for k in range(3))
@@ -61,8 +61,8 @@ class RobotMethods:
         """Forward dynamics and its derivatives by position, velocity and joint force.
 
         q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv) [N, N·m].  `f_ext`, `gravity` as in `aba`.
-        Returns qdd (B, nv), as `aba`, and dqdd_dq, dqdd_dv, dqdd_dtau = M⁻¹: (B, nv, nv) each; by q
-        over the tangent space, as in `rnea_derivatives`.
+        Returns qdd (B, nv), as `aba`, and dqdd_dq, dqdd_dv, dqdd_dtau = M⁻¹: (B, nv, nv) each.
+        Derivatives by q are over the tangent space, as in `rnea_derivatives`.
         d qdd = -M⁻¹ d rnea at a = qdd; Carpentier and Mansard, RSS 2018, equation 12."""
 
     def actuator_torques(
@@ -71,14 +71,14 @@ class RobotMethods:
         v: Array | None,
         control: Array,
     ) -> Values:
-        """Joint forces that the actuators of a MJCF file give at these controls.
+        """Joint forces that the actuators of an MJCF file produce for these controls.
 
         q: (B, nq) [m, rad].  v: (B, nv).  control: (B, number of `model.actuators`), in their order and
         units: positions of position servos, velocities of velocity servos, forces of motors before
         their gears.  Returns tau: (B, nv) [N, N·m].
-        Each actuator's force is gain times control plus bias, along a joint or a fixed tendon; control,
-        force and the sum of all on a joint (`effort_limit`) are held within their bounds, as MuJoCo
-        does (its documentation, Computation, actuator model)."""
+        Each actuator's force is gain times control plus bias, along a joint or a fixed tendon; the
+        control, the force and the sum of the forces on a joint (`effort_limit`) are clamped to their
+        bounds, as in MuJoCo (its documentation, Computation, actuator model)."""
 
     def average_centroidal_velocity(
         self,
@@ -87,8 +87,8 @@ class RobotMethods:
         *,
         reference: CentroidalReference = ...,
     ) -> Values:
-        """The average velocity at the centre of mass: that of the centre of mass, and J⁻¹ times the
-        angular momentum.
+        """The average velocity at the centre of mass: the velocity of the centre of mass, and J⁻¹ times
+        the angular momentum.
 
         q: (B, nq).  v: (B, nv).  Returns (B, 6) [m/s, rad/s]; `reference` as in `centroidal_momentum`.
         Orin, Goswami and Lee (2013)."""
@@ -111,8 +111,8 @@ class RobotMethods:
         *,
         reference: MomentumReference = ...,
     ) -> Values:
-        """The velocity with which the robot, its joints locked, would have the momentum that it has:
-        locked inertia⁻¹ h.
+        """The velocity at which the robot with locked joints would have the same momentum: locked
+        inertia⁻¹ h.
 
         q: (B, nq).  v: (B, nv).  Returns (B, 6) [m/s, rad/s]; `reference` as in `momentum`. Not defined
         where all mass lies on one line.
@@ -138,10 +138,10 @@ class RobotMethods:
         f_ext: Forces = ...,
         gravity: Gravity = ...,
     ) -> Values:
-        """What the motion takes without acceleration, h = C(q, v) v + g(q) - Jᵀ f_ext.
+        """Joint forces at zero acceleration, h = C(q, v) v + g(q) - Jᵀ f_ext.
 
         q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nv) [N, N·m].  `f_ext`, `gravity` as in `rnea`.
-        tau = M a + h + `effect_torques`: friction and limit springs are not in it. RBDA 6.2.
+        tau = M a + h + `effect_torques`: h does not include friction and limit springs. RBDA 6.2.
 
         >>> model = wd.load_robot("panda")
         >>> q = wd.random_configuration(model, 100)
@@ -172,8 +172,8 @@ class RobotMethods:
         of the centre of mass is A[:3] v / mass.
 
         q: (B, nq).  Returns (B, 6, nv); `reference` as in `centroidal_momentum`.
-        Orin, Goswami and Lee (2013); by composite inertias as in Wensing and Orin, Int. J. Humanoid
-        Robotics 13 (2016)."""
+        Orin, Goswami and Lee (2013), computed from composite inertias as in Wensing and Orin, Int. J.
+        Humanoid Robotics 13 (2016)."""
 
     def centroidal_momentum_matrix_derivative(
         self,
@@ -204,14 +204,14 @@ class RobotMethods:
     ) -> Values:
         """The pose at the end of a chain of poses, T_1 T_2 .. T_n.
 
-        matrices: (B, n, 4, 4) homogeneous, each in the one before it.  Returns (B, 4, 4).  RBDA 2.8."""
+        matrices: (B, n, 4, 4) homogeneous, each relative to the previous one.  Returns (B, 4, 4).  RBDA
+        2.8."""
 
     def clamp(
         self,
         q: Array,
     ) -> Values:
-        """`q` with every coordinate that is beyond a position limit at that limit; quaternions have
-        none.
+        """`q` with every coordinate clamped to its position limits; quaternions have no limits.
 
         q: (B, nq) [m, rad].  Returns (B, nq).  Limits: `model.position_lower`, `model.position_upper`."""
 
@@ -224,8 +224,8 @@ class RobotMethods:
         """Centre of mass in the world, sum of m_i c_i / m.
 
         q: (B, nq) [m, rad].  Returns (B, 3) [m].
-        subtree: the link with all that hang on it, instead of the whole robot.
-        Raises ModelError where the links that count have no mass.
+        subtree: a link, to count only that link and its descendants instead of the whole robot.
+        Raises ModelError if the counted links have no mass.
 
         >>> model = wd.load_robot("panda")
         >>> q = wd.random_configuration(model, 100)
@@ -252,7 +252,7 @@ class RobotMethods:
         *,
         subtree: str | None = ...,
     ) -> Values:
-        """J' v, the acceleration of the centre of mass that velocities alone give.
+        """J' v, the acceleration of the centre of mass that is due to the velocities alone.
 
         q: (B, nq).  v: (B, nv).  Returns (B, 3) [m/s²]. subtree: as in `com`."""
 
@@ -286,13 +286,13 @@ class RobotMethods:
         *,
         baumgarte: float = ...,
     ) -> Values:
-        """dq/dt at velocity `v`: quaternion rates included, for integrators that take q for a plain
+        """dq/dt at velocity `v`: quaternion rates included, for integrators that treat q as a plain
         vector.
 
         q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nq).
-        A quaternion Q of length other than one, as such integrators leave it, is drawn back by the last
-        entry of dQ/dt = ½ Q ⊗ (ω, K |ω| (1 - |Q|)) with K = `baumgarte`; JaxSim's term (its default K
-        is 1, zero here).
+        Such integrators let the length of a quaternion Q drift from one. The last entry of dQ/dt = ½ Q
+        ⊗ (ω, K |ω| (1 - |Q|)) with K = `baumgarte` pulls it back. This is JaxSim's term; its default K
+        is 1, here it is 0.
         Graf, Quaternions and dynamics (2008), equation 20."""
 
     def contact_flags(
@@ -303,11 +303,11 @@ class RobotMethods:
         links: Sequence[str] | None = ...,
         threshold: float = ...,
     ) -> Values:
-        """1 where contacts press, 0 where they do not.
+        """Contact flags: 1 where contacts press, 0 elsewhere.
 
-        forces: (B, points, 3) on the points [N], as `step` gives them.
-        Returns (B, points), or (B, len(links)) of the net forces on these.
-        threshold: force beyond which it counts [N]."""
+        forces: (B, points, 3) on the points [N], as `step` returns them.
+        Returns (B, points), or (B, len(links)) from the net forces on these links.
+        threshold: force above which a contact counts [N]."""
 
     def contact_power(
         self,
@@ -319,15 +319,16 @@ class RobotMethods:
         f_ext: Forces = ...,
         gravity: Gravity = ...,
     ) -> Values:
-        """Power that contacts give the robot, v · (rnea(q, v, a) - tau): of all forces on it but the joint
-        forces `tau`, gravity, what the model has of friction and springs, and `f_ext`.
+        """Power that contacts give the robot, v · (rnea(q, v, a) - tau): the power of all forces on it
+        except the joint forces `tau`, gravity, the friction and springs of the model, and `f_ext`.
 
-        q: (B, nq) [m, rad].  v, a, tau: (B, nv).  Returns (B,) [W]; above 0 where contacts drive the robot,
-        below 0 where they take energy from it: sliding, a push against the motion. A contact that holds
-        still gives none. Of a log it is as good as `tau` and the model are: what the model lacks (friction
-        of gears, a payload) is in it.
-        With tau · v and the power of what the model has it is the rate of `mechanical_energy`.
-        f_ext: forces that are known, as in `rnea`.  gravity: as in `rnea`.
+        q: (B, nq) [m, rad].  v, a, tau: (B, nv).  Returns (B,) [W]; above 0 where contacts drive the
+        robot, below 0 where they take energy from it: sliding, a push against the motion. A contact
+        that does not move gives none. For a log, the result is only as good as `tau` and the model:
+        effects that the model lacks (gear friction, a payload) appear in it.
+        This power, tau · v and the power of the model's friction and springs add up to the rate of
+        `mechanical_energy`.
+        f_ext: known forces, as in `rnea`.  gravity: as in `rnea`.
         Featherstone, Rigid Body Dynamics Algorithms (2008), section 2.4 and equation 3.1."""
 
     def convert_acceleration(
@@ -347,8 +348,8 @@ class RobotMethods:
         q: (B, nq), warpdyn's.  v, a: (B, nv) in the source's convention, named as in
         `convert_velocity`.
         Returns (B, nv) [m/s², rad/s²].
-        Between "local" and "world" accelerations move as twists do; where the linear part is of a
-        moving point in the world's axes, ω × v of that point is added (RBDA section 2.10; classical
+        Between "local" and "world", accelerations transform like twists. If the linear part is that of
+        a moving point in the world's axes, ω × v of that point is added (RBDA section 2.10; classical
         acceleration, RBDA 2.51)."""
 
     def convert_configuration(
@@ -359,14 +360,14 @@ class RobotMethods:
         target: Side = ...,
         joints: Sequence[str] | None = ...,
     ) -> Values:
-        """The configuration that another library writes otherwise, to it or from it.
+        """The configuration in the coordinates of another library, converted to them or from them.
 
         source, target: one "warpdyn", the other "mujoco", "newton", "drake" or "pinocchio".
         q: (B, nq) [m, rad] in the source's coordinates.  Returns (B, n) in the target's.
         Free base: MuJoCo [p, wxyz], Newton and Pinocchio [p, xyzw], Drake [wxyz, p]. Pinocchio's
         continuous joints are [cos, sin]; from it the angle is atan2(sin, cos), between -π and π.
-        joints: names in the order of the other library's columns. By default every moving joint, those
-        that mimic others too, in the order of the description (MuJoCo, Newton, Drake), or siblings
+        joints: names in the order of the other library's columns. By default every moving joint,
+        including mimic joints, in the order of the description (MuJoCo, Newton, Drake), or siblings
         sorted by name (Pinocchio). Mimic joints get multiplier * q + offset, and are left out on the
         way back."""
 
@@ -380,12 +381,14 @@ class RobotMethods:
         joints: Sequence[str] | None = ...,
         com: Sequence[float] | None = ...,
     ) -> Values:
-        """Generalized forces of the same power, the free base's wrench in another representation.
+        """Generalized forces with the same power, with the free base's wrench in another
+        representation.
 
         q: (B, nq), warpdyn's.  tau: (B, nv) [N, N·m] in the source's convention, named as in
         `convert_velocity`.
         Returns (B, nv): tau' = T⁻ᵀ tau where v' = T v. Forces on another library's mimic joints are
-        added to the joint that they follow, times their multiplier; towards it they are zero.
+        added to the joint that they follow, times their multiplier. In the other direction they are
+        zero.
         RBDA 2.27, 2.29."""
 
     def convert_quaternion(
@@ -407,11 +410,11 @@ class RobotMethods:
     ) -> Values:
         """A frame's twist from one representation to another, given the frame's pose.
 
-        pose: (B, 7) [x y z qx qy qz qw] of the frame in the world (or in any other frame, which is then
-        meant by "world").
+        pose: (B, 7) [x y z qx qy qz qw] of the frame in the world, or in any other frame, which then
+        replaces the world.
         twist: (B, 6) [m/s, rad/s], linear then angular.  Returns (B, 6).
         source, target: "local" ("body"), "local_world_aligned" ("mixed") or "world" ("inertial").
-        From "local" to "world" it is the general transform of motions: v' = R v + p × R ω, ω' = R ω;
+        From "local" to "world" this is the general transform of motions: v' = R v + p × R ω, ω' = R ω;
         RBDA 2.24."""
 
     def convert_velocity(
@@ -424,24 +427,25 @@ class RobotMethods:
         joints: Sequence[str] | None = ...,
         com: Sequence[float] | None = ...,
     ) -> Values:
-        """The generalized velocity with the free base's twist in another representation; joints pass
-        through.
+        """The generalized velocity with the free base's twist in another representation; joint columns
+        are unchanged.
 
-        q: (B, nq) [m, rad], warpdyn's whatever the source.  v: (B, nv) [m/s, rad/s].  Returns (B, nv).
+        q: (B, nq) [m, rad], always in warpdyn's coordinates.  v: (B, nv) [m/s, rad/s].  Returns (B,
+        nv).
         source, target: a representation or a library.
         - "local" ("body"): linear and angular velocity of the root link in its own axes, warpdyn's own;
         - "local_world_aligned" ("mixed"): the same in the world's axes;
-        - "world" ("inertial"): of the point of the body that is at the world's origin, v + p × ω, in
-        the world's axes;
+        - "world" ("inertial"): velocity of the body's point that is at the world's origin, v + p × ω,
+        in the world's axes;
         - "mujoco": linear in the world's axes, angular in the body's;
         - "newton": linear velocity of the root link's centre of mass, and angular, in the world's axes;
         - "drake": angular first, then linear, in the world's axes;
         - "pinocchio": "local".
-        With a library on one side the joints' columns are its own, see `convert_configuration` for
+        If one side is a library, the joint columns follow its order; see `convert_configuration` for
         `joints`.
-        com: the point that Newton's linear velocity is of, in the root link's frame; by default the
-        link's centre of mass (give that of the lumped body for a root whose fixed joints Newton has
-        collapsed).
+        com: the point of Newton's linear velocity, in the root link's frame; by default the link's
+        centre of mass. If Newton has merged links at fixed joints into the root, give the centre of
+        mass of the merged body.
         Featherstone, Rigid Body Dynamics Algorithms (2008), section 2.8."""
 
     def convert_wrench(
@@ -456,7 +460,7 @@ class RobotMethods:
         in `convert_twist`.
 
         wrench: (B, 6) [N, N·m], force then couple about the representation's point.  Returns (B, 6).
-        From "local" to "world" it is the general transform of forces: f' = R f, n' = R n + p × R f;
+        From "local" to "world" this is the general transform of forces: f' = R f, n' = R n + p × R f;
         RBDA 2.25."""
 
     def coriolis_matrix(
@@ -468,8 +472,8 @@ class RobotMethods:
         skew-symmetric).
 
         q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nv, nv).
-        Of all matrices with these two properties that of the Christoffel symbols; as Pinocchio's
-        computeCoriolisMatrix.
+        Several matrices have these two properties. This one is built from the Christoffel symbols, like
+        Pinocchio's computeCoriolisMatrix.
         Echeandia and Wensing, Numerical Methods to Compute the Coriolis Matrix and Christoffel Symbols
         for Rigid-Body Systems, ASME J. Computational and Nonlinear Dynamics 16 (2021), algorithm 1."""
 
@@ -494,9 +498,9 @@ class RobotMethods:
     ) -> Values:
         """The constant velocity d that leads from `q0` to `q1` in unit time: integrate(q0, d) = q1.
 
-        q0, q1: (B, nq) [m, rad].  Returns d: (B, nv).  Rotations go the shorter way, at most half a
-        turn, quaternions of either sign; the angle of a revolute or continuous joint is a number like
-        any other, whole turns counted.
+        q0, q1: (B, nq) [m, rad].  Returns d: (B, nv).  Rotations take the shorter way, at most half a
+        turn; quaternions may have either sign. Angles of revolute and continuous joints are subtracted
+        as plain numbers, including full turns.
         Solà, Deray, Atchuthan (2018), equation 26; as pinocchio.difference.
 
         >>> model = wd.load_robot("quadruped")
@@ -512,7 +516,7 @@ class RobotMethods:
         reference: Reference = ...,
         part: Part = ...,
     ) -> Values:
-        """Inverse of a frame's Jacobian of least kinetic energy, J̄ = M⁻¹ Jᵀ Λ: J J̄ = 1.
+        """Inverse of a frame's Jacobian with least kinetic energy, J̄ = M⁻¹ Jᵀ Λ: J J̄ = 1.
 
         q: (B, nq) [m, rad].  Returns (B, nv, 6).  Joint forces (1 - Jᵀ J̄ᵀ) tau do not accelerate the
         frame.
@@ -525,13 +529,14 @@ class RobotMethods:
         *,
         gravity: Gravity = ...,
     ) -> Values:
-        """Joint forces that friction and springs take; zero unless the model has them.
+        """Joint forces needed to overcome friction and springs; zero unless the model has them.
 
-        q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nv) [N, N·m], of the sign of the motion: tau = M
-        a + h + this.
+        q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nv) [N, N·m], positive in the direction of
+        motion: tau = M a + h + this.
         For a joint at rate r: viscous * r + coulomb * sign(r), spring * (position - rest), and beyond a
-        limit stiffness * (position - limit) + damping * r; less the weight that something else bears.
-        Of a ball joint position - rest is the rotation vector from rest, in the turned frame.
+        limit stiffness * (position - limit) + damping * r, minus the weight that gravity compensation
+        bears.
+        For a ball joint, position - rest is the rotation vector from rest, in the rotated frame.
         See `Model.with_friction`, `with_springs`, `with_limit_springs`, `with_gravity_compensation`."""
 
     def external_wrench(
@@ -543,14 +548,14 @@ class RobotMethods:
         reference: Reference = ...,
         damping: float = ...,
     ) -> Values:
-        """Wrench on a link that external joint forces come of, if nothing else is touched.
+        """Wrench on a link that explains external joint forces, if nothing touches the robot elsewhere.
 
-        q: (B, nq).  external: (B, nv) [N, N·m], as of `momentum_observer`.  Returns (B, 6), force then
-        moment [N, N·m]; reference: "local", about the link's origin in its axes, as `f_ext` takes it;
-        "local_world_aligned", in the world's axes; "world", about the world's origin.
-        Least squares of Jᵀ wrench = external, damped: (J Jᵀ + damping² 1) wrench = J external. What the
-        joints do not feel, as in a singular configuration, is 0; with `damping` [m] small against the
-        arm's length the rest is little changed.
+        q: (B, nq).  external: (B, nv) [N, N·m], as from `momentum_observer`.  Returns (B, 6), force
+        then moment [N, N·m]; reference: "local", about the link's origin in its axes, as `f_ext` takes
+        it; "local_world_aligned", in the world's axes; "world", about the world's origin.
+        Least squares of Jᵀ wrench = external, damped: (J Jᵀ + damping² 1) wrench = J external.
+        Components that the joints do not feel, as in a singular configuration, are 0. A `damping` [m]
+        that is small compared with the arm's length changes the other components little.
         Haddadin, De Luca and Albu-Schäffer, IEEE T-RO 33 (2017), section V."""
 
     def fk(
@@ -569,7 +574,7 @@ class RobotMethods:
         `model.link_names`;
         with `frames=[...]` (B, len(frames), 4, 4); with `frame="name"` (B, 4, 4).
         With form="pose", [x y z qx qy qz qw] instead, qw >= 0: (B, nlinks, 7), (B, len(frames), 7), (B,
-        7); xyzw whichever order the model's own quaternions have.
+        7); always xyzw, whatever the model's own quaternion order.
         Craig, Introduction to Robotics, section 3.2; the quaternion by Shepperd, J. Guidance and
         Control 1 (1978).
 
@@ -582,8 +587,8 @@ class RobotMethods:
         self,
         pose: Array,
     ) -> Values:
-        """The 6x6 matrix that takes wrenches in a frame to wrenches in the frame that its pose is given
-        in.
+        """The 6x6 matrix that maps wrenches in a frame to wrenches in the frame in which its pose is
+        given.
 
         pose: (B, 7) [x y z qx qy qz qw].  Returns X* = X⁻ᵀ = [[R, 0], [[p]× R, R]]: (B, 6, 6), force
         rows first.
@@ -605,8 +610,8 @@ class RobotMethods:
         q: (B, nq).  v, a: (B, nv).  Returns shapes as in `frame_velocity`.
         kind: "spatial", the derivative of the spatial velocity as a vector in space; J a + J' v with
         "local" or "world".
-        "classical": of the point at the reference's origin, linear + ω × v; J a + J' v with
-        "local_world_aligned".
+        "classical": the acceleration of the point at the reference's origin, linear + ω × v; J a + J' v
+        with "local_world_aligned".
         RBDA table 5.1: a_i = a_parent + S_i q''_i + v_i × S_i q'_i; the classical one is equation 2.42."""
 
     def frame_bias_acceleration(
@@ -618,7 +623,7 @@ class RobotMethods:
         frames: Sequence[str] | None = ...,
         reference: Reference = ...,
     ) -> Values:
-        """J' v, the acceleration of links that velocities alone give [m/s², rad/s²].
+        """J' v, the acceleration of links that is due to the velocities alone [m/s², rad/s²].
 
         q: (B, nq).  v: (B, nv).  Returns shapes as in `frame_velocity`.
         `frame_acceleration` at a = 0: spatial with "local" and "world", classical with
@@ -675,10 +680,10 @@ class RobotMethods:
     ) -> Values:
         """Heights of a frame's origin above the ground under the points of a pattern.
 
-        q: (B, nq) [m, rad].  pattern: (n, 2) or (B, n, 2), x and y [m] from the frame's origin, in level
-        axes that turn about the vertical as the frame's x axis does; lists, or an array of NumPy's or
+        q: (B, nq) [m, rad].  pattern: (n, 2) or (B, n, 2), x and y [m] from the frame's origin, in
+        level axes that turn about the vertical with the frame's x axis; lists, or an array of NumPy or
         of q's library.
-        frame: a link; None: the root. terrain: as of `step`.
+        frame: a link; None: the root. terrain: as in `step`.
         Returns (B, n) [m], negative where the ground is above the frame.
         Bilinear between the nodes of a height map."""
 
@@ -692,13 +697,14 @@ class RobotMethods:
         frames: Sequence[str] | None = ...,
         gravity: Gravity = ...,
     ) -> Values:
-        """What inertial measurement units in links read: proper acceleration, then angular velocity.
+        """Readings of inertial measurement units in links: proper acceleration, then angular velocity.
 
         q: (B, nq).  v, a: (B, nv); None for zero.
         Returns (B, 6) for `frame="name"`, (B, len(frames), 6) for `frames=[...]`, (B, nlinks, 6) for
         neither [m/s², rad/s], in the axes of the link, at its origin.
-        A link at rest reads 9.81 upwards; one that falls freely 0; one that turns at r from the axis
-        r w² towards it. The classical acceleration less gravity: RBDA equation 2.42.
+        A link at rest reads 9.81 upwards. A link in free fall reads 0. A link that turns at distance r
+        from an axis reads r w² towards the axis. The reading is the classical acceleration minus
+        gravity: RBDA equation 2.42.
 
         >>> model = wd.load_robot("panda")
         >>> q = wd.random_configuration(model, 100)
@@ -713,10 +719,10 @@ class RobotMethods:
         points: Sequence[ContactPoint],
         links: Sequence[str] | None = ...,
     ) -> Values:
-        """Whether links touch the ground with one of the points: 1 or 0.
+        """Contact flags of links: 1 if one of a link's points touches the ground, else 0.
 
-        q: (B, nq).  Returns (B, links), all links in the order of `model.link_names` without `links=`.
-        By heights alone, whatever the force: `point_heights` of 0 and less."""
+        q: (B, nq).  Returns (B, links); without `links=`, all links in the order of `model.link_names`.
+        A point touches if its height (`point_heights`) is 0 or less, whatever the force."""
 
     def integrate(
         self,
@@ -727,9 +733,9 @@ class RobotMethods:
 
         q: (B, nq) [m, rad].  d: (B, nv), a velocity times a duration.  Returns (B, nq), quaternions at
         unit length; `out` may be `q` itself.
-        Floating, ball and planar joints move along exp(d) of SE(3), SO(3), SE(2), as their twists are
-        their own; all others add. Solà, Deray, Atchuthan, A micro Lie theory (2018), equation 25; as
-        pinocchio.integrate.
+        Floating, ball and planar joints move along exp(d) of SE(3), SO(3), SE(2), because their twists
+        are in their own frame. All other joints add d. Solà, Deray, Atchuthan, A micro Lie theory
+        (2018), equation 25; as pinocchio.integrate.
 
         >>> model = wd.load_robot("quadruped")
         >>> q = wd.integrate(model, model.neutral, np.ones(model.nv))
@@ -742,8 +748,8 @@ class RobotMethods:
         q1: Array,
         t: float | Array,
     ) -> Values:
-        """The configuration on the way from `q0` (t = 0) to `q1` (t = 1) at constant velocity; beyond
-        them as well.
+        """The configuration between `q0` (t = 0) and `q1` (t = 1) at constant velocity; t may lie
+        outside [0, 1].
 
         q0, q1: (B, nq) [m, rad].  t: a number, or (B,).  Returns (B, nq).
         integrate(q0, t difference(q0, q1)); spherical linear interpolation (Shoemake, SIGGRAPH 1985)
@@ -764,18 +770,23 @@ class RobotMethods:
     ) -> Solution[Values]:
         """Configurations within the position limits that bring frames to their targets; a `Solution`.
 
-        targets: {frame: (B, 4, 4) or (B, 7) [x y z qx qy qz qw]}, or one array with `frame=`; (B, 3), positions, where
-        `orientation_weight` is 0.
-        q0: (B, nq) or (nq,), where to start; else the middle of the limits (without limits, the neutral configuration).
-        Minimises the sum over frames of position_weight |p|² + orientation_weight (2 sin(θ/2))², p the distance [m] and θ
-        the angle [rad] to the target; a weight of 0 leaves that part out. Numbers, or one for each frame by name.
-        restarts: further starts, spread evenly within the limits, each of up to `iterations` steps; after them the best
-        configuration found so far is refined. The same `seed` gives the same starts.
-        tolerance: [m], [rad], for success; float32 reaches about 1e-6 of the robot's size.
+        targets: {frame: (B, 4, 4) or (B, 7) [x y z qx qy qz qw]}, or one array with `frame=`; (B, 3),
+        positions, if `orientation_weight` is 0.
+        q0: (B, nq) or (nq,), the first start; by default the middle of the limits (without limits, the
+        neutral configuration).
+        Minimises the sum over frames of position_weight |p|² + orientation_weight (2 sin(θ/2))², p the
+        distance [m] and θ the angle [rad] to the target. A weight of 0 leaves that part out. Each
+        weight is a number, or a mapping with one number for each frame.
+        restarts: number of further starts, spread evenly within the limits, each with up to
+        `iterations` steps. Then the search refines the best configuration found so far. The same `seed`
+        gives the same starts.
+        tolerance: [m], [rad], for success. In float32, errors reach about 1e-6 of the robot's size.
         out: five arrays, all of the dtype of the targets.
-        One kernel does the whole search. An environment's result depends on neither the others nor its place.
-        Damped least squares, damping proportional to the cost: Sugihara, Solvability-unconcerned inverse kinematics by the
-        Levenberg-Marquardt method, IEEE T-RO 27 (2011); coordinates at limits: Bertsekas, SIAM J. Control 20 (1982).
+        One kernel does the whole search. The result of an environment depends neither on other
+        environments nor on its index.
+        Damped least squares, damping proportional to the cost: Sugihara, Solvability-unconcerned
+        inverse kinematics by the Levenberg-Marquardt method, IEEE T-RO 27 (2011); coordinates at
+        limits: Bertsekas, SIAM J. Control 20 (1982).
 
         >>> model = wd.load_robot("panda")
         >>> T = wd.fk(model, wd.random_configuration(model, 100), frame="panda_hand")
@@ -799,10 +810,10 @@ class RobotMethods:
         q: (B, nq) [m, rad].
         Returns (B, 6, nv) for `frame="name"`, (B, len(frames), 6, nv) for `frames=[...]`, (B, nlinks,
         6, nv) for neither.
-        reference: "local", "world", "local_world_aligned" (see the module).
-        relative_to: the velocity relative to another frame, which then is what "world" means above;
-        rate of `fk(relative_to=...)`.
-        point: takes the place of the origin of `frame`, in its coordinates [m]: three numbers, which
+        reference: "local", "world", "local_world_aligned" (see the module docstring).
+        relative_to: the velocity is relative to this frame, which then replaces the world in
+        `reference`; the rate of `fk(relative_to=...)`.
+        point: replaces the origin of `frame`, in the frame's coordinates [m]: three numbers, which
         become part of the program, or an array (B, 3).
         part: "both", or three rows: "linear", "angular".
         RBDA section 3.3 (v = J q'); Lynch and Park, Modern Robotics, section 5.1.
@@ -838,11 +849,11 @@ class RobotMethods:
         links: Sequence[str] | None = ...,
         gravity: Gravity = ...,
     ) -> Values:
-        """The matrix Y(q, v, a) with `rnea(q, v, a)` = Y pi, but for armature, which is no parameter of
-        a link.
+        """The matrix Y(q, v, a) with `rnea(q, v, a)` = Y pi, except for armature, which is not a
+        parameter of a link.
 
-        q: (B, nq) [m, rad].  v, a: (B, nv).  Returns (B, nv, 10 nlinks); with `links=[...]` the columns
-        of these alone, in this order.  `gravity` as in `rnea`.
+        q: (B, nq) [m, rad].  v, a: (B, nv).  Returns (B, nv, 10 nlinks); with `links=[...]` only the
+        columns of these links, in this order.  `gravity` as in `rnea`.
         Atkeson, An and Hollerbach, Int. J. Robotics Research 5 (1986)."""
 
     def kinematic_hessian(
@@ -858,16 +869,15 @@ class RobotMethods:
         q: (B, nq).  Returns H: (B, 6, nv, nv), H[..., j, k] = d J[..., j] / d q_k; dJ/dt = sum of
         H[..., k] v_k.
         reference, part: as in `jacobian`. With "local_world_aligned" the linear part is symmetric in j
-        and k where joints
-        have one coordinate each: the second derivative of the position.
-        Columns by columns: RBDA 2.31."""
+        and k if every joint has one coordinate: it is then the second derivative of the position.
+        Each column is differentiated by RBDA 2.31."""
 
     def kinetic_energy(
         self,
         q: Array,
         v: Array,
     ) -> Values:
-        """Kinetic energy vᵀ M(q) v / 2, that of the rotors (armature) included.
+        """Kinetic energy vᵀ M(q) v / 2, including that of the rotors (armature).
 
         q: (B, nq) [m, rad].  v: (B, nv).  Returns (B,) [J]; a scalar for one robot.  RBDA 2.67, summed
         over the bodies."""
@@ -877,18 +887,18 @@ class RobotMethods:
         q: Array,
         v: Array | None,
     ) -> Values:
-        """The row K(q, v) with kinetic energy K pi [J], but for that of armatures.
+        """The row K(q, v) with kinetic energy K pi [J], except for that of armatures.
 
         q: (B, nq).  v: (B, nv).  Returns (B, 10 nlinks): for each link v·v / 2, v × ω, and products of
-        ω, with the velocity of its origin in its axes.
+        ω, with the velocity v of its origin in its own axes.
         Siciliano et al., Robotics: Modelling, Planning and Control (2009), section 7.2.2."""
 
     def link_coms(
         self,
         q: Array,
     ) -> Values:
-        """Centre of mass of each link in the world, where the description puts it; of a link without
-        mass too.
+        """Centre of mass of each link in the world, as the description places it. Links without mass
+        are included.
 
         q: (B, nq).  Returns (B, nlinks, 3) [m] in the order of `model.link_names`."""
 
@@ -904,11 +914,11 @@ class RobotMethods:
     ) -> Values:
         """Net forces and moments that contacts exert on links [N, N·m].
 
-        q: (B, nq).  forces: (B, points, 3) on the points in the world's axes, as `step` gives them.
+        q: (B, nq).  forces: (B, points, 3) on the points in the world's axes, as `step` returns them.
         Returns (B, 6) for `frame="name"`, (B, len(frames), 6) for `frames=[...]`, (B, nlinks, 6) for
         neither; force, then moment.
         reference: "local_world_aligned" (about the link's origin, in the world's axes), "local" (in the
-        link's, as `f_ext` takes them), "world" (about the world's origin).
+        link's axes, as `f_ext` takes them), "world" (about the world's origin).
         Each force acts where the point's sphere is lowest. RBDA section 2.6."""
 
     def locked_inertia(
@@ -917,8 +927,8 @@ class RobotMethods:
         *,
         reference: MomentumReference = ...,
     ) -> Values:
-        """Inertia of the robot with its joints locked, the sum of X* I X⁻¹ over its links, root-fixed
-        ones included.
+        """Inertia of the robot with its joints locked, the sum of X* I X⁻¹ over its links, including
+        links fixed to the world.
 
         q: (B, nq).  Returns (B, 6, 6), symmetric, linear part first [kg, kg·m, kg·m²]; `reference` as
         in `momentum`. With "centroidal" it is [[m 1, 0], [0, J]].
@@ -933,9 +943,11 @@ class RobotMethods:
     ) -> Values:
         """Yoshikawa's measure of how freely a link can move: sqrt(det(J Jᵀ)), J at the link's origin.
 
-        q: (B, nq).  Returns (B,), zero where a direction is lost.
-        part: "both", "linear" or "angular" rows of J. Where fewer coordinates move the link than J has
-        rows, det(J Jᵀ) is always zero, and sqrt(det(Jᵀ J)) is given: what is left of its own freedom.
+        q: (B, nq).  Returns (B,), zero in singular configurations, where the link cannot move in some
+        direction.
+        part: "both", "linear" or "angular" rows of J. If fewer coordinates move the link than J has
+        rows, det(J Jᵀ) is always zero. The function then returns sqrt(det(Jᵀ J)), the measure within
+        the link's own freedom.
         Yoshikawa, Int. J. Robotics Research 4(2), 1985."""
 
     def mass_matrix_inverse(
@@ -946,7 +958,7 @@ class RobotMethods:
 
         q: (B, nq) [m, rad].  Returns (B, nv, nv), both triangles.
         M = Lᵀ D L without fill-in beyond the tree's branches, RBDA table 6.3, and L⁻¹ D⁻¹ L⁻ᵀ.
-        Raises ModelError where a joint moves no inertia."""
+        Raises ModelError if a joint moves no inertia."""
 
     def matrix_to_pose(
         self,
@@ -975,7 +987,7 @@ class RobotMethods:
         *,
         gravity: Gravity = ...,
     ) -> Values:
-        """Kinetic and potential energy together, constant where no force but gravity acts.
+        """Sum of kinetic and potential energy, constant if no force but gravity acts.
 
         q: (B, nq) [m, rad].  v: (B, nv).  Returns (B,) [J].  gravity: as in `rnea`."""
 
@@ -992,7 +1004,7 @@ class RobotMethods:
         reference: "local" (about the root link's origin, in its axes), "world" (about the world's
         origin), the default "local_world_aligned" (about the root link's origin, in the world's axes),
         aliases "body", "inertial", "mixed"; or about the centre of mass, "centroidal" in the world's
-        axes, "centroidal_local" in the root link's.  On a fixed base the first three are one.
+        axes, "centroidal_local" in the root link's.  On a fixed base the first three are the same.
         Featherstone, Rigid Body Dynamics Algorithms (2008), section 2.13."""
 
     def momentum_jacobian(
@@ -1021,16 +1033,16 @@ class RobotMethods:
         f_ext: Forces = ...,
         gravity: Gravity = ...,
     ) -> tuple[Values, Values, Values]:
-        """External joint forces by the generalised momentum observer: its state, a time `dt` later.
+        """External joint forces by the generalised momentum observer: its state after a time `dt`.
 
-        q: (B, nq).  v: (B, nv).  tau: (B, nv), of the motors [N, N·m], measured or commanded.
-        momentum, rate, external: (B, nv), the results of the call before; `out=` may be the same
-        arrays. dt: since then [s], a number or (B,); where it is 0 the observer begins at this state,
-        with `external` 0, and the other two are not read. gain: [1/s], a number or (B,).
+        q: (B, nq).  v: (B, nv).  tau: (B, nv), motor torques [N, N·m], measured or commanded.
+        momentum, rate, external: (B, nv), the results of the previous call; `out=` may be the same
+        arrays. dt: the time since then [s], a number or (B,). Where it is 0 the observer starts at this
+        state with `external` 0 and does not read the other two. gain: [1/s], a number or (B,).
         Returns momentum M v, rate tau + Cᵀ v - g + Jᵀ f_ext - `effect_torques`, and external (B, nv).
-        `external` goes to the forces from outside, but for `f_ext`, which are known, as a filter of
-        first order with time constant 1 / gain: exactly so where they are constant and the rate
-        changes linearly, for any dt; nothing is differentiated and no mass matrix inverted.
+        `external` follows the external forces, except the known `f_ext`, like a first-order filter with
+        time constant 1 / gain. For constant forces and a linearly changing rate this is exact for any
+        dt. Nothing is differentiated and no mass matrix is inverted.
         De Luca and Mattone, Sensorless robot collision detection and hybrid force/motion control, ICRA
         2005; Haddadin, De Luca and Albu-Schäffer, Robot collisions: a survey, IEEE T-RO 33 (2017).
 
@@ -1046,7 +1058,7 @@ class RobotMethods:
         self,
         pose: Array,
     ) -> Values:
-        """The 6x6 matrix that takes twists in a frame to twists in the frame that its pose is given in.
+        """The 6x6 matrix that maps twists in a frame to twists in the frame in which its pose is given.
 
         pose: (B, 7) [x y z qx qy qz qw].  Returns X = [[R, [p]× R], [0, R]]: (B, 6, 6), linear rows
         first.
@@ -1056,7 +1068,7 @@ class RobotMethods:
         self,
         q: Array,
     ) -> Values:
-        """`q` with its quaternions at unit length; all else as it is.
+        """`q` with its quaternions scaled to unit length; other coordinates are unchanged.
 
         q: (B, nq) [m, rad].  Returns (B, nq); NaN where a quaternion is zero."""
 
@@ -1075,17 +1087,18 @@ class RobotMethods:
         frame.
 
         q: (B, nq) [m, rad].  v: (B, nv).  Returns Λ: (B, 6, 6), bias: (B, 6) and J̄: (B, nv, 6), in the
-        order linear, then angular; reference, part: as for `jacobian`, a part having three directions
-        in place of six.
+        order linear, then angular; reference, part: as for `jacobian`; a part has three directions
+        instead of six.
         A is the rate of the frame's velocity J v: its spatial acceleration, in "local_world_aligned"
         the acceleration of its origin.
-        Λ = (J M⁻¹ Jᵀ)⁻¹.  J̄ = M⁻¹ Jᵀ Λ.  bias = J̄ᵀ h - Λ J̇ v, with h all that zero acceleration
-        takes: centrifugal and Coriolis forces (Khatib's mu), gravity (his p), f_ext and joint effects;
-        `gravity=(0, 0, 0)` leaves mu. With tau = Jᵀ force, `aba` gives the frame the acceleration A.
+        Λ = (J M⁻¹ Jᵀ)⁻¹.  J̄ = M⁻¹ Jᵀ Λ.  bias = J̄ᵀ h - Λ J̇ v, with h all joint forces at zero
+        acceleration: centrifugal and Coriolis forces (Khatib's mu), gravity (his p), f_ext and joint
+        effects. With `gravity=(0, 0, 0)` only mu remains of the first two. With tau = Jᵀ force, `aba`
+        gives the frame the acceleration A.
         Khatib, A Unified Approach for Motion and Force Control of Robot Manipulators, IEEE J. Robotics
         and Automation RA-3 (1987), on redundant manipulators.
-        Raises ModelError where the frame cannot move in all these directions. At singular
-        configurations Λ is infinite."""
+        Raises ModelError if the frame cannot move in all these directions. At singular configurations Λ
+        is infinite."""
 
     def operational_space_inertia(
         self,
@@ -1095,11 +1108,11 @@ class RobotMethods:
         reference: Reference = ...,
         part: Part = ...,
     ) -> Values:
-        """Inertia that a frame opposes to forces on it, Λ = (J M⁻¹ Jᵀ)⁻¹.
+        """Apparent inertia of a frame against forces on it, Λ = (J M⁻¹ Jᵀ)⁻¹.
 
         q: (B, nq) [m, rad].  Returns (B, 6, 6), symmetric; linear, then angular; reference, part: as
         for `jacobian`.
-        Khatib (1987).  Raises ModelError where the frame cannot move in all these directions."""
+        Khatib (1987).  Raises ModelError if the frame cannot move in all these directions."""
 
     def point_heights(
         self,
@@ -1132,10 +1145,10 @@ class RobotMethods:
         reference: Reference = ...,
         part: Part = ...,
     ) -> Values:
-        """Jacobians of contact points, as `jacobian` has them of links: J v is the point's velocity.
+        """Jacobians of contact points, like `jacobian` of links: J v is the point's velocity.
 
-        q: (B, nq).  Returns (B, points, 6, nv), or three rows of a part; a force f on the points does
-        Jᵀ f on the joints.
+        q: (B, nq).  Returns (B, points, 6, nv), or three rows with `part`. A force f on the points acts
+        as Jᵀ f on the joints.
         reference: "local" (origin and axes of `point_transforms`), "world" or "local_world_aligned"."""
 
     def point_positions(
@@ -1196,11 +1209,12 @@ class RobotMethods:
         *,
         gravity: Gravity = ...,
     ) -> Values:
-        """Potential energy of gravity, -sum of m g · c over all links, root-fixed ones included.
+        """Potential energy of gravity, -sum of m g · c over all links, including links fixed to the
+        world.
 
         q: (B, nq) [m, rad].  Returns (B,) [J]; zero for mass at the world's origin. Its gradient is
         `gravity_torques`.
-        gravity: as in `rnea`.  Springs at the limits (`Model.with_limit_springs`) are not in it."""
+        gravity: as in `rnea`.  Limit springs (`Model.with_limit_springs`) are not included."""
 
     def potential_energy_regressor(
         self,
@@ -1209,7 +1223,7 @@ class RobotMethods:
         gravity: Gravity = ...,
     ) -> Values:
         """The row U(q) with potential energy U pi [J], zero at the world's origin; links fixed to the
-        world count.
+        world are included.
 
         q: (B, nq).  Returns (B, 10 nlinks): for each link -g·p, -Rᵀ g, and six zeros.  `gravity` as in
         `rnea`.
@@ -1234,7 +1248,7 @@ class RobotMethods:
         gravity: Gravity = ...,
     ) -> Values:
         """Inverse dynamics: joint forces that produce the acceleration `a`, tau = M(q) a + C(q, v) v +
-        g(q) - Jᵀ f_ext, and what friction and limit springs take where the model has them
+        g(q) - Jᵀ f_ext, plus the torques of friction and limit springs if the model has them
         (`Model.with_friction`, `with_limit_springs`).
 
         q: (B, nq) [m, rad].  v, a: (B, nv) [m/s, rad/s; m/s², rad/s²].  Returns tau: (B, nv) [N, N·m].
@@ -1243,8 +1257,8 @@ class RobotMethods:
         f_ext: {link: (B, 6)} or (B, nlinks, 6), forces on links: force then torque about the link
         origin, in the link frame.
         gravity: (3,) or (B, 3) acceleration of free fall in the world [m/s²]; default (0, 0, -9.81).
-        With `v` and `a` zero it is what compensates gravity; None stands for zero, here and in every
-        function with a `v` or an `a`: a constant, folded into a shorter program.
+        With `v` and `a` zero the result compensates gravity. None stands for zero, here and in every
+        function with a `v` or an `a`. It is a constant, which shortens the program.
         Recursive Newton-Euler; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1.
 
         >>> model = wd.load_robot("panda")
@@ -1266,10 +1280,10 @@ class RobotMethods:
 
         q: (B, nq) [m, rad].  v, a: (B, nv).  `f_ext`, `gravity` as in `rnea`; forces on links move with
         their links.
-        Returns dtau_dq, dtau_dv, dtau_da = M: (B, nv, nv) each; row i for tau[i], column k for the
-        coordinate.
-        By q over the tangent space: column k is the change per step along v's coordinate k, a base's in
-        its own frame.
+        Returns dtau_dq, dtau_dv, dtau_da = M: (B, nv, nv) each; row i for tau[i], column k for
+        coordinate k.
+        Derivatives by q are over the tangent space: column k is the change per step along v's
+        coordinate k. For a base the step is in its own frame.
         Singh, Russell and Wensing, IEEE RA-L 7 (2022); Carpentier and Mansard, RSS 2018."""
 
     def solve(
@@ -1280,9 +1294,9 @@ class RobotMethods:
         """x with M(q) x = b, without forming M⁻¹.
 
         q: (B, nq) [m, rad].  b: (B, nv) [N, N·m].  Returns x: (B, nv) [m/s², rad/s²], the acceleration
-        that b alone gives; `out` may be `b` itself.
+        that b alone produces. `out` may be `b` itself.
         M = Lᵀ D L factorised over the tree, RBDA tables 6.3 and 6.4, or articulated bodies at rest in
-        free fall, RBDA table 7.1, whichever is the shorter program. Raises ModelError where a joint
+        free fall, RBDA table 7.1, whichever gives the shorter program. Raises ModelError if a joint
         moves no inertia."""
 
     def state_derivative(
@@ -1302,11 +1316,12 @@ class RobotMethods:
     ) -> StateDerivative:
         """Rates of a robot's state under drives, joint effects and soft contacts, all explicit forces.
 
-        q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv).  Returns a `StateDerivative`: q, v, deformation,
-        forces.
-        What `step` with integrator="rk4" integrates; arguments as there. deformation: (B, points, 3) of
-        the ground at the points [m]; None: zero. ground: with points a `SoftGround`. baumgarte: as of `configuration_rate`.
-        RBDA section 7.3 for the acceleration (`aba`); the contacts are of Hunt and Crossley."""
+        q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv).  Returns a `StateDerivative`: q, v,
+        deformation, forces.
+        `step` with integrator="rk4" integrates these rates, and its arguments are the same.
+        deformation: (B, points, 3) of the ground at the points [m]; None: zero. ground: a `SoftGround`
+        if there are points. baumgarte: as in `configuration_rate`.
+        RBDA section 7.3 for the acceleration (`aba`); Hunt-Crossley contacts."""
 
     def step(
         self,
@@ -1336,28 +1351,30 @@ class RobotMethods:
         """The state after `substeps` steps of `dt` seconds, on the ground z = 0 or a `terrain`.
 
         q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv), as `aba` takes it; constant over the substeps.
-        Returns a `Step`: q, v, impulses, forces, torques; where joints have rows, joint_impulses too.
-        control, targets: drives to (B, joints) [rad, m], beside tau.
-        latency: (B, 1) steps of dt after which targets reach the drives. earlier_targets: (B, n, joints)
-        of the calls before, the last one first, as far back as a latency may reach.
-        points: spheres that touch the ground (`ContactPoints`). impulses: (B, points, 3) of the step
-        before, where the sweeps begin; None: at zero. deformation: likewise, of a `SoftGround` [m].
-        ground: what contacts are made of: `Ground`, compliant and implicit, or `SoftGround`, explicit.
-        terrain: where the ground is.
-        integrator: "semi_implicit" Euler; "heun", "rk4": explicit, of second and fourth order where
-        forces are smooth, for robots in the air and on soft ground.
-        speed_guard: beyond its velocity limit a joint is damped, and products of velocities are those at
-        the limit; for a free base's spin that is a quarter radian a step.
-        stops: what holds joints at the limits of the description, where the model has no limit springs.
-        "springs": implicit ones that the joint's effort presses in by 0.01 rad or m; from beyond 0.04 they
-        bring it back at 0.04 / dt; none without an effort. "rows": exactly there, one-sided constraints
-        of the sweeps; from beyond at 1 rad/s or m/s. "none". Explicit integrators have neither guard nor
-        stops; None: on, and "springs", with "semi_implicit".
-        joint_impulses: (B, joints) of the step before, of rows: of stops and of Coulomb friction, which
-        the description (`Model.with_friction`) or `params` say; None: the sweeps begin at zero. In
-        explicit steps Coulomb friction is as of `aba`.
-        `out` may be (q, v, impulses, forces, torques), the state's arrays themselves; joint_impulses
-        too, where joints have rows.
-        Semi-implicit Euler; viscous friction, limit springs, drives and contacts implicit; Coulomb's
-        cone and dry friction of joints by `sweeps` of block Gauss-Seidel: Castro, Permenter and Han,
-        IEEE T-RO 39 (2023). Explicit ones: Runge-Kutta of Munthe-Kaas."""
+        Returns a `Step`: q, v, impulses, forces, torques, and joint_impulses if joints have rows.
+        control, targets: drives towards (B, joints) [rad, m], in addition to tau.
+        latency: (B, 1) steps of dt after which targets reach the drives. earlier_targets: (B, n,
+        joints) of the earlier calls, the latest first, as far back as a latency may reach.
+        points: spheres that touch the ground (`ContactPoints`). impulses: (B, points, 3) of the
+        previous step, from which the sweeps start; None: zero. deformation: the same for a `SoftGround`
+        [m].
+        ground: contact properties: `Ground`, compliant and implicit, or `SoftGround`, explicit.
+        terrain: the shape of the ground.
+        integrator: "semi_implicit" Euler; "heun", "rk4": explicit, of second and fourth order for
+        smooth forces, for robots in the air and on soft ground.
+        speed_guard: above its velocity limit a joint is damped, and products of velocities use the
+        limit. For a free base's spin the limit is a quarter radian per step.
+        stops: how joints stop at the limits of the description if the model has no limit springs.
+        "springs": implicit springs that the joint's effort presses in by 0.01 rad or m; from beyond
+        0.04 they push the joint back at 0.04 / dt; a joint without an effort has none. "rows":
+        one-sided constraints of the sweeps, exactly at the limit; from beyond it a joint returns at 1
+        rad/s or m/s. "none": no stops. Explicit integrators have neither guard nor stops. With
+        "semi_implicit", None means that the guard is on and stops are "springs".
+        joint_impulses: (B, joints) impulses of the rows in the previous step, for stops and for Coulomb
+        friction from the description (`Model.with_friction`) or `params`; None: the sweeps start at
+        zero. In explicit steps Coulomb friction is as in `aba`.
+        `out` may be (q, v, impulses, forces, torques), the state's arrays themselves, and
+        joint_impulses if joints have rows.
+        Semi-implicit Euler with implicit viscous friction, limit springs, drives and contacts. `sweeps`
+        of block Gauss-Seidel solve Coulomb's cone and dry joint friction: Castro, Permenter and Han,
+        IEEE T-RO 39 (2023). The explicit integrators are Runge-Kutta-Munthe-Kaas methods."""

@@ -1,4 +1,4 @@
-"""What a kernel's signature says: its arrays and their shapes, and its options."""
+"""The signature of a kernel: its arrays with their shapes, and its options."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ Shape = tuple[int | str, ...]
 SIZES = ("nq", "nv", "nlinks")
 
 NEEDED = inspect.Parameter.empty
-"""The default of an option that has none."""
+"""The default of an option without a default."""
 
 RESERVED = ("out", "params", "model", "env")
-"""Names that a kernel's caller uses for something else."""
+"""Names that the caller of a kernel uses for other purposes."""
 
 
 class Shared(NamedTuple):
-    """An annotation: one array of this shape for all environments, or one each."""
+    """An annotation: one array of this shape for all environments, or one for each."""
 
     shape: Shape
 
 
 def shared(shape: Shape) -> Shared:
-    """Annotation of an argument of a kernel of which one array serves all environments:
+    """Annotation of a kernel argument whose one array serves all environments:
     `table: wd.shared((12, 12))`.
 
-    shape: sizes, as of other arguments. An array with a dimension of environments is taken too.
+    shape: sizes, as of other arguments. An array with a dimension of environments is accepted too.
     """
     return Shared(shape)
 
 
 class Table(NamedTuple):
-    """An annotation: a table that is looked up."""
+    """An annotation: a lookup table."""
 
     shape: Shape
 
 
 def table(shape: Shape) -> Table:
-    """Annotation of an argument of a kernel that is looked up at values, and serves all
-    environments: `heights: wd.table((200, 200))`, `heights.look(row, column)`.
+    """Annotation of a kernel argument that is a lookup table for all environments:
+    `heights: wd.table((200, 200))`, `heights.look(row, column)`.
 
     shape: rows and columns.
     """
@@ -52,8 +52,9 @@ def table(shape: Shape) -> Table:
 
 
 class ArrayArgument(NamedTuple):
-    """An array of a kernel: `shape` of one environment's slice, whether one array `serves_all`, the
-    constant that takes its place where it is left away, and whether it is a table."""
+    """An array argument of a kernel: the shape of one environment's slice, True in `serves_all` if
+    one array serves all, a constant default (None without one), and True in `table` if it is a
+    table."""
 
     shape: Shape
     serves_all: bool
@@ -66,16 +67,16 @@ class ArrayArgument(NamedTuple):
 
 
 class Signature(NamedTuple):
-    """Arrays and options of a text, in order, and what options are where nobody says."""
+    """Arrays and options of a kernel, in order, and the defaults of the options."""
 
     arrays: Mapping[str, ArrayArgument]
     defaults: Mapping[str, Any]
     call: inspect.Signature
-    """The whole, as the caller sees it: with the model, `params` and `out`."""
+    """The whole signature as the caller sees it: with the model, `params` and `out`."""
 
 
 def read(text: Callable[..., Any]) -> Signature:
-    """The signature of a text; TypeError says what cannot be used."""
+    """The signature of a kernel's function; TypeError names arguments that cannot be used."""
     name = getattr(text, "__name__", "")
     signature = inspect.signature(text)
     parameters = list(signature.parameters.values())
@@ -88,6 +89,7 @@ def read(text: Callable[..., Any]) -> Signature:
         )
     arrays: dict[str, ArrayArgument] = {}
     defaults: dict[str, Any] = {}
+    # Positional arguments are arrays, keyword-only arguments are options.
     for parameter in parameters[1:]:
         if parameter.name in RESERVED:
             raise TypeError(
@@ -107,7 +109,7 @@ def read(text: Callable[..., Any]) -> Signature:
 
 
 def _array(kernel: str, parameter: inspect.Parameter, annotation: Any) -> ArrayArgument:
-    """What is known of an array by its annotation, or by its name."""
+    """Description of an array, from its annotation or its name."""
     serves_all, shape, table = False, None, False
     for each in get_args(annotation)[1:] if hasattr(annotation, "__metadata__") else (annotation,):
         if isinstance(each, Shared):
@@ -116,6 +118,7 @@ def _array(kernel: str, parameter: inspect.Parameter, annotation: Any) -> ArrayA
             table, shape = True, tuple(each.shape)
         elif isinstance(each, (tuple, list)) and get_origin(each) is None:
             shape = tuple(each)
+    # Names such as q, v and tau have a usual shape, so they need no annotation.
     if shape is None:
         shape = by_name(parameter.name)
     if shape is None:
@@ -137,7 +140,8 @@ def _array(kernel: str, parameter: inspect.Parameter, annotation: Any) -> ArrayA
 
 
 def by_name(name: str) -> Shape | None:
-    """The shape that an array's name says: q, q0, q_next are configurations; v, a, tau, qd ... have nv entries."""
+    """The usual shape of an array by its name: q, q0, q_next are configurations; v, a, tau, qd ...
+    have nv entries."""
     if re.fullmatch(r"q\d*|q_\w+", name):
         return ("nq",)
     if re.fullmatch(r"(v|a|b|tau|dq|ddq|qd|qdd|torques?|velocity|acceleration)\d*(_\w+)?", name):
@@ -146,7 +150,8 @@ def by_name(name: str) -> Shape | None:
 
 
 def _evaluated(annotation: Any, text: Callable[..., Any]) -> Any:
-    """An annotation that a module keeps as text (`from __future__ import annotations`)."""
+    """Value of an annotation that a module stores as text (`from __future__ import
+    annotations`)."""
     if not isinstance(annotation, str):
         return annotation
     scope = getattr(text, "__globals__", {})
@@ -160,7 +165,8 @@ def _evaluated(annotation: Any, text: Callable[..., Any]) -> Any:
 
 
 def _called(signature: inspect.Signature) -> inspect.Signature:
-    """The signature of the kernel: the model in the place of the robot, `params` and `out` at the end."""
+    """The signature of the kernel: the model instead of the robot, and `params` and `out` at the
+    end."""
     robot, *rest = signature.parameters.values()
     more = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)

@@ -1,8 +1,8 @@
-"""Arrays of scalars in NumPy's notation: what a user's own kernel computes with.
+"""Arrays of scalars in NumPy notation, for computations in a user's kernel.
 
-An entry is a number, a recorded symbol, or a condition. NumPy's functions come here by its two
-protocols, `__array_ufunc__` for those of single entries (`elementary`) and `__array_function__` for
-the rest (`array_functions`).
+An entry is a number, a recorded symbol, or a condition. NumPy calls this module through two
+protocols: `__array_ufunc__` for functions of single entries (`elementary`) and `__array_function__`
+for the rest (`array_functions`).
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from .expressions import shown
 from .refusals import UNKNOWN, refuse
 
 LARGEST_CONSTANT = 4096
-"""Entries of an array of numbers that may become constants of a program."""
+"""Largest number of entries in an array of numbers that may become constants of a program."""
 
 
 class Values(NDArrayOperatorsMixin):
-    """An array of scalars that are known when the kernel runs, with NumPy's operations.
+    """An array of scalars whose values are known when the kernel runs, with NumPy's operations.
 
     A scalar has shape (). `entries`: an array of objects. `whole`: made by `astype(int)`, so that a
-    result of it is stored as integers.
+    result is stored as integers.
     """
 
     __slots__ = ("entries", "whole")
@@ -38,7 +38,7 @@ class Values(NDArrayOperatorsMixin):
         self.entries = entries
         self.whole = whole
 
-    # What NumPy asks.
+    # Protocols that NumPy calls.
 
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **options: Any
@@ -59,6 +59,7 @@ class Values(NDArrayOperatorsMixin):
             given = f" with {', '.join(sorted(options))}" if options else ""
             remedy = "; use np.cumsum or np.cumprod" if method == "accumulate" else ""
             refuse(f"np.{ufunc.__name__}.{method}{given} has no form in a kernel{remedy}")
+        # In-place operators such as x += y pass their target as `out`.
         if out is not None:
             (target,) = out
             if not isinstance(target, Values):
@@ -83,7 +84,7 @@ class Values(NDArrayOperatorsMixin):
         form = array_function(function)
         return form(*args, **kwargs)
 
-    # What arrays have.
+    # Attributes of arrays.
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -118,7 +119,7 @@ class Values(NDArrayOperatorsMixin):
         self._check_writable()
         entries = objects(value)
         entries = truths_of(entries) if truths(self.entries) else numbers_of(entries)
-        # NumPy would store an array of shape () itself where the key names a single entry.
+        # If the key names a single entry, NumPy would store an array of shape () itself.
         self.entries[_index(key)] = entries if entries.ndim else entries[()]
 
     def __getattr__(self, name: str) -> Any:
@@ -143,7 +144,7 @@ class Values(NDArrayOperatorsMixin):
         return of(numbers_of(self.entries))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        """What `np.array` copies. NumPy's `asarray` would be this array, and not a copy of it: so
+        """A copy for `np.array`. NumPy's `asarray` would share this array instead of copying it, so
         neither may be written afterwards."""
         if not self.entries.ndim:
             single: Any = np.empty((), dtype=object)
@@ -158,7 +159,7 @@ class Values(NDArrayOperatorsMixin):
         return copied
 
     def _check_writable(self) -> None:
-        # A view that was made before its memory was shared does not know of it.
+        # A view that was made before its memory was shared has no mark of it.
         if not all(memory.flags.writeable for memory in _memories(self.entries)):
             refuse(
                 "these values cannot be written: they are broadcast, a diagonal, or shared with what np.asarray "
@@ -168,7 +169,7 @@ class Values(NDArrayOperatorsMixin):
     def __repr__(self) -> str:
         return shown(self.entries)
 
-    # What is not known yet.
+    # Operations that need a known value.
 
     def __bool__(self) -> NoReturn:
         refuse(UNKNOWN)
@@ -190,28 +191,28 @@ class Values(NDArrayOperatorsMixin):
 
 
 def truths(entries: Any) -> bool:
-    """Whether all entries are conditions, as those of NumPy's arrays of bool."""
+    """True if all entries are conditions, like those of NumPy's bool arrays."""
     return bool(entries.size) and all(isinstance(x, (bool, Condition)) for x in entries.flat)
 
 
 def truths_of(entries: Any) -> Any:
-    """The entries as conditions; of a number, whether it differs from 0."""
+    """The entries as conditions; a number is True if it differs from 0."""
     return objects(of(np.frompyfunc(truth, 1, 1)(entries)))
 
 
 def numbers_of(entries: Any) -> Any:
-    """The entries as numbers; of a condition, 1 where it holds, else 0."""
+    """The entries as numbers; a condition is 1 if it holds, else 0."""
     return objects(of(np.frompyfunc(number, 1, 1)(entries)))
 
 
 def of_one_kind(entries: Any) -> Any:
-    """The entries, as numbers if conditions are only some of them."""
+    """The entries; all as numbers if only some of them are conditions."""
     mixed = any(isinstance(x, (bool, Condition)) for x in entries.flat) and not truths(entries)
     return numbers_of(entries) if mixed else entries
 
 
 def check_dtype(name: str, dtype: Any) -> None:
-    """Refuse a dtype that the values would have to be rounded to."""
+    """Raise for a dtype to which the values would have to be rounded."""
     if dtype is not None and np.dtype(dtype) != np.float64:
         refuse(
             f"{name} has no dtype {np.dtype(dtype).name} in a kernel, which computes in the dtype of its arrays; "
@@ -229,7 +230,7 @@ def of(entries: Any) -> Values:
 
 
 def objects(x: Any) -> Any:
-    """Anything that a text may compute with as an array of entries."""
+    """Anything that a kernel may compute with, as an array of entries."""
     if isinstance(x, Values):
         return x.entries
     if isinstance(x, (bool, np.bool_)):
@@ -255,7 +256,7 @@ def objects(x: Any) -> Any:
 
 
 def _memories(entries: np.ndarray) -> Iterator[np.ndarray]:
-    """An array and those that it is a view of."""
+    """An array and the arrays that it is a view of."""
     memory: Any = entries
     while isinstance(memory, np.ndarray):
         yield memory
@@ -263,7 +264,7 @@ def _memories(entries: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _of_list(x: Any) -> Any:
-    """Rows of equal shape, one on another."""
+    """Rows of equal shape, stacked."""
     rows = [objects(row) for row in x]
     if len({row.shape for row in rows}) > 1:
         refuse("a list of values is not of one shape; its rows must be of equal length")
@@ -279,8 +280,8 @@ def nested(entries: Any) -> Any:
 
 
 def from_nested(lists: Any, shape: tuple[int, ...]) -> Values:
-    """Values of a shape from nested lists of scalars, which cannot tell that of a matrix without
-    rows."""
+    """Values of the given shape from nested lists of scalars. Lists alone do not show the shape of
+    a matrix without rows."""
     array: Any = np.empty(shape, dtype=object)
     if array.size:
         array[...] = np.array(lists, dtype=object)
@@ -288,7 +289,7 @@ def from_nested(lists: Any, shape: tuple[int, ...]) -> Values:
 
 
 def _unwrapped(array: np.ndarray) -> np.ndarray:
-    """An array of objects with the entry of each single value in the value's place."""
+    """An array of objects in which each single value is replaced by its entry."""
     result: np.ndarray = np.empty(array.shape, dtype=object)
     for k, x in enumerate(array.flat):
         if isinstance(x, Values):
@@ -312,7 +313,7 @@ def function(name: str) -> Callable[..., Any]:
 
 
 def product(a: Any, b: Any) -> Any:
-    """a @ b, by sums that leave zeros out."""
+    """a @ b, by sums that leave out zeros."""
     if not (a.ndim and b.ndim) or a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]:
         refuse(f"the product of shapes {a.shape} and {b.shape} is not defined")
     left = a if a.ndim > 1 else a[None]
@@ -330,7 +331,7 @@ def product(a: Any, b: Any) -> Any:
 
 
 STARTS = {"add": 0.0, "multiply": 1.0, "logical_and": True, "logical_or": False}
-"""What a reduction of nothing is."""
+"""Results of a reduction of nothing."""
 
 
 def reduced(
@@ -340,7 +341,7 @@ def reduced(
     keepdims: bool = False,
     **options: Any,
 ) -> Any:
-    """The entries along axes joined by NumPy's function of two."""
+    """The entries along axes, combined by NumPy's function of two arguments."""
     more = {key for key, x in options.items() if x is not None and x is not np._NoValue}  # type: ignore[attr-defined]
     if more - {"dtype"}:
         refuse(f"np.{name}.reduce has no {', '.join(sorted(more))} in a kernel")
@@ -371,7 +372,7 @@ def reduced(
 
 
 def _index(key: Any) -> Any:
-    """A key without values in it."""
+    """A key, after checking that it contains no values."""
     keys = key if isinstance(key, tuple) else (key,)
     if any(isinstance(k, Values) for k in keys):
         refuse(
@@ -382,7 +383,7 @@ def _index(key: Any) -> Any:
 
 
 def array_function(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The form of one of NumPy's functions of whole arrays."""
+    """Kernel version of one of NumPy's functions of whole arrays."""
     form = ARRAY_FUNCTIONS.get(function)
     if form is None:
         names = sorted({each.__name__ for each in ARRAY_FUNCTIONS})
@@ -391,7 +392,7 @@ def array_function(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 ARRAY_FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {}
-"""Forms of NumPy's functions of whole arrays; `array_functions` fills it."""
+"""Kernel versions of NumPy's functions of whole arrays; `array_functions` fills it."""
 
 METHODS: dict[str, Callable[..., Any]] = {}
 """Methods of arrays; `array_functions` fills it."""

@@ -1,4 +1,4 @@
-"""What of a robot moves as one: a link with all that is fixed to it, and one mesh for its colours."""
+"""Moving bodies of a robot: each link with all links fixed to it, and one mesh for its colours."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from .shapes import Color, Solid, matrix_of
 
 
 class MovingBody(NamedTuple):
-    """Solids that one instanced mesh draws, in the axes of a link that carries them: opaque ones of any
-    colours, or transparent ones of one."""
+    """Solids that one instanced mesh draws, in the axes of the link that carries them: opaque
+    solids of any colours, or transparent ones of one colour."""
 
     link: int
     solids: tuple[Solid, ...]
 
 
 def bodies(model: Model, solids: Sequence[Solid], opacity: float = 1.0) -> tuple[MovingBody, ...]:
-    """A robot's solids by what moves as one. opacity: that of the whole robot, times each solid's."""
+    """A robot's solids, grouped by moving body. opacity: that of the whole robot, multiplied by
+    each solid's."""
     carriers = _carriers(model)
     groups: dict[tuple[int, Color | None], dict[Color, list[Solid]]] = {}
     for solid in solids:
@@ -39,16 +40,17 @@ def bodies(model: Model, solids: Sequence[Solid], opacity: float = 1.0) -> tuple
 
 
 def within(solid: Solid, depth: float) -> Solid:
-    """A solid whose faces are so far below their places [m]."""
+    """The solid shrunk inwards by `depth` [m]."""
     if not depth:
         return solid
     return solid._replace(vertices=solid.vertices - np.float32(depth) * _normals(solid))
 
 
 def colored_glb(solids: Sequence[Solid]) -> bytes:
-    """A GLB file of one mesh, its solids' colours at the vertices; opaque and dull."""
+    """A GLB file of one mesh with its solids' colours at the vertices; opaque and matte."""
     whole = _joined(solids)
     colors = [np.tile(_linear(solid.color), (len(solid.vertices), 1)) for solid in solids]
+    # The order of these arrays is that of the accessors 0 to 3 below.
     arrays = (
         whole.vertices,
         _normals(whole),
@@ -82,6 +84,7 @@ def colored_glb(solids: Sequence[Solid]) -> bytes:
         ],
         "buffers": [{"byteLength": starts[-1]}],
     }
+    # GLB requires chunks whose length is a multiple of four bytes.
     text = json.dumps(document).encode()
     chunks = ((b"JSON", text + b" " * (-len(text) % 4)), (b"BIN\0", b"".join(parts)))
     body = b"".join(struct.pack("<I", len(data)) + kind + data for kind, data in chunks)
@@ -89,8 +92,8 @@ def colored_glb(solids: Sequence[Solid]) -> bytes:
 
 
 def _carriers(model: Model) -> list[tuple[int, np.ndarray]]:
-    """For each link, the number of the link that carries it through fixed joints, and its pose (4, 4) in
-    that one's axes."""
+    """The number of the link that carries each link through fixed joints, and the pose (4, 4) of each
+    link in the axes of its carrier."""
     found = [(0, np.eye(4))]
     for number, joint in enumerate(model.joints, start=1):
         if joint.kind.nv:
@@ -102,13 +105,13 @@ def _carriers(model: Model) -> list[tuple[int, np.ndarray]]:
 
 
 def _normals(solid: Solid) -> np.ndarray:
-    """Those of its vertices (n, 3), outwards."""
+    """Normals of a solid's vertices (n, 3), outwards."""
     mesh = trimesh.Trimesh(solid.vertices, solid.faces, process=False)
     return np.asarray(mesh.vertex_normals, np.float32)
 
 
 def _joined(solids: Sequence[Solid]) -> Solid:
-    """The triangles of several solids, as one of the first one's colour."""
+    """The triangles of several solids, as one solid with the first one's colour."""
     starts = np.cumsum([0, *(len(solid.vertices) for solid in solids)])
     faces = [solid.faces + start for solid, start in zip(solids, starts, strict=False)]
     return solids[0]._replace(
@@ -118,7 +121,7 @@ def _joined(solids: Sequence[Solid]) -> Solid:
 
 
 def _linear(color: Color) -> np.ndarray:
-    """Red, green, blue as GLB files have them, by the light that they send back."""
+    """Red, green and blue as linear light intensities, as GLB files store them."""
     coded = np.array(color[:3])
     linear = np.where(coded <= 0.04045, coded / 12.92, ((coded + 0.055) / 1.055) ** 2.4)
     return linear.astype(np.float32)

@@ -1,4 +1,4 @@
-"""A headless Chromium, spoken to by its DevTools protocol."""
+"""A headless Chromium, controlled through its DevTools protocol."""
 
 from __future__ import annotations
 
@@ -38,17 +38,18 @@ FLAGS = (
     "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
 )
-"""WebGL without a graphics card, and pages that are drawn although nobody sees them."""
+"""Flags for WebGL without a graphics card, and for pages that are drawn although they are not
+visible."""
 
 PATIENCE = 240.0
-"""How long a browser may take for an answer [s]; it may have to draw without a graphics card."""
+"""Longest time to wait for a browser's answer [s]; it may have to draw without a graphics card."""
 
 Listener = Callable[[str, dict[str, Any]], None]
-"""What is called with each event of a page: its method and its parameters."""
+"""Function that is called with each event of a page: its method and its parameters."""
 
 
 def find_browser() -> str:
-    """Path of a browser; `ViewerError` where there is none."""
+    """Path of a browser; `ViewerError` if there is none."""
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
         raise ViewerError(
@@ -59,13 +60,13 @@ def find_browser() -> str:
 
 
 def _ending_with_parent() -> tuple[str, ...]:
-    """What a command begins with so that it ends when this process does, killed or not; on Linux."""
+    """Prefix of a command so that, on Linux, it ends when this process ends, even if killed."""
     program = shutil.which("setpriv")
     return () if program is None else (program, "--pdeathsig", "KILL")
 
 
 class Browser:
-    """A browser without a window, until the end of its `with`."""
+    """A browser without a window, open until the end of its `with` block."""
 
     def __enter__(self) -> Browser:
         program = find_browser()
@@ -91,6 +92,7 @@ class Browser:
         except BaseException:
             self._end()
             raise
+        # A thread reads all messages and passes each answer to the call that waits for it.
         self._lock = threading.Lock()
         self._answers: dict[int, Future[dict[str, Any]]] = {}
         self._listeners: dict[str, Listener] = {}
@@ -109,7 +111,7 @@ class Browser:
         self._end()
 
     def open(self, address: str, width: int = 1280, height: int = 800) -> Tab:
-        """A page, of so many pixels."""
+        """A new page of this size in pixels."""
         target = self.call("Target.createTarget", url="about:blank", newWindow=True)["targetId"]
         attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
         tab = Tab(self, target, attached["sessionId"])
@@ -146,11 +148,11 @@ class Browser:
             raise ViewerError(f"the browser has not answered {method} in {PATIENCE:g} s") from None
 
     def listen(self, session: str, listener: Listener) -> None:
-        """Call it, in a thread of the browser's, with each event of a session."""
+        """Call the listener with each event of a session, in a thread of the browser."""
         self._listeners[session] = listener
 
     def _address(self) -> str:
-        """Where its protocol is, which it writes into a file as it starts."""
+        """Address of its protocol, which the browser writes into a file as it starts."""
         file, end = Path(self.folder) / "DevToolsActivePort", time.monotonic() + PATIENCE
         while time.monotonic() < end and self.process.poll() is None:
             lines = file.read_text().split() if file.exists() else []
@@ -199,7 +201,7 @@ class Tab:
         self._loaded = threading.Event()
 
     def heard(self, method: str, _: dict[str, Any]) -> None:
-        """An event of the page."""
+        """Handle an event of the page."""
         if method == "Page.loadEventFired":
             self._loaded.set()
 
@@ -208,7 +210,7 @@ class Tab:
         return self.browser.call(method, self.session, **parameters)
 
     def go_to(self, address: str) -> None:
-        """Open another address here, until its files have come."""
+        """Open another address in this page, and wait until its files are loaded."""
         self._loaded.clear()
         error = self.call("Page.navigate", url=address).get("errorText")
         if error:
@@ -217,5 +219,5 @@ class Tab:
             raise ViewerError(f"the browser has not opened {address} in {PATIENCE:g} s")
 
     def close(self) -> None:
-        """Close it at once, as a person closes a tab."""
+        """Close the page immediately, like a person who closes a tab."""
         self.browser.call("Target.closeTarget", targetId=self.target)

@@ -1,8 +1,8 @@
-"""Who may connect to a page, and which values it takes from a browser.
+"""Checks of connections to a page, and of values that a browser sends.
 
-viser 1.1 accepts websockets of every web page that is open in the user's browser, and sets whatever
-attribute a message names. Both are narrowed here, by means that are not viser's public ones: a probe
-says whether they work, and a page whose connections are not checked says so.
+viser 1.1 accepts websockets from every web page that is open in the user's browser, and sets any
+attribute that a message names. This module restricts both, by means that are not public in viser. A
+probe tests if they work, and a warning appears if the connections of a page are not checked.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _starting = threading.Lock()
 
 @contextlib.contextmanager
 def own_origin_only(host: str) -> Iterator[None]:
-    """A server of viser's that starts in this block accepts websockets of its own pages alone.
+    """A viser server that starts in this block accepts websockets only from its own pages.
 
-    While it starts, `websockets` in viser's module is a namespace of the same names, whose `serve`
-    looks at each request first.
+    While it starts, `websockets` in viser's module is replaced by a namespace with the same names,
+    whose `serve` checks each request first.
     """
     checked = False
 
@@ -50,6 +50,7 @@ def own_origin_only(host: str) -> Iterator[None]:
 
         return websockets.asyncio.server.serve(*args, process_request=process_request, **options)
 
+    # One start at a time, because the replacement is global in viser's module.
     with _starting:
         replaced = getattr(infra, "websockets", None) is websockets
         if replaced:
@@ -66,11 +67,11 @@ def own_origin_only(host: str) -> Iterator[None]:
 
 
 def refusal(headers: Any, host: str) -> str:
-    """Why a request may not become a websocket of a page at `host`; empty where it may.
+    """Reason why a request must not become a websocket of a page at `host`; empty if it may.
 
-    A browser says in `Origin` which page asks; a program that is no browser sends none. On the
-    loopback interface `Host` must be a loopback name too: the name of a stranger's page may be made
-    to mean this machine.
+    A browser names the requesting page in `Origin`; a program that is not a browser sends none. On
+    the loopback interface `Host` must be a loopback name too, because a stranger can make the name
+    of their page point to this machine.
     """
     if str(headers.get("Upgrade", "")).lower() != "websocket":
         return ""
@@ -95,7 +96,8 @@ def _loopback(host: str) -> bool:
 
 
 def check_values(server: viser.ViserServer) -> None:
-    """Browsers change values of sliders, switches and handles alone, to what these can be."""
+    """Restrict browsers to changing values of sliders, switches and handles, within the possible
+    values."""
     try:
         gui = server.gui
         handlers = gui._websock_interface._incoming_handlers
@@ -110,7 +112,7 @@ def check_values(server: viser.ViserServer) -> None:
 
 
 def _only(good: Callable[[Any], bool], handler: Callable[..., Any]) -> Callable[..., Any]:
-    """A handler that is called for good messages only."""
+    """A handler that is called only for good messages."""
 
     async def checked(client: Any, message: Any) -> None:
         if good(message):
@@ -122,7 +124,7 @@ def _only(good: Callable[[Any], bool], handler: Callable[..., Any]) -> Callable[
 
 
 def _take_value(known: dict[str, Any], message: Any) -> bool:
-    """Leave the value alone in a message, as the control can have it; false where there is none."""
+    """Reduce a message to a possible value for its control; False if there is none."""
     handle = known.get(message.uuid) if isinstance(message.uuid, str) else None
     updates = message.updates
     if handle is None or not isinstance(updates, dict) or "value" not in updates:
@@ -133,8 +135,8 @@ def _take_value(known: dict[str, Any], message: Any) -> bool:
 
 
 def possible_value(handle: Any, value: Any) -> Any:
-    """A value as a control can have it: a slider's within its limits, one of a dropdown's options;
-    None where it is of another kind."""
+    """A value that a control can have: a slider's within its limits, one of a dropdown's options;
+    None for a value of another kind."""
     now = handle.value
     if isinstance(now, bool):
         return value if isinstance(value, bool) else None
@@ -154,7 +156,7 @@ def possible_value(handle: Any, value: Any) -> Any:
 
 
 def _finite_pose(message: Any) -> bool:
-    """Whether a handle is somewhere, turned somehow."""
+    """True if a handle has a finite position and orientation."""
     for values, size in ((message.wxyz, 4), (message.position, 3)):
         if not isinstance(values, (list, tuple)) or len(values) != size:
             return False

@@ -1,4 +1,5 @@
-"""Sliders for a robot's coordinates, switches for what is drawn over it, a handle that it reaches for."""
+"""Controls of a robot: sliders for its coordinates, switches for overlays, and a handle for it to
+reach."""
 
 from __future__ import annotations
 
@@ -15,16 +16,16 @@ from .robot_view import RobotView
 from .stage import Page
 
 TURN = 2 * np.pi
-"""How far a slider reaches either way where a joint has no limits [rad, m]."""
+"""Range of a slider in both directions for a joint without limits [rad, m]."""
 
 DIGITS = 6
-"""Those of a slider's number that float32 has; the rest would hide them."""
+"""Digits of a slider's number that float32 can represent; further ones would distract."""
 
 NO_FRAME = "(none)"
 
 
 class Controls:
-    """What a person moves one robot with."""
+    """Controls with which a person moves one robot."""
 
     def __init__(self, stage: Page, view: RobotView):
         self.stage, self.view = stage, view
@@ -33,6 +34,7 @@ class Controls:
         self.sliders: dict[int, Any] = {}
         self.turns: dict[str, list[Any]] = {}
         self._telling = False
+        # Overlays are listed only if the model has something to show for them.
         gui = stage.server.gui
         self._folders = [gui.add_folder(name) for name in ("Shown", "Joints")]
         shown, joints = self._folders
@@ -55,7 +57,7 @@ class Controls:
             self.frame.on_update(lambda _: self._reach_with(str(self.frame.value)))
 
     def remove(self) -> None:
-        """Take them off the page, and what they have drawn."""
+        """Remove the controls from the page, with their drawings."""
         for name in OVERLAYS:
             self.overlays.switch(name, False)
         for path in ("/base", "/reach"):
@@ -64,7 +66,7 @@ class Controls:
             folder.remove()
 
     def follow(self) -> None:
-        """The robot was moved by a program: sliders and drawings go with it."""
+        """Update sliders and drawings after a program has moved the robot."""
         self.q = self.view.q[0].astype(float)
         self._tell_sliders()
         self.overlays.update()
@@ -74,7 +76,7 @@ class Controls:
         box.on_update(lambda _: self.overlays.switch(name, bool(box.value)))
 
     def _add_sliders(self) -> None:
-        """One for each coordinate that is an angle or a length of its own."""
+        """Add a slider for each coordinate that is an independent angle or length."""
         model, gui = self.view.model, self.stage.server.gui
         for joint in model.moving_joints[int(model.floating_base) :]:
             kind: JointKind = joint.kind
@@ -94,7 +96,7 @@ class Controls:
                 slider.on_update(partial(self._slid, k))
 
     def _add_turns(self, name: str) -> None:
-        """Three for a joint that turns any way: its rotation vector, in the child's axes."""
+        """Add three sliders for a ball joint: its rotation vector, in the child's axes."""
         gui = self.stage.server.gui
         self.turns[name] = [
             gui.add_slider(f"{name} {axis}", -np.pi, np.pi, 1e-3, start)
@@ -143,7 +145,7 @@ class Controls:
         self._telling = False
 
     def _base_handle(self, on: bool) -> None:
-        """Arrows and rings that move a free base, or none."""
+        """Show arrows and rings that move a free base, or remove them."""
         self.stage.server.scene.remove_by_name("/base")
         if not on:
             return
@@ -161,7 +163,7 @@ class Controls:
         handle.on_update(moved)
 
     def _reach_with(self, frame: str) -> None:
-        """Arrows and rings at a frame, which the robot follows."""
+        """Show arrows and rings at a frame, which the robot follows."""
         self.stage.server.scene.remove_by_name("/reach")
         self.reached.content = ""
         if frame == NO_FRAME:

@@ -1,4 +1,4 @@
-"""What is drawn over a robot: frames, joint axes, centres of mass, inertias, contact points, torques."""
+"""Overlays of a robot: frames, joint axes, centres of mass, inertias, contact points, torques."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from .robot_view import RobotView, turned
 from .stage import Page
 
 RED, GREEN, BLUE, AMBER = (225, 20, 10), (15, 150, 40), (20, 80, 235), (255, 150, 0)
-"""Fuller than they are to look: in the page's light all colours are paler."""
+"""Colours with more saturation than desired, because the page's light makes all colours paler."""
 
 PLACES = 12
-"""Points of a ring where its number may be."""
+"""Candidate points for a number around its ring."""
 
 WIDER = (1.0, 1.7, 2.4)
-"""Rings on which they are, in sizes of that about the joint."""
+"""Radii of the rings of candidate points, relative to the ring around the joint."""
 
 NUMBER = np.array([0.07, 0.035])
-"""How wide and high the place of a number is, in sizes of a robot that fills the page."""
+"""Width and height of a number, relative to a robot that fills the page."""
 
 Overlay = Callable[[Page, RobotView, str], list[Any]]
-"""Draws something of a robot under a path of the scene; the handles."""
+"""Function that draws an overlay of a robot under a path of the scene, and returns its handles."""
 
 
 class Overlays:
-    """Drawings over the first robot of a view, each on or off by its name."""
+    """Overlays of the first robot of a view, each switched on or off by name."""
 
     def __init__(self, stage: Page, view: RobotView):
         self.stage, self.view = stage, view
         self._handles: dict[str, list[Any]] = {}
         self._on: set[str] = set()
-        self._alone = threading.RLock()  # a motion that plays, and a person who switches
+        self._alone = threading.RLock()  # a playing motion and a person use it
 
     def switch(self, name: str, on: bool) -> None:
-        """Draw one of `OVERLAYS`, or take it away."""
+        """Draw one of `OVERLAYS`, or remove it."""
         draw = OVERLAYS[name]
         with self._alone:
             (self._on.add if on else self._on.discard)(name)
@@ -51,7 +51,7 @@ class Overlays:
                 self._handles[name] = draw(self.stage, self.view, f"/over_{self.view.name}/{name}")
 
     def update(self) -> None:
-        """Draw again where the robot is now."""
+        """Redraw the overlays at the robot's present pose."""
         with self._alone:
             for name in sorted(self._on):
                 if (move := MOVED.get(name)) is not None and self._handles[name]:
@@ -61,7 +61,7 @@ class Overlays:
 
 
 def _frames(stage: Page, view: RobotView, path: str) -> list[Any]:
-    """Axes of all links."""
+    """Draw the axes of all links."""
     pose = view.first
     size = 0.12 * view.size
     return [
@@ -72,7 +72,7 @@ def _frames(stage: Page, view: RobotView, path: str) -> list[Any]:
 
 
 def _axes(stage: Page, view: RobotView, path: str) -> list[Any]:
-    """Arrows along the axes of joints that turn or slide."""
+    """Draw arrows along the axes of revolute and prismatic joints."""
     model, lines = view.model, []
     for joint in model.moving_joints:
         if joint.axis is None or joint.kind.nv != 1:
@@ -84,7 +84,7 @@ def _axes(stage: Page, view: RobotView, path: str) -> list[Any]:
 
 
 def _centres(stage: Page, view: RobotView, path: str) -> list[Any]:
-    """Centres of mass of links as balls of their mass, and that of the robot."""
+    """Draw the centres of mass of links as balls scaled by mass, and that of the robot."""
     links = [x for x in map(view.model.link, view.model.link_names) if x.mass > 0]
     if not links:
         return []
@@ -100,7 +100,7 @@ def _centres(stage: Page, view: RobotView, path: str) -> list[Any]:
 
 
 def _inertias(stage: Page, view: RobotView, path: str) -> list[Any]:
-    """Ellipsoids of even density that have the links' inertias."""
+    """Draw ellipsoids of uniform density with the links' inertias."""
     handles = []
     for link in map(view.model.link, view.model.link_names):
         if not link.mass > 0:
@@ -127,7 +127,8 @@ def _inertias(stage: Page, view: RobotView, path: str) -> list[Any]:
 
 
 def _contacts(stage: Page, view: RobotView, path: str) -> list[Any]:
-    """Spheres that touch the ground, a little larger than they are: shapes of the robot are often the same."""
+    """Draw the spheres that touch the ground, slightly enlarged, because the robot's shapes often
+    have the same size."""
     points = ContactPoints(view.model)
     if not len(points):
         return []
@@ -137,8 +138,9 @@ def _contacts(stage: Page, view: RobotView, path: str) -> list[Any]:
 
 
 def _gravity(stage: Page, view: RobotView, path: str) -> list[Any]:
-    """The torque that each joint needs against gravity: its number [N·m, N], and a ring about its axis from
-    green by amber to red by its share of the effort limit, or of the largest torque."""
+    """Draw the torque that each joint needs against gravity: its number [N·m, N], and a ring around
+    its axis, from green through amber to red, by its share of the effort limit or of the largest
+    torque."""
     at, axes, links = _coordinates(view)
     if not len(at):
         return []
@@ -166,7 +168,7 @@ def _gravity(stage: Page, view: RobotView, path: str) -> list[Any]:
 
 
 def _gravity_moved(view: RobotView, handles: list[Any]) -> None:
-    """The same rings and numbers, as they are now."""
+    """Update the rings and numbers to the present pose."""
     rings, *labels = handles
     at, axes, _ = _coordinates(view)
     colors, texts = _gravity_torques(view)
@@ -178,8 +180,9 @@ def _gravity_moved(view: RobotView, handles: list[Any]) -> None:
 
 
 def _coordinates(view: RobotView) -> tuple[np.ndarray, np.ndarray, list[int]]:
-    """Places (n, 3), axes in the world (n, 3) and children's numbers of the joints, once for each velocity
-    coordinate but the base's; of joints with several the axes are the child's."""
+    """Positions (n, 3), axes in the world (n, 3) and child link numbers of the joints, one entry
+    for each velocity coordinate except the base's; for joints with several coordinates, the child's
+    axes."""
     model = view.model
     axes, links = [], []
     for joint in model.moving_joints[int(model.floating_base) :]:
@@ -190,8 +193,9 @@ def _coordinates(view: RobotView) -> tuple[np.ndarray, np.ndarray, list[int]]:
 
 
 def _beside(view: RobotView, at: np.ndarray, axes: np.ndarray, radii: np.ndarray) -> np.ndarray:
-    """Points (n, 3) where numbers do not cover each other, as the page's first camera sees them: of each ring
-    the first from above, then of wider ones, that is clear of the numbers before it; or else the clearest."""
+    """Points (n, 3) at which numbers do not cover each other in the page's first view. For each
+    ring it is the first candidate, from the top and then on wider rings, that is clear of earlier
+    numbers, or else the clearest one."""
     up = _across(axes)
     turns = np.arange(PLACES)[:, None] * (2 * np.pi / PLACES)
     around = np.cos(turns) * up[:, None] + np.sin(turns) * np.cross(axes, up)[:, None]
@@ -208,7 +212,8 @@ def _beside(view: RobotView, at: np.ndarray, axes: np.ndarray, radii: np.ndarray
 
 
 def across_view(points: np.ndarray, ahead: np.ndarray) -> np.ndarray:
-    """Points (..., 2), to the right and upwards, as one sees them who looks ahead (3,)."""
+    """Screen coordinates (..., 2) of points, to the right and upwards, for a view direction `ahead`
+    (3,)."""
     right = np.cross(ahead, (0.0, 0.0, 1.0))
     above = np.cross(right, ahead)
     axes = np.stack([right / np.linalg.norm(right), above / np.linalg.norm(above)], axis=-1)
@@ -216,13 +221,13 @@ def across_view(points: np.ndarray, ahead: np.ndarray) -> np.ndarray:
 
 
 def _undone(view: RobotView, links: list[int]) -> np.ndarray:
-    """Quaternions (n, 4) that turn the world's axes into those of links."""
+    """Quaternions (n, 4) from the world's axes to those of links."""
     return view.first[links, 3:] * [-1.0, -1.0, -1.0, 1.0]
 
 
 def _girth(view: RobotView, link: int, axis: np.ndarray) -> float:
-    """Radius of a ring about a link [m], around an axis in its frame: how far it reaches in eight tenths of all
-    directions; in the others it goes on to the next joint."""
+    """Radius of a ring around a link [m], about an axis in its frame: the link's extent in eight
+    tenths of all directions. In the remaining directions the link continues to the next joint."""
     found = [solid.vertices for solid in view.drawn.solids if solid.link == link]
     points = np.concatenate(found) if found else np.zeros((1, 3))
     across = _across(axis[None])[0]
@@ -233,21 +238,21 @@ def _girth(view: RobotView, link: int, axis: np.ndarray) -> float:
 
 
 def _across(axes: np.ndarray) -> np.ndarray:
-    """Unit vectors (n, 3) at right angles to axes, upwards where there is one such."""
+    """Unit vectors (n, 3) perpendicular to axes, pointing upwards if possible."""
     up = np.where(np.abs(axes[:, 2:]) < 0.9, [0.0, 0.0, 1.0], [1.0, 0.0, 0.0])
     found = up - np.sum(up * axes, axis=1, keepdims=True) * axes
     return np.asarray(found / np.linalg.norm(found, axis=1, keepdims=True))
 
 
 def _towards(axes: np.ndarray) -> np.ndarray:
-    """Quaternions w x y z (n, 4) that turn z into axes, either way round."""
+    """Quaternions w x y z (n, 4) that turn z into axes, in either direction."""
     x, y, z = np.where(axes[:, 2:] < 0, -axes, axes).T
     found = np.stack([1.0 + z, -y, x, np.zeros(len(x))], axis=1)
     return (found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float32)
 
 
 def _gravity_torques(view: RobotView) -> tuple[np.ndarray, list[str]]:
-    """Each coordinate's colour (n, 3) of bytes, and its number."""
+    """Colour (n, 3) in bytes and number as text, for each coordinate."""
     model = view.model
     tau = np.asarray(gravity_torques(model, view.q[:1].astype(float)))[0]
     wanted = tau[6 * model.floating_base :]
@@ -297,7 +302,7 @@ def _balls(scene: Any, path: str, at: np.ndarray, radii: np.ndarray, color: Any)
 
 
 def _point(view: RobotView, link: str, local: Any) -> np.ndarray:
-    """A point of a link in the world."""
+    """A point of a link, in the world."""
     pose = view.first[view.model.link_index(link)]
     return np.asarray(pose[:3] + turned(pose[3:], np.array(local, dtype=float)))
 
@@ -312,11 +317,11 @@ OVERLAYS: Mapping[str, Overlay] = {
 }
 
 MOVED: Mapping[str, Callable[[RobotView, list[Any]], None]] = {"gravity torques": _gravity_moved}
-"""Drawings that move; the others are drawn anew."""
+"""Overlays that can be moved; all other overlays are redrawn."""
 
 
 def model_has(model: Model, name: str) -> bool:
-    """Whether a drawing shows something of a model."""
+    """True if an overlay shows something for a model."""
     if name == "contact points":
         return bool(len(ContactPoints(model)))
     return name != "gravity torques" or model.nv > 6 * model.floating_base

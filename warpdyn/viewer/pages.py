@@ -1,4 +1,4 @@
-"""What a page shows as a file: a page that needs no server, a recording, a picture."""
+"""Files of a page: a page without a server, a recording, a picture."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .playing import Player
 from .stage import Page, ViewerError
 
 SETTLING = 1.0
-"""After a browser has come, until shapes and lights have reached it [s]."""
+"""Time after a browser connects until it has all shapes and lights [s]."""
 
 
 def written(stage: Page, player: Player | None, path: Path, rate: float) -> Path:
-    """The page as .html or .viser."""
+    """Write the page as .html or .viser."""
     if path.suffix not in (".html", ".viser"):
         raise ViewerError(f"{path} should end in .html, a page, or .viser, a recording")
     serializer = _recorded(stage, player, rate)
@@ -34,7 +34,7 @@ def written(stage: Page, player: Player | None, path: Path, rate: float) -> Path
 
 
 def _recorded(stage: Page, player: Player | None, rate: float) -> Any:
-    """What is shown, and the trajectory that plays, from its beginning."""
+    """Recording of the scene, and of the playing trajectory from its beginning."""
     if player is None:
         return stage.server.get_scene_serializer()
     player.playing.value = False
@@ -49,7 +49,7 @@ def _recorded(stage: Page, player: Player | None, rate: float) -> Any:
 
 
 def picture_of(stage: Page, path: Path, width: int, height: int) -> Path:
-    """A picture of the page by a headless browser, which draws it without its controls."""
+    """Write a picture of the page from a headless browser, which draws it without its controls."""
     if path.suffix != ".png":
         raise ViewerError(f"{path} should end in .png")
     if not path.parent.is_dir():
@@ -60,7 +60,7 @@ def picture_of(stage: Page, path: Path, width: int, height: int) -> Path:
 
 
 class PageCamera:
-    """A browser's look at a page, for one picture of it or several."""
+    """A browser's view of a page, for one or several pictures."""
 
     def __init__(self, stage: Page, browser: Browser, width: int, height: int):
         self.stage, self.width, self.height = stage, width, height
@@ -69,11 +69,11 @@ class PageCamera:
         self._client = self._come(before)
 
     def picture(self) -> np.ndarray:
-        """What the page's camera sees (height, width, 3), in the light that is there now."""
+        """Picture from the page's camera (height, width, 3), in the present light."""
         time.sleep(SETTLING)
         camera = self.stage.server.initial_camera
         view = {"position": camera.position, "wxyz": _facing(camera), "fov": camera.fov}
-        # A picture has the shadows of the one before it, and labels take two more until they are drawn.
+        # A picture has the shadows of the previous one, and labels appear only after two more.
         for _ in range(3):
             self._client.get_render(32, 32, **view, timeout=PATIENCE)
         drawn = self._client.get_render(
@@ -83,11 +83,11 @@ class PageCamera:
         return np.rint(drawn[..., :3] * opaque + 255.0 * (1.0 - opaque)).astype(np.uint8)
 
     def close(self) -> None:
-        """Close its tab, which else draws on."""
+        """Close its tab, which would otherwise continue to draw."""
         self._tab.close()
 
     def _come(self, before: set[int]) -> Any:
-        """The page's client that the browser is."""
+        """The page's client for this browser, once it has connected."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             clients = self.stage.server.get_clients().items()
@@ -101,7 +101,7 @@ class PageCamera:
 
 
 def _facing(camera: Any) -> np.ndarray:
-    """The quaternion w x y z of a camera, x right, y down, z ahead."""
+    """The quaternion w x y z of a camera: x right, y down, z forward."""
     ahead = camera.look_at - camera.position
     ahead /= np.linalg.norm(ahead)
     right = np.cross(ahead, (0.0, 0.0, 1.0))

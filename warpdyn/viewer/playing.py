@@ -1,4 +1,4 @@
-"""A trajectory that plays on a page: a time bar, speed, loop."""
+"""Playback of a trajectory on a page: a time bar, speed, loop."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from .stage import Page
 from .trajectory import Trajectory
 
 PICTURES = 60.0
-"""Pictures a second, at most."""
+"""Largest number of pictures per second."""
 
 
 SLOWEST, FASTEST = 0.05, 4.0
-"""How far the slider of speeds goes, and further for what a program asks for."""
+"""Range of the speed slider; it grows for a speed that a program requests."""
 
 
 class Player:
-    """Plays a trajectory in a thread of its own until `stop`.
+    """Playback of a trajectory in a separate thread until `stop`.
 
-    move: what shows the robot of `view` at (B, nq), with all that goes with it.
+    move: function that shows the robot of `view` at (B, nq), with its overlays and controls.
     """
 
     def __init__(
@@ -52,11 +52,11 @@ class Player:
         self._thread.start()
 
     def go_to(self, at: float) -> None:
-        """Show a time [s]."""
+        """Show the motion at a time [s]."""
         self._move(self.motion.at(at))
 
     def stop(self) -> None:
-        """End it, and take its bar away."""
+        """End playback and remove its time bar."""
         if self._end.is_set():
             return
         self._end.set()
@@ -65,7 +65,7 @@ class Player:
         self._folder.remove()
 
     def _moved(self, event: Any) -> None:
-        """Somebody moved the bar."""
+        """Show the time of the bar if a person moved it."""
         if event.client is not None:
             self.go_to(float(self.bar.value))
 

@@ -1,4 +1,4 @@
-"""A robot on a page, or thousands of them: one instanced mesh for each link that moves."""
+"""A robot on a page, or thousands of robots: one instanced mesh for each moving link."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from .shapes import Color, Drawn, Which, solids
 from .stage import Page, ViewerError
 
 INSET = 0.0015
-"""How far inside its shapes a robot to be seen through is drawn, in its sizes: where another one stands in the
-same place that one alone is seen, and not stripes of both."""
+"""Depth by which a transparent robot is drawn inside its shapes, relative to its size. If another
+robot stands in the same place, only that one is then visible, without stripes of both."""
 
 SHADOWS = 256
-"""So many robots cast shadows; of more a page would draw four times as much."""
+"""Largest number of robots that cast shadows; with more, a page would draw four times as much."""
 
 
 class RobotView:
-    """Robots of one model on a stage, side by side.
+    """Robots of one model on a stage, next to each other.
 
-    which: "visual" or "collision" shapes. color: of all shapes in place of their own. opacity: 1 is
-    solid. spacing: distance of neighbours [m]; None: what the robot reaches over. at: where its world's
-    origin is drawn [m]. packages: folders of the packages that meshes name.
+    which: "visual" or "collision" shapes. color: of all shapes, instead of their own. opacity: 1 is
+    solid. spacing: distance between neighbours [m]; None: from the robot's width. at: position of
+    its world origin on the page [m]. packages: folders of the packages that meshes name.
     """
 
     def __init__(
@@ -58,8 +58,8 @@ class RobotView:
         self.poses = np.zeros((0, model.nlinks, 7), np.float32)
 
     def update(self, q: Any) -> None:
-        """Show the robots at q: (nq,) or (B, nq) [m, rad]; at first, or with another B, they are
-        placed in rows."""
+        """Show the robots at q: (nq,) or (B, nq) [m, rad]. The first call, or another B, places
+        them in rows."""
         rows = self.checked(q)
         poses = np.asarray(fk(self.model, rows, form="pose"))
         if len(rows) != self.envs or not self._handles:
@@ -70,7 +70,7 @@ class RobotView:
             for body, handle in zip(self.bodies, self._handles, strict=True):
                 if (
                     self.envs == 1
-                ):  # the mesh itself moves: less work for a browser than its instances
+                ):  # move the mesh itself, which is less work for a browser than its instances
                     handle.position, handle.wxyz = positions[0, body.link], turns[0, body.link]
                 else:
                     handle.batched_positions = np.ascontiguousarray(positions[:, body.link])
@@ -80,26 +80,26 @@ class RobotView:
 
     @property
     def first(self) -> np.ndarray:
-        """Poses of the first robot's links (nlinks, 7), x y z qx qy qz qw, where it is drawn."""
+        """Poses of the first robot's links (nlinks, 7), x y z qx qy qz qw, as drawn."""
         placed: np.ndarray = self.poses[0].astype(float)
         placed[:, :3] += self._at[0]
         return placed
 
     @property
     def size(self) -> float:
-        """How large one robot is [m]."""
+        """Size of one robot [m]."""
         low, high = self.box(self.poses[:1])
         return max(float(np.linalg.norm(high - low)), 1e-3)
 
     def remove(self) -> None:
-        """Take it off the stage."""
+        """Remove the robots from the stage."""
         for handle in self._handles:
             handle.remove()
         self._handles, self.envs = [], 0
 
     def box(self, poses: np.ndarray, *, planes: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """The lowest and highest corner (3,) of what the robots fill at poses (B, nlinks, 7) [m]; planes:
-        with those that belong to them."""
+        """The lowest and highest corner (3,) of the robots at poses (B, nlinks, 7) [m]; planes:
+        include planes that belong to them."""
         low, high = np.full(3, np.inf), np.full(3, -np.inf)
         for solid in self.drawn.solids:
             if solid.plane and not planes:
@@ -114,7 +114,7 @@ class RobotView:
         return low, high
 
     def checked(self, q: Any) -> np.ndarray:
-        """q as rows (B, nq); raises `ViewerError` for what is no configuration of the model."""
+        """q as rows (B, nq); raises `ViewerError` if it is not a configuration of the model."""
         host = q.detach().cpu().numpy() if hasattr(q, "detach") else np.asarray(q)
         rows = np.atleast_2d(host).astype(np.float32)
         if rows.ndim != 2 or rows.shape[1] != self.model.nq:
@@ -131,7 +131,7 @@ class RobotView:
         return rows
 
     def _place(self, envs: int, poses: np.ndarray) -> None:
-        """Handles for so many robots, in rows about the middle."""
+        """Make handles for `envs` robots, in rows around the middle."""
         self.remove()
         self.envs, self._at = envs, self._origin
         if envs > 1:
@@ -143,6 +143,7 @@ class RobotView:
             k = np.arange(envs)
             at = np.stack([k // side, k % side, np.zeros(envs)], axis=1) - [side / 2, side / 2, 0]
             self._at = self._origin + (step * at)[:, None].astype(np.float32)
+        # Many robots cast no shadows and use simplified meshes, to keep the page fast.
         scene = self.stage.server.scene
         still = (
             np.tile(np.array([1, 0, 0, 0], np.float32), (envs, 1)),
@@ -184,7 +185,7 @@ def _corners(vertices: np.ndarray) -> np.ndarray:
 
 
 def turned(quaternion: np.ndarray, vector: np.ndarray) -> np.ndarray:
-    """Vectors (..., 3) turned by quaternions x y z w (..., 4)."""
+    """Vectors (..., 3) rotated by quaternions x y z w (..., 4)."""
     axis, w = quaternion[..., :3], quaternion[..., 3:]
     twice = 2.0 * np.cross(
         np.broadcast_arrays(axis, vector)[0], np.broadcast_arrays(axis, vector)[1]

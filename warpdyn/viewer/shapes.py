@@ -15,24 +15,24 @@ from ..model.mesh_files import NONE, MeshError, Packages, mesh_file
 from ..model.printable import printable
 
 Which = Literal["visual", "collision"]
-"""Shapes to look at, or shapes that touch."""
+"""Visual shapes, or collision shapes."""
 
 Color = tuple[float, float, float, float]
 
 METAL: Color = (0.72, 0.74, 0.78, 1.0)
-"""The colour of what says none."""
+"""The colour of shapes without a colour."""
 
 BOX: Color = (0.55, 0.65, 0.8, 1.0)
-"""The colour of a link without shapes: its inertia as a box."""
+"""The colour of a link without shapes, drawn as the box of its inertia."""
 
 TOUCHING: Color = (0.95, 0.45, 0.05, 1.0)
 """The colour of collision shapes."""
 
 ENDLESS, THICK = 4.0, 0.005
-"""How far a plane without an end is drawn, and how thick a plane is [m]."""
+"""Drawn size of a plane without edges, and thickness of a plane [m]."""
 
 CREASE = np.radians(35.0)
-"""Faces that meet at less look like one that bends [rad]."""
+"""Faces that meet at a smaller angle are shaded as one curved face [rad]."""
 
 
 class Solid(NamedTuple):
@@ -42,31 +42,31 @@ class Solid(NamedTuple):
     vertices: np.ndarray
     """(n, 3) in the link's axes [m]."""
     faces: np.ndarray
-    """(m, 3) numbers of vertices."""
+    """(m, 3) indices of vertices."""
     color: Color
     plane: bool = False
-    """Whether it is a plane, which is no part of the robot's size."""
+    """True if it is a plane, which does not count for the robot's size."""
 
 
 Part = tuple[Any, Color, bool]
-"""Triangles, their colour, and whether they are a plane."""
+"""Triangles, their colour, and True if they are a plane."""
 
 
 class Drawn(NamedTuple):
-    """Solids of a robot, and a line for each shape that could not be drawn as it is."""
+    """Solids of a robot, and a remark for each shape that could not be drawn."""
 
     solids: tuple[Solid, ...]
     remarks: tuple[str, ...]
 
 
 def solids(model: Model, which: Which = "visual", packages: Packages = NONE) -> Drawn:
-    """What is to be seen of a robot, one solid for each link and colour.
+    """Solids to draw for a robot, one for each link and colour.
 
     packages: folders of the packages that meshes name.
 
-    A mesh that cannot be read is drawn as the link's collision shapes, or else as the box of its
-    inertia, and remarked. A robot without visual shapes is drawn likewise; where others have some, a
-    link without is not to be seen.
+    If a mesh cannot be read, the link's collision shapes are drawn, or else the box of its inertia,
+    with a remark. A robot without visual shapes is drawn the same way. If other links have visual
+    shapes, a link without any is not drawn.
     """
     found: list[Solid] = []
     remarks: list[str] = []
@@ -84,7 +84,7 @@ def solids(model: Model, which: Which = "visual", packages: Packages = NONE) -> 
 def _parts(
     link: Link, which: Which, packages: Packages, remarks: list[str], bare: bool
 ) -> Iterator[Part]:
-    """Shapes of a link; bare: of a robot that has no visual shapes."""
+    """Shapes of a link; bare: the robot has no visual shapes."""
     if which == "collision":
         planes = tuple(shape for shape in link.visuals if shape.shape == "plane")
         touching = (*link.collisions, *(x for x in planes if x not in link.collisions))
@@ -118,9 +118,9 @@ def _read(
 def triangles(
     shape: Geometry, packages: Packages = NONE
 ) -> list[tuple[trimesh.Trimesh, Color | None]]:
-    """The surface of a shape in its link's axes, by colours; raises `MeshError` for a mesh that cannot be
-    read. The materials of a mesh file come before the colour that the description gives the whole, as
-    RViz has it."""
+    """The surface of a shape in its link's axes, by colours; raises `MeshError` for a mesh that
+    cannot be read. The materials of a mesh file take precedence over the description's colour for
+    the whole shape, as in RViz."""
     size = shape.size
     mesh: Any
     if shape.shape == "mesh":
@@ -138,7 +138,7 @@ def triangles(
 def _primitive(kind: str, size: Sequence[float]) -> Any:
     if kind == "box":
         return trimesh.creation.box(extents=size)
-    if kind == "plane":  # its upper side is the plane
+    if kind == "plane":  # the upper side is the plane
         plate: Any = trimesh.creation.box(extents=(*(x or ENDLESS for x in size), THICK))
         return plate.apply_translation((0.0, 0.0, -THICK / 2))
     if kind == "sphere":
@@ -149,21 +149,21 @@ def _primitive(kind: str, size: Sequence[float]) -> Any:
     if kind == "cylinder":
         return trimesh.creation.cylinder(radius=size[0], height=size[1], sections=32)
     mesh: Any = trimesh.creation.capsule(radius=size[0], height=size[1], count=(24, 16))
-    # Its lower end stands at the origin, in one release of trimesh or another.
+    # In some releases of trimesh, its lower end is at the origin.
     mesh.apply_translation(-mesh.bounds.mean(axis=0))
     return mesh
 
 
 def creased(mesh: Any) -> Any:
-    """The same triangles, whose vertices belong to faces that bend into each other: what draws them
-    shades these smoothly, and keeps the edges between others."""
+    """The same triangles, with vertices shared only by faces that form a smooth surface. A renderer
+    then shades these faces smoothly and keeps the edges between the rest."""
     whole = mesh.copy()
     whole.merge_vertices(merge_tex=True, merge_norm=True)
     if not len(whole.faces):
         return whole
     pairs = whole.face_adjacency[whole.face_adjacency_angles < CREASE]
     patch = np.arange(len(whole.faces))
-    while True:  # each face takes the lowest number that it is joined to
+    while True:  # each face takes the lowest index among its neighbours in the patch
         before = patch.copy()
         lowest = patch[pairs].min(axis=1)
         np.minimum.at(patch, pairs[:, 0], lowest)
@@ -177,7 +177,7 @@ def creased(mesh: Any) -> Any:
 
 
 def inertia_box(link: Link) -> Any:
-    """The box of even density that has a link's inertia; None for a link without mass."""
+    """The box of uniform density with a link's inertia; None for a link without mass."""
     if not link.mass > 0:
         return None
     moments, axes = np.linalg.eigh(np.array(link.inertia, dtype=float))

@@ -1,4 +1,4 @@
-"""A page in the browser: server, light, ground, camera, and what is written of it."""
+"""A page in the browser: server, light, ground, camera, and the files written from it."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ LOOPBACK, PORT = "127.0.0.1", 8080
 GROUND, LINES = (178, 188, 200), (238, 242, 247)
 
 FADES = 8.0
-"""How far from the camera the ground is gone, in sizes of what is looked at."""
+"""Distance from the camera at which the ground fades out, relative to the size of the scene."""
 
 FILLED = 0.85
-"""How much of the page's height what is looked at fills."""
+"""Share of the page's height that the scene fills."""
 
 
 class ViewerError(ValueError):
-    """What cannot be shown, and what to do."""
+    """An error for something that cannot be shown; the message says what to do."""
 
 
 class Page:
     """A page with light and ground, on which robots stand.
 
-    host, port: where the server listens; a port of 0 is any free one.
+    host, port: address of the server; port 0 means any free port.
     """
 
     def __init__(self, host: str = LOOPBACK, port: int = PORT):
@@ -62,13 +62,13 @@ class Page:
 
     @property
     def address(self) -> str:
-        """Where a browser finds the page."""
+        """Address of the page for a browser."""
         host = self.server.get_host()
         return f"http://{f'[{host}]' if ':' in host else host}:{self.server.get_port()}"
 
     def ground(self, level: float, size: float = 1.0) -> None:
-        """The ground at a height [m], with a grid, about something of a size [m]: its lines and where it
-        fades go by powers of two of it."""
+        """Draw the ground at a height [m], with a grid, for a scene of a size [m]. The spacing of
+        its lines and its fading distance scale with powers of two of this size."""
         scale = 2.0 ** round(np.log2(max(size, 1e-3)))
         self._ground = self.server.scene.add_grid(
             "/ground",
@@ -89,7 +89,7 @@ class Page:
         )
 
     def look(self, low: np.ndarray, high: np.ndarray) -> None:
-        """The camera so that the box from low to high (3,) [m] fills the page."""
+        """Point the camera so that the box from low to high (3,) [m] fills the page."""
         middle, half = (low + high) / 2, np.maximum((high - low) / 2, 0.05)
         towards = np.array([0.75, -0.9, 0.5])
         towards /= np.linalg.norm(towards)
@@ -104,7 +104,7 @@ class Page:
         camera.look_at = middle
 
     def stop(self) -> None:
-        """End the server, at the program's end at the latest; browsers keep what they have."""
+        """End the server, at the program's end at the latest; browsers keep the page as it is."""
         atexit.unregister(self.stop)
         with _unsaid():
             self.server.stop()
@@ -112,8 +112,8 @@ class Page:
 
 @contextlib.contextmanager
 def _unsaid() -> Iterator[None]:
-    """Without what viser says of a server's beginning and end: by rich, which in a notebook writes beside
-    the cell and not to stdout."""
+    """A block without viser's messages about a server's start and end. viser prints them with rich,
+    which in a notebook does not write to stdout."""
     console = rich.get_console()
     before, console.quiet = console.quiet, True
     try:
@@ -123,7 +123,7 @@ def _unsaid() -> Iterator[None]:
 
 
 def _free(host: str, port: int) -> int:
-    """The port, if nobody listens there; any free one for 0."""
+    """The port if it is free; any free port for 0."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -13,13 +13,13 @@ from ..model.structure import start_of
 from .stage import ViewerError
 
 RATE = 50.0
-"""Rows a second, where no times are given."""
+"""Rows per second if there are no times."""
 
 
 class Trajectory:
     """Configurations of one robot, or of several, at times.
 
-    q: (T, B, nq).  times: (T,) [s], rising.  still: joints that it says nothing of, which stay at `home`
+    q: (T, B, nq).  times: (T,) [s], increasing.  still: joints without data, which stay at `home`
     or neutral.
     """
 
@@ -28,8 +28,8 @@ class Trajectory:
 
     @classmethod
     def of(cls, model: Model, q: Any, times: Any = None) -> Trajectory:
-        """A motion from (T, nq), (T, B, nq), or positions by joint {"joint": (T,)}, the others at `home` or
-        neutral."""
+        """A motion from (T, nq), (T, B, nq), or positions by joint {"joint": (T,)}, with all other
+        joints at `home` or neutral."""
         rows = _by_joint(model, q) if isinstance(q, Mapping) else np.asarray(q, dtype=float)
         rows = rows[:, None] if rows.ndim == 2 else rows
         if rows.ndim != 3 or rows.shape[2] != model.nq or not len(rows):
@@ -54,11 +54,12 @@ class Trajectory:
 
     @property
     def seconds(self) -> float:
-        """How long it lasts."""
+        """Duration [s]."""
         return float(self.times[-1] - self.times[0])
 
     def at(self, time: float) -> np.ndarray:
-        """Configurations (B, nq) at a time [s], between two rows along the shortest way."""
+        """Configurations (B, nq) at a time [s], interpolated between two rows along the shortest
+        way."""
         k = int(np.searchsorted(self.times, time, side="right")) - 1
         k = min(max(k, 0), len(self.times) - 1)
         if k == len(self.times) - 1 or self.times[k + 1] <= self.times[k] or time <= self.times[k]:
@@ -69,7 +70,7 @@ class Trajectory:
 
 
 def _by_joint(model: Model, positions: Mapping[str, Any]) -> np.ndarray:
-    """(T, nq) of positions by joint."""
+    """Configurations (T, nq) from positions by joint."""
     if not positions:
         raise ViewerError(f"the trajectory names no joint of {model.name}")
     unknown = [n for n in positions if n not in model.coordinates]

@@ -17,10 +17,10 @@ from .stage import ViewerError
 from .trajectory import Trajectory
 
 TIMES = ("time", "times", "t", "stamp", "seconds")
-"""What a column of times may be called."""
+"""Possible names of a column of times."""
 
 LARGEST = 2 * 2**30
-"""Bytes of a file of one trajectory."""
+"""Largest size of a trajectory file in bytes."""
 
 Columns = Mapping[str, np.ndarray]
 
@@ -28,8 +28,9 @@ Columns = Mapping[str, np.ndarray]
 def read_trajectory(model: Model, path: Path, topic: str = "/joint_states") -> Trajectory:
     """The trajectory of a model in a file.
 
-    Columns, or arrays by name: positions by the joints' names, or `q` (T, nq), or q0, q1, ...; times by
-    one of `TIMES`. topic: of a bag's sensor_msgs/JointState messages.
+    The columns, or arrays by name, are positions with the joints' names, or `q` (T, nq), or q0, q1,
+    ..., and times with one of the names in `TIMES`. topic: of a bag's sensor_msgs/JointState
+    messages.
     """
     read = READERS.get(path.suffix.lower(), _bag if path.is_dir() else None)
     if read is None:
@@ -50,7 +51,7 @@ def read_trajectory(model: Model, path: Path, topic: str = "/joint_states") -> T
 
 
 def _positions(model: Model, columns: Columns) -> Any:
-    """(T, nq), or those that belong to joints."""
+    """Configurations (T, nq), or positions by joint."""
     if "q" in columns:
         return columns["q"]
     numbered = [f"q{k}" for k in range(model.nq)]
@@ -103,12 +104,13 @@ def _parquet(path: Path, _: str) -> Columns:
         table = parquet.read_table(path)
         columns = {n: _numbers(np.asarray(table[n].to_numpy())) for n in table.column_names}
         return {n: x for n, x in columns.items() if x is not None}
-    except Exception as error:  # of pyarrow, which has a class for each cause
+    except Exception as error:  # pyarrow has a class for each cause
         raise ViewerError(f"pyarrow cannot read it: {str(error).splitlines()[0]}") from None
 
 
 def _numbers(column: np.ndarray) -> np.ndarray | None:
-    """A column as floats: lists as rows, moments as seconds after the first; None for words."""
+    """A column as floats: lists as rows, timestamps as seconds after the first one; None for
+    text."""
     if column.dtype.kind in "mM":
         return np.asarray((column - column[:1]) / np.timedelta64(1, "s"))
     try:
@@ -118,7 +120,8 @@ def _numbers(column: np.ndarray) -> np.ndarray | None:
 
 
 def _bag(path: Path, topic: str) -> Columns:
-    """Joint states of a ROS 1 or ROS 2 bag; a joint that a message leaves out stays as it was."""
+    """Joint states of a ROS 1 or ROS 2 bag; a joint that a message leaves out keeps its
+    position."""
     try:
         from rosbags.highlevel import AnyReader
         from rosbags.typesys import Stores, get_typestore
@@ -146,7 +149,7 @@ def _bag(path: Path, topic: str) -> Columns:
                 rows.append(latest)
     except ViewerError:
         raise
-    except Exception as error:  # of rosbags, which has a class for each cause
+    except Exception as error:  # rosbags has a class for each cause
         raise ViewerError(f"rosbags cannot read it: {str(error).splitlines()[0]}") from None
     if not rows:
         raise ViewerError(f"its topic {topic} has no messages")
@@ -163,4 +166,4 @@ READERS: Mapping[str, Callable[[Path, str], Columns]] = {
     ".mcap": _bag,
     ".db3": _bag,
 }
-"""Readers of files by their ending."""
+"""Readers of files, by suffix."""

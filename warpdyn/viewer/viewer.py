@@ -28,10 +28,10 @@ GHOST = (0.05, 0.4, 0.95, 1.0)
 
 
 class Viewer:
-    """A page with robots, at `address`; it lives until `stop`, or the end of the program.
+    """A page with robots, at `address`, until `stop` or the end of the program.
 
-    Thousands of robots of one model are `update(q)` with q (B, nq). What is drawn beside them has a
-    name, and takes the place of what had it before.
+    For thousands of robots of one model, use `update(q)` with q (B, nq). Each further drawing has a
+    name, and replaces an earlier one with the same name.
     """
 
     def __init__(self, host: str = LOOPBACK, port: int = PORT):
@@ -45,12 +45,12 @@ class Viewer:
 
     @property
     def address(self) -> str:
-        """Where a browser finds the page."""
+        """Address of the page for a browser."""
         return self.stage.address
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What could not be drawn as it is, each once."""
+        """Remarks about shapes that could not be drawn, each once."""
         return tuple(dict.fromkeys(x for view in self.robots.values() for x in view.drawn.remarks))
 
     def add(
@@ -66,12 +66,12 @@ class Viewer:
         at: Sequence[float] = (0.0, 0.0, 0.0),
         packages: Packages = NONE,
     ) -> RobotView:
-        """A robot, or one beside others, drawn `at` a place [m]; in `home`, or its neutral configuration,
-        where q is None."""
+        """Add a robot, drawn `at` a position [m]; q None: at `home`, or else its neutral
+        configuration."""
         options: dict[str, Any] = {"which": which, "color": color, "opacity": opacity, "at": at}
         view = RobotView(self.stage, model, name, **options, spacing=spacing, packages=packages)
         rows = view.checked(start_of(model) if q is None else q)
-        if name in self.robots:  # and only now: what cannot be shown takes the place of nothing
+        if name in self.robots:  # only now, so that an error removes no robot
             self._remove(name)
         view.update(rows)
         self.robots[name] = view
@@ -88,7 +88,7 @@ class Viewer:
             self.controls.follow()
 
     def ghost(self, model: Model, q: Any, name: str = "ghost") -> RobotView:
-        """A second robot, to be seen through: a target beside what is."""
+        """A second, transparent robot, such as a target next to the actual state."""
         if name in self.robots and self.robots[name].model is model:
             self.robots[name].update(q)
             return self.robots[name]
@@ -103,7 +103,8 @@ class Viewer:
         scale: float = 1.0,
         color: tuple[int, int, int] = RED,
     ) -> None:
-        """Arrows from points (n, 3) [m] along vectors (n, 3), such as forces, `scale` metres each."""
+        """Arrows from points (n, 3) [m] along vectors (n, 3), such as forces, with `scale` metres
+        per unit."""
         start, along = (np.asarray(x, dtype=float).reshape(-1, 3) for x in (points, vectors))
         if start.shape != along.shape:
             raise ValueError(
@@ -119,7 +120,7 @@ class Viewer:
             )
 
     def over(self, what: str, on: bool = True, name: str = "robot") -> None:
-        """Draw something over a robot, or take it away: "frames", "joint axes", "centres of mass",
+        """Draw an overlay on a robot, or remove it: "frames", "joint axes", "centres of mass",
         "inertias", "contact points", "gravity torques"."""
         if what not in OVERLAYS or name not in self.robots:
             raise ViewerError(
@@ -131,7 +132,7 @@ class Viewer:
         self._over[name].switch(what, on)
 
     def plot(self, name: str, x: Any, curves: Mapping[str, Any]) -> None:
-        """Curves (n,) by name over x (n,), beside the robots."""
+        """Plot curves (n,) by name over x (n,), next to the robots."""
         data = (np.asarray(x, dtype=float), *(np.asarray(y, dtype=float) for y in curves.values()))
         if any(each.shape != data[0].shape or each.ndim != 1 for each in data):
             raise ValueError(f"curves of {name!r} must be (n,) as x is, {data[0].shape}")
@@ -161,8 +162,8 @@ class Viewer:
         name: str = "robot",
     ) -> Trajectory:
         """Play a motion with a time bar: q (T, nq), or positions by joint {"joint": (T,)}, at times
-        (T,) [s] (None: 50 a second). q (T, B, nq) moves B robots. speed: seconds of the motion in one
-        of the clock's, above 0."""
+        (T,) [s] (None: 50 a second). q (T, B, nq) moves B robots. speed: seconds of motion per
+        second of the clock, above 0."""
         if not 0.0 < speed < np.inf:
             raise ViewerError(f"speed must be above 0, got {speed:g}; 1 is the motion's own")
         motion = Trajectory.of(model, q, times)
@@ -175,16 +176,16 @@ class Viewer:
         return motion
 
     def record(self, path: str | Path, *, rate: float = 50.0) -> Path:
-        """Write what is shown as one page (.html), which opens without a server, or as viser's
-        recording (.viser); a trajectory at `rate` pictures a second."""
+        """Write the page as one file (.html) that opens without a server, or as a viser recording
+        (.viser), with the trajectory at `rate` pictures per second."""
         return written(self.stage, self.player, Path(path), rate)
 
     def png(self, path: str | Path, *, width: int = 1280, height: int = 800) -> Path:
-        """A picture of what is shown, by a headless Chromium."""
+        """Write a picture of the page, with a headless Chromium."""
         return picture_of(self.stage, Path(path), width, height)
 
     def clear(self) -> None:
-        """Take away robots and what is drawn beside them."""
+        """Remove all robots and other drawings."""
         for name in list(self.robots):
             self._remove(name)
         for name in list(self._drawn):
@@ -192,7 +193,7 @@ class Viewer:
                 handle.remove()
 
     def _remove(self, name: str) -> None:
-        """A robot, what is drawn over it, and what moves it."""
+        """Remove a robot, its overlays, its controls and its motion."""
         if self.player is not None and self.player.view is self.robots[name]:
             self.player.stop()
             self.player = None
@@ -206,7 +207,7 @@ class Viewer:
         self.robots.pop(name).remove()
 
     def look(self) -> None:
-        """The camera on all robots, the ground below the lowest."""
+        """Point the camera at all robots, and put the ground below the lowest."""
         boxes = [view.box(view.poses) for view in self.robots.values()]
         low, high = np.min([b[0] for b in boxes], 0), np.max([b[1] for b in boxes], 0)
         fixed = not any(view.model.floating_base for view in self.robots.values())
@@ -216,7 +217,7 @@ class Viewer:
         self.stage.look(low, high)
 
     def wait(self) -> None:
-        """Until Ctrl-C."""
+        """Wait until Ctrl-C."""
         try:
             while True:
                 time.sleep(3600)
@@ -230,7 +231,7 @@ class Viewer:
         self.stage.stop()
 
     def _repr_html_(self) -> str:
-        """The page itself, in a notebook whose browser is on this machine."""
+        """The page itself, for a notebook whose browser is on this machine."""
         return (
             f'<iframe src="{self.address}" width="100%" height="480" style="border: 0"></iframe>'
             f'<p><a href="{self.address}">{self.address}</a></p>'
@@ -251,11 +252,12 @@ def show(
     host: str = LOOPBACK,
     port: int = 0,
 ) -> Viewer:
-    """Look at a robot, or at (B, nq) of them: a page in the browser at `viewer.address`.
+    """Show a robot, or B of them, on a page in the browser at `viewer.address`.
 
     q: (nq,) or (B, nq) [m, rad]; None: `home`, or neutral. which: "visual" or "collision" shapes.
-    controls: sliders for the coordinates of one robot, switches for frames, axes, inertias. packages:
-    folders of the packages that meshes name by package://, before those of the environment.
+    controls: sliders for the coordinates of one robot, switches for frames, axes, inertias.
+    packages: folders of the packages that meshes name by package://; they take precedence over
+    those of the environment.
     """
     viewer = Viewer(host, port)
     try:

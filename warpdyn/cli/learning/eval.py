@@ -1,4 +1,4 @@
-"""`warpdyn eval`: what a policy earns without exploring, as a table."""
+"""`warpdyn eval`: a policy's rewards without exploration, as a table."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def evaluate(args: argparse.Namespace) -> int:
-    """The policy in its task's environments."""
+    """Evaluate the policy in its task's environments."""
     rl, task, policy = task_and_policy(args)
     seen = refused(
         lambda: rl.evaluate(
@@ -50,8 +50,8 @@ def evaluate(args: argparse.Namespace) -> int:
 
 
 def task_and_policy(args: argparse.Namespace) -> tuple[Any, Task, Policy]:
-    """`warpdyn.rl`, and the task and the policy of the command line: one that comes with warpdyn
-    where no file is named."""
+    """`warpdyn.rl`, and the task and the policy of the command line: by default the bundled
+    policy."""
     try:
         from ... import rl
     except ImportError as error:
@@ -62,7 +62,7 @@ def task_and_policy(args: argparse.Namespace) -> tuple[Any, Task, Policy]:
 
 
 def refused(make: Callable[[], T]) -> T:
-    """What `make` gives, or its refusal as a line for the user."""
+    """The result of `make`, with a `TaskError` turned into a line for the user."""
     from ... import rl
 
     try:
@@ -72,7 +72,7 @@ def refused(make: Callable[[], T]) -> T:
 
 
 def bar(steps: range, what: str) -> Iterable[int]:
-    """Steps with a progress bar where stderr is a terminal."""
+    """Steps with a progress bar if stderr is a terminal."""
     from tqdm import tqdm
 
     shown: Iterable[int] = tqdm(steps, desc=what, unit="step", leave=False, disable=None)
@@ -80,14 +80,14 @@ def bar(steps: range, what: str) -> Iterable[int]:
 
 
 def about(policy: Policy, seen: Evaluation) -> str:
-    """What was evaluated, in words."""
+    """Description of the evaluation in words."""
     made = policy.about.get("command")
     by = f", made by {made} at {policy.about.get('commit', 'unknown')}" if made else ""
     return f"{policy.path.name} in {seen.envs} environments, {seen.seconds:g} s each{by}"
 
 
 def print_table(title: str, columns: dict[str, Evaluation]) -> None:
-    """Evaluations side by side: the return, each reward, measures, falls."""
+    """Print evaluations next to each other: the return, each reward, measures, falls."""
     from rich.box import HEAVY_HEAD
     from rich.table import Table
 

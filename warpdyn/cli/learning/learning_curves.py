@@ -1,4 +1,4 @@
-"""Curves of trainings as a picture: what was earned, against environment steps and CPU seconds."""
+"""Pictures of training curves: rewards against environment steps and CPU seconds."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ Curve = Sequence[Mapping[str, Any]]
 """Iterations of a training, as lines of its curve.jsonl."""
 
 AXES = {"steps": ("environment steps [million]", 1e-6), "cpu_seconds": ("CPU time [s]", 1.0)}
-"""What runs to the right: a number of a line, its label, and a factor."""
+"""Horizontal axes: the number in a curve's line, its label, and a factor."""
 
 WINDOW = 3
-"""Iterations of a running mean."""
+"""Number of iterations in a running mean."""
 
 COLOURS = 10
-"""How many there are in the cycle tab10."""
+"""Number of colours in the cycle tab10."""
 
 
 def read_curve(path: Path) -> list[dict[str, Any]]:
@@ -28,7 +28,8 @@ def read_curve(path: Path) -> list[dict[str, Any]]:
 
 
 def draw_curves(title: str, curves: Mapping[str, Curve], path: Path) -> None:
-    """The return, who falls, and each reward of several trainings of one task, by their names."""
+    """Draw the return, the falls, and each reward of several trainings of one task, by their
+    names."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9, 8.5), layout="constrained")
@@ -43,6 +44,7 @@ def draw_curves(title: str, curves: Mapping[str, Curve], path: Path) -> None:
             above.plot(at, [x["reward"] for x in curve], color=colour, lw=1.2, label=name)
             falls = _running([x["falls"] for x in curve])
             middle.plot(at, 100 * falls, color=colour, lw=1.0)
+            # In the lowest panel colours distinguish rewards, so line styles distinguish trainings.
             style = ("-", "--", ":", "-.")[k % 4]
             for j, reward in enumerate(names):
                 earned = _running([x["rewards"].get(reward, np.nan) for x in curve])
@@ -63,7 +65,7 @@ def draw_curves(title: str, curves: Mapping[str, Curve], path: Path) -> None:
 
 
 def _running(values: Sequence[float]) -> np.ndarray:
-    """Means of each value and those before it that there are."""
+    """Means of each value and the earlier values in its window."""
     found = np.array(values, float)
     rows = (found[max(0, k - WINDOW + 1) : k + 1] for k in range(len(found)))
     return np.array([_mean(row) for row in rows])

@@ -1,4 +1,4 @@
-"""The task of a command line: its name, and for a quadruped of one's own the robot, feet, stance and
+"""The task of a command line: its name, and for a user's quadruped the robot, feet, stance and
 gains."""
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from ...rl import Quadruped, Task
 
 BODY = ("feet", "stance", "kp", "kd", "effort", "command_range")
-"""Options that say what a robot is like, for a task that takes one."""
+"""Options that describe a robot, for a task that takes one."""
 
 
 def add_quadruped(sub: argparse.ArgumentParser) -> None:
-    """The options `--robot`, `--feet`, `--stance`, `--kp`, `--kd`, `--effort`, `--range`."""
+    """Add the options `--robot`, `--feet`, `--stance`, `--kp`, `--kd`, `--effort`, `--range`."""
     group = sub.add_argument_group("a quadruped of one's own (quadruped tasks)")
     text = f"file of the robot ({file_kinds()}), or a bundled one's name"
     group.add_argument("--robot", metavar="FILE", help=text)
@@ -56,11 +56,12 @@ def add_quadruped(sub: argparse.ArgumentParser) -> None:
         metavar="NAME:=VALUE",
         help=text,
     )
+    # `read_model` reads these options, which these commands do not offer.
     sub.set_defaults(base="floating", loops=None)
 
 
 def named_task(args: argparse.Namespace) -> Task:
-    """The task, made for the robot that is named."""
+    """The task, made for the named robot."""
     from ... import rl
 
     said: dict[str, Any] = {n: x for n in BODY if (x := getattr(args, n)) is not None}
@@ -73,7 +74,7 @@ def named_task(args: argparse.Namespace) -> Task:
 
 
 def _body(said: dict[str, Any]) -> Quadruped:
-    """Feet, stance and gains as the task takes them."""
+    """Feet, stance and gains in the form that the task takes."""
     from ... import rl
 
     if "stance" in said:

@@ -1,4 +1,4 @@
-"""`warpdyn play`: a policy at work, in the browser or as a moving picture of its robots."""
+"""`warpdyn play`: shows a policy in the browser or as an animation of its robots."""
 
 from __future__ import annotations
 
@@ -26,24 +26,25 @@ if TYPE_CHECKING:
 
 SECONDS = 10.0
 FRAMES = 25
-"""A second of the moving picture."""
+"""Frames per second of the animation."""
 
 MOMENTS = 5
-"""Side by side in a still picture."""
+"""Number of moments in a still picture."""
 
 COMMANDED = ("forward [m/s]", "aside [m/s]", "turn [rad/s]")
 PLACES = [0, 1, 5]
-"""Places in v of the speeds that are commanded."""
+"""Indices in v of the commanded speeds."""
 
 LINES = ("tab:blue", "tab:orange", "tab:green")
 
 
 @dataclass(frozen=True)
 class Played:
-    """What robots did: q (steps, envs, nq), where in the terrain they are, and what is drawn below.
+    """Recording of the robots: q (steps, envs, nq), their places in the terrain, and the curves
+    below them.
 
-    shown: by name, (steps, envs) of what was measured and, where it was commanded, of what was asked
-    for.
+    shown: by name, the measured values (steps, envs) and, if there is a command, the commanded
+    values.
     """
 
     step: float
@@ -52,7 +53,7 @@ class Played:
     """(steps, envs, 3) [m]."""
     shown: dict[str, tuple[np.ndarray, np.ndarray | None]]
     fallen: int
-    """How many episodes ended before their time."""
+    """Number of episodes that ended before their time."""
 
 
 def add_parser(commands: Commands) -> None:
@@ -77,8 +78,8 @@ def add_parser(commands: Commands) -> None:
 
 
 def play(args: argparse.Namespace) -> int:
-    """A page of the browser, where the viewer is installed and no file is asked for; else the
-    roll-out, and its picture on the screen or in a file."""
+    """Show a page in the browser if the viewer is installed and no file is requested; otherwise
+    roll out, and show the picture on the screen or write it to a file."""
     check_picture(args.png or Path("play.png"))
     rl, task, policy = task_and_policy(args)
     moving = args.gif
@@ -121,13 +122,13 @@ def _on_page(args: argparse.Namespace, rl: Any, task: Task, policy: Policy) -> i
 
 
 def on_screen() -> bool:
-    """Whether there is a display to draw on."""
+    """True if there is a display to draw on."""
     there = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
     return there or sys.platform in ("darwin", "win32")
 
 
 def roll_out(env: Any, policy: Policy, seconds: float) -> Played:
-    """What the policy does in these environments, without exploring."""
+    """Roll out the policy in these environments, without exploration."""
     task, text = env.task, env.text
     group = text.observation.policy
     policy.check(task, text.observations[group][0])
@@ -137,6 +138,7 @@ def roll_out(env: Any, policy: Policy, seconds: float) -> Played:
     fallen = 0
     follows = task.model.floating_base and text.carried.get("command") == (3,)
     for _ in bar(range(steps), task.name):
+        # Arrays are copied, because the next step writes them in place.
         state = env.carried
         qs.append(state["q"].numpy().copy())
         nowhere = np.zeros((env.num_envs, 3))
@@ -157,9 +159,9 @@ def roll_out(env: Any, policy: Policy, seconds: float) -> Played:
 
 
 class Stage:
-    """One robot's part of a picture, drawn anew for each moment.
+    """One robot's part of a picture, redrawn for each moment.
 
-    It is seen from aside, and followed where its base is free.
+    The view is from the side, and follows a free base.
     """
 
     def __init__(self, task: Task, drawn: RobotPicture, panel: Any, poses: np.ndarray):
@@ -178,7 +180,7 @@ class Stage:
         panel.axis("off")
 
     def show(self, poses: np.ndarray, origin: np.ndarray) -> None:
-        """The robot with its links at these poses (nlinks, 4, 4)."""
+        """Show the robot with its links at these poses (nlinks, 4, 4)."""
         centre = self.middle.copy()
         if self.follow:
             centre[:2] = poses[0, :2, 3]
@@ -191,7 +193,8 @@ class Stage:
 
 
 def still(task: Task, played: Played) -> Any:
-    """A figure of some moments, one robot below the other, and what is measured on the right."""
+    """A figure of some moments, one robot below the other, with the measured curves on the
+    right."""
     from matplotlib.figure import Figure
 
     steps, envs = played.q.shape[:2]
@@ -213,7 +216,8 @@ def still(task: Task, played: Played) -> Any:
 
 
 def moving_figure(task: Task, played: Played, figure: Any) -> tuple[Any, Any]:
-    """The robots side by side with what is measured below; and what draws a step."""
+    """The robots next to each other with the measured curves below, and a function that draws a
+    step."""
     envs = played.q.shape[1]
     columns = min(envs, 4)
     rows = -(-envs // columns)
@@ -226,6 +230,7 @@ def moving_figure(task: Task, played: Played, figure: Any) -> tuple[Any, Any]:
     for env in range(rows * columns):
         above = panels[2 * (env // columns), env % columns]
         below = panels[2 * (env // columns) + 1, env % columns]
+        # Panels of an incomplete last row stay empty.
         if env >= envs:
             above.axis("off")
             below.axis("off")
@@ -244,12 +249,12 @@ def moving_figure(task: Task, played: Played, figure: Any) -> tuple[Any, Any]:
 
 
 def _every(played: Played) -> range:
-    """Steps that are drawn, so that it moves as fast as it was."""
+    """Steps that are drawn, so that the animation has the robots' speed."""
     return range(0, len(played.q), max(1, round(1.0 / FRAMES / played.step)))
 
 
 def _draw_shown(panel: Any, played: Played, env: int, legend: bool) -> None:
-    """What was measured, and dashed what was commanded."""
+    """Draw the measured values, and the commanded values dashed."""
     time = played.step * np.arange(len(played.q))
     for (name, (found, asked)), colour in zip(played.shown.items(), LINES, strict=False):
         panel.plot(time, found[:, env], color=colour, lw=1.0, label=name)
@@ -263,7 +268,7 @@ def _draw_shown(panel: Any, played: Played, env: int, legend: bool) -> None:
 
 
 def write_moving(task: Task, played: Played, path: Path) -> None:
-    """A GIF that moves as fast as the robots did."""
+    """Write a GIF with the robots' speed."""
     from matplotlib.animation import PillowWriter
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -279,7 +284,7 @@ def write_moving(task: Task, played: Played, path: Path) -> None:
 
 
 def show(task: Task, played: Played) -> None:
-    """The moving picture on the screen, until its window is closed."""
+    """Show the animation on the screen until its window is closed."""
     from matplotlib import pyplot
     from matplotlib.animation import FuncAnimation
 
@@ -288,4 +293,4 @@ def show(task: Task, played: Played) -> None:
     interval = 1e3 * played.step * steps.step
     moving = FuncAnimation(figure, draw, frames=steps, interval=interval)
     pyplot.show()
-    del moving  # which has to live until then
+    del moving  # must live until the window is closed

@@ -1,4 +1,4 @@
-"""`warpdyn play` on a page of the browser: robots at work, as fast as they are."""
+"""`warpdyn play` on a page of the browser: robots move in real time."""
 
 from __future__ import annotations
 
@@ -17,26 +17,27 @@ if TYPE_CHECKING:
     from ...rl import Policy
 
 SIDE = 4.0
-"""The side of each robot's ground on a level floor; one that leaves it comes in on the other side
-[m]."""
+"""Side of each robot's area on a level floor [m]; a robot that leaves it re-enters on the other
+side."""
 
 AROUND = 6.0
-"""How far a height map is drawn to each side of where an episode begins [m]."""
+"""Distance to which a height map is drawn around the start of an episode [m]."""
 
 PICTURES = 60.0
-"""A second, at most."""
+"""Largest number of pictures per second."""
 
 PAST, CURVES = 10.0, 4.0
-"""How much of the past is plotted [s], and how often in a second."""
+"""Length of the plotted past [s], and plots per second."""
 
 BEHIND = 0.5
-"""So far behind the clock, what has been missed is not caught up with [s]."""
+"""Delay behind the clock from which lost time is not made up [s]."""
 
 
 class OnPage:
     """Environments on a page, whose robots a policy moves.
 
-    Where the task has a height map they stand in it, each where its episode is; else in rows.
+    If the task has a height map, each robot stands in it at its episode's place; otherwise they
+    stand in rows.
     """
 
     def __init__(self, env: Any, policy: Policy, *, host: str, port: int):
@@ -44,7 +45,7 @@ class OnPage:
         self.group = env.text.observation.policy
         policy.check(self.task, env.text.observations[self.group][0])
         env.reset()
-        env.step(np.zeros(env.action.shape, np.float32))  # it is compiled before the page is there
+        env.step(np.zeros(env.action.shape, np.float32))  # compile before the page exists
         env.reset()
         self.terrain = self.task.terrain if isinstance(self.task.terrain, HeightMap) else None
         self.walks = self.task.model.floating_base
@@ -61,7 +62,7 @@ class OnPage:
         self._past: deque[tuple[float, ...]] = deque(maxlen=kept)
 
     def run(self, seconds: float | None) -> float:
-        """Until Ctrl-C, or for so long; the time that has been shown [s]."""
+        """Run until Ctrl-C, or for `seconds`; returns the time that was shown [s]."""
         step = self.task.step_seconds
         each, curves = (max(1, round(1.0 / (rate * step))) for rate in (PICTURES, CURVES))
         start, shown = time.perf_counter(), 0.0
@@ -93,7 +94,7 @@ class OnPage:
         self._past.append((v[0], command[0], v[5], command[2], earned))
 
     def _plot(self, now: float) -> None:
-        """What the first robot does, and what it was told."""
+        """Plot the first robot's speeds and its commands."""
         step, past = self.task.step_seconds, np.array(self._past).T
         x = now - step * np.arange(past.shape[1])[::-1]
         if self.follows:
@@ -105,7 +106,7 @@ class OnPage:
         self.page.plot("reward in a second", x, {"reward": earned})
 
     def _q(self) -> np.ndarray:
-        """Where robots are drawn (envs, nq)."""
+        """Configurations at which robots are drawn (envs, nq)."""
         q: np.ndarray = self.env.carried["q"].numpy().copy()
         if self.terrain is not None:
             q[:, :3] += self._origins()
@@ -119,7 +120,7 @@ class OnPage:
         return np.zeros((self.env.num_envs, 3)) if there is None else there.numpy()
 
     def _show_ground(self) -> None:
-        """The height map around places that were not drawn yet."""
+        """Draw the height map around new places."""
         terrain: Any = self.terrain
         heights = np.asarray(terrain.heights)
         reach = round(AROUND / terrain.cell)
@@ -153,7 +154,7 @@ class OnPage:
 
 
 def play_on_page(env: Any, policy: Policy, seconds: float | None, *, host: str, port: int) -> None:
-    """Show it at its address until Ctrl-C, or for so long."""
+    """Show the environments on a page until Ctrl-C, or for `seconds`."""
     shown = OnPage(env, policy, host=host, port=port)
     task = env.task
     try:

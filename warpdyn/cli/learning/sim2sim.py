@@ -1,4 +1,4 @@
-"""`warpdyn sim2sim`: a policy in warpdyn and in MuJoCo C, side by side."""
+"""`warpdyn sim2sim`: comparison of a policy in warpdyn and in MuJoCo C."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .named_task import add_quadruped
 from .policy_options import add_envs, add_policy, add_seconds, add_seed, add_task
 
 LONG = 10.0
-"""Seconds of an episode, where none are said."""
+"""Default length of an episode [s]."""
 
 
 def add_parser(commands: Commands) -> None:
@@ -36,7 +36,8 @@ def add_parser(commands: Commands) -> None:
 
 
 def compare(args: argparse.Namespace) -> int:
-    """The policy where it was trained and in MuJoCo, and what of its return it keeps."""
+    """Evaluate the policy in warpdyn, where it was trained, and in MuJoCo, and print the share of
+    its return that remains."""
     rl, task, policy = task_and_policy(args)
     seconds = min(LONG, task.seconds) if args.seconds is None else args.seconds
     seen = refused(

@@ -1,4 +1,4 @@
-"""`warpdyn train`: a policy for a task, with a table that lives while it learns."""
+"""`warpdyn train`: trains a policy for a task, with a live table."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ def add_parser(commands: Commands) -> None:
 
 
 def train(args: argparse.Namespace) -> int:
-    """Train, keep checkpoints, write the policy; going on where a folder has a checkpoint.
+    """Train, save checkpoints, and write the policy; resume if a folder has a checkpoint.
 
-    Of several processes that `torchrun` starts the first one alone shows progress and writes files;
-    on each machine the first one says what is wrong.
+    With several processes started by `torchrun`, only the first one shows progress and writes
+    files. On each machine its first process reports errors.
     """
     from ... import rl
 
     try:
-        rl.Trainer  # noqa: B018  (says what a training needs, where it is not installed)
+        rl.Trainer  # noqa: B018  (raises an error if a requirement is missing)
     except ImportError as error:
         raise UserError(str(error)) from None
     processes = rl.Processes.of_torchrun()
@@ -68,15 +68,16 @@ def train(args: argparse.Namespace) -> int:
     except (UserError, ModelError):
         if not processes.rank_here:
             raise
-        # The machine's first process has it as well. torchrun ends all at the first that fails, so
-        # that a failure here could keep that one from saying what is wrong.
+        # The machine's first process has the same error. torchrun ends all processes at the first
+        # that
+        # fails, so a failure here could keep that process from reporting the error.
         return 0
     except KeyboardInterrupt:
         return 130
 
 
 def _train(args: argparse.Namespace) -> int:
-    """A training in this process."""
+    """Run a training in this process."""
     from ... import rl
 
     try:
@@ -97,6 +98,7 @@ def _train(args: argparse.Namespace) -> int:
                 else f"{args.iterations} iterations"
             )
             raise UserError(f"{folder} is trained for {enough} or more already")
+        # With several processes, only the first one writes files.
         if not first:
             return 0
         path = folder / "policy.onnx"
@@ -112,7 +114,7 @@ def _train(args: argparse.Namespace) -> int:
 
 
 def _log_for_tensorboard(trainer: Trainer, folder: Path) -> None:
-    """Curves beside the checkpoints."""
+    """Log the curves for TensorBoard next to the checkpoints."""
     try:
         from ...rl.adapters.tensorboard_log import TensorboardLog
     except ImportError as error:
@@ -123,7 +125,7 @@ def _log_for_tensorboard(trainer: Trainer, folder: Path) -> None:
 
 
 def _draw_curve(trainer: Trainer, folder: Path) -> None:
-    """The curve as a picture beside its numbers, where matplotlib is installed."""
+    """Draw the curve as a picture next to its numbers, if matplotlib is installed."""
     if find_spec("matplotlib") is not None:
         curve = [progress._asdict() for progress in trainer.curve]
         title = f"{trainer.task.name}, {trainer.task.model.name}"
@@ -131,7 +133,7 @@ def _draw_curve(trainer: Trainer, folder: Path) -> None:
 
 
 def _watched(trainer: Trainer, minutes: float, iterations: int | None) -> Progress | None:
-    """The last iteration; a table of each one, and a bar, on the screen meanwhile."""
+    """The last iteration; meanwhile a table of each iteration and a bar are on the screen."""
     from rich.console import Console, Group
     from rich.live import Live
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
@@ -150,7 +152,7 @@ def _watched(trainer: Trainer, minutes: float, iterations: int | None) -> Progre
 
 
 def _table(trainer: Trainer, progress: Progress) -> Any:
-    """One iteration: what each reward earns a second, and what it takes."""
+    """One iteration as a table: each reward per second, and its cost."""
     from rich.table import Table
 
     table = Table(title=f"{trainer.task.name}, iteration {progress.iteration}")

@@ -1,4 +1,5 @@
-"""`warpdyn demo`: dynamics computed, checked and timed, then a picture of gravity compensation."""
+"""`warpdyn demo`: computes, checks and times dynamics, then draws a picture of gravity
+compensation."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ from .demo_picture import Trajectories, picture
 
 BATCH = 4096
 STEP = 1e-3
-"""Seconds."""
+"""Length of a simulation step [s]."""
 
 DURATION = 2.0
 
@@ -53,7 +54,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def demo(args: argparse.Namespace) -> int:
-    """Five algorithms on 4,096 random states, checked and timed, then the picture."""
+    """Check and time five algorithms on 4,096 random states, then draw the picture."""
     check_picture(args.output)
     model = refuse_immobile(read_model(args))
     frame, device = named_frame(args, model), chosen_device(args.device)
@@ -85,7 +86,7 @@ def cases(device: str) -> list[Case]:
 def simulate(model: Model) -> Trajectories:
     """Two copies of the robot, released at rest: one without torque, one with tau = g(q).
 
-    Semi-implicit Euler; friction is left out; joints stop at their limits.
+    Semi-implicit Euler without friction; joints stop at their limits.
     """
     q = np.array([start_of(model)] * 2)
     v, still, tau, gravity, a = (np.zeros((2, model.nv)) for _ in range(5))
@@ -103,30 +104,30 @@ def simulate(model: Model) -> Trajectories:
         v += STEP * a
         step[...] = STEP * v
         move()
-        q[...] = moved  # a result may not be written over the input that it is computed from
+        q[...] = moved  # a result must not overwrite the input from which it is computed
         stop_at_limits(model, q, v)
         positions[n + 1] = q
     return Trajectories(STEP * np.arange(steps + 1), positions[:, 0], positions[:, 1])
 
 
 def start_of(model: Model) -> np.ndarray:
-    """(nq,) positions of release within limits; apart, as their lines in the picture."""
+    """Positions of release (nq,) within limits, spread out like their lines in the picture."""
     lower, upper = position_bounds(model)
     share = 0.6 + 0.15 * np.cos(1.7 * np.arange(model.nq))
     start = np.where(has_stops(model), lower + share * (upper - lower), model.neutral + share)
     for joint in model.moving_joints:
-        if joint.kind.nq != joint.kind.nv:  # a quaternion is not moved by adding to its parts
+        if joint.kind.nq != joint.kind.nv:  # a quaternion cannot be changed entry by entry
             start[model.coordinates[joint.name].q] = joint.kind.neutral
     return start
 
 
 def has_stops(model: Model) -> np.ndarray:
-    """(nq,) Whether a position has both limits."""
+    """(nq,) True if a position has both limits."""
     return np.isfinite(model.position_lower) & np.isfinite(model.position_upper)
 
 
 def stop_at_limits(model: Model, q: np.ndarray, v: np.ndarray) -> None:
-    """Bring joints beyond a limit back to it, in place, and to rest."""
+    """Move joints beyond a limit back to it, in place, and stop them."""
     reached, stops = np.clip(q, *position_bounds(model)), has_stops(model)
     for joint in model.moving_joints:
         c = model.coordinates[joint.name]

@@ -1,5 +1,5 @@
-"""The picture of `warpdyn demo`: the robot at a few moments of its fall and of being held, and each joint
-over time on a scale of its own."""
+"""The picture of `warpdyn demo`: the robot at a few moments while it falls and while it is held,
+and each joint over time on its own scale."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ...model import Model
 from .robot_picture import RobotPicture, Sight, Silhouette
 
 MOMENTS = 5
-"""Drawings of the robot as it falls."""
+"""Number of drawings of the falling robot."""
 
 MOST_JOINTS = 12
-"""Joints whose curves are shown; of more, those that move most."""
+"""Largest number of joints with curves; with more joints, those that move most."""
 
 FALLING, HELD = "#d63c32", "#1f6fd6"
 """Colours of the robot and of its curves."""
 
 PALEST = 0.16
-"""How much of its colour the first moment has."""
+"""Share of the full colour at the first moment."""
 
 TURN = 360.0
 
@@ -37,18 +37,19 @@ class Trajectories:
 
 
 class Curve(NamedTuple):
-    """A joint's position: its name, its column of q, and how many of its unit are one of q's."""
+    """A joint's position: its name, its column of q, its unit, and the number of units in one unit
+    of q."""
 
     name: str
     column: int
     unit: str
     scale: float
     endless: bool
-    """Whether it turns without limits, so that 370 degrees are 10."""
+    """True if it turns without limits, so that 370 degrees are shown as 10."""
 
     def of(self, q: np.ndarray) -> np.ndarray:
-        """Positions (steps,) in its unit; an endless one in [-180, 180), and NaN where a line would
-        cross from one end to the other."""
+        """Positions (steps,) in its unit; for an endless joint in [-180, 180), with NaN where a
+        line would jump from one end to the other."""
         drawn = np.array(self.scale * q[:, self.column], dtype=float)
         if self.endless:
             drawn = (drawn + TURN / 2) % TURN - TURN / 2
@@ -57,7 +58,7 @@ class Curve(NamedTuple):
 
 
 def curves(model: Model, motion: Trajectories) -> list[Curve]:
-    """The joints that a picture shows, in the model's order: angles in degrees, slides in metres."""
+    """The joints of a picture, in the model's order: angles in degrees, slides in metres."""
     found: list[Curve] = []
     for joint in model.moving_joints:
         k = model.coordinates[joint.name].q.start
@@ -72,7 +73,8 @@ def curves(model: Model, motion: Trajectories) -> list[Curve]:
 
 
 def picture(model: Model, motion: Trajectories, path: Path) -> None:
-    """The robot above, at moments from pale to full colour; below it a small plot for each joint."""
+    """Draw the robot at the top, at moments from pale to full colour, and below it a small plot for
+    each joint."""
     from matplotlib.figure import Figure
 
     shown = curves(model, motion)
@@ -97,6 +99,7 @@ def picture(model: Model, motion: Trajectories, path: Path) -> None:
             side.spines[place].set_visible(False)
     for side in plots.flat[len(shown) :]:
         side.set_axis_off()
+    # Only the lowest panel of each column has a time axis.
     for side in plots.flat[max(len(shown) - columns, 0) : len(shown)]:
         side.set_xlabel("time [s]", fontsize="small")
         side.tick_params(labelbottom=True)
@@ -107,7 +110,8 @@ def picture(model: Model, motion: Trajectories, path: Path) -> None:
 
 
 def _draw_robot(figure: Any, model: Model, motion: Trajectories) -> None:
-    """Falling on the left, held on the right, at the same scale, from where the fall goes farthest across."""
+    """Draw it falling on the left and held on the right, at the same scale, from the side that
+    shows most of the fall."""
     moments = _moments(motion)
     level = RobotPicture(model)
     falling, held = level.poses(motion.falling[moments]), level.poses(motion.held[-1:])
@@ -136,7 +140,8 @@ def _draw_robot(figure: Any, model: Model, motion: Trajectories) -> None:
 
 
 def across(places: np.ndarray) -> Sight:
-    """Sight in which links go farthest across; places: theirs over the ground (moments, links, 2)."""
+    """Sight in which links move farthest across; places: their horizontal positions (moments,
+    links, 2)."""
     way = (places - places[:1]).reshape(-1, 2)
     if np.abs(way).max() < 1e-6:
         return Sight()
@@ -145,7 +150,7 @@ def across(places: np.ndarray) -> Sight:
 
 
 def _mixed(colour: str, share: float) -> Any:
-    """A colour with white."""
+    """A colour mixed with white."""
     from matplotlib.colors import to_rgb
 
     return tuple(1.0 - share * (1.0 - x) for x in to_rgb(colour))
@@ -154,13 +159,13 @@ def _mixed(colour: str, share: float) -> Any:
 def _draw_patch(side: Any, patch: Silhouette, colour: Any) -> None:
     if len(patch.outline) > 2:
         side.fill(*patch.outline.T, color=colour, ec="white", lw=0.6)
-    else:  # a line between two joints, of a link without shapes
+    else:  # a line between two joints, for a link without shapes
         side.plot(*patch.outline.T, color=colour, lw=5, solid_capstyle="round")
 
 
 def _moments(motion: Trajectories) -> np.ndarray:
-    """Rows (MOMENTS,) that are as far from each other as the fastest joint's way is long, from the start
-    to where it has gone half of its way."""
+    """Rows (MOMENTS,) at equal distances along the path of the fastest joint, from the start to
+    half a turn, or to the end of a shorter path."""
     step = np.nan_to_num(np.abs(np.diff(motion.falling, axis=0)).max(axis=1))
     way = np.concatenate([[0.0], np.cumsum(step)])
     reached = way[-1] if way[-1] < np.pi else np.pi

@@ -1,4 +1,4 @@
-"""Robots drawn from their shapes: outlines of convex bodies, seen from one side."""
+"""Pictures of robots from their shapes: outlines of convex bodies, seen from one side."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from ...model.description import Geometry
 from ...model.mesh_files import MeshError
 
 ROUND = 16
-"""Points of a circle."""
+"""Number of points of a circle."""
 
 MESH_POINTS = 40
 
 CELL = 0.5
-"""Distance of the lines on the ground [m]."""
+"""Distance between the lines on the ground [m]."""
 
 COLOURS = ("#8d99ae", "#4c78a8", "#e45756", "#54a24b", "#f58518", "#b279a2", "#72b7b2")
-"""The root's, and then those of its limbs in turn."""
+"""Colours of the root and of its limbs in turn."""
 
 
 class Sight(NamedTuple):
-    """Where a picture is seen from: turned about the vertical, and raised [rad]."""
+    """Direction of view: rotation about the vertical, and elevation [rad]."""
 
     turn: float = -0.35
     rise: float = 0.25
 
     def axes(self) -> np.ndarray:
-        """Rows: to the right, upwards, towards the one who looks (3, 3)."""
+        """Rows: to the right, upwards, towards the viewer (3, 3)."""
         s, c, sr, cr = np.sin(self.turn), np.cos(self.turn), np.sin(self.rise), np.cos(self.rise)
         right, level = np.array([c, s, 0.0]), np.array([s, -c, 0.0])
         up = np.array([0.0, 0.0, 1.0])
@@ -41,7 +41,7 @@ class Sight(NamedTuple):
 
 
 class RoundBody(NamedTuple):
-    """A convex body of a link: the hull of balls about points of the link's frame (k, 3) [m]."""
+    """A convex body of a link: the hull of balls around points in the link's frame (k, 3) [m]."""
 
     link: int
     points: np.ndarray
@@ -56,9 +56,9 @@ class Silhouette(NamedTuple):
 
 
 class RobotPicture:
-    """A robot's links as convex bodies, to be drawn at any configuration.
+    """A robot's links as convex bodies, for drawing at any configuration.
 
-    A link without a shape that can be drawn is a line to its children.
+    A link without a drawable shape is a line to its children.
     """
 
     def __init__(self, model: Model, view: Sight | None = None):
@@ -81,7 +81,7 @@ class RobotPicture:
         return found.reshape(*np.shape(q)[:-1], *found.shape[1:])
 
     def reach(self, poses: np.ndarray, centre: np.ndarray) -> float:
-        """How far the robot reaches from a point [m]. Poses (nlinks, 4, 4)."""
+        """Largest distance of the robot from a point [m]. Poses (nlinks, 4, 4)."""
         far = [
             np.linalg.norm(_placed(body, poses) - centre, axis=1).max() + body.radius
             for body in self.bodies
@@ -89,7 +89,8 @@ class RobotPicture:
         return float(max(*far, *np.linalg.norm(poses[:, :3, 3] - centre, axis=1)))
 
     def patches(self, poses: np.ndarray, centre: np.ndarray) -> list[Silhouette]:
-        """Outlines from the farthest to the nearest, `centre` in the middle. Poses (nlinks, 4, 4)."""
+        """Outlines from the farthest to the nearest, with `centre` in the middle. Poses (nlinks, 4,
+        4)."""
         found: list[tuple[float, Silhouette]] = []
         for body in self.bodies:
             seen = (_placed(body, poses) - centre) @ self.axes.T
@@ -152,12 +153,12 @@ def _turns_right(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> bool:
 
 
 def _placed(body: RoundBody, poses: np.ndarray) -> np.ndarray:
-    """Its points in the world (k, 3)."""
+    """A body's points in the world (k, 3)."""
     return body.points @ poses[body.link, :3, :3].T + poses[body.link, :3, 3]
 
 
 def _bodies(link: int, shapes: Sequence[Geometry]) -> Iterator[RoundBody]:
-    """Those of the shapes that can be drawn; planes are none of the robot's bodies."""
+    """Bodies of the drawable shapes; planes are not bodies of the robot."""
     for shape in shapes:
         if shape.shape == "plane":
             continue
@@ -170,7 +171,7 @@ def _bodies(link: int, shapes: Sequence[Geometry]) -> Iterator[RoundBody]:
 
 
 def _round(shape: Geometry) -> tuple[np.ndarray, float]:
-    """Points of a shape in its frame (k, 3), and the radius of the balls about them."""
+    """Points of a shape in its frame (k, 3), and the radius of the balls around them."""
     if shape.shape == "mesh":
         return np.array(hull_points(shape, MESH_POINTS)), 0.0
     if shape.shape == "box":
@@ -198,8 +199,8 @@ def _circle() -> np.ndarray:
 
 
 def _limb_colours(model: Model) -> list[str]:
-    """A colour for each link: limbs, which begin at the first link with several children that move,
-    in turn."""
+    """A colour for each link: limbs start at the first link with several moving children and have
+    the colours in turn."""
     children: dict[str, list[str]] = {}
     for joint in model.joints:
         children.setdefault(joint.parent, []).append(joint.child)

@@ -1,4 +1,5 @@
-"""Robots that hold a posture, are dropped onto the ground and pushed: what happens, over time."""
+"""Simulation of robots that hold a posture, are dropped onto the ground and pushed, and its
+measurements over time."""
 
 from __future__ import annotations
 
@@ -27,31 +28,34 @@ from ...model.structure import HOME, start_of
 from ..workload import Memory, furthest_link, on_host, position_bounds
 
 FULL_EFFORT = 0.1
-"""How far off its target a joint is driven by all of its effort [rad, m]."""
+"""Distance from its target at which a drive uses all of a joint's effort [rad, m]."""
 
 FREQUENCY = 10.0
-"""The drive of a joint without an effort limit, on the joint's own inertia [rad/s]."""
+"""Natural frequency of the drive of a joint without an effort limit, with the joint's own inertia
+[rad/s]."""
 
 DAMPING = 0.7
-"""Least damping, of the critical one on the joint's own inertia."""
+"""Least damping ratio, with the joint's own inertia."""
 
 SETTLING = 0.04
 """Least ratio of damping to stiffness [s]."""
 
 DROP, SPREAD = 0.05, 0.05
-"""How high above the ground robots begin at most [m], and how far their joints are off [rad, m]."""
+"""Largest height above the ground at which robots start [m], and largest offset of their joints
+[rad, m]."""
 
 PUSH_EVERY, PUSH_LASTS = 1.0, 0.2
-"""Time from push to push, and length of one [s]."""
+"""Time between pushes, and length of one push [s]."""
 
 ENOUGH_SWEEPS = 200
-"""After which contact forces change no more: what fewer of them leave undone is the residual."""
+"""Number of sweeps after which contact forces do not change; the residual is the difference from
+them."""
 
 STANDARD_GRAVITY = 9.81
 
 
 class Plan(NamedTuple):
-    """What is simulated: the options of `warpdyn simulate`."""
+    """Options of `warpdyn simulate`."""
 
     envs: int
     seconds: float
@@ -67,33 +71,33 @@ class Plan(NamedTuple):
 
     @property
     def launches(self) -> int:
-        """How many launches it takes, at least one."""
+        """Number of launches, at least one."""
         return max(1, round(self.seconds / (self.dt * self.substeps)))
 
 
 @dataclass(frozen=True)
 class History:
-    """What happened: (launches,), and (launches, envs) of the rest.
+    """Measurements: `time` (launches,), and the other arrays (launches, envs).
 
-    `heights` of a free base [m]; `errors`: root mean square of what joints are off their targets
-    [rad, m]; `loads`: force of the ground upwards in parts of the weight; `efforts`: the largest
-    torque of a joint in parts of its limit; `residuals`: how much a force on a point would differ
-    in the next step after 200 sweeps, in parts of the weight. What a robot does not have is left
-    out.
+    `heights` of a free base [m]; `errors`: root mean square of the joints' distances from their
+    targets [rad, m]; `loads`: upward force of the ground relative to the weight; `efforts`: the
+    largest torque of a joint relative to its limit; `residuals`: largest change of a force on a
+    point in the next step with 200 sweeps, relative to the weight. Quantities that a robot does not
+    have are left out.
     """
 
     time: np.ndarray
     measured: Mapping[str, np.ndarray]
     failures: int
     first_launch: float
-    """Seconds: recording and compiling, or reading the cache."""
+    """Seconds of the first launch: recording and compiling, or reading the cache."""
     wall: float
     """Seconds of all launches after the first."""
 
 
 def posture(model: Model) -> np.ndarray:
-    """(nq,) the configuration to hold: "home", or "qpos0" of a MJCF file or the neutral one, brought
-    within limits; a free base stands with its lowest contact point on the ground."""
+    """The configuration to hold (nq,): "home", or else "qpos0" of an MJCF file or the neutral one,
+    clamped to limits; a free base stands with its lowest contact point on the ground."""
     q = np.array(start_of(model), float)
     if HOME not in model.configurations:
         q = _within_limits(model, q)
@@ -106,8 +110,8 @@ def posture(model: Model) -> np.ndarray:
 
 
 def gains(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(joints,) stiffness and damping of drives for a robot of any size: all of a joint's effort at
-    0.1 rad; where the effort has no limit, 10 rad/s on the joint's own inertia."""
+    """Stiffness and damping (joints,) of drives for a robot of any size: all of a joint's effort at
+    0.1 rad, or without an effort limit 10 rad/s with the joint's own inertia."""
     first = base_coordinates(model)
     inertia = np.diagonal(oracle(crba, model, q))[first:]
     effort = model.effort_limit[first:]
@@ -117,18 +121,18 @@ def gains(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def drivable(model: Model) -> bool:
-    """Whether every joint is single angles and lengths, which `wd.PD` drives."""
+    """True if every joint consists of single angles and lengths, which `wd.PD` drives."""
     joints = model.moving_joints[int(model.floating_base) :]
     return all(part.single for joint in joints for part in joint.kind.parts)
 
 
 def pushed_link(model: Model) -> str:
-    """The link that is pushed: a free base, or the one behind the most joints."""
+    """The link that is pushed: a free base, or the link behind the most joints."""
     return model.root if model.floating_base else furthest_link(model)
 
 
 def roll_out(model: Model, plan: Plan) -> tuple[Simulation, History]:
-    """The robots after `plan.seconds`, and what happened; a progress bar where stderr is a
+    """The robots after `plan.seconds`, and the measurements; shows a progress bar if stderr is a
     terminal."""
     from tqdm import tqdm
 
@@ -150,7 +154,7 @@ def roll_out(model: Model, plan: Plan) -> tuple[Simulation, History]:
         library_of(sim.targets).write(sim.targets, targets.astype(np.float32))
     residual = _residual(model, sim, scene) if plan.residual and len(sim.points) else None
     began = time.perf_counter()
-    sim.step()  # it may compile, and then has a bar of its own
+    sim.step()  # it may compile, and then shows its own bar
     first = time.perf_counter() - began
     rows, wall = [_measured(model, sim, held, residual)], 0.0
     for k in tqdm(range(1, plan.launches), unit="launch", leave=False, disable=None):
@@ -172,7 +176,7 @@ def roll_out(model: Model, plan: Plan) -> tuple[Simulation, History]:
 
 
 def _scene(model: Model, plan: Plan, held: np.ndarray, push: Any) -> dict[str, Any]:
-    """What a `Simulation` and `wd.step` are told alike."""
+    """Arguments that `Simulation` and `wd.step` have in common."""
     points = ContactPoints(model)
     refuse_unread(points)
     scene: dict[str, Any] = {
@@ -181,7 +185,7 @@ def _scene(model: Model, plan: Plan, held: np.ndarray, push: Any) -> dict[str, A
         "f_ext": {pushed_link(model): push} if plan.push else None,
         "dt": plan.dt,
     }
-    if model.is_simulated:  # as a Simulation has it, for the residual's steps too
+    if model.is_simulated:  # as in a Simulation, for the residual's steps too
         scene["stops"] = "rows"
     if drivable(model):
         kp, kd = gains(model, held)
@@ -191,7 +195,8 @@ def _scene(model: Model, plan: Plan, held: np.ndarray, push: Any) -> dict[str, A
 
 
 def _starts(model: Model, plan: Plan, held: np.ndarray, draw: np.random.Generator) -> np.ndarray:
-    """(envs, nq) about the posture: joints and heights are off it at random."""
+    """Start configurations (envs, nq) around the posture, with random offsets of joints and
+    heights."""
     start = np.tile(held, (plan.envs, 1))
     if drivable(model):
         first = 7 if model.floating_base else 0
@@ -203,8 +208,8 @@ def _starts(model: Model, plan: Plan, held: np.ndarray, draw: np.random.Generato
 
 
 def _residual(model: Model, sim: Simulation, scene: dict[str, Any]) -> Callable[[], np.ndarray]:
-    """What the sweeps leave undone in the next step (envs,): the largest difference of a force on a
-    point from the one after many more, in parts of the weight."""
+    """Function for the residual of the sweeps in the next step (envs,): the largest difference of a
+    force on a point from that after many more sweeps, relative to the weight."""
     options = {**scene, "impulses": sim.impulses}
     if sim.control is not None:
         options["targets"] = sim.targets
@@ -220,7 +225,7 @@ def _residual(model: Model, sim: Simulation, scene: dict[str, Any]) -> Callable[
 
 
 def pushes(plan: Plan) -> list[tuple[float, float]]:
-    """When pushes begin and end [s], in whole launches."""
+    """Times at which pushes begin and end [s], in whole launches."""
     if not plan.push:
         return []
     launch = plan.dt * plan.substeps
@@ -231,7 +236,7 @@ def pushes(plan: Plan) -> list[tuple[float, float]]:
 
 
 def _write_push(push: Any, plan: Plan, launch: int, draw: np.random.Generator) -> None:
-    """Begin a push, in a random horizontal direction of the link's axes, where it is time; end it."""
+    """Start a push if it is due, in a random horizontal direction of the link's axes, or end it."""
     time = launch * plan.dt * plan.substeps
     times = np.array(pushes(plan)).reshape(-1, 2)
     if np.isclose(times[:, 0], time).any():
@@ -249,7 +254,7 @@ def _measured(
     held: np.ndarray,
     residual: Callable[[], np.ndarray] | None,
 ) -> dict[str, np.ndarray]:
-    """What is kept of a launch: see `History`."""
+    """Measurements of a launch: see `History`."""
     q, torques = on_host(sim.q), on_host(sim.torques)
     found: dict[str, np.ndarray] = {}
     if model.floating_base:
@@ -273,7 +278,7 @@ def _weight(model: Model) -> float:
 
 
 def _within_limits(model: Model, q: np.ndarray) -> np.ndarray:
-    """Joints brought within their limits; quaternions and a free base as they are."""
+    """Joints clamped to their limits; quaternions and a free base are unchanged."""
     lower, upper = position_bounds(model)
     reached = np.clip(q, lower, upper)
     for joint in model.moving_joints:

@@ -1,4 +1,5 @@
-"""`warpdyn simulate`: robots on the ground for some seconds, what became of them, and a picture."""
+"""`warpdyn simulate`: simulates robots on the ground for some seconds, and prints and draws the
+results."""
 
 from __future__ import annotations
 
@@ -36,10 +37,10 @@ QUANTITIES = {
     "efforts": "largest torque / limit",
     "residuals": "residual / weight",
 }
-"""What a `History` has measured, in the words of the table and the picture."""
+"""Labels of a `History`'s measurements in the table and the picture."""
 
 BANDS = ((0.0, 1.0, 0.15, "all"), (0.1, 0.9, 0.35, "80 %"))
-"""Quantiles from and to, how opaque their band is, and how many robots lie in it."""
+"""Lower and upper quantile of each band, its opacity, and the share of robots in it."""
 
 
 def add_parser(commands: Commands) -> None:
@@ -62,7 +63,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def _add_numbers(sub: argparse.ArgumentParser) -> None:
-    """Options that take one number."""
+    """Add options that take one number."""
     text = "how many robots; default: 1024"
     sub.add_argument("--envs", type=count, default=1024, metavar="N", help=text)
     text = "of simulated time; default: 5"
@@ -84,7 +85,7 @@ def _add_numbers(sub: argparse.ArgumentParser) -> None:
 
 
 def simulate(args: argparse.Namespace) -> int:
-    """The roll-out, its table, and what is written of it."""
+    """Run the simulation, print its table, and write its files."""
     if args.png:
         check_picture(args.png)
     if args.save:
@@ -101,7 +102,7 @@ def simulate(args: argparse.Namespace) -> int:
         for line in remarks(model, plan):
             say(line)
         sim, history = roll_out(model, plan)
-    except (ValueError, TypeError) as error:  # of the arguments: Simulation says what is wrong
+    except (ValueError, TypeError) as error:  # for invalid arguments, with Simulation's message
         raise UserError(str(error)) from None
     print_results(model, plan, sim, history)
     if args.save:
@@ -115,7 +116,7 @@ def simulate(args: argparse.Namespace) -> int:
 
 
 def remarks(model: Model, plan: Plan) -> Iterator[str]:
-    """What a user has to know of this robot before the figures are read."""
+    """Remarks on this robot that a user should know before reading the figures."""
     points = ContactPoints(model)
     if not points and model.floating_base:
         yield (
@@ -135,7 +136,7 @@ def remarks(model: Model, plan: Plan) -> Iterator[str]:
 
 
 def print_results(model: Model, plan: Plan, sim: Simulation, history: History) -> None:
-    """The title, and a table of what there is to say of the last launch."""
+    """Print the title, and a table of the last launch."""
     from rich.box import HEAVY_HEAD
     from rich.table import Table
 
@@ -152,6 +153,7 @@ def print_results(model: Model, plan: Plan, sim: Simulation, history: History) -
         marks = np.quantile(values[-1], (0.0, 0.5, 1.0))
         table.add_row(QUANTITIES[name].replace("[", "\\["), *(f"{x:.4f}" for x in marks))
     console().print(table)
+    # The first launch is not counted, because it may include compiling.
     steps = plan.envs * plan.substeps * (len(history.time) - 1)
     if steps:
         speed = steps / history.wall
@@ -175,7 +177,7 @@ def upright(history: History) -> float | None:
 
 
 def picture(model: Model, plan: Plan, history: History, path: Path) -> None:
-    """What was measured over time: the median of all robots, and bands around it."""
+    """Draw the measurements over time: the median of all robots, and bands around it."""
     from matplotlib.figure import Figure
 
     shown = {n: x for n, x in history.measured.items() if n in QUANTITIES}
@@ -198,7 +200,7 @@ def picture(model: Model, plan: Plan, history: History, path: Path) -> None:
         if name == "residuals":
             panel.set_yscale("log")
             panel.set_ylim(1e-6, 10.0)
-        if name == "loads":  # landings and falls would hide what the ground bears else
+        if name == "loads":  # landings and falls would otherwise hide the usual load
             panel.set_ylim(0.0, min(3.0, 1.1 * max(float(values.max()), 1.0)))
     panels[0].legend(loc="upper right", fontsize="small", ncols=3)
     panels[-1].set_xlabel("time [s]")
@@ -206,5 +208,5 @@ def picture(model: Model, plan: Plan, history: History, path: Path) -> None:
 
 
 def _save(path: Path, arrays: dict[str, np.ndarray]) -> None:
-    with path.open("wb") as file:  # numpy would add an ending of its own
+    with path.open("wb") as file:  # numpy would add its own suffix
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]

@@ -1,8 +1,8 @@
-"""Launches made by a program that XLA compiled, without Python on the way.
+"""Launches from programs that XLA compiled, without Python code in between.
 
-XLA calls a C function, the handler, with where its buffers lie and an attribute, here a vector of
-integers that says which kernel to run on them, and how. The handler is the text of a kernel
-(`codegen/foreign_call.h`).
+XLA calls a C function, the handler, with the addresses of its buffers and an attribute. Here the
+attribute is a vector of integers that says which kernel to run on the buffers, and how. The handler
+is written as the source of a kernel (`codegen/foreign_call.h`).
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def _text() -> CText | None:
 
 @cache
 def handler() -> object | None:
-    """The handler as XLA takes it, a PyCapsule; None where this Warp does not tell the address of a
-    kernel."""
+    """The handler as a PyCapsule for XLA; None if this version of Warp does not reveal the address
+    of a kernel."""
     text = _text()
     if text is None:
         return None
@@ -43,7 +43,8 @@ def handler() -> object | None:
 
 @cache
 def _yield() -> int:
-    """Address of the C library's function by which a thread lets others run; 0 where there is none."""
+    """Address of the C library's function by which a thread yields to other threads; 0 if there is
+    none."""
     try:
         return ctypes.cast(ctypes.CDLL(None).sched_yield, ctypes.c_void_p).value or 0
     except (OSError, TypeError, AttributeError):
@@ -51,14 +52,15 @@ def _yield() -> int:
 
 
 class ForeignCall:
-    """A launch as the integers that the handler reads. It has to live as long as they are used."""
+    """A launch as the integers that the handler reads. The object must live as long as they are in
+    use."""
 
     def __init__(self, job: Job, places: Sequence[int]):
-        """places: where the addresses of XLA's inputs and results stand among the launch's
+        """places: positions of the addresses of XLA's inputs and results among the launch's
         arguments."""
         self.kernel = job.kernel
         self._where = (ctypes.c_int64 * 2)()
-        """The kernel's address, and whether there is none as it could not be compiled."""
+        """The kernel's address, and 1 if the kernel could not be compiled."""
         results, width = job.kernel.source.results.values(), 4 if job.single else 8
         self._results = [
             (place, job.count * prod(shape) * width)
@@ -71,9 +73,9 @@ class ForeignCall:
         else:
             self._where[0] = self._load()
         text = _text()
-        assert text is not None  # else there is no handler that is told of this
+        assert text is not None  # otherwise there is no handler to call
         bounds, arguments = text.command.bounds, list(job.arguments)
-        arguments[FIRST], arguments[COUNT] = 0, job.count  # not those of a slice
+        arguments[FIRST], arguments[COUNT] = 0, job.count  # the whole batch, not a slice
         self.plan = [
             ctypes.addressof(self._where),
             threads.WANTED_AT,
@@ -87,13 +89,13 @@ class ForeignCall:
         ]
 
     def _load(self) -> int:
-        """The kernel's address, compiled if need be."""
-        self._command = self.kernel.new_command()  # by which Warp keeps it loaded
+        """The kernel's address, after compiling it if necessary."""
+        self._command = self.kernel.new_command()  # keeps the kernel loaded in Warp
         return self._command.address or 0
 
     def _find(self, bounds: int, arguments: ctypes._Pointer[ctypes.c_int64]) -> None:
-        """In the place of a kernel that a `wd.compiling` block has yet to compile: zeros in the
-        block, the kernel from then on."""
+        """Stand-in for a kernel that a `wd.compiling` block has yet to compile: it writes zeros
+        inside the block, and runs the kernel after it."""
         try:
             if noted(self.kernel):
                 for place, size in self._results:
@@ -102,12 +104,12 @@ class ForeignCall:
             self._where[0] = self._load()
             _C_KERNEL(self._where[0])(bounds, arguments)
         except BaseException:
-            self._where[1] = 1  # the handler makes an error of it
+            self._where[1] = 1  # the handler reports an error
             raise
 
 
 def _least(job: Job) -> int:
-    """Environments that a thread takes at least; 0 where they are too few to be shared out."""
+    """Smallest number of environments for one thread; 0 if there are too few to divide."""
     if job.seconds < threads.ENOUGH:
         return 0
     block = LOOP_BLOCK if job.kernel.source.loops else BLOCK

@@ -1,9 +1,9 @@
 """Calls inside `jax.jit`, `jax.vmap`, `jax.grad` and `jax.jvp`: one JAX primitive.
 
-Its tangent is the recorded "jvp" call, the transpose of that the recorded "vjp" call, and both are
-calls again, so that JAX takes derivatives of derivatives as it likes. Compiled for the CPU, it is
-the kernel itself, called by XLA on its own buffers (`foreign_call`). On a GPU, in debug mode, and
-where results are summed, it is a foreign call of Warp's, which calls Python.
+Its tangent is the recorded "jvp" call, and the transpose of the tangent is the recorded "vjp" call.
+Both are calls again, so that JAX can take derivatives of derivatives. On the CPU, XLA calls the
+compiled kernel directly on its own buffers (`foreign_call`). On a GPU, in debug mode, and if
+results are summed, the primitive is a foreign call of Warp, which calls Python.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Compute = Callable[[Call], Any]
 
 
 def run(call: Call, compute: Compute) -> Any:
-    """Carry out a call, as an operation of JAX's where it traces or the arrays lie on a GPU."""
+    """Run a call, as a JAX operation if JAX traces it or the arrays are on a GPU."""
     inputs, arrays = gather(call)
     if not any(_traced(x) or _on_gpu(x) for x in arrays.values()):
         return compute(call)
@@ -47,7 +47,7 @@ def run(call: Call, compute: Compute) -> Any:
     first_name, first = next(iter(arrays.items()))
     for name, x in arrays.items():
         if not hasattr(x, "dtype") or (inputs[name].plain and isinstance(x, np.ndarray)):
-            continue  # plain numbers, which take the dtype of the others
+            continue  # plain numbers, which take the dtype of the arrays
         label = inputs[name].label
         if x.dtype not in (jnp.float32, jnp.float64):
             raise wrong_dtype(label, x.dtype, f"{label}.astype(jnp.float32)")
@@ -57,7 +57,7 @@ def run(call: Call, compute: Compute) -> Any:
                 f"is {x.dtype}; convert {label} to {first.dtype}"
             )
     arrays = {name: jnp.asarray(x, first.dtype) for name, x in arrays.items()}
-    # Shapes are checked while JAX still knows the caller's line.
+    # Shapes are checked here, because JAX still knows the caller's line.
     rows, lead = all_in_rows(replace(gathered(call), arrays=arrays))
     if not lead:
         tables = tables_of(rows)
@@ -80,7 +80,8 @@ def _on_gpu(x: Any) -> bool:
 
 @dataclass(frozen=True)
 class _Template:
-    """A call without its arrays, as a parameter of the primitive: equal where the programs are."""
+    """A call without its arrays, as a parameter of the primitive; equal if the programs are
+    equal."""
 
     call: Call = field(compare=False)
     compute: Compute = field(compare=False)
@@ -94,7 +95,7 @@ class _Template:
         return cls(bare, compute, (id(call.model), call.key, *_records(call)))
 
     def filled(self, arrays: Sequence[Any]) -> Call:
-        """The call on these arrays."""
+        """The call with these arrays."""
         return replace(self.call, arrays=dict(zip(self.names, arrays, strict=True)))
 
     @property
@@ -144,7 +145,7 @@ def _eager(*operands: Any, template: _Template) -> list[Any]:
         return program(*operands)
     results = template.compute(
         template.filled([jnp.asarray(x) for x in operands])
-    )  # JAX's literals among them
+    )  # including JAX's literals
     return list(results) if isinstance(results, tuple) else [results]
 
 
@@ -153,20 +154,20 @@ def _compiled(template: _Template) -> Callable[..., list[Any]]:
     return jax.jit(lambda *operands: recorded.bind(*operands, template=template))
 
 
-# On the CPU: XLA calls the kernel.
+# On the CPU, XLA calls the kernel.
 
 TARGET = "warpdyn_kernel"
-"""What XLA calls the handler."""
+"""The handler's name in XLA."""
 
 Program = Callable[..., list[Any]]
 
 _programs: WeakKeyDictionary[Model, dict[tuple, Program | None]] = WeakKeyDictionary()
-"""A launch each, compiled by XLA. They do not hold their model."""
+"""Launches, each compiled by XLA. They hold no reference to their model."""
 
 
 @cache
 def _registered() -> bool:
-    """Whether XLA knows the handler; an XLA of another version refuses it."""
+    """True if XLA accepts the handler; another version of XLA rejects it."""
     made = handler()
     if made is None:
         return False
@@ -178,11 +179,11 @@ def _registered() -> bool:
 
 
 def _foreign_call(template: _Template, operands: Sequence[Any]) -> ForeignCall | None:
-    """The launch on arrays of these shapes and dtype, by rows; None where Python has to be called."""
+    """The launch on arrays of these shapes and dtype, by rows; None if Python has to be called."""
     if config.debug or not _registered():
         return None
     dtype = np.dtype(operands[0].dtype)
-    # Laid out for memory that nobody touches.
+    # The layout is computed with memory that nothing reads or writes.
     call = template.filled([np.empty(x.shape, dtype) for x in operands])
     if summed_tables(call):
         return None
@@ -192,7 +193,7 @@ def _foreign_call(template: _Template, operands: Sequence[Any]) -> ForeignCall |
 
 
 def _program(template: _Template, operands: Sequence[Any]) -> Program | None:
-    """The launch on arrays like these; None where Python has to be called."""
+    """The launch on arrays like these; None if Python has to be called."""
     programs = _programs.setdefault(template.call.model, {})
     key = (template.key, operands[0].dtype, *(x.shape for x in operands))
     if key not in programs:
@@ -203,7 +204,7 @@ def _program(template: _Template, operands: Sequence[Any]) -> Program | None:
 
 
 class KnownByXla:
-    """How a call is carried out on other JAX arrays of the same shapes and dtype."""
+    """A remembered call for other JAX arrays of the same shapes and dtype."""
 
     def __init__(self, known: KnownCall):
         self.known, job = known, known.job
@@ -214,7 +215,7 @@ class KnownByXla:
         self.program = _launched_by_xla(ForeignCall(job, known.places), kinds)
 
     def run(self, arrays: Sequence[Any]) -> Any:
-        """The results; `MISS` where a model is gone."""
+        """The results; `MISS` if a model no longer exists."""
         for model in self.known.models:
             if model() is None:
                 return MISS
@@ -225,7 +226,7 @@ class KnownByXla:
 
 
 def known_call(known: KnownCall) -> KnownByXla | None:
-    """What is remembered of calls like this one, which XLA launches."""
+    """A remembered call that XLA launches, for calls like this one."""
     return KnownByXla(known) if _registered() else None
 
 
@@ -241,7 +242,7 @@ def _launched_by_xla(foreign: ForeignCall, results: Sequence[Any]) -> Program:
 
 
 def _lowered(context: Any, *operands: Any, template: _Template) -> Any:
-    """The launch as a part of a program that XLA compiles for the CPU."""
+    """The launch as part of a program that XLA compiles for the CPU."""
     foreign = _foreign_call(template, context.avals_in)
     if foreign is None:
         return _by_python(context, *operands, template=template)
@@ -250,11 +251,11 @@ def _lowered(context: Any, *operands: Any, template: _Template) -> Any:
     return lowering(context, *operands, plan=np.array(foreign.plan, np.int64))
 
 
-# Elsewhere: by Warp's foreign function, which calls Python.
+# Elsewhere, Warp's foreign function calls Python.
 
 
 def _foreign(*operands: Any, template: _Template) -> list[Any]:
-    """The call as Warp's foreign function."""
+    """The call as a foreign function of Warp."""
     results = _abstract(*operands, template=template)
     call = _callable(
         template,
@@ -275,7 +276,8 @@ _numbers = count()
 def _callable(
     template: _Template, inputs: tuple[int, ...], results: tuple[int, ...], dtype: str
 ) -> Any:
-    """Warp's foreign function needs a Python function with an annotation for each array."""
+    """Foreign function of Warp for a call. Warp needs a Python function with an annotation for each
+    array."""
 
     def work(*arrays: Any) -> None:
         operands, outs = arrays[: len(inputs)], arrays[len(inputs) :]
@@ -299,16 +301,16 @@ def _callable(
 def _batched(
     operands: Sequence[Any], axes: Sequence[Any], *, template: _Template
 ) -> tuple[list[Any], list[int]]:
-    """Another dimension of environments: (N, B, ..) is done as (N B, ..)."""
+    """One more dimension of environments: (N, B, ..) is computed as (N B, ..)."""
     N = next(x.shape[axis] for x, axis in zip(operands, axes, strict=True) if axis is not None)
     shapes = template.shapes
-    # The mapped dimension first, so that every array is ([N], [B], *shape).
+    # The mapped dimension comes first, so that every array is ([N], [B], *shape).
     moved = [
         x if axis is None else jnp.moveaxis(x, axis, 0)
         for x, axis in zip(operands, axes, strict=True)
     ]
     ranks = [x.ndim - (axis is not None) for x, axis in zip(moved, axes, strict=True)]
-    # B is of any array that has it: of those without, one slice serves all environments.
+    # B comes from any array that has it; an array without it is one slice for all environments.
     B = max(
         x.shape[int(axis is not None)]
         for x, axis, rank, shape in zip(moved, axes, ranks, shapes, strict=True)
@@ -317,17 +319,17 @@ def _batched(
     flat = []
     for x, axis, rank, shape in zip(moved, axes, ranks, shapes, strict=True):
         if axis is None and rank == len(shape):
-            # Still serves all N B of them, and need not be repeated.
+            # This array still serves all N B environments and need not be repeated.
             flat.append(x)
             continue
-        # What serves the B environments of one of N, or one environment in all N, is repeated: rows
-        # are all there is.
+        # An array that serves the B environments of one of N, or one environment in all N, is
+        # repeated, because a launch has only rows.
         x = x if axis is not None else x[None]
         x = x if rank > len(shape) else x[:, None]
         flat.append(jnp.broadcast_to(x, (N, B, *shape)).reshape(N * B, *shape))
     if summed_tables(template.call):
         raise TypeError("jax.vmap of a derivative by a table: give one dimension of environments")
-    # The primitive again, so that a vmap of a vmap, or of a derivative, comes here as well.
+    # The primitive is bound again, so that a vmap of a vmap, or of a derivative, comes here too.
     results = recorded.bind(*flat, template=template)
     return [x.reshape(N, B, *x.shape[1:]) for x in results], [0] * len(results)
 
@@ -347,7 +349,7 @@ def _tangent(
         if name in tables
         else jnp.broadcast_to(
             t, (*rows, *shape)
-        )  # of what serves all environments, the same for each
+        )  # for an array that serves all environments, the same tangent for each
         for name, t, shape in zip(template.names, tangents, template.shapes, strict=True)
         if type(t) is not ad.Zero
     }
@@ -359,7 +361,8 @@ ad.primitive_jvps[recorded] = _tangent
 
 
 def _transposed(cotangents: Sequence[Any], *operands: Any, template: _Template) -> list[Any]:
-    """The "vjp" call of what a "jvp" call was derived from, which is linear in its seeds."""
+    """The "vjp" call for the call from which a "jvp" call was derived, which is linear in its
+    seeds."""
     last = template.call.derivatives[-1]
     call = without_seeds(template.filled(operands))
     bars = {

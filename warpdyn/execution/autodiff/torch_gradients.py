@@ -1,9 +1,9 @@
 """Calls inside Torch: `backward`, forward mode, the transforms of `torch.func`, `torch.compile`.
 
-A call is one operation of Torch's. Its adjoint is the recorded "vjp" call, its tangent the recorded
-"jvp" call, and a mapped dimension is one more dimension of environments; all three are operations
-again, so that Torch takes derivatives of derivatives as it likes. Where Torch traces, the launch is
-an operator of Torch's dispatcher, with a rule for the shapes of its results.
+A call is one Torch operation. Its adjoint is the recorded "vjp" call, its tangent the recorded
+"jvp" call, and a mapped dimension is one more dimension of environments. All three are operations
+again, so that Torch can take derivatives of derivatives. When Torch traces, the launch is an
+operator of Torch's dispatcher, with a rule for the shapes of its results.
 """
 
 from __future__ import annotations
@@ -35,10 +35,9 @@ INSTEAD = "leave it away, or call under torch.no_grad()"
 
 
 def run(call: Call, compute: Compute) -> Any:
-    """Carry out a call, as an operation of Torch's where a tensor is differentiated, mapped or
-    traced."""
+    """Run a call, as a Torch operation if a tensor is differentiated, mapped or traced."""
     inputs, arrays = gather(call)
-    # Nearly always there is nothing but plain tensors, and that is seen at once.
+    # Nearly all calls have only plain tensors, so this case is tested first.
     unusual = [x for x in arrays.values() if type(x) is not Tensor or x.requires_grad]
     if not ((unusual and (_required(unusual) or _without_memory(unusual))) or not TORCH.at_rest()):
         results = compute(call)
@@ -60,14 +59,14 @@ def run(call: Call, compute: Compute) -> Any:
 
 
 def _required(arrays: Iterable[Any]) -> bool:
-    """Whether one of the arrays requires a gradient."""
+    """True if one of the arrays requires a gradient."""
     return torch.is_grad_enabled() and any(
         isinstance(x, Tensor) and x.requires_grad for x in arrays
     )
 
 
 def _without_memory(arrays: Iterable[Any]) -> bool:
-    """Whether one of the arrays is a stand-in for a tensor, such as a tracer's."""
+    """True if one of the arrays is a stand-in for a tensor, such as a tracer's."""
     return any(
         isinstance(x, Tensor) and type(x).__torch_dispatch__ is not Tensor.__torch_dispatch__
         for x in arrays
@@ -76,20 +75,20 @@ def _without_memory(arrays: Iterable[Any]) -> bool:
 
 @dataclass(eq=False)
 class Operation:
-    """A call whose tensors come anew each time: `names` says which inputs they are. Other inputs,
-    plain numbers that serve all environments, are those of the call."""
+    """A call whose tensors are passed each time: `names` lists these inputs. Other inputs, plain
+    numbers that serve all environments, are those of the call."""
 
     call: Call
     compute: Compute
     names: tuple[str, ...]
 
     def filled(self, tensors: Iterable[Tensor]) -> Call:
-        """The call on these tensors."""
+        """The call with these tensors."""
         arrays = {**self.call.arrays, **dict(zip(self.names, tensors, strict=True))}
         return replace(self.call, arrays=arrays)
 
     def carried_out(self, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
-        """The results, of a launch, or for a tracer of the operator that stands for one."""
+        """The results of a launch or, for a tracer, of the operator that represents it."""
         unusual = [x for x in tensors if type(x) is not Tensor]
         if followers() or (unusual and _without_memory(unusual)):
             return _launched(self, tensors)
@@ -103,14 +102,14 @@ class Operation:
         return [inputs[name].shape for name in self.names]
 
     def leading(self, tensors: Sequence[Tensor]) -> torch.Size:
-        """The dimensions of environments, of the tensor that has most of them."""
+        """The dimensions of environments, from the tensor that has the most."""
         return max(
             (x.shape[: x.ndim - len(s)] for x, s in zip(tensors, self.shapes, strict=True)), key=len
         )
 
 
 def _applied(call: Call, compute: Compute) -> Any:
-    """A call with all that it reads among its arrays, as an operation."""
+    """A call with all its inputs among its arrays, as an operation."""
     names, tensors = [], []
     for name, x in call.arrays.items():
         if isinstance(x, Tensor):
@@ -128,7 +127,7 @@ def _apply(operation: Operation, *tensors: Tensor) -> tuple[Tensor, ...]:
 
 
 class _Recorded(torch.autograd.Function):
-    """A call as a node of Torch's graph; what its passes compute are nodes too."""
+    """A call as a node of Torch's graph; the results of its passes are nodes too."""
 
     @staticmethod
     def forward(ctx: Any, operation: Operation, *tensors: Tensor) -> tuple[Tensor, ...]:
@@ -138,7 +137,7 @@ class _Recorded(torch.autograd.Function):
 
     @staticmethod
     def _call(ctx: Any) -> tuple[Call, Tensor | None, list[Tensor]]:
-        """The call of a pass, its solution where it solves a system, its tensors."""
+        """The call of a pass, its solution if it solves a system, and its tensors."""
         *tensors, solution = ctx.saved_tensors if ctx.solves else (*ctx.saved_tensors, None)
         return ctx.operation.filled(tensors), solution, tensors
 
@@ -149,7 +148,7 @@ class _Recorded(torch.autograd.Function):
         wrt = [n for n, needed in zip(names, ctx.needs_input_grad[1:], strict=True) if needed]
         if not wrt or all(w is None for w in cotangents):
             return (None,) * (1 + len(names))
-        # Zeros where no gradient came, so that one program serves whatever is asked of the results.
+        # Missing gradients become zeros, so that one program serves for any choice of results.
         like = next(w for w in cotangents if w is not None)
         given = [
             like.new_zeros(shape) if w is None else w
@@ -165,7 +164,7 @@ class _Recorded(torch.autograd.Function):
         names, shapes = ctx.operation.names, ctx.operation.shapes
         call, solution, tensors = _Recorded._call(ctx)
         rows = ctx.operation.leading(tensors)
-        # The tangent of what serves all environments is the same for each.
+        # An array that serves all environments has the same tangent for each.
         tables = tables_of(call)
         moving = {
             n: t if n in tables else t.expand(*rows, *shape)
@@ -183,7 +182,7 @@ class _Recorded(torch.autograd.Function):
 def _keep(
     ctx: Any, operation: Operation, tensors: Sequence[Tensor], results: Sequence[Tensor]
 ) -> None:
-    """Keep what the passes read."""
+    """Keep the arrays that the passes read."""
     ctx.operation, call = operation, operation.call
     ctx.solves = call.solves is not None and not call.derivatives
     ctx.shapes = [x.shape for x in results]
@@ -195,7 +194,7 @@ def _keep(
 
 
 class _Mapped(_Recorded):
-    """The same for torch.func, in the form that it needs, which takes half as long again."""
+    """The same node in the form that torch.func needs, which takes half as long again."""
 
     @staticmethod
     def forward(  # type: ignore[override]
@@ -212,7 +211,7 @@ class _Mapped(_Recorded):
     def vmap(
         info: Any, in_dims: Sequence[int | None], operation: Operation, *tensors: Tensor
     ) -> tuple[tuple[Tensor, ...], tuple[int, ...]]:
-        """The mapped dimension becomes one of environments: (N, B, ..) is done as (N B, ..)."""
+        """The mapped dimension becomes one of environments: (N, B, ..) is computed as (N B, ..)."""
         inputs = list(gather(operation.call)[0].values())
         records = [x for x in inputs if x.name in operation.names]
         axes = in_dims[1:]
@@ -227,7 +226,7 @@ class _Mapped(_Recorded):
             if axis is None and rank == 1:
                 flat.append(x[0])  # still serves all environments, and need not be repeated
                 continue
-            # What serves the rows of one of N, or one row in all N, is repeated.
+            # An array that serves the rows of one of N, or one row in all N, is repeated.
             x = x[(slice(None), *[None] * (len(rows) - rank))]
             flat.append(x.expand(*rows, *record.shape).reshape(prod(rows), *record.shape))
         results = _apply(operation, *flat)
@@ -235,24 +234,24 @@ class _Mapped(_Recorded):
 
 
 def summed(bar: Tensor | None, x: Tensor) -> Tensor | None:
-    """The cotangent of an input; where one slice serves all environments, the sum over them."""
+    """The cotangent of an input; for a slice that serves all environments, the sum over them."""
     if bar is None or bar.ndim == x.ndim:
         return bar
     return bar.sum(tuple(range(bar.ndim - x.ndim)))
 
 
-# Where Torch traces, tensors have shapes and no numbers. Its graph then calls this operator: one for
-# all programs, which it knows by name.
+# When Torch traces, tensors have shapes but no numbers. Its graph then calls this operator. All
+# programs share one operator, which finds them by name.
 
 _programs: dict[str, Operation] = {}
-"""Operations that were traced, without their arrays, by the name in the graph."""
+"""Traced operations, without their arrays, by their names in the graph."""
 
 _operators = torch.library.Library("warpdyn", "DEF")
 _operators.define("launch(str program, Tensor[] arrays) -> Tensor[]")
 
 
 def _launched(operation: Operation, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
-    """The results, by the operator."""
+    """The results, from the operator."""
     call = operation.call
     inputs, arrays = gather(operation.filled(tensors))
     for name, x in arrays.items():
@@ -265,7 +264,7 @@ def _launched(operation: Operation, tensors: Sequence[Tensor]) -> tuple[Tensor, 
             like = tensors[0]
             arrays[name] = torch.as_tensor(x, dtype=like.dtype, device=like.device)
     shapes = {name: x.shape for name, x in inputs.items()}
-    # A user's own kernel may have another one's name: its program says which it is.
+    # Two kernels of a user may have the same name, so the program is part of the key.
     own = "" if call.identity is None else record_call(call, shapes, True).text()
     content = repr((call.model.key, call.key, shapes, own))
     program = f"{call.name} of {call.model.name} {sha256(content.encode()).hexdigest()[:16]}"
@@ -293,11 +292,11 @@ _operators.impl("launch", _launch, "CompositeExplicitAutograd")
 torch.library.register_fake("warpdyn::launch", _empty_results, lib=_operators)
 
 
-# Torch's compiler follows Python. What it meets in place of a public function (`batched`) is
-# `followed`; that it takes as one step, in which calls are described and gathered as ever.
+# Torch's compiler follows Python code. For a public function (`batched`) it calls `followed`,
+# which it takes as one step; inside, calls are described and gathered as usual.
 
 _kept: WeakValueDictionary[str, Any] = WeakValueDictionary()
-"""Models and functions by the name that stands for them in a compiled graph."""
+"""Models and functions by the names that represent them in a compiled graph."""
 
 _numbers = count()
 
@@ -330,8 +329,8 @@ def _params_of(parts: Iterable[Any], names: tuple) -> Params:
 
 
 def _result(function: Callable[..., Any], given: dict[Any, Any], absent: Sequence[Any]) -> Any:
-    """The function's result; `given` are its arguments, positional ones by their number, but for
-    those `absent`, which are None."""
+    """The function's result; `given` are its arguments, positional ones by their index, except
+    those in `absent`, which are None."""
     given = {**given, **dict.fromkeys(absent)}
     words = {name: x for name, x in given.items() if isinstance(name, str)}
     results = function(*(given[k] for k in range(len(given) - len(words))), **words)
@@ -343,7 +342,7 @@ def _result(function: Callable[..., Any], given: dict[Any, Any], absent: Sequenc
 _step = _result
 
 _named: set[Callable[..., Any]] = set()
-"""Functions that gave a result with names, which Torch's compiler cannot make of its parts."""
+"""Functions whose result has names, which Torch's compiler cannot rebuild from its parts."""
 
 
 def _has_names(function: Callable[..., Any]) -> bool:
@@ -351,12 +350,13 @@ def _has_names(function: Callable[..., Any]) -> bool:
 
 
 _prepared: set[type] = set()
-"""Kinds of public functions that Torch's compiler knows."""
+"""Kinds of public functions that are registered with Torch's compiler."""
 
 
 def prepare(function: type) -> bool:
-    """Make `_step` one step for Torch's compiler, with models, Params and public functions among its
-    arguments. The compiler calls this itself while it follows, so that nobody else imports it."""
+    """Make `_step` one step for Torch's compiler, with models, Params and public functions among
+    its arguments. The compiler calls this itself while it follows code, so that no other program
+    has to import it."""
     global _step
     if _step is _result:
         pytree.register_pytree_node(Model, _whole, _by_name)
@@ -369,7 +369,7 @@ def prepare(function: type) -> bool:
 
 
 def followed(function: Callable[..., Any], args: tuple, kwargs: dict[str, Any]) -> Any:
-    """What Torch's compiler follows in place of a call of a public function."""
+    """Substitute for a call of a public function, which Torch's compiler follows."""
     given: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
     if given.get("out") is not None:
         raise TypeError(f"out= cannot take part in torch.compile; {INSTEAD}")
@@ -380,5 +380,5 @@ def followed(function: Callable[..., Any], args: tuple, kwargs: dict[str, Any]) 
     return results
 
 
-for each in (_name_of, _has_names, prepare):  # called while the compiler follows, and not followed
+for each in (_name_of, _has_names, prepare):  # the compiler calls these but does not follow them
     each._dynamo_marked_constant = True  # type: ignore[union-attr]

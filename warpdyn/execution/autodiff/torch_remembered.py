@@ -1,15 +1,15 @@
-"""Calls that Torch differentiates and that were made before: a launch forward, and one backward.
+"""Repeated calls that Torch differentiates: one launch forward, and one backward.
 
-What `torch_gradients` finds step by step is found once: the launch of the call, and that of its
-adjoint. Small ones then go by C functions (`torch_native`), what these do not know by `adjoint`. A
-backward pass that is itself followed, for derivatives of derivatives or by a transform, goes by the
-operations of `torch_gradients`.
+The launches of a call and of its adjoint, which `torch_gradients` finds step by step, are found
+once and remembered. Small calls then use C functions (`torch_native`); passes that these do not
+know use `adjoint`. A backward pass that is differentiated itself, for higher derivatives or by a
+transform, uses the operations of `torch_gradients`.
 
-Few statements matter here as much as fast ones. An `autograd.Function` of three tensors that does
-nothing, forward and backward, takes 75 us by itself and 96 around two bound kernels, after which
-processors that have AVX-512 run all else slower for a while; this takes 135, and the way of
-`torch_gradients` 600 (one core of an Intel Xeon at 2.5 GHz, Torch 2.13). On an AMD EPYC, in turns: 46
-around the kernels, 68 by this, 46 by the C functions.
+Here, few statements matter as much as fast statements. An `autograd.Function` of three tensors that
+does nothing, forward and backward, takes 75 us by itself and 96 around two bound kernels, after
+which processors with AVX-512 run all other code slower for a while. This module takes 135, and
+`torch_gradients` 600 (one core of an Intel Xeon at 2.5 GHz, Torch 2.13). On an AMD EPYC, measured
+in turns: 46 around the kernels, 68 with this module, 46 with the C functions.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from .torch_gradients import run, summed
 Tensor = torch.Tensor
 
 MOST = 16
-"""Backward passes that a call remembers, by the kinds of what they read."""
+"""Number of backward passes that a call remembers, by the kinds of arrays that they read."""
 
 
 def differentiated(
@@ -44,10 +44,10 @@ def differentiated(
     given: Mapping[str, Any],
     forget: Callable[[object], Any],
 ) -> DifferentiatedCall | None:
-    """What is known of calls like this one, by tensors that require gradients; arguments and None
-    as of `known_call`.
+    """The remembered call for calls like this one, with tensors that require gradients; arguments
+    and None as in `known_call`.
 
-    computed: checks and launches a call.
+    computed: function that checks and launches a call.
     """
     tensors = [x for x in arrays if isinstance(x, Tensor) and TORCH.readable(x)]
     if len(tensors) < len(arrays):
@@ -60,7 +60,8 @@ def differentiated(
 
 
 class DifferentiatedCall:
-    """How a call by tensors that require gradients is carried out on others of the same kinds."""
+    """A remembered call with tensors that require gradients, for other tensors of the same
+    kinds."""
 
     def __init__(
         self,
@@ -72,7 +73,7 @@ class DifferentiatedCall:
         self.forward, self._computed = forward, computed
         self.solves = call.solves is not None and not call.derivatives
         whole, names = gathered(call), forward.read
-        # Without model and tensors, which are not to live as long as what is remembered of them.
+        # Without the model and the tensors, which must not live as long as this object.
         numbers = {n: None if n in names else x for n, x in whole.arrays.items()}
         self._bare = replace(
             whole, arrays=numbers, gravity=None, f_ext=None, params=None, refuse=None
@@ -81,23 +82,23 @@ class DifferentiatedCall:
         self._varying = None if call.params is None else call.params.names
         asked = {n for n, x in zip(names, tensors, strict=True) if x.requires_grad}
         self._wrt = [n for n in numbers if n in asked]
-        """Inputs by which there are gradients, in the order of the program."""
+        """Inputs with gradients, in the order of the program."""
         self._order = [self._wrt.index(n) if n in asked else None for n in names]
-        """Which result of a backward pass is the cotangent of each tensor."""
+        """Index of the backward pass's result that is the cotangent of each tensor."""
         inputs, rows = whole.inputs or {}, len(forward.lead)
         self._unsummed = all(
             x.ndim == rows + len(inputs[n].shape)
             for n, x in zip(names, tensors, strict=True)
             if n in asked
         )
-        """Whether no tensor that asks for a gradient serves several environments."""
+        """True if no tensor that needs a gradient serves several environments."""
         self._direct = self._unsummed and self._order == [*range(len(names))]
-        """Whether the results are the cotangents of all tensors one by one."""
+        """True if the results are the cotangents of all tensors, one by one."""
         self._adjoints: dict[Key, KnownCall] = {}
         self._node: Node | None = None
 
     def native(self, launch: Words) -> tuple[Any, Words] | None:
-        """The node of such a call by C functions, as of `DifferentiatedPlan`."""
+        """The node of such a call for the C functions, as in `DifferentiatedPlan`."""
         made = apply()
         if made is None:
             return None
@@ -105,7 +106,7 @@ class DifferentiatedCall:
         return made, self._node.words
 
     def run(self, tensors: Sequence[Tensor]) -> Any:
-        """The results for tensors of the same kinds; `MISS` where something is out of order."""
+        """The results for tensors of the same kinds; `MISS` if they cannot be used."""
         forward = self.forward
         model, where = forward.models[0](), forward.where(tensors)
         if where is MISS:
@@ -115,11 +116,11 @@ class DifferentiatedCall:
     def adjoint(
         self, model: Model, tensors: Sequence[Tensor], cotangents: Sequence[Tensor]
     ) -> Sequence[Tensor | None]:
-        """Cotangents of the tensors; None of those that ask for none.
+        """Cotangents of the tensors; None for tensors without a gradient.
 
         tensors: those of the call, and its solution if it solves a system.
         """
-        # Those that are kept too, as hooks of the user's may lay them out anew.
+        # Kinds of the saved tensors too, because the user's hooks may change their layout.
         kinds = (*map(_sort, tensors), *map(_sort, cotangents))
         bars, known = MISS, self._adjoints.get(kinds)
         if known is not None and not torch.is_grad_enabled():
@@ -132,13 +133,14 @@ class DifferentiatedCall:
         if self._direct:
             return bars  # type: ignore[no-any-return]
         pairs = zip(self._order, tensors, strict=False)
-        # Summed where one slice serves all environments.
+        # Summed if one slice serves all environments.
         return [None if k is None else summed(bars[k], x) for k, x in pairs]
 
     def _checked(
         self, model: Model, kinds: Key, tensors: Sequence[Tensor], cotangents: Sequence[Tensor]
     ) -> Sequence[Tensor]:
-        """The results of a backward pass, as `torch_gradients` has them; how is known from now on."""
+        """The results of a backward pass by the way of `torch_gradients`; the pass is
+        remembered."""
         names = self.forward.read
         arrays = {**self._bare.arrays, **dict(zip(names, tensors, strict=False))}
         params = None if self._varying is None else Params(model, {}, self._varying)
@@ -164,7 +166,7 @@ class DifferentiatedCall:
 
 
 class _Remembered(torch.autograd.Function):
-    """A call that was made before as a node of Torch's graph."""
+    """A repeated call as a node of Torch's graph."""
 
     @staticmethod
     def forward(
@@ -184,4 +186,4 @@ class _Remembered(torch.autograd.Function):
 _sort = TORCH.sort
 
 _apply: Any = super(torch.autograd.Function, _Remembered).apply
-"""Without the look for transforms that are at work, of which there are none."""
+"""Torch's `apply` without its check for active transforms, of which there are none here."""

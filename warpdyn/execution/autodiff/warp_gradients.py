@@ -1,10 +1,10 @@
 """Calls under a `warp.Tape`: the recorded adjoint as an entry of the tape.
 
-`warp.Tape` has no public way to ask which tape records at the moment: `with warp.Tape() as tape`
-sets `warp._src.context.runtime.tape`, and launches read it there. A call cannot do without it, for
-a user's loss is launched by Warp itself and its gradient must meet ours on that same tape. The name
-is read in one place, by `getattr`, so that a Warp without it records nothing, rather than fail;
-tests/execution/autodiff/test_warp_gradients.py would notice.
+Warp has no public way to ask which tape is recording: `with warp.Tape() as tape` sets
+`warp._src.context.runtime.tape`, and launches read it there. A call needs this tape, because Warp
+itself launches the user's loss, and both gradients must be on the same tape. The name is read in
+one place, by `getattr`, so that a version of Warp without it records nothing instead of failing.
+tests/execution/autodiff/test_warp_gradients.py would then fail.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ from ..request.call import Call, derived, gather, result_names
 
 
 def run(call: Call, compute: Callable[[Call], Any]) -> Any:
-    """Carry out a call, on the tape that records at the moment where an array requires a
-    gradient."""
+    """Run a call, and add it to the recording tape if an array requires a gradient."""
     tape = getattr(context.runtime, "tape", None)
     inputs, gathered = gather(call)
     arrays: dict[str, Any] = {**gathered}
@@ -30,6 +29,7 @@ def run(call: Call, compute: Callable[[Call], Any]) -> Any:
     if tape is None or not wrt:
         return compute(call)
     outs = call.out if isinstance(call.out, (tuple, list)) else (call.out,)
+    # The adjoint reads the inputs later, so results must not overwrite them.
     places = {x.ptr: name for name, x in arrays.items() if isinstance(x, wp.array)}
     over = [places[out.ptr] for out in outs if isinstance(out, wp.array) and out.ptr in places]
     if over:
@@ -65,7 +65,7 @@ def run(call: Call, compute: Callable[[Call], Any]) -> Any:
 
 
 def _add(bar: wp.array, total: wp.array) -> None:
-    """Add to what the tape has summed so far; over all environments where one slice serves them."""
+    """Add to the tape's sum so far; for a slice that serves all environments, the sum over them."""
     if bar.shape == total.shape:
         wp.map(wp.add, total, bar, out=total)
     else:

@@ -1,4 +1,5 @@
-"""Lines on stderr about what takes long or cannot be kept, and the switch that turns them off."""
+"""Messages on stderr about long operations and caches that cannot be written, and the switch that
+turns them off."""
 
 from __future__ import annotations
 
@@ -11,22 +12,22 @@ from contextlib import contextmanager
 from ..config import config
 
 WORTH_A_LINE = 1.0
-"""Seconds from which on something is announced."""
+"""An operation is announced if it takes at least this long [s]."""
 
 REFRESH = 0.2
-"""Seconds between two looks of a bar."""
+"""Time between two updates of a progress bar [s]."""
 
 
 def say(text: str) -> None:
-    """One line on stderr, unless messages are switched off."""
+    """Print one line on stderr, unless messages are switched off."""
     if config.compile_messages:
-        # In one piece: other threads may have something to say too.
+        # One write, because other threads may print too.
         print(f"warpdyn: {text}\n", file=sys.stderr, flush=True, end="")
 
 
 @contextmanager
 def silent() -> Iterator[None]:
-    """A block without messages, for who shows progress in another way."""
+    """A block without messages, for callers that show progress in another way."""
     before, config.compile_messages = config.compile_messages, False
     try:
         yield
@@ -36,7 +37,8 @@ def silent() -> Iterator[None]:
 
 @contextmanager
 def announced(text: str, seconds: float | None) -> Iterator[None]:
-    """Say what is about to take `seconds`, if that is long; None: unknown, and announced."""
+    """Announce an operation that will take `seconds`, if that is long; None: unknown, and
+    announced."""
     if seconds is not None and seconds < WORTH_A_LINE:
         yield
     elif seconds is not None and config.compile_messages and sys.stderr.isatty():
@@ -49,7 +51,7 @@ def announced(text: str, seconds: float | None) -> Iterator[None]:
 
 @contextmanager
 def announced_late(text: str) -> Iterator[None]:
-    """Say what is going on once it has taken long, where nobody can tell beforehand."""
+    """Announce an operation once it has taken long, if its duration is not known in advance."""
     line = threading.Timer(WORTH_A_LINE, say, (text,))
     line.daemon = True
     line.start()
@@ -61,7 +63,8 @@ def announced_late(text: str) -> Iterator[None]:
 
 @contextmanager
 def _bar(text: str, seconds: float) -> Iterator[None]:
-    """A bar on the terminal that moves with the clock, full when the work is done."""
+    """A progress bar on the terminal that moves with the clock and is full when the work is
+    done."""
     from tqdm import tqdm
 
     layout = "{desc} {bar} {n:.0f} of about {total:.0f} s"

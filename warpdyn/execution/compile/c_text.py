@@ -1,7 +1,7 @@
-"""C functions that are the text of a kernel, compiled and kept as all kernels are.
+"""C functions inside the source of a kernel, compiled and cached like all kernels.
 
-Nobody who installs warpdyn needs a compiler, and what is called without Python has to be C. The kernel
-itself does nothing but write where its functions are.
+This way an installation of warpdyn needs no compiler, although calls without Python need C code.
+The kernel itself only writes the addresses of its functions.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from .kernel_cache import start_kernel_cache
 
 
 class CText(NamedTuple):
-    """Functions that are loaded."""
+    """Loaded C functions."""
 
     command: Command
-    """The launch that has written where they are; by it Warp keeps them loaded."""
+    """The launch that has written the addresses; it keeps the functions loaded in Warp."""
     addresses: tuple[int, ...]
 
 
 def c_text(header: str, piece: str, number: int, told: str, **given: str | int) -> CText | None:
-    """The functions of a piece of a header, as many as `number`; `told`: what is said while it is compiled.
+    """The functions of a piece of a header, as many as `number`; `told`: the message while it is
+    compiled.
 
-    None where this Warp keeps a kernel's C function elsewhere.
+    None if this version of Warp keeps a kernel's C function elsewhere.
     """
     start_kernel_cache()
     code = headers.piece(header, piece, **given)

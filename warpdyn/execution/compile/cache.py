@@ -1,4 +1,5 @@
-"""Written programs kept on disk, so that a second process neither records nor writes them again."""
+"""Cache of generated programs on disk, so that a second process neither records nor writes them
+again."""
 
 from __future__ import annotations
 
@@ -19,14 +20,14 @@ from . import sealed_files
 from .announcements import say
 
 FORMAT = 5
-"""Changes when what is kept on disk changes its meaning."""
+"""Version of the cache format."""
 
 
 def cached(
     key: str, algorithms: Iterable[Callable[..., Any]], make: Callable[[], Source]
 ) -> Source:
-    """The program kept under `key` and the present text of these algorithms' files, or a new one,
-    which is then kept."""
+    """The program cached under `key` and the present source of these algorithms, or a new one,
+    which is then cached."""
     version = source_version(
         frozenset({*RECORDING, *(module for each in algorithms for module in modules_of(each))})
     )
@@ -38,23 +39,23 @@ def cached(
         return make()
     content = sealed_files.read(path)
     if content is not None:
-        # The hash is right, so this is what a warpdyn wrote; but not which one.
+        # The hash is correct, so a version of warpdyn wrote this, but not necessarily this version.
         try:
             return _source(json.loads(content))
-        except Exception:  # RecursionError among others
+        except Exception:  # RecursionError is among these errors
             sealed_files.discard(path)
     source = make()
     try:
         sealed_files.make_folder(path.parent)
         tag_cache(path.parent)
         sealed_files.write(path, json.dumps(asdict(source)).encode())
-    except OSError as error:  # which costs time, nothing else
+    except OSError as error:  # this costs time, nothing else
         tell_unwritable(path.parent, error.strerror)
     return source
 
 
 def _source(kept: dict[str, Any]) -> Source:
-    """A program as it was kept; an exception where it is none."""
+    """The program from its cached form; raises an exception if it is invalid."""
     for arrays in ("inputs", "results"):
         kept[arrays] = {name: tuple(shape) for name, shape in kept[arrays].items()}
     kept["companions"] = tuple(kept["companions"])
@@ -70,7 +71,7 @@ def _source(kept: dict[str, Any]) -> Source:
 
 
 def tag_cache(folder: Path) -> None:
-    """Say in the folder that it is ours, if it holds nothing else."""
+    """Mark the folder as our cache, if it contains nothing else."""
     names = PROGRAM, re.compile(re.escape(sealed_files.TAG) + "|headers")
     files = [path.name for path in folder.iterdir()]
     ours = all(any(name.fullmatch(file) for name in names) for file in files)
@@ -80,7 +81,7 @@ def tag_cache(folder: Path) -> None:
 
 @cache
 def tell_distrusted(folder: Path, reason: str) -> None:
-    """Say it once."""
+    """Print the warning once."""
     say(
         f"warning: the cache {folder} is not used, for {reason}, and what lies in it would run as "
         f"you. Set WARPDYN_CACHE_DIR to a folder of your own, or {sealed_files.SHARED}=1 if you "
@@ -90,7 +91,7 @@ def tell_distrusted(folder: Path, reason: str) -> None:
 
 @cache
 def tell_unwritable(folder: Path, reason: str) -> None:
-    """Say it once."""
+    """Print the warning once."""
     say(
         f"warning: programs cannot be kept in {folder} ({reason}); every process records them "
         "anew. Set WARPDYN_CACHE_DIR to a folder that can be written"
@@ -98,8 +99,8 @@ def tell_unwritable(folder: Path, reason: str) -> None:
 
 
 def cache_directory() -> Path:
-    """Where recorded programs are kept: WARPDYN_CACHE_DIR, or the user's cache. Warp keeps compiled
-    kernels in its own."""
+    """Folder for recorded programs: WARPDYN_CACHE_DIR, or the user's cache. Warp has its own folder
+    for compiled kernels."""
     root = os.environ.get("WARPDYN_CACHE_DIR")
     return (
         Path(root)
@@ -109,21 +110,21 @@ def cache_directory() -> Path:
 
 
 def kept_programs() -> list[Path]:
-    """Files of the programs that are kept, and what is left of any that were being written."""
+    """Files of the cached programs, and remains of interrupted writes."""
     folder = cache_directory()
     files = folder.iterdir() if folder.is_dir() else ()
     return sorted(path for path in files if PROGRAM.fullmatch(path.name))
 
 
 PROGRAM = re.compile(r"[0-9a-f]{64}\.(json|\d+)|\.[0-9a-f]{64}\.json\.[0-9a-f]{16}")
-"""Names of programs, and of parts that a process left which was killed while it wrote."""
+"""Names of programs, and of files that a killed process left while it wrote."""
 
 RECORDING = ("warpdyn.execution.request.evaluate", "warpdyn.codegen.source")
 """Modules that record an algorithm and write the program as C++."""
 
 
 def modules_of(algorithm: Callable[..., Any]) -> set[str]:
-    """The modules that an algorithm, and what is wrapped in it, come from."""
+    """The modules of an algorithm and of the functions that it wraps."""
     inside: list[Any] = [
         cell.cell_contents for cell in getattr(algorithm, "__closure__", None) or ()
     ]
@@ -135,7 +136,7 @@ def modules_of(algorithm: Callable[..., Any]) -> set[str]:
 
 @cache
 def source_version(modules: frozenset[str]) -> str:
-    """A hash of the files that decide what is recorded and written: these modules, all that they
+    """A hash of the files that determine the recorded program: these modules, all modules that they
     import, and the data files that any of them names."""
     digest = hashlib.sha256((sys.implementation.cache_tag or "").encode())
     for name, path in sorted(source_files(modules).items()):
@@ -146,11 +147,11 @@ def source_version(modules: frozenset[str]) -> str:
 
 
 def source_files(modules: Iterable[str]) -> dict[str, Path]:
-    """Files of the given modules and of all of this package that they import, directly or not, by
-    module name.
+    """Files of the given modules and of all modules of this package that they import, directly or
+    indirectly, by module name.
 
-    Read from the import statements, those inside functions too; `warpdyn` itself only hands names
-    on and is left out.
+    They are found from the import statements, including those inside functions. `warpdyn` itself
+    only re-exports names and is left out.
     """
     of_package = _files_of_package()[0]
     found: dict[str, Path] = {}
@@ -164,9 +165,9 @@ def source_files(modules: Iterable[str]) -> dict[str, Path]:
 
 
 def data_files(module: Path) -> list[Path]:
-    """Files beside a module that it names as a string, and those that they name in turn.
+    """Files next to a module that it names as a string, and the files that those name in turn.
 
-    C++ headers, for one: what a module writes is decided by their text as much as by its code.
+    C++ headers are an example: they determine a module's output as much as its own code does.
     """
     beside = _files_of_package()[1].get(str(module.parent), {})
     found: set[Path] = set()
@@ -205,7 +206,8 @@ _FROM = re.compile(
 def _files_of_package() -> tuple[dict[str, str], dict[str, dict[str, Path]]]:
     """Modules of this package by name, without the package itself; other files by folder and name.
 
-    Listed once: a first call asks for several hundred names, most of which are no modules.
+    The list is made once, because a first call looks up several hundred names, most of which are
+    not modules.
     """
     modules: dict[str, str] = {}
     data: dict[str, dict[str, Path]] = {}

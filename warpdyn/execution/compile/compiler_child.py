@@ -1,9 +1,9 @@
 """The compiler process: compiles C++ files with Warp's Clang until its input ends.
 
-LLVM ends the process that it runs in when the disk is full or memory is short. `compiler_process.py`
-therefore starts this file as a program of its own, which imports nothing but the standard library and
-starts in about 50 ms. Each line of its input is a request in JSON. Each answer is a line in JSON that
-begins with a NUL; all else on its output comes from the compiler.
+LLVM ends the process that it runs in when the disk is full or memory is short.
+`compiler_process.py` therefore starts this file as a separate program, which imports only the
+standard library and starts in about 50 ms. Each line of its input is a request in JSON. Each answer
+is a line in JSON that begins with a NUL. All other output comes from the compiler.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from typing import Any
 
 try:
     import resource
-except ImportError:  # a system without it
+except ImportError:  # a system without this module
     resource = None  # type: ignore[assignment]
 
 IDLE = 5.0
-"""Seconds without a request after which the process ends."""
+"""The process ends after this many seconds without a request."""
 
 C_STRING, C_BOOL, C_INT = ctypes.c_char_p, ctypes.c_bool, ctypes.c_int
 ARGUMENTS: list[Any] = [*[C_STRING] * 4, *[C_BOOL] * 4, ctypes.POINTER(C_STRING), C_INT]
@@ -33,20 +33,20 @@ ARGUMENTS += [C_BOOL, C_BOOL, C_STRING, C_INT]
 
 
 def protect_the_others() -> None:
-    """What the machine is short of is taken from this process before its parent."""
+    """Make the system take memory and CPU time from this process before its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends this one
     try:
         if resource is not None:
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        if os.sched_getscheduler(0) != os.SCHED_OTHER:  # of a node's real-time thread
+        if os.sched_getscheduler(0) != os.SCHED_OTHER:  # inherited from a node's real-time thread
             os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
         Path("/proc/self/oom_score_adj").write_text("800")
     except (AttributeError, OSError, ValueError):
-        pass  # a system without them
+        pass  # a system without these functions
 
 
 def compile_file(request: dict[str, Any]) -> int:
-    """Compile as a request says; returns the compiler's error code."""
+    """Compile as the request says; returns the compiler's error code."""
     function = ctypes.CDLL(request["library"]).wp_compile_cpp
     function.argtypes, function.restype = ARGUMENTS, ctypes.c_int
     text = Path(request["source"]).read_bytes()

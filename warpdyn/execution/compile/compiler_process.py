@@ -1,8 +1,8 @@
-"""Clang in processes of its own, so that a full disk or short memory never ends this one.
+"""Clang in separate processes, so that a full disk or a lack of memory never ends this process.
 
-Each thread that compiles has a process (`compiler_child.py`), which waits a few seconds for the next
-request. `compile_object` blocks its thread alone, leaves the interpreter lock, and can be called from
-any thread. Its process may be killed at any time: an OSError says so.
+Each thread that compiles has a process (`compiler_child.py`), which waits a few seconds for the
+next request. `compile_object` blocks only its thread, releases the GIL, and can be called from any
+thread. Its process may be killed at any time; this raises an OSError.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from . import compiler_child
 from .compiler_child import ARGUMENTS
 
 IN_CHILD = "WARPDYN_COMPILE_IN_CHILD"
-"""Environment variable. 1: always in a process of its own; 0: never; unset: wherever this process runs
-a Python interpreter that can be started again."""
+"""Environment variable. 1: always compile in a separate process; 0: never; unset: if this process
+runs a Python interpreter that can be started again."""
 
 Request = dict[str, Any]
 
@@ -44,17 +44,17 @@ class _Compiler:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             cwd="/",
-            bufsize=0,  # no locks, which a fork could leave closed
+            bufsize=0,  # no locks, which a fork could leave locked
         )
         _all.add(self)
 
     def ask(self, request: Request) -> tuple[dict[str, Any] | None, str]:
-        """The answer, None where the process ended, and what the compiler wrote."""
+        """The answer, None if the process ended, and the compiler's output."""
         assert self.process.stdin is not None and self.process.stdout is not None
         written: list[str] = []
         try:
             self.process.stdin.write(json.dumps(request).encode() + b"\n")
-        except OSError:  # it has ended
+        except OSError:  # the process has ended
             return None, ""
         for line in self.process.stdout:
             if line.startswith(b"\0"):
@@ -82,8 +82,8 @@ _lock = threading.Lock()
 
 
 def compile_object(request: Request) -> None:
-    """Compile a C++ file into an object file. CompilerEndedError or OSError where the disk or memory is
-    short, RuntimeError where the compiler refuses the text."""
+    """Compile a C++ file into an object file. CompilerEndedError or OSError: lack of disk space or
+    memory; RuntimeError: the compiler rejects the source."""
     while True:
         compiler = _next_compiler()
         try:
@@ -94,7 +94,7 @@ def compile_object(request: Request) -> None:
         if answer is not None:
             break
         code = compiler.end()
-        if not (compiler.reused and code == 0 and not written):  # 0: it had waited long enough
+        if not (compiler.reused and code == 0 and not written):  # 0: its waiting time was over
             raise _ended(code, written)
     if "error" in answer:
         compiler.kill()
@@ -111,7 +111,7 @@ def compile_object(request: Request) -> None:
 
 
 def _next_compiler() -> _Compiler:
-    """One that waits, or a new one."""
+    """An idle compiler, or a new one."""
     while True:
         with _lock:
             waiting = _idle.pop() if _idle else None
@@ -127,7 +127,7 @@ def _next_compiler() -> _Compiler:
 
 
 def _ended(code: int, written: str) -> CompilerEndedError:
-    """What a process that ended says."""
+    """The error for a process that ended, from its exit code and output."""
     how = f"with exit code {code}"
     if code < 0:
         with suppress(ValueError):
@@ -147,9 +147,9 @@ def _joined(lines: list[str]) -> str:
 
 
 def in_child(function: Any) -> bool:
-    """Whether to compile in a process of its own; `function`: Warp's compile function.
+    """True if compiling happens in a separate process; `function`: Warp's compile function.
 
-    OSError where the environment asks for it and it cannot be.
+    OSError: the environment asks for a separate process, but it is impossible.
     """
     wish = os.environ.get(IN_CHILD, "")
     if wish == "0":
@@ -163,10 +163,10 @@ def in_child(function: Any) -> bool:
 
 
 def _unable(function: Any) -> str:
-    """Why there can be no compiler process; empty where there can."""
+    """The reason why a compiler process is impossible; empty if it is possible."""
     if [*(getattr(function, "argtypes", None) or ())] != ARGUMENTS:
         return "this version of Warp calls its compiler in another way"
-    # An application that embeds Python would be started once more.
+    # An application that embeds Python would be started a second time.
     if getattr(sys, "frozen", False) or not Path(sys.executable or "").name.startswith(
         ("python", "pypy")
     ):
@@ -181,10 +181,10 @@ def _end_all() -> None:
 
 
 def _forget() -> None:
-    """The processes belong to the parent of a fork."""
+    """Forget the processes after a fork, because they belong to the parent."""
     global _lock
     for compiler in list(_all):
-        compiler.process.returncode = 0  # it is not ours to wait for
+        compiler.process.returncode = 0  # this process must not wait for it
         for stream in (compiler.process.stdin, compiler.process.stdout):
             if stream is not None:
                 stream.close()

@@ -1,4 +1,4 @@
-"""Kernels compiled: one where it is first launched, or many ahead on all cores."""
+"""Compilation of kernels: one at its first launch, or many in advance on all cores."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ from .precompiled_header import has_header, shared_header
 
 @dataclass(eq=False)
 class Kernel:
-    """A program for one dtype and device, with launches that wait to be used again; Warp compiles
-    it, or finds it compiled, when it is first launched."""
+    """A program for one dtype and device, with idle launches for reuse; Warp compiles it, or finds
+    it compiled, at the first launch."""
 
     source: Source
     device: wp.Device
     compiled: wp.Kernel
     label: str
-    """What it is, in messages: "aba_derivatives for humanoid"."""
+    """Its name in messages: "aba_derivatives for humanoid"."""
     idle: list[Command] = field(default_factory=list)
     loaded: bool = False
     companions: list[wp.Kernel] = field(init=False)
-    """What is compiled beside it (codegen/companions.py)."""
+    """Kernels that are compiled together with it (codegen/companions.py)."""
     _linked: list[Command] = field(init=False, default_factory=list)
-    """Launches by which Warp keeps the companions loaded."""
+    """Launches that keep the companions loaded in Warp."""
 
     def __post_init__(self) -> None:
         self.companions = [compile_kernel(each) for each in self.source.beside]
 
     @property
     def modules(self) -> list[_Module]:
-        """What Warp compiles, each by itself."""
+        """The modules that Warp compiles, each separately."""
         texts = (self.source.code, *self.source.companions)
         return [
             _Module(compiled, self, len(text))
@@ -57,20 +57,20 @@ class Kernel:
         ]
 
     def command(self) -> Command:
-        """A launch that waits, or another one."""
+        """An idle launch, or a new one."""
         try:
             return self.idle.pop()
         except IndexError:
             return self.new_command()
 
     def new_command(self) -> Command:
-        """A launch that nobody else has; the first one compiles."""
+        """A new launch for one caller only; the first one compiles."""
         if not self.loaded:
             load(self)
         return self._command(self.compiled)
 
     def link(self) -> None:
-        """Tell the kernel, which is loaded, where its companions are."""
+        """Pass the addresses of the companions to the loaded kernel."""
         if not self._linked and self.companions:
             places = (ctypes.c_int64 * len(self.companions))()
             address = ctypes.addressof(places)
@@ -90,20 +90,20 @@ class Kernel:
 
 @dataclass(eq=False)
 class _Module:
-    """A kernel, or a companion of it."""
+    """A kernel, or one of its companions."""
 
     compiled: wp.Kernel
     kernel: Kernel
     length: int
-    """Characters of its text."""
+    """Length of its source in characters."""
 
     @property
     def missing(self) -> bool:
         return not has_compiled(self.compiled, self.kernel.device)
 
     def load(self) -> None:
-        """Have Warp load it. Kernels of one text are one module of Warp's, which threads that load it
-        at once would load over one another."""
+        """Load the module in Warp. Kernels with the same source are one module of Warp, and two
+        threads that load it at once would overwrite each other's work."""
         module = self.compiled.module
         with lock_of(module):
             if self.kernel.device.is_cpu:
@@ -113,18 +113,19 @@ class _Module:
 
     @property
     def seconds(self) -> float:
-        """CPU seconds to compile it, roughly."""
+        """Estimated CPU seconds to compile it."""
         return SECONDS + SECONDS_PER_CHARACTER * self.length
 
 
 def label_of(call: Call) -> str:
-    """What a call computes, for messages: "vjp of rnea for panda"."""
+    """Description of a call's computation for messages: "vjp of rnea for panda"."""
     kinds = "".join(f"{each.kind} of " for each in reversed(call.derivatives))
     return f"{kinds}{call.name} for {printable(call.model.name)}"
 
 
 def load(kernel: Kernel) -> None:
-    """Have Warp load the kernel; a line on stderr where it must be compiled and that takes long."""
+    """Load the kernel in Warp; prints a line on stderr if it must be compiled and that takes
+    long."""
     with lock_of(kernel):
         if not kernel.loaded:
             load_all([kernel])
@@ -136,10 +137,11 @@ Done = Callable[[Kernel, float], None]
 def load_all(kernels: Sequence[Kernel], done: Done = lambda kernel, seconds: None) -> int:
     """Load kernels on all cores; returns how many had to be compiled.
 
-    In threads, for the compiler leaves the interpreter lock: of two that compiled 8 kernels of panda,
-    both were running or ready to in 97% of 2,061 samples. (Programs are recorded before, one after
-    the other.) The longest first, so that no core is left with it at the end. `done` hears of each
-    kernel and its seconds, of all cores together, on the calling thread.
+    Threads suffice, because the compiler releases the GIL: of two threads that compiled 8 kernels
+    of panda, both were running or ready to run in 97% of 2,061 samples. (Programs are recorded
+    before, one after the other.) The longest kernels come first, so that no core is left with one
+    at the end. `done` is called on the calling thread with each kernel and its CPU seconds over all
+    cores.
     """
     missing = {kernel: [x for x in kernel.modules if x.missing] for kernel in kernels}
     for kernel, modules in missing.items():
@@ -168,7 +170,8 @@ def load_all(kernels: Sequence[Kernel], done: Done = lambda kernel, seconds: Non
 
 @contextmanager
 def _pool(number: int) -> Iterator[Callable[..., Future[float]]]:
-    """What runs a function on one of so many threads, or at once where there is one."""
+    """Function that runs another function on one of `number` threads, or immediately if `number` is
+    1."""
     if number > 1:
         with ThreadPoolExecutor(number, "warpdyn compile") as pool:
             yield pool.submit
@@ -192,7 +195,7 @@ def _load_compiled(kernel: Kernel) -> float:
 
 
 def _compile(module: _Module) -> float:
-    """Compile and load, without the companions; returns seconds."""
+    """Compile and load a module, without the companions; returns seconds."""
     kernel, start = module.kernel, time.perf_counter()
     try:
         with shared_header() if kernel.device.is_cpu else nullcontext():
@@ -209,7 +212,7 @@ def _compile(module: _Module) -> float:
 
 
 def _ended(kernel: Kernel, error: OSError) -> str:
-    """What to do where the compiler process ended."""
+    """Error message for a compiler process that ended, with a remedy."""
     short = error.errno in (errno.ENOMEM, errno.EAGAIN)
     remedy = (
         "free memory, or compile one kernel at a time, wd.set_num_threads(1)"
@@ -220,24 +223,24 @@ def _ended(kernel: Kernel, error: OSError) -> str:
 
 
 SECONDS, SECONDS_PER_CHARACTER, SECONDS_FOR_HEADERS = 0.35, 7e-6, 2.7
-"""Rough CPU seconds that a compile takes.
+"""Rough CPU seconds for a compilation.
 
-By the length of the program's text: operations say less, for those of a loop or a routine count at
-each pass, and are compiled once. Fitted to 42 programs of cartpole, panda, quadruped and humanoid (0.3
-to 28 s; medians of 3 runs, Intel Xeon at 2.5 GHz, Warp 1.19): 41 of them take between 0.6 and 1.4
-times as long as it says, and one (the Jacobian of a quadruped's foot, 2.3 s) four times. A line
-through their operations is off by factors up to 3.9.
+The estimate uses the length of the source. The number of operations is a worse measure, because
+those of a loop or a routine count at each pass but are compiled once. Fitted to 42 programs of
+cartpole, panda, quadruped and humanoid (0.3 to 28 s; medians of 3 runs, Intel Xeon at 2.5 GHz, Warp
+1.19): 41 of them take between 0.6 and 1.4 times the estimate, and one (the Jacobian of a
+quadruped's foot, 2.3 s) four times. A linear fit to their operations is wrong by factors up to 3.9.
 """
 
 
 def expected_seconds(kernels: Sequence[Kernel]) -> float | None:
-    """Seconds to compile kernels on all cores, roughly; None where there is one for a GPU, which we have
-    not timed."""
+    """Estimated seconds to compile kernels on all cores; None if one is for a GPU, for which we
+    have no timings."""
     if not all(kernel.device.is_cpu for kernel in kernels):
         return None
     seconds = [module.seconds for kernel in kernels for module in kernel.modules]
     number = min(get_num_threads(), len(seconds))
-    # Each thread looks for a header of its own.
+    # Each thread looks for its own header.
     header = 0.0 if has_header() else SECONDS_FOR_HEADERS
     return header + max(*seconds, sum(seconds) / max(number, 1), 0.0)
 
@@ -248,7 +251,7 @@ _noted: list[Kernel] | None = None
 
 @contextmanager
 def noting() -> Iterator[list[Kernel]]:
-    """A block whose calls compute nothing: their kernels go to the list."""
+    """A block whose calls compute nothing and add their kernels to the list."""
     global _noted
     before, _noted = _noted, []
     try:
@@ -258,12 +261,12 @@ def noting() -> Iterator[list[Kernel]]:
 
 
 def collecting() -> bool:
-    """Whether a block is waiting for kernels, in which calls compute nothing."""
+    """True inside a block that collects kernels, in which calls compute nothing."""
     return _noted is not None
 
 
 def noted(kernel: Kernel) -> bool:
-    """Whether a block is waiting for kernels, which then has this one."""
+    """True inside a block that collects kernels; the kernel is then added to its list."""
     if _noted is None:
         return False
     _noted.append(kernel)

@@ -16,22 +16,22 @@ from ...codegen.source import Source
 from ..config import VERBOSE
 
 CAPTURE = "_apic_capture"
-"""What Warp's runtime calls the recording of launches that is under way, or None."""
+"""The attribute of Warp's runtime for a recording of launches in progress, or None."""
 
 
 def quieten() -> None:
-    """Keep Warp's banner and its line for each module off stdout, where a program's numbers go.
+    """Keep Warp's banner and its line for each module off stdout, where a program prints its
+    results.
 
-    Left as it is where the environment has WARPDYN_VERBOSE other than 0, and where
-    `wp.config.log_level` was set before; to be set at any time after.
+    This changes nothing if the environment variable WARPDYN_VERBOSE is set to a value other than 0,
+    or if `wp.config.log_level` was set before. It can be set again at any time.
     """
     if os.environ.get(VERBOSE, "0") in ("", "0") and wp.config.log_level == wp.LOG_INFO:
         wp.config.log_level = wp.LOG_WARNING
 
 
 def compile_kernel(source: Source) -> wp.Kernel:
-    """The Warp kernel of a source; Warp compiles it, or finds it compiled, when it is first
-    launched."""
+    """The Warp kernel of a source; Warp compiles it, or finds it compiled, at its first launch."""
     name = "warpdyn_" + re.sub(r"\W", "_", source.name)
     Args = wp.types.vector(length=source.layout.length, dtype=wp.int64)
     stub = (
@@ -52,7 +52,7 @@ def compile_kernel(source: Source) -> wp.Kernel:
 class Command:
     """A recorded launch whose arguments are written in place.
 
-    `held`: what has to stay loaded as long, beside the kernel.
+    `held`: objects that must stay loaded as long as the launch, in addition to the kernel.
     """
 
     def __init__(
@@ -67,12 +67,12 @@ class Command:
         self._threads = 1
         self._on_cuda = device.is_cuda
         self.entry = _entry(self._launch)
-        """The kernel without Warp's functions around it, which gives back its argument; None where
-        this Warp keeps it elsewhere."""
+        """The kernel without Warp's wrapper functions; it returns its argument. None if this
+        version of Warp keeps it elsewhere."""
         self.run: Callable[..., None] = self.entry or self._launch.launch
 
     def run_at_once(self) -> None:
-        """Run it even while Warp records launches, which is not to have this one."""
+        """Run the launch even while Warp records launches, without adding it to the recording."""
         forward = _forward(self._launch)
         if forward is None:
             self._launch.launch()
@@ -81,14 +81,15 @@ class Command:
 
     @property
     def address(self) -> int | None:
-        """The kernel's C function, of (bounds, arguments); None where this Warp keeps it elsewhere."""
+        """The kernel's C function, of (bounds, arguments); None if this version of Warp keeps it
+        elsewhere."""
         if _forward(self._launch) is None:
             return None
         return ctypes.cast(self._launch.hooks.forward, ctypes.c_void_p).value
 
     @property
     def bounds(self) -> list[int]:
-        """What the kernel's C function takes first, in words of 64 bits."""
+        """First argument of the kernel's C function, in words of 64 bits."""
         bounds = self._launch.params[0]
         size = ctypes.sizeof(bounds)
         words = (ctypes.c_int64 * -(-size // 8))()
@@ -99,17 +100,17 @@ class Command:
         self.arguments[:] = list(arguments)
 
     def set_threads(self, count: int) -> None:
-        """How many environments a CUDA launch does, one a thread."""
+        """Set the number of environments of a CUDA launch, one for each thread."""
         if self._on_cuda and count != self._threads:
             self._launch.set_dim(count)
             self._threads = count
 
 
 def _entry(launch: wp.Launch) -> Callable[..., Any] | None:
-    """A CPU kernel called without Warp's functions around it, which take 3 us; None where this Warp
+    """A CPU kernel without Warp's wrapper functions, which take 3 us; None if this version of Warp
     keeps it elsewhere.
 
-    While Warp records launches (a capture on the CPU), its own way is taken.
+    While Warp records launches (a capture on the CPU), Warp's own launch is used.
     """
     runtime: Any = getattr(wp._src.context, "runtime", None)
     forward = _forward(launch)
@@ -128,13 +129,13 @@ def _entry(launch: wp.Launch) -> Callable[..., Any] | None:
 
 
 def records_launches() -> bool:
-    """Whether Warp records what is launched on the CPU, or does not say."""
+    """True if Warp records CPU launches, or if this is not known."""
     runtime: Any = getattr(wp._src.context, "runtime", None)
     return getattr(runtime, CAPTURE, True) is not None
 
 
 def _forward(launch: wp.Launch) -> Callable[..., None] | None:
-    """The C function of a CPU kernel, of (bounds, arguments); None where this Warp keeps it
+    """The C function of a CPU kernel, of (bounds, arguments); None if this version of Warp keeps it
     elsewhere."""
     forward = getattr(launch.hooks, "forward", None)
     if not launch.device.is_cpu or launch.block_dim != 1 or not callable(forward):

@@ -1,4 +1,4 @@
-"""Warp's cache of compiled kernels: a folder that can be written, and what is in it."""
+"""Warp's cache of compiled kernels: a writable folder, and its contents."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .announcements import say
 from .warp_start import init_warp
 
 KERNELS = "wp_warpdyn_"
-"""How the folders of our kernels begin; Warp keeps those of other programs beside them."""
+"""Prefix of the folders of our kernels; the cache also holds those of other programs."""
 
 
 @cache
 def start_kernel_cache() -> None:
-    """Initialise Warp, with a folder of this process alone where its cache cannot be written."""
+    """Initialise Warp, with a temporary folder for this process if its cache cannot be written."""
     try:
         init_warp()
         _probe(kernel_cache_directory())
@@ -41,7 +41,8 @@ def start_kernel_cache() -> None:
 
 
 def _probe(folder: Path) -> None:
-    """Raise OSError where no file can be made in the folder, or others can make files there."""
+    """Raise OSError if no file can be made in the folder, or if other users can make files
+    there."""
     sealed_files.make_folder(folder)
     reason = sealed_files.distrust_folder(folder, link=True)
     if reason and folder.stat().st_uid == os.geteuid() and not any(folder.iterdir()):
@@ -53,7 +54,7 @@ def _probe(folder: Path) -> None:
 
 
 def _folder_of_this_process(reason: OSError) -> str:
-    """A new folder, gone when the process ends."""
+    """A new folder that is removed when the process ends."""
     try:
         _kept_alive.append(tempfile.TemporaryDirectory(prefix="warpdyn_kernels_"))
     except OSError as error:
@@ -70,13 +71,13 @@ _kept_alive: list[tempfile.TemporaryDirectory] = []
 
 
 def kernel_cache_directory() -> Path:
-    """Where Warp keeps compiled kernels, once it is initialised: WARP_CACHE_PATH, or the user's
-    cache, with a folder for each version of Warp."""
+    """Warp's folder of compiled kernels, once it is initialised: WARP_CACHE_PATH, or the user's
+    cache, with a subfolder for each version of Warp."""
     return Path(str(wp.config.kernel_cache_dir))
 
 
 def has_compiled(kernel: wp.Kernel, device: wp.Device) -> bool:
-    """Whether a kernel is loaded, or lies in the cache, so that it need not be compiled."""
+    """True if a kernel is loaded or in the cache, so that it need not be compiled."""
     if not wp.config.cache_kernels:
         return False
     if device.is_cpu:
@@ -89,7 +90,8 @@ def has_compiled(kernel: wp.Kernel, device: wp.Device) -> bool:
 
 
 def kernel_folders() -> list[Path]:
-    """Folders of our kernels in the cache, one each, and of compiles that were ended; no links."""
+    """Folders of our kernels in the cache, one for each, and of interrupted compilations; no
+    links."""
     folder = kernel_cache_directory()
     found = folder.glob(f"{KERNELS}*") if folder.is_dir() else ()
     return sorted(each for each in found if each.is_dir() and not each.is_symlink())

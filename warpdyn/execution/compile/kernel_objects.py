@@ -1,9 +1,9 @@
-"""Object files of CPU kernels: compiled, kept in Warp's cache with their hashes, checked before they are
-loaded.
+"""Object files of CPU kernels: compiled, stored in Warp's cache with their hashes, and checked
+before loading.
 
-Warp believes what lies in its cache. We write the files of a kernel into a new folder, move each into
-its place, and then its hashes, in a file that is our own. An object without them, or with others, is
-compiled again.
+Warp trusts the contents of its cache. We write the files of a kernel into a new folder, move each
+to its place, and write its hashes last, into our own file. An object without hashes, or with other
+hashes, is compiled again.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from .compiler_process import compile_object, in_child
 from .precompiled_header import compiler_folder, has_header
 
 BLOCK = 1
-"""Threads of a block on the CPU."""
+"""Number of threads in a block on the CPU."""
 
 HASHES = ".sha256"
-"""Ending of the file that holds the hashes of an object and of Warp's metadata of it."""
+"""Suffix of the file with the hashes of an object and of Warp's metadata for it."""
 
 SPACE_PER_CHARACTER, SPACE, SPACE_FOR_HEADER = 8, 1 << 20, 16 << 20
-"""Bytes that have to be free before Clang runs in this process. Of 703 objects the median has
-0.4 bytes for a character of its source, the largest 3.8; a parsed header has 4.6 MB."""
+"""Free bytes required before Clang runs in this process. Over 703 objects, the median is 0.4 bytes
+per character of the source, and the largest 3.8; a parsed header has 4.6 MB."""
 
 PRIVATE = ("_run_codegen", "_write_meta", "_get_compile_output_name", "_get_meta_name")
-"""Methods of a Warp module that have no public name. Without them Warp compiles and loads by itself."""
+"""Private methods of a Warp module. Without them Warp compiles and loads by itself."""
 
 
 class ObjectFiles(NamedTuple):
-    """Where the files of a kernel lie."""
+    """Locations of a kernel's files."""
 
     folder: Path
     object: str
@@ -52,7 +52,7 @@ class ObjectFiles(NamedTuple):
 
 
 def place_of(module: Any, device: wp.Device) -> ObjectFiles:
-    """The place of a Warp module's files in Warp's cache."""
+    """The location of a Warp module's files in Warp's cache."""
     folder = Path(str(wp.config.kernel_cache_dir)).absolute()
     return ObjectFiles(
         folder / module.get_module_identifier(BLOCK),
@@ -62,7 +62,7 @@ def place_of(module: Any, device: wp.Device) -> ObjectFiles:
 
 
 def is_whole(place: ObjectFiles) -> bool:
-    """Whether the files are there as we compiled them."""
+    """True if the files are there as we compiled them."""
     if not place.folder.is_dir() or sealed_files.distrust_folder(place.folder):
         return False
     content = sealed_files.read(place.hashes)
@@ -72,7 +72,7 @@ def is_whole(place: ObjectFiles) -> bool:
 
 
 def _hashes(place: ObjectFiles, folder: Path) -> bytes | None:
-    """The content of the file with the hashes, for the files in a folder; None where one is missing."""
+    """The content of the hash file for the files in a folder; None if one is missing."""
     found = {"kernel": place.folder.name}
     for kind, name in (("object", place.object), ("metadata", place.metadata)):
         content = sealed_files.read_regular(folder / name)
@@ -83,8 +83,8 @@ def _hashes(place: ObjectFiles, folder: Path) -> bytes | None:
 
 
 def load(module: Any, device: wp.Device) -> None:
-    """Load a module that Warp may have loaded already; compile it first where no whole object of it is
-    kept."""
+    """Load a module that Warp may have loaded already; compile it first if no valid object is
+    cached."""
     if (None, BLOCK) in module.execs or not all(hasattr(module, name) for name in PRIVATE):
         wp.force_load(device, [module])
         return
@@ -100,7 +100,7 @@ def load(module: Any, device: wp.Device) -> None:
 
 
 def compile_module(module: Any, place: ObjectFiles) -> None:
-    """Compile a module into Warp's cache. OSError where it cannot be written."""
+    """Compile a module into Warp's cache. OSError: it cannot be written."""
     options = module.resolved_options[BLOCK] | {"output_arch": None}
     source, ending, metadata, *_ = module._run_codegen(options, True)
     root = place.folder.parent
@@ -117,7 +117,7 @@ def compile_module(module: Any, place: ObjectFiles) -> None:
 
 
 def _compile(source: Path, object_file: Path, options: dict[str, Any]) -> None:
-    """Compile a source in a process of its own, or here once there is room enough."""
+    """Compile a source in a separate process, or in this process if there is enough disk space."""
     header = options["use_precompiled_headers"]
     level = options["optimization_level"]
     compiler = getattr(_library(), "wp_compile_cpp", None)
@@ -147,6 +147,7 @@ def _compile(source: Path, object_file: Path, options: dict[str, Any]) -> None:
             }
         )
     else:
+        # Clang would end this process on a full disk, so check the free space first.
         check_room(object_file.parent, SPACE + SPACE_PER_CHARACTER * source.stat().st_size)
         if header and not has_header():
             check_room(Path(tempfile.gettempdir()), SPACE_FOR_HEADER)
@@ -165,12 +166,12 @@ def _compile(source: Path, object_file: Path, options: dict[str, Any]) -> None:
 
 
 def _library() -> Any:
-    """Warp's compiler, which is loaded."""
+    """Warp's loaded compiler library."""
     return getattr(context.runtime, "llvm", None)
 
 
 def check_room(folder: Path, needed: int) -> None:
-    """OSError where a folder has less room: Clang would end this process."""
+    """Raise OSError if a folder has less free space, because Clang would end this process."""
     status = os.statvfs(folder)
     free = status.f_bavail * status.f_frsize
     if free < needed:
@@ -179,7 +180,7 @@ def check_room(folder: Path, needed: int) -> None:
 
 
 def _keep(made: Path, source: str, place: ObjectFiles) -> None:
-    """Move the files of a build into their place, with their hashes."""
+    """Move the files of a build to their place, with their hashes."""
     if not sealed_files.is_shared():
         for each in made.iterdir():
             each.chmod(0o600)  # whatever the umask is
@@ -196,7 +197,7 @@ def _keep(made: Path, source: str, place: ObjectFiles) -> None:
     if place.folder.exists() and not place.folder.is_dir():
         sealed_files.discard(place.folder)
     sealed_files.make_folder(place.folder)
-    # The hashes come last: without them there is no kernel.
+    # The hashes come last, because a kernel without them does not count.
     for name in (source, place.metadata, place.object, place.hashes.name):
         target = place.folder / name
         if target.is_dir() and not target.is_symlink():

@@ -1,7 +1,7 @@
 """Warp's headers, parsed once for all processes.
 
 Every CPU kernel includes Warp's headers. Warp parses them once in each thread of each process that
-compiles, into a precompiled header (PCH) in a temporary folder, which it deletes at exit. Measured,
+compiles, into a precompiled header (PCH) in a temporary folder, which it deletes at exit. Measured
 CPU seconds for a kernel of 14 operations (Intel Xeon at 2.5 GHz, medians of alternating processes):
 
     header                              first kernel   each further one
@@ -9,9 +9,10 @@ CPU seconds for a kernel of 14 operations (Intel Xeon at 2.5 GHz, medians of alt
     none (use_precompiled_headers)      2.0            2.0
     kept, copied from our cache         0.34           0.38
 
-So a header is always made, and kept in our cache: the next thread or process copies it to where its
-compiler looks. The compiled kernels are the same bytes in all three cases. Clang refuses a header
-that does not fit; Warp then compiles without it and deletes the copy, and we drop what we kept.
+So a header is always made and kept in our cache. The next thread or process copies it to the folder
+where its compiler looks. The compiled kernels are the same bytes in all three cases. Clang rejects
+a header that does not fit. Warp then compiles without it and deletes the copy, and we delete the
+cached header.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ from . import sealed_files
 from .cache import cache_directory, tag_cache, tell_unwritable
 
 HEADERS = "headers"
-"""The folder within our cache."""
+"""The folder's name within our cache."""
 
 
 @contextmanager
 def shared_header() -> Iterator[None]:
-    """Compile with the header that is kept, and keep the one that is made."""
+    """Compile with the cached header, and cache a header that the compiler makes."""
     place = compiler_folder()
     if place is None:
         yield
@@ -47,13 +48,13 @@ def shared_header() -> Iterator[None]:
     yield
     made = {path.name for path in place.glob("*.pch")}
     for name in lent - made:
-        sealed_files.discard(kept / name)  # Clang refused it
+        sealed_files.discard(kept / name)  # Clang rejected it
     if made - lent and not _distrusted(kept):
         _keep([place / name for name in made - lent], kept)
 
 
 def _lend(kept: Path, target: Path) -> bool:
-    """Copy a header to where the compiler looks; whether it is there, whole."""
+    """Copy a header to the compiler's folder; True if the copy is complete."""
     content = sealed_files.read(kept)
     if content is None:
         return False
@@ -66,7 +67,7 @@ def _lend(kept: Path, target: Path) -> bool:
 
 
 def _keep(headers: list[Path], kept: Path) -> None:
-    """Keep headers for other processes; a cache that cannot be written costs time and a line."""
+    """Cache headers for other processes; if the cache cannot be written, this prints a warning."""
     try:
         sealed_files.make_folder(kept)
         tag_cache(cache_directory())
@@ -77,7 +78,7 @@ def _keep(headers: list[Path], kept: Path) -> None:
 
 
 def _distrusted(kept: Path) -> str:
-    """Why the folder of a header, or one above it in our cache, cannot be used; empty where it can."""
+    """Reason why a header's folder, or its parent in our cache, cannot be used; empty if it can."""
     folders = (kept, kept.parent)
     reasons = [sealed_files.distrust_folder(folder) for folder in folders]
     reasons.append(sealed_files.distrust_folder(cache_directory(), link=True))
@@ -85,12 +86,12 @@ def _distrusted(kept: Path) -> str:
 
 
 def _files(kept: Path) -> list[Path]:
-    """The headers in a folder that can be used."""
+    """The usable headers in a folder."""
     return [] if _distrusted(kept) else sorted(kept.glob("*.pch"))
 
 
 def header_files() -> list[Path]:
-    """Headers of all installations of Warp in our cache, and parts that a killed process left."""
+    """Headers of all installations of Warp in our cache, and files that a killed process left."""
     top = cache_directory() / HEADERS
     found = []
     if top.is_dir() and not top.is_symlink():
@@ -106,16 +107,16 @@ _HEADER = re.compile(r"\.?builtin[\w-]*\.pch(\.[\w.]+)?")
 
 
 def has_header() -> bool:
-    """Whether the next CPU kernel finds the headers parsed."""
+    """True if the next CPU kernel finds parsed headers."""
     place = compiler_folder()
     return place is not None and any((*place.glob("*.pch"), *_files(kept_headers())))
 
 
 def compiler_folder() -> Path | None:
-    """Where the compiler of this thread looks for a header; None where Warp has no such place.
+    """The folder in which this thread's compiler looks for a header; None if Warp has no such folder.
 
-    Warp has no public name for it: without `get_clang_pch_dir` every process makes its own header,
-    as Warp has it.
+    Warp has no public name for it. Without `get_clang_pch_dir` every process makes its own header,
+    which is Warp's default.
     """
     folder = getattr(getattr(context, "runtime", None), "get_clang_pch_dir", None)
     if folder is None or not wp.config.use_precompiled_headers:
@@ -131,7 +132,7 @@ def kept_headers() -> Path:
 
 @cache
 def _fingerprint(target: str) -> str:
-    """A hash of what a header depends on: the target, and the headers and compiler as they lie."""
+    """A hash of a header's inputs: the target, and the files of Warp's headers and compiler."""
     digest = hashlib.sha256(target.encode())
     home = Path(wp.__file__).parent
     for path in [home / "native" / "builtin.h", *sorted((home / "bin").glob("warp-clang*"))]:

@@ -1,8 +1,8 @@
 """Cache files that carry a hash of their content, and whose owner is checked.
 
-A file begins with a line that holds the SHA-256 of its name and content. A reader takes nothing that
-does not match: half-written and damaged files are removed and made again. What another user owns, or
-can write, is refused, for our caches hold code that runs in this process.
+A file begins with a line that holds the SHA-256 of its name and content. A reader accepts only
+files that match; incomplete and damaged files are removed and made again. Files that another user
+owns or can write are rejected, because our caches hold code that runs in this process.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from functools import cache
 from pathlib import Path
 
 SHARED = "WARPDYN_CACHE_SHARED"
-"""Environment variable. 1: all who can write to the caches are trusted."""
+"""Environment variable. 1: trust all users who can write to the caches."""
 
 MAGIC = b"warpdyn cache 1 "
 LARGEST = 1 << 28
-"""Bytes of an entry at most."""
+"""Largest size of an entry in bytes."""
 
 TAG = "CACHEDIR.TAG"
 TAG_TEXT = """Signature: 8a477f597d28d172789f06886806bc55
@@ -32,12 +32,13 @@ TAG_TEXT = """Signature: 8a477f597d28d172789f06886806bc55
 
 
 def is_shared() -> bool:
-    """Whether the user trusts all who can write to the caches."""
+    """True if all users who can write to the caches are trusted."""
     return os.environ.get(SHARED, "0") not in ("", "0")
 
 
 def distrust(status: os.stat_result) -> str:
-    """Why a file or folder may hold what another user wrote; empty where only we and root can."""
+    """Reason why another user may have written a file or folder; empty if only this user and root
+    can."""
     if is_shared():
         return ""
     if status.st_uid not in (os.geteuid(), 0):
@@ -51,7 +52,7 @@ def distrust(status: os.stat_result) -> str:
 
 @cache
 def _is_private(group: int) -> bool:
-    """Whether a group has no member but this user, as the default group has on many systems."""
+    """True if a group has no member except this user, like the default group on many systems."""
     if group == 0 and os.geteuid() == 0:
         return True
     try:
@@ -63,8 +64,8 @@ def _is_private(group: int) -> bool:
 
 
 def distrust_folder(folder: Path, link: bool = False) -> str:
-    """Why a folder cannot be used; empty where it can, and where it does not exist. `link`: a link to
-    a folder will do, as for one that the user named."""
+    """Reason why a folder cannot be used; empty if it can, or does not exist. `link`: accept a link
+    to a folder, such as one that the user named."""
     try:
         status = folder.stat() if link else folder.lstat()
     except OSError:
@@ -75,7 +76,7 @@ def distrust_folder(folder: Path, link: bool = False) -> str:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and those above it, for this user alone."""
+    """Make a folder and its missing parents, for this user only."""
     missing = []
     while not folder.exists():
         missing.append(folder)
@@ -85,22 +86,22 @@ def make_folder(folder: Path) -> None:
 
 
 def tag_folder(folder: Path, is_ours: bool) -> None:
-    """Say in a folder that it is our cache; not where there are files of others, which programs that
-    make backups would then leave out."""
+    """Mark a folder as our cache, but not if it has other files, because backup programs would then
+    skip them."""
     if is_ours and not (folder / TAG).exists():
         with suppress(FileExistsError):
             _write_new(folder / TAG, TAG_TEXT.encode())
 
 
 def is_tagged(folder: Path) -> bool:
-    """Whether a folder says that it is our cache."""
+    """True if a folder is marked as our cache."""
     return read_regular(folder / TAG, len(TAG_TEXT)) == TAG_TEXT.encode()
 
 
 def read_regular(path: Path, largest: int = LARGEST) -> bytes | None:
-    """What a file holds; None where it is a link, no regular file, too large, or not to be trusted."""
+    """Content of a file; None if it is a link, no regular file, too large, or not trusted."""
     try:
-        # O_NONBLOCK: a FIFO would wait for a writer.
+        # O_NONBLOCK, because a FIFO would wait for a writer.
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
@@ -113,7 +114,7 @@ def read_regular(path: Path, largest: int = LARGEST) -> bytes | None:
 
 
 def read(path: Path) -> bytes | None:
-    """The content of an entry; None where there is none. A damaged entry is removed."""
+    """The content of an entry; None if there is none. A damaged entry is removed."""
     whole = read_regular(path)
     if whole is not None:
         start, _, content = whole.partition(b"\n")
@@ -124,7 +125,7 @@ def read(path: Path) -> bytes | None:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Keep an entry, whole or not at all; OSError where that fails."""
+    """Write an entry completely or not at all; OSError if that fails."""
     make_folder(path.parent)
     part = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
@@ -137,13 +138,14 @@ def write(path: Path, content: bytes) -> None:
 
 
 def _seal(path: Path, content: bytes) -> bytes:
-    """The first line of an entry. The name is part of it: an entry in the place of another is none."""
+    """The first line of an entry. It covers the name, so that an entry is invalid in the place of
+    another."""
     digest = hashlib.sha256(os.fsencode(path.name) + b"\n" + content)
     return MAGIC + digest.hexdigest().encode()
 
 
 def _write_new(path: Path, content: bytes) -> None:
-    """Write a file that does not exist yet, down to the disk."""
+    """Write a file that does not exist yet, and flush it to the disk."""
     mode = 0o666 if is_shared() else 0o600
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     with os.fdopen(os.open(path, flags, mode), "wb") as stream:
@@ -153,7 +155,7 @@ def _write_new(path: Path, content: bytes) -> None:
 
 
 def discard(path: Path) -> None:
-    """Remove what lies in the place of an entry: a file, a link or an empty folder."""
+    """Remove the file, link or empty folder in the place of an entry."""
     with suppress(OSError):
         if stat.S_ISDIR(path.lstat().st_mode):
             path.rmdir()

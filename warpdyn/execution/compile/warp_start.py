@@ -1,4 +1,5 @@
-"""Warp's initialisation, without its line about a missing driver on machines that have no NVIDIA GPU."""
+"""Warp's initialisation, without its message about a missing driver on machines without an NVIDIA
+GPU."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ import warp as wp
 from warp._src import context
 
 NO_DRIVER = "Could not find or load the NVIDIA CUDA driver"
-"""What Warp's library says on stderr in each process where it loads no driver."""
+"""Warp's message on stderr in each process that finds no driver."""
 
 DRIVER_SIGNS = (
     "/proc/driver/nvidia",
@@ -22,11 +23,12 @@ DRIVER_SIGNS = (
     "/dev/nvmap",
     "/dev/dxg",
 )
-"""What a kernel with an NVIDIA driver has: on servers, on Jetson, under WSL."""
+"""Files of a kernel with an NVIDIA driver: on servers, on Jetson, under WSL."""
 
 
 def init_warp() -> None:
-    """Initialise Warp. Where there is no sign of a driver, it does not say that it has none."""
+    """Initialise Warp. Without signs of a driver, its message about a missing driver is
+    suppressed."""
     if getattr(context, "runtime", None) is not None or has_driver():
         wp.init()
         return
@@ -35,22 +37,23 @@ def init_warp() -> None:
 
 
 def has_driver() -> bool:
-    """Whether an NVIDIA driver is installed, broken or not; True where nobody can tell."""
+    """True if an NVIDIA driver is installed, working or not, or if this cannot be determined."""
     if not sys.platform.startswith("linux") or any(map(os.path.exists, DRIVER_SIGNS)):
         return True
     try:
         ctypes.CDLL("libcuda.so.1")
     except OSError as error:
-        return "No such file" not in str(error)  # else it is there and cannot be loaded
+        return "No such file" not in str(error)  # otherwise it cannot be loaded
     return True
 
 
 @contextmanager
 def _without_line(text: str) -> Iterator[None]:
-    """A block whose lines on stderr that hold a text are dropped; all others come at its end.
+    """A block in which stderr lines with a given text are dropped; all other lines appear at its
+    end.
 
-    Warp's library writes by itself, so that only the file descriptor can be caught. It is caught in
-    memory, since a full disk is no reason not to start.
+    Warp's library writes directly, so only the file descriptor can be redirected. It is redirected
+    to memory, because a full disk must not prevent the start.
     """
     try:
         sys.stderr.flush()

@@ -1,1 +1,1 @@
-"""A kernel's launch: batch shape, results, the argument vector, threads and checks of states."""
+"""Launch of a kernel: batch shape, results, the argument vector, threads and checks of states."""

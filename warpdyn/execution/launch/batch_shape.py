@@ -1,7 +1,7 @@
 """Leading dimensions of a call: none for one robot, (B,) for a batch, (T, E) for trajectories.
 
-A kernel counts environments in one number, so that the leading dimensions of every array are one
-for it. What has none of them serves all environments.
+A kernel counts environments with one index, so it sees the leading dimensions of every array as
+one. An array without leading dimensions serves all environments.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from ..request.call import Call, gathered, inputs_of
 from ..request.inputs import Input
 
 NO_STRIDE = "no single stride leads through its leading dimensions"
-"""Why a copy of an input is read."""
+"""Reason why a copy of an input is read."""
 
 Shapes = Mapping[str, tuple[int, ...]]
 
 
 def leading(call: Call, inputs: Mapping[str, Input], shapes: Shapes) -> tuple[int, ...]:
-    """The call's leading dimensions, those of the first array that has any; refuse an array that
-    has neither these nor none."""
+    """The call's leading dimensions, those of the first array that has any; raises for an array
+    that has other leading dimensions."""
     lead, leader = first_leading(
         {name: shapes[name] for name in inputs}, {name: x.shape for name, x in inputs.items()}
     )
@@ -37,10 +37,10 @@ def leading(call: Call, inputs: Mapping[str, Input], shapes: Shapes) -> tuple[in
 
 
 def first_leading(shapes: Shapes, slices: Shapes) -> tuple[tuple[int, ...], str]:
-    """Leading dimensions of the first array that has any, and its name; none, and the first name,
-    where no array has.
+    """Leading dimensions of the first array that has any, and its name; or none, and the first
+    name.
 
-    shapes: of arrays. slices: of what one environment has of each.
+    shapes: of arrays. slices: of one environment's part of each array.
     """
     for name, shape in shapes.items():
         extra = len(shape) - len(slices[name])
@@ -50,7 +50,8 @@ def first_leading(shapes: Shapes, slices: Shapes) -> tuple[tuple[int, ...], str]
 
 
 class Rows:
-    """Arrays of a call with one dimension of environments, or none, and what they were."""
+    """Arrays of a call with one dimension of environments, or none, and their original
+    dimensions."""
 
     def __init__(
         self,
@@ -59,11 +60,11 @@ class Rows:
         arrays: dict[str, Array],
         seen: Mapping[str, View],
     ):
-        """Copies that are needed take the place of their arrays in `arrays`."""
+        """Necessary copies replace their arrays in `arrays`."""
         self.lead = leading(call, inputs, {name: v.shape for name, v in seen.items()})
         self.views: dict[str, View] = {}
         self.copied: dict[str, str] = {}
-        """Inputs of which a copy is read, and why."""
+        """Inputs of which a copy is read, and the reason."""
         self.leader = next(iter(inputs))
         """Name of the first array that has the leading dimensions."""
         number, found = len(self.lead), False
@@ -81,14 +82,14 @@ class Rows:
 
 
 def in_rows(array: Array, lead: tuple[int, ...]) -> Array:
-    """(*lead, ..) as (B, ..)."""
+    """An array (*lead, ..) as (B, ..)."""
     whole: Array = library_of(array).with_leading(array, len(lead), (prod(lead),))
     return whole
 
 
 def all_in_rows(call: Call) -> tuple[Call, tuple[int, ...]]:
     """A call whose arrays have one leading dimension or none, by operations that their library
-    differentiates; and the leading dimensions that they had."""
+    differentiates; and the original leading dimensions."""
     whole, inputs = gathered(call), inputs_of(call)
     shapes = {name: shape_of(x) for name, x in whole.arrays.items()}
     lead = leading(call, inputs, shapes)
@@ -102,7 +103,7 @@ def all_in_rows(call: Call) -> tuple[Call, tuple[int, ...]]:
 
 
 def with_leading(results: Sequence[Any], lead: tuple[int, ...]) -> list[Any]:
-    """(B, ..) as (*lead, ..), for each of several results."""
+    """Results (B, ..) as (*lead, ..)."""
     if len(lead) < 2:
         return list(results)
     return [library_of(x).with_leading(x, 1, lead) for x in results]

@@ -1,4 +1,4 @@
-"""A launch laid out: a kernel, the integers that say where its arrays lie, and its results."""
+"""A prepared launch: a kernel, the integers that describe its arrays, and its results."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from ..compile.kernel import Command
 from .native_threads import shared
 
 SECONDS_PER_OPERATION, SECONDS_PER_BYTE = 1.2e-11, 4e-11
-"""Rough times for one environment on one core, to decide how many threads a batch is worth."""
+"""Rough times for one environment on one core, to choose the number of threads for a batch."""
 
 FIRST, COUNT, KEEP_CONSTANTS, STREAM = map(
     HEADER.index, ("first", "count", "keep_constants", "stream")
 )
-"""Where each integer of a launch stands."""
+"""Position of each integer of a launch."""
 
 
 Constants = Literal["each_run", "once"]
 """When a bound call writes constant entries of its results: at each run, or when it is bound."""
 
 
-class BoundCall(partial):  # type: ignore[type-arg]  # in C, so that a call costs no Python frame more
-    """A call that is prepared: each time it is called it launches, and gives back the results."""
+class BoundCall(partial):  # type: ignore[type-arg]  # in C, without another Python frame
+    """A prepared call: calling it launches the kernel and returns the results."""
 
     held: Any = None
-    """What has to live as long."""
+    """Objects that must live as long as the call."""
 
     def __repr__(self) -> str:
         return "<bound call of warpdyn>"
@@ -47,7 +47,7 @@ class BoundCall(partial):  # type: ignore[type-arg]  # in C, so that a call cost
 
 @dataclass
 class Job:
-    """A call checked and ready: its kernel, the integers to launch it with, and its results."""
+    """A checked call, ready for launching: its kernel, the launch's integers, and its results."""
 
     kernel: Kernel
     arguments: list[int]
@@ -58,40 +58,42 @@ class Job:
     keep: tuple
     """Arrays that must live as long as the launch."""
     sums: Mapping[int, tuple[tuple[int, ...], Any]]
-    """Results that are cotangents of tables, by their number: the table's shape, and the array that
-    the sum over all environments is written to, if there is one."""
+    """Results that are cotangents of tables, by index: the table's shape, and the array for the sum
+    over all environments, if there is one."""
     copied: Mapping[str, str]
-    """Names of inputs of which a copy is read, and why."""
+    """Names of inputs of which a copy is read, and the reason."""
     inputs: Mapping[str, View]
     arrays: Mapping[str, Array]
-    """What is read, by name: where it lies, and the arrays."""
+    """The inputs by name: their locations, and the arrays."""
     out_views: Sequence[View]
     lead: tuple[int, ...]
     side_by_side: bool
-    """Entries of neighbouring environments are neighbours in new results."""
+    """True if entries of neighbouring environments are neighbours in new results."""
     past_cache_when_bound: int
-    """The launch's integer `stream` once constants of results are left alone."""
+    """The launch's integer `stream` once constant entries of results are left alone."""
 
     @property
     def single(self) -> bool:
-        """Whether its numbers are float32."""
+        """True if its numbers are float32."""
         return next(iter(self.inputs.values())).single
 
     @property
     def seconds(self) -> float:
-        """Roughly, of one core."""
+        """Estimated time on one core [s]."""
         source = self.kernel.source
         operations, size = source.operations, source.bytes
         return self.count * (operations * SECONDS_PER_OPERATION + size * SECONDS_PER_BYTE)
 
     @property
     def places(self) -> list[int]:
-        """Where addresses stand among the arguments: those of the inputs, then those of the results."""
+        """Positions of addresses among the arguments: those of the inputs, then those of the
+        results."""
         number = len(self.inputs) + len(self.kernel.source.results)
         return [len(HEADER) + FIELDS * k for k in range(number)]
 
     def moved(self, addresses: Iterable[tuple[int, int]]) -> Job:
-        """The same launch on arrays elsewhere: their places among the arguments, and addresses."""
+        """The same launch on other arrays, given by positions among the arguments, and
+        addresses."""
         arguments = list(self.arguments)
         for place, address in addresses:
             arguments[place] = address
@@ -107,7 +109,7 @@ class Job:
         self.kernel.idle += commands
 
     def clear(self, out: Any) -> None:
-        """Zeros in the results, but for arrays that are the caller's."""
+        """Fill the results with zeros, except arrays of the caller."""
         for result in self.results if out is None else ():
             self.library.write(result, 0.0)
 
@@ -121,8 +123,9 @@ class Job:
         return results if len(results) > 1 else results[0]
 
     def bound(self, constants: Constants = "each_run") -> Callable[[], Array]:
-        """Launch once, then a closure that launches again: with constant entries of results, or
-        without, where nothing else writes them ("once")."""
+        """Launch once, and return a closure that launches again: with constant entries of results,
+        or without them if nothing else writes them ("once")."""
+        # A bound call reads the caller's arrays at each run, so it cannot use copies.
         for name, reason in self.copied.items():
             raise ValueError(
                 f"bind reads arrays where they lie, and could read a copy of {name} only: {reason}; "
@@ -132,6 +135,7 @@ class Job:
         if constants == "once":
             self.arguments[KEEP_CONSTANTS], self.arguments[STREAM] = 1, self.past_cache_when_bound
         launch, commands = self._prepared(self.kernel.new_command)
+        # Results in place are the same arrays at each run, so the launch alone is enough.
         if self.stream is None and self.library.in_place and not self.sums:
             result = self.handed_back()
             if len(commands) == 1 and launch is commands[0].entry:
@@ -153,8 +157,8 @@ class Job:
         return BoundCall(run)
 
     def _prepared(self, command: Callable[[], Command]) -> tuple[Callable[[], None], list[Command]]:
-        """What launches it, and the commands that this needs: one, on threads without Python if the
-        batch is worth them; one for each slice where threads are Python's only."""
+        """Function that launches, and its commands: one, on native threads if the batch is worth
+        them; one for each slice if only Python threads exist."""
         number = self._threads()
         whole = [(0, self.count)] if self.count else []
         commands = [command() for _ in whole]
@@ -178,7 +182,7 @@ class Job:
         return partial(threads.run_all, runs, min(len(runs), number)), commands
 
     def _threads(self) -> int:
-        """How many threads the batch is worth."""
+        """Number of threads for the batch."""
         if self.kernel.device.is_cuda or self.seconds < threads.ENOUGH:
             return 1
         return threads.get_num_threads()

@@ -1,4 +1,4 @@
-"""Arrays in, cached kernel, launch, arrays out."""
+"""Launch of a call: arrays in, cached kernel, launch, arrays out."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ LONG = 100_000
 
 
 def compute(call: Call) -> Any:
-    """Run a call on the arrays themselves; a tuple of results where there are several."""
+    """Run a call on the arrays themselves; returns a tuple if there are several results."""
     return computed(call).handed_back()
 
 
 def computed(call: Call) -> Job:
-    """Run a call on the arrays themselves; its launch."""
+    """Run a call on the arrays themselves; returns the launch."""
     if config.debug:
         check_arrays(call)
     job = prepare(call)

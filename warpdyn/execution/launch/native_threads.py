@@ -1,8 +1,8 @@
-"""Threads that take slices of a launch without Python, so that none waits for the interpreter lock.
+"""Native threads that take slices of a launch without Python, so that none waits for the GIL.
 
-The process's own threads, started and fed by C functions that are the text of a kernel
-(`codegen/native_threads.h`). A thread that has done its last slice looks out for the next launch for
-a while before it sleeps: to be woken takes 50 to 100 us.
+These are threads of the process that C functions inside a kernel's source start and feed
+(`codegen/native_threads.h`). A thread that has done its last slice polls for the next launch for a
+while before it sleeps, because waking it takes 50 to 100 us.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from ..made_once import made_once
 from ..threads import get_num_threads
 
 PATIENCE = 200
-"""How often a thread looks for the next launch before it sleeps, and lets others run in between: some
-60 us where nobody else wants to."""
+"""How often a thread polls for the next launch before it sleeps, yielding in between: about 60 us
+if no other thread runs."""
 
 SYSTEM = (
     "pthread_create",
@@ -34,14 +34,14 @@ SYSTEM = (
     "pthread_cond_signal",
     "sched_yield",
 )
-"""The system's functions, in the order of the header."""
+"""System functions, in the order of the header."""
 
 PLACE = 256
-"""Bytes for a mutex, a condition or attributes, of which POSIX systems take at most 64."""
+"""Bytes for a mutex, a condition or attributes, for which POSIX systems need at most 64."""
 
 STACK = 16 << 20
-"""Bytes of a thread's stack; a kernel takes up to 5 MiB (`codegen/cpu.py`), and what the system gives by
-itself may be 2."""
+"""Bytes of a thread's stack; a kernel takes up to 5 MiB (`codegen/cpu.py`), and the system's
+default may be 2."""
 
 _Words = ctypes.Array[ctypes.c_int64]
 
@@ -59,7 +59,7 @@ class _System:
         self.attributes = ctypes.create_string_buffer(PLACE)
         library.pthread_attr_init(self.attributes)
         library.pthread_attr_setstacksize(self.attributes, ctypes.c_size_t(STACK))
-        self.text = text  # as long as they are called
+        self.text = text  # must live as long as the functions are called
         start, share, stop = text.addresses
         pointer = ctypes.c_void_p
         self.start = ctypes.CFUNCTYPE(ctypes.c_int64, pointer)(start)
@@ -69,7 +69,8 @@ class _System:
 
 @made_once
 def system() -> _System | None:
-    """None where there are no POSIX threads, or where this Warp does not tell a kernel's address."""
+    """The functions for native threads; None without POSIX threads, or if this version of Warp does
+    not reveal a kernel's address."""
     try:
         library = ctypes.CDLL(None)
         found = [ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in SYSTEM]
@@ -81,7 +82,7 @@ def system() -> _System | None:
 
 
 class _NativeThread:
-    """A thread, in memory that is its own as long as the process lives."""
+    """A thread, with its own memory for the life of the process."""
 
     def __init__(self, system: _System):
         self.system = system
@@ -100,18 +101,18 @@ class _NativeThread:
             raise OSError(failed, os.strerror(failed))
 
     def stop(self) -> None:
-        """Wait for its end."""
+        """Wait until the thread ends."""
         self.system.stop(_address(self.words))
 
 
 _workers: list[_NativeThread] = []
 _lock = threading.Lock()
 _ended = threading.Event()
-"""Set when the process is about to end: no thread is started from then on."""
+"""Set when the process is about to end; then no more threads are started."""
 
 
 def _at_hand(system: _System, number: int) -> list[_NativeThread]:
-    """So many threads, or as many as the system lets start."""
+    """The first `number` threads, or fewer if the system does not allow more."""
     with _lock:
         try:
             while len(_workers) < number and not _ended.is_set():
@@ -122,10 +123,10 @@ def _at_hand(system: _System, number: int) -> list[_NativeThread]:
 
 
 class SharedLaunch:
-    """A launch on several threads, the calling one among them; called, it is done."""
+    """A launch on several threads, including the calling one; calling the object runs it."""
 
     def __init__(self, command: Command, workers: list[_NativeThread], least: int):
-        """The launch as the command has it, of which a thread takes `least` environments at least."""
+        """The launch of the command, with at least `least` environments for a thread."""
         bounds, arguments = command.bounds, list(command.arguments)
         self._threads = (ctypes.c_int64 * len(workers))(*(_address(x.words) for x in workers))
         words = (
@@ -151,21 +152,21 @@ class SharedLaunch:
 
 
 def shared(command: Command, least: int, threads: int) -> Callable[[], None] | None:
-    """The launch of a command on so many threads; None where threads are Python's only."""
+    """The launch of a command on this many threads; None if there are only Python threads."""
     found = system() if threads > 1 else None
     workers = _at_hand(found, threads - 1) if found else []
     return SharedLaunch(command, workers, least) if workers else None
 
 
 def compile_threads(kernels: Iterable[Kernel]) -> None:
-    """Compile their functions, or find them compiled, ahead of the first launch that is shared out, if
-    one of these kernels may be."""
+    """Compile the thread functions, or find them compiled, before the first shared launch, if one
+    of these kernels may use threads."""
     if get_num_threads() > 1 and any(not kernel.device.is_cuda for kernel in kernels):
         system()
 
 
 def _stop() -> None:
-    """Before the code that threads run is unloaded."""
+    """Stop the threads before the code that they run is unloaded."""
     with _lock:
         _ended.set()
         for worker in _workers:
@@ -177,11 +178,12 @@ atexit.register(_stop)
 
 
 def _begin_anew() -> None:
-    """In a process that was forked: launches that are bound to threads are done by their callers."""
+    """Reset the threads in a forked process; callers then run launches that are bound to
+    threads."""
     global _lock
     _lock = threading.Lock()
     for worker in _workers:
-        worker.words[2] = 0  # not asleep, so that nobody wakes it
+        worker.words[2] = 0  # mark as awake, so that no thread tries to wake it
     _workers.clear()
 
 

@@ -1,5 +1,5 @@
-"""What is wrong with a state: said by environment and joint, on request (`check_state`) or before
-every ordinary call (`warpdyn.config.debug`)."""
+"""Checks of states: errors by environment and joint, on request (`check_state`) or before each call
+except bound calls (`warpdyn.config.debug`)."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from ..request.inputs import Input, argument
 from .batch_shape import leading
 
 UNIT = 1e-3
-"""How far a quaternion's length may be from one: what it turns is wrong by as much."""
+"""Largest deviation of a quaternion's length from one; the rotated vectors have the same relative
+error."""
 
 AT_LIMIT = 1e-6
-"""How far beyond a limit still counts as at it, relative to the limit or to one: round-off of
-float32."""
+"""Tolerance at a limit, relative to the limit or to one, for rounding in float32."""
 
 SHOWN = 5
-"""Findings of one kind that are told one by one."""
+"""Number of findings of one kind that are listed."""
 
 
 @dataclass(frozen=True)
 class StateReport:
-    """What `check_state` found."""
+    """Result of `check_state`."""
 
     errors: tuple[str, ...]
-    """What makes results wrong: shapes, numbers that are not finite, quaternions that are not of
-    unit length."""
+    """Findings that make results wrong: shapes, numbers that are not finite, quaternions that are
+    not of unit length."""
     warnings: tuple[str, ...]
-    """What is unusual: coordinates and velocities outside the model's limits."""
+    """Unusual findings: coordinates and velocities outside the model's limits."""
 
     @property
     def ok(self) -> bool:
-        """There are no errors."""
+        """True if there are no errors."""
         return not self.errors
 
     def __str__(self) -> str:
@@ -49,15 +49,15 @@ class StateReport:
 
 
 def check_state(model: Model, q: Array, v: Array | None = None) -> StateReport:
-    """What is wrong with a state, by environment and joint; nothing is raised for it.
+    """Report of the errors in a state, by environment and joint; it raises nothing for them.
 
     q: (..., nq) [m, rad].  v: (..., nv) [m/s, rad/s], or None.  Arrays of any library, read on the
     host.
     Errors: shapes that are not the model's or do not fit each other, entries that are not finite,
     quaternions (free base, floating and ball joints) whose length is more than 0.001 from one.
     Warnings: coordinates outside `model.position_lower` to `position_upper`, velocities beyond
-    `model.velocity_limit`. Of many findings of one kind the first five are told, and how many more
-    there are.
+    `model.velocity_limit`. The report lists the first five findings of each kind, and the number of
+    further ones.
     """
     check_model(model)
     arrays = {"q": views.on_host(q)} | ({} if v is None else {"v": views.on_host(v)})
@@ -82,7 +82,7 @@ def check_state(model: Model, q: Array, v: Array | None = None) -> StateReport:
 
 
 def check_arrays(call: Call) -> None:
-    """Refuse a call whose inputs have numbers that are not finite, or whose configurations have
+    """Raise for a call whose inputs have numbers that are not finite, or whose configurations have
     quaternions that are not of unit length."""
     inputs, arrays = gather(call)
     found: list[str] = []
@@ -90,7 +90,7 @@ def check_arrays(call: Call) -> None:
         array = arrays[name]
         host = views.on_host(array) if library_of(array).readable(array) else None
         if host is None or host.shape[max(host.ndim - len(x.shape), 0) :] != x.shape:
-            continue  # refused for what it is, later
+            continue  # a later check raises for it
         bounded = name in call.unsigned or name in call.positive
         found += _wrong_sign(call, x, host) if bounded else _not_finite(call.model, x, host)
         if x.kind == "argument" and x.sizes == "nq" and not call.any_length:
@@ -103,7 +103,8 @@ def check_arrays(call: Call) -> None:
 
 
 def check_signs(call: Call) -> None:
-    """Refuse a call with numbers below what its arguments may be: a negative friction."""
+    """Raise for a call with numbers below the bounds of its arguments, such as a negative
+    friction."""
     inputs, arrays = gather(call)
     found: list[str] = []
     for name in (*call.unsigned, *call.positive):
@@ -114,7 +115,7 @@ def check_signs(call: Call) -> None:
 
 
 def _wrong_sign(call: Call, x: Input, array: np.ndarray) -> Iterator[str]:
-    """Entries that are negative, or zero where they must be positive, or NaN."""
+    """Entries that are negative or NaN, or zero if they must be positive."""
     positive = x.name in call.positive
 
     def told(index: tuple[int, ...]) -> str:
@@ -134,7 +135,7 @@ def _not_finite(model: Model, x: Input, array: np.ndarray) -> Iterator[str]:
 
 
 def _not_unit(model: Model, x: Input, array: np.ndarray) -> Iterator[str]:
-    """Quaternions of another length than one; those that are not finite are told before."""
+    """Quaternions of another length than one; those that are not finite are reported before."""
     for _, columns in orientation_columns(model):
         length = np.linalg.norm(array[..., columns], axis=-1)
         joint = model.q_names[columns.start].rpartition(".")[0]
@@ -166,7 +167,7 @@ def _margin(limit: np.ndarray) -> np.ndarray:
 def _each(
     x: Input, wrong: np.ndarray, dimensions: int, told: Callable[[tuple[int, ...]], str]
 ) -> Iterator[str]:
-    """A sentence for each of the first findings, and how many more there are."""
+    """A sentence for each of the first findings, and the number of further ones."""
     found = np.argwhere(wrong)
     for row in found[:SHOWN].tolist():
         env = row[: len(row) - dimensions]
@@ -177,7 +178,7 @@ def _each(
 
 
 def _entry(model: Model, x: Input, index: tuple[int, ...]) -> str:
-    """An entry by the name of its joint, where it is a coordinate."""
+    """An entry's name, that of its joint if it is a coordinate."""
     index = index[len(index) - len(x.shape) :]
     if x.sizes in ("nq", "nv"):
         return str((model.q_names if x.sizes == "nq" else model.v_names)[index[0]])

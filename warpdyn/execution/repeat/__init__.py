@@ -1,1 +1,2 @@
-"""Repeated calls without the cost of the first: remembered arguments, and C functions that compare them."""
+"""Repeated calls without the overhead of the first: remembered arguments, and C functions that
+compare them."""

@@ -1,7 +1,7 @@
-"""C functions that carry out calls from Python, and the integers that they read.
+"""C functions that run calls from Python, and the integers that they read.
 
-They are the text of a kernel (`codegen/native_call.h`). Where the interpreter, NumPy or Warp keep
-things elsewhere than the header has them, there are none.
+They are part of a kernel's source (`codegen/native_call.h`). They are not used if the interpreter,
+NumPy or Warp have another memory layout than the header expects.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from ..made_once import made_once
 from .remembered import MISS, KnownCall
 
 OPERANDS = 16
-"""Arguments and results that a call has at most."""
+"""Largest number of arguments and results of a call."""
 
 LONG = 1e-5
-"""Estimated seconds of work from which on other threads have the interpreter meanwhile."""
+"""Estimated seconds of work from which the GIL is released meanwhile."""
 
 _FUNCTIONS = (
     "PyTuple_Size",
@@ -46,7 +46,7 @@ _FUNCTIONS = (
     "PyEval_SaveThread",
     "PyEval_RestoreThread",
 )
-"""In the order of the header."""
+"""Functions of Python's C interface, in the order of the header."""
 
 _FASTCALL = 0x80
 
@@ -63,7 +63,7 @@ class _Method(ctypes.Structure):
 
 
 def _as_expected() -> bool:
-    """Whether CPython and NumPy keep an array as the header has it."""
+    """True if CPython and NumPy have the memory layout of arrays that the header expects."""
     if sys.implementation.name != "cpython" or object.__basicsize__ != 16:
         return False
     if ctypes.sizeof(ctypes.c_void_p) != 8:
@@ -83,10 +83,10 @@ def _as_expected() -> bool:
 
 
 class Methods:
-    """The C functions as CPython takes them."""
+    """The C functions in the form that CPython takes."""
 
     def __init__(self, text: CText):
-        self.text = text  # as long as they are called
+        self.text = text  # must live as long as the functions are called
         names = (b"native_call", b"native_forward", b"native_backward")
         self.call, self.forward, self.backward = (
             _Method(name, x, _FASTCALL, None) for name, x in zip(names, text.addresses, strict=True)
@@ -95,8 +95,8 @@ class Methods:
 
 @made_once
 def methods() -> Methods | None:
-    """None where calls cannot go by them."""
-    wp.get_device("cpu")  # by which Warp's runtime is there
+    """The C functions; None if calls cannot use them."""
+    wp.get_device("cpu")  # starts Warp's runtime
     runtime: Any = getattr(wp._src.context, "runtime", None)
     if not hasattr(runtime, CAPTURE) or not _as_expected():
         return None
@@ -105,7 +105,7 @@ def methods() -> Methods | None:
 
 
 class Words(np.ndarray):
-    """Integers that the C functions read, and what they lead to, which has to live as long."""
+    """Integers that the C functions read, and the objects behind them, which must live as long."""
 
     held: tuple[Any, ...]
 
@@ -121,7 +121,7 @@ def address(words: Words) -> int:
 
 
 def interpreter(torch: Words | None) -> list[int]:
-    """What the C functions use of Python's, and of Torch's."""
+    """Addresses of Python's and Torch's objects that the C functions use."""
     python = [_address(name) for name in _FUNCTIONS]
     runtime: Any = wp._src.context.runtime  # type: ignore[attr-defined]
     objects = [id(x) for x in (MISS, np.ndarray, runtime, sys.intern(CAPTURE), None)]
@@ -129,7 +129,7 @@ def interpreter(torch: Words | None) -> list[int]:
 
 
 def launch_words(known: KnownCall) -> Words | None:
-    """The launch of a call on arrays elsewhere; None where more than a launch is to be done."""
+    """The launch of a call on other arrays; None if the call needs more than a launch."""
     job, results = known.job, len(known.places) - len(known.read)
     if not known.small or known.split or results > OPERANDS:
         return None
@@ -152,7 +152,7 @@ def launch_words(known: KnownCall) -> Words | None:
 
 
 def new_function(method: _Method, words: Words) -> Any:
-    """A C function as an object of Python's, which holds what it reads."""
+    """A C function as a Python object that holds its data."""
     make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
         ("PyCFunction_NewEx", ctypes.pythonapi)
     )

@@ -1,4 +1,4 @@
-"""A block of a script that is gone through to know which kernels it needs."""
+"""A block of a script that runs once to find the kernels that it needs."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from .native_call import compile_c_functions
 
 @contextmanager
 def compiling() -> Iterator[None]:
-    """A block whose calls compute nothing: their kernels are compiled at its end, on all cores.
+    """A block whose calls compute nothing; their kernels are compiled at its end, on all cores.
 
-    What a script is about to use, gradients included:
+    Example for the kernels of a training step, including gradients:
 
         with wd.compiling():
             train_step(q, v)  # once, with arrays of the right kind; few rows will do
 
-    Results in the block are zeros (arrays given as `out` stay as they are), so it must not go on
-    until something has converged. A block that raises compiles nothing. It holds for all threads of
-    the process. `wd.bind` in the block compiles and launches as it does elsewhere, for what it
-    returns is there to be used later.
+    Results in the block are zeros (arrays passed as `out` do not change), so the block must not
+    contain a loop that waits for convergence. A block that raises compiles nothing. It affects all
+    threads of the process. `wd.bind` in the block compiles and launches as usual, because its
+    result is used later.
     """
     with noting() as noted:
         yield

@@ -1,9 +1,9 @@
-"""Calls that were made before, from Python to a kernel without Python code on the way.
+"""Repeated calls from Python to a kernel without Python code in between.
 
-What is remembered of a small call (`remembered`) is written down as integers, which a C function
-(`c_functions`) compares with the arguments it is called with: a NumPy array is a structure whose
-fields stay in place by NumPy's binary interface, a tensor is asked of Torch (`torch_native`), all else
-is told by identity.
+A small remembered call (`remembered`) is stored as integers, which a C function (`c_functions`)
+compares with its arguments. A NumPy array is a structure with fixed fields in NumPy's binary
+interface, a tensor is read through Torch (`torch_native`), and all other arguments are compared by
+identity.
 """
 
 from __future__ import annotations
@@ -31,44 +31,45 @@ from .c_functions import (
 from .remembered import MISS, PLAIN, Key, KnownCall, PlannedCall
 
 MOST = 8
-"""Calls that a function compares with; the next one takes the place of the first."""
+"""Number of calls that a function compares with; a new one replaces the oldest."""
 
 Entry = Callable[[tuple[Any, ...], dict[str, Any]], Any]
-"""The result by arguments, positional and by name; `MISS` where the call is not known."""
+"""The result for positional and named arguments; `MISS` if the call is not known."""
 
 
 def compile_native_call(kernels: Iterable[Kernel]) -> None:
-    """Compile the C function, or find it compiled, ahead of the first call that goes by it, if one of
-    these kernels is called so."""
+    """Compile the C function, or find it compiled, before the first call that uses it, if one of
+    these kernels can be called this way."""
     if any(not kernel.device.is_cuda for kernel in kernels):
         methods()
 
 
 def compile_c_functions(kernels: Collection[Kernel]) -> None:
-    """Compile what small calls and shared launches of these kernels go by, ahead of the first one."""
+    """Compile the C functions for small calls and shared launches of these kernels, before the
+    first one."""
     compile_native_call(kernels)
     compile_threads(kernels)
 
 
 @runtime_checkable
 class DifferentiatedPlan(Protocol):
-    """How a call is carried out that its library differentiates."""
+    """Plan of a call that its library differentiates."""
 
     forward: KnownCall
 
     def native(self, launch: Words) -> tuple[Any, Words] | None:
-        """The library's function that makes a node of a call, and what the node is told; None where
-        there is no such function. launch: of the forward pass."""
+        """The library's function that makes a node of a call, and the node's data; None if there is
+        no such function. launch: of the forward pass."""
         ...
 
 
 class NativeCalls:
-    """The calls of one function that go by the C function."""
+    """The calls of one function that use the C function."""
 
     def __init__(self) -> None:
         self.entry: Entry = _unknown
-        """The C function with a table of its own: in one statement in the place of another, with all
-        that it leads to."""
+        """The C function with its own table; one statement replaces it together with all its
+        data."""
 
     @property
     def plans(self) -> tuple[_NativePlan, ...]:
@@ -78,30 +79,30 @@ class NativeCalls:
     def add(
         self, key: Key, known: PlannedCall, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> None:
-        """Know a call from now on, if its kind allows."""
+        """Add a call, if its kind allows it."""
         plan = _plan(key, known, args, kwargs)
         if plan is not None and methods() is not None:
             self._know((plan, *self.plans[: MOST - 1]))
 
     def forget(self, key: Key) -> None:
-        """Know a call no longer, as a model is gone."""
+        """Remove a call whose model no longer exists."""
         self._know(tuple(x for x in self.plans if x.key != key))
 
     def clear(self) -> None:
-        """Know none."""
+        """Remove all calls."""
         self._know(())
 
     def _know(self, plans: tuple[_NativePlan, ...]) -> None:
         method = methods() if plans else None
         self.entry = _unknown if method is None else new_function(method.call, _table(plans))
-        # One that was forgotten in between, as any statement may collect garbage.
+        # A model may have gone meanwhile, because any statement may collect garbage.
         alive = tuple(x for x in plans if all(model() is not None for model in x.known.models))
         if len(alive) < len(plans):
             self._know(alive)
 
 
 class _NativePlan:
-    """A call as the C function knows it."""
+    """A call in the form that the C function reads."""
 
     def __init__(self, key: Key, known: KnownCall, words: Words):
         self.key, self.known, self.words = key, known, words
@@ -110,7 +111,7 @@ class _NativePlan:
 
 
 def _native_of(library: Library) -> Any:
-    """The module that knows a library's arrays for the C functions; None where there is none."""
+    """The module that reads a library's arrays for the C functions; None if there is none."""
     if not library.native:
         return None
     from . import torch_native
@@ -119,7 +120,7 @@ def _native_of(library: Library) -> Any:
 
 
 class _Table(Words):
-    """What the C function that carries out calls reads."""
+    """Data of the C function that runs calls."""
 
     plans: tuple[_NativePlan, ...]
 
@@ -135,7 +136,8 @@ def _table(plans: tuple[_NativePlan, ...]) -> _Table:
 def _plan(
     key: Key, planned: PlannedCall, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> _NativePlan | None:
-    """None where an argument is not told by identity, or where more than a launch is to be done."""
+    """The plan of a call; None if an argument cannot be compared by identity, or if the call needs
+    more than a launch."""
     differentiated = planned if isinstance(planned, DifferentiatedPlan) else None
     known = planned if differentiated is None else differentiated.forward
     if not isinstance(known, KnownCall) or len(args) + len(kwargs) > OPERANDS:
@@ -186,14 +188,14 @@ def _plan(
 def _operands(
     known: KnownCall, args: tuple[Any, ...], kwargs: Mapping[str, Any], held: list[Any]
 ) -> list[int] | None:
-    """Arguments as the header has them; what has to live as long goes to `held`."""
+    """Arguments in the form of the header; objects that must live as long are added to `held`."""
     words: list[int] = []
     arrays: Any = known.library.array_type
     read = iter(known.places)
     for name, x in chain(((None, x) for x in args), kwargs.items()):
         words.append(0 if name is None else id(name))
         if type(x) is Model:
-            words.append(id(x))  # forgotten when it is gone
+            words.append(id(x))  # removed when the model goes
         elif type(x) in PLAIN:
             words.append(id(x))
             held.append(x)
@@ -210,8 +212,8 @@ def _operands(
 
 
 def array_words(library: Library, x: Any, place: int) -> list[int] | None:
-    """An array as an operand, by the place of its address among a launch's arguments; None where it is
-    none of the C functions'."""
+    """An array as an operand, by the position of its address among a launch's arguments; None if
+    the C functions cannot read it."""
     if type(x) is np.ndarray:
         return [0, id(x.dtype), place, x.ndim, *x.shape, *x.strides]
     native = _native_of(library)

@@ -1,12 +1,12 @@
-"""Calls that were made before: arrays of the same kinds, shapes and strides need no second look.
+"""Repeated calls: arrays with the same kinds, shapes and strides need no second check.
 
-To check an ordinary call and to lay out its launch takes many times as long as to launch it for one
-robot. What was found is remembered under all that it depends on: dtype, shape and strides of arrays,
-values of other arguments. The next such call looks at nothing but where its arrays lie.
+Checking a call and preparing its launch takes many times as long as launching it for one robot. The
+result of the checks is remembered under all its inputs: dtype, shape and strides of arrays, values
+of other arguments. The next such call only reads the addresses of its arrays.
 
-Checked each time are calls on a GPU, calls whose arrays are traced or have to be copied, and those
-with arguments of kinds that are not known here, or with arrays in records such as `Ground`, whose numbers
-are looked at. Calls that Torch differentiates are `torch_remembered`'s.
+These calls are checked each time: calls on a GPU, calls whose arrays are traced or have to be
+copied, and calls with arguments of unknown kinds, or with arrays in records such as `Ground`, whose
+numbers are checked. `torch_remembered` handles calls that Torch differentiates.
 """
 
 from __future__ import annotations
@@ -32,20 +32,22 @@ from ..request.call import Call
 from ..threads import ENOUGH
 
 MOST = 512
-"""Calls that a function remembers before it begins anew; from their second time on they are."""
+"""Number of calls that a function remembers before it clears them; a call is remembered from its
+second time on."""
 
 KEPT = 1024
-"""Numbers that are not the caller's and that a call keeps at most, such as those of gravity."""
+"""Largest number of numbers that a call keeps on its own, such as those of gravity."""
 
 PLAIN: set[type] = {type(None), bool, int, float, str}
-"""Types of arguments that are told by their values: those of constants, and of what is made of
-constants alone (`told_by_value`)."""
+"""Types of arguments that are compared by value: those of constants, and of objects made of
+constants only (`told_by_value`)."""
 
 
 def value_key(x: Any) -> Hashable:
     """A key for a constant of a program: its type and value, and the sign of a zero, at any depth.
 
-    True, 1 and 1.0 compare equal, and so do 0.0 and -0.0; what a program computes with them is not.
+    True, 1 and 1.0 compare equal, and so do 0.0 and -0.0, but a program computes different results
+    with them.
     """
     kind = type(x)
     if isinstance(x, np.generic):
@@ -67,21 +69,22 @@ K = TypeVar("K", bound=type)
 
 
 def told_by_value(kind: K) -> K:
-    """The class, whose objects do not change and are equal where they say the same to every call."""
+    """Register a class whose objects do not change and are equal if they mean the same for every
+    call."""
     PLAIN.add(kind)
     return kind
 
 
 MISS: Any = object()
-"""In the place of a result: the call has to be checked."""
+"""Returned instead of a result if the call has to be checked."""
 
 
 Key = tuple[Any, ...]
 
 
 def key_of(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Key, list[Array]] | None:
-    """All that the launch of a call depends on, and the arrays that it is of, those of `out` last;
-    None where an argument is of a kind that is not known here."""
+    """All inputs that determine the launch of a call, and its arrays, with those of `out` last;
+    None if an argument has an unknown kind."""
     key: list[Any] = []
     arrays: list[Array] = []
     if not _look(args, key, arrays):
@@ -101,7 +104,8 @@ def key_of(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Key, list[
 
 
 def _look(values: Iterable[Any], key: list[Any], arrays: list[Array]) -> bool:
-    """Add arguments to a key and its arrays, those in them too; whether all kinds are known."""
+    """Add arguments to a key and their arrays to a list, including nested ones; returns True if all
+    kinds are known."""
     for x in values:
         kind = type(x)
         library = known.get(kind)
@@ -125,11 +129,11 @@ def _look(values: Iterable[Any], key: list[Any], arrays: list[Array]) -> bool:
             elif kind is tuple or kind is list:
                 key += (kind, len(x))
                 inside = x
-            elif isinstance(x, tuple):  # with names, as `Ground` of a step
+            elif isinstance(x, tuple):  # with names, such as `Ground` of a step
                 key += (kind, len(x))
                 before = len(arrays)
                 if not _look(x, key, arrays) or len(arrays) > before:
-                    return False  # numbers of arrays in it are looked at
+                    return False  # numbers of arrays in it are checked
                 continue
             else:
                 return False
@@ -139,7 +143,7 @@ def _look(values: Iterable[Any], key: list[Any], arrays: list[Array]) -> bool:
 
 
 def _named(x: Any, name: str) -> list[str]:
-    """What the arrays in an argument are called, in the order of `key_of`."""
+    """Names of the arrays in an argument, in the order of `key_of`."""
     if type(x) in known:
         return [name]
     if isinstance(x, Params):
@@ -150,15 +154,15 @@ def _named(x: Any, name: str) -> list[str]:
 
 
 class PlannedCall(Protocol):
-    """How a call that was made before is carried out."""
+    """Plan of a repeated call."""
 
     def run(self, arrays: Sequence[Array]) -> Any:
-        """The results for arrays of the same kinds; `MISS` where something is out of order."""
+        """The results for arrays of the same kinds; `MISS` if they cannot be used."""
 
 
 class Pair(NamedTuple):
-    """Two arrays that must lie apart, or as they lay: their numbers, and the bytes that each reaches
-    from its address."""
+    """Two arrays that must not overlap, except as they did at first: their indices, and the range
+    of bytes of each from its address."""
 
     one: int
     other: int
@@ -167,11 +171,11 @@ class Pair(NamedTuple):
     other_low: int
     other_high: int
     between: int | None
-    """From one address to the other where they lay over each other, rightly."""
+    """The allowed offset from one address to the other, if they overlap."""
 
 
 class KnownCall:
-    """How a call is carried out on other arrays of the same kinds."""
+    """A remembered call for other arrays of the same kinds."""
 
     def __init__(
         self,
@@ -181,9 +185,10 @@ class KnownCall:
         read: Sequence[str],
         forget: Callable[[object], Any],
     ):
-        """read: the input that each of the caller's arrays is; those of `out` follow. forget: what to
-        do when a model is gone, and its kernels are to go, too."""
+        """read: the name of the input for each of the caller's arrays; those of `out` follow.
+        forget: called when a model goes, so that its kernels can go too."""
         source, library = job.kernel.source, job.library
+        # Weak references, so that a remembered call does not keep its model alive.
         self.models: list[ref[Any]] = [ref(call.model, forget)]
         if call.params is not None and call.params.model is not call.model:
             self.models.append(ref(call.params.model, forget))
@@ -191,17 +196,17 @@ class KnownCall:
         self.read = list(read)
         self.job = job.emptied()
         self.kept = [x for name, x in job.arrays.items() if name not in read]
-        """Arrays that are nobody's, such as numbers that stand for gravity."""
+        """Arrays that no caller holds, such as numbers for gravity."""
         inputs = dict(zip(job.inputs, job.places, strict=False))
         results = job.places[len(inputs) :]
         self.places = [inputs[name] for name in read]
-        """Where the addresses of arrays stand among the arguments."""
+        """Positions of the arrays' addresses among the arguments."""
         self.unaligned = (4 if job.single else 8) - 1
         self.outs: list[int] = []
-        """Which of the arrays the results are; [] where they are new ones."""
+        """Indices of the results among the arrays; [] if they are new arrays."""
         self.pairs: list[Pair] = []
         self.lay_apart: list[int] | None = None
-        """Addresses of arrays whose pairs were found to lie apart, lately."""
+        """Latest addresses of arrays whose pairs were found not to overlap."""
         self.fresh: list[Callable[[], Array]] = []
         if call.out is None:
             self.places += results
@@ -211,18 +216,18 @@ class KnownCall:
             self.places += [results[self.outs.index(k)] for k in range(len(read), len(arrays))]
             self.pairs = _pairs(job, read, self.outs)
         self.small = job.seconds < ENOUGH
-        """Whether it is never shared out among threads."""
+        """True if it is never divided among threads."""
         self.split = call.out is None and job.side_by_side and len(job.lead) > 1
-        """Whether the leading dimensions of new arrays are one."""
+        """True if the leading dimensions of new arrays are merged into one."""
         self.idle: list[Command] = []
 
     def run(self, arrays: Sequence[Array]) -> Any:
-        """The results for arrays of the same kinds; `MISS` where something is out of order."""
+        """The results for arrays of the same kinds; `MISS` if they cannot be used."""
         where = self.where(arrays)
         return MISS if where is MISS else self.handed_out(self.launched(where, arrays))
 
     def where(self, arrays: Sequence[Array]) -> Any:
-        """Addresses of arrays of the same kinds; `MISS` where something is out of order."""
+        """Addresses of arrays of the same kinds; `MISS` if they cannot be used."""
         library = self.library
         if not library.at_rest():
             return MISS
@@ -231,9 +236,9 @@ class KnownCall:
                 return MISS
         try:
             where = [*map(library.address, arrays)]
-        except RuntimeError:  # it has no memory
+        except RuntimeError:  # the array has no memory
             return MISS
-        if reduce(or_, where) & self.unaligned or not all(where):  # 0: it has no memory
+        if reduce(or_, where) & self.unaligned or not all(where):  # 0: the array has no memory
             return MISS
         if self.outs:
             if not library.writable([arrays[k] for k in self.outs]):
@@ -272,7 +277,7 @@ class KnownCall:
         return outs
 
     def handed_out(self, results: Sequence[Array]) -> Any:
-        """What the user gets of the results."""
+        """The results in the form that the user gets."""
         if self.named is not None:
             return self.named(*results)
         return tuple(results) if len(results) > 1 else results[0]
@@ -285,9 +290,10 @@ def known_call(
     given: Mapping[str, Any],
     forget: Callable[[object], Any],
 ) -> KnownCall | None:
-    """What is known of calls like this one; None where not every array is read, or written, as it is.
+    """The remembered call for calls like this one; None if an array is not read or written
+    directly.
 
-    arrays: of `key_of`. given: the arguments by name. forget: is called when a model is gone.
+    arrays: of `key_of`. given: the arguments by name. forget: called when a model goes.
     """
     if job.copied or job.sums or job.stream is not None:
         return None
@@ -299,34 +305,34 @@ def known_call(
     read: dict[int, str] = {}
     for name, x in job.arrays.items():
         same = [k for k in range(len(names)) if arrays[k] is x]
-        if len(same) > 1:  # one array in several places is told by name
+        if len(same) > 1:  # one array in several places is identified by its name
             same = [k for k in same if names[k] == name]
             if len(same) != 1:
                 return None
         read |= dict.fromkeys(same, name)
     if sum(prod(job.inputs[name].shape) for name in job.arrays if name not in read.values()) > KEPT:
         return None
-    # What is not read as it is may have been looked at for its numbers.
+    # The numbers of an array that is not read directly may have been checked.
     if sorted(read) != [*range(len(names))]:
         return None
     return KnownCall(call, job, arrays, [read[k] for k in range(len(names))], forget)
 
 
 def _maker(job: Job, shape: tuple[int, ...]) -> Callable[[], Array]:
-    """Makes a new result, with the leading dimensions of the call unless entries of neighbouring
-    environments are neighbours."""
+    """Function that makes a new result, with the leading dimensions of the call unless entries of
+    neighbouring environments are neighbours."""
     if job.side_by_side:
         return partial(views.empty, job.library, "cpu", job.single, job.count, shape, True)
     return job.library.maker("cpu", job.single, (*job.lead, *shape))
 
 
 def _number(array: Array, arrays: Sequence[Array], first: int) -> int:
-    """Which of the arrays from `first` on it is."""
+    """Index of an array among the arrays from `first` on."""
     return next(k for k in range(first, len(arrays)) if arrays[k] is array)
 
 
 def _pairs(job: Job, read: Sequence[str], outs: Sequence[int]) -> list[Pair]:
-    """Each result with each array that is read, and with each other result."""
+    """Pairs of each result with each array that is read, and with each other result."""
     seen = [(k, job.inputs[name]) for k, name in enumerate(read)]
     pairs = []
     for k, v in zip(outs, job.out_views, strict=True):
@@ -342,7 +348,7 @@ def _pairs(job: Job, read: Sequence[str], outs: Sequence[int]) -> list[Pair]:
 
 
 def _apart(pair: Pair, where: Any) -> bool:
-    """Whether two arrays at these addresses may be written and read."""
+    """True if two arrays at these addresses may be written and read."""
     one, other, low, high, other_low, other_high, between = pair
     a, b = where[one], where[other]
     return a + high <= b + other_low or b + other_high <= a + low or b - a == between

@@ -1,10 +1,10 @@
-"""Calls by tensors from Python to a kernel in one C function, and both passes of those that Torch
+"""Calls with tensors from Python to a kernel in one C function, and both passes of calls that Torch
 differentiates.
 
-The C functions (`codegen/native_call.h`) ask Torch of a tensor through its C interface, which stays
-as it is from one version to the next; an object of Python's holds its tensor where `_cdata` says so.
-Where it does not, or Torch has no such interface, there are none. Results are made, and numbers kept
-for a backward pass, by what Torch has for Python: whoever follows that sees what it always saw.
+The C functions (`codegen/native_call.h`) read tensors through Torch's C interface, which is stable
+between versions. A Python object holds its tensor at the address in `_cdata`. If it does not, or if
+Torch has no such interface, the C functions are not used. Results are made, and tensors saved for a
+backward pass, by Torch's Python functions, so that tools that follow these see the usual calls.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from .c_functions import (
 from .remembered import KnownCall
 
 MOST = 8
-"""Backward passes of a call that the C function knows; others go as they went."""
+"""Number of backward passes of a call that the C function knows; others use the Python way."""
 
 _adding = Lock()
 
@@ -46,7 +46,7 @@ _CPU, _STRIDED = 0, 0
 
 @cache
 def _library() -> ctypes.CDLL | None:
-    """Torch's C interface; None where it has none."""
+    """Torch's C interface; None without it."""
     try:
         library = ctypes.CDLL(torch._C.__file__)
         for name in _ASKED:
@@ -58,7 +58,7 @@ def _library() -> ctypes.CDLL | None:
 
 
 def _asked(name: str, x: torch.Tensor) -> int | None:
-    """What the C interface says of a tensor; None where it refuses."""
+    """A property of a tensor from the C interface; None if the interface fails."""
     found = ctypes.c_int64()
     failed = getattr(_library(), f"aoti_torch_get_{name}")(
         ctypes.c_void_p(id(x) + object.__basicsize__), ctypes.byref(found)
@@ -72,14 +72,14 @@ def _numbers(name: str, x: torch.Tensor) -> list[int]:
 
 
 _WORDS = 23
-"""Words of 64 bits at the beginning of a tensor of Torch's C++ that are searched for its keys. The
-smallest known structure has 24."""
+"""Number of 64-bit words at the beginning of a C++ tensor of Torch that are searched for its keys.
+The smallest known structure has 24."""
 
 
 @cache
 def _keys() -> tuple[int, int] | None:
-    """Where a tensor of Torch's C++ has its dispatch keys, in words of 64 bits, and those of a tensor
-    of plain numbers; None where they are not found."""
+    """Position of the dispatch keys in a C++ tensor of Torch, in words of 64 bits, and the keys of
+    a plain tensor; None if they are not found."""
     with torch.inference_mode(False):
         x, z = torch.zeros((4, 3)), torch.zeros((4, 3), dtype=torch.complex64)
         lazy = (z.conj().imag, torch._efficientzerotensor((4, 3)), torch._to_functional_tensor(x))
@@ -94,14 +94,14 @@ def _keys() -> tuple[int, int] | None:
         words = (ctypes.c_uint64 * _WORDS).from_address(each._cdata)
         at &= {k for k, word in enumerate(words) if word == key}
     extra = [key & ~plain for key in keys]
-    # Each kind of lazy tensor must be told by a key that no plain one has.
+    # Each kind of lazy tensor must have a key that no plain tensor has.
     if len(at) != 1 or not all(extra[1:4]) or any(extra[4:]):
         return None
     return at.pop(), plain
 
 
 def _as_expected() -> bool:
-    """Whether Torch says of tensors what it says to Python."""
+    """True if Torch's C interface reports the same about tensors as Python does."""
     if object.__basicsize__ != 16 or _library() is None or _keys() is None:
         return False
     codes = set()
@@ -127,7 +127,7 @@ def _as_expected() -> bool:
 
 @cache
 def torch_words() -> Words | None:
-    """What the C functions use of Torch's; None where they cannot."""
+    """Addresses of Torch's functions for the C functions; None if they cannot be used."""
     library, keys = _library(), _keys()
     if library is None or keys is None or not _as_expected():
         return None
@@ -141,7 +141,8 @@ def torch_words() -> Words | None:
 
 
 def tensor_words(x: torch.Tensor, place: int) -> list[int] | None:
-    """A tensor as an operand of a call, by the place of its address among a launch's arguments."""
+    """A tensor as an operand of a call, by the position of its address among a launch's
+    arguments."""
     sort = TORCH.sort(x)
     if torch_words() is None or not sort:
         return None
@@ -149,10 +150,10 @@ def tensor_words(x: torch.Tensor, place: int) -> list[int] | None:
 
 
 class Node:
-    """A call that Torch differentiates, as the C functions know it."""
+    """A call that Torch differentiates, in the form that the C functions read."""
 
     def __init__(self, known: Any, launch: Words, solves: bool):
-        """known: what carries out a backward pass that they do not know."""
+        """known: object that runs a backward pass that the C functions do not know."""
         forward: KnownCall = known.forward
         places = forward.places[: len(forward.read)]
         self.words = words_of(
@@ -161,7 +162,7 @@ class Node:
 
     @property
     def number(self) -> int:
-        """Backward passes that are known."""
+        """Number of known backward passes."""
         return int(self.words[3])
 
     def know(
@@ -171,7 +172,7 @@ class Node:
         cotangents: Sequence[torch.Tensor],
         order: Sequence[int | None],
     ) -> None:
-        """Know a backward pass from now on. order: of `DifferentiatedCall`."""
+        """Add a backward pass. order: of `DifferentiatedCall`."""
         launch = launch_words(known)
         if launch is None or max(len(kept), len(cotangents)) > OPERANDS:
             return
@@ -192,22 +193,22 @@ class Node:
 
 
 def _unknown(ctx: Any, *cotangents: torch.Tensor) -> Any:
-    """A backward pass that the C function does not know, or that is followed itself."""
+    """Backward pass that the C function does not know, or that is differentiated itself."""
     words, model = ctx.known_by
     known = words.held[1]
     return None, *known.adjoint(model, ctx.saved_tensors, cotangents)
 
 
 class _NativelyRemembered(torch.autograd.Function):
-    """A call that was made before as a node of Torch's graph, whose passes are C functions."""
+    """A repeated call as a node of Torch's graph, whose passes are C functions."""
 
     backward = staticmethod(_unknown)
 
 
 @made_once
 def apply() -> Any:
-    """Torch's function that makes such a node, without its look for transforms; None where there are
-    no C functions."""
+    """Torch's function that makes such a node, without its check for transforms; None without the C
+    functions."""
     compiled, words = methods(), torch_words()
     if compiled is None or words is None:
         return None

@@ -1,1 +1,1 @@
-"""What a call asks for: its arguments, their checks and its evaluation on symbols or numbers."""
+"""Request of a call: its arguments, their checks and its evaluation on symbols or numbers."""

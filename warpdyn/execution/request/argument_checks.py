@@ -1,5 +1,4 @@
-"""A call's arguments against what it needs: every refusal says what is needed, what arrived and
-what to do."""
+"""Checks of a call's arguments: each error says what is needed, what arrived and what to do."""
 
 from __future__ import annotations
 
@@ -20,12 +19,12 @@ from .inputs import Input
 
 
 def check_first_argument(args: tuple, kwargs: dict[str, Any]) -> None:
-    """Refuse a call whose first argument is no model."""
+    """Raise if the first argument is not a model."""
     check_model(args[0] if args else kwargs.get("model"))
 
 
 def check_model(model: Any) -> None:
-    """Refuse what is no model."""
+    """Raise if the argument is not a model."""
     if not isinstance(model, Model):
         raise TypeError(
             "the first argument must be a Model (of wd.load or load_robot), "
@@ -34,7 +33,7 @@ def check_model(model: Any) -> None:
 
 
 def plain_numbers(x: Input, array: Any, first: View) -> Array:
-    """An input that may be plain numbers as an array of the first one's kind."""
+    """An input that may be plain numbers, as an array of the first array's kind."""
     if first.library is NUMPY and getattr(array, "dtype", None) == _dtype(first):
         return array
     if isinstance(array, (list, tuple)) or (isinstance(array, np.ndarray) and array.ndim == 1):
@@ -51,7 +50,7 @@ def listed(numbers: Sequence[Any]) -> Array:
 
 
 def check_kind(name: str, v: View, first_name: str, first: View) -> None:
-    """Refuse an array of another library, dtype or device than the first one's."""
+    """Raise for an array with another library, dtype or device than the first array."""
     if v.library is first.library and v.single == first.single and v.device == first.device:
         return
     for what, mine, its in (
@@ -73,7 +72,7 @@ def _dtype(v: View) -> str:
 def check_shape(
     call: Call, x: Input, shape: tuple[int, ...], lead: tuple[int, ...], leader: str
 ) -> None:
-    """Refuse an array that is neither a row of the input for each environment, nor one row that
+    """Raise for an array that is neither a row of the input for each environment, nor one row that
     serves all.
 
     lead: the call's leading dimensions, those of its input `leader`; () for one robot.
@@ -106,7 +105,7 @@ def check_shape(
 
 
 def _shape_hint(model: Model, x: Input, shape: tuple[int, ...]) -> str:
-    """What else the width of an array could have meant."""
+    """Hint at what else the width of an array could have meant."""
     if x.sizes not in ("nq", "nv") or not shape or shape[-1] == x.shape[-1]:
         return ""
     noun = "coordinates" if x.sizes == "nq" else "velocity coordinates"
@@ -128,7 +127,7 @@ def _shape_hint(model: Model, x: Input, shape: tuple[int, ...]) -> str:
 
 
 def result_arrays(call: Call, names: Sequence[str]) -> list[Array]:
-    """The caller's arrays for the results, one each."""
+    """The caller's arrays for the results, one for each."""
     if len(names) == 1 and not isinstance(call.out, (tuple, list)):
         return [call.out]
     if not isinstance(call.out, (tuple, list)) or len(call.out) != len(names):
@@ -152,10 +151,10 @@ def check_outs(
     over: Sequence[str | None],
     number: int,
 ) -> list[View]:
-    """Refuse arrays that results cannot be written to; else where they lie, their `number` leading
-    dimensions as one.
+    """Raise for arrays that results cannot be written to; returns their views, with their `number`
+    leading dimensions merged into one.
 
-    `over`: for each result the input whose very array it may be.
+    `over`: for each result, the input whose array it may overwrite.
     """
     seen = dict(inputs)
     checked = []
@@ -173,6 +172,7 @@ def check_outs(
                 f"through (strides {v.strides[:number]}); pass an array of one piece"
             )
         v = rows
+        # A result may overwrite its own input, but must not overlap any other array.
         if over[k] is not None and seen.get(str(over[k])) == v:
             del seen[str(over[k])]
         other = overlapping(v, seen)

@@ -1,10 +1,11 @@
 """A free base's velocity in the representation that a model was loaded with.
 
-Algorithms know one: the base's twist in its own frame ("local"). For a model that has another,
-inputs and results are converted at the edge of the algorithm, inside the program, so that the
-choice is folded like any constant. With T the matrix from the model's twist v to the local one,
-v_local = T v: accelerations a_local = T a + T' v, forces tau = Tᵀ tau_local, columns of Jacobians
-J = J_local T, and T' = -(W ×) T with W the part of the base's local twist that carries the axes.
+Algorithms use one representation: the base's twist in its own frame ("local"). For a model with
+another representation, inputs and results are converted before and after the algorithm, inside the
+program, so that the choice is folded like any constant. With T the matrix from the model's twist v
+to the local one, v_local = T v: accelerations a_local = T a + T' v, forces tau = Tᵀ tau_local,
+columns of Jacobians J = J_local T, and T' = -(W ×) T with W the part of the base's local twist that
+carries the axes.
 
 Traversaro and Saccon, Multibody dynamics notation (2019), sections 4 and 5.
 """
@@ -23,38 +24,41 @@ Nested = Any
 """A scalar, or nested lists of scalars."""
 
 Axes = tuple[str | None, ...]
-"""What the last dimensions of an argument or a result are, by which a function says how it changes
-with the representation (`Call.by_velocity`); dimensions of a matrix are added: FORCE + FORCE."""
+"""Meaning of the last dimensions of an argument or a result. A function declares with it how they
+change with the representation (`Call.by_velocity`). Dimensions of a matrix are added: FORCE +
+FORCE."""
 
 CONFIGURATION: Axes = ("configuration",)
-"""An argument, the same in every representation: velocities are at the first one that a function
-names."""
+"""A configuration, the same in every representation; velocities refer to the first configuration of
+a function."""
 
 VELOCITY: Axes = ("velocity",)
 ACCELERATION: Axes = ("acceleration",)
 FORCE: Axes = ("force",)
 
 COLUMNS: Axes = FORCE
-"""Columns that multiply a velocity, such as a Jacobian's; they change as forces do."""
+"""Columns that multiply a velocity, such as a Jacobian's; they change like forces."""
 
 RATE: Axes = ("rate",)
-"""The derivative of such columns along the motion (`Call.rate_of`: of which)."""
+"""The derivative of such columns along the motion; `Call.rate_of` is the algorithm of the
+columns."""
 
 BIAS: Axes = ("bias",)
-"""Entries of what is left of an acceleration, rate times velocity (`Call.rate_of`: of which
-columns)."""
+"""Entries of a bias acceleration, rate times velocity; `Call.rate_of` is the algorithm of the
+columns."""
 
 BIAS_FORCE: Axes = ("bias force",)
-"""What is left of forces without acceleration (`Call.rate_of`: the mass matrix)."""
+"""Forces at zero acceleration; `Call.rate_of` is the mass matrix."""
 
 UNCHANGED: Axes = (None,)
-"""A dimension that is not by velocity coordinates."""
+"""A dimension that does not belong to velocity coordinates."""
 
 
 class Converter:
     """Conversions between the model's representation and the local one, at one configuration.
 
-    `*_in` leads to the local one, the others back. Entries beyond the base's six stay as they are.
+    `*_in` converts to the local one, the other methods convert back. Entries after the base's six
+    do not change.
     """
 
     def __init__(self, tree: Tree, q: Sequence[Scalar], representation: str):
@@ -89,8 +93,8 @@ class Converter:
         return twist if self.at_world else Motion(ZERO, twist.angular)
 
     def bias(self, entry: Scalar, row_of: Sequence[Scalar], v_local: Sequence[Scalar]) -> Scalar:
-        """An entry from its row of columns: where the model's acceleration is zero, the local one
-        is T' v."""
+        """An entry converted with its row of columns: at zero acceleration of the model, the local
+        acceleration is T' v."""
         a_base = -self.carrying(v_local).cross(_motion(v_local))
         return entry + a_base.dot(_force(row_of))
 
@@ -113,10 +117,10 @@ def _force(f: Sequence[Scalar]) -> Force:
 def inputs_in(
     converter: Converter, arguments: Mapping[str, Nested], by_velocity: Mapping[str, Axes]
 ) -> dict[str, Nested]:
-    """Arguments of an algorithm, in the local representation, from those in the model's."""
+    """Arguments of an algorithm in the local representation, from those in the model's."""
     local = dict(arguments)
     kinds = {name: by_velocity[name] for name in arguments if name in by_velocity}
-    # Velocities first: T' v is part of an acceleration, if there is a velocity.
+    # Velocities first, because T' v is part of an acceleration, if there is a velocity.
     for name, kind in kinds.items():
         if kind == VELOCITY:
             local[name] = converter.velocity_in(arguments[name])
@@ -136,15 +140,15 @@ def inputs_in(
 def velocity_among(
     arguments: Mapping[str, Nested], by_velocity: Mapping[str, Axes]
 ) -> Sequence[Scalar]:
-    """The velocity that a function is called with; empty where there is none."""
+    """The velocity among a function's arguments; empty if there is none."""
     return next((x for n, x in arguments.items() if by_velocity.get(n) == VELOCITY), ())
 
 
 def result_out(
     converter: Converter, result: Nested, axes: Axes, v_local: Sequence[Scalar], rate_of: Nested
 ) -> Nested:
-    """An algorithm's result in the model's representation; `rate_of`: what a rate is the derivative
-    of."""
+    """An algorithm's result in the model's representation; `rate_of`: the columns whose derivative
+    a rate is."""
     for axis, kind in enumerate(reversed(axes)):
         if kind in ("bias", "bias force"):
             result = _entries(

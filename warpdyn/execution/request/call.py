@@ -1,8 +1,8 @@
-"""The request of a public function, and its derivatives.
+"""The request of a public function (`Call`), and its derivatives.
 
-A `Call` names the algorithms and the arrays to run one of them on. A derivative of a call is a call
-again, with further inputs and other results, so that derivatives of derivatives, and every device
-and layout, come without another line.
+A `Call` names the algorithms and the arrays on which to run one of them. A derivative of a call is
+again a call, with further inputs and other results. Derivatives of derivatives, and all devices and
+layouts, therefore need no further code.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ Nested = Any
 """A scalar, or nested lists of scalars."""
 
 R = TypeVar("R")
-"""What the user gets: an array, a tuple of arrays, a named result."""
+"""The type of the user's result: an array, a tuple of arrays, a named tuple."""
 
 
 @dataclass(frozen=True)
 class Derivative:
-    """How a call was derived from the one without its last derivative.
+    """Derivation of a call from the call without its last derivative.
 
     "vjp": results are cotangents of the inputs `wrt`, from cotangents of the results. "jvp":
-    results are tangents, from tangents of the inputs `wrt`. "columns": results by the inputs `wrt`,
-    a last dimension for each; of q over the tangent space of nv dimensions. `seeds`: the inputs
-    that hold the cotangents or tangents.
+    results are tangents, from tangents of the inputs `wrt`. "columns": derivatives of the results
+    by the inputs `wrt`, with one more dimension at the end for each input; for q over the tangent
+    space of nv dimensions. `seeds`: the inputs that hold the cotangents or tangents.
     """
 
     kind: str
@@ -49,22 +49,22 @@ class Derivative:
     seeds: tuple[Input, ...] = ()
 
 
-@dataclass(eq=False)  # a frozen one takes three times as long to make, at every call
+@dataclass(eq=False)  # a frozen dataclass takes three times as long to make, at every call
 class Call(Generic[R]):
-    """What a public function asks for, with the result R.
+    """Request of a public function, with the result R.
 
-    `algorithms`: one, or several for the same result of which the shortest program is taken; called
-    with the tree, the arrays, `options`, and with `gravity` and `f_ext` unless the algorithm has no
-    use for them (`forces` False). Calls are not changed; `dataclasses.replace` makes another one.
-    `refuse` looks at the model once and raises where the algorithm is not defined.
+    `algorithms`: one, or several for the same result, of which the shortest program is used. They
+    are called with the tree, the arrays, `options`, and with `gravity` and `f_ext` unless the
+    algorithm does not use them (`forces` False). Calls do not change; `dataclasses.replace` makes
+    another one. `refuse` checks the model once and raises if the algorithm is not defined for it.
     """
 
     name: str
     model: Model
     algorithms: tuple[Callable[..., Any], ...]
     arrays: Mapping[str, Any]
-    """The arguments by name, in the algorithm's order; None for a velocity or acceleration that is
-    zero, which is no input but a constant of the program."""
+    """The arguments by name, in the algorithm's order. None stands for a zero velocity or
+    acceleration, which is a constant of the program instead of an input."""
     _: KW_ONLY
     out: Any = None
     options: tuple[tuple[str, Any], ...] = ()
@@ -73,63 +73,66 @@ class Call(Generic[R]):
     f_ext: Forces = None
     refuse: Callable[[Model], None] | None = None
     results: tuple[str, ...] = ("out",)
-    """Names of the results. With more than one, the algorithm returns a tuple of as many nested
-    lists, and the function a tuple of arrays."""
+    """Names of the results. With several results, the algorithm returns a tuple of nested lists,
+    and the function a tuple of arrays."""
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """Shapes of one environment's slices: of arguments other than q (nq) and coordinate vectors
-    (nv); of results, where nested lists cannot tell (a matrix of a robot without coordinates)."""
+    (nv); of results whose nested lists do not show the shape (a matrix of a robot without
+    coordinates)."""
     by_velocity: Mapping[str, Axes] | None = None
-    """Arguments and results that are by velocity coordinates, with what their last dimensions are;
-    for no other does the representation of a base's velocity (`Model.base_velocity`) matter; and
-    the configuration that they are at.
-    None: not said, so that only models with base_velocity="local" are accepted."""
+    """Arguments and results in velocity coordinates, with the meaning of their last dimensions, and
+    their configuration. The representation of a base's velocity (`Model.base_velocity`) affects
+    only these. None: not declared, so that only models with base_velocity="local" are accepted."""
     local_only: str = ""
-    """For an algorithm that is written for base_velocity="local" alone: the call to make for other
+    """For an algorithm that works only with base_velocity="local": the call to make for other
     models."""
     rate_of: Callable[..., Any] | None = None
-    """The algorithm of what a result is the derivative of, where `by_velocity` has a rate or a
+    """The algorithm of the columns whose derivative a result is, if `by_velocity` has a rate or a
     bias."""
     params: Params | None = None
     solves: Solves | None = None
     repeats: bool = False
-    """It repeats until it is done, an unknown number of times, and has no derivatives."""
+    """True if it iterates until it is done, an unknown number of times, and has no derivatives."""
     over: Mapping[str, str] = field(default_factory=dict)
-    """Results that may be written over an argument of the same shape. A result that has an
-    argument's name may be in any case."""
+    """Results that may overwrite an argument of the same shape. A result with an argument's name
+    always may."""
     any_length: bool = False
-    """Quaternions of its configurations may have any length."""
+    """True if quaternions of its configurations may have any length."""
     plain: tuple[str, ...] = ()
-    """Arguments that may be plain numbers, beside arrays of any library and dtype."""
+    """Arguments that may be plain numbers, in addition to arrays of any library and dtype."""
     tables: tuple[str, ...] = ()
-    """Arguments of rows and columns that serve all environments and are looked up: the algorithm
-    gets them whole, for `algebra.scalar.look`."""
+    """Tables of rows and columns that serve all environments. The algorithm gets them whole, for
+    `algebra.scalar.look`."""
     unsigned: tuple[str, ...] = ()
-    """Arguments whose numbers are 0 or more, infinite ones too (`state_checks.check_signs`)."""
+    """Arguments whose numbers must be 0 or more, including infinite ones
+    (`state_checks.check_signs`)."""
     positive: tuple[str, ...] = ()
-    """Arguments whose numbers are above 0, infinite ones too."""
+    """Arguments whose numbers must be above 0, including infinite ones."""
     named: Callable[..., R] | None = None
-    """Makes what the user gets of the results, one argument each; None: the results as they are."""
+    """Function that makes the user's result from the results, one argument each; None: the results
+    themselves."""
     identity: Hashable = None
-    """What tells the call from others of its name: a user's own kernel. Its program is not kept on
-    disk."""
+    """Identity that distinguishes calls with the same name, for a user's kernel. Its program is not
+    cached on disk."""
     derivatives: tuple[Derivative, ...] = ()
     order: tuple[str, ...] = ()
-    """Names of all arguments of the algorithm, where some are zero and `arrays` has no None for
-    them (`arguments_in_order`)."""
+    """Names of all arguments of the algorithm, if some are zero and `arrays` has no None for them
+    (`arguments_in_order`)."""
     inputs: Mapping[str, Input] | None = None
-    """Records of `arrays`, where they are all there is to read (`gathered`); None: `arrays`
-    are the arguments, and gravity, external forces and params are added."""
+    """Records of `arrays` if these are all inputs (`gathered`); None: `arrays` are the arguments,
+    and gravity, external forces and params are added."""
 
     def handed_out(self, results: Any) -> R:
-        """What the user gets of a launch: of one array, or a tuple of them where there are several."""
+        """The user's result from a launch's array, or from a tuple of arrays if there are
+        several."""
         if self.named is None:
             return results  # type: ignore[no-any-return]
         return self.named(*results) if len(self.results) > 1 else self.named(results)
 
     @property
     def key(self) -> tuple:
-        """All that tells this call's program from others of the model, but for the arrays' names
-        and kinds. The sizes of tables come with each launch."""
+        """All values that distinguish this call's program from others of the model, except the
+        arrays' names and kinds. The sizes of tables come with each launch."""
         return (
             self.name,
             self.identity,
@@ -142,8 +145,8 @@ class Call(Generic[R]):
 
 @dataclass(frozen=True)
 class Solves:
-    """The result x solves residual(.., x) = right, with d residual / d x = matrix: derivatives by
-    the implicit rule.
+    """The result x solves residual(.., x) = right, with d residual / d x = matrix: its derivatives
+    use the implicit rule.
 
     `residual`, `matrix`: algorithms. `unknown` and `right` name x and the right side among the
     residual's and the call's arrays.
@@ -156,7 +159,7 @@ class Solves:
 
 
 def gather(call: Call) -> tuple[Mapping[str, Input], dict[str, Array]]:
-    """Records and arrays of all that the call reads, by name: arguments, gravity, external forces
+    """Records and arrays of all inputs of the call, by name: arguments, gravity, external forces
     and params."""
     if call.inputs is not None:
         return call.inputs, dict(call.arrays)
@@ -174,7 +177,7 @@ def gather(call: Call) -> tuple[Mapping[str, Input], dict[str, Array]]:
     if params is not None:
         _check_params(params, model)
     if call.forces:
-        # What a function is called with goes before what holds for all environments.
+        # A function's own argument takes precedence over the value for all environments.
         gravity = call.gravity if call.gravity is not None or params is None else params.gravity
         if gravity is not None:
             more.append((GRAVITY, gravity))
@@ -222,13 +225,13 @@ def input_shapes(call: Call) -> dict[str, tuple[int, ...]]:
 
 
 def gathered(call: Call) -> Call:
-    """The same call with all that it reads among its `arrays`."""
+    """The same call with all its inputs among its `arrays`."""
     inputs, arrays = gather(call)
     return replace(call, arrays=arrays, inputs=inputs, order=arguments_in_order(call))
 
 
 def arguments_in_order(call: Call) -> tuple[str, ...]:
-    """Names of all arguments of a call's algorithm where some are zero; () where none is."""
+    """Names of all arguments of a call's algorithm if some are zero; () if none is."""
     some = any(x is None and name in AT_REST for name, x in call.arrays.items())
     return tuple(call.arrays) if some else call.order
 
@@ -241,7 +244,7 @@ def tables_of(call: Call) -> tuple[str, ...]:
 def summed_tables(call: Call) -> dict[str, tuple[int, ...]]:
     """Results that are cotangents of tables, summed over environments, with their shapes.
 
-    A program gives (share, row, column) of each time that it looks one up, for each environment.
+    A program returns (share, row, column) for each lookup, for each environment.
     """
     last = call.derivatives[-1] if call.derivatives else None
     if last is None or last.kind != "vjp":
@@ -251,7 +254,7 @@ def summed_tables(call: Call) -> dict[str, tuple[int, ...]]:
 
 
 def algorithms_of(call: Call) -> list[Callable[..., Any]]:
-    """Every algorithm that a call's program may be recorded from."""
+    """Every algorithm from which a call's program may be recorded."""
     solved = (call.solves.residual, call.solves.matrix) if call.solves else ()
     return [*call.algorithms, *solved, *([call.rate_of] if call.rate_of else [])]
 
@@ -299,8 +302,8 @@ def derived(
         inputs[x.name], arrays[x.name] = x, solved
     records = []
     for name, array in (seeds or {}).items():
-        # A tangent must be as its input is; a cotangent's shape is checked when the results' shapes
-        # are known.
+        # A tangent must be shaped like its input; a cotangent's shape is checked when the results'
+        # shapes are known.
         shape = inputs[name].shape if kind == "jvp" else _shape(array)[leading:]
         x = seed(len(call.derivatives), name, shape)
         x = x._replace(table=kind == "jvp" and inputs[name].table)
@@ -314,12 +317,12 @@ def derived(
         derivatives=(*call.derivatives, Derivative(kind, tuple(wrt), tuple(records))),
         order=arguments_in_order(call),
         out=out,
-        named=None,  # the names are those of the results, not of what is derived of them
+        named=None,  # the names belong to the results, not to their derivatives
     )
 
 
 def without_seeds(call: Call) -> Call:
-    """The call that a derivative was derived from, on what it reads itself."""
+    """The call from which a derivative was derived, with its own inputs."""
     *before, last = call.derivatives
     inputs, arrays = gather(call)
     dropped = {x.name for x in last.seeds}

@@ -1,5 +1,5 @@
-"""A call on numbers or symbols: its algorithm, and the rules of its derivatives; and how it is
-recorded."""
+"""Evaluation of a call on numbers or symbols: its algorithm, the rules of its derivatives, and its
+recording."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ from .implicit_rule import solution_jvp, solution_vjp
 from .named_values import by_name, check_cotangents, flat_of, of_kind
 
 EPSILON = {True: 2.0**-25, False: 2.0**-52, None: None}
-"""Constants this close to 0 and 1 are rounded: half a unit in the last place for float32, one for
-float64."""
+"""Constants this close to 0 and 1 are rounded: half a unit in the last place for float32, one unit
+for float64."""
 
 
 _shapes: WeakKeyDictionary[Model, dict[tuple, dict[str, tuple[int, ...]]]] = WeakKeyDictionary()
@@ -63,19 +63,20 @@ def tree_of(model: Model) -> Tree:
 
 
 def on_numbers(call: Call) -> Callable[[Mapping[str, Nested]], Mapping[str, Nested]]:
-    """The call as a function of numbers: its algorithm, or for a derivative the recording."""
+    """The call as a function of numbers: its algorithm or, for a derivative, the recorded
+    program."""
     if not call.derivatives:
         return lambda inputs: evaluate(call, inputs)
     return record_call(call, input_shapes(call), None).on_numbers
 
 
 def record_call(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool | None) -> Program:
-    """Record a call for its model; of several algorithms for one result, the shortest program.
+    """Record a call for its model; with several algorithms for one result, the shortest program.
 
-    single: constants are prepared for float32 or float64; None: they are left as they are.
+    single: constants are prepared for float32 or float64; None: they do not change.
     """
     if call.refuse:
-        # Numbers that vary are no reason to refuse, so those of a typical robot stand for them.
+        # Numbers that vary are no reason to raise, so those of a typical robot are checked.
         call.refuse(call.model if call.params is None else typical(call.model, call.params.names))
 
     def run(algorithm: Callable[..., Any], symbols: dict[str, Nested]) -> Any:
@@ -83,7 +84,7 @@ def record_call(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool 
         return tuple(results.values()) if len(results) > 1 else next(iter(results.values()))
 
     names = result_names(call)
-    # Routines have no derivatives, and loops first ones only: what is differentiated further is
+    # Routines have no derivatives, and loops only first derivatives. For higher ones they are
     # unrolled.
     rolls, unrolls = not call.derivatives, len(call.derivatives) > 1
     with nothing_collected():
@@ -98,11 +99,11 @@ def record_call(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool 
             )
             for each in call.algorithms
         ]
-        # Which is shorter depends on the robot: on its joints, its zeros, and the frames asked for.
+        # The shortest depends on the robot's joints and zeros, and on the frames.
         program = min(programs, key=lambda program: program.operations)
     if call.derivatives:
         return program
-    # Nested lists cannot tell the shape of a matrix without rows.
+    # Nested lists do not show the shape of a matrix without rows.
     return replace(
         program,
         results={**program.results, **{n: call.shapes[n] for n in names if n in call.shapes}},
@@ -111,14 +112,15 @@ def record_call(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool 
 
 
 def _written_over(call: Call, program: Program) -> dict[str, str]:
-    """Results that may be written over an input: those of an argument's name, and those that the
-    call names, where one is shaped like the other."""
+    """Results that may overwrite an input: those with an argument's name, and those that the call
+    names, if both have the same shape."""
     over = {name: name for name in program.results if name in program.inputs} | dict(call.over)
     return {r: a for r, a in over.items() if program.results[r] == program.inputs[a]}
 
 
 def result_shapes(call: Call) -> dict[str, tuple[int, ...]]:
-    """Shape of one environment's slice of each result, by running the algorithm on symbols."""
+    """Shape of one environment's slice of each result, found by running the algorithm on
+    symbols."""
     *before, last = call.derivatives or (None,)
     if last is None:
         known = _shapes.setdefault(call.model, {})
@@ -145,16 +147,17 @@ def evaluate(
     """Results by name for inputs by name: numbers or symbols.
 
     `epsilon`: prepare the tree for recording (inertias regrouped, constants below it rounded).
-    `tree`: one that is prepared already, of a text that this call is a part of.
+    `tree`: a prepared tree, from a kernel that contains this call.
     """
     if call.derivatives:
-        # The last derivative first: its rule evaluates the call without it, and so on inwards.
+        # The last derivative comes first: its rule evaluates the call without it, and so on
+        # inwards.
         *before, last = call.derivatives
         return _DERIVE[last.kind](replace(call, derivatives=tuple(before)), last, inputs, epsilon)
     known = inputs_of(call)
     if tree is None:
         tree = _tree_for(call, of_kind("parameter", known, inputs), epsilon)
-    # What the call does not know is an argument: a loop's state, the unknown of an equation.
+    # An unknown name is an argument: a loop's state, or the unknown of an equation.
     arguments = {
         name: x for name, x in inputs.items() if name not in known or known[name].kind == "argument"
     }
@@ -165,13 +168,13 @@ def evaluate(
     extra = dict(call.options)
     if call.forces:
         extra["gravity"] = inputs.get("gravity", STANDARD_GRAVITY)
-        # Forces on single links leave those on all others out of the program.
+        # With forces on single links, forces on all other links are not part of the program.
         extra["f_ext"] = (
             dict(zip(call.model.link_names, inputs["f_ext"], strict=True))
             if "f_ext" in inputs
             else of_kind("force", known, inputs)
         )
-    # Algorithms know the local representation alone, so conversions stand around them.
+    # Algorithms use only the local representation, so conversions surround them.
     converter = _converter(call, tree, inputs)
     by_velocity = call.by_velocity or {}
     local = inputs_in(converter, arguments, by_velocity) if converter else arguments
@@ -179,10 +182,10 @@ def evaluate(
     named = dict(zip(call.results, results if len(call.results) > 1 else (results,), strict=True))
     if not converter:
         return named
-    # Axes that move with the base add terms of the velocity to accelerations and to rates; for a
-    # rate these are of the columns that it is the derivative of.
+    # Axes that move with the base add velocity terms to accelerations and to rates. For a rate
+    # these are terms of the columns whose derivative it is.
     v_local = velocity_among(local, by_velocity)
-    # A step hands out the velocity at the configuration that it leads to.
+    # A step returns the velocity at its new configuration.
     moved = [name for name in call.results if by_velocity.get(name) == CONFIGURATION]
     if moved:
         converter = Converter(tree, named[moved[0]], call.model.base_velocity)
@@ -196,7 +199,7 @@ def evaluate(
 
 
 def _converter(call: Call, tree: Tree, inputs: Mapping[str, Nested]) -> Converter | None:
-    """Conversions between the model's representation and the algorithm's, where both differ and it
+    """Conversions between the model's representation and the algorithm's, if both differ and it
     matters."""
     model = call.model
     if model.base_velocity == "local" or not model.floating_base:
@@ -222,7 +225,7 @@ def _converter_at(model: Model, tree: Tree, q: Sequence[Scalar]) -> Converter | 
 
 
 def _tree_for(call: Call, values: Mapping[str, Nested], epsilon: float | None) -> Tree:
-    """The model's tree, with the values of params that are among the inputs."""
+    """The model's tree, with the values of params among the inputs."""
     tree = tree_of(call.model)
     if call.params is not None:
         tree = build_tree(varied(call.model, call.params.names, values))
@@ -275,7 +278,7 @@ def _jvp(
 def _columns(
     call: Call, last: Derivative, inputs: Mapping[str, Nested], epsilon: float | None
 ) -> dict[str, Nested]:
-    """The whole of J, by tangents along each coordinate."""
+    """The whole Jacobian J, from tangents along each coordinate."""
     results = evaluate(call, inputs, epsilon)
     values = flat_of(results, list(results))
     by: dict[str, Nested] = {}
@@ -284,8 +287,9 @@ def _columns(
         width = call.model.nv if name == "q" else len(x)
         steps: list[list[Scalar]] = [[float(i == k) for i in range(width)] for k in range(width)]
         if name == "q":
-            # q moves along velocities, in the model's representation: a quaternion has no entry of
-            # its own to move.
+            # q moves along velocities, in the model's representation, because the entries of a
+            # quaternion
+            # cannot move independently.
             tree = tree_of(call.model)
             converter = _converter_at(call.model, tree, x)
             steps = [
@@ -307,8 +311,8 @@ _DERIVE = {"vjp": _vjp, "jvp": _jvp, "columns": _columns}
 
 @contextmanager
 def nothing_collected() -> Iterator[None]:
-    """A block in which the collector waits: what is recorded stays, and looking through it again
-    and again takes a third of the time."""
+    """A block without garbage collection: recorded objects stay alive, and scanning them repeatedly
+    takes a third of the time."""
     collects = gc.isenabled()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""Derivatives of the result of a call that solves a system: the implicit rule."""
+"""Derivatives by the implicit rule, for a call that solves a system."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .inputs import Input
 from .named_values import by_name, check_cotangents, flat_of, of_kind
 
 Evaluate = Callable[..., dict[str, Nested]]
-"""A call, its inputs and an epsilon to its results by name: `evaluate.evaluate`."""
+"""Function from a call, its inputs and an epsilon to its results by name: `evaluate.evaluate`."""
 
 
 def _equation(
@@ -26,7 +26,7 @@ def _equation(
     inputs: Mapping[str, Nested],
     epsilon: float | None,
 ) -> tuple[dict[str, Nested], list[Scalar], Nested]:
-    """The residual's inputs at the solution, the residual, and the matrix, of a call that solves a
+    """The residual's inputs at the solution, the residual, and the matrix, for a call that solves a
     system."""
     known = inputs_of(call)
     (solution,) = of_kind("solution", known, inputs).values()
@@ -48,7 +48,8 @@ def _is_parameter(known: Mapping[str, Input], name: str) -> bool:
 
 
 def _equation_part(call: Call, solves: Solves, algorithm: Callable[..., Any], out: Axes) -> Call:
-    """The residual or the matrix as a call; the unknown is there what the result is here."""
+    """The residual or the matrix as a call, in which the result of the original call is the
+    unknown."""
     by_velocity = {**(call.by_velocity or {}), "out": out}
     if call.by_velocity and call.results[0] in call.by_velocity:
         by_velocity[solves.unknown] = call.by_velocity[call.results[0]]
@@ -74,7 +75,7 @@ def solution_vjp(
     epsilon: float | None,
 ) -> dict[str, Nested]:
     """Adjoint by the implicit rule: with multipliers l = matrix⁻ᵀ w, l for the right side and -(d
-    residual)ᵀ l for all else."""
+    residual)ᵀ l for all other inputs."""
     at, residual, matrix = _equation(evaluate, call, solves, inputs, epsilon)
     name = call.results[0]
     check_cotangents(call, cotangents, {name: residual})

@@ -1,5 +1,4 @@
-"""What each input array of a call is: its name, the shape of one environment's slice, and whom it
-concerns."""
+"""Records of a call's input arrays: name, shape of one environment's slice, and subject."""
 
 from __future__ import annotations
 
@@ -7,43 +6,43 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 Kind = Literal["argument", "gravity", "forces", "force", "parameter", "seed", "solution"]
-"""A function's argument; free fall; forces on all links, or on one; a varying model parameter; the
+"""A function's argument; gravity; forces on all links, or on one; a varying model parameter; the
 cotangent or tangent of a derivative; the result of a call that solves a system."""
 
 CONFIGURATIONS = ("q", "q0", "q1")
-"""Arguments that are configurations, where they have nq entries."""
+"""Arguments that are configurations if they have nq entries."""
 
 
 class Input(NamedTuple):
-    """An input array of a call, but for its numbers; equal records are interchangeable."""
+    """Description of an input array of a call, without its numbers; equal records are
+    interchangeable."""
 
     kind: Kind
     name: str
-    """As in `wrt=` and among a program's inputs: "q", "f_ext:hand", "params:mass"."""
+    """The name in `wrt=` and among a program's inputs: "q", "f_ext:hand", "params:mass"."""
     shape: tuple[int, ...]
     """Shape of one environment's slice."""
     plain: bool
-    """Whether it may be plain numbers, beside arrays of any library and dtype."""
+    """True if it may be plain numbers, in addition to arrays of any library and dtype."""
     subject: str
-    """The link of a force, the quantity of a parameter, the result or input that a seed belongs
-    to."""
+    """The link of a force, the quantity of a parameter, the result or input of a seed."""
     label: str
     """The name in messages."""
     sizes: str
-    """What `shape` is called in messages: "nq", "nv", "nlinks, 6"; empty where only numbers can say
-    it."""
+    """The name of `shape` in messages: "nq", "nv", "nlinks, 6"; empty if there is no name."""
     table: bool = False
-    """Whether programs look it up: it serves all environments, and its size is no part of them."""
+    """True if it is a lookup table: it serves all environments, and its size is no part of
+    programs."""
 
 
-# The records are cached: a call with the same names and widths makes none anew.
+# The records are cached, so that a call with the same names and widths makes no new ones.
 
 
 @lru_cache(maxsize=4096)
 def argument(
     name: str, shape: tuple[int, ...] | None, nq: int, nv: int, plain: bool, table: bool = False
 ) -> Input:
-    """An argument of a function; where `shape` is None, q has nq entries and any other nv."""
+    """An argument of a function; if `shape` is None, q has nq entries and any other argument nv."""
     if shape is None:
         sizes = "nq" if name == "q" else "nv"
         shape = (nq if name == "q" else nv,)
@@ -78,13 +77,13 @@ def parameter(quantity: str, shape: tuple[int, ...]) -> Input:
 
 @lru_cache(maxsize=4096)
 def seed(order: int, subject: str, shape: tuple[int, ...]) -> Input:
-    """The cotangent of a result or the tangent of an input, for a call that was derived `order`
-    times before."""
+    """The cotangent of a result or the tangent of an input, for a call with `order` earlier
+    derivatives."""
     label = f'the cotangent or tangent of "{subject}"'
     return Input("seed", f"seed {order}:{subject}", shape, False, subject, label, "")
 
 
 def solution(result: str, shape: tuple[int, ...]) -> Input:
-    """The result, computed before, of a call that solves a system."""
+    """The earlier computed result of a call that solves a system."""
     name = f"solution:{result}"
     return Input("solution", name, shape, False, result, name, "")

@@ -1,4 +1,4 @@
-"""Scalars of a call by the names of its arrays: picked, made one list, and folded again."""
+"""Scalars of a call by the names of its arrays: selected, flattened, and folded again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .inputs import Input
 def of_kind(
     kind: str, known: Mapping[str, Input], inputs: Mapping[str, Nested]
 ) -> dict[str, Nested]:
-    """Values of the inputs of a kind, by what they concern."""
+    """Values of the inputs of a kind, by their subjects."""
     return {x.subject: inputs[name] for name, x in known.items() if x.kind == kind}
 
 
@@ -26,7 +26,7 @@ def flat_of(nested: Mapping[str, Nested], names: Sequence[str]) -> list[Any]:
 def by_name(
     values: Sequence[Scalar], like: Mapping[str, Nested], names: Sequence[str]
 ) -> dict[str, Nested]:
-    """A flat list cut and folded like the nested lists of these names."""
+    """A flat list, cut and folded like the nested lists of these names."""
     folds, start = {}, 0
     for name in names:
         shape = shape_of(like[name])
@@ -38,7 +38,8 @@ def by_name(
 def check_cotangents(
     call: Call, cotangents: Mapping[str, Nested], results: Mapping[str, Nested]
 ) -> None:
-    """Shaped like the results, but for one number, which Warp has as (1,)."""
+    """Raise unless cotangents are shaped like the results; for one number, Warp's shape (1,) is
+    allowed."""
     for name, w in cotangents.items():
         shape, needed = shape_of(w), shape_of(results[name])
         if shape != needed and not prod(shape) == prod(needed) <= 1:

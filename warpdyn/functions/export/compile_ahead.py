@@ -18,7 +18,7 @@ from ...execution.request.call import Call, derived, inputs_of, result_names
 from ...model import Model
 
 Precision = Literal["float32", "float64"]
-"""Dtypes that kernels are compiled for."""
+"""Dtypes that kernels can be compiled for."""
 
 DTYPES = get_args(Precision)
 
@@ -31,18 +31,18 @@ def compile(
     device: str = "cpu",
     gradients: str | Sequence[str] = (),
 ) -> int:
-    """Compile the kernels of these functions into the cache, on all cores; returns how many were
-    not there yet.
+    """Compile the kernels of these functions into the cache, on all cores; returns the number of
+    kernels that were not there yet.
 
-    calls: functions, and `functools.partial(wd.jacobian, frame="hand")` for one with options:
-    everything but the arrays that a call has no option for, for which zeros stand.
-    dtype: "float32" or "float64", of the arrays that will come.
+    calls: functions, and `functools.partial(wd.jacobian, frame="hand")` for one with options. A
+    partial gives every argument except the arrays; zeros stand for these.
+    dtype: "float32" or "float64", the dtype of the arrays in later calls.
     gradients: names of the inputs that will require a gradient in Torch or JAX, such as "q" or
-    ("q", "v"): what `backward` asks for by those of them that a function has is compiled too. The
-    same inputs must require it then: each choice of inputs is another kernel.
+    ("q", "v"). The kernels of `backward` for these inputs are compiled too. Later calls must
+    require gradients of exactly these inputs, because each choice of inputs is another kernel.
 
-    `wd.compiling` takes what a script calls instead of a list. A second call of this function with
-    the same list only looks into the caches.
+    `wd.compiling` takes the calls of a script instead of a list. A second call of this function
+    with the same list only checks the caches.
     """
     if callable(calls):
         raise TypeError(f"calls must be a list: wd.compile(model, [{calls!r}])")
@@ -63,7 +63,7 @@ def check_gradients(
     gradients: str | Sequence[str],
     zeros: Callable[..., Array],
 ) -> None:
-    """Refuse inputs that none of the calls has."""
+    """Raise if an input in `gradients` belongs to none of the calls."""
     named = {gradients} if isinstance(gradients, str) else set(gradients)
     known = {x for each in calls for x in inputs_of(call_on_zeros(model, each, zeros))}
     if named - known:
@@ -74,7 +74,7 @@ def check_gradients(
 
 
 def zeros_of(dtype: Precision, device: str) -> Callable[..., Array]:
-    """Arrays of one environment, by the shape of its slice."""
+    """Function that makes an array of zeros for one environment, from the shape of its slice."""
     start_kernel_cache()
     if dtype not in DTYPES:
         raise ValueError(f'dtype must be "float32" or "float64", got {dtype!r}')
@@ -96,7 +96,7 @@ def kernels_of(
     device: str,
     gradients: str | Sequence[str] = (),
 ) -> list[Kernel]:
-    """The kernel of a function, and that of its gradient; recorded, not compiled."""
+    """The kernel of a function, and the kernel of its gradient; recorded, not compiled."""
     zeros = zeros_of(dtype, device)
     call = call_on_zeros(model, function, zeros)
     job = prepare(call)
@@ -114,13 +114,13 @@ def kernels_of(
 def call_on_zeros(
     model: Model, function: Callable[..., Any], zeros: Callable[..., Array]
 ) -> Call[Any]:
-    """The call of a function, or of a partial one, with zeros for the arrays that it lacks."""
+    """The call of a function, or of a partial function, with zeros for its missing arrays."""
     before: tuple[Any, ...] = ()
     options: dict[str, Any] = {}
     whole: Any = function
     if isinstance(whole, partial):
         function, before, options = whole.func, whole.args, whole.keywords
-    # A function of a function, such as `derivatives`, has the arrays of its first argument.
+    # A function that takes a function, such as `derivatives`, has the arrays of its first argument.
     inner: Any = before[0] if before else function
     if not isinstance(function, Function) or not getattr(inner, "of_a_model", False):
         raise TypeError(

@@ -1,4 +1,5 @@
-"""Functions of a robot as a file of C++ or C that a controller includes, with no library behind it."""
+"""Functions of a robot as a C++ or C file that a controller includes, without a library behind
+it."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ RESULTS = {
     "rnea": "tau", "aba": "a", "crba": "M", "fk": "pose", "jacobian": "J", "gravity_torques": "tau",
     "mass_matrix_inverse": "M_inverse", "bias_forces": "h",
 }  # fmt: skip
-"""Names of results that have one in the books; of all others it is `out`."""
+"""Names of results that have a usual symbol; all other results are named `out`."""
 
 ABOUT = {
     "q": "configuration [rad, m], {}; quaternions are x y z w",
@@ -44,7 +45,7 @@ ABOUT = {
     "J": "rows: linear, then angular [m, rad a unit of v], {}",
     "M": "joint-space inertia, {}",
 }
-"""What arrays hold, by name, with their shapes."""
+"""Descriptions of arrays by name, each with a place for its shape."""
 
 
 MEANINGS = {
@@ -52,7 +53,7 @@ MEANINGS = {
     ("reference", "world"): "in the world's axes, at its origin",
     ("reference", "local_world_aligned"): "in the world's axes, at the link's origin",
 }
-"""Frames of results, by option."""
+"""Descriptions of the frames of results, by option."""
 
 
 def export(
@@ -66,17 +67,18 @@ def export(
     libm: bool = True,
     overwrite: bool = False,
 ) -> str:
-    """The text of one header with these functions for a robot, written to `path` if it is given.
+    """The text of one header with these functions for a robot, also written to `path` if given.
 
-    calls: functions of a model, users' own kernels among them, and `functools.partial(wd.jacobian,
-    frame="hand")` for one with options; a mapping gives them names. What varies of a model
-    (`params=model.params(mass=...)` in a partial) becomes an argument.
-    namespace: of C++, or the prefix of C; the robot's name, as an identifier, if it is not given.
-    dtype: of all numbers. language: "c++" (C++17) or "c" (C99). libm: without it nothing is
-    included but `stddef.h`, and programs that need exp, log or atan2 are refused.
+    calls: functions of a model, including your own kernels, and
+    `functools.partial(wd.jacobian, frame="hand")` for one with options. A mapping gives them names.
+    Model numbers that vary (`params=model.params(mass=...)` in a partial) become arguments.
+    namespace: the C++ namespace or the C prefix; by default the robot's name as an identifier.
+    dtype: the type of all numbers. language: "c++" (C++17) or "c" (C99). libm: if False, only
+    `stddef.h` is included, and programs that need exp, log or atan2 raise an error.
 
-    Each function has a form for one robot, `rnea(q, v, a, tau)`, and one for n robots in rows,
-    `rnea_batch(n, q, v, a, tau)`. Neither allocates, locks, throws or loops over an unknown count.
+    Each function has a form for one robot, `rnea(q, v, a, tau)`, and a form for n robots in rows,
+    `rnea_batch(n, q, v, a, tau)`. Neither allocates, locks, throws or runs a loop of unknown
+    length.
     """
     if language not in ("c++", "c"):
         raise ValueError(f'language must be "c++" or "c", got {language!r}')
@@ -93,7 +95,8 @@ def export(
 
 
 def header_of(model: Model, functions: Sequence[ExportedFunction], style: Style) -> str:
-    """The header of a robot's functions; ValueError where the style leaves out what one needs."""
+    """The header of a robot's functions; ValueError if a function needs the C library and the style
+    excludes it."""
     if not style.libm and (needed := needed_of_a_library(functions)):
         name, what = next(iter(needed.items()))
         raise ValueError(
@@ -105,7 +108,7 @@ def header_of(model: Model, functions: Sequence[ExportedFunction], style: Style)
 def with_stacks(
     functions: Sequence[ExportedFunction], text: str, style: Style
 ) -> list[ExportedFunction]:
-    """Functions whose comments say how much stack they take, where gcc is there to tell."""
+    """Functions with their stack usage added to their comments, if gcc is installed."""
     found, by = stacks(text, [each.name for each in functions], style.prefix, style.language)
     said = {
         name: f"Stack: {one} bytes, a batch {many} ({by})." for name, (one, many) in found.items()
@@ -121,7 +124,7 @@ def exported_functions(
     calls: Iterable[Callable[..., Any]] | Mapping[str, Callable[..., Any]],
     dtype: Precision,
 ) -> list[ExportedFunction]:
-    """Programs of functions, with the names that they and their arrays have in C."""
+    """Programs of the functions, with the C names of the functions and of their arrays."""
     zeros = zeros_of(dtype, "cpu")
     named = _named(calls)
     if not named:
@@ -135,7 +138,8 @@ def exported_functions(
 def _named(
     calls: Iterable[Callable[..., Any]] | Mapping[str, Callable[..., Any]],
 ) -> dict[str, Callable[..., Any]]:
-    """Functions by the names that they get in C: the mapping's, else their own with their frame."""
+    """Functions by their C names: those of the mapping, or the function's own name with its
+    frame."""
     if callable(calls):
         raise TypeError(f"calls must be a list: wd.export(model, [{calls!r}])")
     pairs = calls.items() if isinstance(calls, Mapping) else ((_name(x), x) for x in calls)
@@ -147,7 +151,7 @@ def _named(
                 f"no function can be called {name}, which the header has for itself; give another "
                 'name: wd.export(model, {"name": ...})'
             )
-        # A function has a second form, for rows, whose name is taken too.
+        # A function's second form, for rows, takes another name.
         if found.keys() & {name, f"{name}_batch", name.removesuffix("_batch")}:
             raise ValueError(
                 f"two functions would be called {name}; give names: "
@@ -178,6 +182,8 @@ def _exported(
         wanted = RESULTS.get(call.name, "out") if len(program.results) == 1 else result
         written = _array_name(wanted)
         results[result] = f"{written}_out" if written in inputs.values() else written
+    # An array that is both an input and a result has two C arguments, so the result gets a suffix.
+    # Link names may still map to the same identifier.
     taken = [*inputs.values(), *results.values()]
     twice = sorted({x for x in taken if taken.count(x) > 1})
     if twice:
@@ -186,6 +192,8 @@ def _exported(
             f"would all be called {twice[0]}; rename a link"
         )
     exported = ExportedFunction(name, program, inputs, results, ())
+    # The comment above the C function: the first paragraph of the docstring, then its arrays and
+    # options.
     whole: Any = function.func if isinstance(function, partial) else function
     about = (inspect.getdoc(whole) or "").split("\n\n", 1)[0]
     lines = [*wrap(f"{name}: {' '.join(about.split())}" if about else name, 92), ""]
@@ -212,7 +220,8 @@ def _array_name(label: str) -> str:
 
 
 def _robot(model: Model, style: Style) -> ExportedRobot:
-    """What the header says of the robot: names in order, limits, and how to read all arrays."""
+    """The header's description of the robot: names in order, limits, and the layout of all
+    arrays."""
     base = "a free base" if model.floating_base else "a fixed base"
     about = [
         f"{model.name}: dynamics as straight-line code, written by warpdyn {version('warpdyn')}.",

@@ -1,4 +1,4 @@
-"""Names of robots, links and arrays as identifiers of C, C++ and Python."""
+"""Names of robots, links and arrays as C, C++ and Python identifiers."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ return short signed sizeof static static_assert static_cast struct switch templa
 thread_local throw true try typedef typeid typename union unsigned using virtual void volatile
 wchar_t while xor xor_eq"""
 TAKEN = ("std", "main", "linux", "unix", "NULL", "NAN", "INFINITY")
-"""Names that compilers and their headers have: macros, and the library's namespace."""
+"""Names that compilers and their headers define: macros, and the standard library's namespace."""
 KEYWORDS = frozenset([*re.split(r"\s+", WORDS), *keyword.kwlist, *TAKEN])
-"""Words of C, C++ and Python, of which none can be a name."""
+"""Words that C, C++ or Python reserve, so that they cannot be names."""
 
 
 def identifier(text: str) -> str:
-    """A name as C and Python take it: letters without their marks, an underscore for what is none."""
+    """A name as a C and Python identifier: letters without accents, an underscore for other
+    characters."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     plain = re.sub(r"[^0-9A-Za-z]+", "_", plain).strip("_") or "x"
     if plain[0].isdigit():

@@ -1,5 +1,5 @@
-"""Functions of a robot as a module of Python that needs neither Warp nor warpdyn: for loops of a
-controller in Python, in which a call should cost less than a microsecond."""
+"""Functions of a robot as a Python module that needs neither Warp nor warpdyn, for Python control
+loops in which a call should cost less than a microsecond."""
 
 from __future__ import annotations
 
@@ -30,14 +30,15 @@ def export_python(
     dtype: Precision = "float64",
     overwrite: bool = False,
 ) -> Path:
-    """Compile a module with these functions for a robot into a folder; returns its file.
+    """Compile a module with these functions for a robot into a folder; returns the path of the
+    module.
 
-    Its functions take NumPy arrays, or other buffers, of `dtype` without gaps, results last:
+    Its functions take NumPy arrays, or other contiguous buffers, of `dtype`, results last:
     `rnea(q, v, a, tau)` for one robot, `rnea_batch(q, v, a, tau)` for rows of robots. They hold the
-    interpreter's lock. Any Python from 3.11 on, of this machine's kind, imports the file.
+    GIL. Any Python from 3.11 on, on the same platform, imports the file.
 
-    calls: as of `export`. name: of the module; the robot's, if it is not given.
-    RuntimeError: no C compiler is here, or Python's headers are not.
+    calls: as in `export`. name: the module's name; by default the robot's.
+    RuntimeError: there is no C compiler, or Python's headers are missing.
     """
     named = identifier(name or model.name)
     made = Path(folder) / f"{named}.abi3.so"
@@ -55,6 +56,7 @@ def export_python(
     functions = exported_functions(model, calls, dtype)
     header = header_of(model, functions, Style("c", single, named))
     Path(folder).mkdir(parents=True, exist_ok=True)
+    # The C source is needed only until the compiler has run.
     with tempfile.TemporaryDirectory() as work:
         (Path(work) / f"{named}.h").write_text(header, encoding="utf-8")
         source = Path(work) / "module.c"

@@ -1,4 +1,4 @@
-"""How much stack exported functions take: told by gcc, where it is."""
+"""Stack usage of exported functions, as gcc reports it if it is installed."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ GCC: dict[Language, tuple[str, ...]] = {"c++": ("g++", "-std=c++17"), "c": ("gcc
 def stacks(
     text: str, names: Sequence[str], prefix: str, language: Language
 ) -> tuple[dict[str, tuple[int, int]], str]:
-    """Bytes of stack for one robot and for a batch, by function, and what measured them.
+    """Bytes of stack for one robot and for a batch, by function, and the compiler that measured
+    them.
 
-    The frames of a function, of what it calls, and of the deepest part are added; empty, with an
-    empty text, where gcc is not there.
+    The result adds the frames of a function, of the functions it calls, and of its deepest part. It
+    is empty, with an empty text, if gcc is not installed.
     """
     program, *options = GCC[language]
     found = shutil.which(program)
@@ -28,6 +29,8 @@ def stacks(
         return {}, ""
     apart = "::" if language == "c++" else "_"
     types = [f"{prefix}{apart}{name}{suffix}" for name in names for suffix in ("", "_batch")]
+    # A table of the functions' addresses keeps the compiler from dropping functions that nothing
+    # calls.
     suffix = "hpp" if language == "c++" else "h"
     source = [f'#include "robot.{suffix}"']
     source += [f"void *const address{k} = (void *)&{x};" for k, x in enumerate(types)]
@@ -53,7 +56,7 @@ def stacks(
 
 
 def _frame(line: str) -> tuple[str, bool, int]:
-    """A function's name, whether it is of lanes, and its bytes."""
+    """A function's name, True if it works on lanes, and its bytes."""
     place, bytes_, _ = line.split("\t")
     lanes = "__vector" in place or "_lanes" in place or "_batch" in place
     name = re.search(r"([A-Za-z_]\w*)(?:\.[\w.]+)?(?:\(| \[|$)", place.split(":", 3)[-1])
@@ -61,13 +64,13 @@ def _frame(line: str) -> tuple[str, bool, int]:
 
 
 def _deepest(frames: Sequence[tuple[str, bool, int]], name: str, lanes: bool) -> int:
-    """Bytes of all frames that a call may have at once: of its parts one at a time."""
+    """Bytes of all frames that exist at once during a call; only one part runs at a time."""
     own = [b for n, many, b in frames if many is lanes and _is_of(n, name) and "_part" not in n]
     parts = [b for n, many, b in frames if many is lanes and _is_of(n, name) and "_part" in n]
     return sum(own) + max(parts, default=0)
 
 
 def _is_of(frame: str, name: str) -> bool:
-    """Whether a frame is of a function, a part or a routine of it."""
+    """True if a frame belongs to a function, or to one of its parts or routines."""
     ending = rf"(^|_){re.escape(name)}(_lanes|_batch|_part\d+|_routine\w*|_loop\w*)*$"
     return re.search(ending, frame) is not None

@@ -1,4 +1,4 @@
-"""Whether a model's gravity is the robot's: torques at rest over poses."""
+"""Comparison of a model's gravity with the robot's, from torques at rest in several poses."""
 
 from __future__ import annotations
 
@@ -14,23 +14,24 @@ from ..dynamics import gravity_torques
 from ..regressors import joint_torque_regressor
 
 FELT = 3.0
-"""Standard deviations from which an error counts."""
+"""Number of standard deviations from which an error counts."""
 VARIED = 0.1
-"""Share of its largest gravity torque by which a joint's must vary, to tell a scale from an offset."""
+"""A joint's gravity torque must vary by this share of its largest value, to tell a scale from an
+offset."""
 LEAST_TORQUE = 0.02
-"""An error below this is no cause of drift [N, N·m]."""
+"""Smaller errors cause no drift [N, N·m]."""
 EXPLAINED = 0.8
-"""A load that takes away this share of the errors' squares is said to explain them."""
+"""A load explains the errors if it removes this share of their sum of squares."""
 
 
 @dataclass(frozen=True)
 class JointGravity:
-    """One joint's torque at rest against its model's: measured = (1 + scale) model + offset."""
+    """One joint's torque at rest compared with its model: measured = (1 + scale) model + offset."""
 
     name: str
     scale: float
     scale_deviation: float
-    """Infinite where the poses cannot tell the scale from the offset."""
+    """Infinite if the poses cannot tell the scale from the offset."""
     offset: float
     """[N, N·m]"""
     offset_deviation: float
@@ -55,24 +56,24 @@ class JointGravity:
 
 @dataclass(frozen=True, eq=False)
 class GravityDiagnosis:
-    """What torques at rest say of a model; `str` of it is for people."""
+    """Result of comparing torques at rest with a model; `str` of it is a readable summary."""
 
     joints: tuple[JointGravity, ...]
     poses: int
     link: str = ""
-    """The link whose load was tried; empty where none was."""
+    """The link whose load was fitted; empty if none was."""
     mass: float = 0.0
-    """Load beyond the model's that explains the errors best [kg]; negative where the model has too
-    much."""
+    """Load in addition to the model's that explains the errors best [kg]; negative if the model has
+    too much."""
     mass_deviation: float = np.inf
     com: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """In the link's frame [m]; zeros where the load is too small to tell."""
+    """Centre of the load in the link's frame [m]; zeros if the load is too small to tell."""
     explained: float = 0.0
-    """Share of the errors' squares that this load takes away."""
+    """Share of the errors' sum of squares that this load removes."""
 
     @property
     def load(self) -> str:
-        """A line on the load, or nothing."""
+        """One line about the load, or an empty string."""
         if (
             not self.link
             or self.explained < EXPLAINED
@@ -104,11 +105,11 @@ def diagnose_gravity(
     """Errors of the model's gravity by joint, and the load on `link` that would explain them.
 
     q: (N, nq), poses at rest.  tau: (N, nv), torques that hold the robot there [N, N·m]; N at least
-    3, poses that differ.  joints: those that are measured; None: all of one coordinate.
-    Of each joint by least squares measured = (1 + scale) model + offset; a joint whose model torque
-    hardly varies over the poses gets an offset alone. The load by the first four columns of the
-    link's regressor. Friction that holds a joint at rest is in the errors: come to a pose from
-    both sides.
+    3, with different poses.  joints: the measured joints; None: all joints with one coordinate.
+    For each joint, least squares fits measured = (1 + scale) model + offset. A joint whose model
+    torque hardly varies over the poses gets an offset only. The load is fitted with the first four
+    columns of the link's regressor. Friction that holds a joint at rest is part of the errors, so
+    approach each pose from both sides.
     """
     q, tau = (np.asarray(x, dtype=float) for x in (q, tau))
     if len(q) < 3:
@@ -137,7 +138,8 @@ def diagnose_gravity(
 
 
 def _of_joint(name: str, own: np.ndarray, rest: np.ndarray) -> JointGravity:
-    """From one joint's gravity torques by the model, and how much more was measured, (N,) each."""
+    """One joint's fit, from its gravity torques by the model and the measured torques minus these,
+    (N,) each."""
     varies = float(np.ptp(own)) > max(VARIED * float(np.abs(own).max()), LEAST_TORQUE)
     A = np.stack([own, np.ones_like(own)][0 if varies else 1 :], axis=1)
     x = np.linalg.lstsq(A, rest, rcond=None)[0]

@@ -1,4 +1,4 @@
-"""What pushes a robot, from its motion and its motors' torques."""
+"""External forces on a robot, from its motion and its motors' torques."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..frame_options import of_link
 from ..simulation.varied_numbers import for_all
 
 STATE = ("momentum", "rate", "external")
-"""What a momentum observer carries from one call to the next."""
+"""Arrays that a momentum observer carries from one call to the next."""
 
 
 @batched
@@ -34,16 +34,16 @@ def momentum_observer(
     params: Params | None = None,
     out: tuple[Array[A], Array[A], Array[A]] | None = None,
 ) -> Call[tuple[A, A, A]]:
-    """External joint forces by the generalised momentum observer: its state, a time `dt` later.
+    """External joint forces by the generalised momentum observer: its state after a time `dt`.
 
-    q: (B, nq).  v: (B, nv).  tau: (B, nv), of the motors [N, N·m], measured or commanded.
-    momentum, rate, external: (B, nv), the results of the call before; `out=` may be the same
-    arrays. dt: since then [s], a number or (B,); where it is 0 the observer begins at this state,
-    with `external` 0, and the other two are not read. gain: [1/s], a number or (B,).
+    q: (B, nq).  v: (B, nv).  tau: (B, nv), motor torques [N, N·m], measured or commanded.
+    momentum, rate, external: (B, nv), the results of the previous call; `out=` may be the same
+    arrays. dt: the time since then [s], a number or (B,). Where it is 0 the observer starts at this
+    state with `external` 0 and does not read the other two. gain: [1/s], a number or (B,).
     Returns momentum M v, rate tau + Cᵀ v - g + Jᵀ f_ext - `effect_torques`, and external (B, nv).
-    `external` goes to the forces from outside, but for `f_ext`, which are known, as a filter of
-    first order with time constant 1 / gain: exactly so where they are constant and the rate
-    changes linearly, for any dt; nothing is differentiated and no mass matrix inverted.
+    `external` follows the external forces, except the known `f_ext`, like a first-order filter with
+    time constant 1 / gain. For constant forces and a linearly changing rate this is exact for any
+    dt. Nothing is differentiated and no mass matrix is inverted.
     De Luca and Mattone, Sensorless robot collision detection and hybrid force/motion control, ICRA
     2005; Haddadin, De Luca and Albu-Schäffer, Robot collisions: a survey, IEEE T-RO 33 (2017).
 
@@ -94,14 +94,14 @@ def external_wrench(
     params: Params | None = None,
     out: Array[A] | None = None,
 ) -> Call[A]:
-    """Wrench on a link that external joint forces come of, if nothing else is touched.
+    """Wrench on a link that explains external joint forces, if nothing touches the robot elsewhere.
 
-    q: (B, nq).  external: (B, nv) [N, N·m], as of `momentum_observer`.  Returns (B, 6), force then
-    moment [N, N·m]; reference: "local", about the link's origin in its axes, as `f_ext` takes it;
-    "local_world_aligned", in the world's axes; "world", about the world's origin.
-    Least squares of Jᵀ wrench = external, damped: (J Jᵀ + damping² 1) wrench = J external. What the
-    joints do not feel, as in a singular configuration, is 0; with `damping` [m] small against the
-    arm's length the rest is little changed.
+    q: (B, nq).  external: (B, nv) [N, N·m], as from `momentum_observer`.  Returns (B, 6), force
+    then moment [N, N·m]; reference: "local", about the link's origin in its axes, as `f_ext` takes
+    it; "local_world_aligned", in the world's axes; "world", about the world's origin.
+    Least squares of Jᵀ wrench = external, damped: (J Jᵀ + damping² 1) wrench = J external.
+    Components that the joints do not feel, as in a singular configuration, are 0. A `damping` [m]
+    that is small compared with the arm's length changes the other components little.
     Haddadin, De Luca and Albu-Schäffer, IEEE T-RO 33 (2017), section V.
     """
     if not damping > 0.0:

@@ -1,4 +1,4 @@
-"""What a link carries, from motions and joint torques: a weighted linear regression."""
+"""Payload of a link, identified from motions and joint torques by weighted linear regression."""
 
 from __future__ import annotations
 
@@ -15,36 +15,39 @@ from ..dynamics import rnea
 from ..regressors import joint_torque_regressor
 
 NUMBERS = ("mass", "com x", "com y", "com z", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
-"""The numbers of a payload: kg; m; kg·m² about the centre of mass."""
+"""Names of the payload's numbers: kg; m; kg·m² about the centre of mass."""
 LENGTH = 0.1
-"""Length by which moments are made comparable with masses [m]."""
+"""Length that scales moments so that they compare with masses [m]."""
 HIDDEN = 1e-8
-"""A direction whose singular value is below this share of the largest cannot be known."""
+"""A direction is unknown if its singular value is below this share of the largest."""
 ROUGH_MASS, ROUGH_COM, ROUGH_INERTIA = 0.2, 0.02, 0.5
-"""A number counts as known up to this standard deviation: a share of the mass; metres; a share of
-the largest principal moment."""
+"""Largest standard deviation of a number that counts as known: a share of the mass; metres; a share
+of the largest principal moment."""
 MARGIN = 2
-"""Samples on each side that differences of velocities need."""
+"""Samples on each side that finite differences of velocities need."""
 
 
 @dataclass(frozen=True, eq=False)
 class IdentifiedPayload:
-    """A payload with its standard deviations; they count the noise, not errors of the model."""
+    """A payload with its standard deviations, which cover noise but not errors of the model."""
 
     link: str
     parameters: np.ndarray
-    """(10,), as of `wd.inertial`, about the origin of the link's frame; physically consistent."""
+    """(10,), in the form of `wd.inertial`, about the origin of the link's frame; physically
+    consistent."""
     estimate: np.ndarray
-    """(10,), what the regression itself gave."""
+    """(10,), the direct result of the regression."""
     covariance: np.ndarray
-    """(10, 10), of the estimate; infinite on the diagonal where nothing is felt."""
+    """(10, 10), covariance of the estimate; infinite on the diagonal for numbers with no effect on
+    the torques."""
     consistent: bool
-    """Whether the estimate is that of a body; if not, `parameters` are of the nearest one."""
+    """True if a physical body can have the estimate; if not, `parameters` are those of the nearest
+    body."""
     condition: float
-    """Largest over smallest singular value of the weighted regressor, moments by 0.1 m; infinite
-    where some direction is not felt at all."""
+    """Largest over smallest singular value of the weighted regressor, with moments scaled by 0.1 m;
+    infinite if some direction has no effect on the torques."""
     noise: np.ndarray
-    """(joints,), standard deviation of each joint's torque about the fit [N, N·m]."""
+    """(joints,), standard deviation of each joint's torque around the fit [N, N·m]."""
     samples: int
 
     @property
@@ -68,7 +71,8 @@ class IdentifiedPayload:
 
     @property
     def deviations(self) -> np.ndarray:
-        """(10,) standard deviations of `values`; infinite where nothing is felt."""
+        """(10,) standard deviations of `values`; infinite for numbers with no effect on the
+        torques."""
         finite = np.where(np.isfinite(self.covariance), self.covariance, 0.0)
         at = self.estimate if self.estimate[0] > 0.0 else self.parameters
         J = _slopes(at)
@@ -78,7 +82,8 @@ class IdentifiedPayload:
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """Names of the numbers that this motion does not tell: what `ROUGH_MASS` and its like say."""
+        """Names of the numbers that this motion does not determine, by the bounds `ROUGH_MASS`,
+        `ROUGH_COM` and `ROUGH_INERTIA`."""
         largest = max(float(np.linalg.eigvalsh(self.inertia)[-1]), 1e-9)
         rough = [ROUGH_MASS * self.mass, *[ROUGH_COM] * 3, *[ROUGH_INERTIA * largest] * 6]
         bad = self.deviations > rough
@@ -109,16 +114,17 @@ def identify_payload(
     friction: bool = False,
     gravity: Sequence[float] | None = None,
 ) -> IdentifiedPayload:
-    """Mass, centre of mass and inertia of what `link` carries beyond the model's own links.
+    """Mass, centre of mass and inertia of a payload on `link`, in addition to the model's own
+    links.
 
-    q: (N, nq).  v, a, tau: (N, nv), of N samples with independent noise [N, N·m].  noise: standard
-    deviations of the torques, by joint; None: those of the residuals. joints: whose torques are
-    measured; None: of all. friction: let each joint have an offset, viscous and Coulomb friction
-    that the model does not know.
+    q: (N, nq).  v, a, tau: (N, nv), for N samples with independent noise [N, N·m].  noise: standard
+    deviations of the torques, by joint; None: those of the residuals. joints: the joints with
+    measured torques; None: all. friction: also fit an offset, viscous and Coulomb friction for each
+    joint, in addition to the model's.
     tau - rnea(q, v, a) = Y pi with the regressor's columns of the link; least squares, each joint
-    weighted by its noise. A result that no body can have is replaced by the nearest body, in the
-    metric of the regression. ValueError where the mass is negative beyond three standard
-    deviations, or nothing is felt.
+    weighted by its noise. A result that no physical body can have is replaced by the nearest body,
+    in the metric of the regression. ValueError: the mass is negative by more than three standard
+    deviations, or the payload has no effect on the torques.
     Atkeson, An and Hollerbach (1986); Wensing, Kim and Slotine (2018); Rucker and Wensing (2022).
     """
     q, v, a, tau = (np.asarray(x, dtype=float) for x in (q, v, a, tau))
@@ -139,13 +145,15 @@ def identify_payload_in_motion(
     friction: bool = False,
     gravity: Sequence[float] | None = None,
 ) -> IdentifiedPayload:
-    """`identify_payload` of a motion as it was recorded: no accelerations are needed.
+    """`identify_payload` for a recorded motion, without accelerations.
 
-    time: (N,) increasing [s].  q: (N, nq).  v, tau: (N, nv).  cutoff: of the low pass [Hz], above
-    what the motion has and below a quarter of the samples' rate. joints, friction: as there.
-    Velocities are differentiated, which makes noise; then residual and regressor go through the
-    same low pass, and samples are taken so far apart that their noise is independent (Gautier,
-    Dynamic identification of robots with power model, ICRA 1997, filters in parallel likewise).
+    time: (N,) increasing [s].  q: (N, nq).  v, tau: (N, nv).  cutoff: of the low-pass filter [Hz],
+    above the frequencies of the motion and below a quarter of the sampling rate. joints, friction:
+    as in `identify_payload`.
+    The function differentiates velocities, which adds noise. It then filters residual and regressor
+    with the same low-pass filter and keeps samples so far apart that their noise is independent.
+    (Gautier, Dynamic identification of robots with power model, ICRA 1997, also filters both in
+    parallel.)
     """
     instants = np.asarray(time, dtype=float)
     if instants.ndim != 1 or len(instants) < 10 or not (np.diff(instants) > 0.0).all():
@@ -184,8 +192,8 @@ def _linear(
     joints: Sequence[str] | None,
     gravity: Sequence[float] | None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Regressor of the link (N, joints, 10), what the model leaves of the torques (N, joints), and
-    each joint's rate, its sign and one (N, joints, 3)."""
+    """Regressor of the link (N, joints, 10), torques minus the model's (N, joints), and each
+    joint's rate, the sign of the rate and one (N, joints, 3)."""
     columns = range(model.nv) if joints is None else model.v_indices(joints)
     Y = np.asarray(joint_torque_regressor(model, q, v, a, links=[link], gravity=gravity))
     rest = tau - rnea(model, q, v, a, gravity=gravity)
@@ -195,7 +203,8 @@ def _linear(
 
 
 def _low_pass(x: np.ndarray, zero: int) -> np.ndarray:
-    """(samples, ...) of a windowed sinc whose zeros are `zero` samples apart, and so are these."""
+    """(samples, ...) filtered by a windowed sinc with zeros `zero` samples apart; the results are
+    `zero` samples apart too."""
     k = np.arange(-4 * zero, 4 * zero + 1)
     kernel = np.sinc(k / zero) * np.hamming(len(k))
     windows = sliding_window_view(x, len(k), axis=0)[::zero]
@@ -209,14 +218,15 @@ def _regression(
     rubs: np.ndarray | None,
     noise: ArrayLike | None,
 ) -> IdentifiedPayload:
-    """Y: (N, joints, 10).  rest: (N, joints).  rubs: (N, joints, 3), columns of each joint alone."""
+    """Weighted least squares. Y: (N, joints, 10).  rest: (N, joints).  rubs: (N, joints, 3), one
+    set of columns for each joint."""
     scale = LENGTH ** np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2])
     A = Y * scale
     if not (np.isfinite(A).all() and np.isfinite(rest).all()):
         raise ValueError("motion and torques must be finite")
     if len(A) < 10:
         raise ValueError(f"at least 10 samples are needed, got {len(A)}")
-    if rubs is not None:  # what a joint's friction and offset could be takes no part
+    if rubs is not None:  # project out the effects of each joint's friction and offset
         rest = rest.copy()
         for j in range(rest.shape[1]):
             U, s, _ = np.linalg.svd(rubs[:, j], full_matrices=False)
@@ -259,9 +269,11 @@ def _regression(
 
 
 def _nearest_body(estimate: np.ndarray, information: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """The physically consistent parameters of least eᵀ information e, e = (parameters - estimate) /
-    scale, by Levenberg's steps over their log-Cholesky form."""
+    """Physically consistent parameters that minimise eᵀ information e, with e = (parameters -
+    estimate) / scale, by Levenberg-Marquardt steps over their log-Cholesky form."""
     root = np.linalg.cholesky(information + 1e-14 * np.trace(information) * np.eye(10)).T
+    # Start at a solid sphere with the estimated mass and centre. The log-Cholesky form keeps every
+    # iterate physically consistent, so the search needs no constraints.
     mass = max(float(estimate[0]), 1e-3)
     com = np.clip(estimate[1:4] / mass, -1.0, 1.0)
     start = inertial.from_body(mass, com, 0.4 * mass * LENGTH**2 * np.eye(3))
@@ -291,14 +303,15 @@ def _nearest_body(estimate: np.ndarray, information: np.ndarray, scale: np.ndarr
 
 
 def _values(parameters: np.ndarray) -> np.ndarray:
-    """Mass, centre of mass and inertia about it (..., 10), in the order of `NUMBERS`."""
+    """Mass, centre of mass and inertia about the centre of mass (..., 10), in the order of
+    `NUMBERS`."""
     m, c, inertia = inertial.to_body(parameters)
     entries = [inertia[..., i, j] for i in range(3) for j in range(i, 3)]
     return np.stack([m, *np.moveaxis(c, -1, 0), *entries], axis=-1)
 
 
 def _slopes(parameters: np.ndarray) -> np.ndarray:
-    """(10, 10) derivatives of `_values` by the parameters, by differences."""
+    """(10, 10) derivatives of `_values` by the parameters, from finite differences."""
     size = max(abs(float(parameters[0])), 1e-6)
     steps = np.diag(1e-6 * size * LENGTH ** np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2]))
     forward, back = _values(parameters + steps), _values(parameters - steps)

@@ -1,1 +1,2 @@
-"""Simulation: steps, contact points, ground, drives, sensors and what a batch of robots varies."""
+"""Simulation: steps, contact points, ground, drives, sensors and numbers that vary within a
+batch."""

@@ -1,4 +1,4 @@
-"""Stiffness and damping of contacts that suit a robot."""
+"""Contact stiffness and damping that suit a robot."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from .point_kinematics import point_positions
 from .varied_numbers import is_number, whole_number
 
 ContactModel = Literal["hunt_crossley", "compliant"]
-"""What contacts are made of: `SoftGround`, `Ground`."""
+"""Contact models: those of `SoftGround` and of `Ground`."""
 
 SHARE_OF_HEIGHT = 0.01
-"""How far points sink in under the robot's weight, of the height of its centre of mass."""
+"""Default depth of points under the robot's weight, as a share of the height of its centre of
+mass."""
 
 STIFFEST, MOST_DAMPED = 1e6, 1e4
-"""What explicit steps of 1 ms bear [N/m^(1+p), N s/m^(1+q)]; JaxSim's bounds."""
+"""Largest values for stable explicit steps of 1 ms [N/m^(1+p), N s/m^(1+q)]; JaxSim's bounds."""
 
 
 @overload
@@ -66,14 +67,14 @@ def estimate_good_contact_parameters(
     q: float = 0.5,
     dt: float = 0.005,
 ) -> SoftGround | Ground:
-    """A ground in which `active_points` points together carry the robot at a depth of
+    """A ground on which `active_points` points together carry the robot at a depth of
     `max_penetration`.
 
     contact_model: "hunt_crossley" gives a `SoftGround` with K = (m g / active_points) /
     max_penetration^(1 + p), at most 1e6, and D = damping_ratio 2 √(K m), at most 1e4; "compliant" a
     `Ground` with k = m g / (active_points max_penetration) and a dissipation of one step `dt` [s].
     max_penetration [m]: by default 1 % of the height of the centre of mass at the neutral
-    configuration, on a floating base above the lowest of the `points`, else above z = 0.
+    configuration: above the lowest of the `points` for a floating base, otherwise above z = 0.
     """
     one_of("contact_model", contact_model, get_args(ContactModel))
     active_points = whole_number("active_points", active_points)

@@ -1,4 +1,4 @@
-"""Points of a robot that may touch the ground, from the shapes of its description or named."""
+"""Points of a robot that may touch the ground, from its collision shapes or given by name."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from ...model.description import several, vector3
 class ContactPoints(Sequence[ContactPoint]):
     """The contact points of a model's collision shapes, in the order of its links; for `points=`.
 
-    A sphere is a point; a capsule two, at the centres of its ends; a box its eight corners; a
-    cylinder eight points on each rim; a mesh up to `mesh_points` vertices of its convex hull, which
-    the package trimesh reads. What cannot be read is left out: `left_out` has (link, shape, why) of
-    each, and `with_sphere` puts points on those links. Points within a sphere of the same body, or
-    of one that turns about it, would not touch before that does and are dropped. Links that are
-    fixed in the world have none. `on_ground` has, by point, how a MJCF file has its shape touch the
-    ground. `are_chosen`: they are not simply all.
+    A sphere is one point. A capsule is two, at the centres of its ends. A box is its eight corners.
+    A cylinder is eight points on each rim. A mesh is up to `mesh_points` vertices of its convex
+    hull, which the package trimesh reads. Shapes that cannot be read are left out: `left_out` has
+    (link, shape, reason) of each, and `with_sphere` puts points on those links. A point inside
+    another sphere of the same body, or inside a sphere of a body that turns about it, is dropped,
+    because the other sphere touches first. Links that are fixed to the world have no points.
+    `on_ground` maps each point to the contact numbers of its shape in an MJCF file. `are_chosen` is
+    True if the points are a selection.
     """
 
     def __init__(self, model: Model, *, mesh_points: int = 16):
@@ -41,19 +42,20 @@ class ContactPoints(Sequence[ContactPoint]):
         self.are_chosen = False
 
     def only(self, *links: str) -> ContactPoints:
-        """Those of the links of these names, or that fit these patterns: `only("*_foot")`."""
+        """The points on links with these names, or that match these patterns: `only("*_foot")`."""
         chosen = self._links(links)
         return self._with(point for point in self.points if point.link in chosen)
 
     def without(self, *links: str) -> ContactPoints:
-        """All but those of these links, or of links that fit these patterns."""
+        """All points except those on links with these names, or that match these patterns."""
         chosen = self._links(links)
         return self._with(point for point in self.points if point.link not in chosen)
 
     def with_sphere(
         self, link: str, centre: Iterable[float] = (0.0, 0.0, 0.0), radius: float = 0.0
     ) -> ContactPoints:
-        """These and a sphere in a link: its centre in the link's frame [m], its radius [m]."""
+        """The points and one more sphere on a link: its centre in the link's frame [m], its radius
+        [m]."""
         self.model.link_index(link)
         return self._with((*self.points, ContactPoint(link, vector3(centre), float(radius))))
 
@@ -80,7 +82,7 @@ class ContactPoints(Sequence[ContactPoint]):
         return self.points[index]
 
     def __eq__(self, other: object) -> bool:
-        """Whether they are the same points of the same model."""
+        """True if both have the same points of the same model."""
         if not isinstance(other, ContactPoints):
             return NotImplemented
         return self.points == other.points and self.model is other.model
@@ -111,7 +113,8 @@ def links_of(points: Iterable[ContactPoint]) -> tuple[str, ...]:
 def touched_links(
     model: Model, points: Iterable[ContactPoint], patterns: Iterable[str]
 ) -> tuple[str, ...]:
-    """Links with points that fit patterns, such as "*_foot"; each has to fit some."""
+    """Links with points that match patterns, such as "*_foot"; each pattern must match some
+    link."""
     links, chosen = links_of(points), dict[str, None]()
     for pattern in several(patterns):
         fitting = [link for link in links if fnmatchcase(link, pattern)]

@@ -1,5 +1,5 @@
-"""Contact points of a simulation that is not told any: all of the collision shapes; refusals, with what to
-say instead."""
+"""Default contact points of a simulation, all those of the collision shapes, and errors that
+suggest alternatives."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from ...model import Model
 from .contact_points import ContactPoints
 
 MOST_POINTS = 40
-"""Contact points that a simulation takes without being asked for them."""
+"""Largest number of contact points that a simulation uses without an explicit choice."""
 
 FEWER_OF_MESHES = (8, 4, 2, 1)
-"""Points of each mesh that are tried, where there are too many."""
+"""Points per mesh to try if a robot has too many."""
 
 SHORTEST_ENDING = 3
-"""Letters from which the end of a name says what a link is."""
+"""Least number of common letters that make a pattern."""
 
 LISTED = 4
-"""Names in a sentence; further ones are counted."""
+"""Largest number of names in a message; further names are only counted."""
 
 
 def default_points(model: Model) -> ContactPoints:
-    """All contact points of a model; refused where shapes could not be read, and where a step of the
-    points would take minutes to compile."""
+    """All contact points of a model. Raises if some shapes could not be read, or if a step with
+    these points would take minutes to compile."""
     points = ContactPoints(model)
     refuse_unread(points)
     if len(points) > MOST_POINTS:
@@ -37,8 +37,8 @@ def default_points(model: Model) -> ContactPoints:
 
 
 def refuse_unread(points: object) -> None:
-    """Refuse all the points of a model (`ContactPoints`, nothing chosen of them) where collision shapes
-    have none, as the robot would sink into the ground there."""
+    """Raise for all the points of a model (`ContactPoints` without a selection) if some collision
+    shapes gave no points, because the robot would sink into the ground there."""
     if not isinstance(points, ContactPoints) or points.are_chosen or not points.left_out:
         return
     whole = f"all {len(points.left_out)}" if not len(points) else f"{len(points.left_out)}"
@@ -53,13 +53,13 @@ def refuse_unread(points: object) -> None:
 
 
 def refuse_none(points: object) -> None:
-    """Refuse all the points of a model where these are none because no shape could be read."""
+    """Raise for all the points of a model if there are none because no shape could be read."""
     if isinstance(points, ContactPoints) and not len(points):
         refuse_unread(points)
 
 
 def _fewer(points: ContactPoints) -> Iterator[str]:
-    """What to say to have fewer points of this robot."""
+    """Expressions that choose fewer points of this robot, for an error message."""
     ends = _links_at_ends(points)
     if sum(point.link in ends for point in points) <= MOST_POINTS:
         yield f"points=wd.ContactPoints(model).only({', '.join(map(repr, patterns_for(points, ends)))})"
@@ -75,7 +75,7 @@ def _fewer(points: ContactPoints) -> Iterator[str]:
 
 
 def _links_at_ends(points: ContactPoints) -> list[str]:
-    """Links with points that carry no others with points."""
+    """Links with points that carry no other links with points."""
     above = {joint.child: joint.parent for joint in points.model.joints}
     carrying: set[str] = set()
     for link in points.links:
@@ -86,7 +86,7 @@ def _links_at_ends(points: ContactPoints) -> list[str]:
 
 
 def _joints_above(model: Model, link: str) -> int:
-    """How many joints that move are between a link and the root."""
+    """Number of moving joints between a link and the root."""
     by_child = {joint.child: joint for joint in model.joints}
     count = 0
     while link in by_child:
@@ -96,8 +96,8 @@ def _joints_above(model: Model, link: str) -> int:
 
 
 def patterns_for(points: ContactPoints, links: Sequence[str]) -> list[str]:
-    """One pattern that fits these of the links with points and no other, by how their names end or
-    begin; without one the names."""
+    """One pattern that matches exactly these links among the links with points, by the ends or the
+    beginnings of their names; without such a pattern, the names."""
     ending, beginning = _common([link[::-1] for link in links])[::-1], _common(links)
     for pattern, part in ((f"*{ending}", ending), (f"{beginning}*", beginning)):
         fitting = [link for link in points.links if fnmatchcase(link, pattern)]

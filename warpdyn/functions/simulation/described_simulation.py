@@ -1,4 +1,4 @@
-"""What a description says of a simulation: the forces of its joints, and how its shapes touch."""
+"""Simulation settings from a robot description: joint forces, and contact numbers of shapes."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from .ground import Ground, SoftGround, completed
 from .point_checks import checked_points
 
 PassiveForces = Literal["description", "model"]
-"""Whose joint forces act in a simulation: the description's too, or those of the model alone."""
+"""Source of the joint forces in a simulation: the description too, or only the model."""
 
 
 def with_passive_forces(model: Model, asked: PassiveForces | None) -> Model:
-    """The model as a simulation has it: with the friction, springs and weight compensation of its
+    """The model for a simulation, with the friction, springs and weight compensation of its
     description.
 
-    Kinds of forces that the model was given already stay as they are. None: those of a MJCF file act,
-    others are data. The same object where nothing changes.
+    Kinds of forces that the model already has stay as they are. None: the forces of an MJCF file
+    act; those of other files are data only. Returns the same object if nothing changes.
     """
     if asked is not None:
         one_of("passive_forces", asked, get_args(PassiveForces))
@@ -54,9 +54,9 @@ def _effects(owner: Any) -> tuple[Effects, ...]:
 def with_description(
     model: Model, points: Sequence[ContactPoint], ground: Ground | SoftGround
 ) -> Ground | SoftGround:
-    """The ground with what the description says in the place of what is None: friction by point, and
-    of `Ground` the stiffness and the dissipation, one for all, the median of the points. The same
-    object where the description says nothing."""
+    """The ground with numbers from the description instead of None: friction by point, and for
+    `Ground` one stiffness and one dissipation for all, the median over the points. Returns the same
+    object if the description has no such numbers."""
     if not isinstance(ground, Ground | SoftGround):
         return ground
     checked = checked_points(model, points)
@@ -80,8 +80,8 @@ def with_description(
 def _contact(
     model: Model, points: Sequence[ContactPoint], point: ContactPoint
 ) -> GroundContact | None:
-    """How a point touches by the description; one that is of no shape, as that shape of its link
-    with the most friction."""
+    """The contact numbers of a point from the description. A point without a shape gets those of
+    the shape on its link with the most friction."""
     if isinstance(points, ContactPoints) and point in points.on_ground:
         return points.on_ground[point]
     shapes = [shape.on_ground for shape in model.link(point.link).collisions if shape.on_ground]

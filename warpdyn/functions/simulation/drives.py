@@ -1,4 +1,4 @@
-"""Drives of joints, and the stops and speeds that bound them."""
+"""Joint drives, and the stops and speed limits that bound the joints."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from ...model.params import Params
 from .varied_numbers import Shaped, for_each, is_number
 
 PRESSED, STOPPING = 0.01, 4.0
-"""How far a joint's effort presses it into a stop [rad, m]; and up to how much of that it pushes
-harder."""
+"""Depth to which a joint's effort presses it into a stop [rad, m], and the multiple of it up to
+which the stop pushes harder."""
 
 
 Stops = Literal["springs", "rows", "none"]
-"""What stops joints at their limits."""
+"""Kinds of stops at the joint limits."""
 
 
 class PD(NamedTuple):
     """Proportional-derivative drives of all joints, implicit in a step: kp (target - q) - kd v.
 
     `kp` [N·m/rad, N/m], `kd` [N·m·s/rad, N·s/m], `effort` [N·m, N]: the largest force or torque,
-    None for the limits of the description. Where it is bounded both gains give way by one share.
-    `strength`: what a motor gives of all that, its effort too; 1 as a number costs nothing.
-    `no_load_speed` [rad/s, m/s]: that of a speed-torque curve. The effort then is at most
-    `stall_effort` (1 - v / no_load_speed), v in the effort's direction, and not below 0;
-    `stall_effort` [N·m, N] None: the effort. Braking has the whole effort.
-    Numbers, or arrays (joints,) or (B, joints), a free base's coordinates left out.
+    None for the limits of the description. At this bound both gains shrink by the same factor.
+    `strength`: a factor on gains and effort, for weak motors; the plain number 1 costs nothing.
+    `no_load_speed` [rad/s, m/s]: the no-load speed of a speed-torque curve. The effort is then at
+    most `stall_effort` (1 - v / no_load_speed), with v in the effort's direction, and not below 0.
+    `stall_effort` [N·m, N] None: the effort. Braking can use the whole effort.
+    Numbers, or arrays (joints,) or (B, joints), without a free base's coordinates.
     """
 
     kp: Any
@@ -45,12 +45,12 @@ class PD(NamedTuple):
 
 
 def base_coordinates(model: Model) -> int:
-    """How many coordinates of v are a free base's, which no drive moves: 6, or none."""
+    """Number of v coordinates that belong to a free base, which no drive moves: 6, or 0."""
     return 6 if model.floating_base else 0
 
 
 def drive_arrays(model: Model, control: Any, targets: Any) -> Shaped:
-    """Targets, gains and efforts with their shapes, by name; none without drives."""
+    """Targets, gains and efforts with their shapes, by name; empty without drives."""
     if (control is None) != (targets is None):
         raise ValueError(
             "targets= are of drives: control=wd.PD(kp, kd)"
@@ -63,6 +63,7 @@ def drive_arrays(model: Model, control: Any, targets: Any) -> Shaped:
     joints = model.nv - base_coordinates(model)
     effort = model.effort_limit[model.nv - joints :] if control.effort is None else control.effort
     numbers = {"kp": control.kp, "kd": control.kd, "effort": effort}
+    # Arrays that the drives do not need are left out, so that the kernel spends nothing on them.
     if not (is_number(control.strength) and control.strength == 1):
         numbers["strength"] = control.strength
     if control.stall_effort is not None:
@@ -82,7 +83,7 @@ def drive_arrays(model: Model, control: Any, targets: Any) -> Shaped:
 
 
 def _check_drives(model: Model, control: Any) -> None:
-    """Refuse what is no PD, and joints whose coordinates are no angles or lengths."""
+    """Raise if `control` is not a PD, or if a joint's coordinates are not angles or lengths."""
     if isinstance(control, (tuple, list)) and not isinstance(control, PD):
         raise TypeError(
             f"one control law moves the joints: control is one wd.PD, got {len(control)} of them; "
@@ -105,7 +106,8 @@ def speed_limits(model: Model) -> tuple[tuple[int, float], ...]:
 
 
 def stops_of(model: Model, params: Params | None) -> tuple[Stop, ...]:
-    """Springs of joints with limits and an effort, but without springs of the model or of `params`."""
+    """Springs for joints that have limits and an effort, but no limit springs in the model or in
+    `params`."""
     return tuple(
         Stop(*where, limits.lower, limits.upper, limits.effort / PRESSED, PRESSED * STOPPING)
         for where, limits in _limited(model, params)
@@ -114,14 +116,14 @@ def stops_of(model: Model, params: Params | None) -> tuple[Stop, ...]:
 
 
 def bounds_of(model: Model, params: Params | None) -> tuple[Bounds, ...]:
-    """Limits of joints without springs of the model or of `params`, as rows."""
+    """Limits of joints without limit springs in the model or in `params`, as rows."""
     return tuple(
         Bounds(*where, limits.lower, limits.upper) for where, limits in _limited(model, params)
     )
 
 
 def _limited(model: Model, params: Params | None) -> Iterator[tuple[tuple[int, int], Limits]]:
-    """Coordinates in v and q that have limits, and no springs there."""
+    """Coordinates in v and q with limits but without limit springs, and their limits."""
     varied = dict(params.names).get("stiffness", ()) if isinstance(params, Params) else ()
     for joint in model.moving_joints[int(model.floating_base) :]:
         columns = model.coordinates[joint.name]
@@ -136,7 +138,8 @@ def _limited(model: Model, params: Params | None) -> Iterator[tuple[tuple[int, i
 def rows_of_joints(
     model: Model, params: Params | None, bounds: Sequence[Bounds]
 ) -> tuple[int, ...]:
-    """Coordinates of v that have a row: dry friction of the model or of `params`, or bounds."""
+    """Coordinates of v with a row: those with dry friction in the model or in `params`, or with
+    bounds."""
     varied = dict(params.names).get("coulomb", ()) if isinstance(params, Params) else ()
     tree = tree_of(model)
     rubbing = {k for body in tree.bodies if body.joint in varied for k in body.v_index}

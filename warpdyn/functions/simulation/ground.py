@@ -1,4 +1,4 @@
-"""What contacts with the ground are made of."""
+"""Contact properties of the ground."""
 
 from __future__ import annotations
 
@@ -9,25 +9,26 @@ from ...model.ground_contact import STANDARD_WEIGHT as STANDARD_WEIGHT
 from .varied_numbers import Shaped, for_all, for_each, is_number
 
 FULL_DEPTH = 0.005
-"""How far a point sinks in that carries the whole weight, where no stiffness is said [m]."""
+"""Depth of a point that carries the whole weight, if no stiffness is given [m]."""
 
 LARGEST_EXPONENT = 4.0
-"""Powers of a depth beyond this are a mistake."""
+"""Largest plausible exponent; a larger one is a mistake."""
 
 FRICTION, SOFT_FRICTION, DISSIPATION = 0.8, 0.5, 0.02
-"""Coefficients of `Ground` and `SoftGround`, and the first's dissipation [s], where nothing is said."""
+"""Default friction of `Ground` and `SoftGround`, and default dissipation of `Ground` [s]."""
 
 
 class Ground(NamedTuple):
-    """The plane z = 0 and what contacts with it are made of.
+    """The plane z = 0 and the properties of contacts with it.
 
-    `friction`: coefficient of all points; a number, (points,) or (B, points); None: 0.8. `stiffness`
-    [N/m], None: the whole weight on one point sinks it in by 5 mm. `dissipation` [s]: the time in
-    which a point in the ground loses its speed; it acts in the ground alone; None: 0.02. What is None
-    is, in a `Simulation` and a task of `warpdyn.rl`, as a robot's MJCF file has it. `push_out` [m/s]: the largest
-    speed at which a point is pushed out of it. Numbers, or (B,). `restitution`, as friction: the part
-    of its speed with which a point leaves that came faster than 2 · 9.81 dt (Newton's law of impact),
-    from 0 to 1; 0 as a number costs nothing.
+    `friction`: coefficient of all points; a number, (points,) or (B, points); None: 0.8.
+    `stiffness` [N/m], None: the whole weight on one point presses it in by 5 mm. `dissipation` [s]:
+    the time in which a point in the ground loses its speed; it acts only inside the ground; None:
+    0.02. In a `Simulation` and a task of `warpdyn.rl`, None takes the numbers of the robot's MJCF
+    file. `push_out` [m/s]: the largest speed at which a point is pushed out of the ground. Numbers,
+    or (B,). `restitution`, shaped like friction: the share of its speed with which a point rebounds
+    if it arrives faster than 2 · 9.81 dt (Newton's law of impact), from 0 to 1; the plain number 0
+    costs nothing.
     """
 
     friction: Any = None
@@ -38,13 +39,14 @@ class Ground(NamedTuple):
 
 
 class SoftGround(NamedTuple):
-    """Soft contacts of Hunt and Crossley, as JaxSim's: explicit forces, smooth.
+    """Soft Hunt-Crossley contacts, like JaxSim's: explicit, smooth forces.
 
-    Of a point at depth δ the normal force K δ^(1+p) + D δ^q δ', and friction by a tangential
-    deformation of the ground. `stiffness` K [N/m^(1+p)], `damping` D [N·s/m^(1+q)]: numbers, or (B,).
-    `friction`: coefficient of all points; a number, (points,) or (B, points); None: 0.5, or a MJCF
-    file's as in `Ground`. `p`, `q`: constants of the program.
-    `estimate_good_contact_parameters` has stiffness and damping for a robot.
+    A point at depth δ has the normal force K δ^(1+p) + D δ^q δ', and friction by a tangential
+    deformation of the ground. `stiffness` K [N/m^(1+p)], `damping` D [N·s/m^(1+q)]: numbers, or
+    (B,). `friction`: coefficient of all points; a number, (points,) or (B, points); None: 0.5, or
+    that of an MJCF file as in `Ground`. `p`, `q`: constants of the program.
+
+    `estimate_good_contact_parameters` gives stiffness and damping for a robot.
     """
 
     friction: Any = None
@@ -58,7 +60,7 @@ FLAT = Ground()
 
 
 def check_ground(ground: Any) -> None:
-    """Refuse what is neither kind of ground."""
+    """Raise if `ground` is neither kind of ground."""
     if not isinstance(ground, Ground | SoftGround):
         raise TypeError(
             "ground must be wd.Ground(friction=...) or wd.SoftGround(friction=...), got "
@@ -67,7 +69,7 @@ def check_ground(ground: Any) -> None:
 
 
 def completed(ground: Ground | SoftGround) -> Ground | SoftGround:
-    """The ground with numbers of its kind in the place of friction and dissipation that are None."""
+    """The ground with default numbers for friction and dissipation that are None."""
     soft = isinstance(ground, SoftGround)
     numbers = (
         {"friction": SOFT_FRICTION} if soft else {"friction": FRICTION, "dissipation": DISSIPATION}
@@ -104,7 +106,7 @@ def ground_arrays(model: Model, ground: Ground | SoftGround, count: int, q: Any)
 
 
 def exponents_of(ground: Any) -> tuple[float, float]:
-    """Exponents p and q of soft ground, checked; those of a usual one for any other."""
+    """Checked exponents p and q of soft ground; the default ones for any other ground."""
     p, q = (ground if isinstance(ground, SoftGround) else SoftGround())[3:]
     for name, number in (("p", p), ("q", q)):
         if not is_number(number) or not 0.0 <= number <= LARGEST_EXPONENT:

@@ -1,4 +1,4 @@
-"""What a robot sees of the ground around it."""
+"""Heights of the ground around a robot."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def height_scan(
 ) -> Call[A]:
     """Heights of a frame's origin above the ground under the points of a pattern.
 
-    q: (B, nq) [m, rad].  pattern: (n, 2) or (B, n, 2), x and y [m] from the frame's origin, in level
-    axes that turn about the vertical as the frame's x axis does; lists, or an array of NumPy's or
+    q: (B, nq) [m, rad].  pattern: (n, 2) or (B, n, 2), x and y [m] from the frame's origin, in
+    level axes that turn about the vertical with the frame's x axis; lists, or an array of NumPy or
     of q's library.
-    frame: a link; None: the root. terrain: as of `step`.
+    frame: a link; None: the root. terrain: as in `step`.
     Returns (B, n) [m], negative where the ground is above the frame.
     Bilinear between the nodes of a height map.
     """

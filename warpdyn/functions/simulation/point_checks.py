@@ -1,4 +1,4 @@
-"""Contact points as constants of a program, checked."""
+"""Checks of contact points, which become constants of a program."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..dynamics import refuse_unmoved
 
 
 def checked_points(model: Model, points: Iterable[ContactPoint]) -> tuple[ContactPoint, ...]:
-    """Points as constants of a program; refused where a link, a centre or a radius is none."""
+    """Points as constants of a program; raises for an invalid link, centre or radius."""
     checked = []
     for point in points:
         if isinstance(point, str) or len(point) != 3:
@@ -27,7 +27,7 @@ def checked_points(model: Model, points: Iterable[ContactPoint]) -> tuple[Contac
 
 
 def checked_point(model: Model, link: str, centre: Any, radius: float) -> ContactPoint:
-    """A contact point of plain numbers, on a link that there is."""
+    """A contact point made of plain numbers, on an existing link."""
     model.link_index(link)
     at, r = tuple(map(float, centre)), float(radius)
     if len(at) != 3 or not all(map(math.isfinite, (*at, r))) or r < 0:
@@ -39,7 +39,7 @@ def checked_point(model: Model, link: str, centre: Any, radius: float) -> Contac
 
 
 def refusing_still_points(points: Sequence[ContactPoint]) -> Callable[[Model], None]:
-    """Refuses points on links that are fixed in the world (`Call.refuse`)."""
+    """Function that raises for points on links that are fixed to the world (`Call.refuse`)."""
 
     def refuse(model: Model) -> None:
         still = [p.link for p in points if tree_of(model).frames[p.link].body == WORLD]
@@ -53,7 +53,8 @@ def refusing_still_points(points: Sequence[ContactPoint]) -> Callable[[Model], N
 
 
 def refusing_for_explicit_forces(points: Sequence[ContactPoint]) -> Callable[[Model], None]:
-    """Refuses these, and joints that move no inertia: a mass matrix alone has to be invertible."""
+    """Function that raises for such points, and for joints that move no inertia, because the mass
+    matrix must be invertible."""
     still = refusing_still_points(points)
 
     def refuse(model: Model) -> None:

@@ -1,7 +1,7 @@
-"""Positions, velocities, poses and Jacobians of contact points, and whether they touch the ground.
+"""Positions, velocities, poses, Jacobians and ground contact of contact points.
 
-A contact point is a sphere fixed in a link (`ContactPoint`, `ContactPoints`). Its position, velocity
-and Jacobian are those of the centre; heights are those of the sphere.
+A contact point is a sphere fixed in a link (`ContactPoint`, `ContactPoints`). Its position,
+velocity and Jacobian are those of the centre. Heights are those of the sphere.
 """
 
 from __future__ import annotations
@@ -120,10 +120,10 @@ def point_jacobians(
     params: Params | None = None,
     out: Array[A] | None = None,
 ) -> Call[A]:
-    """Jacobians of contact points, as `jacobian` has them of links: J v is the point's velocity.
+    """Jacobians of contact points, like `jacobian` of links: J v is the point's velocity.
 
-    q: (B, nq).  Returns (B, points, 6, nv), or three rows of a part; a force f on the points does
-    Jᵀ f on the joints.
+    q: (B, nq).  Returns (B, points, 6, nv), or three rows with `part`. A force f on the points acts
+    as Jᵀ f on the joints.
     reference: "local" (origin and axes of `point_transforms`), "world" or "local_world_aligned".
     """
     chosen = checked_points(model, points)
@@ -211,10 +211,10 @@ def in_contact(
     params: Params | None = None,
     out: Array[A] | None = None,
 ) -> Call[A]:
-    """Whether links touch the ground with one of the points: 1 or 0.
+    """Contact flags of links: 1 if one of a link's points touches the ground, else 0.
 
-    q: (B, nq).  Returns (B, links), all links in the order of `model.link_names` without `links=`.
-    By heights alone, whatever the force: `point_heights` of 0 and less.
+    q: (B, nq).  Returns (B, links); without `links=`, all links in the order of `model.link_names`.
+    A point touches if its height (`point_heights`) is 0 or less, whatever the force.
     """
     chosen = checked_points(model, points)
     names = model.link_names if links is None else tuple(links)

@@ -24,11 +24,11 @@ from .point_checks import checked_points
 
 
 class Sensors(NamedTuple):
-    """What a `Simulation` measures, in the same launch.
+    """Quantities that a `Simulation` measures in the same launch.
 
-    `imu`: links whose proper acceleration and angular rate are read. `links`: links, or patterns as
-    "*_foot", whose net contact forces are. `threshold`: force from which a point or a link counts as
-    touched [N].
+    `imu`: links with an inertial measurement unit, for proper acceleration and angular rate.
+    `links`: links, or patterns such as "*_foot", with a sensor of the net contact force.
+    `threshold`: force from which a point or a link counts as in contact [N].
     """
 
     imu: Sequence[str] = ()
@@ -49,13 +49,14 @@ def imu(
     params: Params | None = None,
     out: Array[A] | None = None,
 ) -> Call[A]:
-    """What inertial measurement units in links read: proper acceleration, then angular velocity.
+    """Readings of inertial measurement units in links: proper acceleration, then angular velocity.
 
     q: (B, nq).  v, a: (B, nv); None for zero.
     Returns (B, 6) for `frame="name"`, (B, len(frames), 6) for `frames=[...]`, (B, nlinks, 6) for
     neither [m/s², rad/s], in the axes of the link, at its origin.
-    A link at rest reads 9.81 upwards; one that falls freely 0; one that turns at r from the axis
-    r w² towards it. The classical acceleration less gravity: RBDA equation 2.42.
+    A link at rest reads 9.81 upwards. A link in free fall reads 0. A link that turns at distance r
+    from an axis reads r w² towards the axis. The reading is the classical acceleration minus
+    gravity: RBDA equation 2.42.
 
     >>> model = wd.load_robot("panda")
     >>> q = wd.random_configuration(model, 100)
@@ -93,11 +94,11 @@ def link_contact_forces(
 ) -> Call[A]:
     """Net forces and moments that contacts exert on links [N, N·m].
 
-    q: (B, nq).  forces: (B, points, 3) on the points in the world's axes, as `step` gives them.
+    q: (B, nq).  forces: (B, points, 3) on the points in the world's axes, as `step` returns them.
     Returns (B, 6) for `frame="name"`, (B, len(frames), 6) for `frames=[...]`, (B, nlinks, 6) for
     neither; force, then moment.
     reference: "local_world_aligned" (about the link's origin, in the world's axes), "local" (in the
-    link's, as `f_ext` takes them), "world" (about the world's origin).
+    link's axes, as `f_ext` takes them), "world" (about the world's origin).
     Each force acts where the point's sphere is lowest. RBDA section 2.6.
     """
     touching = checked_points(model, points)
@@ -125,11 +126,11 @@ def contact_flags(
     threshold: float = 0.0,
     out: Array[A] | None = None,
 ) -> Call[A]:
-    """1 where contacts press, 0 where they do not.
+    """Contact flags: 1 where contacts press, 0 elsewhere.
 
-    forces: (B, points, 3) on the points [N], as `step` gives them.
-    Returns (B, points), or (B, len(links)) of the net forces on these.
-    threshold: force beyond which it counts [N].
+    forces: (B, points, 3) on the points [N], as `step` returns them.
+    Returns (B, points), or (B, len(links)) from the net forces on these links.
+    threshold: force above which a contact counts [N].
     """
     touching = checked_points(model, points)
     named = None if links is None else tuple(several(links))
@@ -153,7 +154,7 @@ def contact_flags(
 def checked_sensors(
     model: Model, points: Sequence[ContactPoint], sensors: Sensors | None
 ) -> Measured | None:
-    """The sensors with the names of links in full; refused where there are none."""
+    """The sensors with the full names of links; raises if a link does not exist."""
     if sensors is None:
         return None
     if not isinstance(sensors, Sensors):

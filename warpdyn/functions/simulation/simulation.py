@@ -1,4 +1,4 @@
-"""Robots that are simulated: their state in arrays that stay where they are, stepped in place."""
+"""Simulated robots: their state stays in the same arrays and is stepped in place."""
 
 from __future__ import annotations
 
@@ -31,46 +31,49 @@ from .terrain import HeightMap, Plane
 from .varied_numbers import whole_number
 
 KEPT = ("time", "failures")
-"""What a simulation gives beside a step's results."""
+"""Results of a simulation in addition to those of a step."""
 
 INPUTS = ("targets", "tau", "start")
-"""What `state` holds beside results."""
+"""Arrays in `state` in addition to the results."""
 
 MEASURED = ("imu", "contacts", "link_forces", "link_contacts")
-"""What sensors give, in order."""
+"""Results of the sensors, in order."""
 
 
 class Simulation:
-    """`envs` robots of a model on the ground, in one launch a step.
+    """Simulation of `envs` robots of a model on the ground, with one launch for each step.
 
-    Arrays that stay where they are, to read and to write in place between steps:
-    q (envs, nq), v (envs, nv); targets (envs, joints) of the drives `control`; tau (envs, nv),
-    forces beside them. What a step gives: forces (envs, points, 3) of the ground on the points, in
-    the world's axes [N]; torques (envs, joints), the mean over the substeps [N·m, N]; impulses, where
-    the next step's sweeps begin, on a `SoftGround` the points' deformations [m]; time (envs,) since
-    the last reset [s]; failures (envs,): how often a state was not finite and began anew from `start`
-    (envs, nq), at rest; joint_impulses (envs, joints) where joints have rows, as of `step`.
+    Its arrays stay in the same memory. You can read them and write into them between steps: q
+    (envs, nq), v (envs, nv); targets (envs, joints) of the drives `control`; tau (envs, nv), forces
+    in addition to the drives. Results of a step: forces (envs, points, 3) of the ground on the
+    points, in the world's axes [N]; torques (envs, joints), the mean over the substeps [N·m, N];
+    impulses, the start of the next step's sweeps, or on a `SoftGround` the points' deformations
+    [m]; time (envs,) since the last reset [s]; failures (envs,): how often a state was not finite
+    and was reset to `start` (envs, nq), at rest; joint_impulses (envs, joints) if joints have rows,
+    as in `step`.
 
-    points: None for all of the collision shapes (`ContactPoints`), refused where some could not be
-    read. start: (nq,) or (envs, nq), where every environment begins, or the name of a configuration of
-    the model; None for "home" if the model has it, else for "qpos0", where an MJCF file draws the
-    robot, else for the neutral configuration. Drives begin with it as their targets. f_ext,
-    gravity, params, the numbers of `ground` and of `control`, stops: as of `step`; arrays are read at
-    each launch. latency: whole steps of `dt` after which targets reach the drives, a number or
-    (envs,); then `latency` (envs,) is an array to write in, up to longest_latency (None: the largest
-    of them). like, dtype, device: which arrays; float32 NumPy without them.
+    points: None for all points of the collision shapes (`ContactPoints`); raises if some could not
+    be read. start: (nq,) or (envs, nq), the first configuration of every environment, or the name
+    of a configuration of the model; None for "home" if the model has it, else for "qpos0", in which
+    an MJCF file draws the robot, else for the neutral configuration. It is also the first target of
+    the drives. f_ext, gravity, params, the numbers of `ground` and of `control`, stops: as in
+    `step`; arrays are read at each launch. latency: whole steps of `dt` after which targets reach
+    the drives, a number or (envs,); then `latency` (envs,) is an array to write in, up to
+    longest_latency (None: the largest value). like, dtype, device: the kind of arrays; by default
+    float32 NumPy.
 
-    passive_forces: "description": friction, springs and weight compensation of the robot's file act,
-    but for kinds that the model was given; "model": those of the model alone, as in `step`. None:
-    "description" for a MJCF file, "model" for others. `model` is the robot as it is simulated. Of such
-    a file friction, stiffness and dissipation of the contacts are used too, where `ground` says none,
-    and `stops` are "rows" unless they are said, so that limits of joints without an effort hold.
+    passive_forces: "description": the friction, springs and weight compensation of the robot's file
+    act, except for kinds that the model already has; "model": only those of the model, as in
+    `step`. None: "description" for an MJCF file, "model" for other files. `model` is the robot as
+    it is simulated. For an MJCF file the contacts also use its friction, stiffness and dissipation
+    unless `ground` gives them, and `stops` are "rows" by default, so that limits of joints without
+    an effort hold.
 
-    sensors: what is measured beside, in the same launch, for the `links` that it names: imu (envs,
-    links, 6), proper acceleration over the last substep, then angular velocity, in the link's axes
-    [m/s², rad/s]; link_forces (envs, links, 6), net force of the contacts and moment about the link's
+    sensors: further results of the same launch, for the `links` that it names: imu (envs, links,
+    6), proper acceleration over the last substep, then angular velocity, in the link's axes [m/s²,
+    rad/s]; link_forces (envs, links, 6), net force of the contacts and moment about the link's
     origin, in the world's axes [N, N·m]; contacts (envs, points) and link_contacts (envs, links): 1
-    where the force is beyond the threshold, else 0.
+    where the force is above the threshold, else 0.
     """
 
     def __init__(
@@ -159,13 +162,14 @@ class Simulation:
         if wrong := check_state(model, begin).errors:
             raise ValueError(f"start is no state: {wrong[0]}")
         self._library.assign(self.start, slice(None), self._host(begin))
-        if control is not None:  # whose joints have a coordinate for each velocity
+        if control is not None:  # every driven joint has one coordinate for each velocity
             held = self._library.to_host(self.start)[:, model.nq - joints :]
             self._library.assign(self.targets, slice(None), held)
         self.reset()
 
     def step(self, targets: Array | None = None, tau: Array | None = None) -> None:
-        """All robots `substeps` steps on; what is passed is copied into `targets` and `tau` before."""
+        """Step all robots by `substeps` steps, after copying the arguments into `targets` and
+        `tau`."""
         for name, values in (("targets", targets), ("tau", tau)):
             if values is not None:
                 if name == "targets" and self.control is None:
@@ -179,15 +183,16 @@ class Simulation:
         if config.debug:
             check_arrays(self._call)
         if self._advance is None:
-            self._advance = prepare(self._call).bound()  # which launches once
+            self._advance = prepare(self._call).bound()  # preparing the bound call launches it once
         else:
             self._advance()
 
     def reset(self, where: Any = None, *, q: Any = None, v: Any = None) -> None:
-        """Begin anew: all environments, or those of a mask (envs,) or of indices.
+        """Reset all environments, or those of a mask (envs,) or of indices.
 
-        q: (nq,), a row for each that is reset, or (envs, nq); None: their rows of `start`. v
-        likewise; None: at rest. Impulses, forces, torques and time become zero.
+        q: (nq,), one row for each environment that is reset, or (envs, nq); None: their rows of
+        `start`. v: with the same shapes; None: at rest. Impulses, forces, torques and time become
+        zero.
         """
         rows, count = self._rows(where)
         begin = self.start if q is None else q
@@ -200,11 +205,12 @@ class Simulation:
                 self._library.assign(self._array(name), rows, 0.0)
 
     def state(self) -> dict[str, np.ndarray]:
-        """All that the next steps depend on, and what the last one gave, as NumPy's arrays."""
+        """Copies, as NumPy arrays, of all values on which the next steps depend and of the last
+        results."""
         return {name: self._library.to_host(self._array(name)).copy() for name in self._saved}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Go on from a `state`, bit for bit."""
+        """Continue from a `state`, bit for bit."""
         if set(state) != set(self._saved):
             raise ValueError(f"a state has {', '.join(self._saved)}; got {', '.join(state)}")
         for name, values in state.items():
@@ -230,7 +236,7 @@ class Simulation:
         )
 
     def _described(self, numbers: dict[str, Any], more: dict[str, Any]) -> Call[Any]:
-        """The step as a call on the arrays, with time and failures."""
+        """The step as a call on the simulation's arrays, with time and failures."""
         if self.control is not None:
             more = {**more, "control": self.control, "targets": self.targets}
         if len(self.points):
@@ -244,6 +250,8 @@ class Simulation:
                 {"points": self.points, **numbers, **more, **warm},
             )
 
+        # The shape of the joint impulses is known only from a first call, so the step is described
+        # again with their array.
         call = call_with()
         if "joint_impulses" in call.results:
             self.joint_impulses = self._zeros(*call.shapes["joint_impulses"])
@@ -270,7 +278,7 @@ class Simulation:
         )
 
     def _late(self, latency: Any, longest: int | None, substeps: int) -> dict[str, Any]:
-        """Arrays of targets that reach the drives late: how late, and those of launches before."""
+        """Arrays for late targets: the latency, and the targets of earlier launches."""
         if latency is None:
             if longest is not None:
                 raise ValueError("longest_latency= is of latency=, and there is none")
@@ -286,13 +294,13 @@ class Simulation:
         return {"latency": self._columns["latency"], "earlier_targets": self.earlier_targets}
 
     def _giving(self, call: Call[Any], *more: str) -> Call[Any]:
-        """A call with further results, all in the arrays of their names."""
+        """A call with further results, all in the arrays of the same names."""
         results = (*call.results, *more)
         return replace(call, results=results, out=tuple(map(self._array, results)))
 
     @property
     def _saved(self) -> tuple[str, ...]:
-        """What `state` holds."""
+        """Names of the arrays in `state`."""
         late = () if self.latency is None else ("latency",)
         return (*self._call.results, *INPUTS, *late)
 
@@ -311,7 +319,8 @@ class Simulation:
         return self._library.to_host(values) if self._mine(values) else values
 
     def _rows(self, where: Any) -> tuple[Any, int | None]:
-        """What to index arrays with, and how many rows that is; None where a mask says it."""
+        """The index of rows in the arrays, and their number; None for a mask, whose number of rows
+        is not known."""
         if where is None:
             return slice(None), self.envs
         if not hasattr(where, "dtype"):
@@ -337,7 +346,7 @@ class Simulation:
     def _checked(
         self, name: str, values: Any, width: int, rows: tuple[Any, int | None] | None
     ) -> Any:
-        """Values for all rows, or those that are reset; refused in another shape."""
+        """Values for all rows, or for the rows to reset; raises for another shape."""
         if not hasattr(values, "shape"):
             values = np.asarray(values, dtype=float)
         shape, chosen = tuple(values.shape), rows is not None and not isinstance(rows[0], slice)
@@ -354,7 +363,7 @@ class Simulation:
 
 
 def _start(model: Model, start: Any) -> Any:
-    """The configuration of that name; without one "home", or else the neutral configuration."""
+    """The configuration of that name; by default "home", or else the neutral configuration."""
     if isinstance(start, str):
         return model.configurations[start]
     if start is None:

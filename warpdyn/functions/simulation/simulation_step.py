@@ -33,56 +33,56 @@ from .terrain import TABLES, HeightMap, Plane, terrain_arrays
 from .varied_numbers import Shaped, is_number, whole_number
 
 HANDED_ON = ("impulses", "deformation", "joint_impulses")
-"""Arrays that go from step to step."""
+"""Arrays that one step passes to the next."""
 
 TARGETS = ("targets", "earlier_targets")
-"""Arrays of what drives are to reach."""
+"""Arrays of targets of the drives."""
 
 LONGEST_STEP = 0.1
-"""Steps beyond this are a mistake in the unit [s]."""
+"""Longest plausible step; a longer one is a mistake in the unit [s]."""
 
 
 UNSIGNED = frozenset(
     ("friction", "dissipation", "restitution", "kp", "kd", "effort", "strength", "stall_effort")
 )
-"""Numbers that are 0 or more."""
+"""Numbers that must be 0 or more."""
 
 POSITIVE = frozenset(("stiffness", "damping", "push_out", "no_load_speed"))
-"""Numbers that are above 0."""
+"""Numbers that must be above 0."""
 
 Integrator = Literal["semi_implicit", "heun", "rk4"]
-"""How a step is taken."""
+"""Integration methods of a step."""
 
 
 class Step(NamedTuple):
-    """What a step gives."""
+    """Results of a step."""
 
     q: Array
     """(B, nq), quaternions of unit length."""
     v: Array
     """(B, nv)."""
     impulses: Array
-    """(B, points, 3) of the contacts, in the world's axes [N s]; the next step's sweeps begin
-    there. On a `SoftGround` the points' deformations [m] (`deformation`)."""
+    """(B, points, 3) of the contacts, in the world's axes [N s]; the next step's sweeps start from
+    them. On a `SoftGround`, the points' deformations [m] (`deformation`)."""
     forces: Array
     """(B, points, 3) of the ground on the points in the last substep, in the world's axes [N]."""
     torques: Array
-    """(B, joints), of tau and drives together: the mean over the substeps [N·m, N]."""
+    """(B, joints), torques of tau and drives together: the mean over the substeps [N·m, N]."""
 
     @property
     def joint_impulses(self) -> Array | None:
-        """None: no joint has a row; where some have, `StepOfRows` has them."""
+        """None, because no joint has a row; otherwise `StepOfRows` has the impulses."""
         return None
 
     @property
     def deformation(self) -> Array:
-        """(B, points, 3) of a `SoftGround` at the points, in the world's axes [m]: `impulses` by
-        the name of what they are there."""
+        """(B, points, 3) of a `SoftGround` at the points, in the world's axes [m]: another name of
+        `impulses`, which holds them."""
         return self.impulses
 
 
 class StepOfRows(NamedTuple):
-    """What a step gives where joints have rows: a `Step`, and the rows' impulses."""
+    """Results of a step if joints have rows: those of a `Step`, and the rows' impulses."""
 
     q: Array
     v: Array
@@ -90,8 +90,8 @@ class StepOfRows(NamedTuple):
     forces: Array
     torques: Array
     joint_impulses: Array
-    """(B, joints) of dry friction and of stops that are rows, in the last substep [N·m s, N s]; the
-    next step's sweeps begin there."""
+    """(B, joints), impulses of dry friction and of stops that are rows, in the last substep [N·m s,
+    N s]; the next step's sweeps start from them."""
 
 
 @batched
@@ -125,31 +125,33 @@ def step(
     """The state after `substeps` steps of `dt` seconds, on the ground z = 0 or a `terrain`.
 
     q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv), as `aba` takes it; constant over the substeps.
-    Returns a `Step`: q, v, impulses, forces, torques; where joints have rows, joint_impulses too.
-    control, targets: drives to (B, joints) [rad, m], beside tau.
-    latency: (B, 1) steps of dt after which targets reach the drives. earlier_targets: (B, n, joints)
-    of the calls before, the last one first, as far back as a latency may reach.
-    points: spheres that touch the ground (`ContactPoints`). impulses: (B, points, 3) of the step
-    before, where the sweeps begin; None: at zero. deformation: likewise, of a `SoftGround` [m].
-    ground: what contacts are made of: `Ground`, compliant and implicit, or `SoftGround`, explicit.
-    terrain: where the ground is.
-    integrator: "semi_implicit" Euler; "heun", "rk4": explicit, of second and fourth order where
-    forces are smooth, for robots in the air and on soft ground.
-    speed_guard: beyond its velocity limit a joint is damped, and products of velocities are those at
-    the limit; for a free base's spin that is a quarter radian a step.
-    stops: what holds joints at the limits of the description, where the model has no limit springs.
-    "springs": implicit ones that the joint's effort presses in by 0.01 rad or m; from beyond 0.04 they
-    bring it back at 0.04 / dt; none without an effort. "rows": exactly there, one-sided constraints
-    of the sweeps; from beyond at 1 rad/s or m/s. "none". Explicit integrators have neither guard nor
-    stops; None: on, and "springs", with "semi_implicit".
-    joint_impulses: (B, joints) of the step before, of rows: of stops and of Coulomb friction, which
-    the description (`Model.with_friction`) or `params` say; None: the sweeps begin at zero. In
-    explicit steps Coulomb friction is as of `aba`.
-    `out` may be (q, v, impulses, forces, torques), the state's arrays themselves; joint_impulses
-    too, where joints have rows.
-    Semi-implicit Euler; viscous friction, limit springs, drives and contacts implicit; Coulomb's
-    cone and dry friction of joints by `sweeps` of block Gauss-Seidel: Castro, Permenter and Han,
-    IEEE T-RO 39 (2023). Explicit ones: Runge-Kutta of Munthe-Kaas.
+    Returns a `Step`: q, v, impulses, forces, torques, and joint_impulses if joints have rows.
+    control, targets: drives towards (B, joints) [rad, m], in addition to tau.
+    latency: (B, 1) steps of dt after which targets reach the drives. earlier_targets: (B, n,
+    joints) of the earlier calls, the latest first, as far back as a latency may reach.
+    points: spheres that touch the ground (`ContactPoints`). impulses: (B, points, 3) of the
+    previous step, from which the sweeps start; None: zero. deformation: the same for a `SoftGround`
+    [m].
+    ground: contact properties: `Ground`, compliant and implicit, or `SoftGround`, explicit.
+    terrain: the shape of the ground.
+    integrator: "semi_implicit" Euler; "heun", "rk4": explicit, of second and fourth order for
+    smooth forces, for robots in the air and on soft ground.
+    speed_guard: above its velocity limit a joint is damped, and products of velocities use the
+    limit. For a free base's spin the limit is a quarter radian per step.
+    stops: how joints stop at the limits of the description if the model has no limit springs.
+    "springs": implicit springs that the joint's effort presses in by 0.01 rad or m; from beyond
+    0.04 they push the joint back at 0.04 / dt; a joint without an effort has none. "rows":
+    one-sided constraints of the sweeps, exactly at the limit; from beyond it a joint returns at 1
+    rad/s or m/s. "none": no stops. Explicit integrators have neither guard nor stops. With
+    "semi_implicit", None means that the guard is on and stops are "springs".
+    joint_impulses: (B, joints) impulses of the rows in the previous step, for stops and for Coulomb
+    friction from the description (`Model.with_friction`) or `params`; None: the sweeps start at
+    zero. In explicit steps Coulomb friction is as in `aba`.
+    `out` may be (q, v, impulses, forces, torques), the state's arrays themselves, and
+    joint_impulses if joints have rows.
+    Semi-implicit Euler with implicit viscous friction, limit springs, drives and contacts. `sweeps`
+    of block Gauss-Seidel solve Coulomb's cone and dry joint friction: Castro, Permenter and Han,
+    IEEE T-RO 39 (2023). The explicit integrators are Runge-Kutta-Munthe-Kaas methods.
     """
     implicit = one_of("integrator", integrator, get_args(Integrator)) == "semi_implicit"
     held = stops if stops is not None else "springs" if implicit else "none"
@@ -178,6 +180,8 @@ def step(
                 "has either"
             )
         more["joint_impulses"] = joint_impulses, (joints,)
+    # The scene holds the constants of the program. Numbers that may vary between launches are
+    # arrays in `more`.
     scene = Scene(
         tuple(more),
         touching,
@@ -231,8 +235,8 @@ def contact_arrays(
     deformation: Array | None,
     q: Array,
 ) -> Shaped:
-    """Arrays of contacts with their shapes, by name: what the last step handed on, and the ground's
-    numbers; none without points."""
+    """Arrays of contacts with their shapes, by name: those of the previous step, and the ground's
+    numbers; empty without points."""
     check_ground(ground)
     soft = isinstance(ground, SoftGround)
     handed_on = {"deformation": deformation} if soft else {"impulses": impulses}
@@ -251,7 +255,7 @@ def contact_arrays(
 
 
 def _refuse_if_explicit(integrator: str, **wanted: bool | None) -> None:
-    """Refuse what only implicit steps can have."""
+    """Raise for options that only implicit steps have."""
     for name, on in wanted.items():
         if on and integrator != "semi_implicit":
             raise ValueError(

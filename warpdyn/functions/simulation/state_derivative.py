@@ -1,4 +1,4 @@
-"""A robot on soft ground as a differential equation, for integrators of one's own."""
+"""A robot on soft ground as a differential equation, for your own integrators."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class StateDerivative(NamedTuple):
     """Rates of a state."""
 
     q: Array
-    """(B, nq), as of `configuration_rate`."""
+    """(B, nq), as in `configuration_rate`."""
     v: Array
     """(B, nv): the acceleration."""
     deformation: Array
@@ -52,11 +52,12 @@ def state_derivative(
 ) -> Call[StateDerivative]:
     """Rates of a robot's state under drives, joint effects and soft contacts, all explicit forces.
 
-    q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv).  Returns a `StateDerivative`: q, v, deformation,
-    forces.
-    What `step` with integrator="rk4" integrates; arguments as there. deformation: (B, points, 3) of
-    the ground at the points [m]; None: zero. ground: with points a `SoftGround`. baumgarte: as of `configuration_rate`.
-    RBDA section 7.3 for the acceleration (`aba`); the contacts are of Hunt and Crossley.
+    q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv).  Returns a `StateDerivative`: q, v,
+    deformation, forces.
+    `step` with integrator="rk4" integrates these rates, and its arguments are the same.
+    deformation: (B, points, 3) of the ground at the points [m]; None: zero. ground: a `SoftGround`
+    if there are points. baumgarte: as in `configuration_rate`.
+    RBDA section 7.3 for the acceleration (`aba`); Hunt-Crossley contacts.
     """
     touching = checked_points(model, points)
     if touching and not isinstance(ground, SoftGround):
@@ -64,6 +65,7 @@ def state_derivative(
             "contacts of wd.Ground are implicit and have no forces at a state: with points= ground "
             f"must be wd.SoftGround(...), got {type(ground).__name__}"
         )
+    # Soft contacts keep a deformation and no impulses, hence the None.
     more = contact_arrays(model, touching, ground, None, deformation, q)
     more |= drive_arrays(model, control, targets)
     shape = (len(touching), 3)

@@ -1,4 +1,4 @@
-"""How many steps late targets reach the drives of a simulation."""
+"""Latency of targets on their way to the drives of a simulation, in steps."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .varied_numbers import Shaped, is_number
 def latencies(
     latency: Any, longest: int | None, envs: int, substeps: int
 ) -> tuple[np.ndarray, int]:
-    """Steps for each environment (envs,), and how many launches they may reach back.
+    """Steps for each environment (envs,), and the number of launches that they may reach back.
 
-    latency: whole steps, a number or (envs,), on the host. longest: the most that they may become;
-    None: the largest of those.
+    latency: whole steps, a number or (envs,), on the host. longest: the largest value that they may
+    take; None: the largest of these values.
     """
     steps = np.asarray(latency, dtype=float)
     if steps.shape not in ((), (envs,)):
@@ -38,7 +38,7 @@ def latencies(
 def late_targets(
     latency: Array | None, earlier: Array | None, targets: Array | None, joints: int
 ) -> Shaped:
-    """The arrays of late targets with their shapes, by name; none where they are not late."""
+    """The arrays of late targets with their shapes, by name; empty if targets are not late."""
     if latency is None and earlier is None:
         return {}
     if latency is None or earlier is None or targets is None:

@@ -1,4 +1,4 @@
-"""Where the ground is: an inclined plane, or a map of heights on which environments have places."""
+"""Terrain: an inclined plane, or a height map on which each environment has a place."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from .terrain_tiles import KINDS, TerrainKind, tile, tiles
 from .varied_numbers import Shaped, for_all, is_number
 
 TABLES = ("heights", "map_friction")
-"""Arrays of a height map that are looked up."""
+"""Arrays of a height map that kernels look up."""
 
 MOST_NODES = 1 << 24
-"""Rows or columns that float32 can count."""
+"""Largest number of rows or columns that float32 can count."""
 
 
 class Plane(NamedTuple):
     """The plane z = level + slope · (x, y) of the world, for `terrain=`.
 
-    slope: what it rises along x and y [m/m], two numbers, (2,) or (B, 2). level: its height at
+    slope: its rise along x and y [m/m], two numbers, (2,) or (B, 2). level: its height at
     x = y = 0 [m], a number or (B,).
     """
 
@@ -36,7 +36,7 @@ class Plane(NamedTuple):
 
     @classmethod
     def with_normal(cls, normal: Sequence[float], level: float = 0.0) -> Plane:
-        """The plane of an upward normal (x, y, z) of any length."""
+        """The plane with an upward normal (x, y, z) of any length."""
         x, y, z = map(float, normal)
         if not (z > 0 and all(map(math.isfinite, (x, y, z)))):
             raise ValueError(f"a ground's normal points up, z > 0; got {(x, y, z)}")
@@ -46,17 +46,19 @@ class Plane(NamedTuple):
 class HeightMap:
     """Heights of the ground at the nodes of a grid, bilinear between them, for `terrain=`.
 
-    heights: (rows, columns) [m] of any library; [i, j] stands at x = origin[0] + i cell,
-    y = origin[1] + j cell of the map. Beyond its edge the ground goes on level. An array of the
-    state's library and dtype is read at each launch; of another it is converted once.
-    cell: distance of neighbours [m]. origin: of heights[0, 0]; None: the map's middle is at (0, 0).
-    friction: (rows, columns), shares of the ground's coefficient: 1 where it is as `ground` says.
-    offset: (2,) or (B, 2), where in the map each environment's origin is [m]; (3,) or (B, 3): and how
-    high. So a robot's q stays near its own origin. None: at the map's.
+    heights: (rows, columns) [m] of any library; [i, j] lies at x = origin[0] + i cell, y =
+    origin[1] + j cell of the map. Beyond its edge the ground continues level. An array of the
+    state's library and dtype is read at each launch; any other array is converted once.
+    cell: distance between neighbouring nodes [m]. origin: position of heights[0, 0]; None: the
+    map's middle is at (0, 0).
+    friction: (rows, columns), factors on the friction coefficient of `ground`.
+    offset: (2,) or (B, 2), the position of each environment's origin in the map [m]; (3,) or (B, 3)
+    with its height. A robot's q thus stays near its own origin. None: the map's origin.
     """
 
     origins: np.ndarray | None = None
-    """(levels, kinds, 3), the middle of each tile of `tiles` at its height [m]; an `offset`."""
+    """(levels, kinds, 3), the middle of each tile of `tiles`, with its height [m]; usable as
+    `offset`."""
 
     def __init__(
         self,
@@ -101,9 +103,8 @@ class HeightMap:
         """A square tile of `size` metres with a level platform of 2 m in its middle.
 
         kind: "rough" (bumps), "slope" (a pyramid), "stairs", "steps" (blocks of random height),
-        "gaps" (ditches around the platform), "sunken_slope" and "sunken_stairs" (which lead up from
-        the platform). difficulty: from 0, nearly flat, to 1. Equal seeds give
-        equal heights.
+        "gaps" (ditches around the platform), "sunken_slope" and "sunken_stairs" (both lead up from
+        the platform). difficulty: from 0, nearly flat, to 1. Equal seeds give equal heights.
         """
         return cls(tile(kind, difficulty, size, cell, seed), cell)
 
@@ -118,9 +119,9 @@ class HeightMap:
         seed: int = 0,
         hardest: Mapping[TerrainKind, float] | None = None,
     ) -> HeightMap:
-        """Tiles side by side: levels of rising difficulty along x, kinds along y.
+        """Adjacent tiles: levels of rising difficulty along x, kinds along y.
 
-        hardest: the last level's difficulty by kind, 1 where none is said.
+        hardest: the last level's difficulty by kind; 1 by default.
 
         `origins` (levels, kinds, 3) has the middle of each tile, where the ground is level:
         `terrain.with_offset(terrain.origins[level, kind])` places environments there.
@@ -131,7 +132,7 @@ class HeightMap:
         return made
 
     def with_offset(self, offset: Any) -> HeightMap:
-        """The same map, its arrays too, with environments at other places."""
+        """The same map with the same arrays, and with environments at other places."""
         placed: HeightMap = object.__new__(HeightMap)
         placed.__dict__.update(self.__dict__)
         placed.offset = _checked_offset(offset)
@@ -139,12 +140,12 @@ class HeightMap:
 
     @property
     def extent(self) -> tuple[float, float]:
-        """How long the map is along x and y [m]."""
+        """Lengths of the map along x and y [m]."""
         rows, columns = self.heights.shape
         return (rows - 1) * self.cell, (columns - 1) * self.cell
 
     def arrays(self, q: Any) -> Shaped:
-        """What a call on `q` reads, by name, each with its shape."""
+        """Arrays that a call on `q` reads, by name, each with its shape."""
         rows, columns = map(int, self.heights.shape)
         size = (rows, columns)
         grid = (*self.origin, 1.0 / self.cell)
@@ -157,7 +158,7 @@ class HeightMap:
         return found
 
     def say_if_small(self, model: Model, points: Sequence[ContactPoint]) -> None:
-        """Warn once of a map that is smaller than a robot: its edge goes on level."""
+        """Warn once if the map is smaller than the robot, because its edge continues level."""
         reach, extent = 2.0 * _reach(model, points), min(self.extent)
         if extent < reach and not self._said:
             self._said.append(model.name)
@@ -187,7 +188,7 @@ class HeightMap:
 
 
 def terrain_arrays(model: Model, terrain: Any, points: Sequence[ContactPoint], q: Any) -> Shaped:
-    """The arrays of a terrain with their shapes, by name; none where the ground is z = 0."""
+    """The arrays of a terrain with their shapes, by name; empty if the ground is z = 0."""
     if terrain is None:
         return {}
     if isinstance(terrain, Plane):
@@ -214,8 +215,8 @@ def _level(level: Any, q: Any) -> Any:
 
 
 def _checked_table(name: str, table: Any, least: float = -math.inf) -> Any:
-    """A table as an array; refused where it is none, or has numbers that are none."""
-    if hasattr(table, "look"):  # of a user's own kernel, which knows it when it runs
+    """A table as an array; raises if it is not a table, or has entries that are not numbers."""
+    if hasattr(table, "look"):  # of a user's own kernel, whose values are known later
         return table
     if not views.is_array(table):
         table = np.asarray(table, dtype=float)
@@ -236,7 +237,7 @@ def _checked_table(name: str, table: Any, least: float = -math.inf) -> Any:
 
 
 def _checked_offset(offset: Any) -> Any:
-    """Where environments are in a map: plain numbers as a tuple, or an array."""
+    """The places of environments in a map: plain numbers as a tuple, or an array."""
     if offset is None:
         return None
     if isinstance(offset, (tuple, list)):
@@ -249,7 +250,7 @@ def _checked_offset(offset: Any) -> Any:
 
 
 def _reach(model: Model, points: Sequence[ContactPoint]) -> float:
-    """The largest distance that a point may have from the robot's root, its joints at zero [m]."""
+    """The largest distance of a point from the robot's root, with all joints at zero [m]."""
     longest = 0.0
     for point in points:
         length = math.hypot(*point.centre) + point.radius

@@ -1,4 +1,4 @@
-"""Heights of square pieces of ground: bumps, slopes, stairs, blocks, ditches."""
+"""Heights of square tiles of ground: bumps, slopes, stairs, blocks, ditches."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def tiles(
     seed: int,
     hardest: Mapping[TerrainKind, float],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Heights of tiles side by side, which share their edges, and the middle of each, at its
-    height, from the first node."""
+    """Heights of adjacent tiles, which share their edges, and the middle of each tile with its
+    height, relative to the first node."""
     if not kinds or levels < 1:
         raise ValueError(f"a map has at least one kind and one level, got {kinds}, {levels}")
     if unknown := set(hardest) - set(kinds):
@@ -69,7 +69,7 @@ def tiles(
     for level in range(levels):
         for k, kind in enumerate(kinds):
             difficulty = hardest.get(kind, 1.0) * level / max(levels - 1, 1)
-            # Each tile has numbers of its own, which do not change with what stands beside it.
+            # Each tile has its own random numbers, which do not depend on its neighbours.
             number = int(np.random.SeedSequence([seed, level, k]).generate_state(1)[0])
             made = tile(kind, difficulty, size, cell, number)
             i, j = level * step, k * step
@@ -82,7 +82,7 @@ def tiles(
 def _rough(
     x: np.ndarray, y: np.ndarray, out: np.ndarray, d: float, half: float, rng: Any
 ) -> np.ndarray:
-    """Bumps of up to 1 to 8 cm at nodes 0.2 m apart, bilinear between them."""
+    """Bumps with a largest height of 1 to 8 cm, at nodes 0.2 m apart, bilinear between them."""
     nodes = int(2 * half / 0.2) + 2
     bumps = rng.uniform(-1.0, 1.0, (nodes, nodes)) * (0.01 + 0.07 * d)
     u, w = (x + half) / 0.2, (y + half) / 0.2
@@ -126,7 +126,7 @@ def _sunken_stairs(
 def _steps(
     x: np.ndarray, y: np.ndarray, out: np.ndarray, d: float, half: float, rng: Any
 ) -> np.ndarray:
-    """Blocks of random heights, up to 3 to 20 cm above or below the ground."""
+    """Blocks of random heights, with a largest height of 3 to 20 cm above or below the ground."""
     blocks = rng.uniform(-1.0, 1.0, (int(2 * half / BLOCK) + 1,) * 2) * (0.03 + 0.17 * d)
     i, j = ((z + half) / BLOCK + 1e-9 for z in (x, y))
     return _around_platform(out, blocks[i.astype(int), j.astype(int)])
@@ -135,7 +135,7 @@ def _steps(
 def _gaps(
     x: np.ndarray, y: np.ndarray, out: np.ndarray, d: float, half: float, rng: Any
 ) -> np.ndarray:
-    """Ditches of 5 to 60 cm around the platform, 1 m from each other."""
+    """Ditches of 5 to 60 cm width around the platform, 1 m apart."""
     width = 0.05 + 0.55 * d
     behind = np.mod(out - PLATFORM - 0.25, 1.0 + width)
     ditch = (out > PLATFORM + 0.25) & (behind < width)
@@ -155,5 +155,5 @@ _SHAPES: dict[str, Callable[..., np.ndarray]] = {
     "sunken_slope": _sunken_slope,
     "sunken_stairs": _sunken_stairs,
 }
-"""Heights of a tile at x, y and the larger of both distances from its middle; of a difficulty, half
-its size, and random numbers."""
+"""Heights of a tile, by kind. Arguments: x, y, the larger of both distances from the tile's middle,
+the difficulty, half the tile's size, and a random generator."""

@@ -1,4 +1,4 @@
-"""Numbers of a simulation that users vary: one for all environments, or an array."""
+"""Simulation numbers that users can vary: one number for all environments, or an array."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from ...arrays import Array, views
 
 Varied: TypeAlias = Sequence[float] | Array
-"""Numbers of a kernel: constants at the first launch, or an array that is read at each."""
+"""Numbers of a kernel: constants at the first launch, or an array that each launch reads."""
 
 Shaped = dict[str, tuple[Any, tuple[int, ...]]]
 """Arrays of a call by name, each with the shape of one environment's part."""
@@ -21,14 +21,14 @@ def is_number(value: Any) -> bool:
 
 
 def whole_number(name: str, number: Any) -> int:
-    """A count of at least 1; ValueError names what is none."""
+    """A count of at least 1; otherwise ValueError names the argument."""
     if not isinstance(number, (int, np.integer)) or isinstance(number, bool) or number < 1:
         raise ValueError(f"{name} must be a whole number of at least 1, got {number!r}")
     return int(number)
 
 
 def for_each(name: str, value: Any, count: int, least: float) -> Varied:
-    """A number for each of `count`, or an array of them."""
+    """A number for each of `count` entries, or an array of them."""
     if isinstance(value, Mapping):
         raise TypeError(f"{name} must be a number or an array, got a mapping")
     _check_host(name, value, least, above=None)
@@ -39,7 +39,7 @@ def for_each(name: str, value: Any, count: int, least: float) -> Varied:
 
 
 def for_all(name: str, value: Any, like: Any, above: float | None = None) -> Varied:
-    """A number for all environments, or a column of one for each."""
+    """One number for all environments, or a column with one number for each."""
     if is_number(value):
         if not (value >= 0.0 if above is None else value > above):
             least = "0 or more" if above is None else f"above {above:g}"
@@ -50,11 +50,11 @@ def for_all(name: str, value: Any, like: Any, above: float | None = None) -> Var
 
 
 def _check_host(name: str, value: Any, least: float, above: float | None) -> None:
-    """Refuse an array of NumPy with numbers that are too small, or NaN; others lie where looking at
-    them would take longer than the step (`wd.config.debug` looks)."""
+    """Raise for a NumPy array with numbers that are too small or NaN. Other arrays are not checked
+    here, because reading them would take longer than the step (`wd.config.debug` checks them)."""
     if not (isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.size):
         return
-    smallest = value.min()  # NaN where there is one
+    smallest = value.min()  # NaN if one entry is NaN
     if not (smallest >= least if above is None else smallest > above):
         wrong = ~(value >= least if above is None else value > above)
         index = tuple(np.argwhere(wrong)[0].tolist())

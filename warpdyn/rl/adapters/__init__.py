@@ -1,1 +1,1 @@
-"""Tasks for Gymnasium's registry, TensorBoard and MuJoCo's simulation."""
+"""Adapters of tasks: Gymnasium's registry, TensorBoard and MuJoCo's simulation."""

@@ -1,4 +1,4 @@
-"""A task's environments with MuJoCo C in the place of warpdyn's simulation."""
+"""A task's environments, simulated by MuJoCo C instead of warpdyn."""
 
 from __future__ import annotations
 
@@ -26,19 +26,21 @@ from ..varied_simulation import LATE, OF_MODEL, with_its_numbers
 from ..vec_env import VecEnv
 
 STEP, STEP_ON_HEIGHTS = 0.005, 0.002
-"""MuJoCo's step where none is said [s]; on a height map."""
+"""Default steps of MuJoCo [s]: on flat ground, and on a height map."""
 
 STIFF, SHORTEST = 2.0, 0.004
-"""Time constant of contacts with a height map: so many steps, at least so long [s]. At MuJoCo's own
-(0.02) small feet sink below the surface, and stay caught between the prisms that the map is made of."""
+"""Time constant of contacts with a height map: this number of steps, but at least this long [s].
+With MuJoCo's own value (0.02) small feet sink below the surface and get stuck between the prisms of
+the map."""
 
 
 class MujocoEnv(VecEnv):
-    """A `VecEnv` whose robots MuJoCo C moves: texts, random numbers, rewards and ends are the same.
+    """A `VecEnv` whose robots MuJoCo C simulates; the task's functions, random numbers, rewards and
+    ends are the same.
 
-    dt: MuJoCo's step [s], of which a whole number make one of the task's; None: 0.005, on a height
-    map 0.002. contact_time: the time constant of its contacts [s]; None: MuJoCo's own, 0.02, on a
-    height map two steps, at least 0.004. It takes its steps one environment after the other.
+    dt: MuJoCo's step [s], a whole number of which make one of the task's steps; None: 0.005, on a
+    height map 0.002. contact_time: the time constant of its contacts [s]; None: MuJoCo's own, 0.02,
+    on a height map two steps, at least 0.004. The environments are stepped one after the other.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class MujocoEnv(VecEnv):
     ):
         if find_spec("mujoco") is None:
             raise TaskError("MuJoCo is not installed: pip install mujoco")
+        # On a height map, MuJoCo needs shorter steps and stiffer contacts (see `STIFF`).
         uneven = isinstance(task.terrain, HeightMap)
         if dt is None:
             longest = STEP_ON_HEIGHTS if uneven else STEP
@@ -82,6 +85,7 @@ class MujocoEnv(VecEnv):
             raise TaskError(f"{task.name} is not for MuJoCo: {why}") from None
         self.dt, self.contact_time = dt, contact_time
         self._models: dict[int, Any] = {}
+        # Buffers through which MuJoCo's state after a step reaches the task's kernels.
         self._late = np.zeros((envs, *self.text.carried[LATE])) if LATE in self.carried else None
         there = {"q_after": task.model.nq, "v_after": task.model.nv}
         self._there = {n: self._zeros((size,)) for n, size in there.items()}
@@ -93,7 +97,7 @@ class MujocoEnv(VecEnv):
         self._runs = {(turn, None): partial(self._move, turn) for turn in range(2)}
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
-        """All environments begin anew; observations and an empty dictionary."""
+        """Reset all environments; returns observations and an empty dictionary."""
         seen = super().reset(seed=seed, options=options)
         state = self._state()
         for env in range(self.num_envs):
@@ -101,7 +105,7 @@ class MujocoEnv(VecEnv):
         return seen
 
     def _move(self, turn: int) -> None:
-        """A step of all environments; what is seen goes to the results of this turn."""
+        """A step of all environments; its observations are written to the results of this turn."""
         arrays = (*self.carried.values(), self.action)
         if self._command is None:
             self._command = bind(self.text.command, self.task.model, *arrays, *self._given)
@@ -114,7 +118,7 @@ class MujocoEnv(VecEnv):
             self._settle[turn] = bind(self.text.settle, self.task.model, *arrays, out=out)
         else:
             settle()
-        # Where an episode began anew, or a text has changed the state, MuJoCo's is another one.
+        # If an episode began or the task changed the state, MuJoCo's state is out of date.
         state = self._state()
         ends = (self._there[f"{n}_after"].numpy() for n in ("q", "v"))
         same = [(state[n] == end).all(1) for n, end in zip(("q", "v"), ends, strict=True)]
@@ -122,13 +126,14 @@ class MujocoEnv(VecEnv):
             self._put(env, state, state["v"][env])
 
     def _advance(self, asked: Mapping[str, np.ndarray]) -> None:
-        """MuJoCo's steps, to what the action has asked for."""
+        """MuJoCo's steps towards the targets and forces of the action."""
         state, there = self._state(), {n: x.numpy() for n, x in self._there.items()}
         targets, tau = asked.get("targets"), asked.get("tau")
         pushed = asked.get("v")
         for env in range(self.num_envs):
             if any(x is not None and np.isnan(x[env]).any() for x in (targets, tau)):
-                # MuJoCo would take 0 for it. Here as in warpdyn's simulation it ends the episode.
+                # MuJoCo would treat NaN as 0. Here, as in warpdyn's simulation, it ends the
+                # episode.
                 for x in there.values():
                     x[env] = np.nan
                 continue
@@ -148,20 +153,20 @@ class MujocoEnv(VecEnv):
     def _targets(
         self, env: int, targets: np.ndarray, state: Mapping[str, np.ndarray]
     ) -> list[np.ndarray]:
-        """What drives see in each of the steps; those of before where targets are late."""
+        """Targets of the drives in each of the steps; earlier targets if targets are late."""
         if self._late is None:
             return [targets] * self.steps
         if state["age"][env] < 0.5:
             self._late[env] = targets
         launches = [targets, *self._late[env].copy()]
         self._late[env] = launches[:-1]
-        late = np.floor(state["latency"][env] / self.dt + 0.5)  # whole steps, as in ours
-        # The launch that a step's targets are of: this one is 0, the one before 1, ...
+        late = np.floor(state["latency"][env] / self.dt + 0.5)  # as in warpdyn's simulation
+        # The launch whose targets a step uses: this one is 0, the previous one 1, ...
         back = np.ceil((late - np.arange(self.steps)) / self.steps).clip(0, len(launches) - 1)
         return [launches[int(k)] for k in back]
 
     def _numbers(self, env: int, state: Mapping[str, np.ndarray]) -> dict[str, Any]:
-        """Numbers of MuJoCo's model that this environment has."""
+        """The numbers of this environment that are set in MuJoCo's model."""
         numbers: dict[str, Any] = {}
         if self.task.points:
             numbers["friction"] = self._named("friction", env, completed(self.task.ground).friction)
@@ -183,7 +188,7 @@ class MujocoEnv(VecEnv):
         return [self._named(n, env, x) * strength * ones for n, x in defaults.items()]
 
     def _named(self, name: str, env: int, default: Any) -> np.ndarray:
-        """A number that the environment carries, that all have, or the task's."""
+        """A number of this environment, a number shared by all, or the task's default."""
         if name in self.carried:
             return self.carried[name][env].numpy().astype(float)
         if name in self.numbers:
@@ -191,7 +196,7 @@ class MujocoEnv(VecEnv):
         return np.asarray(default, float)
 
     def _put(self, env: int, state: Mapping[str, np.ndarray], v: np.ndarray) -> None:
-        """Begin anew at a state, with the model that the environment has now."""
+        """Start an episode at a state, with the model numbers that the environment has now."""
         if any(name in self.task.vary for name in OF_MODEL):
             fields = Episode({n: x[env] for n, x in state.items()})
             numbers = with_its_numbers(self.task, _Collected(), fields)
@@ -206,12 +211,12 @@ class MujocoEnv(VecEnv):
         return state["origin"][env] if "origin" in state else (0.0, 0.0, 0.0)
 
     def _state(self) -> dict[str, np.ndarray]:
-        """What is carried, on float64."""
+        """The carried arrays as float64."""
         return {n: x.numpy().astype(float) for n, x in self.carried.items()}
 
 
 class _Collected:
-    """Stands for a robot: what it is to have other numbers in."""
+    """Stand-in for a robot that collects the numbers given to `with_values`."""
 
     def with_values(self, **quantities: Any) -> dict[str, dict[str, Any]]:
         return quantities
@@ -227,7 +232,7 @@ def _with_numbers(model: Model, quantities: Mapping[str, Mapping[str, Any]]) -> 
 
 
 def _ground_of(task: Task) -> Ground | None:
-    """The task's terrain as MuJoCo has it."""
+    """The task's terrain in the form that MuJoCo's robots take."""
     terrain = task.terrain
     if isinstance(terrain, HeightMap):
         if terrain.friction is not None:
@@ -242,7 +247,7 @@ def _ground_of(task: Task) -> Ground | None:
 
 
 def without_noise(task: Task) -> Task:
-    """The same task, whose policy observes what is."""
+    """The same task without noise in the policy's observations."""
     clear = copy.copy(task)
     clear.noise = {}
     return clear

@@ -1,4 +1,4 @@
-"""Environments of a task that comes with warpdyn, by its name."""
+"""Environments of a bundled task, by its name."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from ..vec_env import VecEnv
 
 
 def environments(task: str, num_envs: int = 1, **options: Any) -> VecEnv:
-    """What `gymnasium.make_vec("warpdyn/QuadrupedVelocity-v0", num_envs=4096)` makes."""
+    """The environments for `gymnasium.make_vec("warpdyn/QuadrupedVelocity-v0", num_envs=4096)`."""
     return VecEnv(make(task), num_envs, **options)

@@ -1,4 +1,5 @@
-"""The next step of a few environments on plain numbers: the oracle of the launch, to look into texts."""
+"""The next step of one environment on plain numbers: an oracle of the launch, and a way to debug
+tasks."""
 
 from __future__ import annotations
 
@@ -14,12 +15,13 @@ from ..vec_env import VecEnv
 
 
 def plain_step(env: VecEnv, action: Any, environment: int) -> dict[str, np.ndarray]:
-    """What the next step would make of one environment: the task's texts on plain float64 numbers.
+    """Results of the next step for one environment, from the task's functions on plain float64
+    numbers.
 
-    action: (actions,) of this environment. Gives by name what it carries after the step, "reward",
-    "terminated", "truncated", what is observed by group, and all else that a step gives. Texts run in
-    Python, with the random numbers of this environment and step, so that `print` and a debugger show
-    what they compute; `env` stays as it is.
+    action: (actions,) of this environment. Returns by name the carried arrays after the step,
+    "reward", "terminated", "truncated", the observations by group, and all other results of a step.
+    The task's functions run in Python, with the random numbers of this environment and step, so
+    that `print` and a debugger show their values. `env` does not change.
     """
     text = env.text
     row = slice(environment, environment + 1)
@@ -30,7 +32,7 @@ def plain_step(env: VecEnv, action: Any, environment: int) -> dict[str, np.ndarr
     given["seed"] = given["seed"] + np.array([0.0, environment])
     chosen = np.asarray(action, float).reshape(1, -1)
     arrays = (env.task.model, *carried, chosen, *given.values())
-    with contextlib.redirect_stdout(io.StringIO()):  # what texts print of symbols, as they are read
+    with contextlib.redirect_stdout(io.StringIO()):  # prints of symbols, from recording
         described(text.step, arrays, {})
     found = oracle(text.step, *arrays)
     return {name: x[0] for name, x in found._asdict().items()}

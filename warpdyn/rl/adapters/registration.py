@@ -1,4 +1,5 @@
-"""The tasks as Gymnasium knows them: `gymnasium.make_vec("warpdyn/QuadrupedVelocity-v0")`."""
+"""Registration of the tasks with Gymnasium:
+`gymnasium.make_vec("warpdyn/QuadrupedVelocity-v0")`."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from ..tasks import TASKS
 
 
 def register() -> None:
-    """Name all tasks to Gymnasium."""
+    """Register all tasks with Gymnasium."""
     for name, task in TASKS.items():
         gymnasium.register(
             id=f"warpdyn/{task.__name__}-v0",

@@ -1,4 +1,4 @@
-"""A training's curves for TensorBoard."""
+"""Curves of a training for TensorBoard."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ except ModuleNotFoundError as error:
 
 
 class TensorboardLog:
-    """Writes each iteration into `folder`, over environment steps: one of a trainer's `loggers`.
+    """Logger that writes each iteration into `folder`, over environment steps; for a trainer's
+    `loggers`.
 
-    steps: how many a training that goes on has behind it; what a killed one has written beyond them
-    is hidden.
+    steps: steps of a resumed training before this run. Later steps that a killed run has written
+    are hidden.
     """
 
     def __init__(self, folder: Path, steps: int = 0):
@@ -31,12 +32,12 @@ class TensorboardLog:
         self._writer.flush()
 
     def close(self) -> None:
-        """Nothing more is written."""
+        """Close the file."""
         self._writer.close()
 
 
 def _scalars(progress: Progress) -> Iterator[tuple[str, float]]:
-    """Names and values; those of episodes where some have ended."""
+    """Names and values; those of episodes only if some have ended."""
     yield "reward of a second/all environments", progress.reward
     if progress.rewards:
         for name, value in progress.rewards.items():

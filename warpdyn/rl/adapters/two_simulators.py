@@ -1,4 +1,4 @@
-"""A policy in warpdyn's simulation and in MuJoCo C, side by side."""
+"""Comparison of a policy in warpdyn's simulation and in MuJoCo C."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .mujoco_env import MujocoEnv, without_noise
 
 @dataclass(frozen=True)
 class SideBySide:
-    """What a policy earns `here`, where it was trained, and `there`, in MuJoCo C."""
+    """Results of a policy `here`, in warpdyn, where it was trained, and `there`, in MuJoCo C."""
 
     here: Evaluation
     there: Evaluation
@@ -23,7 +23,8 @@ class SideBySide:
 
     @property
     def kept(self) -> float:
-        """Part of the return that is kept; not a number where there is none to keep."""
+        """Share of the return that remains in MuJoCo; NaN if the return in warpdyn is not
+        positive."""
         here = self.here.returned
         return self.there.returned / here if here > 0 else float("nan")
 
@@ -39,13 +40,13 @@ def sim2sim(
     seed: int = 0,
     watch: Watch = iter,
 ) -> SideBySide:
-    """What a policy earns in the task's environments and in the same ones in MuJoCo C.
+    """Evaluations of a policy in the task's environments and in the same environments in MuJoCo C.
 
-    Both begin alike, with the same commands, pushes and numbers that vary, from the same random
+    Both start with the same states, commands, pushes and varied numbers, from the same random
     numbers, and neither has noise. policy: a policy or its file; None: the one that comes with
-    warpdyn. seconds: of each episode, at most the task's. dt, contact_time: MuJoCo's step and the
-    time constant of its contacts [s]; None: as of `MujocoEnv`, 5 ms and MuJoCo's own 20 ms, on a
-    height map 2 ms and 4 ms.
+    warpdyn. seconds: length of each episode, at most the task's. dt, contact_time: MuJoCo's step
+    and the time constant of its contacts [s]; None: as in `MujocoEnv`, 5 ms and MuJoCo's own 20 ms,
+    on a height map 2 ms and 4 ms.
     """
     task, policy = named(task, policy)
     task = without_noise(task)

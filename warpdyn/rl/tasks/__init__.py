@@ -21,11 +21,11 @@ TASKS: dict[str, type[Task]] = {
     "quadruped_rough": QuadrupedRough,
     "quadruped_velocity": QuadrupedVelocity,
 }
-"""Tasks that come with warpdyn, by the names that `make` knows."""
+"""Tasks that come with warpdyn, by the names for `make`."""
 
 
 def make(name: str, **options: Any) -> Task:
-    """A task by its name, made with options of its own: a quadruped's `model` and `body`."""
+    """A task by its name, with options such as a quadruped's `model` and `body`."""
     if name not in TASKS:
         near = get_close_matches(name, TASKS, n=2) or TASKS
         raise TaskError(f"there is no task {name!r}; there are {', '.join(near)}")

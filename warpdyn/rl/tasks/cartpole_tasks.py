@@ -13,11 +13,12 @@ from ..task import Episode, Task
 
 
 class CartpoleSwingUp(Task):
-    """The pole hangs; pushes of at most 10 N on the cart are to bring it up and keep it there.
+    """The pole starts hanging. Pushes of at most 10 N on the cart must swing it up and keep it
+    there.
 
-    The reward is that of the DeepMind Control Suite (Tassa et al., arXiv 1801.00690), the product of
-    four numbers of [0, 1]: of the pole's height, the cart's place, the push, the pole's speed. Its
-    mean over an episode of 10 s in thousandths is what they report (`measure`).
+    The reward is that of the DeepMind Control Suite (Tassa et al., arXiv 1801.00690), the product
+    of four numbers in [0, 1]: for the pole's height, the cart's place, the push, and the pole's
+    speed. They report its mean over an episode of 10 s in thousandths (`measure`).
     """
 
     dt, substeps = 0.005, 8
@@ -58,6 +59,6 @@ class CartpoleSwingUp(Task):
         return {"swing_up": upright * centred * gentle * slow}
 
     def measure(self, robot: Any, s: Episode) -> dict[str, Any]:
-        """What the Control Suite reports, of 1,000."""
+        """The measure of the Control Suite, out of 1,000."""
         earned = self.reward(robot, s.with_fields(action=s.last_action))
         return {"control_suite": 1000.0 * earned["swing_up"]}

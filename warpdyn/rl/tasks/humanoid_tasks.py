@@ -1,4 +1,4 @@
-"""A humanoid that stands under pushes, and one that walks as commanded."""
+"""Tasks for a humanoid: standing under pushes, and walking as commanded."""
 
 from __future__ import annotations
 
@@ -17,25 +17,27 @@ from ..terms import every, gravity_in_base, near, rotation, turned, world_to_bas
 from ..variation import Push, Vary
 
 LEGS = 12
-"""Joints that a policy moves, the first ones: hips, knees, ankles, left and right."""
+"""Number of joints that a policy moves, the first ones: hips, knees, ankles, left and right."""
 
 SOLES = (
     ContactPoint("left_ankle_roll_link", (0.035, 0.0, -0.03), 0.005),
     ContactPoint("right_ankle_roll_link", (0.035, 0.0, -0.03), 0.005),
 )
-"""The middles of the soles: where feet are and how fast they slide. What touches is `points`."""
+"""The middles of the soles, for the places and sliding speeds of the feet. The contact points are
+`points`."""
 
 STEP = np.array([-1.0, 0.0, 0.0, 2.0, -1.0, 0.0])
-"""How a leg's joints bend for its foot to rise straight up: hip, knee and ankle pitch."""
+"""Directions in which a leg's joints bend so that its foot rises straight up: hip, knee and ankle
+pitch."""
 
 SIDEWAYS = np.array([0.0, 1.0, 0.0, 0.0, 0.0, 0.0])
-"""The hip's roll, by which the pelvis moves over the foot that stands."""
+"""The hip's roll, which moves the pelvis over the standing foot."""
 
 
 class HumanoidStand(Task):
-    """A humanoid that keeps standing when it is pushed, by a step where it must.
+    """A humanoid that keeps standing when it is pushed, with a step if necessary.
 
-    The policy moves the twelve joints of the legs; waist and arms are held as in "home".
+    The policy moves the twelve joints of the legs. Waist and arms are held at "home".
     """
 
     dt, substeps, seconds = 0.005, 4, 20.0
@@ -127,11 +129,11 @@ class HumanoidStand(Task):
 
 
 class HumanoidVelocity(HumanoidStand):
-    """A humanoid that walks where it is told: forward, sideways and turning speed.
+    """A humanoid that walks at commanded forward, sideways and turning speeds.
 
-    Its legs bend in turn, and its hips sway, by a clock that the policy sees, as long as it is to
-    move; the policy's actions are added (Iscen et al., Policies Modulating Trajectory Generators,
-    arXiv 1910.02812).
+    While it is commanded to move, a clock bends its legs in turn and sways its hips. The policy
+    observes the clock and adds its actions (Iscen et al., Policies Modulating Trajectory
+    Generators, arXiv 1910.02812).
     """
 
     scales = {
@@ -155,7 +157,8 @@ class HumanoidVelocity(HumanoidStand):
         "fastest": np.array([0.7, 0.2, 0.5]),
     }
     period, lift, sway = 0.8, 0.3, 0.14
-    """Time of a left and a right step [s]; how far hips bend for one, and sway sideways [rad]."""
+    """Time of a left and a right step [s]; the angle by which hips bend in a step, and the angle by
+    which they sway sideways [rad]."""
     push = None
     recipe = Recipe(deviation=0.5, entropy=0.003, minutes=40.0)
 
@@ -176,7 +179,7 @@ class HumanoidVelocity(HumanoidStand):
         }
 
     def _swing(self, s: Episode) -> Any:
-        """How far the clock lifts each foot, 0 to 1, left and right (2,)."""
+        """Share by which the clock lifts each foot, 0 to 1, left and right (2,)."""
         wave = np.where(np.sum(s.command**2) > 1e-6, np.sin(2 * np.pi * s.phase), 0.0)
         return np.stack([np.maximum(wave, 0.0), np.maximum(-wave, 0.0)])
 

@@ -1,4 +1,4 @@
-"""How far a robot's links are from spheres that they must keep out of, and from the ground."""
+"""Distances of a robot's links from spheres that they must avoid, and from the ground."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...model.description import several, vector3
 
 
 class Capsule(NamedTuple):
-    """All within `radius` [m] of the line between two points of a link, in its frame [m]."""
+    """All points within `radius` [m] of the line between two points of a link, in its frame [m]."""
 
     link: str
     ends: tuple[tuple[float, float, float], tuple[float, float, float]]
@@ -24,8 +24,9 @@ class Capsule(NamedTuple):
 def capsules(model: Model, links: Sequence[str]) -> tuple[Capsule, ...]:
     """Capsules of the collision shapes of `links`: spheres, cylinders and capsules.
 
-    A cylinder counts as if it had round ends, as URDF writes a capsule; a sphere whose centre is the
-    end of a capsule as wide is within it, and left out. Boxes and meshes are refused.
+    A cylinder counts as if it had round ends, because URDF describes a capsule this way. A sphere
+    at the end of a capsule with the same or a larger radius is inside it and left out. Boxes and
+    meshes raise an error.
     """
     made: list[Capsule] = []
     for link in (model.links[model.link_index(name)] for name in several(links)):
@@ -48,7 +49,7 @@ def capsules(model: Model, links: Sequence[str]) -> tuple[Capsule, ...]:
 
 
 def _within(first: Any, last: Any, radius: float, other: Capsule) -> bool:
-    """Whether both ends of a capsule are at an end of another one that is as wide."""
+    """True if both ends of a capsule are at an end of another capsule that is at least as wide."""
     near = [
         min(float(np.linalg.norm(np.subtract(end, there))) for there in other.ends)
         for end in (first, last)
@@ -57,7 +58,7 @@ def _within(first: Any, last: Any, radius: float, other: Capsule) -> bool:
 
 
 def capsule_ends(robot: Any, q: Any, parts: Sequence[Capsule]) -> tuple[Any, Any]:
-    """Both ends of each capsule in the world [m]: two of (capsules, 3)."""
+    """Both ends of each capsule in the world [m]: two arrays (capsules, 3)."""
     points = [ContactPoint(part.link, end, part.radius) for part in parts for end in part.ends]
     places = robot.point_positions(q, points=points)
     return places[0::2], places[1::2]
@@ -66,7 +67,7 @@ def capsule_ends(robot: Any, q: Any, parts: Sequence[Capsule]) -> tuple[Any, Any
 def clearance(first: Any, last: Any, radii: Any, centre: Any, radius: Any) -> Any:
     """Gaps between capsules and a sphere (capsules,) [m], negative where they overlap.
 
-    first, last: ends of the capsules (capsules, 3). radii: theirs (capsules,) [m].
+    first, last: ends of the capsules (capsules, 3). radii: radii of the capsules (capsules,) [m].
     """
     along, there = last - first, centre - first
     square = np.sum(along * along, axis=1)

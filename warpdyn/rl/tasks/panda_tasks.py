@@ -1,4 +1,5 @@
-"""A panda whose hand goes where it is told, and on the way keeps out of spheres."""
+"""Tasks for a panda arm whose hand reaches a target, with or without spheres to avoid on the
+way."""
 
 from __future__ import annotations
 
@@ -23,20 +24,20 @@ LINKS = (
     "panda_leftfinger",
     "panda_rightfinger",
 )
-"""Links that are to touch nothing."""
+"""Links that must not touch anything."""
 
 REACHED = 0.02
 """Distance at which a target is reached [m]."""
 
 
 class PandaReach(Task):
-    """The hand's tool point goes to a random target above the table, from about "ready".
+    """The hand's tool point goes to a random target above the table, starting near "ready".
 
-    An action is a share of each joint's largest speed, at which the target of its drive moves on.
-    The drives' torques come on top of those that carry the arm's weight, as Franka's controller has
-    it. Targets are where random joints put the hand (`tries` draws, of which the first counts whose
-    arm is above the table and whose hand is not in the column over the base), so that all can be
-    reached. An arm that touches the table ends the episode.
+    An action is a share of each joint's largest speed, at which the target of its drive moves. The
+    torques of the drives are added to those that carry the arm's weight, as in Franka's controller.
+    Targets are hand positions at random joint angles, so that all of them can be reached: of
+    `tries` draws the first one counts whose arm is above the table and whose hand is not in the
+    column over the base. An arm that touches the table ends the episode.
     """
 
     dt, substeps, seconds = 0.005, 8, 3.0
@@ -73,10 +74,11 @@ class PandaReach(Task):
         lower, upper = self.model.position_lower, self.model.position_upper
         self.middle, self.half = (lower + upper) / 2, (upper - lower) / 2
         self.pace = 0.8 * self.model.velocity_limit * self.step_seconds
-        """How far an action of 1 moves the drives' targets [rad]."""
+        """Step of the drives' targets for an action of 1 [rad]."""
 
     def _drawn(self, robot: Any, key: Key) -> Any:
-        """Joints of a target, uniform within nine tenths of their range; ready where no try did."""
+        """Joints of a target, uniform within nine tenths of their range; "ready" if every try
+        failed."""
 
         def attempt(state: Any) -> Any:
             q, found, k = state
@@ -117,7 +119,7 @@ class PandaReach(Task):
         return {"wanted": self._next(s)}
 
     def _error(self, robot: Any, s: Episode) -> Any:
-        """From the hand to the target [m]."""
+        """Vector from the hand to the target [m]."""
         return s.target - robot.fk(s.q, frame=HAND)[:3, 3]
 
     def observe(self, robot: Any, s: Episode) -> dict[str, Any]:
@@ -135,7 +137,7 @@ class PandaReach(Task):
         }
 
     def _gaps(self, robot: Any, s: Episode) -> Any:
-        """How far each part of the arm is from what it must not touch [m]."""
+        """Distance of each part of the arm from the obstacles that it must not touch [m]."""
         return height(*capsule_ends(robot, s.q, self.parts), self.radii)
 
     def reward(self, robot: Any, s: Episode) -> dict[str, Any]:
@@ -154,18 +156,18 @@ class PandaReach(Task):
         return np.min(self._gaps(robot, s)) < 0.0
 
     def measure(self, robot: Any, s: Episode) -> dict[str, Any]:
-        """The distance between hand and target [m], and whether it is reached."""
+        """The distance between hand and target [m], and 1 if the target is reached."""
         distance = np.sqrt(np.sum(self._error(robot, s) ** 2))
         return {"distance": distance, "reached": np.where(distance < REACHED, 1.0, 0.0)}
 
 
 class PandaReachObstacles(PandaReach):
-    """As `PandaReach`, with two spheres between the hand and its target that the arm keeps out of.
+    """`PandaReach` with two spheres between the hand and its target that the arm must avoid.
 
-    A sphere's centre is drawn about the line from hand to target, its radius so that `room` [m]
-    stays to the arm where it begins and where the target was drawn with it: both ends of the way
-    are free. Where no try leaves a radius above `least`, the sphere is below the table. An arm that
-    touches a sphere or the table ends the episode.
+    A sphere's centre is drawn around the line from hand to target. Its radius leaves a gap of
+    `room` [m] to the arm in its first pose and in the pose of the target, so that both ends of the
+    way are free. If no try gives a radius above `least`, the sphere is placed below the table. An
+    arm that touches a sphere or the table ends the episode.
     """
 
     obstacles, room, least = 2, 0.05, 0.03
@@ -187,7 +189,7 @@ class PandaReachObstacles(PandaReach):
         }
 
     def _sphere(self, key: Key, hand: Any, target: Any, ends: Sequence[tuple[Any, Any]]) -> Any:
-        """Centre and radius (4,): of the tries the one with the largest radius."""
+        """Centre and radius (4,) of the sphere with the largest radius among the tries."""
 
         def attempt(state: Any) -> Any:
             sphere, k = state

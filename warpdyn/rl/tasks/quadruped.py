@@ -1,4 +1,4 @@
-"""A quadruped of one's own: what its tasks need to know of it, and what follows from its model."""
+"""A user's quadruped: the data that its tasks need, and the values that follow from its model."""
 
 from __future__ import annotations
 
@@ -20,35 +20,35 @@ from ..task import TaskError
 FEET = 4
 
 STANCES = ("home", "standing", "stand")
-"""Configurations that are taken for the stance where none is said, the first that there is."""
+"""Configurations for the default stance; the first that exists is used."""
 
 STIFFNESS, DAMPING = 0.5, 0.02
-"""kp in parts of weight times height, a radian; kd in parts of kp [s]. A Go2 has 25 and 0.5, an
-ANYmal 80 and 2, a Solo 3 and 0.06 to 0.2 in what is published."""
+"""kp per radian as a share of weight times height, and kd as a share of kp [s]. A Go2 has 25 and
+0.5, an ANYmal 80 and 2, a Solo 3 and 0.06 to 0.2 in publications."""
 
 ARMATURE, VISCOUS = 0.0065, 0.2
-"""Inertia of rotors in parts of mass times height², and friction of joints in parts of kd, where
-the description has none."""
+"""Rotor inertia as a share of mass times height², and joint friction as a share of kd, if the
+description has none."""
 
 STOP_STIFFNESS, STOP_DAMPING = 8.0, 2.0
-"""Springs and dampers beyond limits of joints, in parts of kp and kd."""
+"""Springs and dampers beyond joint limits, as multiples of kp and kd."""
 
 
 HEIGHT = 0.3222205708102056
-"""Standing height that the numbers of tasks are for, the bundled quadruped's [m]."""
+"""Standing height for which the tasks' numbers are chosen, that of the bundled quadruped [m]."""
 
 
 class Standing(NamedTuple):
-    """A quadruped as its tasks take it.
+    """A quadruped in the form that its tasks use.
 
-    model: with rotors, friction and springs at limits. points: one sphere a foot. stance (joints).
-    height: of the base's origin, the feet on the floor [m]. centre, half: of the trunk's box in the
-    base's frame [m]. drives. moment: weight times height, which torques are compared with [N·m].
-    pace: times of its steps, and its speeds, in parts of those of a robot as high as HEIGHT: both
-    grow with the root of the height where motions are alike (Alexander and Jayes, A dynamic
-    similarity hypothesis for the gaits of quadrupedal mammals, 1983).
-    feet: where they are, standing, in the base's frame (feet, 3) [m]. reach: how the joints move
-    for each foot to move along the base's axes, at the stance (feet, joints, 3) [rad/m].
+    model: with rotors, friction and limit springs. points: one sphere per foot. stance (joints).
+    height: of the base's origin with the feet on the floor [m]. centre, half: of the trunk's box in
+    the base's frame [m]. drives. moment: weight times height, a scale for torques [N·m]. pace:
+    times of its steps, and its speeds, relative to those of a robot with the height HEIGHT: both
+    grow with the root of the height for dynamically similar motions (Alexander and Jayes, A dynamic
+    similarity hypothesis for the gaits of quadrupedal mammals, 1983). feet: their positions in the
+    stance, in the base's frame (feet, 3) [m]. reach: joint motions that move each foot along the
+    base's axes, at the stance (feet, joints, 3) [rad/m].
     """
 
     model: Model
@@ -66,20 +66,21 @@ class Standing(NamedTuple):
 
 @dataclass(frozen=True)
 class Quadruped:
-    """Feet, stance and gains of a quadruped; what is None follows from its model.
+    """Feet, stance and gains of a quadruped; attributes that are None follow from its model.
 
-    feet: names of the four links, or patterns, whatever the case of their letters. stance: a
-    configuration's name, angles (joints,), or angles by joint names or patterns,
-    `{"*_thigh_joint": 0.8}`, the last that fits, 0 where none does [rad]; None: the configuration
-    "home" or "standing". kp [N·m/rad], kd [N·m·s/rad]: of the drives, numbers or (joints,); None:
-    half the weight times the height a radian, and a fiftieth of kp. effort [N·m]: None for the
-    limits of the description. height [m]: of the base at the stance, None: so that the lowest foot
-    touches. box (3,): sides of the trunk about the base's origin [m], None: around its collision
+    feet: names of the four links, or patterns, not case-sensitive. stance: a configuration's name,
+    angles (joints,), or angles by joint names or patterns, `{"*_thigh_joint": 0.8}`; the last match
+    counts, and joints without a match are 0 [rad]; None: the configuration "home" or "standing". kp
+    [N·m/rad], kd [N·m·s/rad]: of the drives, numbers or (joints,); None: half the weight times the
+    height per radian, and a fiftieth of kp. effort [N·m]: None for the limits of the description.
+    height [m]: of the base at the stance, None: the height at which the lowest foot touches the
+    ground. box (3,): sides of the trunk around the base's origin [m], None: around its collision
     shapes. radius [m]: of a sphere at the origin of each foot's link, None: the sphere among the
-    foot's collision shapes, or one that touches where they do. action: the change of a target that
-    an action of 1 asks for [rad]. command_range (3,): the largest commanded speeds ahead, sideways
-    [m/s] and turning [rad/s]; None: the task's, which are for a robot as high as the bundled one,
-    times the root of the heights' ratio, turning divided by it (equal Froude numbers).
+    foot's collision shapes, or one that touches where they do. action: the change of a target for
+    an action of 1 [rad]. command_range (3,): the largest commanded speeds forward, sideways [m/s]
+    and turning [rad/s]; None: the task's speeds, which are for a robot with the height of the
+    bundled one, times the root of the ratio of the heights; turning is divided by this root (equal
+    Froude numbers).
     """
 
     feet: str | Sequence[str] = "*foot"
@@ -94,7 +95,7 @@ class Quadruped:
     command_range: Sequence[float] | None = None
 
     def standing(self, model: Model) -> Standing:
-        """All of it, worked out for a model; TaskError where that cannot be."""
+        """All values for a model; TaskError if they cannot be computed."""
         if not model.floating_base:
             raise TaskError(
                 f"{model.name} has a fixed base and cannot walk: load it with floating_base=True"
@@ -106,6 +107,8 @@ class Quadruped:
             )
         feet, stance = self._feet(model), self._stance(model)
         at = np.concatenate([np.zeros(6), [1.0], stance])
+        # Pose at the stance with the base at the origin; the lowest foot then gives the standing
+        # height.
         shapes = ContactPoints(model)
         points = tuple(self._foot(model, shapes, link, at) for link in feet)
         lowest = -float(np.min(oracle(point_heights, model, at, points=points)))
@@ -129,7 +132,8 @@ class Quadruped:
         return Standing(model, *by_pose, pace, places, reach)
 
     def commands(self, of_the_task: np.ndarray, pace: float) -> np.ndarray:
-        """The largest commanded speeds (3,), of those for a robot as high as HEIGHT."""
+        """The largest commanded speeds (3,), scaled from those for a robot with the height
+        HEIGHT."""
         if self.command_range is None:
             return of_the_task * np.array([pace, pace, 1.0 / pace])
         most = np.array(self.command_range, dtype=float)
@@ -171,6 +175,7 @@ class Quadruped:
                     f"stance= angles of its {count} joints, {_listed(names)}"
                 )
             said = there[0]
+        # A name, a mapping from patterns, or plain angles all become one array.
         if isinstance(said, str):
             if said not in model.configurations:
                 raise TaskError(
@@ -204,7 +209,7 @@ class Quadruped:
         return stance
 
     def _foot(self, model: Model, shapes: ContactPoints, link: str, at: np.ndarray) -> ContactPoint:
-        """One sphere of a foot."""
+        """The sphere of one foot."""
         if self.radius is not None:
             return ContactPoint(link, (0.0, 0.0, 0.0), float(self.radius))
         mine = [point for point in shapes if point.link == link]
@@ -239,7 +244,7 @@ class Quadruped:
 
 
 def _completed(model: Model, kp: float, kd: float, moment: float, height: float) -> Model:
-    """The model with rotors, friction and springs at limits, where it has none of its own."""
+    """The model with rotors, friction and limit springs added if it has none of its own."""
     moving = model.moving_joints[1:]
     effects = [effect for joint in moving for effect in joint.effects]
     if not any(joint.armature for joint in moving):
@@ -253,7 +258,7 @@ def _completed(model: Model, kp: float, kd: float, moment: float, height: float)
 
 
 def _ends(model: Model) -> Iterator[str]:
-    """Links at the ends of legs: those that nothing hangs on, carried by a joint that moves."""
+    """Links at the ends of legs: those without children, carried by a joint that moves."""
     moving = {joint.child for joint in model.moving_joints[1:]}
     parents = {joint.child: joint.parent for joint in model.joints}
     for name in model.link_names:
@@ -271,5 +276,5 @@ def _listed(names: Any, word: str = "and") -> str:
 
 
 def _number(x: Any) -> Any:
-    """A number as one, an array as an array."""
+    """A scalar as a float, an array as an array."""
     return float(x) if np.ndim(x) == 0 else np.array(x, dtype=float)

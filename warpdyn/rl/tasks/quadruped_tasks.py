@@ -26,18 +26,18 @@ BUNDLED = Quadruped(
 """Feet, stance and gains of the quadruped that comes with warpdyn."""
 
 LEAST_HEIGHT = 0.06
-"""Where an episode ends: a corner of the trunk lower than this, in parts of the standing height."""
+"""Height of a trunk corner at which an episode ends, as a share of the standing height."""
 
 FAR = 1e6
-"""Where joints without limits have them [rad]."""
+"""Limit for joints without limits [rad]."""
 
 
 class CommandedQuadruped(Task):
-    """A quadruped that is told its velocity: forward, sideways and turning.
+    """A quadruped that follows commanded forward, sideways and turning speeds.
 
-    What is wanted is drawn within `command_range` [m/s, m/s, rad/s] every `command_seconds`; from
-    the first one on, the command follows it by at most `command_rate` [m/s², m/s², rad/s²].
-    Rewards compare speeds and times with what is usual for a robot of its height.
+    The wanted velocity is drawn within `command_range` [m/s, m/s, rad/s] every `command_seconds`.
+    After the first one, the command follows it by at most `command_rate` [m/s², m/s², rad/s²].
+    Rewards compare speeds and times with those usual for a robot of its height.
     """
 
     dt, substeps, seconds = 0.005, 4, 20.0
@@ -161,12 +161,12 @@ class CommandedQuadruped(Task):
 
 
 class QuadrupedVelocity(CommandedQuadruped):
-    """A quadruped that goes where it is told, at a trot; its command grows from none.
+    """A quadruped that follows its command at a trot; the command starts at zero and grows.
 
-    While it is to move, a clock that the policy sees lifts feet of diagonal legs in turn, and moves
-    them as the command wants; the policy's actions are added (Iscen et al., Policies Modulating
-    Trajectory Generators, arXiv 1910.02812). Robots fall where they begin and where the command
-    changes: it is practised in short episodes.
+    While the robot is commanded to move, a clock lifts the feet of diagonal legs in turn and moves
+    them in the direction of the command. The policy observes the clock and adds its actions (Iscen
+    et al., Policies Modulating Trajectory Generators, arXiv 1910.02812). Robots fall at the
+    beginning of episodes and when the command changes, so the training uses short episodes.
     """
 
     scales = {
@@ -186,9 +186,9 @@ class QuadrupedVelocity(CommandedQuadruped):
         minutes=10.0,
     )
     stride = 2.1
-    """Time of a left and a right step, in parts of √(standing height / g)."""
+    """Time of a left and a right step, as a multiple of √(standing height / g)."""
     rise = 0.2
-    """How high the clock lifts feet, in parts of the standing height."""
+    """Height to which the clock lifts feet, as a share of the standing height."""
 
     def __init__(self, model: Model | None = None, body: Quadruped | None = None):
         super().__init__(model, body)
@@ -205,13 +205,13 @@ class QuadrupedVelocity(CommandedQuadruped):
         return {**super().update(robot, s), "phase": phase - np.floor(phase)}
 
     def _clock(self, s: Episode) -> tuple[Any, Any]:
-        """Sine and cosine of the phase; zeros where the robot is to stand."""
+        """Sine and cosine of the phase; zeros if the robot is commanded to stand."""
         moving = np.where(np.sum(s.command**2) > 1e-6, 1.0, 0.0)
         angle = 2 * np.pi * s.phase
         return moving * np.sin(angle), moving * np.cos(angle)
 
     def _swing(self, s: Episode) -> Any:
-        """How far the clock lifts each foot, 0 to 1 (feet,)."""
+        """Share by which the clock lifts each foot, 0 to 1 (feet,)."""
         return np.maximum(self.diagonal * self._clock(s)[0], 0.0)
 
     def control(self, robot: Any, s: Episode) -> dict[str, Any]:

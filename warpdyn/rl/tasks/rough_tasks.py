@@ -24,19 +24,21 @@ GROUND_KINDS: tuple[TerrainKind, ...] = (
     "stairs",
     "sunken_stairs",
 )
-"""Rubble, and slopes and stairs that lead down and up from where an episode begins."""
+"""Kinds of ground: rubble, and slopes and stairs that lead down and up from the start of an
+episode."""
 
 LEVELS = 8
 
 ASKED = {"rough": 0.571, "slope": 0.698, "stairs": 0.412}
-"""Difficulties of rubble of 5 cm, slopes of 20 degrees and stairs of 10 cm: of the last level but one."""
+"""Difficulties of rubble of 5 cm, slopes of 20 degrees and stairs of 10 cm, which the last level
+but one has."""
 
 SCAN = np.array([[x, y] for x in np.arange(-3, 4) * 0.15 for y in np.arange(-2, 3) * 0.15])
-"""Where the ground is seen around the trunk: 0.9 m by 0.6 m [m]."""
+"""Points around the trunk at which the ground height is observed: 0.9 m by 0.6 m [m]."""
 
 
 def rough_ground(seed: int = 0) -> HeightMap:
-    """Five kinds of tiles of 8 m in eight levels, the last one beyond what is asked."""
+    """Five kinds of tiles of 8 m in eight levels, the last one harder than required."""
     hardest = {
         kind: ASKED[kind.removeprefix("sunken_")] * (LEVELS - 1) / (LEVELS - 2)
         for kind in GROUND_KINDS
@@ -45,16 +47,17 @@ def rough_ground(seed: int = 0) -> HeightMap:
 
 
 class QuadrupedRough(CommandedQuadruped):
-    """A quadruped that goes where it is told over rough ground, which grows rougher as it learns.
+    """A quadruped that follows commands over rough ground, which gets rougher as it learns.
 
     terrain: a map of tiles, `wd.HeightMap.tiles(kinds, levels)`. The commanded turning speed leads
-    to a heading that is drawn with the episode. An environment stays with its kind of tile; its
-    level rises where an episode ends beyond half a tile from its middle, falls where that is less
-    than half of what was commanded, and is any one after the last (Rudin et al., arXiv 2109.11978).
+    to a heading that is drawn at the start of the episode. An environment keeps its kind of tile.
+    Its level rises if an episode ends more than half a tile away from the tile's middle, and falls
+    if the robot walks less than half of the commanded distance. After the last level it is random
+    (Rudin et al., arXiv 2109.11978).
     """
 
     seconds = 15.0
-    command_seconds = 1e3  # one for an episode
+    command_seconds = 1e3  # one command per episode
     scales = {
         **CommandedQuadruped.scales,
         "bounce": -1.0,
@@ -153,7 +156,7 @@ class QuadrupedRough(CommandedQuadruped):
         return 1.0 - along**2 / (1.0 + rise[0] ** 2 + rise[1] ** 2)
 
     def ended(self, robot: Any, s: Episode) -> Any:
-        """The trunk touches the ground, or lies on its side."""
+        """True if the trunk touches the ground or lies on its side."""
         up = rotation(s.q)[2]
         lowest = self._above(robot, s, self.corners) + self.corners @ up[:2]
         lowest = lowest + up[2] * self.centre[2] - np.abs(up[2]) * self.box[2]
