@@ -1,7 +1,7 @@
 """The CPU form of a program: one environment in each lane of sixteen floats or eight doubles.
 
-A block of as many environments as there are lanes goes through the program at once. `tiles` says
-how it reads and writes its arrays, `partition` how the program is cut into functions.
+A block of as many environments as there are lanes goes through the program at once. `tiles` reads
+and writes the arrays, and `partition` cuts the program into functions.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ from .partition import split
 from .tiles import DistinctValues, InPlace, Tile, array_of
 
 AHEAD = 4
-"""Blocks of lanes between an access in place and the prefetch beside it. A robot of 32 joints reads
-and writes 128 rows, more streams than a processor follows by itself: at 16,384 environments its
-RNEA took 109 ns each without, 63 with (one core)."""
+"""Blocks of lanes between an access in place and the prefetch issued with it. A robot of 32 joints
+reads and writes 128 rows, more streams than a processor follows by itself: at 16,384 environments
+its RNEA took 109 ns each without, 63 with (one core)."""
 
 GROUP, GROUPED = 2, 3
-"""Blocks that a part is run for before the next part, if a program has so many parts: its code is
-fetched and decoded once for both. Derivatives of a 32-joint robot's rnea take 227 ns instead of
-255, its gradient 78 instead of 86, aba of a tree of 60 joints 218 instead of 251; four blocks gain
-no more, their values leave the first-level cache (one core)."""
+"""Blocks for which a part is run before the next part, and the number of parts from which this is
+done. The code is fetched and decoded once for both blocks. Derivatives of a 32-joint robot's rnea
+take 227 ns instead of 255, its gradient 78 instead of 86, aba of a tree of 60 joints 218 instead of
+251; four blocks gain no more, their values leave the first-level cache (one core)."""
 
 STACK = 1 << 20
-"""Bytes that a block may have on the stack if it is not to be alone there."""
+"""Largest number of bytes on the stack for a block that shares it with another block."""
 
 KEPT_STACK = 4 << 20
-"""Bytes that the workspace may have at most, as a thread's stack is often 8 MiB: only states that a
-long loop keeps for its adjoint come so far."""
+"""Largest workspace in bytes, because a thread's stack is often 8 MiB: only the states that a
+long loop keeps for its adjoint become so large."""
 
 BLOCK_FIELDS = (("const T*", "constants"), ("V*", "turn"), ("V*", "work"))
-"""What every part finds in its block, beside its arrays."""
+"""Fields of the block that every part needs, in addition to its arrays."""
 
 
 def source(program: Program, single: bool) -> list[str]:
-    """Body of the native function `(args)` that does `count` environments from `first` on, and the
-    companions of a long one."""
+    """Body of the native function `(args)` that computes `count` environments from `first` on, and
+    the companions of a long one."""
     layout = ArgumentLayout(program.inputs, program.results)
     over = {result_identifier(r): input_identifier(a) for r, a in program.over.items()}
     looked_up = {input_identifier(name) for name in program.tables}
@@ -57,7 +57,7 @@ def source(program: Program, single: bool) -> list[str]:
     for name, outputs in program.outputs_of.items():
         array = arrays[result_identifier(name)]
         results.append((array, DistinctValues(array, outputs)))
-    # A program numbers its outputs through all results; a store wants a result and an entry of it.
+    # A program numbers its outputs across all results; a store needs a result and an entry of it.
     where = [(result, k) for result in results for k in range(result[0].size)]
     turns = {
         angle: (f"turn[{2 * k}]", f"turn[{2 * k + 1}]") for k, angle in enumerate(program.angles)
@@ -81,8 +81,8 @@ def source(program: Program, single: bool) -> list[str]:
     constants = lanes.Constants(single, program.tables)
     dialect = lanes.in_lanes(constants, load, store)
     parts, slots = split(program.statements, PART, at_hand)
-    # What a routine reads and writes lies behind the workspace of the parts, which is in use while
-    # they call it.
+    # The inputs and results of a routine lie behind the workspace of the parts, which is in use
+    # while they call it.
     regions, functions, slots = routines(program, constants, slots)
     if lanes.BYTES * slots > KEPT_STACK:
         raise ValueError(
@@ -94,7 +94,8 @@ def source(program: Program, single: bool) -> list[str]:
     places = [(array, k) for (array, _), k in where]
     moves = {COPY: lambda s: copied(s, dialect), PUT: lambda s: put(s, dialect, places)}
     dialect = replace(dialect, moves=moves)
-    # One set for all parts: what a later part recalls or loads again has been stored already.
+    # One set for all parts: values that a later part recalls or loads again have been stored
+    # already.
     stored: set[int] = set()
     bodies = []
     for part in parts:
@@ -104,15 +105,15 @@ def source(program: Program, single: bool) -> list[str]:
     empty: list[str] = []
     for array, values in results:
         if isinstance(array, InPlace):
-            # In place there is no tile that could keep them from block to block: they are few, and
-            # the last part writes them each time.
+            # In place there is no tile that could keep constants from block to block: they are few,
+            # and the last part writes them each time.
             bodies[-1] += [
                 f"{array.entry(k)} = V{{}} + {literal(value, single)};"
                 for k, value in values.constants
             ]
         elif array.size:
-            # Into the tile once, before the first block, and from there with the rest; to rows side
-            # by side, which have no tile, by themselves.
+            # Constants go into the tile once, before the first block, and from there with the rest.
+            # Rows side by side have no tile, and get them separately.
             more, write = values.tables(single)
             tables += more
             empty.append(write)
@@ -136,7 +137,7 @@ def source(program: Program, single: bool) -> list[str]:
         arguments += constants.tables.declaration(layout)
         fields.append(("const I64*", "tables"))
         fill.append("at.tables = tables;")
-    # Every part opens the block into locals, under the names that `load` and `store` have written.
+    # Every part copies the block's fields to locals, under the names that `load` and `store` use.
     opened = "\n".join(
         f"{kind} const {name} = at.{name};" for kind, name in (*BLOCK_FIELDS, *fields)
     )
@@ -163,7 +164,7 @@ def source(program: Program, single: bool) -> list[str]:
     apart = companions.share(texts)
 
     def called(some: range) -> Iterator[str]:
-        """The routines of some parts."""
+        """The functions of the routines that some parts call."""
         for name, function in functions.items():
             if any(f"{regions[name].function}(" in texts[k] for k in some):
                 yield from function
