@@ -126,8 +126,8 @@ SHAPES: dict[str, Callable[..., Round]] = {
 
 
 def _bodies(model: Structure) -> dict[str, tuple[str, Placement]]:
-    """For each link that can move: the first link of its rigid body, and the link's placement in
-    that link."""
+    """The first link of the rigid body of each link that can move, and the link's placement in
+    that first link."""
     bodies: dict[str, tuple[str, Placement]] = {}
     if model.floating_base:
         bodies[model.root] = model.root, Pose().placement

@@ -381,7 +381,7 @@ def look_up(table: Mapping[str, T], name: str, what: str, owner: str) -> T:
 
 
 def near_names(name: str, names: Iterable[str]) -> list[str]:
-    """Up to three of the names that resemble `name`: those that end with it or contain it, then
+    """Three names, or fewer, that resemble `name`: first those that end with it or contain it, then
     those spelled like it."""
     known, word = list(names), name.lower()
     inside = [each for each in known if word and word in each.lower()]
