@@ -96,6 +96,7 @@ def _check_joint(where: str, joint: Joint) -> None:
         _check_axis(where, name, kind, getattr(joint, name))
     if kind.geared and joint.axis2 is not None:
         _check_axis(where, "axis2", kind, joint.axis2)
+    # Files round right angles, so that a small cosine is accepted.
     leaning = as_number(Vector(*joint.axes[0]).dot(Vector(*joint.axes[-1])))
     if kind.perpendicular and abs(leaning) > PERPENDICULAR:
         raise ModelError(

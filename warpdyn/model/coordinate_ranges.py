@@ -16,8 +16,8 @@ from .structure import Structure
 
 @dataclass(frozen=True)
 class Range:
-    """The limits of one column of q that is an angle [rad] or a length [m]; infinite where there
-    are none."""
+    """The limits of one column of q that is an angle [rad] or a length [m]; infinite without a
+    limit."""
 
     column: int
     angle: bool

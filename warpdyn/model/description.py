@@ -147,7 +147,7 @@ class Geometry:
     size: tuple[float, ...] = ()
     """box: x, y, z; cylinder: radius, length; sphere: radius; capsule: radius, length between the
     centres of its ends; mesh: scale x, y, z; ellipsoid: radii x, y, z; plane, which looks along its
-    z: lengths x, y, of 0 where it has no end [m]."""
+    z: lengths x, y, of 0 if it has no end [m]."""
     filename: str | None = None
     pose: Pose = Pose()
     name: str | None = None

@@ -62,7 +62,7 @@ class Params:
 
     @property
     def envs(self) -> int | None:
-        """Number of environments; None where one set serves all of them."""
+        """Number of environments; None if one set serves all of them."""
         return next((x.shape[0] for q, x in self._all.items() if self._by_environment(q, x)), None)
 
     def __getitem__(self, which: Any) -> Any:

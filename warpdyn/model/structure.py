@@ -56,8 +56,8 @@ class Coordinates:
 class Structure:
     """Links and joints in tree order: depth first, siblings as they stand in the description.
 
-    Two are equal where all of their fields are, so that a copy or a pickled one is the same robot,
-    and shares its kernels. Arrays are read-only: `copy()` what is to be changed.
+    Two structures are equal if all of their fields are: a copy or a pickled one is the same robot,
+    and shares its kernels. Arrays are read-only: `copy()` an array before you change it.
     """
 
     name: str

@@ -11,7 +11,7 @@ from ...algebra.scalar import Scalar, minimum, select_less
 @dataclass(frozen=True)
 class DelayedTargets:
     """Targets of one launch: `before` in the steps 0, 1 .. less than `until`, `after` in the
-    others."""
+    later steps."""
 
     before: Sequence[Scalar]
     after: Sequence[Scalar]

@@ -293,7 +293,7 @@ def _needed(definition: Any) -> tuple[str, tuple[str, ...]]:
 
 
 def kind_of(value: Any) -> str:
-    """The type of a USD value in words, whatever its precision."""
+    """The type of a USD value in words, without its precision."""
     if isinstance(value, bool):
         return "true or false"
     if isinstance(value, (int, float)):
