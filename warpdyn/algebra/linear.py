@@ -1,8 +1,8 @@
 """Small symmetric linear systems over any scalar.
 
 H is symmetric and positive definite; only its lower triangle and diagonal are read. Eliminating the
-last row first keeps the zeros that branches leave in a mass matrix (RBDA section 6.5); on symbols
-they then cost nothing.
+last row first keeps the zeros that branches leave in a mass matrix (RBDA section 6.5). On symbols
+these zeros then cost nothing.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from .scalar import Scalar
 
 @dataclass(frozen=True)
 class Factors:
-    """H = Lᵀ D L: `L` unit lower triangular (what stands on and above the diagonal is not used),
-    1 / D."""
+    """The factors of H = Lᵀ D L: `L` unit lower triangular (entries on and above the diagonal are
+    not used), and 1 / D."""
 
     L: list[list[Scalar]]
     reciprocal: list[Scalar]
 
     def transposed_solve(self, b: Sequence[Scalar]) -> list[Scalar]:
-        """x = L⁻ᵀ b."""
+        """The solution x = L⁻ᵀ b."""
         x = list(b)
         for i in reversed(range(len(x))):
             for k in reversed(range(i + 1, len(x))):
@@ -30,7 +30,7 @@ class Factors:
         return x
 
     def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
-        """x = L⁻¹ b."""
+        """The solution x = L⁻¹ b."""
         x = list(b)
         for k in range(len(x)):
             for i in range(k):
@@ -38,11 +38,11 @@ class Factors:
         return x
 
     def scaled(self, b: Sequence[Scalar]) -> list[Scalar]:
-        """x = D⁻¹ b."""
+        """The product x = D⁻¹ b."""
         return [value * r for value, r in zip(b, self.reciprocal, strict=True)]
 
     def inverse(self) -> list[list[Scalar]]:
-        """The rows of L⁻¹, each up to its diagonal: zero but at the ancestors of its row."""
+        """The rows of L⁻¹, each up to its diagonal: zero except at the ancestors of its row."""
         rows: list[list[Scalar]] = []
         for i, of_L in enumerate(self.L):
             row: list[Scalar] = [*[0.0] * i, 1.0]
@@ -53,12 +53,12 @@ class Factors:
         return rows
 
     def inverse_times(self, b: Sequence[Scalar]) -> list[Scalar]:
-        """x with H x = b: x = L⁻¹ D⁻¹ L⁻ᵀ b."""
+        """The solution x of H x = b: x = L⁻¹ D⁻¹ L⁻ᵀ b."""
         return self.solve(self.scaled(self.transposed_solve(b)))
 
 
 def factorise(H: Sequence[Sequence[Scalar]]) -> Factors:
-    """H = Lᵀ D L from the last row up (RBDA table 6.3)."""
+    """The factors of H = Lᵀ D L, computed from the last row up (RBDA table 6.3)."""
     n = len(H)
     L = [list(row) for row in H]
     reciprocal: list[Scalar] = [0.0] * n
@@ -73,15 +73,15 @@ def factorise(H: Sequence[Sequence[Scalar]]) -> Factors:
 
 
 def solve_symmetric(H: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
-    """x with H x = b."""
+    """The solution x of H x = b."""
     return factorise(H).inverse_times(b)
 
 
 def inverse_symmetric(H: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
-    """H⁻¹ = L⁻¹ D⁻¹ L⁻ᵀ, each entry computed once.
+    """The inverse H⁻¹ = L⁻¹ D⁻¹ L⁻ᵀ, each entry computed once.
 
-    Row i of L⁻¹ is zero but at the ancestors of i, so an entry sums over the ancestors that i and j
-    share.
+    Row i of L⁻¹ is zero except at the ancestors of i, so an entry is a sum over the ancestors that
+    i and j share.
     """
     n, factors = len(H), factorise(H)
     rows = factors.inverse()

@@ -1,4 +1,4 @@
-"""A moving rigid body as velocity products see it."""
+"""The inertia of a moving rigid body with its rates, for velocity products."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def second_moment_rate(inertia: Inertia, v: Motion) -> Symmetric:
 
 @dataclass(frozen=True)
 class MovingInertia:
-    """An inertia and how its mass moves: twice the linear momentum, the angular momentum `n` about
+    """An inertia and its rates: twice the linear momentum, the angular momentum `n` about
     the frame's origin, and the rate J' of the second moment, as the motion carries the mass along.
 
-    These thirteen numbers make the matrix B of the closed form of C and of the derivatives of
+    These thirteen numbers give the matrix B of the closed form of C and of the derivatives of
     inverse dynamics, here doubled: 2B (a, w) = (2 w × p, J' w + w × n), with B + Bᵀ the rate of the
     inertia. They add up over bodies.
     Echeandia and Wensing, ASME J. Computational and Nonlinear Dynamics 16 (2021), equation 15;
@@ -64,8 +64,8 @@ class MovingInertia:
         return Force(self.p_twice * 0.5, self.n)
 
     def to_parent(self, X: Placement) -> MovingInertia:
-        """About the parent's origin: n gains r × p, J' gains 2 (r·p) 1 - (r pᵀ + p rᵀ), r the
-        child's origin."""
+        """The same about the parent's origin: n gains r × p, J' gains 2 (r·p) 1 - (r pᵀ + p rᵀ), r
+        the child's origin."""
         p_twice, half = X.R.to_parent(self.p_twice), X.p * 0.5
         shift = Symmetric.diagonal(X.p.dot(p_twice)) - Symmetric.product(half, p_twice)
         J_rate = X.R.symmetric_to_parent(self.J_rate) + shift
@@ -77,12 +77,12 @@ class MovingInertia:
         )
 
     def B_twice(self, m: Motion) -> Force:
-        """2B m."""
+        """The product 2B m."""
         w = m.angular
         return Force(w.cross(self.p_twice), self.J_rate @ w + w.cross(self.n))
 
     def B_twice_transposed(self, m: Motion) -> Vector:
-        """2Bᵀ m, a pure couple."""
+        """The product 2Bᵀ m, a pure couple."""
         return self.p_twice.cross(m.linear) + self.J_rate @ m.angular + self.n.cross(m.angular)
 
 

@@ -12,7 +12,7 @@ class PointMotion:
     """Angular velocity and acceleration of a body, and the acceleration of its frame's origin.
 
     In the body's axes [rad/s, rad/s², m/s²]. With W = [dw]× + [w]×[w]× a point x of the body
-    accelerates by acc + W x; linear velocities have no part in it.
+    accelerates by acc + W x, which does not depend on linear velocities.
     """
 
     w: Vector
@@ -22,7 +22,7 @@ class PointMotion:
 
     @classmethod
     def without_rotation(cls, acc: Vector = ZERO) -> PointMotion:
-        """Motion in which every point accelerates by `acc`: the world's, by minus gravity."""
+        """Motion in which every point accelerates by `acc`; for the world that is minus gravity."""
         return cls(ZERO, ZERO, Matrix.cross(ZERO), acc)
 
     def across(

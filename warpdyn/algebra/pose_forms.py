@@ -1,4 +1,4 @@
-"""Placements as the numbers that arrays hold: 4x4 matrices, and [x y z qx qy qz qw]."""
+"""Placements in the forms that arrays use: 4x4 matrices, and [x y z qx qy qz qw]."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def homogeneous(T: Placement) -> list[list[Scalar]]:
 
 
 def from_homogeneous(T: Sequence[Sequence[Scalar]]) -> Placement:
-    """Placement of a 4x4 matrix, the upper left of which is a rotation; the last row is not read."""
+    """Placement of a 4x4 matrix, the upper left of which is a rotation; the last row is ignored."""
     return Placement(
         Rotation([Vector(*row[:3]) for row in T[:3]]), Vector(*(row[3] for row in T[:3]))
     )
@@ -45,8 +45,8 @@ def rotation_quaternion(R: AnyRotation) -> list[Scalar]:
         [xz + zx, yz + zy, 1.0 - xx - yy + zz, yx - xy],
         [zy - yz, xz - zx, yx - xy, 1.0 + xx + yy + zz],
     ]
-    # All four columns give q but for rounding, which is least where d is largest: d >= 1 for one of
-    # them, so that the root is far from zero. A choice by comparisons serves symbols too.
+    # All four columns give q up to rounding, which is least for the largest d: d >= 1 for one of
+    # them, so that the root is far from zero. Selections by comparison work for symbols too.
     largest, d = columns[3], columns[3][3]
     for k in range(3):
         larger, column = columns[k][k], columns[k]

@@ -2,9 +2,9 @@
 or symbols.
 
 A tangent vector is a constant twist held for unit time, in the moving frame; its exponential is
-where that leads. Near zero, where the closed forms are 0/0, their series are taken; both branches
-are finite, so that gradients are too. Quaternions are x, y, z, w and of unit length. RBDA 4.12;
-Solà, Deray, Atchuthan, A micro Lie theory (2018), appendices.
+the resulting motion. Near zero, where the closed forms are 0/0, their series are used. Both
+branches are finite, so that gradients are too. Quaternions are x, y, z, w and of unit length. RBDA
+4.12; Solà, Deray, Atchuthan, A micro Lie theory (2018), appendices.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from .rotations import Rotation, Vector
 from .scalar import Scalar, atan2, cos, select_less, sin, sqrt
 
 SMALL = 0.0625
-"""Squared angle below which series are taken; five or six terms then hold to 1e-16."""
+"""Squared angle below which series are used; five or six terms are then exact to 1e-16."""
 
 SMALL_SINE = 1e-3
-"""The same for the squared sine of half an angle."""
+"""The same limit for the squared sine of half an angle."""
 
 SLOW = 1e-12
-"""Squared angular speed below which it counts as 1e-6 rad/s, as in JaxSim."""
+"""Squared angular speed below which the speed counts as 1e-6 rad/s, as in JaxSim."""
 
 HALF_SINE = (1 / 2, -1 / 48, 1 / 3840, -1 / 645120, 1 / 185794560)
 HALF_COSINE = (1.0, -1 / 8, 1 / 384, -1 / 46080, 1 / 10321920, -1 / 3715891200)
@@ -32,13 +32,13 @@ LAG = (1 / 6, -1 / 120, 1 / 5040, -1 / 362880, 1 / 39916800)
 ARCSINE = (2.0, 1 / 3, 3 / 20, 5 / 56, 35 / 576)
 COTANGENT = (1.0, -1 / 12, -1 / 720, -1 / 30240, -1 / 1209600, -1 / 47900160)
 INVERSE = (1 / 12, 1 / 720, 1 / 30240, 1 / 1209600, 1 / 47900160)
-"""Power series in the squared angle t (ARCSINE in a squared sine), named where they are used."""
+"""Power series in the squared angle t (ARCSINE in a squared sine)."""
 
 
 def _near_zero(
     t: Scalar, series: Sequence[float], closed: Callable[[Scalar], Scalar], small: float = SMALL
 ) -> Scalar:
-    """closed(t), by its series where t is small."""
+    """closed(t), or its series if t is small."""
     total: Scalar = 0.0
     for coefficient in reversed(series):
         total = total * t + coefficient
@@ -122,8 +122,8 @@ def log_rate(w: Vector, turning: Vector) -> Vector:
 def quaternion_rate(
     quaternion: Sequence[Scalar], w: Sequence[Scalar], baumgarte: float = 0.0
 ) -> list[Scalar]:
-    """½ Q ⊗ (ω, K |ω| (1 - |Q|)), ω in the turned frame; K = `baumgarte` pulls a drifting length
-    back to 1.
+    """The rate ½ Q ⊗ (ω, K |ω| (1 - |Q|)), ω in the turned frame; K = `baumgarte` pulls a drifting
+    length back to 1.
 
     Graf, Quaternions and dynamics (2008), equation 20; the last term is Baumgarte's stabilisation
     as in JaxSim.
@@ -168,18 +168,18 @@ def plane_exp(u: Scalar, w: Scalar, turn: Scalar) -> tuple[Scalar, Scalar]:
 
 
 def plane_log(u: Scalar, w: Scalar, turn: Scalar) -> tuple[Scalar, Scalar]:
-    """Linear velocity of the planar twist that turns by `turn`, at most half a turn, and leads to
+    """Linear velocity of the planar twist that turns by `turn`, at most half a turn, and moves to
     (u, w)."""
     a, b = _near_zero(turn * turn, COTANGENT, _half_cotangent), turn * 0.5
     return a * u + b * w, a * w - b * u
 
 
 def _lag_of_log(w: Vector) -> Scalar:
-    """(1 - θ/2 cot θ/2)/θ² of a rotation vector of length θ."""
+    """The factor (1 - θ/2 cot θ/2)/θ² for a rotation vector of length θ."""
     return _near_zero(w.dot(w), INVERSE, lambda t: (1.0 - _half_cotangent(t)) / t)
 
 
 def _half_cotangent(t: Scalar) -> Scalar:
-    """θ/2 cot θ/2."""
+    """The value θ/2 cot θ/2, from t = θ²."""
     half = sqrt(t) * 0.5
     return half * cos(half) / sin(half)

@@ -69,8 +69,8 @@ class Symmetric:
         return Vector(*(row.dot(u) for row in self.rows))
 
     def rate_of_momentum(self, w: Vector, dw: Vector) -> Vector:
-        """J α + ω × J ω, Euler's equation of a body of this second moment, each entry of which is
-        used thrice."""
+        """J α + ω × J ω, Euler's equation for a body with this second moment, each entry of which
+        is used three times."""
         xx, yy, zz, xy, xz, yz = w.x * w.x, w.y * w.y, w.z * w.z, w.x * w.y, w.x * w.z, w.y * w.z
         Jxx, Jxy, Jxz, Jyy, Jyz, Jzz = self.entries
         return Vector(
@@ -97,7 +97,7 @@ class Symmetric:
 
     @classmethod
     def from_rows(cls, rows: Iterable[Iterable[Scalar]]) -> Symmetric:
-        """The upper triangle of three rows; what stands below it is not read."""
+        """The upper triangle of three rows; entries below it are ignored."""
         (xx, xy, xz), (_, yy, yz), (_, _, zz) = rows
         return cls(xx, xy, xz, yy, yz, zz)
 
@@ -138,8 +138,8 @@ class Matrix:
 
     @classmethod
     def acceleration_tensor(cls, w: Vector, dw: Vector) -> Matrix:
-        """W = [α]× + [ω]×[ω]×: points x of a body turning with ω and α accelerate by W x against
-        its origin."""
+        """W = [α]× + [ω]×[ω]×: points x of a body turning with ω and α accelerate by W x relative
+        to its origin."""
         xx, yy, zz, xy, xz, yz = w.x * w.x, w.y * w.y, w.z * w.z, w.x * w.y, w.x * w.z, w.y * w.z
         return cls(
             (
@@ -155,8 +155,8 @@ class Matrix:
         return cls((Vector(0.0, -u.z, u.y), Vector(u.z, 0.0, -u.x), Vector(-u.y, u.x, 0.0)))
 
 
-# Rotations. Each kind has the same four verbs; the cheap kinds exist because a joint turns about a
-# coordinate axis.
+# Rotations. Each kind has the same four methods; the cheap kinds exist because a joint turns about
+# a coordinate axis.
 
 
 def _both_sides(turn: Callable[[Vector], Vector], H: Matrix) -> Matrix:
@@ -196,9 +196,10 @@ IDENTITY = Rotation((Vector(1.0, 0.0, 0.0), Vector(0.0, 1.0, 0.0), Vector(0.0, 0
 
 
 def axes_about(u: Vector) -> Rotation:
-    """A rotation whose third column is the unit vector `u`, wherever that points.
+    """A rotation whose third column is the unit vector `u`, for any direction of `u`.
 
-    Duff et al., Building an Orthonormal Basis, Revisited, J. Computer Graphics Techniques 6 (2017).
+    Duff et al., Building an Orthonormal Basis, Revisited, J. Computer Graphics Techniques 6
+    (2017).
     """
     s = select_less(u.z, 0.0, -1.0, 1.0)
     a = -1.0 / (s + u.z)

@@ -1,7 +1,7 @@
 """Elementary functions of a scalar that may be a number or a recorded symbol.
 
-Algorithms call these instead of `math`, so that one text serves for both. A symbol
-(`warpdyn.recording.recorder.Symbol`) answers through methods of the same name.
+Algorithms call these instead of `math`, so that the same code serves for both. A symbol
+(`warpdyn.recording.recorder.Symbol`) has methods of the same names.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ Scalar: TypeAlias = float | Recorded
 
 
 def is_number(x: Scalar) -> bool:
-    """Known while a program is recorded."""
+    """True if the value is known while a program is recorded."""
     return isinstance(x, (int, float))
 
 
 def as_number(x: Scalar) -> float:
-    """The number that a scalar is, where it can be no symbol."""
+    """The number that a scalar is, for scalars that cannot be symbols."""
     assert isinstance(x, (int, float)), f"a number is needed here, got {x!r}"
     return x
 
@@ -78,7 +78,7 @@ def absolute(x: Scalar) -> Scalar:
 
 
 def floor(x: Scalar) -> Scalar:
-    """The largest whole number that is not above x."""
+    """The largest integer that is not above x."""
     return x // 1.0 if isinstance(x, (int, float)) else x.floor()
 
 
@@ -89,7 +89,7 @@ def atan2(y: Scalar, x: Scalar) -> Scalar:
 
 
 def sign(x: Scalar) -> Scalar:
-    """-1, 0 or 1."""
+    """The sign: -1, 0 or 1."""
     return select_less(0.0, x, 1.0, select_less(x, 0.0, -1.0, 0.0))
 
 
@@ -99,21 +99,21 @@ def rsqrt(x: Scalar) -> Scalar:
 
 
 def minimum(x: Scalar, y: Scalar) -> Scalar:
-    """y where it is less than x, else x: where x is not a number, neither is the minimum."""
+    """y if it is less than x, else x. If x is NaN, so is the minimum."""
     if isinstance(x, (int, float)) and isinstance(y, (int, float)):
         return y if y < x else x
     return _symbol(x, y).minimum(x, y)
 
 
 def maximum(x: Scalar, y: Scalar) -> Scalar:
-    """y where x is less than y, else x: where x is not a number, neither is the maximum."""
+    """y if x is less than y, else x. If x is NaN, so is the maximum."""
     if isinstance(x, (int, float)) and isinstance(y, (int, float)):
         return y if x < y else x
     return _symbol(x, y).maximum(x, y)
 
 
 def select_less(x: Scalar, y: Scalar, if_less: Scalar, otherwise: Scalar) -> Scalar:
-    """`if_less` where x < y, else `otherwise`; the branch that a Python `if` must not take on
+    """`if_less` if x < y, else `otherwise`; it replaces a Python `if`, which cannot branch on
     symbols."""
     if isinstance(x, (int, float)) and isinstance(y, (int, float)):
         return if_less if x < y else otherwise
@@ -121,8 +121,8 @@ def select_less(x: Scalar, y: Scalar, if_less: Scalar, otherwise: Scalar) -> Sca
 
 
 def select_less_equal(x: Scalar, y: Scalar, if_so: Scalar, otherwise: Scalar) -> Scalar:
-    """`if_so` where x <= y, else `otherwise`; like `select_less`, `otherwise` where either is not a
-    number."""
+    """`if_so` if x <= y, else `otherwise`; as for `select_less`, `otherwise` if either is
+    NaN."""
     if isinstance(x, (int, float)) and isinstance(y, (int, float)):
         return if_so if x <= y else otherwise
     return _symbol(x, y).operation("select_equal", x, y, if_so, otherwise)
@@ -139,9 +139,9 @@ Table: TypeAlias = Sequence[Sequence[float]] | RecordedTable
 
 
 def look(table: Table, row: Scalar, column: Scalar) -> Scalar:
-    """The number of a table at a row and a column that are whole numbers.
+    """The number of a table at an integer row and column.
 
-    Beyond the table it is the nearest one; of an index that is not a number, that of index 0.
+    Beyond the table it is the nearest one; for a NaN index, the one at index 0.
     """
     if not isinstance(table, (list, tuple)):
         return table.look(row, column)  # type: ignore[union-attr]
@@ -150,7 +150,7 @@ def look(table: Table, row: Scalar, column: Scalar) -> Scalar:
 
 
 def _nearest(index: float, count: int) -> int:
-    """The whole number of [0, count) for an index."""
+    """The integer in [0, count) for an index."""
     return int(min(index, count - 1.0)) if index > 0 else 0
 
 
@@ -159,11 +159,12 @@ WORD = 0xFFFFFFFF
 
 
 def uniform(seed: Scalar, stream: Scalar, count: Scalar, draw: Scalar) -> Scalar:
-    """A number of [0, 1), a multiple of 2^-24, that is a hash of four counters: whole numbers of
+    """A number in [0, 1), a multiple of 2^-24, that is a hash of four counters: integers in
     [0, 2^24).
 
     PCG4D of Jarzynski and Olano, Hash functions for GPU rendering, J. Computer Graphics Techniques
-    9 (2020), listing 5; the first of its four words. Equal in float32 and float64, on any device.
+    9 (2020), listing 5; the first of its four words. Equal in float32 and float64, on any
+    device.
     """
     counters = (seed, stream, count, draw)
     if not all(isinstance(x, (int, float)) for x in counters):
@@ -180,7 +181,7 @@ def uniform(seed: Scalar, stream: Scalar, count: Scalar, draw: Scalar) -> Scalar
 
 
 def _symbol(*values: Scalar) -> Recorded:
-    """The first of the values that is no number."""
+    """The first of the values that is not a number."""
     return next(x for x in values if not isinstance(x, (int, float)))
 
 
@@ -191,8 +192,8 @@ ColumnFunction = Callable[[Sequence[Scalar], Sequence[Scalar]], Sequence[Scalar]
 def each(
     function: ColumnFunction, shared: Sequence[Scalar], columns: Sequence[Sequence[Scalar]]
 ) -> list[list[Scalar]]:
-    """[function(shared, column) for each column]; on symbols, where that would be long, recorded
-    once for all columns that are zero in the same places, and called.
+    """[function(shared, column) for each column]. On symbols, a function with many operations is
+    recorded once for all columns that are zero in the same places, and called.
     """
     values = [x for values in (shared, *columns) for x in values]
     symbol = next((x for x in values if not isinstance(x, (int, float))), None)
@@ -207,11 +208,11 @@ def repeat(
     times: int,
     until: Callable[[Sequence[Scalar]], Scalar] | None = None,
 ) -> list[Scalar]:
-    """The state after `times` steps, each of which gives the next numbers of the state for the
+    """The state after `times` steps, each of which computes the next numbers of the state from the
     present ones.
 
     With `until` it ends for an environment after the step whose state makes until(state) positive.
-    On symbols the step is recorded once and rolled; it may read values from around it, and what it
+    On symbols the step is recorded once and rolled. It may read outside values; anything that it
     computes from these alone is computed before the loop.
     """
     after = list(state)
@@ -220,7 +221,7 @@ def repeat(
         symbol = next((x for x in before if not isinstance(x, (int, float))), None)
         if symbol is not None:
             return list(symbol.repeat(step, before, times - n, until))
-        # On numbers it is computed here; a step that reads symbols from outside shows it by its
+        # Numbers are computed here; a step that reads symbols from outside is recognised by its
         # result.
         after = list(step(list(before)))
         symbol = next((x for x in after if not isinstance(x, (int, float))), None)

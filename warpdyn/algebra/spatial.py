@@ -2,9 +2,9 @@
 
 Vectors are linear part first, then angular. A *motion* is a velocity or an acceleration (m/s,
 rad/s), a *force* a force and a couple (N, N·m); both belong to a coordinate frame whose origin is
-the reference point. `Placement` is the pose of a child frame in its parent frame; its verbs name
-their direction: `motion_to_child`, `force_to_parent`. The vectors and rotations that these are made
-of (`rotations`) are handed on here.
+the reference point. `Placement` is the pose of a child frame in its parent frame; its methods name
+their direction: `motion_to_child`, `force_to_parent`. The vectors and rotations that these consist
+of (`rotations`) can be imported from here too.
 
 Featherstone, Rigid Body Dynamics Algorithms (2008), chapter 2 and appendix A; there the angular
 part comes first.
@@ -171,8 +171,8 @@ ZERO_INERTIA = Inertia(0.0, ZERO, Symmetric.diagonal(0.0))
 
 @dataclass(frozen=True, slots=True)
 class ArticulatedInertia:
-    """A symmetric 6x6 inertia [[M, H], [Hᵀ, J]]: what a subtree with free joints opposes (RBDA
-    7.1)."""
+    """A symmetric 6x6 inertia [[M, H], [Hᵀ, J]]: the inertia of a subtree whose joints are free
+    (RBDA 7.1)."""
 
     M: Symmetric
     H: Matrix
@@ -187,7 +187,7 @@ class ArticulatedInertia:
         )
 
     def minus_outer(self, u: Force, w: Force) -> ArticulatedInertia:
-        """This inertia less u wᵀ, where u wᵀ is symmetric."""
+        """This inertia minus u wᵀ, where u wᵀ is symmetric."""
         (a, b), (c, d) = (tuple(u.linear), tuple(u.angular)), (tuple(w.linear), tuple(w.angular))
         upper = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
         return ArticulatedInertia(
@@ -228,8 +228,8 @@ class Placement:
         return self.p + self.R.to_parent(u)
 
     def inertia_to_parent(self, inertia: Inertia) -> Inertia:
-        """RBDA 2.66, the rotation first: J' = J + (c·h') 1 - sym(p, R h + h') / 2 with
-        h' = R h + m p."""
+        """The inertia in the parent, RBDA 2.66, the rotation first: J' = J + (c·h') 1 - sym(p, R h
+        + h') / 2 with h' = R h + m p."""
         m, p = inertia.mass, self.p
         Rh = self.R.to_parent(inertia.h)
         h = Rh + p * m
@@ -242,7 +242,7 @@ class Placement:
         return Inertia(m, h, J)
 
     def articulated_to_parent(self, inertia: ArticulatedInertia) -> ArticulatedInertia:
-        """X* Iᴬ X⁻¹ (RBDA 2.66 for a full 6x6): turned into the parent's axes, then
+        """The inertia X* Iᴬ X⁻¹ (RBDA 2.66 for a full 6x6): turned into the parent's axes, then
         H' = H - M [p]×, J' = J - Hᵀ [p]× + [p]× H'."""
         p = self.p
         M = self.R.symmetric_to_parent(inertia.M)

@@ -1,1 +1,2 @@
-"""The algorithms, each written once: loops over the bodies of a robot, on numbers or on symbols."""
+"""The algorithms, each written once: loops over the bodies of a robot, evaluated on numbers or on
+symbols."""

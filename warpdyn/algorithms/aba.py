@@ -32,12 +32,13 @@ def aba(
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
 ) -> list[Scalar]:
-    """Joint accelerations that the joint forces `tau` produce.
+    """Joint accelerations produced by the joint forces `tau`.
 
     q: nq [m, rad].  v: nv.  tau: nv [N, N·m].  gravity, f_ext: as in `rnea`.
     Returns nv [m/s², rad/s²].
-    Joints that share a coordinate (mimic), and tendons with armature, tie bodies together that the
-    recursion takes to be independent; robots that have them take `forward_dynamics_crba` instead.
+    The recursion requires bodies that are coupled by their joints only. Joints that share a
+    coordinate (mimic) and tendons with armature couple more of them; robots that have such parts
+    use `forward_dynamics_crba` instead.
     """
     if tree.ties_bodies:
         return forward_dynamics_crba(tree, q, v, tau, gravity, f_ext)
@@ -54,7 +55,8 @@ def articulated(
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
 ) -> list[Scalar]:
-    """Joint accelerations that forces on the bodies produce, where each coordinate moves one joint.
+    """Joint accelerations produced by forces on the bodies, for robots whose coordinates move one
+    joint each.
 
     Featherstone, Rigid Body Dynamics Algorithms (2008), table 7.1, with gravity as an upward
     acceleration of the world.
@@ -88,8 +90,8 @@ def articulated(
         u[i] = [tau[k] - column.dot(pA[i]) for k, column in body.subspace]
         if body.parent == WORLD:
             continue
-        # I^a = I^A - U D⁻¹ Uᵀ and p^a = p^A + U D⁻¹ u, one column of D⁻¹ at a time: their products
-        # are never a whole 6x6 matrix, and a joint of one coordinate needs one reciprocal.
+        # I^a = I^A - U D⁻¹ Uᵀ and p^a = p^A + U D⁻¹ u, one column of D⁻¹ at a time: no product is a
+        # whole 6x6 matrix, and a joint of one coordinate needs one reciprocal.
         Ia, pa = IA[i], pA[i]
         for n, force in enumerate(U[i]):
             column = solve_symmetric(D[i], [float(n == m) for m in range(len(S))])
@@ -106,7 +108,7 @@ def articulated(
     qdd: list[Scalar] = [0.0] * tree.nv
     for i, body in enumerate(tree.bodies):
         A[i] = X[i].motion_to_child(A[body.parent]) + c[i]
-        # A_i here is the book's a': without the joint's acceleration, which follows from it.
+        # A_i here is the book's a': it lacks the joint's acceleration, which is computed from it.
         rest = [free - A[i].dot(force) for free, force in zip(u[i], U[i], strict=True)]
         for (k, S_k), acceleration in zip(body.subspace, solve_symmetric(D[i], rest), strict=True):
             qdd[k] = acceleration
@@ -134,7 +136,8 @@ def forward_dynamics_crba(
 
 
 def generic_configurations(tree: Tree) -> Iterator[list[float]]:
-    """A few configurations at which what is singular is singular everywhere."""
+    """A few generic configurations: a matrix that is singular at all of them is singular
+    everywhere."""
     for turn in range(3):
         q = [0.3 + 0.7 * turn + 0.11 * k for k in range(tree.nq)]
         for body in tree.bodies:
@@ -146,8 +149,8 @@ def generic_configurations(tree: Tree) -> Iterator[list[float]]:
 def unmoved_joint(tree: Tree) -> str | None:
     """Name of a joint that moves no inertia, if there is one: its acceleration is not defined.
 
-    Pivots of M = Lᵀ D L at a few configurations: D_i is the inertia that joint i moves with all
-    joints beyond it free.
+    Pivots of M = Lᵀ D L at a few configurations: D_i is the inertia that joint i moves when all
+    joints beyond it are free.
     """
     for q in generic_configurations(tree):
         M = crba(tree, q)

@@ -23,8 +23,8 @@ def aba_derivatives(
     """Joint accelerations qdd, and their derivatives d qdd / dq, d qdd / dv, d qdd / dtau = M⁻¹.
 
     q: nq [m, rad].  v: nv.  tau: nv [N, N·m].  Returns nv, and three times nv by nv.
-    From M d qdd = -d rnea at a = qdd, one sparse solve a column (Carpentier and Mansard, RSS 2018,
-    equation 12).
+    From M d qdd = -d rnea at a = qdd, one sparse solve per column (Carpentier and Mansard, RSS
+    2018, equation 12).
     """
     M = crba(tree, q)
     h = rnea(tree, q, v, [0.0] * tree.nv, gravity, f_ext)
@@ -35,14 +35,14 @@ def aba_derivatives(
     nv, inverse = tree.nv, factors.inverse()
 
     def solve(shared: Sequence[Scalar], column: Sequence[Scalar]) -> list[Scalar]:
-        """-L⁻¹ D⁻¹ L⁻ᵀ column; `shared`: the rows of L⁻¹ one after the other, then 1 / D."""
+        """-L⁻¹ D⁻¹ L⁻ᵀ column. `shared`: the rows of L⁻¹ one after the other, then 1 / D."""
         rows = [shared[k * (k + 1) // 2 : (k + 1) * (k + 2) // 2] for k in range(nv)]
         carried = [dot([row[i] for row in rows[i:]], column[i:]) for i in range(nv)]
         scaled = [-x * r for x, r in zip(carried, shared[-nv:], strict=True)]
         return [dot(row, scaled[: len(row)]) for row in rows]
 
-    # Where it is long, a solve is recorded once for the columns of one limb, which have their zeros
-    # in the same rows, and called for each.
+    # A long solve is recorded once for all columns of one limb, because they have their zeros in
+    # the same rows, and is called for each of them.
     columns = each(
         solve,
         [*(x for row in inverse for x in row), *factors.reciprocal],

@@ -12,12 +12,12 @@ from ..model.tree import Tree
 def actuator_torques(
     tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], control: Sequence[Scalar]
 ) -> list[Scalar]:
-    """Joint forces tau that the robot's actuators give at these controls.
+    """Joint forces tau that the robot's actuators produce at these controls.
 
-    q: nq [m, rad].  v: nv.  control: one of each actuator.  Returns nv [N, N·m].
+    q: nq [m, rad].  v: nv.  control: one for each actuator.  Returns nv [N, N·m].
     MuJoCo's documentation, Computation, actuator model: force p = gain(l, l̇) u + bias(l, l̇) along
-    a length l, joint forces Rᵀ p with moment arms R = ∂l/∂q. Control, force, and what a joint gets of
-    all of them together, are each held within their bounds.
+    a length l, joint forces Rᵀ p with moment arms R = ∂l/∂q. Control, force, and the total force on
+    a joint are each clamped to their bounds.
     """
     pushed: list[Scalar] = [0.0] * len(tree.driven)
     for actuator, u in zip(tree.actuators, control, strict=True):

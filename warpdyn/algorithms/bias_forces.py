@@ -1,4 +1,4 @@
-"""Joint forces that motion takes without acceleration."""
+"""Joint forces required by motion without acceleration."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def bias_forces(
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
 ) -> list[Scalar]:
-    """Joint forces C(q, v) v + g(q) - Jᵀ f_ext; passive forces are not among them.
+    """Joint forces C(q, v) v + g(q) - Jᵀ f_ext, without passive forces.
 
     q: nq [m, rad].  v: nv.  gravity, f_ext: as in `rnea`.  Returns nv [N, N·m].
     Recursive Newton-Euler with a = 0 (RBDA section 6.2).

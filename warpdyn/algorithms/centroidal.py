@@ -1,4 +1,4 @@
-"""Changes of momentum about the centre of mass: the derivative of its matrix, and its rate.
+"""Rates of the momentum about the centre of mass: the derivative of its matrix, and its own rate.
 
 `root` as in `momentum`; axes are the world's.
 """
@@ -27,9 +27,10 @@ from .composite_inertia import about_com, composites, root_axes
 
 
 def inertia_rate(inertia: Inertia, m: Motion) -> Inertia:
-    """Rate of the inertia of what moves by `m`, seen from a frame at rest: m ×* I - I m ×.
+    """Rate of an inertia that moves with the motion `m`, seen from a frame at rest: m ×* I - I m ×.
 
-    RBDA section 2.13. That rate has no mass; its first moment is that of momentum, h' = m v + ω × h.
+    RBDA section 2.13. That rate has no mass; its first moment is that of momentum, h' = m v + ω ×
+    h.
     """
     v, w, h = m.linear, m.angular, inertia.h
     return Inertia(0.0, v * inertia.mass + w.cross(h), second_moment_rate(inertia, m))
@@ -41,11 +42,11 @@ def centroidal_momentum_matrix_derivative(
     """Derivative dA/dt along the motion v, so that A a + dA/dt v is the rate of the momentum.
 
     q: nq [m, rad].  v: nv.  Returns 6 by nv.
-    In the frame of body i, whose motion subspace is constant there, column k of A is I S; with I'
-    the rate of the composite inertia as body i sees it (what is beyond moves against it) and V the
-    velocity of body i against the centre of mass, the column changes by I' S + V ×* I S. Wensing
-    and Orin, Improved computation of the humanoid centroidal dynamics and application for
-    whole-body control, Int. J. Humanoid Robotics 13 (2016).
+    In the frame of body i, whose motion subspace is constant there, column k of A is I S. Let I' be
+    the rate of the composite inertia in the frame of body i (the bodies beyond it move relative to
+    it) and V the velocity of body i relative to the centre of mass: then the column changes by I' S
+    + V ×* I S. Wensing and Orin, Improved computation of the humanoid centroidal dynamics and
+    application for whole-body control, Int. J. Humanoid Robotics 13 (2016).
     """
     base = tree.frames[root].body
     X, inertia = composites(tree, q, base)
@@ -76,8 +77,8 @@ def centroidal_momentum_matrix_derivative(
         change = change + Motion(ZERO, w).cross_force(whole @ at_com)
         add(k, Placement(R, ZERO).force_to_parent(change))
 
-    # Velocities are against the centre of mass, at which A is taken: where the robot goes as a
-    # whole does not matter, and no digits are lost to it.
+    # Velocities are relative to the centre of mass, about which A is taken: the motion of the robot
+    # as a whole cancels, and no digits are lost to it.
     V = {base: Motion(-(w.cross(c) + dc), w)}
     Y = {base: Placement(R, -R.to_parent(c))}
     for i, body in enumerate(tree.bodies):
@@ -110,7 +111,8 @@ def centroidal_momentum_rate(
     motion: dict[int, PointMotion] = {WORLD: PointMotion.without_rotation()}
     f: dict[int, Force] = {WORLD: ZERO_FORCE}
     for i, body in enumerate(tree.bodies):
-        # The world is at rest wherever the root link stands in it: the root link's frame serves.
+        # The root link's pose in the world does not matter, so that its frame can stand for the
+        # world.
         X_parent = HERE if i == base else X[i]
         motion[i] = motion[body.parent].across(X_parent, body.motion(v), body.motion(a))
         f[i] = body.rate_of_momentum(motion[i])

@@ -1,10 +1,10 @@
-"""Centre of mass: position, velocity, acceleration and Jacobian, of the links that are counted.
+"""Centre of mass: position, velocity, acceleration and Jacobian, of selected links.
 
-`links` names those that count; None is the whole robot, summed over bodies. Gathered from the
-leaves, in body frames. A body carries the mass m and first moment h = ∫ x dm of all counted links
-that it moves. Across a joint of motion [v, ω] and acceleration [a, α], both in the child's axes,
-where the motion subspace is constant, h passes to the parent as p m + R h, and its derivatives, as
-seen from either side, as
+`links` names the links that are counted; None is the whole robot, summed over bodies. Sums are
+gathered from the leaves, in body frames. A body carries the mass m and first moment h = ∫ x dm of
+all counted links that it moves. Across a joint of motion [v, ω] and acceleration [a, α], both in
+the child's axes, where the motion subspace is constant, h passes to the parent as p m + R h, and
+its derivatives, as seen from either side, as
 
     h' -> R (h' + ω × h + v m)
     h'' -> R (h'' + 2 ω × h' + α × h + ω × (ω × h) + (a + ω × v) m)
@@ -27,8 +27,8 @@ Links = Sequence[str] | None
 def moments(tree: Tree, links: Links) -> tuple[list[int], list[Scalar], list[Vector]]:
     """Bodies that carry counted links, leaves first, with mass and first moment of every body.
 
-    Mass [kg] is of all that the body carries, the first moment [kg·m] of the links fixed to it,
-    about its origin. The last entries are the world's.
+    The mass [kg] includes all links that the body carries. The first moment [kg·m] is that of the
+    links fixed to it, about its origin. The last entries are the world's.
     """
     inertias = [*(body.inertia for body in tree.bodies), tree.ground]
     mass: list[Scalar] = [inertia.mass if links is None else 0.0 for inertia in inertias]
@@ -48,7 +48,8 @@ def moments(tree: Tree, links: Links) -> tuple[list[int], list[Scalar], list[Vec
 def gathered(
     tree: Tree, q: Sequence[Scalar], links: Links
 ) -> tuple[list[int], list[Scalar], list[Vector]]:
-    """Bodies and masses of `moments`, and the first moment [kg·m] of all that each body carries."""
+    """Bodies and masses of `moments`, and the first moment [kg·m] of all links that each body
+    carries."""
     carriers, mass, h = moments(tree, links)
     for i in carriers:
         X, p = tree.bodies[i].placement(q), tree.bodies[i].parent
@@ -87,7 +88,7 @@ def com_acceleration(
         X, p, vJ, aJ = body.placement(q), body.parent, body.motion(v), body.motion(a)
         w = vJ.angular
         moved = w.cross(h[i]) + vJ.linear * mass[i]
-        # 2 ω × h', ω × (ω × h) and ω × v m have one factor in common: one product in place of three.
+        # 2 ω × h', ω × (ω × h) and ω × v m share the factor ω: one cross product replaces three.
         ddh[p] = ddh[p] + X.R.to_parent(
             ddh[i] + w.cross(dh[i] * 2.0 + moved) + aJ.angular.cross(h[i]) + aJ.linear * mass[i]
         )

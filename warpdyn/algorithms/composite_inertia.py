@@ -1,6 +1,7 @@
-"""Composite inertia: what each body carries with the joints beyond it locked.
+"""Composite inertia: the inertia of a body and of everything it carries, with the joints beyond it
+locked.
 
-Sums are in the frame of the root link, `base`, or in the world (`base` is WORLD) where the root is
+Sums are in the frame of the root link, `base`, or in the world (`base` is WORLD) if the root is
 fixed; links that are fixed to the world (`tree.ground`) have mass there.
 """
 
@@ -41,13 +42,14 @@ def composites(
 def composites_near_com(
     tree: Tree, q: Sequence[Scalar], base: int
 ) -> tuple[dict[int, Vector], dict[int, Placement], dict[int, Inertia]]:
-    """Points to which bodies are referred, in their frames; placements from point to point, and
-    composite inertias about the points, as of `composites`.
+    """Reference points of the bodies, in their frames; placements from point to point, and
+    composite inertias about the points, as in `composites`.
 
-    The points are the bodies' origins, unless joints carry the robot away from `base`: it may go
-    far beyond its own size, and its inertia about the centre of mass would be the small rest of a
-    large one. Then `base`, and what slides from there one behind the other, are referred to the
-    centre of mass, but for rounding, and all else is moved there at once.
+    The points are the bodies' origins, unless joints carry the robot away from `base`. Such a robot
+    may move much farther than its own size, and its inertia about the centre of mass would then be
+    the small difference of large numbers. In that case `base`, and the bodies that slide from it
+    one after the other, are referred to the centre of mass (up to rounding), and all other inertias
+    are moved there at once.
     """
     X, inertia = composites(tree, q, base)
     r = dict.fromkeys(inertia, ZERO)
@@ -76,7 +78,7 @@ def composites_near_com(
 
 
 def root_axes(tree: Tree, q: Sequence[Scalar], base: int, axes: str) -> AnyRotation:
-    """Rotation of the root link's axes in the axes asked for, "base" or "world"."""
+    """Rotation of the root link's axes in the axes `axes`, "base" or "world"."""
     moves = base != WORLD and axes == "world"
     return as_matrix(tree.bodies[base].placement(q).R) if moves else IDENTITY
 

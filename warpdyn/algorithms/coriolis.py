@@ -17,7 +17,7 @@ def coriolis(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[
     q: nq [m, rad].  v: nv.  Returns nv by nv.
     C = sum over bodies of Jᵀ (I J̇ + B J), with B + Bᵀ the rate of I and Ṡ = v × S. The force I Ṡ +
     B S of each column and the row Bᵀ S climb the tree as I S does in the composite-rigid-body
-    algorithm. It is the factorisation by Christoffel symbols (Echeandia and Wensing, ASME J.
+    algorithm. This is the factorisation by Christoffel symbols (Echeandia and Wensing, ASME J.
     Computational and Nonlinear Dynamics 16, 2021, algorithm 1).
     """
     X: dict[int, Placement] = {}
@@ -31,8 +31,8 @@ def coriolis(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[
     C: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]
     for i, body in reversed(list(enumerate(tree.bodies))):
         for k, S in body.subspace:
-            # Twice the force and the couple of the paper, so that B need not be halved for each
-            # column: constant subspaces are halved instead, while recording.
+            # Twice the paper's force and couple, so that B need not be halved for each column:
+            # constant subspaces are halved instead, while recording.
             momentum = moving[i].inertia @ S
             force = moving[i].inertia @ V[i].cross(S * 2.0) + moving[i].B_twice(S)
             couple = moving[i].B_twice_transposed(S)

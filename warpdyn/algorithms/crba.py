@@ -35,9 +35,9 @@ def crba(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
             below = i
             for j in tree.ancestors(i):
                 F, below = X[below].force_to_parent(F), j
-                # Unlike the book entries are added up, not set: two joints may share a coordinate
-                # (mimic), and a pair of bodies on one branch then counts twice in one entry, as
-                # M = Gᵀ M_full G asks.
+                # Unlike in the book, entries are added up and not set: two joints may share a
+                # coordinate (mimic), and a pair of bodies on one branch then counts twice in one
+                # entry, as M = Gᵀ M_full G requires.
                 for column, S_ancestor in tree.bodies[j].subspace:
                     entry = S_ancestor.dot(F)
                     M[column][k] = M[column][k] + entry

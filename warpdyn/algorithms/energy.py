@@ -1,4 +1,5 @@
-"""Kinetic, potential and mechanical energy, and the power of forces that a model does not know."""
+"""Kinetic, potential and mechanical energy, and the power of forces that are not part of the
+model."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ def kinetic_energy(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> Scal
     """Kinetic energy vᵀ M(q) v / 2 [J].
 
     q: nq [m, rad].  v: nv.  Returns a number.
-    The sum of Vᵀ I V / 2 over the bodies (RBDA 2.67) and of armature * rate² / 2 over joints and tendons.
+    The sum of Vᵀ I V / 2 over the bodies (RBDA 2.67) and of armature * rate² / 2 over joints and
+    tendons.
     """
     V: dict[int, Motion] = {WORLD: ZERO_MOTION}
     twice: Scalar = 0.0
@@ -37,7 +39,7 @@ def potential_energy(
 ) -> Scalar:
     """Potential energy -g · m c of the whole robot [J], zero for mass at the world's origin.
 
-    q: nq [m, rad].  gravity: 3 [m/s²].  Returns a number; external forces have no part in it.
+    q: nq [m, rad].  gravity: 3 [m/s²].  Returns a number, which does not include external forces.
     First moments h = m c are summed towards the root.
     """
     X = [body.placement(q) for body in tree.bodies]
@@ -70,11 +72,13 @@ def contact_power(
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
 ) -> Scalar:
-    """Power of the forces that explain the motion beside tau and f_ext, v · (ID(q, v, a) - tau) [W].
+    """Power of the forces that, in addition to tau and f_ext, explain the motion, v · (ID(q, v, a)
+    - tau) [W].
 
     q: nq [m, rad].  v, a, tau: nv.  gravity: 3 [m/s²].  f_ext: 6 for each link that is named.
-    Returns a number. With the equation of motion, ID = tau + Jᵀ f, it is vᵀ Jᵀ f: of each contact force
-    the power at its point (RBDA 2.4, power as the dot product of a twist and a wrench).
+    Returns a number. With the equation of motion, ID = tau + Jᵀ f, it is vᵀ Jᵀ f: the sum of the
+    powers of all contact forces, each at its point (RBDA 2.4, power as the dot product of a twist
+    and a wrench).
     """
     unexplained: Scalar = 0.0
     for rate, moved, given in zip(v, rnea(tree, q, v, a, gravity, f_ext), tau, strict=True):

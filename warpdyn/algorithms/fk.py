@@ -35,7 +35,8 @@ def fk(
         X = body_placements(tree, q, [seat.body for seat in seats])
         poses = [X[seat.body].compose(seat.placement).as_matrix() for seat in seats]
     else:
-        # Only joints between the frames are walked: where their common carrier stands cancels.
+        # Only the joints between the frames are visited: the placement of their common carrier
+        # cancels.
         other = tree.frames[relative_to]
         bodies = [other.body, *(seat.body for seat in seats)]
         X = body_placements(tree, q, bodies, common_carrier(tree, bodies))

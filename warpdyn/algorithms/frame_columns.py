@@ -19,14 +19,14 @@ Columns = list[tuple[int, Motion]]
 def frame_columns(
     tree: Tree, q: Sequence[Scalar], seat: Frame, reference: str, root: int = WORLD
 ) -> tuple[list[Columns], Placement]:
-    """Columns of a frame's Jacobian for each body that carries it, root first; and its pose.
+    """Columns of a frame's Jacobian for each body that carries it, root first, and its pose.
 
-    Seen from the body `root`, which carries it, instead of the world.
+    They are relative to the body `root`, which carries the frame, instead of the world.
     """
     path = path_beyond(tree, seat.body, root)
     if reference == "local":
-        # From the frame down to the root, in its axes: columns of the nearest joints, which most
-        # bodies' frames have, keep the most zeros.
+        # From the frame down to the root, in the frame's axes: the columns of the nearest joints
+        # then keep the most zeros.
         X, columns = seat.placement, []
         for i in reversed(path):
             columns.append([(k, X.motion_to_child(S)) for k, S in tree.bodies[i].subspace])
@@ -41,9 +41,9 @@ def frame_columns(
 def relative_columns(
     tree: Tree, q: Sequence[Scalar], seat: Frame, other: Frame, reference: str
 ) -> list[Columns]:
-    """Columns of the motion of one frame as seen from another one, for each body between them."""
-    # Joints that carry both frames move neither against the other: the last body that carries both
-    # stands for the world.
+    """Columns of the motion of one frame relative to another, for each body between them."""
+    # Joints that carry both frames do not move one against the other: the last body that carries
+    # both stands for the world.
     root = common_carrier(tree, (seat.body, other.body))
     if root == other.body and reference == "local":
         return frame_columns(tree, q, seat, reference, root)[0]

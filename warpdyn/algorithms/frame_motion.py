@@ -1,6 +1,6 @@
 """Velocities and accelerations of frames.
 
-The recursions of RBDA table 5.1 run in the reference that is asked for: motions are carried from
+The recursions of RBDA table 5.1 run in the requested reference: motions are carried from
 body to body into the body's frame ("local"), to its origin ("local_world_aligned"), or not at all
 ("world").
 """
@@ -19,12 +19,13 @@ from .frame_columns import relative_columns
 from .frames import body_placements
 
 AccelerationKind = Literal["spatial", "classical"]
-"""The derivative of a velocity as a vector in space, or of the point at the reference's origin."""
+"""The kind of acceleration: the derivative of the spatial velocity, or the acceleration of the
+point at the reference's origin."""
 
 
 @dataclass(frozen=True)
 class Observed:
-    """A body or a frame as seen in a reference.
+    """A body or a frame in a reference.
 
     `X` carries motions from the parent to it; `axes` carries motions from its frame, in which
     motion subspaces are constant, to the reference.
@@ -66,11 +67,11 @@ def frame_velocity(
     reference: str,
     relative_to: str | None = None,
 ) -> list[list[Scalar]]:
-    """Spatial velocities of frames, or relative to another frame.
+    """Spatial velocities of frames in the world, or relative to another frame.
 
     q: nq [m, rad].  v: nv.  Returns 6 for each frame [m/s, rad/s], linear, then angular.
-    RBDA table 5.1, v_i = v_parent + S_i q'_i; relative to another frame v_i - v_other, by the columns
-    of the relative Jacobian.
+    RBDA table 5.1, v_i = v_parent + S_i q'_i; relative to another frame v_i - v_other, by the
+    columns of the relative Jacobian.
     """
     if relative_to is not None:
         other = tree.frames[relative_to]
@@ -114,7 +115,8 @@ def frame_acceleration(
         aJ = seen.axes.motion_to_parent(tree.bodies[i].motion(a))
         carried = seen.X.motion_to_child(V[seen.parent])
         V[i] = carried + vJ
-        # Unlike the book carried × vJ, not v_i × vJ: the same, as vJ × vJ = 0, in fewer operations.
+        # Unlike in the book carried × vJ, not v_i × vJ: the same, as vJ × vJ = 0, in fewer
+        # operations.
         A[i] = seen.X.motion_to_child(A[seen.parent]) + aJ + carried.cross(vJ)
     results = []
     for end in ends:
@@ -132,7 +134,8 @@ def _classical(
     frames: Sequence[str],
     reference: str,
 ) -> list[list[Scalar]]:
-    """Accelerations of the frames' origins, without linear velocities, as in `rnea`."""
+    """Accelerations of the frames' origins by the recursion of `rnea`, which needs no linear
+    velocities."""
     bodies, ends = observed(tree, q, frames, reference)
     motion: dict[int, PointMotion] = {WORLD: PointMotion.without_rotation()}
     for i, seen in bodies.items():
@@ -153,7 +156,7 @@ def frame_acceleration_turned(
     reference: str,
     kind: str,
 ) -> list[list[Scalar]]:
-    """`frame_acceleration` by way of the frames' axes: shorter for few frames.
+    """Accelerations of `frame_acceleration`, computed in the frames' axes: shorter for few frames.
 
     Not for classical accelerations in the "world", which belong to other points.
     """
@@ -174,7 +177,7 @@ def frame_bias_acceleration(
     """Accelerations of frames at q'' = 0, J' v.
 
     q: nq [m, rad].  v: nv.  Returns 6 for each frame [m/s², rad/s²].
-    Spatial; classical where J belongs to a moving origin and axes at rest ("local_world_aligned").
+    Spatial; classical if J belongs to a moving origin and axes at rest ("local_world_aligned").
     """
     kind, at_rest = _bias_kind(reference), [0.0] * tree.nv
     return frame_acceleration(tree, q, v, at_rest, frames=frames, reference=reference, kind=kind)

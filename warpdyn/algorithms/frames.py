@@ -1,6 +1,6 @@
 """Steps that kinematic algorithms share.
 
-Where bodies stand, which bodies lie between two, one frame or several.
+Placements of bodies, the bodies between two others, and adapters for one frame or several.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Part = Literal["both", "linear", "angular"]
 
 
 def common_carrier(tree: Tree, bodies: Sequence[int]) -> int:
-    """The last body that is each of the bodies or carries it, or the world."""
+    """The last body that is, or carries, each of the bodies; or the world."""
     carrier = WORLD
     for level in zip(*(tree.path(i) for i in bodies), strict=False):
         if len(set(level)) > 1:
@@ -38,7 +38,7 @@ def body_placements(
 ) -> dict[int, Placement]:
     """Placements of bodies in the world, or in the body `root` that carries them.
 
-    Those of the bodies on the way are among them: X0[i] = X0[parent] X[i] (RBDA 4.4).
+    The bodies between are included: X0[i] = X0[parent] X[i] (RBDA 4.4).
     """
     X: dict[int, Placement] = {root: HERE}
     for i in sorted({i for body in bodies for i in path_beyond(tree, body, root)}):
@@ -47,7 +47,7 @@ def body_placements(
 
 
 def at_point(frame: Frame, point: Sequence[Scalar] | None) -> Frame:
-    """The frame with its origin at a point, in the frame's coordinates [m]; its axes stay."""
+    """The frame with its origin moved to a point, in the frame's coordinates [m]; its axes stay."""
     if point is None:
         return frame
     placement = frame.placement
@@ -58,7 +58,7 @@ def at_point(frame: Frame, point: Sequence[Scalar] | None) -> Frame:
 
 
 def of_one(algorithm: Callable[..., list]) -> Callable[..., Any]:
-    """The algorithm for several frames as one for a single frame: its only result."""
+    """The algorithm for several frames, applied to a single frame: its only result."""
 
     def one(*arguments: Any, frame: str, **options: Any) -> Any:
         return algorithm(*arguments, frames=(frame,), **options)[0]
@@ -67,7 +67,7 @@ def of_one(algorithm: Callable[..., list]) -> Callable[..., Any]:
 
 
 def of_several(algorithm: Callable[..., Any]) -> Callable[..., list]:
-    """The algorithm for a single frame as one for several: a list of its results."""
+    """The algorithm for a single frame, applied to several: a list of its results."""
 
     def several(*arguments: Any, frames: Sequence[str], **options: Any) -> list:
         return [algorithm(*arguments, frame=frame, **options) for frame in frames]

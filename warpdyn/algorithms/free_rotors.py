@@ -1,4 +1,5 @@
-"""What the armature of a free joint takes as the axes of its body turn."""
+"""Joint forces that arise because the armature of a free joint acts along the world's axes while
+its body's axes turn."""
 
 from __future__ import annotations
 

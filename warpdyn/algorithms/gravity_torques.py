@@ -18,9 +18,10 @@ def gravity_torques(
     """Joint forces that hold the robot still, g(q) - Jᵀ f_ext.
 
     q: nq [m, rad].  gravity, f_ext: as in `rnea`.  Returns nv [N, N·m].
-    The static case of the recursive Newton-Euler algorithm (RBDA table 5.1): the weight of all that
-    a joint carries is that of one body of mass m with first moment h = m c, a force m g and a
-    couple h × g. Gravity is rotated down into body frames, m and h are summed up to them.
+    The static case of the recursive Newton-Euler algorithm (RBDA table 5.1). The weight of
+    everything that a joint carries is that of one body of mass m with first moment h = m c, a
+    force m g and a couple h × g. Gravity is rotated outward into body frames, m and h are summed
+    inward.
     """
     X: dict[int, Placement] = {}
     down: dict[int, Vector] = {WORLD: Vector(*gravity)}

@@ -1,8 +1,8 @@
-"""Inverse kinematics: a configuration that brings frames to their targets, sought from one start
-after another.
+"""Inverse kinematics: a search, from one start after another, for a configuration that brings
+frames to their targets.
 
-A search repeats `step`, which looks at one configuration and chooses the next; `outcome` says how
-it ended. Flags are 0 or 1, as they may be symbols.
+A search repeats `step`, which evaluates one configuration and chooses the next; `outcome` computes
+its result. Flags are 0 or 1, because they may be symbols.
 """
 
 from __future__ import annotations
@@ -27,32 +27,34 @@ from .frames import body_placements
 from .manifold import clamp, integrate
 
 DAMPING, LEAST_DAMPING = 0.1, 1e-6
-"""Addition to the diagonal of JᵀJ: so much of the cost, and so much at least."""
+"""Damping that is added to the diagonal of JᵀJ: this share of the cost, and at least this much."""
 
 SLOW, PATIENCE = 0.95, 2
-"""Share of the cost above which a step is slow; after so many in a row comes the next start."""
+"""Share of the cost above which a step is slow, and the number of slow steps in a row after which
+the next start is tried."""
 
 EASED, RAISED = 0.3, 10.0
 """Factors on the damping after a better and a worse step of the last attempt (Marquardt 1963)."""
 
 CLOSER = 0.9
-"""A search ends within so much of the tolerance, that rounding does not put the result outside."""
+"""Factor on the tolerance at which a search ends, so that rounding does not put the result
+outside."""
 
 LOST = 1e30
-"""A cost that is not below is not a number, or about to be none."""
+"""A cost that is not below this is not a number, or is about to overflow."""
 
 PROGRESS = 8
-"""Entries of `Search` before its configurations."""
+"""Number of entries of `Search` before its configurations."""
 
 
 @dataclass(frozen=True)
 class FrameTask:
-    """Frames, what is asked of each, and how long to try.
+    """Frames, the targets and weights of each, and the limits of the search.
 
     `forms`: the shape of each target: a matrix, a pose or a position. `weights`: of position and
-    orientation, for each frame; what weighs nothing is left out. `tolerance`: [m], [rad]. `draws`:
-    for each coordinate the least and the greatest value of a start, and whether both count from the
-    first start. `start`: the first one, None if it is an array.
+    orientation, for each frame; parts with weight zero are left out. `tolerance`: [m], [rad].
+    `draws`: for each coordinate the least and the greatest value of a start, and whether both are
+    relative to the first start. `start`: the first one, None if it is an array.
     """
 
     frames: tuple[str, ...]
@@ -72,7 +74,7 @@ class FrameTask:
         return (self.restarts + 2) * self.iterations
 
     def split(self, arrays: Sequence) -> tuple[list[Placement], Sequence[Scalar], Sequence[Scalar]]:
-        """Targets, the first start, and the numbers in [0, 1) that the other starts follow from."""
+        """Targets, the first start, and the numbers in [0, 1) that determine the other starts."""
         count = len(self.frames)
         start = arrays[count] if self.start is None else self.start
         targets = [
@@ -83,10 +85,10 @@ class FrameTask:
 
 @dataclass(frozen=True)
 class Search:
-    """State of a search: the numbers that one step hands to the next.
+    """State of a search: the numbers that one step passes to the next.
 
-    `starts` counts those before this one, `age` the steps since it, `slow` the slow ones among the
-    last.
+    `starts` counts the starts before this one, `age` the steps since it, `slow` the latest slow
+    steps in a row.
     """
 
     done: Scalar
@@ -125,8 +127,8 @@ class Search:
 def inverse_kinematics(
     tree: Tree, *arrays: Sequence, task: FrameTask
 ) -> tuple[list[Scalar], Scalar, Scalar, Scalar, Scalar]:
-    """The best configuration, whether it is within the tolerance, the largest errors of position
-    [m] and orientation [rad] among those that weigh, and the steps taken."""
+    """The best configuration, a flag for being within the tolerance, the largest errors of position
+    [m] and orientation [rad] among those with weight, and the number of steps taken."""
     targets, start, seed = task.split(arrays)
     first = clamp(tree, start, task.lower, task.upper)
     begin = Search(0.0, 0.0, 0.0, 0.0, 0.0, LOST, DAMPING, LOST, first, first)
@@ -149,8 +151,8 @@ def step(
     """A step of Levenberg and Marquardt, damped in proportion to the cost: Sugihara, IEEE T-RO 27
     (2011), equation 22.
 
-    Starts end where the cost falls no more. After all of them the best configuration is refined, by
-    steps that are taken back unless they lower the cost.
+    A start is abandoned when the cost no longer falls. After all of them the best configuration is
+    refined, by steps that are taken back unless they lower the cost.
     """
     q = now.q
     J, e, solved = _linearised(tree, q, targets, task)
@@ -159,8 +161,9 @@ def step(
     best = _where(better, q, now.best)
     best_cost = select_less(0.5, better, cost, now.best_cost)
 
-    # Damping by a share of the cost is robust, but slow where the cost stays above zero, out of
-    # reach: the last attempt adapts its damping to how its steps went instead.
+    # Damping by a share of the cost is robust, but slow if the cost stays above zero because the
+    # target is out of reach: the last attempt adapts its damping to the success of its steps
+    # instead.
     refining = _less(task.restarts + 0.5, now.starts)
     worse = select_less(now.best_cost, cost, refining, 0.0)
     eased = now.damping * select_less(cost, now.best_cost, EASED, 1.0)
@@ -169,8 +172,8 @@ def step(
     d = _damped_step(tree, q, J, e, cost * damping + LEAST_DAMPING, task)
     moved = _where(worse, best, clamp(tree, integrate(tree, q, d), task.lower, task.upper))
 
-    # Some starts end at a limit or in another minimum; a new one is the cheaper way out, and comes
-    # after few steps that gain little, or when the steps of one start are used up.
+    # Some starts end at a limit or in another minimum. A new start is cheaper than going on, so it
+    # comes after few steps that gain little, or when the steps of one start are used up.
     slow = select_less(now.age, 0.5, 0.0, select_less(cost, SLOW * now.cost, 0.0, now.slow + 1.0))
     tired = select_less(slow, PATIENCE - 0.5, 0.0, 1.0 - refining)
     ended = maximum(tired, _less(task.iterations - 1.5, now.age))
@@ -178,7 +181,7 @@ def step(
     another = _where(
         _less(task.restarts + 0.5, starts), best, _start(tree, first, starts, seed, task)
     )
-    # What is not a number compares as false: the last term ends such a search at once.
+    # NaN compares as false: the last term ends such a search at once.
     done = maximum(maximum(solved, ended * refining), select_less(cost, LOST, 0.0, 1.0))
     age = (now.age + 1.0) * (1.0 - ended)
     q = _where(ended, another, moved)
@@ -188,7 +191,7 @@ def step(
 def outcome(
     tree: Tree, search: Search, targets: Sequence[Placement], task: FrameTask
 ) -> tuple[list[Scalar], Scalar, Scalar, Scalar, Scalar]:
-    """What a search has come to, as `inverse_kinematics` returns it."""
+    """The result of a finished search, as `inverse_kinematics` returns it."""
     X = body_placements(tree, search.best, [tree.frames[name].body for name in task.frames])
     errors: list[Scalar] = [0.0, 0.0]
     success: Scalar = 1.0
@@ -206,10 +209,11 @@ def outcome(
 def _linearised(
     tree: Tree, q: Sequence[Scalar], targets: Sequence[Placement], task: FrameTask
 ) -> tuple[list[dict[int, Scalar]], list[Scalar], Scalar]:
-    """Rows of the Jacobian and errors, weighted, in the frames' axes; whether all are near.
+    """Rows of the Jacobian and errors, weighted, in the frames' axes, and a flag for all frames
+    within tolerance.
 
     Orientation by twice the vector part of the quaternion to the target: 2 sin(θ/2) about its axis,
-    the angle where that is small, and largest at half a turn.
+    which is the angle if that is small, and is largest at half a turn.
     """
     J: list[dict[int, Scalar]] = []
     e: list[Scalar] = []
@@ -242,7 +246,7 @@ def _damped_step(
 ) -> list[Scalar]:
     """Tangent step d with (JᵀJ + damping) d = Jᵀe.
 
-    Or by its equal d = Jᵀ(JJᵀ + damping)⁻¹ e, whichever system is the smaller.
+    Computed from whichever system is smaller, this one or its equal d = Jᵀ(JJᵀ + damping)⁻¹ e.
     A coordinate at a limit that the cost presses against stays there (Bertsekas, SIAM J. Control
     20, 1982).
     """
@@ -250,6 +254,8 @@ def _damped_step(
     pull = {
         k: sum((row[k] * x for row, x in zip(J, e, strict=True) if k in row), 0.0) for k in reached
     }
+    # `free` is 0 for a coordinate at a limit whose pull leads beyond it. It multiplies the columns,
+    # because symbols allow no branch.
     free: dict[int, Scalar] = dict.fromkeys(reached, 1.0)
     for body in tree.independent_bodies:
         if body.kind.single and body.v_index[0] in free:
@@ -264,6 +270,7 @@ def _damped_step(
                 )
     J = [{k: x * free[k] for k, x in row.items()} for row in J]
     d: list[Scalar] = [0.0] * tree.nv
+    # JᵀJ has a row for each coordinate, JJᵀ one for each error: the smaller system is factorised.
     if len(reached) < len(J):
         H = [
             [sum((r[i] * r[j] for r in J if i in r and j in r), 0.0) for j in reached]
@@ -288,7 +295,7 @@ def _damped(A: list[list[Scalar]], damping: Scalar) -> list[list[Scalar]]:
 def _start(
     tree: Tree, first: Sequence[Scalar], number: Scalar, seed: Sequence[Scalar], task: FrameTask
 ) -> list[Scalar]:
-    """Start of this number, from points that fill the unit cube evenly.
+    """The start with this number, from points that fill the unit cube evenly.
 
     They are the fractions of number / gᵏ, k = 1..n, where gⁿ⁺¹ = g + 1 (Roberts 2018, after
     Kronecker and Weyl), moved by `seed`.
@@ -310,7 +317,7 @@ def _start(
 
 
 def _way(T: Placement, target: Placement) -> tuple[Vector, list[Scalar]]:
-    """Way from a frame to its target, in the frame's axes: displacement and quaternion."""
+    """The displacement and the quaternion from a frame to its target, in the frame's axes."""
     away = Rotation(as_matrix(T.R).matrix.T.rows)
     turn = as_matrix(TwoRotations(away, target.R))
     return T.R.to_child(target.p - T.p), rotation_quaternion(turn)
@@ -319,8 +326,8 @@ def _way(T: Placement, target: Placement) -> tuple[Vector, list[Scalar]]:
 def _placement(target: Sequence, form: tuple[int, ...]) -> Placement:
     """Placement of a target: a 4x4 matrix, a pose x y z qx qy qz qw, or a position alone.
 
-    A quaternion of any length counts by its direction: read from float32 or from text, few have
-    unit length to the tolerance of a search.
+    A quaternion of any length counts by its direction: quaternions from float32 or from text rarely
+    have unit length to the tolerance of a search.
     """
     if form == (4, 4):
         return from_homogeneous(target)
@@ -330,7 +337,7 @@ def _placement(target: Sequence, form: tuple[int, ...]) -> Placement:
 
 
 def _larger(x: Scalar, y: Scalar) -> Scalar:
-    """Maximum, and not a number where one of the two is not."""
+    """The maximum, or NaN if one of the two is NaN."""
     return select_less(x, y, y, select_less(y, x, x, (x + y) * 0.5))
 
 

@@ -26,8 +26,8 @@ def jacobian(
     q: nq [m, rad].  Returns 6 by nv, 3 by nv of a part.
     "local": at the frame's origin, in its axes. "local_world_aligned": at the frame's origin, in
     the world's axes. "world": of the point of the moving body at the world's origin, in the world's
-    axes. `relative_to` puts another frame in the world's place; `point`, in the frame's
-    coordinates, takes the place of its origin.
+    axes. `relative_to` names a frame that replaces the world; `point`, in the frame's
+    coordinates, replaces its origin.
     Lynch and Park, Modern Robotics (2017), section 5.1; each joint's motion subspace is moved to
     the frame.
     """
@@ -43,7 +43,7 @@ def pose_and_jacobian(
 ) -> tuple[list[list[Scalar]], list[list[Scalar]]]:
     """Pose of a frame in the world as a 4 by 4 matrix, and its Jacobian, 6 by nv.
 
-    The poses on the way serve both.
+    Both use the same poses of the bodies between.
     """
     bodies, T = frame_columns(tree, q, tree.frames[frame], reference)
     return homogeneous(T), columns_to_matrix(tree.nv, bodies)
@@ -58,7 +58,7 @@ def jacobians_from_the_root(
 ) -> list[list[list[Scalar]]]:
     """Jacobians of many frames with reference "local", from the root outward.
 
-    Columns pass from body to body: the shorter way where many frames share the joints that carry
+    Columns pass from body to body. This is shorter if many frames share the joints that carry
     them, as all links of a robot do.
     """
     seats = [tree.frames[name] for name in frames]

@@ -9,7 +9,7 @@ reference of J:
     local_world_aligned     c' = [ω_V × c_lin + c_ang × w_lin,  ω_V × c_ang]      both: about the
     moving origin
 
-with × that of RBDA 2.31.
+The operator × is that of RBDA 2.31.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _rates(bodies: Sequence[Columns], v: Sequence[Scalar], reference: str) -> li
         for k, c in columns:
             step = step + c * v[k]
         steps.append(step)
-    # V grows from the root on, W from the frame back; each is summed once for all bodies.
+    # V accumulates from the root, W from the frame back; each is summed once for all bodies.
     V, beyond = ZERO_MOTION, [ZERO_MOTION]
     for step in reversed(steps[1:]):
         beyond.append(beyond[-1] + step)
@@ -76,7 +76,7 @@ def kinematic_hessian(
 
     q: nq [m, rad].  H[:, j, k] is the derivative of column j of J along coordinate k of the tangent
     space.
-    The table above with a single column in the place of V or W.
+    The table above with a single column in place of V or W.
     """
     bodies = frame_columns(tree, q, tree.frames[frame], reference)[0]
     H: list[list[list[Scalar]]] = [[[0.0] * tree.nv for _ in range(tree.nv)] for _ in range(6)]

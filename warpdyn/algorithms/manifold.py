@@ -1,4 +1,4 @@
-"""Steps between configurations, joint by joint: the manifold that q lives on."""
+"""Steps between configurations, joint by joint, on the manifold of q."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def interpolate(
 def configuration_rate(
     tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], baumgarte: float
 ) -> list[Scalar]:
-    """Rate dq/dt at velocity v, nq; `baumgarte` draws quaternions back to unit length."""
+    """Rate dq/dt at velocity v, nq; `baumgarte` pulls quaternions back to unit length."""
     return tree.rate(q, v, baumgarte)
 
 
@@ -80,7 +80,7 @@ def normalize(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:
 def clamp(
     tree: Tree, q: Sequence[Scalar], lower: Sequence[float], upper: Sequence[float]
 ) -> list[Scalar]:
-    """Configuration q, nq, with each coordinate that is beyond a limit at that limit."""
+    """Configuration q, nq, with each coordinate clamped to its limits."""
     result = list(q)
     for k, (least, most) in enumerate(zip(lower, upper, strict=True)):
         if least > float("-inf"):

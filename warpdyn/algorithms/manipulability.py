@@ -10,19 +10,22 @@ from ..model.tree import Tree
 from .frame_columns import columns_to_matrix, frame_columns
 
 SMALLEST = 1e-30
-"""Squares of lengths below it are nothing; one over it is still a number in single precision."""
+"""Squares of lengths below this count as zero; its reciprocal is still finite in single
+precision."""
 
 LEAST = 1e-37
-"""The same for the product of all lengths, squared; its root has a slope in single precision."""
+"""Least square of the product of all lengths that counts; its root has a finite slope in single
+precision."""
 
 
 def manipulability(tree: Tree, q: Sequence[Scalar], frame: str, part: str = "both") -> Scalar:
     """Manipulability sqrt(det(J Jᵀ)), J the Jacobian at the frame's origin.
 
-    q: nq [m, rad].  Returns a number: sqrt(det(Jᵀ J)) where fewer coordinates move the frame than J
+    q: nq [m, rad].  Returns a number: sqrt(det(Jᵀ J)) if fewer coordinates move the frame than J
     has rows.
     Yoshikawa, Int. J. Robotics Research 4(2), 1985. Computed as the volume that the rows (the
-    columns) of J span: no product J Jᵀ, which would halve the digits near a singularity.
+    columns) of J span, without the product J Jᵀ, which would halve the number of correct digits
+    near a singularity.
     """
     bodies, _ = frame_columns(tree, q, tree.frames[frame], "local")
     moving = sorted({k for columns in bodies for k, _ in columns})
@@ -48,5 +51,6 @@ def volume(vectors: Sequence[Sequence[Scalar]]) -> Scalar:
         left = [
             [x - a * y for x, y in zip(w, u, strict=True)] for w, a in zip(left, along, strict=True)
         ]
-    # Where a direction is lost the root has no slope; a gradient there is zero, not infinite.
+    # At a singularity the root has no slope: the gradient there is set to zero, because it would be
+    # infinite.
     return select_less(square, LEAST, 0.0, sqrt(maximum(square, LEAST)))

@@ -5,8 +5,8 @@ Each is a force or a motion at a `point` ("base", the root link's origin; "world
 frame of the root link `root`; links that are fixed to the world (`tree.ground`) have mass but no
 velocity.
 
-Only momentum at the world's origin knows where a free robot is; everything else is computed beside
-its root link, so that far from the origin no digits are lost.
+Only momentum about the world's origin depends on the position of a free robot. Everything else is
+computed relative to its root link, so that no digits are lost far from the origin.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from .composite_inertia import about_com, composites, composites_near_com, root_
 def gathered(
     tree: Tree, q: Sequence[Scalar], base: int, point: str
 ) -> tuple[dict[int, Vector], dict[int, Placement], dict[int, Inertia]]:
-    """Points of bodies, their placements and the composite inertias about them, which lose no
-    digits where all is about `point` in the end."""
+    """Reference points of bodies, their placements and the composite inertias about them, chosen so
+    that no digits are lost in a result about `point`."""
     if point == "com":
         return composites_near_com(tree, q, base)
     X, inertia = composites(tree, q, base)
@@ -45,9 +45,10 @@ def gathered(
 def about_point(
     tree: Tree, q: Sequence[Scalar], base: int, whole: Inertia, point: str, axes: str
 ) -> tuple[Vector, Inertia, Placement]:
-    """A point against that of the root link, and the inertia of the robot about it.
+    """A point relative to that of the root link, and the inertia of the robot about it.
 
-    Third the placement of the point with the root link's axes, as seen from `point` and `axes`.
+    The third result is the placement of the point with the root link's axes, in the frame of
+    `point` and `axes`.
     """
     R = root_axes(tree, q, base, axes)
     if point == "com":
@@ -62,9 +63,10 @@ def momentum_jacobian(
     """Matrix A(q), 6 by nv, with A v the momentum of the robot.
 
     At the centre of mass it is the centroidal momentum matrix.
-    Column k is the momentum of all that joint k carries when it alone moves at unit rate: composite
-    inertia times motion subspace, moved to the point. Orin, Goswami and Lee, Centroidal dynamics of
-    a humanoid robot, Autonomous Robots 35 (2013), with composite inertias (Wensing and Orin 2016).
+    Column k is the momentum of everything that joint k carries when it alone moves at unit rate:
+    composite inertia times motion subspace, moved to the point. Orin, Goswami and Lee, Centroidal
+    dynamics of a humanoid robot, Autonomous Robots 35 (2013), with composite inertias (Wensing and
+    Orin 2016).
     """
     base = tree.frames[root].body
     r, X, inertia = gathered(tree, q, base, point)
@@ -75,8 +77,8 @@ def momentum_jacobian(
         for row, entry in enumerate(momentum):
             A[row][k] = A[row][k] + entry
 
-    # The root link carries everything: its columns are of the whole, about the point already, so
-    # that at the centre of mass a push without rotation has exactly no moment.
+    # The root link carries everything, so its columns use the whole inertia, already about the
+    # point: at the centre of mass a push without rotation then has exactly no moment.
     for k, S in tree.bodies[base].subspace if base != WORLD else ():
         add(k, out.force_to_parent(whole @ Placement(IDENTITY, r[base] + at).motion_to_child(S)))
     Y = {base: out.compose(Placement(IDENTITY, -at)).as_matrix()}
@@ -139,7 +141,7 @@ def average(
     point: str,
     axes: str,
 ) -> list[list[Scalar]]:
-    """Velocities at the point with which a rigid body of the robot's inertia has momenta.
+    """Velocities at the point for which a rigid body with the robot's inertia has these momenta.
 
     `columns`: momenta about the centre of mass, in `axes`.
     """
@@ -162,7 +164,7 @@ def average_velocity(
 ) -> list[Scalar]:
     """Average velocity of the robot, 6 [m/s, rad/s].
 
-    With it the robot, its joints locked, would have the momentum that it has.
+    The robot with locked joints, moving at this velocity, would have the same momentum.
     Orin, Goswami and Lee (2013): inverse of the locked inertia times momentum.
     """
     h = momentum(tree, q, v, root, "com", axes)

@@ -1,4 +1,5 @@
-"""The generalised momentum observer: joint forces from outside, from motion and motors' torques."""
+"""The generalised momentum observer: external joint forces, estimated from the motion and the motor
+torques."""
 
 from __future__ import annotations
 
@@ -18,12 +19,12 @@ from .tendon_forces import tendon_inertia
 def joint_momentum(
     tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Joint momentum p = M v, and Cᵀ v, what of its rate comes of the motion alone.
+    """Joint momentum p = M v, and Cᵀ v, the part of its rate that is due to the motion alone.
 
     q: nq [m, rad].  v: nv.  Returns nv and nv.
-    A joint's entry of p is the momentum h of all that it carries, along its motion subspace S, so
-    its rate is S · ḣ, of forces, and (V × S) · h, of the turning of S: Cᵀ v without the matrix, in
-    one pass outward and one back (RBDA sections 2.13 and 3.5).
+    A joint's entry of p is the momentum h of everything that it carries, along its motion subspace
+    S. Its rate is S · ḣ, from forces, plus (V × S) · h, from the turning of S: Cᵀ v without the
+    matrix, in one pass outward and one back (RBDA sections 2.13 and 3.5).
     """
     X: dict[int, Placement] = {}
     V: dict[int, Motion] = {WORLD: ZERO_MOTION}
@@ -60,14 +61,14 @@ def momentum_observer(
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
 ) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
-    """Momentum, its rate without forces from outside, and the observed forces, a time dt later.
+    """Momentum, its rate without external forces, and the observed forces, a time dt later.
 
-    q: nq [m, rad].  v, tau, momentum, rate, external: nv.  dt [s], gain [1/s]: of one number each.
-    p = M v has the rate tau + Cᵀ v - g - friction + external. What it has gained in dt beyond the
-    mean of that rate is the mean of the external forces, and the observed ones go to it as a filter
-    of first order does in that time: exactly, where they are constant, whatever gain and dt. Where
-    dt is 0 it begins. De Luca and Mattone, ICRA 2003 and 2005; Haddadin, De Luca and Albu-Schäffer,
-    Robot collisions: a survey on detection, isolation, and identification, IEEE T-RO 33 (2017).
+    q: nq [m, rad].  v, tau, momentum, rate, external: nv.  dt [s], gain [1/s]: one number each.
+    p = M v has the rate tau + Cᵀ v - g - friction + external. The mean external force over dt is
+    the change of p beyond the mean of the known rate. The observed forces approach it like a
+    first-order filter: exactly, for constant forces and any gain and dt. With dt = 0 the observer
+    starts. De Luca and Mattone, ICRA 2003 and 2005; Haddadin, De Luca and Albu-Schäffer, Robot
+    collisions: a survey on detection, isolation, and identification, IEEE T-RO 33 (2017).
     """
     p, turning = joint_momentum(tree, q, v)
     down = gravity_torques(tree, q, gravity, f_ext)
@@ -91,7 +92,7 @@ def external_wrench(
     reference: str,
     damping: float,
 ) -> list[Scalar]:
-    """Wrench on a frame that external joint forces come of: (J Jᵀ + damping² 1)⁻¹ J external.
+    """Wrench on a frame that causes the external joint forces: (J Jᵀ + damping² 1)⁻¹ J external.
 
     q: nq [m, rad].  external: nv.  Returns 6, force then moment.
     Damped least squares of Jᵀ wrench = external (Haddadin et al. 2017, section V).

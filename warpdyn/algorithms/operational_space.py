@@ -32,9 +32,9 @@ def operational_space(
     q: nq [m, rad].  v: nv.  gravity, f_ext: as in `rnea`.
     Returns 6 by 6, 6 and nv by 6; 3 in place of 6 for a part of the frame's velocity.
     With A the rate of the frame's velocity J v, a force f on it gives Λ A + bias = f:
-    Λ = (J M⁻¹ Jᵀ)⁻¹, J̄ = M⁻¹ Jᵀ Λ, bias = J̄ᵀ h - Λ J̇ v, h all that moving with zero acceleration
-    takes.
-    Khatib, IEEE J. Robotics and Automation RA-3 (1987), on redundant manipulators.
+    Λ = (J M⁻¹ Jᵀ)⁻¹, J̄ = M⁻¹ Jᵀ Λ, bias = J̄ᵀ h - Λ J̇ v, with h the joint forces of motion
+    without acceleration. Khatib, IEEE J. Robotics and Automation RA-3 (1987), on redundant
+    manipulators.
     """
     inertia, inverse = _inertia_and_inverse(tree, q, frame, reference, part)
     h = rnea(tree, q, v, [0.0] * tree.nv, gravity, f_ext)
@@ -47,7 +47,7 @@ def operational_space(
 def operational_space_inertia(
     tree: Tree, q: Sequence[Scalar], frame: str, reference: str, part: str
 ) -> Rows:
-    """Inertia that a frame opposes to forces on it, Λ = (J M⁻¹ Jᵀ)⁻¹.
+    """Inertia of a frame against forces on it, Λ = (J M⁻¹ Jᵀ)⁻¹.
 
     6 by 6, 3 by 3 of a part (Khatib 1987).
     """
@@ -59,7 +59,7 @@ def dynamically_consistent_inverse(
 ) -> Rows:
     """Dynamically consistent inverse J̄ = M⁻¹ Jᵀ Λ, nv by 6, nv by 3 of a part (Khatib 1987).
 
-    J J̄ = 1, and of all such inverses it is the one of least kinetic energy.
+    J J̄ = 1, and it is the inverse with the least kinetic energy.
     """
     return transposed(_inertia_and_inverse(tree, q, frame, reference, part)[1])
 
@@ -105,7 +105,8 @@ def _orthogonalised(
     """Y of a frame's Jacobian by the modified Gram-Schmidt process (Björck 1967).
 
     Forming and inverting Λ⁻¹ = Yᵀ D⁻¹ Y would square the condition of Y: close to a singular
-    configuration of a ur5e that lost 5e-3 of the largest entry in float32, where this loses 2e-6.
+    configuration of a ur5e that lost 5e-3 of the largest entry in float32, compared with 2e-6
+    here.
     """
     factors = factorise(crba(tree, q))
     orthogonal: Rows = []
@@ -115,8 +116,8 @@ def _orthogonalised(
     for k, row in enumerate(jacobian(tree, q, frame, reference, part=part)):
         y = factors.transposed_solve(row)
         column: list[Scalar] = [*[0.0] * k, 1.0]
-        # Twice is enough (Kahan): what the first pass leaves of earlier directions, beside a
-        # singular configuration much, the second removes.
+        # Twice is enough (Kahan): the second pass removes the remainders of earlier directions that
+        # the first pass leaves, which are large near a singular configuration.
         for i in (*range(k), *range(k)):
             r = dot(weighted[i], y)
             y = [a - r * b for a, b in zip(y, orthogonal[i], strict=True)]

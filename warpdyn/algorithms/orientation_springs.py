@@ -1,7 +1,7 @@
-"""Springs of ball and free joints, which hold an orientation, and of a free one a position.
+"""Springs of ball and free joints: they hold an orientation, and on a free joint also a position.
 
-The potential is ½ k |log(Q_rest⁻¹ Q)|² + ½ k |p - p_rest|²; its gradient along the joint's motion is
-the force, torques in the turned frame.
+The potential is ½ k |log(Q_rest⁻¹ Q)|² + ½ k |p - p_rest|²; its gradient along the joint's motion
+is the force, torques in the turned frame.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from ..model.tree import Body, Tree
 
 
 def sprung_bodies(tree: Tree) -> list[Body]:
-    """Bodies on ball and free joints that a spring holds."""
+    """Bodies on ball and free joints with a spring."""
     turning = [body for body in tree.bodies if body.kind.quaternion is not None and body.effects]
     return [b for b in turning if not all(is_number(e.spring) and not e.spring for e in b.effects)]
 
 
 def orientation_spring_forces(tree: Tree, q: Sequence[Scalar]) -> Iterator[tuple[int, Scalar]]:
-    """Index in v and joint force that these springs take [N, N·m]."""
+    """Index in v and joint force required by these springs [N, N·m]."""
     for body in sprung_bodies(tree):
         along, turn = _stretch(body, q)
         stretch = [*(along or ()), *turn]
@@ -53,8 +53,8 @@ def orientation_spring_derivatives(
 
 
 def _stretch(body: Body, q: Sequence[Scalar]) -> tuple[Vector | None, Vector]:
-    """How far a joint is from where its spring is slack, in the turned frame: its position [m], of a
-    free joint, and the rotation vector [rad]."""
+    """Displacement of a joint from the slack pose of its spring, in the turned frame: the position
+    [m], for a free joint, and the rotation vector [rad]."""
     count = body.kind.quaternion or 0
     coordinates, rest = [q[k] for k in body.q_index], [each.rest for each in body.effects]
     orientation = coordinates[count:]

@@ -1,4 +1,4 @@
-"""Joint forces that friction, springs and dampers take, and those that bear weight."""
+"""Joint forces required by friction, springs and dampers, less compensated weight."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ def passive_forces(
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]] = MappingProxyType({}),
 ) -> list[Scalar]:
-    """Joint forces that friction and springs take: tau = M a + h + these.
+    """Joint forces required by friction and springs: tau = M a + h + these.
 
     q: nq [m, rad].  v: nv [m/s, rad/s].  gravity: 3 [m/s²].  Returns nv [N, N·m], in the direction
-    of the motion; external forces have no part in it.
+    of the motion, without external forces.
     For each coordinate of a joint at rate r: viscous friction b r; Coulomb friction f sign(r), 0 at
-    rest; a spring k (position - rest), of ball and free joints by `orientation_springs`; beyond a
-    limit k (position - limit) + d r. Less the weight that something else bears.
+    rest; a spring k (position - rest), for ball and free joints by `orientation_springs`; beyond a
+    limit k (position - limit) + d r. Compensated weight is subtracted.
     """
     lighter = borne_weight(tree)
     tau: list[Scalar] = [0.0] * tree.nv
     if lighter is not None:
         tau = [-x for x in gravity_torques(lighter, q, gravity, {})]
     for body in tree.bodies:
-        # A joint that follows another rubs at its rate, multiplier times that of the coordinate,
-        # and the coordinate feels multiplier times the force.
+        # A joint that follows another has friction at its own rate, multiplier times that of the
+        # coordinate, and the coordinate feels multiplier times the force.
         for k, effects in zip(body.v_index, body.effects, strict=False):
             rate = v[k] * body.multiplier
             force = rate * effects.viscous + sign(rate) * effects.coulomb
@@ -52,14 +52,14 @@ def passive_forces(
 
 
 def without_passive_forces(tree: Tree) -> Tree:
-    """The same bodies and joints without friction and springs, bearing their own weight."""
+    """The same bodies and joints without friction and springs, and without compensated weight."""
     bodies = tuple(replace(body, effects=(), borne=()) for body in tree.bodies)
     return replace(tree, bodies=bodies, cables=tuple(c.without_effects() for c in tree.cables))
 
 
 def borne_weight(tree: Tree) -> Tree | None:
-    """The tree of what is borne alone: in the place of each body the point masses on it whose weight
-    something else bears; None where there are none."""
+    """The tree of compensated masses alone: each body is replaced by those of its point masses
+    whose weight is compensated. None if there are none."""
     if not any(body.borne for body in tree.bodies):
         return None
     bodies: list[Body] = []
@@ -72,10 +72,10 @@ def borne_weight(tree: Tree) -> Tree | None:
 
 
 def dry_friction(tree: Tree) -> dict[int, Scalar]:
-    """Coulomb friction by coordinate of v: the largest force that it holds with, at which it slides
-    [N, N·m].
+    """Coulomb friction by coordinate of v: the largest force with which it holds, and with which it
+    slides [N, N·m].
 
-    Joints that follow another rub with it, each with its multiplier.
+    Joints that follow another add their friction to it, each times its multiplier.
     """
     found: dict[int, Scalar] = {}
     for body in tree.bodies:
@@ -102,9 +102,10 @@ def passive_force_derivatives(
 ) -> Iterator[tuple[int, Scalar, Scalar]]:
     """Index of each joint's coordinate, and its derivatives of `passive_forces` by q and v.
 
-    All others are zero: a joint rubs at its own rate. Coulomb friction has none where it is smooth.
-    Those of weight that is borne, of tendons, and of springs of ball and free joints are apart
-    (`borne_weight`, `tendon_force_derivatives`, `orientation_spring_derivatives`).
+    All other derivatives are zero, because a joint's friction depends on its own rate. Where
+    Coulomb friction is smooth, its derivative is zero. Derivatives of compensated weight, of
+    tendons, and of springs of ball and free joints are separate (`borne_weight`,
+    `tendon_force_derivatives`, `orientation_spring_derivatives`).
     """
     for body in tree.bodies:
         for k, effects in zip(body.v_index, body.effects, strict=False):
@@ -123,7 +124,7 @@ def _position(body: Body, q: Sequence[Scalar]) -> Scalar:
 
 
 def _beyond_limits(body: Body, position: Scalar, rate: Scalar) -> tuple[Scalar, Scalar]:
-    """How far the joint is beyond its limits, and its rate where it is beyond one, else zero."""
+    """Distance of the joint beyond its limits, and its rate if it is beyond one, else zero."""
     beyond: Scalar = 0.0
     moving: Scalar = 0.0
     if math.isfinite(body.limits.lower):

@@ -1,4 +1,4 @@
-"""Poses and rotations from one form to another: matrices, quaternions, or both.
+"""Conversions of poses and rotations: matrices, quaternions, or both.
 
 These need no robot: `tree` has neither bodies nor coordinates. `order` is "xyzw" or "wxyz".
 """
@@ -50,19 +50,19 @@ def quaternion_to_matrix(
 
 
 def matrix_to_pose(tree: Tree, matrix: Sequence[Sequence[Scalar]], order: str) -> list[Scalar]:
-    """Pose, 7: position [m], then quaternion; of a homogeneous matrix, 4 by 4."""
+    """Pose, 7: position [m], then quaternion; from a homogeneous matrix, 4 by 4."""
     T = from_homogeneous(matrix)
     return [*T.p, *reordered(rotation_quaternion(T.R), XYZW, order)]
 
 
 def pose_to_matrix(tree: Tree, pose: Sequence[Scalar], order: str) -> list[list[Scalar]]:
-    """Homogeneous matrix, 4 by 4, of a pose, 7."""
+    """Homogeneous matrix, 4 by 4, from a pose, 7."""
     quaternion = reordered(pose[3:], order, XYZW)
     return homogeneous(from_position_and_quaternion([*pose[:3], *quaternion]))
 
 
 def chain_product(tree: Tree, matrices: Sequence[Sequence[Sequence[Scalar]]]) -> list[list[Scalar]]:
-    """Homogeneous matrix T_1 T_2 .. T_n, 4 by 4, of n of them."""
+    """Homogeneous matrix T_1 T_2 .. T_n, 4 by 4: the product of n matrices."""
     first, *others = map(from_homogeneous, matrices)
     for other in others:
         first = first.compose(other)

@@ -19,7 +19,7 @@ PAIRS = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
 
 
 def moment_about(u: Vector, i: int, j: int) -> Vector:
-    """J u for the symmetric J that is zero but for J_ij = J_ji = 1."""
+    """J u for the symmetric J whose entries are zero except for J_ij = J_ji = 1."""
     e = tuple(u)
     return UNITS[i] * e[j] if i == j else UNITS[i] * e[j] + UNITS[j] * e[i]
 
@@ -47,11 +47,11 @@ def joint_torque_regressor(
     f_ext: Mapping[str, Sequence[Scalar]],
     links: Sequence[str],
 ) -> list[list[Scalar]]:
-    """Matrix Y(q, v, a) with joint forces tau = Y pi; external forces have no part in it.
+    """Matrix Y(q, v, a) with joint forces tau = Y pi, without external forces.
 
     q: nq [m, rad].  v, a: nv.  Returns nv by 10 nlinks.
     Motion subspaces of the joints on a link's path, moved to the link, dotted with the link's
-    wrenches, which the forward pass of `rnea` gives (RBDA table 5.1).
+    wrenches, which come from the forward pass of `rnea` (RBDA table 5.1).
     """
     J: dict[int, list[tuple[int, Motion]]] = {WORLD: []}
     motion: dict[int, PointMotion] = {WORLD: PointMotion.without_rotation(-Vector(*gravity))}
@@ -108,11 +108,11 @@ def potential_energy_regressor(
     """Row U(q) with potential energy U pi: -g · (m p + R h), link by link, gravity in their axes.
 
     q: nq [m, rad].  Returns 10 nlinks.
-    Zero at the world's origin; links that are fixed to the world have a part in it, external forces
-    have not.  Siciliano et al. (2009), section 7.2.2.
+    Zero at the world's origin. Links that are fixed to the world are included, external forces
+    are not.  Siciliano et al. (2009), section 7.2.2.
     """
     down: dict[int, Vector] = {WORLD: Vector(*gravity)}
-    energy: dict[int, Scalar] = {WORLD: 0.0}  # that of one kilogram at the body's origin
+    energy: dict[int, Scalar] = {WORLD: 0.0}  # energy of one kilogram at the body's origin
     for i, body in enumerate(tree.bodies):
         X, parent = body.placement(q), body.parent
         down[i] = X.R.to_child(down[parent])

@@ -1,8 +1,8 @@
-"""Twists, their rates and wrenches of one body from one representation to another.
+"""Conversions of a body's twists, twist rates and wrenches between representations.
 
-A representation says whose velocity the linear part is (a point of the body: its frame's origin,
-its centre of mass, or the point that is at the world's origin now), and in which axes either part
-stands. The power of a wrench on a twist is the same in all.
+A representation names the point whose velocity the linear part is (a point of the body: its frame's
+origin, its centre of mass, or the point that is at the world's origin now), and the axes of either
+part. The power of a wrench on a twist is the same in all.
 
 Featherstone, Rigid Body Dynamics Algorithms (2008), sections 2.8 (transforms) and 2.10 (rates in
 moving coordinates); the names are those of Traversaro and Saccon, Multibody dynamics notation
@@ -39,7 +39,7 @@ class Representation:
 
     @property
     def follows(self) -> bool:
-        """Whether the linear part is the velocity of a moving point in axes at rest.
+        """True if the linear part is the velocity of a moving point in axes at rest.
 
         Its rate then is that point's acceleration.
         """
@@ -106,7 +106,7 @@ def twist_rate(
 ) -> Motion:
     """Rate of the target's components, from the source's components `v` and their rate `a`.
 
-    A spatial acceleration moves as a twist does (RBDA 2.11); the acceleration of a point differs
+    A spatial acceleration transforms like a twist (RBDA 2.11); the acceleration of a point differs
     from it by ω × v.
     """
     if source.point == target.point and source.follows == target.follows:
@@ -115,7 +115,8 @@ def twist_rate(
         a = Motion(
             a.linear - _in_axes(X, v.angular, source.angular, "world").cross(v.linear), a.angular
         )
-    # By way of the spatial acceleration, which moves from point to point by itself.
+    # The conversion goes through the spatial acceleration, which alone transforms from point to
+    # point.
     a = twist(X, com, a, source, target)
     if target.follows:
         v = twist(X, com, v, source, target)
@@ -160,7 +161,7 @@ def _whole(
     com: Sequence[Scalar],
     columns: Columns | None,
 ) -> list[Scalar]:
-    """Generalized vector with a floating base's six entries by `rule`.
+    """Generalized vector whose six base entries are converted by `rule`.
 
     `columns`: its joints' part of the result.
     """
@@ -184,9 +185,10 @@ def convert_velocity(
 ) -> list[Scalar]:
     """Generalized velocity with the base's twist in another representation.
 
-    q: nq [m, rad].  v: nv [m/s, rad/s] in the source's convention, or as many as another library
-    has.
-    com: 3 [m], in the root link.  columns: the joints' part of the result; None for the same order.
+    q: nq [m, rad].  v: nv [m/s, rad/s] in the source's convention, or of another library's
+    length.
+    com: 3 [m], in the root link.  columns: the joints' part of the result; None for the same
+    order.
     """
 
     def rule(X: Placement, c: Vector, A: Representation, B: Representation) -> Motion:
@@ -208,7 +210,8 @@ def convert_acceleration(
 ) -> list[Scalar]:
     """Rate of the result of `convert_velocity` [m/s², rad/s²].
 
-    From the source's velocity `v` and its rate `a`; other arguments as there.
+    The arguments are the source's velocity `v` and its rate `a`; the others are as in
+    `convert_velocity`.
     """
 
     def rule(X: Placement, c: Vector, A: Representation, B: Representation) -> Motion:
@@ -229,7 +232,7 @@ def convert_force(
 ) -> list[Scalar]:
     """Generalized force of the same power, the base's wrench in another representation [N, N·m].
 
-    Arguments as of `convert_velocity`.
+    The arguments are as in `convert_velocity`.
     """
 
     def rule(X: Placement, c: Vector, A: Representation, B: Representation) -> Force:
@@ -238,7 +241,7 @@ def convert_force(
     return _whole(tree, q, tau, rule, root, source, target, com, columns)
 
 
-# Six-vectors of any frame, by its pose [x y z qx qy qz qw].
+# Twists and wrenches of any frame, by its pose [x y z qx qy qz qw].
 
 
 def convert_twist(
@@ -246,7 +249,7 @@ def convert_twist(
 ) -> list[Scalar]:
     """Twist of a frame, 6 [m/s, rad/s], in another representation.
 
-    `pose`: 7, the frame's in the world.
+    `pose`: 7, of the frame in the world.
     """
     A, B = REPRESENTATIONS[source], REPRESENTATIONS[target]
     X = from_position_and_quaternion(pose)
@@ -258,7 +261,7 @@ def convert_wrench(
 ) -> list[Scalar]:
     """Wrench on a frame, 6 [N, N·m], in another representation.
 
-    `pose`: 7, the frame's in the world.
+    `pose`: 7, of the frame in the world.
     """
     A, B = REPRESENTATIONS[source], REPRESENTATIONS[target]
     X = from_position_and_quaternion(pose)
@@ -273,7 +276,7 @@ def _units() -> list[tuple[Vector, Vector]]:
 def motion_transform(tree: Tree, pose: Sequence[Scalar]) -> list[list[Scalar]]:
     """Motion transform X, 6 by 6, of a pose (RBDA 2.24, 2.26).
 
-    Twists in the posed frame become twists in the frame that the pose stands in.
+    It maps twists from the posed frame to the frame in which the pose is given.
     """
     X = from_position_and_quaternion(pose)
     return transposed([list(X.motion_to_parent(Motion(*unit))) for unit in _units()])

@@ -27,8 +27,8 @@ def rnea(
     q: nq [m, rad].  v, a: nv [m/s, rad/s; m/s², rad/s²].  gravity: 3 [m/s²].  f_ext: 6 for each
     link that is named [N, N·m].  Returns tau: nv [N, N·m].
     Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1, in the form of Luh, Walker and
-    Paul (1980): instead of v_i and a_i it carries how the points of a body accelerate, in which
-    linear velocities drop out, a sixth of the operations.
+    Paul (1980): instead of v_i and a_i it carries the acceleration field of a body's points, in
+    which linear velocities cancel. That saves a sixth of the operations.
     """
     X: dict[int, Placement] = {}
     # Gravity acts as an upward acceleration of the world, so that no body needs its weight.

@@ -29,8 +29,8 @@ def rnea_derivatives(
     q: nq [m, rad].  v, a: nv.  Returns three times nv by nv; by q over the tangent space.
     Singh, Russell and Wensing, Efficient analytical derivatives of rigid-body dynamics using
     spatial vector algebra, IEEE RA-L 7 (2022), equations 18 and 19; Carpentier and Mansard, RSS
-    2018. Unlike the papers every quantity stands in the frame of its body, where S is constant and
-    mostly zero; the force that a joint's motion causes climbs the tree, as in the
+    2018. Unlike in the papers every quantity stands in the frame of its body, where S is constant
+    and mostly zero; the force that a joint's motion causes climbs the tree, as in the
     composite-rigid-body algorithm.
     """
     X: dict[int, Placement] = {}
@@ -48,9 +48,9 @@ def rnea_derivatives(
         A[i] = A_carried + body.motion(a) + V_carried.cross(vJ)
         columns[i] = []
         for k, S in body.subspace:
-            # The papers' Ψ̇ and Ψ̈: what the carried velocity and acceleration change by as the
-            # joint moves along S. S_both is Ψ̇ + Ṡ with Ṡ = v_i × S, which is Ψ̇ again where the
-            # joint has one coordinate, as S × S = 0.
+            # The papers' Ψ̇ and Ψ̈: the change of the carried velocity and acceleration as the
+            # joint moves along S. S_both is Ψ̇ + Ṡ with Ṡ = v_i × S, which is Ψ̇ again if the joint
+            # has one coordinate, as S × S = 0.
             dS = V_carried.cross(S)
             ddS = A_carried.cross(S) + V_carried.cross(dS)
             S_both = dS + (dS if body.kind.nv == 1 else V[i].cross(S))
@@ -72,8 +72,8 @@ def rnea_derivatives(
                 M[j][k] = M[j][k] + S_j.dot(by_a)
                 dv[j][k] = dv[j][k] + S_j.dot(by_v)
                 dq[j][k] = dq[j][k] + S_j.dot(by_q)
-            # Ancestors see the force of all beyond joint i turn with it, which joint i does not:
-            # its subspace turns too.
+            # For ancestors the force of everything beyond joint i turns with the joint. For joint i
+            # it does not, because its subspace turns too.
             by_q = by_q + S.cross_force(f[i])
             below = i
             for b in tree.ancestors(i):

@@ -1,4 +1,4 @@
-"""What fixed tendons add to the mass matrix and to joint forces.
+"""Contributions of fixed tendons to the mass matrix and to joint forces.
 
 A tendon of length L = c · q has the Jacobian c: its armature m is m c cᵀ in the mass matrix, its
 force f is f c on the joints.
@@ -26,8 +26,8 @@ def tendon_inertia(tree: Tree) -> Iterator[Entry]:
 def tendon_forces(
     tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]
 ) -> Iterator[tuple[int, Scalar]]:
-    """Index in v and joint force that springs and dampers of tendons take: c (k (L - slack) + b c · v)
-    [N, N·m]."""
+    """Index in v and joint force required by springs and dampers of tendons: c (k (L - slack) + b c
+    · v) [N, N·m]."""
     for cable in tree.cables:
         spring, damping = cable.effects.spring, cable.effects.viscous
         if not (spring or damping):
@@ -56,7 +56,7 @@ def tendon_force_derivatives(
 
 
 def _stretch(cable: Cable, q: Sequence[Scalar]) -> Scalar:
-    """How far a tendon is beyond the lengths at which it is slack."""
+    """Length of a tendon beyond the range in which it is slack."""
     low, high = cable.slack
     length = cable.length(q)
     if low == high:

@@ -1,4 +1,4 @@
-"""Memory of NumPy, Torch, JAX and Warp, whatever robot it is for."""
+"""Arrays of NumPy, Torch, JAX and Warp and their memory, independent of any robot."""
 
 from .protocol import A, Array, Library, View
 

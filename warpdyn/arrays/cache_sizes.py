@@ -1,4 +1,4 @@
-"""Sizes of the processor's caches, as Linux tells them."""
+"""Sizes of the processor's caches, as Linux reports them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ FOLDER = Path("/sys/devices/system/cpu/cpu0/cache")
 
 
 class Cache(NamedTuple):
-    """A cache that holds data: its level from 1 on, and its bytes, which several cores may share."""
+    """A data cache: its level, counted from 1, and its size in bytes. Several cores may share
+    it."""
 
     level: int
     size: int
@@ -18,7 +19,7 @@ class Cache(NamedTuple):
 
 @cache
 def data_caches(folder: Path = FOLDER) -> tuple[Cache, ...]:
-    """Caches of the first core that hold data, the nearest first; () where the system does not say."""
+    """Data caches of the first core, the nearest first; () if the system does not report them."""
     found = []
     for place in folder.glob("index*"):
         try:
@@ -34,6 +35,7 @@ def data_caches(folder: Path = FOLDER) -> tuple[Cache, ...]:
 
 
 def last_level_cache() -> int | None:
-    """Bytes of the furthest cache, which cores share; None where the system does not say."""
+    """Size in bytes of the last-level cache, which cores share; None if the system does not report
+    it."""
     found = data_caches()
     return found[-1].size if found else None

@@ -1,7 +1,7 @@
-"""Columns of arrays: the last dimension taken apart and put together.
+"""Columns of arrays: splitting and joining the last dimension.
 
-Nothing is imported that the caller has not imported. Torch and JAX operations keep gradients and
-may be traced.
+The module imports no library that the caller has not imported. Torch and JAX operations keep
+gradients and may be traced.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ __all__ = ["Part", "column", "columns", "joined", "picked"]
 
 
 def columns(array: Array[A], chosen: slice) -> A:
-    """array[..., chosen], a view where the library has views."""
+    """array[..., chosen], a view if the library has views."""
     return array[(*[slice(None)] * (array.ndim - 1), chosen)]
 
 
 def column(array: Array[A], k: int) -> A:
-    """array[..., k]; a view of one entry where the library has no array without dimensions."""
+    """array[..., k]; a view of one entry if the library has no array without dimensions."""
     return library_of(array).entry(array, k)
 
 
@@ -34,7 +34,7 @@ def joined(parts: Sequence[Part], like_first: Iterable[Any] = ()) -> Array:
     """The parts side by side; leading dimensions are broadcast against each other.
 
     Library, dtype and device are those of the first array among `like_first` and the parts that is
-    not NumPy's; else NumPy and the dtype of the first that holds floats.
+    not NumPy's, or else NumPy and the dtype of the first array of floats.
     """
     arrays = [x for x in (*like_first, *(part.values for part in parts)) if hasattr(x, "dtype")]
     others = (x for x in arrays if library_of(x) is not NUMPY)

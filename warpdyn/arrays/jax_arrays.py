@@ -1,4 +1,5 @@
-"""JAX' arrays, traced ones too; imported when one arrives. Results are NumPy memory first."""
+"""JAX arrays, including traced ones; imported when the first one arrives. Results are NumPy memory
+first."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from .protocol import View, wrong_dtype
 
 
 class JaxArrays(NumpyArrays):
-    """JAX on the CPU; what is traced, or on a GPU, goes to `execution/autodiff/jax_gradients.py` before."""
+    """JAX on the CPU; `execution/autodiff/jax_gradients.py` handles traced arrays and those on a
+    GPU before."""
 
     name, array_type, operations = "jax", (jax.Array, jax.core.Tracer), jnp
     edge = "jax"
@@ -57,7 +59,7 @@ class JaxArrays(NumpyArrays):
     def as_column(self, value: Any, like: Any, rows: tuple[int, ...]) -> Any:
         if isinstance(value, (int, float)) or value.ndim == 0:
             value = jnp.asarray(value, like.dtype)
-        return jnp.broadcast_to(value, rows)[..., None]  # NumPy's numbers become JAX' here
+        return jnp.broadcast_to(value, rows)[..., None]  # here NumPy's numbers become JAX arrays
 
     def stacked(
         self, values: Sequence[Any], shape: tuple[int, ...], count: int | None, dtype: Any

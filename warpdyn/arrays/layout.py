@@ -1,7 +1,8 @@
-"""Policy of memory layout: how arrays lie, what launches make of it, and why each number is so.
+"""Policy of memory layout: the placement of arrays, the choices of launches, and the reasons for
+each number.
 
-Constants of generated code (`codegen/lanes.py`, `codegen/cpu.py`) stand there: they are part of a
-program.
+Constants of generated code are in `codegen/lanes.py` and `codegen/cpu.py`, because they are part of
+a program.
 """
 
 from __future__ import annotations
@@ -9,37 +10,39 @@ from __future__ import annotations
 from .cache_sizes import last_level_cache
 
 ALIGNMENT = 64
-"""Bytes: a cache line, and a vector of lanes."""
+"""Alignment in bytes: a cache line, and a vector of lanes."""
 
 ALIGNED_FROM = 8192
-"""Entries from which on NumPy memory is aligned to lines. It takes 1.2 us longer to make, more than
-lines of fewer entries that are stored across two."""
+"""Number of entries from which NumPy memory is aligned to lines. Aligned memory takes 1.2 us longer
+to make, which is more than stores across two lines cost for fewer entries."""
 
 LINES_OF_PAGE = 4096 // ALIGNMENT
 
 UNTOLD = 16 << 20
-"""Bytes of the last level's cache where the system does not say."""
+"""Assumed bytes of the last-level cache if the system does not report it."""
 
 ROWS_FROM = last_level_cache() or UNTOLD
 STREAM_FROM = ROWS_FROM // 8
-"""Batches of more bytes bypass the cache with their results. An eighth, for other cores share the
-cache, and what follows reads the results. Mass matrices of a 32-joint robot, environments side by
-side, ns for one, written; written and then read once by NumPy (Intel Xeon at 2.5 GHz, 1 MiB of
-second and 36 MiB of last level, two cores of more):
+"""Batches of more bytes than this write their results past the cache. It is an eighth of the cache,
+because other cores share the cache, and the code that follows reads the results. Mass matrices of a
+32-joint robot, environments side by side, ns for one, written; written and then read once by NumPy
+(Intel Xeon at 2.5 GHz, 1 MiB of second and 36 MiB of last level, two cores of more):
 
     MiB             2        4        8       16       64
     in the cache    83, 488  113, 555 182, 821 389, 984 443, 812
     past it        180, 549  180, 572 180, 699 184, 729 186, 556
 
-Rows, from the first on: the cache takes lines of a row as they come, and writes them back while the
-next are computed. Of the same matrices in rows, 16 MiB, 538 and 491; poses of all its links, 501
-in the cache and 716 past it (one that has to read what is overwritten, as AMD's do, is slower).
+For results in rows the limit is `ROWS_FROM`: the cache takes lines of a row as they come, and
+writes them back while the next are computed. The same matrices in rows, 16 MiB, take 538 and 491;
+poses of all its links take 501 in the cache and 716 past it (a cache that has to read the lines
+that are overwritten, as AMD's do, is slower).
 """
 
 BLOCK = 16
-"""Threads take whole blocks of environments: one vector of float32 lanes, two of float64.
+"""Block size of threads: whole blocks of environments, one vector of float32 lanes or two of
+float64.
 
-No two threads write one cache line where environments lie side by side.
+No two threads write to the same cache line if environments lie side by side.
 """
 
 LOOP_BLOCK = 512
@@ -47,15 +50,16 @@ LOOP_BLOCK = 512
 
 
 def padded(count: int, single: bool) -> int:
-    """Leading dimension for `count` environments side by side: one law for all memory made here.
+    """Leading dimension for `count` environments side by side: one rule for all memory made here.
 
-    An odd number of cache lines, and no multiple of eight pages where that is 32 or more. Rows an
-    even number of lines apart share fewer of the cache's sets, a power of two the fewest: all links
-    of a 7-joint arm, 16,384 environments, take 33 ns each to write with rows 64 KiB apart, and 15
-    with a line between; with 65,408 environments, rows 512 bytes beside a multiple of 4 KiB, 33 and
-    14. The same of pages in the table of translations: the gradient of a 32-joint robot's rnea, 218
-    rows 256 KiB and a line apart, takes 132 ns, 113 with three pages more between them, and 113
-    with few environments (one core, AVX-512; one page more is worse for stores).
+    It is an odd number of cache lines, and not a multiple of eight pages if it is 32 pages or more.
+    Rows an even number of lines apart share fewer of the cache's sets, a power of two the fewest:
+    all links of a 7-joint arm, 16,384 environments, take 33 ns each to write with rows 64 KiB
+    apart, and 15 with a line between; with 65,408 environments, rows 512 bytes from a multiple of 4
+    KiB, 33 and 14. The same holds for pages in the table of translations: the gradient of a
+    32-joint robot's rnea, 218 rows 256 KiB and a line apart, takes 132 ns, 113 with three pages
+    more between them, and 113 with few environments (one core, AVX-512; one page more is worse for
+    stores).
     """
     per_line = ALIGNMENT // (4 if single else 8)
     lines = -(-count // per_line) | 1

@@ -1,9 +1,9 @@
-"""The registry of array libraries: which one an array is of.
+"""The registry of array libraries: it finds the library of an array.
 
 A library is recognised by the module that its arrays' type comes from, and its file here is
-imported when the first of its arrays arrives: nothing is imported that the caller has not imported.
-A further library is a file `<name>_arrays.py` with its `LIBRARY`, and a line of `REGISTRY` and
-`_LIBRARIES`; or, from outside, a call of `register`.
+imported when the first of its arrays arrives: no library is imported that the caller has not
+imported. A further library is a file `<name>_arrays.py` with its `LIBRARY`, and a line of
+`REGISTRY` and `_LIBRARIES`; or, from outside, a call of `register`.
 """
 
 from __future__ import annotations
@@ -37,25 +37,26 @@ _LIBRARIES = {
 """Functions that import the file of a library."""
 
 REGISTRY = {"numpy": "NumPy", "torch": "Torch", "warp": "Warp", "jax": "JAX"}
-"""How sentences call each library; its name is that of its Python package, and of its file here."""
+"""Titles of libraries in messages, by name. The name is that of the Python package and of the file
+here."""
 
 PACKAGES = {"jaxlib": "jax"}
-"""Packages with array types of a library of another name."""
+"""Packages whose array types belong to a library of another name."""
 
 NUMPY: Library = numpy_arrays.LIBRARY
-"""The library of plain numbers, too."""
+"""NumPy, which also handles plain numbers."""
 
 WARP: Library = warp_arrays.LIBRARY
-"""The library of arrays on a device that is named without an array of the caller's."""
+"""Warp, which makes arrays on a device that is named without an array of the caller's."""
 
 known: dict[type, Library] = {}
-"""The library of each type of array that arrived so far."""
+"""The library of each array type that has arrived so far."""
 
 titles = dict(REGISTRY)
 
 
 def register(library: Library, title: str | None = None) -> None:
-    """Take arrays of a further library, which is recognised by its `array_type`."""
+    """Add a further library, whose arrays are recognised by its `array_type`."""
     kinds = library.array_type
     known.update(dict.fromkeys(kinds if isinstance(kinds, tuple) else (kinds,), library))
     titles[library.name] = title or library.name
@@ -66,7 +67,7 @@ register(WARP, REGISTRY[WARP.name])
 
 
 def recognised(array: object) -> Library | None:
-    """The library of an array; None for what is no array of any."""
+    """The library of an array; None if the object is not an array of any library."""
     kind = type(array)
     library = known.get(kind)
     if library is not None:
@@ -75,7 +76,7 @@ def recognised(array: object) -> Library | None:
         package = base.__module__.partition(".")[0]
         library = known.get(base) or _built_in(PACKAGES.get(package, package))
         if library is not None and isinstance(array, library.array_type):
-            known[kind] = library  # found at once from now on
+            known[kind] = library  # from now on this type is found at once
             return library
     return None
 
@@ -93,7 +94,7 @@ def library_of(array: object) -> Library:
 
 
 def library_of_all(values: Iterable[Any]) -> Library:
-    """The library of the first array that is not NumPy's; NumPy's numbers any library takes."""
+    """The library of the first array that is not NumPy's: every library accepts NumPy's numbers."""
     return next((found for found in map(library_of, values) if found is not NUMPY), NUMPY)
 
 

@@ -1,4 +1,4 @@
-"""NumPy's arrays, and what libraries with NumPy's functions have in common with them."""
+"""NumPy arrays, and a class for all libraries with NumPy's functions."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _SIZES = {SINGLE: 4, DOUBLE: 8}
 
 
 def _told(array: np.ndarray) -> int:
-    """The address by NumPy's interface, in 3 us."""
+    """The address from NumPy's interface, in 3 us."""
     address: int = array.__array_interface__["data"][0]
     return address
 
 
 def _looked_up(array: np.ndarray) -> int:
-    """The address as it stands in CPython's object, behind what every object begins with, in 0.3 us."""
+    """The address read from CPython's object, directly after the object header, in 0.3 us."""
     return _word(id(array) + _HEAD).value
 
 
@@ -39,7 +39,7 @@ if sys.implementation.name == "cpython":
 
 
 def check_unmasked(name: str, array: Any) -> Any:
-    """The array; refuse one with masked entries, whose numbers mean nothing."""
+    """The array itself. One with masked entries is refused, because their numbers mean nothing."""
     if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
         number = int(np.ma.getmaskarray(array).sum())
         raise TypeError(
@@ -50,17 +50,17 @@ def check_unmasked(name: str, array: Any) -> Any:
 
 
 class LikeNumpy(Library):
-    """A library whose module has NumPy's functions, and whose arrays are indexed as NumPy's are."""
+    """A library whose module has NumPy's functions, and whose arrays are indexed like NumPy's."""
 
     operations: Any
-    """The module of those functions."""
+    """The module with these functions."""
 
     def environment_first(self, memory: Any, count: int) -> Any:
         last = memory.ndim - 1
         return memory[..., :count].transpose(last, *range(last))
 
     def first_of(self, array: Any) -> Any:
-        return array[0, ...]  # an array also where no dimension is left
+        return array[0, ...]  # an array, even if no dimension is left
 
     def with_leading(self, array: Any, number: int, leading: tuple[int, ...]) -> Any:
         return array.reshape((*leading, *array.shape[number:]))
@@ -127,7 +127,7 @@ class LikeNumpy(Library):
         return self.operations.concatenate(whole, -1)
 
     def padded(self, array: Any, more: Sequence[int]) -> Any:
-        """An array with so many zeros behind the last entry of each dimension."""
+        """An array with `more` zeros after the last entry of each dimension."""
         return self.operations.pad(array, [(0, n) for n in more])
 
     def end_to_end(self, arrays: Sequence[Any], shape: Sequence[int]) -> Any:
@@ -137,7 +137,7 @@ class LikeNumpy(Library):
 
 
 class NumpyArrays(LikeNumpy):
-    """NumPy: the library of plain numbers and lists too."""
+    """NumPy, the library of plain numbers and lists too."""
 
     name = "numpy"
     array_type: type | tuple[type, ...] = np.ndarray
@@ -151,7 +151,7 @@ class NumpyArrays(LikeNumpy):
         check_unmasked(name, array)
         address = self.address(array)
         strides = array.strides
-        together = address  # its low bits are those of all of them
+        together = address  # their low bits combined
         for stride in strides:
             together |= stride
         if together & (size - 1):
@@ -169,7 +169,7 @@ class NumpyArrays(LikeNumpy):
 
     def sort(self, array: np.ndarray) -> tuple[Any, ...]:
         if type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray):
-            return ()  # its mask is looked at each time
+            return ()  # its mask is checked each time
         return array.dtype, array.shape, array.strides
 
     def address(self, array: np.ndarray) -> int:

@@ -1,4 +1,4 @@
-"""Whether a result can be written: entries that share memory with each other or another array."""
+"""Checks of a result's memory: entries that share memory with each other or with another array."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def check_writable(out: Array, v: View) -> None:
         )
     if isinstance(out, np.ndarray) and not out.flags.writeable:
         raise ValueError("out is read-only")
-    # Innermost dimension first: a step must reach beyond all that the dimensions so far cover.
+    # Innermost dimension first: a step must reach beyond the extent of the dimensions so far.
     reach = 0
     for stride, size in sorted(
         (abs(stride), size) for stride, size in zip(v.strides, v.shape, strict=True)
@@ -31,10 +31,11 @@ def check_writable(out: Array, v: View) -> None:
 
 
 def overlapping(v: View, others: Mapping[str, View]) -> str | None:
-    """Name of the first other that may touch the same memory; parts of one array are told apart.
+    """Name of the first of the other arrays that may share memory; interleaved parts of one array
+    do not count.
 
-    Two arrays are apart where their extents are, or where the rows of each lie between those of the
-    other: columns of one array, or rows taken in turns.
+    Two arrays are separate if their extents are, or if the rows of each lie between those of the
+    other: columns of one array, or alternating rows.
     """
     low, high = extent(v)
     for name, other in others.items():
@@ -50,7 +51,7 @@ def overlapping(v: View, others: Mapping[str, View]) -> str | None:
 
 
 def _interleaved(a: View, b: View) -> bool:
-    """Whether the rows of each lie between those of the other."""
+    """True if the rows of each lie between those of the other."""
     step = a.strides[0] * (4 if a.single else 8)
     if len(a.shape) < 2 or step <= 0 or a.strides[0] != b.strides[0]:
         return False
@@ -61,14 +62,14 @@ def _interleaved(a: View, b: View) -> bool:
 
 
 def extent(v: View) -> tuple[int, int]:
-    """Its first byte and the byte after its last."""
+    """The address of its first byte and of the byte after its last."""
     return _extent(v.address, v.shape, v.strides, v.single)
 
 
 def _extent(
     address: int, shape: Sequence[int], strides: Sequence[int], single: bool
 ) -> tuple[int, int]:
-    """First byte and the byte after the last."""
+    """The address of the first byte and of the byte after the last."""
     low, high = 0, 1
     for n, stride in zip(shape, strides, strict=True):
         if n == 0:

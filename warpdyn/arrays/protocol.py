@@ -1,7 +1,8 @@
-"""What an array library does for warpdyn: arrays, where they lie, and the functions of one library.
+"""The interface of an array library: types of arrays, their memory, and the functions of one
+library.
 
-`libraries.py` says which library an array is of. A new library is a file with a class of these
-functions; one whose module has NumPy's functions needs few of them (`LikeNumpy` of
+`libraries.py` finds the library of an array. A new library is a file with a class of these
+functions. A library whose module has NumPy's functions needs few of them (`LikeNumpy` of
 numpy_arrays.py).
 """
 
@@ -17,17 +18,18 @@ import numpy as np
 from .table_sums import summed
 
 A = TypeVar("A", bound="Array[object]")
-"""The kind of array that a function is given, and gives back: of whatever shape."""
+"""The kind of array that a function receives and returns, of any shape."""
 
 Sliced_co = TypeVar("Sliced_co", covariant=True)
-"""What a part of an array is: an array of the same library and dtype, of whatever shape."""
+"""The type of a part of an array: an array of the same library and dtype, of any shape."""
 
 
 class Array(Protocol[Sliced_co]):
-    """An array of any library that libraries.py knows: what all of them have.
+    """An array of any library that libraries.py knows: the attributes that all of them have.
 
-    `Array[A]` is one whose parts are A. By this a type checker knows that functions of NumPy's
-    arrays return NumPy's, without taking results to have the number of dimensions of an argument.
+    `Array[A]` is one whose parts are A. With it a type checker infers that functions of NumPy
+    arrays return NumPy arrays, without assuming that results have the number of dimensions of an
+    argument.
     """
 
     @property
@@ -41,11 +43,12 @@ class Array(Protocol[Sliced_co]):
 
 
 class View(NamedTuple):
-    """Memory of an array: all that a launch needs to know of it.
+    """Memory of an array: everything that a launch needs.
 
-    `address` in bytes, of the entry whose indices are all zero. `strides` in elements, negative or
-    zero as they may be. `single` for float32, not for float64. `device` as Warp names it: "cpu",
-    "cuda:0". A view does not keep the memory alive; who launches keeps the array.
+    `address` in bytes, of the entry whose indices are all zero. `strides` in elements, which may be
+    negative or zero. `single` is true for float32 and false for float64. `device` in Warp's
+    notation: "cpu", "cuda:0". A view does not keep the memory alive; the launching code keeps the
+    array.
     """
 
     library: Library
@@ -57,8 +60,8 @@ class View(NamedTuple):
 
 
 def rows_of(v: View, number: int) -> View | None:
-    """The same memory with one dimension in the place of the first `number`; None where no single
-    stride leads through them."""
+    """The same memory with one dimension in place of the first `number`; None if no single
+    stride covers them."""
     count, stride = 1, 0
     for size, step in zip(reversed(v.shape[:number]), reversed(v.strides[:number]), strict=True):
         if size == 0:
@@ -76,7 +79,7 @@ def rows_of(v: View, number: int) -> View | None:
 
 
 class Part(NamedTuple):
-    """Columns to join: (..., width), or (...) where `single`; plain numbers and lists too."""
+    """Columns to join: (..., width), or (...) if `single`; plain numbers and lists too."""
 
     values: Any
     width: int
@@ -84,38 +87,41 @@ class Part(NamedTuple):
 
 
 class Library(ABC):
-    """The functions of one array library, made once.
+    """The functions of one array library, which has one instance.
 
     A call needs `view`, `allocate`, `environment_first`, `first_of` and `with_leading`, and
-    `from_host` for plain numbers; the rest serves the oracle, coordinates by name, parameters that vary, groups and the
-    command line.
+    `from_host` for plain numbers. The other functions serve the oracle, coordinates by name,
+    parameters that vary, groups and the command line.
     """
 
     name: str
-    """As errors call it: "numpy"."""
+    """Its name in errors: "numpy"."""
     array_type: type | tuple[type, ...]
-    """Type, or types, of its arrays."""
+    """The type, or types, of its arrays."""
     edge: str | None = None
-    """The name under which `execution/dispatch` finds how calls become operations that the library
-    differentiates; None: it differentiates nothing."""
+    """The name under which `execution/dispatch` finds the module that turns calls into operations
+    that the library differentiates; None if it differentiates nothing."""
     native: bool = False
-    """Its arrays are Torch tensors, which the C functions of `execution/repeat/native_call` can read."""
+    """True if its arrays are Torch tensors, which the C functions of `execution/repeat/native_call`
+    can read."""
     in_place: bool = True
-    """Arrays can be written where they lie; a result is the memory that its kernel wrote."""
+    """True if arrays can be written in place: a result is then the memory that its kernel wrote."""
     takes_numpy: bool = False
-    """NumPy arrays in a call beside its own are converted, as its operations do."""
+    """True if NumPy arrays in a call with the library's own arrays are converted, as its operations
+    do."""
 
     @abstractmethod
     def view(self, name: str, array: Any) -> View:
-        """Where one of the library's arrays lies; refuses, by `name`, what a kernel cannot read."""
+        """The memory of one of the library's arrays. An array that a kernel cannot read is refused
+        under its `name`."""
 
     @abstractmethod
     def allocate(self, device: str, single: bool, shape: tuple[int, ...]) -> Any:
-        """A new array in C order, its entries whatever the memory held."""
+        """A new array in C order, with undefined entries."""
 
     @abstractmethod
     def environment_first(self, memory: Any, count: int) -> Any:
-        """A (count, ...) array in the memory of (..., lead), entries beyond `count` left unused."""
+        """A (count, ...) array in the memory of (..., lead); entries beyond `count` stay unused."""
 
     @abstractmethod
     def first_of(self, array: Any) -> Any:
@@ -123,26 +129,26 @@ class Library(ABC):
 
     @abstractmethod
     def with_leading(self, array: Any, number: int, leading: tuple[int, ...]) -> Any:
-        """The entries with dimensions `leading` in the place of the first `number`.
+        """The entries with the dimensions `leading` in place of the first `number`.
 
-        A view where strides allow, as they do for one dimension split into several.
+        A view if strides allow it, as for one dimension that is split into several.
         """
 
     @abstractmethod
     def from_host(self, host: np.ndarray, device: str) -> Any:
-        """NumPy's numbers as an array of this library on the device."""
+        """A NumPy array as an array of this library on the device."""
 
     @abstractmethod
     def to_host(self, array: Any) -> np.ndarray:
-        """An array's numbers in NumPy, whatever device it lies on."""
+        """An array's numbers in NumPy, from any device."""
 
     @abstractmethod
     def write(self, array: Any, values: np.ndarray | float) -> None:
         """Set every entry of an array that `allocate` made, from NumPy's numbers or from one."""
 
     def assign(self, array: Any, where: Any, values: Any) -> None:
-        """array[where] = values, in place: for rows by index, mask or slice, of this library's arrays
-        or NumPy's."""
+        """Set array[where] = values in place, for rows by index, mask or slice; `where` is an array
+        of this library or of NumPy."""
         mine = self.array_type
         host = self.to_host(array).copy()
         rows, new = (self.to_host(x) if isinstance(x, mine) else x for x in (where, values))
@@ -159,22 +165,22 @@ class Library(ABC):
 
     @abstractmethod
     def rows(self, array: Any, index: Any) -> Any:
-        """array[index], by a number, a slice, or an array of whole numbers or a mask, of this
-        library's or of NumPy's."""
+        """array[index], by a number, a slice, or an array of integers or a mask, of this
+        library or of NumPy."""
 
     @abstractmethod
     def overwritten(self, array: Any, mask: Any, rows: Any) -> Any:
-        """The array with those of `rows`, of its own kind, where a mask (B,), this library's or
-        NumPy's, holds: in place where the library can write so."""
+        """The array with the rows of `rows`, of its own kind, where a mask (B,) of this library or
+        of NumPy holds. It is written in place if the library can do so."""
 
     @abstractmethod
     def moved(self, array: Any, dtype: str, device: Any) -> Any:
-        """The numbers in a dtype, and on a device where one is named; environments that lie side by
+        """The numbers in a dtype, and on a device if one is named. Environments that lie side by
         side in memory stay so."""
 
     @abstractmethod
     def entry(self, array: Any, k: int) -> Any:
-        """array[..., k], a view where the library has views."""
+        """array[..., k], a view if the library has views."""
 
     @abstractmethod
     def picked(self, array: Any, chosen: Sequence[int]) -> Any:
@@ -192,43 +198,46 @@ class Library(ABC):
     def stacked(
         self, values: Sequence[Any], shape: tuple[int, ...], count: int | None, dtype: Any
     ) -> Any:
-        """(count, k, *shape) of k values of `shape` or (count, *shape); None: (k, *shape)."""
+        """(count, k, *shape) from k values of `shape` or (count, *shape); (k, *shape) if `count` is
+        None."""
 
     def maker(self, device: str, single: bool, shape: tuple[int, ...]) -> Callable[[], Any]:
-        """Makes arrays as `allocate` does, again and again."""
+        """A function that makes arrays like `allocate`, for repeated calls."""
         return partial(self.allocate, device, single, shape)
 
     def resolved(self, array: Any) -> Any:
-        """The array, or a copy where its memory does not hold its numbers: Torch's lazy views."""
+        """The array, or a copy if its memory does not hold its numbers, as for Torch's lazy
+        views."""
         return array
 
     def sort(self, array: Any) -> tuple[Any, ...]:
-        """All but the address that a launch depends on, the dtype first, for calls that are
-        remembered; () where an array has to be looked at each time."""
+        """Everything that a launch depends on except for the address, the dtype first, for
+        remembered calls; () if an array has to be examined each time."""
         return ()
 
     def address(self, array: Any) -> int:
-        """The first number's address, of an array that has a `sort`."""
+        """The first number's address, for an array that has a `sort`."""
         raise NotImplementedError(f"calls with {self.name} arrays are not remembered")
 
     def writable(self, arrays: Sequence[Any]) -> bool:
-        """Whether numbers can be written into arrays that have a `sort`."""
+        """True if arrays that have a `sort` can be written."""
         return True
 
     def differentiates(self, arrays: Sequence[Any]) -> bool:
-        """Whether what is computed of arrays that have a `sort` is to have gradients by them."""
+        """True if results computed from arrays that have a `sort` need gradients by them."""
         return False
 
     def written(self, arrays: Sequence[Any]) -> None:  # noqa: B027 (most need not know)
-        """Hear that a kernel has written the caller's arrays."""
+        """Tell the library that a kernel has written the caller's arrays."""
 
     def at_rest(self) -> bool:
-        """Whether nothing follows, at the moment, what operations the library carries out."""
+        """True if nothing, such as a tracer, is recording the library's operations at the
+        moment."""
         return True
 
     def summed_at(self, shares: Any, shape: tuple[int, ...], out: Any) -> Any:
-        """A table of sums of (.., 3) shares, rows and columns (`table_sums`), in `out` unless that
-        is None."""
+        """A table of sums of (.., 3) shares, rows and columns (`table_sums`), in `out` if it is
+        given."""
         host = self.to_host(shares)
         total = summed(host, shape).astype(host.dtype)
         if out is None:
@@ -239,21 +248,21 @@ class Library(ABC):
     def end_to_end(self, arrays: Sequence[Any], shape: Sequence[int]) -> Any:
         """Rows of all arrays one after the other, widened with zeros to `shape`.
 
-        Asked only of arrays that are `functional`; others are written into parts of one array.
+        Called only for `functional` arrays; other arrays are written into parts of one array.
         """
         raise NotImplementedError(f"{self.name} arrays are written in place")
 
     def functional(self, array: Any) -> bool:
-        """Whether the library follows operations on this array, so that results must come from
+        """True if the library records operations on this array, so that results must come from
         operations instead of being written in place."""
         return False
 
     def handed_back(self, result: Any) -> Any:
-        """A result, in what `allocate` made, as the library's own array."""
+        """A result, in memory that `allocate` made, as the library's own array."""
         return result
 
     def readable(self, array: Any) -> bool:
-        """Whether the numbers can be read now; not those of an array that is traced."""
+        """True if the numbers can be read now; False for an array that is traced."""
         return True
 
     def stream(self, device: str) -> Any:
@@ -266,5 +275,5 @@ def wrong_dtype(name: str, dtype: object, remedy: str) -> TypeError:
 
 
 def dtype_name(dtype: Any) -> str:
-    """Name of a dtype of any library, such as "float32"; of the name itself, too."""
+    """Name of a dtype of any library, such as "float32"; a name is returned as it is."""
     return str(getattr(dtype, "__name__", str(dtype))).rpartition(".")[2]

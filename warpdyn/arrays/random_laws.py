@@ -1,8 +1,8 @@
-"""Variations of a model's numbers, drawn where the array lies.
+"""Variations of a model's numbers, drawn on the device of the array.
 
 A row of `draws` is for one link or joint, an *owner*: the index of the law in `LAWS`, its two
 numbers, and 1 to scale or 0 to add. Number c of owner i of environment e is drawn from the hash of
-(seed, e, i, c), whatever else is drawn.
+(seed, e, i, c), independently of all other draws.
 """
 # mypy: disable-error-code="operator, valid-type, arg-type, var-annotated, misc"
 
@@ -21,7 +21,7 @@ Law = Literal["uniform", "log-uniform", "normal"]
 LAWS: tuple[Law, ...] = get_args(Law)
 LOG_UNIFORM, NORMAL = 1, 2
 REACH = 3.0
-"""Normal numbers further than this from the mean, in standard deviations, are not drawn."""
+"""Largest distance of normal numbers from the mean, in standard deviations."""
 WITHIN_REACH = wp.constant(wp.float64(math.erf(REACH / math.sqrt(2.0))))
 ROOT_TWO = wp.constant(wp.float64(math.sqrt(2.0)))
 
@@ -30,7 +30,7 @@ ROOT_TWO = wp.constant(wp.float64(math.sqrt(2.0)))
 def varied(
     draws: wp.array2d(dtype=wp.float64), k: int, seed: wp.uint64, index: wp.uint64
 ) -> wp.float64:
-    """A number by the law of row k of `draws`."""
+    """A number drawn by the law in row k of `draws`."""
     law, a, b = int(draws[k, 0]), draws[k, 1], draws[k, 2]
     u = uniform(seed, index)
     if law == LOG_UNIFORM:
@@ -42,7 +42,8 @@ def varied(
 
 @wp.func
 def place(e: int, owner: int, owners: int, c: int) -> wp.uint64:
-    """Counter of number c of an owner in environment e: eight for each, of which none is shared."""
+    """Counter of number c of an owner in environment e: each owner has eight, which no other
+    shares."""
     return (wp.uint64(e) * wp.uint64(owners) + wp.uint64(owner)) * wp.uint64(8) + wp.uint64(c)
 
 
@@ -80,7 +81,8 @@ def draw_inertias(
     mass_draws: wp.array2d(dtype=wp.float64),
     mass_seed: wp.uint64,
 ):
-    """Second moments of mass xx xy xz yy yz zz of a body stretched along its axes, at any density.
+    """Second moments of mass xx xy xz yy yz zz of a body stretched along its axes, with any
+    density.
 
     With Σ = tr(J) / 2 - J, Σ' = r S Σ S: r the ratio of masses and S diagonal, S² drawn.
     """
@@ -146,10 +148,11 @@ def vary(
 ) -> None:
     """Fill (B, k, c) with variations of the numbers `nominal` (k, c).
 
-    Arrays are NumPy's; whole numbers among `more` are seeds.
+    Arrays are NumPy's; integers in `more` are seeds.
     """
     if not out.shape[0]:
         return
+    # Warp wraps the memory of any library here, so that one kernel serves all of them.
     dtype, size = (wp.float32, 4) if out.single else (wp.float64, 8)
     strides = tuple(s * size for s in out.strides)
     rows = wp.array(

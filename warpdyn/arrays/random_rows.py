@@ -1,4 +1,4 @@
-"""Random numbers drawn where the array lies: a hashed counter, the same on every device.
+"""Random numbers drawn on the device of the array: a hashed counter, the same on every device.
 
 Entry i of a draw is the hash of (seed, i): it depends on neither the size of the batch nor the
 order of threads. The hash is the finaliser of SplitMix64: Steele, Lea and Flood, Fast splittable
@@ -36,7 +36,7 @@ def mixed(x: wp.uint64) -> wp.uint64:
 
 @wp.func
 def uniform(seed: wp.uint64, index: wp.uint64) -> wp.float64:
-    """A number in [0, 1), of 53 random bits."""
+    """A number in [0, 1) with 53 random bits."""
     z = mixed(mixed(seed + GAMMA) + (index + wp.uint64(1)) * GAMMA)
     return wp.float64(z >> wp.uint64(11)) * UNIT
 
@@ -49,7 +49,7 @@ def draw_rows(
     roles: wp.array(dtype=wp.float64),
     seed: wp.uint64,
 ):
-    """One environment's row; a column WITHIN a quaternion is written with its first."""
+    """Draw one environment's row. A column WITHIN a quaternion is written with its first."""
     e = wp.tid()
     width = out.shape[1]
     for k in range(width):
@@ -83,7 +83,7 @@ def draw(
     seed: int,
     stream: Any,
 ) -> None:
-    """Fill rows, uniform between `lower` and `upper`.
+    """Fill rows with numbers drawn uniformly between `lower` and `upper`.
 
     Four columns from each of `quaternions` are a uniform rotation (Shoemake, Uniform random
     rotations, Graphics Gems III, 1992).

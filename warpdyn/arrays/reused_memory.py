@@ -1,7 +1,7 @@
-"""Memory of large results, NumPy's and Torch's, that nobody holds any more, for the next ones.
+"""Reuse of the memory of large results, NumPy's and Torch's, after their arrays are gone.
 
-What the operating system hands out anew it fills with zeros at the first touch, page by page, which
-can take longer than the numbers that go there.
+The operating system fills new memory with zeros at the first touch, page by page, which
+can take longer than writing the results.
 """
 
 from __future__ import annotations
@@ -19,28 +19,29 @@ import numpy as np
 from .layout import ALIGNMENT
 
 REUSED_FROM = 1 << 17
-"""Bytes from which on memory is kept; of smaller pieces the C library keeps enough itself."""
+"""Size in bytes from which memory is kept; the C library itself keeps enough of smaller pieces."""
 
 MOST = "WARPDYN_CACHE_MB"
-"""Environment variable: how many megabytes are kept at most."""
+"""Environment variable for the largest amount of kept memory in megabytes."""
 
 USUAL, SHARE, ENOUGH = 256, 16, 1024
-"""Megabytes where the environment does not say: the machine's memory by the second, if that is
-between the first and the third. The mass matrices of 65,536 humanoids are 268 MB."""
+"""Default amount in megabytes: the machine's memory divided by the second number, clamped to
+the first and the third. The mass matrices of 65,536 humanoids are 268 MB."""
 
 LOOKS = 8
-"""Pieces of a size that are looked at, whether somebody holds them, before there is a new one."""
+"""Number of pieces of a size that are tried before a new one is made."""
 
 
 class _Piece(NamedTuple):
-    """Memory, and the number of the byte at which its first whole line begins."""
+    """Memory, and the index of the byte at which its first whole line begins."""
 
     raw: np.ndarray
     start: int
 
     @property
     def holders(self) -> int:
-        """References to the memory: whatever lies in an array holds what the array was made of."""
+        """Number of references to the memory: every view of an array keeps a reference to the
+        array's memory."""
         return sys.getrefcount(self.raw)
 
 
@@ -48,32 +49,33 @@ UNHELD = _Piece(np.empty(1, np.uint8), 0).holders
 
 
 class ReusedMemory:
-    """Pieces of memory by their size, those that somebody has and those that wait, `most` bytes of them."""
+    """Pieces of memory by size, both in use and waiting for reuse, up to `most` bytes."""
 
     def __init__(self, most: int):
         self.most = most
         self._pieces: dict[int, deque[_Piece]] = {}
-        """Taken and put back without a lock: who has taken a piece is alone with it."""
+        """Pieces are taken and put back without a lock: a thread that has taken a piece has it
+        alone."""
         self._size = 0
-        """Their bytes, or a little more."""
+        """Their total bytes, or a little more."""
         self._lock = threading.Lock()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._begin_anew)
 
     @property
     def kept(self) -> int:
-        """Bytes that wait to be used again."""
+        """Bytes that wait for reuse."""
         return sum(piece.raw.size for piece in self._known() if piece.holders == UNHELD)
 
     def array(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-        """One in aligned memory; its numbers are whatever the memory held."""
+        """An array in aligned memory, with undefined entries."""
         whole = -(-(prod(shape) * dtype.itemsize + ALIGNMENT) // 4096) * 4096
         pieces = self._pieces.get(whole)
         if pieces:
             for _ in range(min(len(pieces), LOOKS)):
                 try:
                     piece = pieces.pop()
-                except IndexError:  # another thread has it
+                except IndexError:  # another thread took it
                     break
                 if piece.holders == UNHELD:
                     array = np.ndarray(shape, dtype, *piece)
@@ -87,7 +89,7 @@ class ReusedMemory:
         return array
 
     def clear(self) -> None:
-        """Give all that is kept back to the operating system."""
+        """Return all waiting memory to the operating system."""
         with self._lock:
             self._pieces = {
                 size: deque(piece for piece in pieces.copy() if piece.holders != UNHELD)
@@ -100,19 +102,21 @@ class ReusedMemory:
             yield from pieces.copy()
 
     def _keep(self, new: _Piece) -> None:
-        """Look at a piece from now on; those of sizes that needed none for long are looked at no more."""
+        """Keep a piece from now on. If that is too much, pieces of sizes that were not needed for
+        long are dropped."""
         whole = new.raw.size
         if whole > self.most:
             return
         with self._lock:
             pieces = self._pieces.pop(whole, deque[_Piece]())
-            self._pieces[whole] = pieces  # behind the other sizes
+            self._pieces[whole] = pieces  # after the other sizes
             pieces.append(new)
             self._size += whole
             if self._size <= self.most:
                 return
-            # Counted anew, as others took and put back meanwhile; down to less than the bound, so that
-            # who holds very many does not wait for that at each of them.
+            # The size is counted anew, because other threads took and put back pieces meanwhile. It
+            # is reduced to below the bound, so that a caller with very many pieces does not count
+            # at each of them.
             enough = max(self.most - self.most // 8, whole)
             self._size = sum(piece.raw.size for piece in self._known())
             while self._size > enough:
@@ -124,13 +128,13 @@ class ReusedMemory:
                     del self._pieces[oldest]
 
     def _begin_anew(self) -> None:
-        """In a process that was forked, perhaps while another thread held the lock."""
+        """Renew the lock in a forked process: another thread may have held it at the fork."""
         self._lock = threading.Lock()
 
 
 def _most() -> int:
-    """Bytes that are kept at most, as the environment says; none where threads run without the
-    interpreter's lock, each with counts of its own."""
+    """Largest number of bytes that are kept, from the environment variable; 0 if threads run
+    without the interpreter's lock, because reference counts are then kept per thread."""
     if not getattr(sys, "_is_gil_enabled", lambda: True)():
         return 0
     told = os.environ.get(MOST)
@@ -143,7 +147,7 @@ def _most() -> int:
 
 
 def _memory() -> int:
-    """Bytes of the machine's memory; 0 where the system does not say."""
+    """Bytes of the machine's memory; 0 if the system does not report it."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
@@ -154,10 +158,10 @@ MEMORY = ReusedMemory(_most())
 
 
 def empty_cache() -> None:
-    """Give memory of results that nobody holds any more back to the operating system.
+    """Return the memory of results that no longer exist to the operating system.
 
-    Large results, NumPy's and Torch's on the CPU, are written into memory of earlier ones, of which at
-    most a sixteenth of the machine's memory is kept, between 256 MB and 1 GB (environment variable
-    WARPDYN_CACHE_MB; 0: none).
+    Large results, NumPy's and Torch's on the CPU, are written into the memory of earlier ones, of
+    which at most a sixteenth of the machine's memory is kept, between 256 MB and 1 GB (environment
+    variable WARPDYN_CACHE_MB; 0: none).
     """
     MEMORY.clear()

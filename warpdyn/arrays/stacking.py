@@ -1,7 +1,7 @@
-"""Values of several links or joints in one array of their library, environments side by side.
+"""Values of several links or joints in one array of their library, with environments side by side.
 
-A kernel reads such an array row by row where it lies, a vector of environments at a time; row after
-row of one environment it has to transpose first, which costs a quarter more (rnea of panda with 94
+A kernel reads such an array row by row in place, a vector of environments at a time. Values in rows
+of one environment have to be transposed first, which costs a quarter more (rnea of panda with 94
 numbers varied).
 """
 
@@ -24,7 +24,7 @@ def shape_of(x: Any) -> tuple[int, ...]:
 def count_of(
     what: str, values: Mapping[str, Any], each: Sequence[int], envs: int | None
 ) -> int | None:
-    """Number of environments of values of shape `each` or (B, *each); None where all are single."""
+    """Number of environments of values of shape `each` or (B, *each); None if all are single."""
     rows = {} if envs is None else {"envs": envs}
     for name, x in values.items():
         shape = shape_of(x)
@@ -45,9 +45,9 @@ def count_of(
 def stacked(
     values: Sequence[Any], shape: Sequence[int], count: int | None, dtype: Any = None
 ) -> Array:
-    """(B, k, *shape) of k values of `shape` or (B, *shape); (k, *shape) where `count` is None.
+    """(B, k, *shape) from k values of `shape` or (B, *shape); (k, *shape) if `count` is None.
 
-    dtype: of the result; else that of the first array among the values, or float64.
+    dtype: of the result; by default that of the first array among the values, or float64.
     """
     like = next((x for x in values if hasattr(x, "dtype")), None)
     kind = dtype or (np.float64 if like is None else like.dtype)
@@ -55,15 +55,15 @@ def stacked(
 
 
 def first_array(values: Sequence[Any]) -> Array | None:
-    """The array whose kind plain numbers beside it take: the first that is not NumPy's, else
-    NumPy's first; None where there are numbers alone."""
+    """The array whose library and dtype plain numbers take: the first that is not NumPy's, else
+    the first of NumPy; None if there are only numbers."""
     arrays = [x for x in values if dtype_name(getattr(x, "dtype", "")) in ("float32", "float64")]
     return next((x for x in arrays if library_of(x) is not NUMPY), next(iter(arrays), None))
 
 
 def of_kind(array: Any, like: Any, dtype: Any = None) -> Array:
-    """Numbers (B, ..) in the library and on the device of `like`, in its dtype or in `dtype`;
-    environments that lie side by side stay so."""
+    """Numbers (B, ..) in the library and on the device of `like`, in its dtype or in `dtype`.
+    Environments that lie side by side stay so."""
     library, name = library_of(like), dtype_name(dtype or like.dtype)
     if library is library_of(array):
         same: Array = library.moved(array, name, None if library is NUMPY else like.device)

@@ -1,4 +1,4 @@
-"""Shares of the numbers of a table, each with its place, added up."""
+"""Sums of shares for the entries of a table; each share comes with its row and column."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import numpy as np
 
 
 def summed(shares: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """(rows, columns) sums in float64 of (.., 3) shares, rows and columns, the nearest ones of the
-    table; in the order of the shares, so that equal shares give equal bits."""
+    """(rows, columns) sums in float64 of (.., 3) shares, rows and columns, rounded to the nearest
+    ones of the table. They are added in the order of the shares, so that equal shares give equal
+    bits."""
     share, row, column = shares.reshape(-1, 3).astype(float).T
     rows, columns = shape
     at = _nearest(row, rows) * columns + _nearest(column, columns)

@@ -1,4 +1,4 @@
-"""Torch's tensors. Imported when one arrives; every operation keeps gradients."""
+"""Torch tensors. Imported when the first one arrives; every operation keeps gradients."""
 
 from __future__ import annotations
 
@@ -18,24 +18,25 @@ from .protocol import View, dtype_name, wrong_dtype
 from .reused_memory import MEMORY
 
 transforms = torch._C._are_functorch_transforms_active
-"""Whether torch.func transforms what is called."""
+"""A function that is true if torch.func transforms the running code."""
 
 followers = torch._C._len_torch_dispatch_stack
-"""How many modes, such as a tracer's, follow what tensors are passed to."""
+"""A function that counts the modes, such as a tracer's, that intercept operations on tensors."""
 
 PLAIN = frozenset((torch.Tensor, torch.nn.Parameter))
-"""Types of tensors that are nothing but numbers in memory, and perhaps a gradient."""
+"""Types of tensors that consist only of numbers in memory, and possibly a gradient."""
 
 DEVICES = ("cpu", "cuda")
-"""Types of devices whose memory kernels read."""
+"""Types of devices whose memory kernels can read."""
 
 REUSED_FROM = 1 << 23
-"""Bytes from which on a result on the CPU lies in memory that is kept for the next ones. Torch asks
-the C library, which gives large pieces back to the system when they are freed: to fill 64 MiB of a
-new tensor takes 24 ms, and 2.4 ms in memory that is there. Smaller ones take as long either way."""
+"""Size in bytes from which a result on the CPU lies in reused memory. Torch asks
+the C library, which returns large pieces to the system when they are freed: to fill 64 MiB of a
+new tensor takes 24 ms, compared with 2.4 ms in memory that is there. Smaller results take the same
+time either way."""
 
 KEPT_AS_LIKENESS = 256
-"""Numbers up to which a tensor is kept for others to be made like it."""
+"""Number of entries up to which a tensor is kept as a template for new ones."""
 
 
 class TorchArrays(LikeNumpy):
@@ -46,6 +47,8 @@ class TorchArrays(LikeNumpy):
     takes_numpy = native = True
 
     def view(self, name: str, array: torch.Tensor) -> View:
+        # Every tensor that a kernel could misread is refused here, because a kernel sees only an
+        # address and strides.
         if array.dtype is not torch.float32 and array.dtype is not torch.float64:
             raise wrong_dtype(name, array.dtype, f"{name}.float() or {name}.double()")
         if array.layout is not torch.strided:
@@ -79,12 +82,13 @@ class TorchArrays(LikeNumpy):
         return View(self, address, tuple(array.shape), array.stride(), single, device)
 
     def resolved(self, array: torch.Tensor) -> torch.Tensor:
-        # A functionalised tensor that has no memory is refused by `view`.
+        # `view` refuses a functionalised tensor without memory.
         lazy = array.is_neg() or array._is_zerotensor()  # type: ignore[attr-defined]
         return array.clone() if lazy else array
 
     def sort(self, array: torch.Tensor) -> tuple[Any, ...]:
-        # What has no memory, such as zeros that are lazy, has the address 0 (`execution/repeat/remembered`).
+        # Tensors without memory, such as lazy zeros, have the address 0
+        # (`execution/repeat/remembered`).
         if type(array) not in PLAIN or not array.is_cpu or array.is_neg():
             return ()
         followed = array.requires_grad and torch.is_grad_enabled()
@@ -95,14 +99,15 @@ class TorchArrays(LikeNumpy):
             isinstance(x, torch.Tensor) and x.requires_grad for x in arrays
         )
 
-    # Without a function of ours around it, which takes as long as it does.
+    # Without a function of ours around it, which would take as long as the call itself.
     address = staticmethod(torch.Tensor.data_ptr)  # type: ignore[assignment]
 
     def maker(self, device: str, single: bool, shape: tuple[int, ...]) -> Callable[[], Any]:
         if _reused(device, single, shape):
             return partial(self.allocate, device, single, shape)
-        # Like one that is kept, in half the time of `torch.empty`, which reads sizes, dtype and
-        # device; of larger ones like one number spread out, in C order, a tenth more.
+        # A template makes a tensor in half the time of `torch.empty`, which reads sizes, dtype and
+        # device. A template for larger ones is one number expanded in C order, which takes a tenth
+        # more time.
         if prod(shape) <= KEPT_AS_LIKENESS:
             return partial(torch.empty_like, self.allocate(device, single, shape))
         return partial(torch.empty_like, self.allocate(device, single, (1,)).expand(shape))
@@ -111,7 +116,7 @@ class TorchArrays(LikeNumpy):
         return not (followers() or transforms() or forward_ad._current_level >= 0)
 
     def written(self, arrays: Sequence[torch.Tensor]) -> None:
-        # So that a backward pass that reads the old numbers raises.
+        # Then a backward pass that reads the old numbers raises.
         for each in arrays:
             if not each.is_inference():
                 torch.autograd.graph.increment_version(each)
@@ -157,7 +162,7 @@ class TorchArrays(LikeNumpy):
 
     def overwritten(self, array: torch.Tensor, mask: Any, rows: torch.Tensor) -> torch.Tensor:
         mask = torch.as_tensor(mask, device=array.device)
-        # No number travels to the host, which masked assignment would wait for.
+        # Masked assignment would wait for a number to travel to the host.
         return array.copy_(torch.where(mask.reshape(-1, *[1] * (array.ndim - 1)), rows, array))
 
     def moved(self, array: torch.Tensor, dtype: str, device: Any) -> torch.Tensor:
@@ -167,7 +172,8 @@ class TorchArrays(LikeNumpy):
         return array.to(where, kind)
 
     def readable(self, array: torch.Tensor) -> bool:
-        # A tracer's tensors have no numbers; asked first, as it cannot follow the second question.
+        # A tracer's tensors have no numbers. This comes first, because a tracer cannot follow the
+        # second question.
         if torch.compiler.is_compiling():
             return False
         return not torch._C._functorch.is_functorch_wrapped_tensor(array)
@@ -208,7 +214,7 @@ class TorchArrays(LikeNumpy):
 
 
 def _tensor(values: Any, **kind: Any) -> torch.Tensor:
-    """Any values as a tensor; of NumPy's that are read-only a copy, which Torch would warn of."""
+    """Any values as a tensor. Read-only NumPy arrays are copied: Torch would warn about them."""
     if isinstance(values, np.ndarray):
         check_unmasked("an array", values)
         if not values.flags.writeable:
@@ -217,7 +223,7 @@ def _tensor(values: Any, **kind: Any) -> torch.Tensor:
 
 
 def _without_memory(name: str, array: torch.Tensor) -> str:
-    """Why a tensor with numbers has no address."""
+    """The reason why a tensor with numbers has no address."""
     if array._is_zerotensor():  # type: ignore[attr-defined]
         return f"{name} is a tensor of lazy zeros, without memory; pass {name}.clone()"
     if torch._is_functional_tensor(array):
@@ -233,12 +239,12 @@ def _without_memory(name: str, array: torch.Tensor) -> str:
 
 
 def _reused(device: str, single: bool, shape: tuple[int, ...]) -> bool:
-    """Whether a result lies in memory which is kept; else Torch makes its own."""
+    """True if a result lies in reused memory; otherwise Torch allocates it."""
     return device == "cpu" and prod(shape) * (4 if single else 8) >= REUSED_FROM
 
 
 def _index(where: Any, array: torch.Tensor) -> Any:
-    """Rows as something that the array can be indexed with."""
+    """An index of rows in a form that the array accepts."""
     return where if isinstance(where, slice) else torch.as_tensor(where, device=array.device)
 
 

@@ -1,6 +1,6 @@
-"""Arrays at the edge of a call: where they lie, and new ones of the same kind.
+"""Arrays at the boundary of a call: views of the caller's arrays, and new ones of the same kind.
 
-What differs from library to library is asked of the array's `Library`; no name of one stands here.
+The array's `Library` handles the differences between libraries; this file names none of them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .warp_arrays import device_named
 
 
 def view(name: str, array: Array) -> View:
-    """Look at an argument; TypeError says what kinds and dtypes are taken."""
+    """The view of an argument. TypeError names the accepted kinds and dtypes."""
     library = known.get(type(array)) or recognised(array)
     if library is None:
         raise not_an_array(name, array)
@@ -26,7 +26,7 @@ def view(name: str, array: Array) -> View:
 
 
 def is_array(x: object) -> bool:
-    """Whether it is an array of a library, and not plain numbers or values of a kernel."""
+    """True for an array of a library, False for plain numbers or values of a kernel."""
     return (known.get(type(x)) or recognised(x)) is not None
 
 
@@ -50,7 +50,7 @@ def empty(
 
 @lru_cache(maxsize=64)
 def numbers(library: Library, device: str, single: bool, values: tuple[float, ...]) -> Array:
-    """Plain numbers as an array to read only; kept, so that a repeated call allocates nothing."""
+    """Plain numbers as a read-only array; it is kept, so that a repeated call allocates nothing."""
     host = np.asarray(values, dtype=np.float32 if single else np.float64)
     return library.from_host(host, device)
 

@@ -1,4 +1,5 @@
-"""Warp's arrays, which are never without dimensions nor broadcast: parts are copied into place."""
+"""Warp arrays. They cannot be without dimensions or be broadcast, so that parts are copied into
+place."""
 
 from __future__ import annotations
 
@@ -16,10 +17,10 @@ from .protocol import Library, Part, View, dtype_name, rows_of, wrong_dtype
 
 
 def device_named(device: Any) -> wp.Device:
-    """Warp's device of that name; ValueError says which devices there are."""
+    """Warp's device with this name; ValueError lists the devices."""
     try:
         return wp.get_device(str(device))
-    except Exception:  # Warp raises several kinds, by what is wrong with the name
+    except Exception:  # Warp raises several kinds, depending on the error in the name
         devices = [each.alias for each in wp.get_devices()]
         gpu = "" if len(devices) > 1 else "; Warp found no CUDA device: nvidia-smi should list one"
         raise ValueError(
@@ -28,7 +29,7 @@ def device_named(device: Any) -> wp.Device:
 
 
 DIMENSIONS = 4
-"""Warp's limit."""
+"""Largest number of dimensions in Warp."""
 
 DTYPES = {"float32": wp.float32, "float64": wp.float64}
 
@@ -123,7 +124,8 @@ class WarpArrays(Library):
         return result
 
     def _chosen(self, index: Any, array: wp.array) -> wp.array:
-        """Numbers of rows, for whole numbers or a mask; Warp itself looks at no bounds."""
+        """Indices of rows, from integers or a mask. They are checked, because Warp itself checks no
+        bounds."""
         host = np.asarray(index.numpy() if isinstance(index, wp.array) else index)
         count = array.shape[0]
         host = np.arange(count)[host]
@@ -196,18 +198,19 @@ class WarpArrays(Library):
 
 
 def _last(array: wp.array, index: Any) -> tuple[Any, ...]:
-    """What `array[..., index]` would be; Warp has no ellipsis."""
+    """The index for `array[..., index]`, because Warp has no ellipsis."""
     return (*[slice(None)] * (array.ndim - 1), index)
 
 
 @lru_cache(maxsize=64)
 def _number(value: float, dtype: Any, device: str) -> wp.array:
-    """One number to read only; kept, so that a repeated call allocates nothing."""
+    """One number as a read-only array; it is kept, so that a repeated call allocates nothing."""
     return wp.array([value], dtype=dtype, device=device)
 
 
 def _seen(memory: wp.array, shape: tuple[int, ...], strides: tuple[int, ...]) -> wp.array:
-    """The memory in another shape, strides in bytes; kept alive by it."""
+    """A view of the memory with another shape, strides in bytes; the view keeps the memory
+    alive."""
     return wp.array(
         ptr=memory.ptr,
         shape=shape,

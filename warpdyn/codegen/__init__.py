@@ -1,1 +1,1 @@
-"""A recorded program as C++, for the CPU and for CUDA."""
+"""Generation of C++ from recorded programs, for the CPU, for CUDA and for export."""

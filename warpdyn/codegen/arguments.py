@@ -1,4 +1,5 @@
-"""How a kernel knows where its arrays lie: one vector of 64-bit integers on every device."""
+"""A kernel's argument: one vector of 64-bit integers, on every device, that holds the addresses and
+strides of its arrays."""
 
 from __future__ import annotations
 
@@ -6,13 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 HEADER = ("first", "count", "keep_constants", "stream")
-"""Environments to do: `first` and how many; whether constant outputs already hold their value;
-whether the batch is too large for the cache, so that stores had better pass it by: 1, where
+"""The launch: the `first` environment and the number of them; whether constant outputs already hold
+their value; whether the batch is too large for the cache, so that stores should bypass it: 1, if
 environments lie side by side; 2, in rows too."""
 
 FIELDS = 5
-"""For each array: address, then strides in elements: environment, and three trailing dimensions (0
-where there is none). For a table: address, rows, columns, and the strides of both."""
+"""Fields of each array: address, then strides in elements: environment, and three trailing
+dimensions (0 for missing ones). Fields of a table: address, rows, columns, and the strides of
+both."""
 
 
 @dataclass(frozen=True)
@@ -24,27 +26,28 @@ class ArgumentLayout:
 
     @property
     def arrays(self) -> list[tuple[str, tuple[int, ...]]]:
-        """C++ names, by which an input and a result of one name differ, and shapes."""
+        """C++ names and shapes of the arrays. An input and a result of one name have different C++
+        names."""
         inputs = [(input_identifier(name), shape) for name, shape in self.inputs.items()]
         return inputs + [(result_identifier(name), shape) for name, shape in self.results.items()]
 
     @property
     def length(self) -> int:
-        """Integers in the vector."""
+        """Number of integers in the vector."""
         return len(HEADER) + FIELDS * len(self.arrays)
 
     def fields(self, array: str) -> list[str]:
-        """C++ of the fields of an array of that C++ name."""
+        """C++ of the fields of the array with this C++ name."""
         first = self.position(array)
         return [f"args[{first + k}]" for k in range(FIELDS)]
 
     def position(self, array: str) -> int:
-        """Index of the first field of an array of that C++ name."""
+        """Index of the first field of the array with this C++ name."""
         return len(HEADER) + FIELDS * [name for name, _ in self.arrays].index(array)
 
 
 def input_identifier(array: str) -> str:
-    """An input's name in C++ (forces are keyed by link names, which may hold anything)."""
+    """An input's name in C++ (forces are keyed by link names, which may hold any characters)."""
     return "a_" + _plain(array)
 
 

@@ -1,8 +1,10 @@
-"""Long programs compiled on all cores: their parts in texts of their own, the companions of a kernel.
+"""Parallel compilation of long programs: their parts are divided among several sources, the
+companions of a kernel.
 
-A compiler takes as long as a text is long, on one core. The parts of a program know nothing of each
-other but the block they work on, so that each companion is compiled by itself; its kernel calls them
-by their addresses, which it is given before its first launch (`execution/compile/compiling.py`).
+The time of a compiler grows with the length of a source, and it uses one core. The parts of a
+program share only the block that they work on, so that each companion can be compiled separately.
+The kernel calls the companions by their addresses, which it receives before its first launch
+(`execution/compile/compiling.py`).
 """
 
 from __future__ import annotations
@@ -13,22 +15,22 @@ from itertools import accumulate, groupby
 from . import headers, lanes
 
 SIZE = 300_000
-"""Characters of the parts in one companion, about, which are compiled in a second. Smaller ones would
-keep more cores busy, and cost more: a floating humanoid's aba_derivatives, 2.5 million characters,
-takes one core 14.5 s with three companions, 15.3 with seven and 17.6 with thirteen; two cores 10.5,
-9.3 and 9.7 (AMD EPYC)."""
+"""Approximate number of characters of the parts in one companion, which compile in a second.
+Smaller companions would keep more cores busy, but cost more in total: a floating humanoid's
+aba_derivatives, 2.5 million characters, takes one core 14.5 s with three companions, 15.3 with
+seven and 17.6 with thirteen; two cores 10.5, 9.3 and 9.7 (AMD EPYC)."""
 
 
 def share(texts: Sequence[str]) -> list[range]:
-    """Which parts go to which companion, in order and about even by length; none where all of them are
-    no more than one companion and a half."""
+    """The parts of each companion, in order and of about equal length; none if all parts together
+    are no longer than one and a half companions."""
     ends = [*accumulate(map(len, texts))]
     number = round(ends[-1] / SIZE) if ends else 0
     if number < 2:
         return []
 
     def home(part: int) -> int:
-        """The companion that the middle of a part lies in."""
+        """The companion that contains the middle of a part."""
         return int((ends[part] - len(texts[part]) / 2) * number / ends[-1])
 
     shares = (list(parts) for _, parts in groupby(range(len(texts)), key=home))
@@ -45,7 +47,7 @@ def calls(parts: range) -> str:
 def companion(
     single: bool, ahead: int, members: Sequence[str], functions: Sequence[str], parts: range
 ) -> str:
-    """The text of a companion; `functions`: those of its parts, and all that they call."""
+    """The source of a companion. `functions`: those of its parts, and all that they call."""
     return lanes.frame(
         single,
         ahead=ahead,
@@ -56,6 +58,7 @@ def companion(
 
 
 def linked(number: int) -> tuple[str, str]:
-    """C++ of a kernel with so many companions: what receives their addresses, and what calls them."""
+    """C++ of a kernel with this number of companions: the code that receives their addresses, and
+    the code that calls them."""
     text = headers.piece("blocks.h", "companions", number=number)
     return text, "\n".join(f"  companions[{k}](blocks, group);" for k in range(number))

@@ -1,10 +1,10 @@
-"""What routines are given and what they leave, moved by tables in place of a statement a value.
+"""Inputs and results of routines, moved by loops over tables instead of one statement per value.
 
-A routine reads hundreds of values that the workspace holds, and leaves whole columns of results.
-Written as statements they are a seventh of a floating humanoid's aba_derivatives, and a third of the
-time that it takes to compile: each store is a choice (past the cache or not), and a compiler's
-schedulers compare all accesses to memory of a block with each other. By tables it takes 6.2 s of CPU
-in place of 9.7, and runs in 2.95 us in place of 3.08 (float32, 4,096 environments, one core of an
+A routine reads hundreds of values from the workspace, and writes whole columns of results.
+Written as statements they are a seventh of a floating humanoid's aba_derivatives, and a third of
+its compile time: each store is a choice (past the cache or not), and a compiler's
+schedulers compare all memory accesses of a block with each other. With tables it takes 6.2 s of CPU
+instead of 9.7, and runs in 2.95 us instead of 3.08 (float32, 4,096 environments, one core of an
 AMD EPYC).
 """
 
@@ -19,19 +19,19 @@ from .emit import Dialect
 from .tiles import InPlace, Tile
 
 COPY, PUT = "copy", "put"
-"""Further statements: `copy(name, called, k, slot, k, slot..)` brings values of the workspace to what
-a routine's calls share, or to the column of one call; `put(name, entry, negative, k..)` brings
-entries of a routine's results to outputs of the program."""
+"""Further statements. `copy(name, called, k, slot, k, slot..)` copies values of the workspace to
+the values that a routine's calls share, or to the column of one call. `put(name, entry, negative,
+k..)` copies entries of a routine's results to outputs of the program."""
 
 _BESIDE = {"frame": 1, "call": 2}
-"""Arguments of a routine's statements before the values that it reads."""
+"""Number of arguments of a routine's statements before the values that it reads."""
 
 
 def with_copies(program: Program, part: Sequence[Statement], stored: set[int]) -> list[Statement]:
     """A part in which values that only go from the workspace to a routine, or from a routine to
     outputs, are moved by COPY and PUT; `stored` grows by the latter.
 
-    An argument that has been copied is None in its routine's statement.
+    A copied argument becomes None in its routine's statement.
     """
     slots = _only_given(part)
     read = Counter(x for s in part for x in _read(s))
@@ -39,6 +39,8 @@ def with_copies(program: Program, part: Sequence[Statement], stored: set[int]) -
     left: list[int | str | bool] = []
     for statement in part:
         target, operation, arguments = statement
+        # Results of a routine are collected until the next other statement, and then moved by a
+        # single PUT.
         if operation == "of":
             entries = program.stores.get(target, [])
             if entries and target not in stored and not read[target]:
@@ -67,7 +69,7 @@ def with_copies(program: Program, part: Sequence[Statement], stored: set[int]) -
 
 
 def _only_given(part: Sequence[Statement]) -> dict[int, int]:
-    """Slots of values that a part recalls for nothing but routines."""
+    """Slots of values that a part recalls only for routines."""
     slots = {s.target: s.arguments[0] for s in part if s.operation == "recall"}
     for statement in part:
         if statement.operation not in _BESIDE:
@@ -99,7 +101,7 @@ def copied(statement: Statement, dialect: Dialect) -> str:
 
 
 def put(statement: Statement, dialect: Dialect, where: Sequence[tuple[InPlace | Tile, int]]) -> str:
-    """C++ of a PUT; `where`: array and entry of each output."""
+    """C++ of a PUT. `where`: array and entry of each output."""
     name, *rest = statement.arguments
     out = dialect.regions[name].out
     lines: list[str] = []

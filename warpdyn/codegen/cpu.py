@@ -1,7 +1,7 @@
 """The CPU form of a program: one environment in each lane of sixteen floats or eight doubles.
 
-A block of as many environments as there are lanes goes through the program at once. `tiles` says
-how it reads and writes its arrays, `partition` how the program is cut into functions.
+A block of as many environments as there are lanes goes through the program at once. `tiles` reads
+and writes the arrays, and `partition` cuts the program into functions.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from .partition import split
 from .tiles import DistinctValues, InPlace, Tile, array_of
 
 AHEAD = 4
-"""Blocks of lanes between an access in place and the prefetch beside it. A robot of 32 joints reads
-and writes 128 rows, more streams than a processor follows by itself: at 16,384 environments its
-RNEA took 109 ns each without, 63 with (one core)."""
+"""Blocks of lanes between an access in place and the prefetch issued with it. A robot of 32 joints
+reads and writes 128 rows, more streams than a processor follows by itself: at 16,384 environments
+its RNEA took 109 ns each without, 63 with (one core)."""
 
 GROUP, GROUPED = 2, 3
-"""Blocks that a part is run for before the next part, if a program has so many parts: its code is
-fetched and decoded once for both. Derivatives of a 32-joint robot's rnea take 227 ns instead of
-255, its gradient 78 instead of 86, aba of a tree of 60 joints 218 instead of 251; four blocks gain
-no more, their values leave the first-level cache (one core)."""
+"""Blocks for which a part is run before the next part, and the number of parts from which this is
+done. The code is fetched and decoded once for both blocks. Derivatives of a 32-joint robot's rnea
+take 227 ns instead of 255, its gradient 78 instead of 86, aba of a tree of 60 joints 218 instead of
+251; four blocks gain no more, their values leave the first-level cache (one core)."""
 
 STACK = 1 << 20
-"""Bytes that a block may have on the stack if it is not to be alone there."""
+"""Largest number of bytes on the stack for a block that shares it with another block."""
 
 KEPT_STACK = 4 << 20
-"""Bytes that the workspace may have at most, as a thread's stack is often 8 MiB: only states that a
-long loop keeps for its adjoint come so far."""
+"""Largest workspace in bytes, because a thread's stack is often 8 MiB: only the states that a
+long loop keeps for its adjoint become so large."""
 
 BLOCK_FIELDS = (("const T*", "constants"), ("V*", "turn"), ("V*", "work"))
-"""What every part finds in its block, beside its arrays."""
+"""Fields of the block that every part needs, in addition to its arrays."""
 
 
 def source(program: Program, single: bool) -> list[str]:

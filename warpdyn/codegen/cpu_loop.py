@@ -1,9 +1,9 @@
 """The CPU form of a program with a loop that ends when an environment is done.
 
-Environments need unlike numbers of steps, so a lane does not wait for its neighbours: when the
-environment in it is done, the next one takes its place. What comes before and after the loop is
-computed for as many environments as there are lanes at once. Lanes do not see each other, so that
-a result depends on neither place nor batch.
+Environments need different numbers of steps, so a lane does not wait for its neighbours: when the
+environment in it is done, the next one takes its place. The phases before and after the loop are
+computed for as many environments at once as there are lanes. Lanes do not affect each other, so
+that a result depends on neither its place nor the batch.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from .arguments import (
 from .cpu_routines import TileFunctions, step_functions
 
 CARRIED, STATE = "carried", "state"
-"""C++ names of what goes from phase to phase."""
+"""C++ names of the values that are passed from phase to phase."""
 
 IDENTIFIERS = {_phases.CARRIED: CARRIED, _phases.STATE: STATE}
 
 
 def source(program: Program, phases: Phases, single: bool) -> str:
-    """Body of the native function `(args)` that does `count` environments from `first` on."""
+    """Body of the native function `(args)` that computes `count` environments from `first` on."""
     layout = ArgumentLayout(program.inputs, program.results)
     inputs = {
         input_identifier(name): prod(shape)
@@ -46,7 +46,7 @@ def source(program: Program, phases: Phases, single: bool) -> str:
         _phase(phases.after, "after", table, (*inputs, CARRIED, STATE), (*results,)),
     )
 
-    # Environments enter a phase with the arrays that it reads.
+    # Environments enter a phase with the arrays that the phase reads.
     def moves(way: str, sizes: Mapping[str, int], lane: str, environment: str) -> str:
         return " ".join(_move(way, a, lane, environment, n) for a, n in sizes.items())
 

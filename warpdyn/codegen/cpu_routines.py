@@ -1,7 +1,8 @@
-"""Functions of the CPU form for what is written once: a text for many columns, the step of a loop.
+"""Functions of the CPU form for code that is written once: a function called for many columns, the
+step of a loop.
 
-A routine is called with addresses of its inputs and its results in the workspace of the program
-that calls it; what it needs beside lies behind them.
+A routine is called with the addresses of its inputs and its results in the workspace of the program
+that calls it. Its own workspace lies behind them.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ PART = 250
 """Statements in one function."""
 
 STEP_PART = 20_000
-"""Statements in one function of a loop's step or phase. All that it reads and writes lies in tiles, and
-the compiler allots a workspace of its own better than cuts do: a quadruped's step of a simulation,
+"""Statements in one function of a loop's step or phase. Its inputs and results lie in tiles, and
+the compiler allocates a workspace better than cuts do: a quadruped's step of a simulation,
 5,100 statements, takes 265 ns in one function and 343 in twenty, its adjoint of 13,300 takes 1,180
 and 1,496, for the same time to compile (one core, Xeon at 2.5 GHz)."""
 
 STEP = ("const V* shared", "const V* column", "const V* kept", "V* out")
-"""What the functions of a loop's step receive, beside workspace and constants."""
+"""Parameters of the functions of a loop's step, in addition to workspace and constants."""
 
 
 class TileFunctions:
@@ -56,6 +57,8 @@ class TileFunctions:
                 s.operation in ("sin", "cos") and s.arguments[0] in turns
             )
 
+        # Routines use the workspace behind that of the parts, so the parts come first. Inputs and
+        # sines from the table need no slot, because each part can load them.
         parts, slots = split(program.statements, STEP_PART, at_hand)
         regions, functions, self.slots = routines(program, table, slots, f"{name}_")
         dialect = lanes.in_lanes(
@@ -91,7 +94,7 @@ class TileFunctions:
         ]
 
     def calls(self, arguments: str) -> Iterator[str]:
-        """The functions called in order, with these tiles."""
+        """Calls of all functions in order, with these tiles."""
         arguments = f"{arguments}, constants, turn, work{self.tables.argument}"
         if self.turns:
             yield f"  Lanes::{self.name}_turns({arguments});"
@@ -114,8 +117,8 @@ def step_functions(routine: Program, name: str, table: lanes.Constants) -> TileF
 def routines(
     program: Program, table: lanes.Constants, slots: int, prefix: str = ""
 ) -> tuple[dict[str, Region], dict[str, list[str]], int]:
-    """Where the routines of a program read and write, and their functions, whose names begin with
-    `prefix`; the program's workspace grows by that."""
+    """Regions that the routines of a program read and write, their functions, whose names begin
+    with `prefix`, and the size of the program's workspace, which they enlarge."""
     regions: dict[str, Region] = {}
     functions: dict[str, list[str]] = {}
     for name, routine in program.routines.items():
@@ -142,7 +145,7 @@ def routines(
 
 
 def _column(routine: Program, name: str, table: lanes.Constants) -> tuple[list[str], int, int]:
-    """Functions of a text for columns, the size of their workspace, and that of the results."""
+    """Functions of a routine for columns, the size of their workspace, and that of the results."""
     dialect = lanes.in_lanes(
         table,
         lambda array, entry: f"{array}[{entry}]",
@@ -198,7 +201,7 @@ def _loop(
 
 
 def _keep(repetition: Repetition, size: int, results: int) -> str:
-    """What is done with the state before a step."""
+    """C++ that keeps the state before a step, if it is kept, and may leave out the last step."""
     if not repetition.kept:
         return ""
     keep = f"for (int k = 0; k < {size}; ++k) out[{results} + {size} * step + k] = out[k];"

@@ -1,4 +1,4 @@
-"""The CUDA form of a program: one environment a thread, every value in a register."""
+"""The CUDA form of a program: one environment per thread, every value in a register."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ AXES = "xyz"
 
 
 def source(program: Program, single: bool) -> str:
-    """Body of the native function `(args, tid)` that does environment first + tid."""
+    """Body of the native function `(args, tid)` that computes environment first + tid."""
     layout = ArgumentLayout(program.inputs, program.results)
     shapes = dict(layout.arrays)
     T = "float" if single else "double"
     lines = ["typedef long long I64;"]
     lines += [f"const I64 {name} = args[{k}];" for k, name in enumerate(HEADER[:2])]
     lines += ["if (tid >= count) return;", "const I64 e = first + tid;"]
-    # A result that may lie where an input does is stored when all inputs have been read.
+    # A result that may share memory with an input is stored after all inputs have been read.
     shared = {
         name
         for r, a in program.over.items()
@@ -65,7 +65,7 @@ def source(program: Program, single: bool) -> str:
         *emit(program, program.statements, dialect, set()),
         *last,
     ]
-    # Over an input there may be other numbers at each launch.
+    # Constants of a result over an input are written at each launch: the input changes them.
     always, once = (
         _constants(program, shapes, T, {n for n in program.results if (n in program.over) is over})
         for over in (True, False)
@@ -109,7 +109,7 @@ def _routines(program: Program, T: str) -> tuple[dict[str, Region], list[str]]:
 
 
 def _looks(routine: Program) -> bool:
-    """Whether a routine, or one in it, looks a table up."""
+    """True if a routine, or one in it, looks a table up."""
     return (
         routine.uses(LOOK)
         or routine.uses(CELL)
@@ -118,8 +118,8 @@ def _looks(routine: Program) -> bool:
 
 
 def _body(routine: Program, T: str, arrays: Mapping[str, str], out: str) -> Iterator[str]:
-    """A routine's statements and the constants among its results; `arrays` where inputs have
-    another name."""
+    """A routine's statements and the constants among its results. `arrays`: other names of
+    inputs."""
     regions, lines = _routines(routine, T)
     dialect = replace(
         _dialect(routine, {}, T),
@@ -135,12 +135,13 @@ def _body(routine: Program, T: str, arrays: Mapping[str, str], out: str) -> Iter
 
 
 def _random(program: Program, single: bool) -> Iterator[str]:
-    """The function of random numbers, where a program calls it; each function has it to itself."""
+    """The function for random numbers, if a program calls it; each kernel has its own copy."""
     if program.uses("uniform"):
         yield headers.piece("counters.h", "thread", single)
 
 
 def _dialect(program: Program, shapes: Mapping[str, tuple[int, ...]], T: str) -> Dialect:
+    # CUDA's functions for floats end in f; otherwise the names are those of C.
     single = T == "float"
     functions = {
         **{name: name for name in ("fma", "sqrt", "floor", "exp", "log", "atan2")},
@@ -200,8 +201,8 @@ def _at(name: str, entry: int, shapes: Mapping[str, tuple[int, ...]]) -> str:
 
 
 def _unpack(name: str, shape: tuple[int, ...], position: int, T: str, alone: bool) -> Iterator[str]:
-    """An array's address and strides; `alone`: nothing else is written or read through another
-    name."""
+    """An array's address and strides. `alone`: no other name reads or writes its
+    memory."""
     const = "const " if name.startswith("a_") else ""
     fields = [f"args[{position + k}]" for k in range(FIELDS)]
     if prod(shape):

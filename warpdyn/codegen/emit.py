@@ -15,10 +15,10 @@ from ..recording.table import LOOK
 
 @dataclass(frozen=True)
 class Dialect:
-    """How one target writes things.
+    """The syntax of one target.
 
     `type` of a value; the names of `functions`; `constant(x)`; `load(array, entry)` and
-    `store(entries, value)` of the frame around; `sincos(angle, sine, cosine)`, a statement that
+    `store(entries, value)` of the surrounding code; `sincos(angle, sine, cosine)`, a statement that
     declares both.
     """
 
@@ -30,26 +30,26 @@ class Dialect:
     sincos: Callable[[str, str, str], str]
     select: Callable[[str, str, str, str, str], str]
     look: Callable[[str, str, str], str]
-    """A table's number, by its name, a row and a column."""
+    """The C++ of a table's number, from the table's name, a row and a column."""
     cell: Callable[[str, str, str, str], str]
-    """A statement that looks up the corners of a cell, of a table's name, a row and a column; into
-    `corners` of its name."""
+    """A statement that looks up the corners of a cell, from a table's name, a row, a column and the
+    name under which `corners` reads them."""
     corners: Callable[[str], str]
     workspace: str = "work"
     regions: Mapping[str, Region] = field(default_factory=dict)
-    """For each routine, where its inputs and results are."""
+    """The regions with each routine's inputs and results."""
     moves: Mapping[str, Callable[[Statement], str]] = field(default_factory=dict)
-    """How a target writes further statements of its own, by their operations."""
+    """The C++ of a target's own further statements, by operation."""
     forms: Mapping[str, str] = field(default_factory=lambda: dict(FORMS))
     """C++ of the operations on values."""
     broadcast: Callable[[str], str] = str
-    """A constant as an argument of a function or as what is stored, where operators take it as it
-    is."""
+    """The C++ of a constant as an argument of a function or as a stored value; operators take
+    constants directly."""
 
 
 class Region(NamedTuple):
     """C++ of a routine: the function; addresses of the shared inputs, the column and the results;
-    and what else the function takes."""
+    and further arguments of the function."""
 
     function: str
     shared: str
@@ -77,12 +77,13 @@ def emit(
     stored: set[int],
     turns: Mapping[int, tuple[str, str]] = MappingProxyType({}),
 ) -> Iterator[str]:
-    """One line a statement, outputs stored as soon as they are known.
+    """Lines of C++, one for each statement; outputs are stored as soon as they are known.
 
-    `stored`: outputs that need no storing any more; grows. `turns`: sine and cosine of angles that
-    the frame around has computed already.
+    `stored`: outputs that are stored already; the set grows. `turns`: sine and cosine of angles
+    that the surrounding code has computed already.
     """
-    # Sine and cosine come together: the first of the two that a program asks for declares both.
+    # Sine and cosine are computed together: the first of the two that a program needs declares
+    # both.
     declared: set[int] = set()
     for statement in statements:
         target = f"t{statement.target}"
@@ -111,8 +112,8 @@ def emit(
             right = expression(statement, dialect)
         yield f"const {dialect.type} {target} = {right};"
         if statement.target not in stored:
-            # At once, not at the end: memory works while the program goes on, and a value that is
-            # an output only needs no register any longer.
+            # Stored at once, not at the end: memory works while the program continues, and a value
+            # that is only an output frees its register.
             stored.add(statement.target)
             entries = program.stores.get(statement.target, [])
             for negative in (False, True):
@@ -122,7 +123,7 @@ def emit(
 
 
 def _routine(statement: Statement, dialect: Dialect) -> Iterator[str]:
-    """Stores of what a routine reads: the values that its calls share, or one column and then the
+    """Stores of a routine's inputs: the values that its calls share, or one column and then the
     call."""
     region = dialect.regions[statement.arguments[0]]
     called = statement.operation == "call"
@@ -132,7 +133,7 @@ def _routine(statement: Statement, dialect: Dialect) -> Iterator[str]:
         else (region.shared, statement.arguments[1:])
     )
     for k, x in enumerate(values):
-        if x is None:  # is there already
+        if x is None:  # it is in place already
             continue
         text = _value(x, dialect)
         yield f"({place})[{k}] = {text if isinstance(x, int) else dialect.broadcast(text)};"
@@ -158,6 +159,7 @@ def expression(statement: Statement, dialect: Dialect) -> str:
         table, row, column = statement.arguments
         return dialect.look(table, _value(row, dialect), _value(column, dialect))
     x = [_value(a, dialect) for a in statement.arguments]
+    # Operators mix constants with vectors, but functions need a vector for every argument.
     if operation in CALLED:
         pairs = zip(x, statement.arguments, strict=True)
         x = [text if isinstance(a, int) else dialect.broadcast(text) for text, a in pairs]
@@ -176,7 +178,7 @@ def _value(argument: int | float, dialect: Dialect) -> str:
 
 
 COMPARISONS = {"select": "<", "select_equal": "<="}
-"""Choices, by what stands between their first two arguments."""
+"""Selections, by the comparison of their first two arguments."""
 
 CALLED = (*COMPARISONS, "min", "max", "atan2", "uniform")
 """Operations on several values that a target may write as functions."""

@@ -1,7 +1,7 @@
-"""Names and sentences of users in generated C and C++: what may stand in a comment, and in a string.
+"""Escaping of users' names and sentences in generated C and C++: in comments and in strings.
 
-A name comes from a file that a stranger may have written. Whatever it holds, it stays inside of the
-comment or the string that it is written to.
+A name comes from a file that a stranger may have written. Whatever characters it has, it must not
+end the comment or the string that contains it.
 """
 
 from __future__ import annotations
@@ -9,14 +9,15 @@ from __future__ import annotations
 import re
 
 _NOT_PLAIN = re.compile(r"[^ -\[\]-~]")
-"""What is no printable ASCII, and the backslash, which ends no line this way."""
+"""Characters that are not printable ASCII, and the backslash, so that it cannot join lines."""
 
 _DELIMITERS = re.compile(r"\*(?=/)|/(?=\*)|\?(?=\?)")
-"""First letters of what ends or begins a comment, and of trigraphs (`??/` is a backslash)."""
+"""First characters of comment delimiters and of trigraphs (`??/` is a backslash)."""
 
 
 def comment_text(text: str) -> str:
-    r"""A line of a comment, of `//` as well as of `/* */`: printable ASCII without delimiters.
+    r"""The text for a line of a comment, for `//` as well as `/* */`: printable ASCII without
+    delimiters.
 
     >>> print(comment_text("arm" + chr(10) + "*/ int x;"))
     arm\x0a* / int x;
@@ -26,10 +27,10 @@ def comment_text(text: str) -> str:
 
 
 def string_literal(text: str) -> str:
-    """A string of C, which holds the text's bytes in UTF-8.
+    """A C string with the text's bytes in UTF-8.
 
-    Raises ValueError for what no string of C holds: the character NUL, at which it would end, and
-    halves of surrogate pairs, which UTF-8 has not.
+    Raises ValueError for characters that no C string can hold: NUL, which would end it, and
+    halves of surrogate pairs, which do not exist in UTF-8.
     """
     if "\0" in text or any("\ud800" <= x <= "\udfff" for x in text):
         raise ValueError(
@@ -47,7 +48,8 @@ def _code(character: str) -> str:
 
 
 def _byte(byte: int) -> str:
-    """A byte of a string; always three octal digits, so that a digit behind does not count to them."""
+    """A byte of a string, always with three octal digits, so that a following digit is not read as
+    part of it."""
     if byte in b'"\\':
         return f"\\{chr(byte)}"
     if 0x20 <= byte < 0x7F and byte != ord("?"):

@@ -1,4 +1,5 @@
-"""A header of C++17 or C99 with programs of one robot: for one robot at a time, and for many in lanes."""
+"""A C++17 or C99 header with programs of one robot, for one robot at a time and for many in
+lanes."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ class ExportedFunction:
     results: Mapping[str, str]
     """C names of the program's arrays, in the order of parameters."""
     about: Sequence[str]
-    """Lines of its comment."""
+    """Lines of the function's comment."""
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -31,20 +32,21 @@ class ExportedFunction:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """Numbers of each array; C has none of no number, for which nobody reads or writes one."""
+        """Number of entries of each array. C does not allow empty arrays, so that empty ones get an
+        entry that nobody uses."""
         return {c: max(prod(shape), 1) for c, shape in self.shapes.items()}
 
     def holds_numbers(self, array: str) -> bool:
-        """Whether an array has an entry, by its C name."""
+        """True if an array, by its C name, has an entry."""
         return prod(self.shapes[array]) > 0
 
 
 @dataclass(frozen=True)
 class ExportedRobot:
-    """What a header says of its robot."""
+    """The robot's part of a header: its comment and constants."""
 
     about: Sequence[str]
-    """Lines of the comment that it begins with."""
+    """Lines of the header's first comment."""
     whole: Mapping[str, int] = field(default_factory=dict)
     """Constants: nq, nv."""
     names: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -80,6 +82,7 @@ def _cpp(
         *_apart(),
         "namespace detail {",
         "",
+        # The namespace `detail` hides helpers from users: only the functions after it are public.
         "using std::size_t;",
         *_helpers(style),
         "template <typename V>",
@@ -124,6 +127,7 @@ def _c(robot: ExportedRobot, functions: Sequence[ExportedFunction], style: Style
     for name, values in robot.tables.items():
         listed = ", ".join(_limit(x, style) for x in values)
         yield f"static const {real} {style.prefix}_{name}[] = {{{listed}}};"
+    # C has no templates, so each program is written twice: for numbers, and for lanes.
     yield from ("", *_apart(), *_helpers(style), "#endif")
     for each in functions:
         name = f"{style.prefix}_{each.name}"
@@ -143,11 +147,12 @@ _MEMCPY = """#if defined(__GNUC__)
 #else
 #include <string.h>
 #endif"""
-"""Bits of a number without a library: compilers put moves in its place."""
+"""memcpy without a library: compilers replace it by register moves."""
 
 
 def _helpers(style: Style) -> Iterator[str]:
-    """Functions of numbers, and of lanes where there are some; the condition is left open."""
+    """Functions of numbers, and of lanes if there are any; the preprocessor's condition is left
+    open."""
     yield from map(style.helpers, ("select", "abs", "sine_cosine", "libm" if style.libm else "own"))
     yield from ("", "#if defined(__GNUC__)", *_width(), style.helpers("lanes"))
     if style.libm:
@@ -155,14 +160,15 @@ def _helpers(style: Style) -> Iterator[str]:
 
 
 def _apart() -> Iterator[str]:
-    """A function that stays one: compilers take long over functions of thousands of lines."""
+    """A macro that keeps a function from being inlined: compilers need long for functions of
+    thousands of lines."""
     yield from ("#ifndef WARPDYN_APART", "#if defined(__GNUC__)")
     yield "#define WARPDYN_APART __attribute__((noinline))"
     yield from ("#else", "#define WARPDYN_APART", "#endif", "#endif")
 
 
 def _width() -> Iterator[str]:
-    """Lanes as wide as the processor's registers."""
+    """Macros that make lanes as wide as the processor's registers."""
     yield "#ifndef WARPDYN_LANE_BYTES"
     for macro, width in (("__AVX512F__", 64), ("__AVX__", 32)):
         yield f"{'#if' if width == 64 else '#elif'} defined({macro})"
@@ -184,6 +190,7 @@ def _batch(each: ExportedFunction, style: Style, after: str) -> Iterator[str]:
     yield from (f"  (void){x};" for x in sizes if not each.holds_numbers(x))
     yield "#if defined(__GNUC__)"
     yield f"  const {size_t} width = {count};"
+    # The last block may be incomplete: `gather` and `scatter` move only the robots `here`.
     yield f"  for ({size_t} first = 0; first < n; first += width) {{"
     yield f"    const {size_t} here = n - first < width ? n - first : width;"
     yield "    " + lanes + " " + ", ".join(f"{x}_lanes[{sizes[x]}]" for x in sizes) + ";"
@@ -209,13 +216,14 @@ def _rows(each: ExportedFunction) -> list[str]:
 
 
 def _limit(x: float, style: Style) -> str:
-    """A number of a table; of C++ infinity has its own name."""
+    """A number of a table. In C++ infinity is written by its name."""
     if abs(x) == float("inf") and style.language == "c++":
         return f"{'-' if x < 0 else ''}std::numeric_limits<number>::infinity()"
     return number(x, style)
 
 
 def needed_of_a_library(functions: Sequence[ExportedFunction]) -> dict[str, set[str]]:
-    """For each function that has some, what it needs of the C library beside sines and roots."""
+    """Functions of the C library that each function needs, in addition to sines and roots;
+    functions that need none are left out."""
     needed = {each.name: without_a_library(each.program) for each in functions}
     return {name: names for name, names in needed.items() if names}

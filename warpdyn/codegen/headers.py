@@ -1,16 +1,16 @@
 """C++ from the headers of this folder, as text to put into a kernel.
 
-Warp compiles a kernel's body as text, so that what the C++ preprocessor would do is done here, once
-for each precision, and leaves the same bytes whatever compiler comes after:
+Warp compiles a kernel's body as text. The steps of the C++ preprocessor are therefore done here,
+once for each precision, so that the bytes are the same for every compiler:
 
 - `#if WARPDYN_FLOAT`, `#else`, `#endif`: one branch stays.
 - `#include "other.h"`: the text of a header of this folder.
 - `$place`: to a compiler a macro; in a kernel, the text that a program puts there.
 
 A comment of three slashes is for the reader of the header and does not reach the kernel. One that
-begins with a name in brackets, `/// [name]`, begins a piece; what comes before the first is not
-part of a kernel either. Headers are named in full where they are used: `execution/compile/cache.py` looks
-for their names to know which files decide a program.
+begins with a name in brackets, `/// [name]`, begins a piece; the text before the first piece is not
+part of a kernel either. Headers are named in full where they are used: `execution/compile/cache.py`
+looks for their names to know which files decide a program.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _INCLUDE = re.compile(r'\s*#include "([\w.]+)"')
 def piece(header: str, name: str, single: bool = False, /, **places: str | int) -> str:
     """A piece of a header, for float or double, with every place filled in.
 
-    A place that is left open, and one that the piece does not have, are errors: text that a
+    An open place, or one that the piece does not have, is an error: text that a
     compiler accepts with a place missing computes something else.
     """
     text = pieces(header, single)[name]
@@ -60,7 +60,7 @@ def pieces(header: str, single: bool) -> Mapping[str, str]:
 
 def _lines(header: str, single: bool) -> Iterator[str]:
     """A header's lines with conditions decided and headers of this folder included."""
-    branch: bool | None = None  # whether the lines here are kept; outside of a condition None
+    branch: bool | None = None  # True if the lines here are kept; None outside of a condition
     for line in files(__package__).joinpath(header).read_text(encoding="utf-8").splitlines():
         words = line.split()
         included = _INCLUDE.match(line)

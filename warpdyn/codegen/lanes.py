@@ -1,6 +1,7 @@
 """Lanes of a vector on the CPU, and the body of a native function that computes in them.
 
-The C++ is in lanes.h and the headers that it names; here is what differs from program to program.
+The constant part of the C++ is in lanes.h and the headers that it names. This module writes the
+part that depends on the program.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ BYTES = 64
 
 
 def count(single: bool) -> int:
-    """Lanes of a vector."""
+    """Number of lanes in a vector."""
     return BYTES // (4 if single else 8)
 
 
@@ -26,9 +27,9 @@ def frame(
 ) -> str:
     """Body of the native function.
 
-    `members` and `parts` stand in struct Lanes: what parts need beside the lanes themselves, and
-    the functions of the program. `body` is what runs. `ahead`: blocks between an access and the
-    prefetch beside it.
+    `members` and `parts` are the contents of struct Lanes: the fields that parts need in addition
+    to the lanes, and the functions of the program. `body` is the code that runs. `ahead`: blocks
+    between an access and the prefetch issued with it.
     """
     text = headers.piece(
         "lanes.h",
@@ -43,13 +44,13 @@ def frame(
 
 
 CORNERS = "work"
-"""Where the corners of the cell that was looked up last are: at the beginning of a workspace, whose
-first slots are left to them."""
+"""Place of the corners of the cell that was looked up last: the first slots of a workspace, which
+are reserved for them."""
 
 
 class Tables:
-    """The tables of a program, whose fields all functions receive one after the other, if there
-    are any; called with one, a row and a column, how it is looked up."""
+    """The tables of a program. If there are any, all functions receive their fields, one after the
+    other. A call with a name, a row and a column gives the C++ of a look-up."""
 
     def __init__(self, names: Sequence[str], single: bool):
         self.names = tuple(names)
@@ -60,7 +61,7 @@ class Tables:
         return f"Lanes::look(tables + {self.place(name)}, {row}, {column})"
 
     def place(self, name: str) -> int:
-        """Where the fields of a table begin."""
+        """Index of the first field of a table."""
         return FIELDS * self.names.index(name)
 
     def cell(self, name: str, row: str, column: str, _: str) -> str:
@@ -68,14 +69,14 @@ class Tables:
         return f"Lanes::cell(tables + {self.place(name)}, {row}, {column}, {CORNERS});"
 
     def declaration(self, layout: ArgumentLayout) -> list[str]:
-        """Their fields."""
+        """Declarations of the tables' fields."""
         fields = [x for name in self.names for x in layout.fields(input_identifier(name))]
         return [f"const I64 tables[] = {{{', '.join(fields)}}};"] if fields else []
 
 
 class Constants:
-    """The constants of a program, in a table that its functions receive; called with one, how it is
-    written. `tables`: those that it looks up.
+    """The constants of a program, in a table that its functions receive. A call with a constant
+    gives its C++. `tables`: those that the program looks up.
 
     A literal takes an instruction of ten bytes for its address, which the lanes have to wait for:
     with the table a 32-joint robot's aba takes 63 ns instead of 80, all derivatives of its rnea 219
@@ -91,7 +92,8 @@ class Constants:
 
     @property
     def declaration(self) -> str:
-        """The compiler is not to know what the table holds: it would make literals of it."""
+        """The declaration of the table, which hides its contents from the compiler: it would
+        otherwise make literals of them."""
         values = ", ".join(literal(value, self.single) for value in (*self.number, 0.0))
         return (
             f"static const T table[] = {{{values}}};\n"
@@ -106,7 +108,7 @@ def in_lanes(
     store: Callable[[list[int], str], str],
     regions: Mapping[str, Region] = MappingProxyType({}),
 ) -> Dialect:
-    """How values in the lanes of a vector are written."""
+    """The syntax of values in the lanes of a vector."""
     return Dialect(
         type="V",
         functions={

@@ -1,4 +1,4 @@
-"""The loop of a program where one robot is computed alone: in a thread of CUDA, in exported code."""
+"""The loop of a program that computes a single robot: in a CUDA thread, or in exported code."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..recording.program import Program
 
 
 def entries_written(routine: Program) -> int:
-    """Entries that a routine writes, the states that a loop keeps among them."""
+    """Number of entries that a routine writes, including the states that a loop keeps."""
     results = prod(routine.results["out"])
     if routine.repetition and routine.repetition.kept:
         results += routine.repetition.times * prod(routine.inputs[COLUMN])
@@ -24,11 +24,11 @@ def looped(
     stride: int,
     body: Callable[[Mapping[str, str], str], Iterator[str]],
 ) -> Iterator[str]:
-    """The steps of a loop. Indices are known but for those of kept states, so that its two arrays
-    stay in registers.
+    """The steps of a loop. All indices are constants except those of kept states, so that its two
+    arrays stay in registers.
 
-    `stride`: entries of each kept state that it reads; `body`: a step's statements, by the names of
-    arrays that inputs have there, and where its results go.
+    `stride`: entries of each kept state that it reads; `body`: a step's statements, from the names
+    of the input arrays there and the place of the results.
     """
     size = prod(routine.inputs[COLUMN])
     results = prod(routine.results["out"])

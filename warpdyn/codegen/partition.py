@@ -1,9 +1,10 @@
-"""A program cut into parts that a compiler handles well, with a workspace for what crosses cuts.
+"""Division of a program into parts that a compiler handles well, with a workspace for values that
+cross cuts.
 
-A compiler allots registers to a straight line of thousands of statements badly: the RNEA of a
+A compiler allocates registers badly for a straight line of thousands of statements: the RNEA of a
 32-joint robot, 2,400 statements, took 67 ns an environment in one function and 54 in ten (clang, 32
-vector registers, B = 16,384). Cuts are made where few values are alive. What can be had again for a
-load (inputs, sines and cosines that lie in a table) is not kept but loaded again.
+vector registers, B = 16,384). Cuts are made where few values are alive. Values that a load can
+restore (inputs, sines and cosines that lie in a table) are not kept but loaded again.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ def split(
     """Parts of about `size` statements, and the number of slots that their workspace needs.
 
     Further operations: `recall(slot)` reads the workspace, `keep(slot)` writes its target there.
-    `at_hand` tells which statements only load what every part can load.
+    `at_hand` is true for statements that only load values that every part can load.
     """
     bounds = _bounds(statements, size, at_hand)
     part_of = {
@@ -30,11 +31,11 @@ def split(
     }
     last_part = {x: part_of[s.target] for s in statements for x in operands(s)}
     loads = {s.target: s for s in statements if at_hand(s)}
-    # Slots are used again like registers: one is free from the part after the last that reads it.
+    # Slots are reused like registers: one is free from the part after the last that reads it.
     parts: list[list[Statement]] = []
     slot: dict[int, int] = {}
     free: list[int] = []
-    # The first ones are left to the corners of cells, wherever they are looked up.
+    # The first slots are reserved for the corners of cells, wherever these are looked up.
     slots = CORNER_SLOTS if any(s.operation == CELL for s in statements) else 0
     leaving: dict[int, list[int]] = {}
     for k, (start, stop) in enumerate(bounds):
@@ -42,7 +43,8 @@ def split(
         part: list[Statement] = []
         known: set[int] = set()
         for statement in statements[start:stop]:
-            # Recalled just before its first use, not at the beginning of the part: fewer are alive.
+            # Recalled just before its first use, not at the beginning of the part: then fewer
+            # values are alive.
             for x in dict.fromkeys(operands(statement)):
                 if x not in known and (x in loads or part_of[x] < k):
                     part.append(loads[x] if x in loads else Statement(x, "recall", (slot[x],)))
@@ -51,7 +53,7 @@ def split(
                 part.append(statement)
                 known.add(statement.target)
             until = last_part.get(statement.target, k)
-            # What a load brings back takes no slot, however late it is read.
+            # A value that a load can restore takes no slot, however late it is read.
             if until > k and statement.target not in loads:
                 if not free:
                     free.append(slots)
@@ -66,8 +68,8 @@ def split(
 def _bounds(
     statements: Sequence[Statement], size: int, at_hand: Callable[[Statement], bool]
 ) -> list[tuple[int, int]]:
-    """Start and stop of each part: near even cuts, by half a part, where fewest values are
-    alive."""
+    """Start and stop of each part: close to even cuts, shifted by up to half a part to where fewest
+    values are alive."""
     total = len(statements)
     number = max(1, round(total / size))
     alive = _alive(statements, at_hand)
@@ -81,7 +83,7 @@ def _bounds(
 
 
 def _alive(statements: Sequence[Statement], at_hand: Callable[[Statement], bool]) -> list[int]:
-    """Before each statement, the number of earlier values that it or a later one reads."""
+    """The number of earlier values that each statement or a later one reads."""
     last = {x: n for n, s in enumerate(statements) for x in operands(s)}
     change = [0] * (len(statements) + 2)
     for n, statement in enumerate(statements):

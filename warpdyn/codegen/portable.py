@@ -1,8 +1,8 @@
-"""A program as functions of C99 or C++17 that need nothing of Warp: for one robot, and for lanes.
+"""A program as C99 or C++17 functions that do not need Warp: for one robot, and for lanes.
 
 In C++ a program is one function template on the type of its values, numbers or lanes of them; in C
-it is written once for each. No allocation, no loop of unknown length, no global state; choices are
-selects.
+it is written once for each. The code has no allocation, no loop of unknown length and no global
+state; choices are selects.
 """
 
 from __future__ import annotations
@@ -23,34 +23,36 @@ from .one_robot_loop import entries_written, looped
 from .partition import split
 
 Language = Literal["c++", "c"]
-"""C++17 or C99."""
+"""The language: C++17 or C99."""
 
 _HELPERS = re.compile(r"\b(number|lanes|word|lane_words|lane_count)(_(\w+))?\b")
 SINE, COSINE = "sine", "cosine"
 """C names of the arrays of sines and cosines."""
 
 TURNS = {"sin": "sin()", "cos": "cos()"}
-"""Under which these are read like inputs: no input has such a name."""
+"""Array names under which sines and cosines are read like inputs: no input has such a name."""
 
 PART = 400
-"""Statements of a function: gcc compiles a humanoid's `aba`, 5,900, in a third of the time so."""
+"""Statements of a function: gcc compiles a humanoid's `aba`, 5,900 statements, in a third of the
+time this way."""
 
 LOCAL = re.compile(
     r"V|[tsc]\d+|angle|sine|cosine|work|n|i|first|here|width|step|out|then|routine\d+\w*|\w+_lanes"
     r"|number|word|lanes|lane_words|lane_count|as|all|less|less_equal|abs|sqrt|floor|exp|log|atan2"
     r"|sine_cosine"
 )
-"""Names that a function uses itself, its types and helpers among them, and no array may have."""
+"""Names that a function uses itself, including its types and helpers: no array may have one of
+them."""
 
 RESERVED = re.compile(
     r"nq|nv|joint_names|lower|upper|velocity_limit|effort_limit|detail|number(_\w+)?|lanes(_\w+)?"
     r"|word|lane_words|lane_count"
 )
-"""Names that a header has for itself, and no function may have."""
+"""Names that a header uses itself: no function may have one of them."""
 
 _LIBRARY = re.compile(r"((?:=|return) )(sin|cos|sqrt|floor|exp|log|atan2)f?\(")
 OF_A_LIBRARY = ("exp", "log", "atan2")
-"""Functions that have no form of their own."""
+"""Functions for which there is no code of ours."""
 
 PORTABLE_FORMS = {
     **FORMS,
@@ -58,20 +60,21 @@ PORTABLE_FORMS = {
     "fms": "{0} * {1} - {2}",
     "fnma": "{2} - {0} * {1}",
 }
-"""Products and sums are left to the compiler to fuse: the function fma is slow where there is no
-instruction."""
+"""C++ of fused operations. Products and sums are left to the compiler to fuse: the function fma is
+slow if there is no instruction."""
 
 
 @dataclass(frozen=True)
 class Style:
-    """How exported code is written."""
+    """The style of exported code."""
 
     language: Language
     single: bool
     prefix: str
-    """In C, before all names of the file."""
+    """In C, the prefix of all names of the file."""
     libm: bool = True
-    """Roots and exponentials are the C library's; else there are no exponentials."""
+    """True if roots and exponentials are taken from the C library; otherwise there are no
+    exponentials."""
 
     @property
     def inline(self) -> str:
@@ -86,7 +89,7 @@ class Style:
         return "__restrict" if self.language == "c++" else "restrict"
 
     def helper(self, name: str, lanes: bool = False) -> str:
-        """A helper's name: of numbers and lanes alike in C++, where types tell them apart."""
+        """A helper's name: the same for numbers and lanes in C++, where types distinguish them."""
         if self.language == "c++":
             return name
         return f"{self.prefix}_{'lanes' if lanes else 'number'}_{name}"
@@ -115,13 +118,14 @@ class Style:
 
 
 def without_a_library(program: Program) -> set[str]:
-    """Functions that a program needs of a library, having none of their own here."""
+    """Functions of the C library that a program needs, because there is no code of ours for
+    them."""
     inner = [without_a_library(routine) for routine in program.routines.values()]
     return {x for x in OF_A_LIBRARY if program.uses(x)}.union(*inner)
 
 
 def refused(program: Program) -> str:
-    """Why a program cannot be exported; empty where it can."""
+    """The reason why a program cannot be exported; "" if it can."""
     if program.tables:
         return f"it looks up the table {program.tables[0]}, which may have any size"
     everything = [program, *_all_routines(program)]
@@ -148,7 +152,7 @@ def function(
 ) -> str:
     """A program as one function (a template in C++), after the routines that it calls.
 
-    `inputs`, `results`: C names of the arrays, in the order of parameters; each an array of
+    `inputs`, `results`: C names of the arrays, in the order of parameters; each is an array of
     numbers, or of lanes, of one robot, in C order.
     """
     value = "V" if style.language == "c++" else style.type(lanes)
@@ -176,6 +180,8 @@ def function(
     lines += [*_declared(arrays, value), *_turns(program, dialect, style, lanes)]
     stored: set[int] = set()
     bodies = [list(emit(program, _used(part, program), dialect, stored)) for part in parts]
+    # A long program becomes several functions, because compile time grows faster than the length of
+    # a function. All share one workspace.
     if len(bodies) > 1:
         local = {x: f"{value} *{x}" for x in ("work", *arrays)}
         if program.angles:
@@ -199,16 +205,16 @@ def function(
 
 
 def _used(part: Sequence[Statement], program: Program) -> list[Statement]:
-    """A part without the loads that only later parts read, which load for themselves."""
-    # What stands after `keep` and `recall` is a slot of the workspace, no statement.
+    """A part without loads that only later parts read: those parts load the values themselves."""
+    # The arguments of `keep` and `recall` are slots of the workspace, not statements.
     reading = (s for s in part if s.operation not in ("keep", "recall"))
     needed = {x for s in reading for x in operands(s)}.union(program.stores)
     return [s for s in part if s.operation != "input" or s.target in needed]
 
 
 def _turns(program: Program, dialect: Dialect, style: Style, lanes: bool) -> Iterator[str]:
-    """Sines and cosines of all angles that inputs give, in a loop of its own, which compilers make
-    lanes of: a panda's `rnea` takes less than half of what it takes with one after the other."""
+    """Sines and cosines of all angles computed from inputs, in a loop of its own, which compilers
+    vectorise: a panda's `rnea` then takes less than half of the time."""
     angles = program.angles
     if not angles:
         return
@@ -222,11 +228,11 @@ def _turns(program: Program, dialect: Dialect, style: Style, lanes: bool) -> Ite
 
 
 def _alive(program: Program) -> list[Statement]:
-    """Statements that are needed where sines and cosines of `program.angles` are read like inputs."""
+    """Statements that are needed if sines and cosines of `program.angles` are read like inputs."""
     place = {angle: k for k, angle in enumerate(program.angles)}
     needed, alive = set(program.stores), list[Statement]()
     for each in reversed(program.statements):
-        # Stores into a routine's arrays and calls are read through these.
+        # A routine's results are read through its arrays, so `frame` and `call` always stay.
         if each.target not in needed and each.operation not in ("frame", "call"):
             continue
         statement = each
@@ -241,7 +247,7 @@ def _alive(program: Program) -> list[Statement]:
 def _defined(
     name: str, parameters: list[str], lines: list[str], style: Style, apart: bool = False
 ) -> Iterator[str]:
-    """A function; `apart`: compilers are asked not to put it into the one that calls it."""
+    """A function; `apart`: compilers are asked not to inline it."""
     if style.language == "c++":
         yield "template <typename V>"
     static = "static " if style.language == "c" else ""
@@ -263,7 +269,7 @@ def _broadcast(text: str, style: Style, lanes: bool) -> str:
 
 
 def number(x: float, style: Style) -> str:
-    """A constant, infinities and NaN too."""
+    """A constant, including infinities and NaN."""
     if isfinite(x):
         return literal(x, style.single)
     if isnan(x):
@@ -274,7 +280,7 @@ def number(x: float, style: Style) -> str:
 def _routines(
     program: Program, name: str, style: Style, lanes: bool
 ) -> tuple[dict[str, Region], list[str], dict[str, int]]:
-    """The routines of a program: where each one's arrays are, its function, and the arrays' sizes."""
+    """The routines of a program: the arrays of each, their functions, and the arrays' sizes."""
     value = "V" if style.language == "c++" else style.type(lanes)
     regions: dict[str, Region] = {}
     before: list[str] = []
@@ -295,6 +301,7 @@ def _routines(
             stride, kept = prod(source.inputs[COLUMN]), prod(source.results["out"])
             parameters.append(f"const {value} *kept")
             rest = f", {regions[repetition.reads].out} + {kept}"
+        # A routine may call further routines: their functions come first.
         inner, first, held = _routines(routine, own, style, lanes)
         body = partial(_body, routine, style, lanes, inner)
         lines = list(
@@ -309,7 +316,7 @@ def _routines(
 
 
 def _declared(arrays: Mapping[str, int], value: str) -> Iterator[str]:
-    """Arrays of a function; C has none of no number."""
+    """Declarations of a function's arrays; C does not allow empty ones."""
     return (f"{value} {name}[{max(n, 1)}];" for name, n in arrays.items())
 
 

@@ -1,4 +1,4 @@
-"""C of a Python module around exported functions: buffers in, buffers out, by the stable ABI."""
+"""C code of a Python module for exported functions: buffers in, buffers out, by the stable ABI."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ static Py_ssize_t numbers_of(
 
 
 def python_wrapper(name: str, functions: Sequence[ExportedFunction], single: bool) -> str:
-    """The C file of the module, around the header `name`.h."""
+    """The C file of the module, which includes the header `name`.h."""
     text = _BEGINNING.replace("${name}", name).replace("$name", name)
     text = text.replace("$format", "f" if single else "d")
     text = text.replace("$dtype", "float32" if single else "float64")
@@ -86,6 +86,8 @@ def _function(name: str, each: ExportedFunction, rows: bool) -> Iterator[str]:
     yield f"    PyErr_Format(PyExc_TypeError, {wanted}, count);"
     yield "    return NULL;"
     yield "  }"
+    # `taken` counts the buffers that are held, so that an error in the middle releases exactly
+    # these.
     for k, (array, size) in enumerate(each.sizes.items()):
         written = int(k >= len(each.inputs))
         yield "  {"

@@ -1,10 +1,10 @@
 """The scalar form of a program for the CPU: one environment, every value one number.
 
-It is CUDA's text with the CPU's functions. A single robot leaves all lanes of a vector but one idle, and
-pays for their width: many processors lower their clock for about a millisecond once they have
-multiplied in wide vectors. On an Intel Xeon of 2.5 GHz (Cascade Lake) Python runs 1.3 times slower
-after each launch of panda's rnea in lanes, and as fast as ever after the scalar one; the launch takes
-0.7 us instead of 1.0, a joint impedance law with its loops 10 instead of 18.
+It is the CUDA code with the CPU's functions. A single robot leaves all lanes of a vector but one
+idle, and pays for their width: many processors lower their clock for about a millisecond once they
+have multiplied in wide vectors. On an Intel Xeon of 2.5 GHz (Cascade Lake) Python runs 1.3 times
+slower after each launch of panda's rnea in lanes, and at full speed after the scalar one; the
+launch takes 0.7 us instead of 1.0, a joint impedance law with its loops 10 instead of 18.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from ..recording.program import Program
 from . import cuda
 
 BUILTINS = ("fma", "sqrt", "floor")
-"""Functions that clang writes as instructions, where the library's might set errno."""
+"""Functions that clang writes as instructions; those of the library might set errno."""
 
 
 def source(program: Program, single: bool) -> str:
-    """Body of the native function `(args, tid)` that does environment first + tid."""
+    """Body of the native function `(args, tid)` that computes environment first + tid."""
     end = "f" if single else ""
     macros = {f"{name}{end}": f"__builtin_elementwise_{name}" for name in BUILTINS}
     macros[f"fabs{end}"] = "__builtin_elementwise_abs"

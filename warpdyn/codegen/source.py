@@ -1,5 +1,4 @@
-"""A program written for a target, what has to be known of it to call it, and the targets there
-are."""
+"""A program written for a target, the facts needed to call it, and the list of targets."""
 
 from __future__ import annotations
 
@@ -14,28 +13,29 @@ from .arguments import ArgumentLayout
 
 @dataclass(frozen=True)
 class Source:
-    """A program written for one target, and what has to be known of it to call it."""
+    """A program written for one target, with the facts needed to call it."""
 
     name: str
     code: str
     """Body of the native function, in C++."""
     inputs: dict[str, tuple[int, ...]]
     results: dict[str, tuple[int, ...]]
-    """Arrays and their trailing shapes."""
+    """Result arrays and their trailing shapes."""
     operations: int
     bytes: int
-    """Read and written for one environment, constant outputs not counted."""
+    """Bytes that are read and written for one environment, without constant outputs."""
     target: str
     loops: bool = False
-    """Environments take as many steps as each needs."""
+    """True if environments take different numbers of steps."""
     tables: tuple[str, ...] = ()
     """Inputs that are tables."""
     over: dict[str, str] = field(default_factory=dict)
-    """Results that may be written over an input, and which."""
+    """Results that may be written over an input, with that input."""
     constant_bytes: int = 0
-    """Constant outputs of one environment, which a call writes and a bound one only at first."""
+    """Bytes of one environment's constant outputs, which an unbound call always writes and a bound
+    one only at first."""
     companions: tuple[str, ...] = ()
-    """Bodies that are compiled by themselves and that the code calls (companions.py)."""
+    """Bodies that are compiled separately and that the code calls (companions.py)."""
 
     @property
     def layout(self) -> ArgumentLayout:
@@ -54,7 +54,8 @@ class Source:
 
 
 Code = Callable[[Program, bool], str | list[str]]
-"""Writes a program; of several texts all but the first are its companions."""
+"""The function that writes a program; if it returns several sources, all but the first are
+companions."""
 
 
 @dataclass(frozen=True)
@@ -62,18 +63,18 @@ class Backend:
     """A way to write programs."""
 
     code: Code
-    """A program's C++, in float32 if the second argument says so."""
+    """The function that writes a program's C++, in float32 if the second argument is true."""
     device: str | None = None
-    """Kind of device whose kernels are written so, unless a call asks for another backend; None
-    where none are."""
+    """Kind of device whose kernels are written by this backend unless a call asks for another one;
+    None if there is no such device."""
 
 
 TARGETS: dict[str, Backend] = {}
-"""Backends by the name under which `write` and the command line know them."""
+"""Backends by the name that `write` and the command line use."""
 
 
 def register(target: str, code: Code, device: str | None = None) -> None:
-    """Make a backend known under a new name."""
+    """Add a backend under a new name."""
     if target in TARGETS:
         raise ValueError(f"target {target!r} is registered already")
     if device is not None and device in {backend.device for backend in TARGETS.values()}:
@@ -87,7 +88,8 @@ def target_of(device: str) -> str:
 
 
 def _lanes(program: Program, single: bool) -> str | list[str]:
-    """The CPU form, which is another where environments take unlike numbers of steps."""
+    """The CPU form of a program; a different one if environments take different numbers of
+    steps."""
     apart = phases(program)
     return cpu_loop.source(program, apart, single) if apart else cpu.source(program, single)
 

@@ -1,10 +1,10 @@
-"""Arrays of a block of environments on the CPU: read and written in place, or by way of a tile.
+"""Arrays of a block of environments on the CPU: accessed in place, or through a tile.
 
-Vectors of coordinates whose environments lie side by side are accessed where they lie. Everything
+Vectors of coordinates whose environments lie side by side are accessed in place. Everything
 else (rows of one environment, other strides, the last incomplete block) goes through a *tile*, one
-vector an entry, filled and emptied by transposing in registers where rows are dense, and element by
-element where they are not (`gather` and `scatter` in lanes.h). In the tile of a large result each
-value that repeats (symmetry) or is constant stands once.
+vector an entry. Tiles are filled and emptied by transposing in registers if rows are dense, and
+element by element if they are not (`gather` and `scatter` in lanes.h). In the tile of a large
+result each value that repeats (symmetry) or is constant is stored once.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ DIRECT = 64
 """Results of one trailing dimension up to this size are written in place."""
 
 STAGED, STAGED_LATE = 128, 640
-"""Entries of a result in rows that are put together before they are written past the cache, at most:
-where the batch is too large for the cache, and where it is larger than the last level. 65,536 mass
-matrices of a panda, 49 numbers a row, take 39 ns each in place of 45, and 31 side by side; 324
+"""Largest number of entries of a result in rows that are assembled before they are written past the
+cache: for a batch too large for the cache, and for one larger than the last level. 65,536 mass
+matrices of a panda, 49 numbers a row, take 39 ns each instead of 45, and 31 side by side; 324
 numbers a row are no faster on an Intel Xeon, and 1.6 times as fast on an AMD EPYC (one core)."""
 
 
 class _Array:
-    """An array as the C++ around the program sees it.
+    """An array in the C++ code around the program.
 
-    `over`: the input that a result may be written over. Where it is, the result goes by way of its
-    tile, which is emptied when all parts have read what they need of the block.
+    `over`: the input that a result may be written over. If it is, the result goes through its
+    tile, which is emptied when all parts have read their inputs of the block.
     """
 
     def __init__(self, identifier: str, shape: tuple[int, ...], over: str | None = None):
@@ -40,7 +40,8 @@ class _Array:
         self.const = "" if self.is_output else "const "
 
     def declare(self, position: int, slots: int, group: int) -> Iterator[str]:
-        """Where the array lies, before the first block; `slots` vectors in its tile."""
+        """Declarations of the array's address and strides, before the first block; `slots` vectors
+        in its tile."""
         yield from _declare(self.id, self.const, self.shape, position, slots, group)
 
     @property
@@ -52,35 +53,35 @@ class _Array:
         """C++ that copies a result from its tile to its place."""
         a = self.id
         where = f"{a} + e * {a}_env, {a}_env, {a}_offset, {a}_entry, {a}_still, {self.size}"
-        # Over an input there may be other numbers at each run.
+        # Constants of a result over an input are written at each run: the input changes them.
         keep = f"keep_constants{self.apart}"
         how = f"here, {a}_dense, {a}_stream, {keep}, {a}_stage"
         scatter = f"Lanes::scatter((const T*)at.{a}_tile, {where}, {how});"
         if not self.over:
             return scatter
-        # Rows side by side come here only because they are an input's; they are whole vectors.
+        # Rows side by side get here only if they belong to an input; they are whole vectors.
         value = f"*(const V*)((const T*)at.{a}_tile + {a}_entry[k])"
         store = f"Lanes::store({a} + e + {a}_offset[k], {value}, {a}_stream)"
         rows = f"for (int k = 0; k < {self.size}; ++k) {store};"
         return f"{{ if (here == N && {a}_env == 1) {rows} else {scatter} }}"
 
     def last(self) -> str:
-        """C++ that writes what is left of a result, after the last block."""
+        """C++ that writes the rest of a result after the last block."""
         return f"if ({self.id}_stage) {self.id}_stage->leave({self.size});" if self.size else ""
 
 
 class InPlace(_Array):
-    """An input, or a result of one trailing dimension, accessed where it lies if its environments
+    """An input, or a result of one trailing dimension, accessed in place if its environments
     lie side by side and its entries evenly apart, else in a tile.
 
-    Memory is asked for ahead at the address of each access plus `ahead`: in place that is the same
-    row further on; from a tile, whose entries are a cache line each, line by line what the tile
-    will next be filled from.
+    Each access prefetches its own address plus `ahead`. In place that is the same
+    row further on. In a tile, whose entries are a cache line each, it is line by line the memory
+    from which the tile will be filled next.
     """
 
     @property
     def fields(self) -> list[tuple[str, str]]:
-        """Types and names of what a block knows of it."""
+        """Types and names of the array's fields in a block."""
         a = self.id
         numbers = (("I64", f"{a}_ld"), ("I64", f"{a}_ahead"), ("bool", f"{a}_in_place"))
         return [(f"{self.const}T*", a), *numbers, ("V*", f"{a}_tile")]
@@ -91,11 +92,11 @@ class InPlace(_Array):
         return f"Lanes::{access}({self.id} + {k} * {self.id}_ld, {self.id}_ahead)"
 
     def store(self, k: int, value: str) -> str:
-        """What writes entry `k` of all lanes."""
+        """The statement that writes entry `k` of all lanes."""
         return f"{self.entry(k)} = {value};"
 
     def declare(self, position: int, slots: int, group: int) -> Iterator[str]:
-        """Beside where it lies, the tables of a result's tile."""
+        """Declarations of the array, and of the tables of a result's tile."""
         yield from super().declare(position, slots, group)
         if self.is_output:
             # `scatter` reads tables: here each entry has its slot, and none is a kept constant.
@@ -104,51 +105,52 @@ class InPlace(_Array):
             yield f"static const char {self.id}_still[{DIRECT}] = {{}};"
 
     def fill(self) -> Iterator[str]:
-        """What a block knows of the array, and inputs gathered into the tile."""
+        """Statements that set the array's fields in a block and gather inputs into the tile."""
         a = self.id
-        # Parts are the same code in both cases, so the tile has to look like memory: entry k stands
-        # k steps on, where a step is the array's or, in a tile, one vector.
+        # Parts use the same code in both cases, so that the tile has to look like memory: entry k
+        # is k steps further on, where a step is the array's or, in a tile, one vector.
         yield f"at.{a}_tile = {a}_tiles[group];"
         yield f"at.{a}_in_place = here == N && {a}_env == 1 && {a}_even{self.apart};"
         yield f"at.{a} = at.{a}_in_place ? {a} + e : ({self.const}T*)at.{a}_tile;"
         yield f"at.{a}_ld = at.{a}_in_place ? {a}_step : N;"
-        # Difference of addresses in different arrays: added to one in the tile it gives the memory
-        # that a later block will be gathered from.
+        # Difference of addresses in different arrays: added to an address in the tile it gives the
+        # memory from which a later block will be gathered.
         from_tile = f"{a} + (e + AHEAD) * {a}_env - (const T*)at.{a}_tile"
         yield f"at.{a}_ahead = at.{a}_in_place ? AHEAD : {from_tile};"
         if not self.is_output and self.size:
             yield f"if (!at.{a}_in_place) {_gather(a, self.size)}"
 
     def empty(self) -> str:
-        """What brings a result from the tile to its place, after the last part."""
+        """The statement that moves a result from the tile to its place, after the last part."""
         return f"if (!at.{self.id}_in_place) {self.scatter()}" if self.size else ""
 
 
 class Tile(_Array):
     """A result of several trailing dimensions, or a large one, written entry by entry through a
-    table of places: its rows where environments lie side by side, else its tile.
+    table of places: its rows if environments lie side by side, else its tile.
 
-    Written where a value is computed, memory works while the program goes on: all derivatives of a
-    32-joint robot's rnea, 803 rows, took 100 ns an environment more by way of the tile (16,384
-    environments, one core).
+    A value is written where it is computed, so that memory works while the program continues: all
+    derivatives of a 32-joint robot's rnea, 803 rows, took 100 ns an environment more by way of the
+    tile (16,384 environments, one core).
     """
 
     @property
     def fields(self) -> list[tuple[str, str]]:
-        """Types and names of what a block knows of it."""
+        """Types and names of the array's fields in a block."""
         a = self.id
         places = (("const I64*", f"{a}_place"), ("bool", f"{a}_now"), ("bool", f"{a}_in_rows"))
         return [("T*", a), *places, ("V*", f"{a}_tile")]
 
     def store(self, k: int, value: str) -> str:
-        """What writes entry `k` of all lanes."""
+        """The statement that writes entry `k` of all lanes."""
         return f"Lanes::store({self.id} + {self.id}_place[{k}], {value}, {self.id}_now);"
 
     def fill(self) -> Iterator[str]:
-        """What a block knows of the array: one table of places, the rows' or the tile's."""
+        """Statements that set the array's fields in a block: one table of places, the rows' or the
+        tile's."""
         a = self.id
-        # In the tile an entry's place is its value's, so that a value which many entries take is
-        # stored once; only whole blocks side by side go straight to memory, and past the cache.
+        # In the tile an entry's place is its value's, so that a value shared by many entries is
+        # stored once. Only whole blocks side by side go straight to memory, and past the cache.
         yield f"at.{a}_tile = {a}_tiles[group];"
         yield f"at.{a}_in_rows = here == N && {a}_env == 1{self.apart};"
         yield f"at.{a}_now = at.{a}_in_rows && {a}_stream;"
@@ -157,18 +159,19 @@ class Tile(_Array):
         yield f"at.{a}_place = at.{a}_in_rows ? {a}_offset : {in_tile};"
 
     def empty(self) -> str:
-        """What brings the result from the tile to its rows, after the last part."""
+        """The statement that moves the result from the tile to its rows, after the last part."""
         return f"if (!at.{self.id}_in_rows) {self.scatter()}" if self.size else ""
 
 
 def array_of(identifier: str, shape: tuple[int, ...], over: str | None = None) -> InPlace | Tile:
-    """How the array of that C++ name is accessed."""
+    """The form of access to the array with this C++ name."""
     small = len(shape) <= 1 and prod(shape) <= DIRECT
     return (InPlace if small or identifier.startswith("a_") else Tile)(identifier, shape, over)
 
 
 class DistinctValues:
-    """The distinct values of a result: where each stands in the tile, and which entries take it."""
+    """The distinct values of a result: the slot of each in the tile, and the entries that have
+    it."""
 
     def __init__(self, array: InPlace | Tile, outputs: Sequence[Output]):
         self.id, self.outputs, self.slot = array.id, outputs, list(range(len(outputs)))
@@ -186,7 +189,7 @@ class DistinctValues:
         self.slots = len(set(self.slot))
 
     def _still(self, run: int) -> Iterator[str]:
-        """For each run of entries whether all are constants (1), or even zeros (3)."""
+        """A flag for each run of entries: 1 if all are constants, 3 if all are zeros, else 0."""
         for first in range(0, len(self.outputs), run):
             outputs = self.outputs[first : first + run]
             constant = all(o.node is None for o in outputs)
@@ -194,11 +197,12 @@ class DistinctValues:
             yield str(constant | zero << 1)
 
     def tables(self, single: bool) -> tuple[list[str], str]:
-        """Tables of a large result's entries, with constants put into the tile; what writes those
-        to rows side by side."""
+        """Tables of a large result's entries, with constants put into the tile, and the C++ that
+        writes constants to rows side by side."""
         a, lanes_count = self.id, lanes.count(single)
-        # Twice: parts take it or a table of offsets, which may be large; `scatter` takes it alone, and
-        # short integers save 3% of 1,024 inverses of mass matrices of 32 joints, 1% of the matrices.
+        # Two tables: parts use this one or a table of offsets, which may be large; `scatter` uses
+        # this one alone, and short integers save 3% of 1,024 inverses of mass matrices of 32
+        # joints, 1% of the matrices.
         in_tile = ", ".join(str(k * lanes_count) for k in self.slot)
         tables = [
             f"static const int {a}_entry[] = {{{in_tile}}};",
@@ -224,12 +228,13 @@ class DistinctValues:
 def _declare(
     a: str, const: str, shape: tuple[int, ...], position: int, slots: int, group: int
 ) -> Iterator[str]:
-    """Address and strides of an array, the offset of each entry in an environment, and the tile."""
+    """Declarations of an array's address and strides, the offset of each entry in an environment,
+    and the tile."""
     address, environment, *steps = (f"args[{position + k}]" for k in range(FIELDS))
     size, counts = prod(shape), (*shape, 1, 1, 1)[:3]
     yield f"{const}T* const {a} = ({const}T*){address};"
     yield f"const I64 {a}_env = {environment}, {a}_step = {steps[max(len(shape) - 1, 0)]};"
-    # dense: entries one after the other, as transposing wants them; even: any one step apart, which
+    # dense: entries one after the other, as transposing needs them; even: any one step apart, which
     # is enough to be accessed in place.
     more = [(step, prod(counts[k + 1 :])) for k, step in enumerate(steps) if counts[k] > 1]
     dense = " && ".join(f"{step} == {ahead}" for step, ahead in more)
@@ -240,12 +245,12 @@ def _declare(
     )
     offset = f"{a}_offset[k++] = x * {steps[0]} + y * {steps[1]} + z * {steps[2]};"
     yield f"I64 {a}_offset[{max(size, 1)}];"
-    # One robot's mass matrix of 32 joints has a thousand of them.
+    # A thousand entries for one robot's mass matrix of 32 joints.
     yield f"if ({a}_dense) for (int k = 0; k < {size}; ++k) {a}_offset[k] = k;"
     yield f"else {{ int k = 0; {loops} {offset} }}"
     yield f"V {a}_tiles[{group}][{max(slots, lanes.count(True))}] __attribute__((aligned(64)));"
     if not const:
-        # Stores past the cache are of whole lines, so that every row has to begin with one.
+        # Stores past the cache write whole lines, so that every row has to begin with one.
         yield f"bool {a}_stream = stream && (I64)({a} + first * {a}_env) % 64 == 0;"
         yield f"{a}_stream &= {a}_env == 1 || (stream > 1 && {a}_env % N == 0);"
         lines = " && ".join(f"{step} % N == 0" for step, _ in more)
@@ -254,7 +259,8 @@ def _declare(
 
 
 def _stage(a: str, size: int) -> Iterator[str]:
-    """Declarations of the place where rows of a result are put together, if they lie end to end."""
+    """Declarations of the buffer in which rows of a result are assembled, if they lie end to
+    end."""
     if not lanes.count(True) < size <= STAGED_LATE:
         yield f"Lanes::Stage* const {a}_stage = nullptr;"
         return

@@ -1,4 +1,4 @@
-"""Any description: its text says which reader it is for."""
+"""Loading of any description: its content decides which reader is used."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def load(
     includes: Includes | None = None,
     srdf: str | bytes | os.PathLike[str] | None = None,
 ) -> Model:
-    """Robot of a description, whatever its format: URDF, SDF, MJCF or USD, told apart by its content.
+    """Robot of a description in any format: URDF, SDF, MJCF or USD, recognised by its content.
 
     A xacro file is refused, because xacro evaluates expressions: `load_xacro` expands it.
 
     source: a path, or the XML itself (a str or bytes whose first character that is not blank is
     "<").
-    floating_base, quaternion, base_velocity, model (SDF, USD), loops (SDF, MJCF), includes (MJCF), srdf
-    (URDF): as for the reader of the format, `load_urdf`, `load_sdf`, `load_mjcf` or `load_usd`; what is
-    not given is as it has it.
+    floating_base, quaternion, base_velocity, model (SDF, USD), loops (SDF, MJCF), includes (MJCF),
+    srdf (URDF): as for the reader of the format, `load_urdf`, `load_sdf`, `load_mjcf` or
+    `load_usd`, which also has the defaults.
 
-    Raises ModelError for what cannot be used.
+    Raises ModelError for a description that cannot be used.
 
     >>> model = wd.load('<robot name="brick"><link name="brick"/></robot>', floating_base=True)
     >>> model.nq, model.nv

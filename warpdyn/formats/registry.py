@@ -1,7 +1,7 @@
-"""The formats of descriptions, a line each: what its texts look like, and which function reads
-them.
+"""The formats of descriptions, one entry each: how to recognise their texts, and which function
+reads them.
 
-A new format is a file with its reader, a line here, and its test.
+A new format is a file with its reader, an entry here, and its test.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Format:
-    """How a description of this format is told from others, and what reads it.
+    """A format: how to recognise a description of it, and the function that reads it.
 
-    XML is known by its outermost element, `root`. Any other format says by `recognises` whether a
-    text begins as its texts do, and by `suffixes` which files are of it whatever they begin with.
+    XML is recognised by its outermost element, `root`. Any other format recognises its texts by
+    their beginning (`recognises`), and its files also by their `suffixes`.
     """
 
     name: str
     noun: str
-    """What messages call a description: "a URDF", "an SDF file"."""
+    """The noun for a description in messages: "a URDF", "an SDF file"."""
     module: str
     reader: str
-    """The public function of `module` that reads it, with a path, a text or a `RobotText` as its
-    first argument; imported when it is needed."""
+    """The public function of `module` that reads the format; its first argument is a path, a text
+    or a `RobotText`. It is imported on first use."""
     root: str | None = None
     recognises: Callable[[bytes], bool] | None = None
     suffixes: tuple[str, ...] = ()
@@ -53,7 +53,7 @@ USD = Format(
 )
 
 FORMATS = [URDF, SDF, MJCF, USD]
-"""In the order in which messages list them."""
+"""The formats in the order in which messages list them."""
 
 
 def file_kinds() -> str:
@@ -66,7 +66,7 @@ def xml_formats() -> Iterator[Format]:
 
 
 def format_of_text(data: bytes, suffix: str = "") -> Format | None:
-    """The format, other than XML, whose texts begin so or whose files have the suffix."""
+    """The format, other than XML, whose texts begin like this or whose files have this suffix."""
     for each in FORMATS:
         by_text = each.recognises is not None and each.recognises(data)
         if by_text or (suffix and suffix.lower() in each.suffixes):
@@ -80,6 +80,6 @@ def format_of_root(tag: str) -> Format | None:
 
 
 def listed(words: Iterator[str]) -> str:
-    """One, another or a third."""
+    """The words joined as in "one, another or a third"."""
     *most, last = words
     return f"{', '.join(most)} or {last}" if most else last

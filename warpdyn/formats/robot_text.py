@@ -1,7 +1,6 @@
-"""A description as it comes: a path or a text, the XML in it, and what is said about a model that
-was read.
+"""The input of readers: a path or a text, the XML in it, and the remarks made while reading.
 
-lxml reads, with entities, DTDs and the network off.
+XML is read by lxml, with entities, DTDs and the network off.
 """
 
 from __future__ import annotations
@@ -22,16 +21,17 @@ from ..model.regular_files import DESCRIPTION, STAGE, RefusedFileError, read_reg
 from .registry import Format, format_of_root, format_of_text
 
 GRAVITY, NEARLY = -9.8, 0.02
-"""Gravity [m/s²] of a file that passes without a remark for the default of every function."""
+"""Standard gravity [m/s²] and tolerance: a file's gravity within it passes without a remark."""
 
 
 DECLARED_VERSION = re.compile(rb"""\A(<\?xml\s+version\s*=\s*)("[^"<>]*"|'[^'<>]*')""")
-"""An XML declaration up to its version; files write 0.0 or 1, which lxml refuses, and mean 1.0."""
+"""An XML declaration up to its version. Files write 0.0 or 1, which lxml refuses, and mean 1.0."""
 
 
 @dataclass
 class RobotText:
-    """A description as it comes: its bytes, what messages call it, and its XML once that is read.
+    """A description before reading: its bytes, its name in messages, and its XML once that is
+    parsed.
 
     `load` and the reader that it chooses share one, so that a file is read and parsed once.
     """
@@ -39,10 +39,10 @@ class RobotText:
     file: str | None
     """Name of the file; None for a text."""
     kind: str
-    """The format that is expected, or several, by name."""
+    """The name of the expected format, or of several."""
     data: bytes
     encoding: str | None = None
-    """Encoding of `data`, where it is not for the XML to say."""
+    """Encoding of `data`, if the XML does not declare it."""
     root: etree._Element | None = None
     folder: Path | None = None
     """Folder of the file; None for a text."""
@@ -66,6 +66,7 @@ class RobotText:
         if isinstance(source, bytes):
             return cls(None, kind, source)
         if isinstance(source, str):
+            # A string may be a path or a text: a text begins with "<" or as a known format does.
             text = source.lstrip("\ufeff \t\r\n")
             if not text:
                 raise ModelError(f"{caller}: the source is empty; give a path or XML text")
@@ -87,17 +88,19 @@ class RobotText:
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
             problem = f"cannot be read ({reason}); {remedy}"
+        # The argument may be a whole file passed by mistake, so that the message quotes its
+        # beginning only.
         shown = str(source) if len(str(source)) <= 200 else f"{str(source)[:200]}..."
         raise ModelError(f"{shown}: {problem}")
 
     def xml(self, element: str) -> etree._Element:
-        """The outermost element; `element` says in messages which it should be."""
+        """The outermost element. `element` names the expected one in messages."""
         if self.root is None:
             self.root = xml_root(self.name, self.data, self.encoding, element)
         return self.root
 
     def root_of(self, expected: Format) -> etree._Element:
-        """The outermost element, refused where it is that of another format."""
+        """The outermost element, refused if it belongs to another format."""
         root = self.xml(f"<{expected.root}>")
         tag = tag_name(root)
         if tag != expected.root:
@@ -115,12 +118,12 @@ class RobotText:
 
 
 def xml_root(name: str, data: bytes, encoding: str | None, element: str) -> etree._Element:
-    """The outermost element of well-formed XML that declares no entities; prefixes need not be
+    """The outermost element of well-formed XML that declares no entities. Prefixes need not be
     declared."""
     if not data.strip():
         raise ModelError(f"{name}: the text is empty; it should hold one {element} element")
     xml = etree.XMLParser(
-        # Else an undeclared prefix would be an error; all other errors are refused below.
+        # Without this an undeclared prefix would be an error; all other errors are refused below.
         recover=True,
         resolve_entities=False,
         load_dtd=False,
@@ -130,12 +133,12 @@ def xml_root(name: str, data: bytes, encoding: str | None, element: str) -> etre
         encoding=encoding,
     )
     try:
-        # An XML declaration must come first, blank lines may not; any other text keeps them for
-        # the line numbers.
+        # An XML declaration must come first, so that blank lines before it are removed. Any other
+        # text keeps them for the line numbers.
         text = data.lstrip() if data.lstrip().startswith(b"<?xml") else data
         root = etree.fromstring(DECLARED_VERSION.sub(rb'\1"1.0"', text), xml)
     except (etree.LxmlError, ValueError, LookupError):
-        root = None  # the log says what is wrong
+        root = None  # the log has the reason
     if _declares_entities(root) if root is not None else b"<!ENTITY" in data:
         raise ModelError(
             f"{name}: <!DOCTYPE>: entities and external DTDs are never read; remove the DOCTYPE"
@@ -164,18 +167,19 @@ def _declares_entities(root: etree._Element) -> bool:
 
 
 Loops = Literal["refuse", "cut"]
-"""What a reader does with a description that is no tree: refuse it, or leave loops open."""
+"""The treatment of a description that is no tree: refuse it, or leave loops open."""
 
 
 def cuts_loops(loops: Loops) -> bool:
-    """What the option `loops` of a reader asks for."""
+    """True if the option `loops` of a reader asks to leave loops open."""
     if loops not in get_args(Loops):
         raise ValueError(f'loops must be "refuse" or "cut", got {loops!r}')
     return loops == "cut"
 
 
 class Reading:
-    """A text being read: what messages call it, what was left out, and the remarks made so far."""
+    """A text while it is read: its name in messages, the parts left out, and the remarks made so
+    far."""
 
     folder: Path | None = None
     """Folder of the file; None for a text."""
@@ -185,7 +189,7 @@ class Reading:
     ) -> None:
         self.source = source
         self.files = dict(files)
-        """Name of the file that an element was included from."""
+        """The name of the file from which an element was included."""
         self.ignored: dict[str, list[str]] = {}
         self.remarks: list[str] = []
 
@@ -198,7 +202,7 @@ class Reading:
         return ModelError(f"{self.source}: {self.place(element)}: {problem}{line}")
 
     def line(self, element: etree._Element) -> str:
-        """Where an element stands: its line, and the file where it was included."""
+        """The line of an element, and its file if it was included."""
         around = (element, *element.iterancestors())
         file = next((self.files[each] for each in around if each in self.files), None)
         return f"line {element.sourceline or 0}{f' of {file}' if file else ''}"
@@ -212,8 +216,8 @@ class Reading:
         infinite: bool = False,
         largest: float = math.inf,
     ) -> list[float]:
-        """So many finite numbers (or, if `infinite`, infinite ones), of at most the size `largest`,
-        refused by the name `what`."""
+        """The `count` finite numbers of a text (or, if `infinite`, infinite ones), of at most the
+        size `largest`. Refusals call them `what`."""
         try:
             numbers = [float(word) for word in text.split()]
         except ValueError:
@@ -229,8 +233,8 @@ class Reading:
         return numbers
 
     def remark_gravity(self, element: str, x: float, y: float, z: float) -> None:
-        """A model holds no gravity; say so where the file's is not that of the functions'
-        default."""
+        """Remark a file's gravity if it differs from the default of every function: a model holds
+        no gravity."""
         if not (abs(x) + abs(y) < NEARLY and abs(z - GRAVITY) < NEARLY):
             self.remarks.append(
                 f"<{element}>: its gravity is ({x:g}, {y:g}, {z:g}); a model holds none, functions "

@@ -1,7 +1,7 @@
-"""SRDF: the joint positions of <group_state>, as named configurations of a robot that is loaded.
+"""SRDF: the joint positions of <group_state>, as named configurations of a loaded robot.
 
-SRDF is MoveIt's companion of URDF; of it only group states, and the virtual joint that says how the
-root stands in the world, are read.
+SRDF is MoveIt's companion of URDF. Only group states are read, and the virtual joint that connects
+the root to the world.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from ..model.named_configurations import Configuration
 from .robot_text import Reading, RobotText, tag_name
 
 PINOCCHIO_BASE = "root_joint"
-"""What Pinocchio calls the joint of a free base, in files without <virtual_joint>."""
+"""Pinocchio's name for the joint of a free base, in files without <virtual_joint>."""
 
 
 def with_group_states(model: Model, source: str | bytes | os.PathLike[str]) -> Model:
     """The model with each group state of an SRDF file as a named configuration.
 
-    States of one name for several groups are one configuration; joints that no group of that name
-    speaks of are neutral. A free base is where a floating <virtual_joint> on the root link (or a
-    joint "root_joint", as Pinocchio's) has it: x y z qx qy qz qw. What is left out is added to the
-    model's warnings.
+    States with one name in several groups are one configuration; joints that no group of that name
+    sets are neutral. A floating <virtual_joint> on the root link (or a
+    joint "root_joint", as in Pinocchio) gives the pose of a free base: x y z qx qy qz qw. Parts
+    that are left out are added to the model's warnings.
     """
     text = RobotText.of(source, "srdf", "SRDF")
     root = text.xml("<robot>")
@@ -43,10 +43,10 @@ def with_group_states(model: Model, source: str | bytes | os.PathLike[str]) -> M
 
 
 class SrdfReader(Reading):
-    """One file beside one model."""
+    """One SRDF file, read for one model."""
 
     def place(self, element: etree._Element) -> str:
-        """The group state that an element stands in."""
+        """The group state that contains an element."""
         for around in (element, *element.iterancestors()):
             if tag_name(around) == "group_state":
                 return f'group_state "{around.get("name", "")}"'
@@ -84,7 +84,7 @@ class SrdfReader(Reading):
         ]
 
     def _values(self, element: etree._Element, joint: Joint) -> tuple[float, ...]:
-        """Coordinates of a joint, a quaternion made of unit length."""
+        """Coordinates of a joint, its quaternion normalised."""
         kind = joint.kind
         what = f'the value of joint "{element.get("name")}"'
         text = str(element.get("value", ""))
@@ -99,4 +99,4 @@ class SrdfReader(Reading):
 
 
 NEARLY_UNIT = 1e-3
-"""How far the length of a quaternion may be from 1; files write a few digits."""
+"""Tolerance of a quaternion's length; files write a few digits."""

@@ -1,8 +1,8 @@
 """URDF: text to Model.
 
-lxml reads the text, with entities, DTDs and the network off. What dynamics needs is copied from it
-by the table `TAGS`, which checks every attribute on the way, and urdf_parser_py parses that copy.
-`Model.assemble` then checks the tree.
+lxml reads the text, with entities, DTDs and the network off. Everything that dynamics needs is
+copied from it by the table `TAGS`, which checks every attribute on the way, and urdf_parser_py
+parses that copy. `Model.assemble` then checks the tree.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ from .urdf_floating_root import without_floating_root
 
 @dataclass(frozen=True)
 class Tag:
-    """What is kept of an element: its attributes, each with how many numbers it holds (0: text) and
-    its default (None: it is needed), and its children."""
+    """The parts of an element that are kept: its attributes, each with its count of numbers (0:
+    text) and its default (None: required), and its children."""
 
     attributes: Mapping[str, tuple[int, str | None]] = field(default_factory=dict)
     needed: tuple[str, ...] = ()
@@ -105,8 +105,8 @@ WITHOUT_DYNAMICS = {
     "contact_coefficients",
     "verbose",
 }
-"""Elements that are part of URDF or of its customs and change no motion: left out without a
-word."""
+"""Elements of URDF or of common extensions that change no motion: ignored without a
+remark."""
 
 
 def load_urdf(
@@ -121,15 +121,15 @@ def load_urdf(
 
     source: a path, or the XML itself (a str or bytes whose first character that is not blank is
     "<").
-    floating_base: let the root link move freely; without it the root is fixed to the world. Where the
-        root is an empty link that carries the robot on a floating joint, what it carries is the base.
+    floating_base: let the root link move freely; otherwise the root is fixed to the world. If the
+        root is an empty link that carries the robot on a floating joint, the link below it is the base.
     quaternion: order of a base's or a floating joint's quaternion in q, "xyzw" or "wxyz".
     base_velocity: representation of a free base's velocity, "local", "local_world_aligned" or
     "world"; see `Model.with_base_velocity`.
     srdf: an SRDF file (or text) whose group states are the model's named configurations.
 
-    Raises ModelError for what cannot be used. What looks wrong but can be used is used as written:
-    one ModelWarning says so, and `Model.warnings` lists it.
+    Raises ModelError for a description that cannot be used. Suspicious parts that can be used are
+    used as written: one ModelWarning lists them, and so does `Model.warnings`.
     """
     text = RobotText.of(source, URDF.reader, URDF.name)
     reader = UrdfReader(text.name)
@@ -156,13 +156,14 @@ def load_urdf(
 class UrdfReader(Reading):
     """One load."""
 
-    # XML to urdf_parser_py's objects.
+    # XML to objects of urdf_parser_py.
 
     def parse(self, root: etree._Element) -> Any:
-        """urdf_parser_py's robot, from a copy that holds only what it knows.
+        """urdf_parser_py's robot, from a copy with only the elements that it knows.
 
-        Two packages bring that module, urdf-parser-py and urdfdom_py, and the one that was
-        installed last is there: names of shapes, which the second does not know, pass it by.
+        Two packages provide that module, urdf-parser-py and urdfdom_py, and the one that was
+        installed last is imported. Names of shapes, which the second does not know, are read
+        separately.
         """
         kept = self._copy(root, "robot")
         names = {
@@ -171,7 +172,7 @@ class UrdfReader(Reading):
         }
         try:
             robot = parser.URDF.from_xml_string(etree.tostring(kept))
-        except Exception as error:  # whatever it raises on what the table let through
+        except Exception as error:  # any error on a copy that passed the table
             raise ModelError(
                 f"{self.source}: urdf_parser_py refuses it: {error}; correct that element"
             ) from error
@@ -196,6 +197,7 @@ class UrdfReader(Reading):
                     "a xacro element is left; use wd.load_xacro(path, ARGUMENT=VALUE), which expands "
                     "it, or expand the file first with xacro",
                 )
+            # If an element may occur only once, the first is used and further ones are reported.
             if name in rule.many or (name in single and name not in seen):
                 copied = (
                     self._copy_shape(child, name)
@@ -220,8 +222,8 @@ class UrdfReader(Reading):
         return copy
 
     def _expanded(self, robot: etree._Element) -> bool:
-        """Whether a xacro element that is left beside links is a leftover, as urdfdom takes it: not
-        where nothing but such elements makes the robot."""
+        """True if a xacro element next to links can be ignored, as urdfdom does: not
+        if nothing but such elements makes the robot."""
         return not self.source.endswith(".xacro") and robot.find("{*}link") is not None
 
     def _copy_attributes(self, element: etree._Element, tag: str, copy: etree._Element) -> None:
@@ -250,8 +252,8 @@ class UrdfReader(Reading):
                 self.ignore(f'attribute "{key}" of <{tag}>', element)
 
     def _copy_shape(self, element: etree._Element, tag: str) -> etree._Element | None:
-        """A visual or collision element; no motion depends on it, so that trouble in it is a
-        remark."""
+        """A visual or collision element. No motion depends on it, so that an error in it is only
+        remarked."""
         try:
             copy = self._copy(element, tag)
             color = urdf_color(element) if tag == "visual" else None
@@ -272,7 +274,7 @@ class UrdfReader(Reading):
                 return f'{tag_name(around)} "{around.get("name")}"'
         return f"<{tag_name(element)}>"
 
-    # urdf_parser_py's objects to ours.
+    # Objects of urdf_parser_py to links and joints.
 
     def link(self, link: Any) -> Link:
         visuals, collisions = (
@@ -357,8 +359,8 @@ def _pose(origin: Any) -> Pose:
 
 
 def _turned(inertia: Any, rotation: Matrix3) -> Matrix3:
-    """R I R^T, symmetric to the last bit: an inertia written in the axes of its <origin>, in those
-    of its link."""
+    """R I R^T, symmetric to the last bit: an inertia given in the axes of its <origin>, turned to
+    those of its link."""
     written = inertia.to_matrix()
     if rotation is not EYE:
         half = [[_dot(row, column) for column in written] for row in rotation]

@@ -1,4 +1,4 @@
-"""URDF: a root link that carries the robot on a floating joint, where the base is to move freely."""
+"""URDF: robots whose root link carries them on a floating joint, loaded with a floating base."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from ..model.joints import FLOATING
 def without_floating_root(
     source: str, links: list[Link], joints: list[Joint], remarks: list[str]
 ) -> tuple[list[Link], list[Joint]]:
-    """The robot below a root link that carries it on a floating joint: one base moves freely, not two.
+    """The robot below a root link that carries it on a floating joint, so that one base moves
+    freely, not two.
 
-    What is left out is added to the remarks.
+    Removed parts are added to the remarks.
     """
     carried = {joint.child for joint in joints}
     roots = [link for link in links if link.name not in carried]

@@ -20,11 +20,12 @@ from .robot_text import RobotText
 from .urdf import load_urdf
 
 SUFFIX = ".xacro"
-"""Ending of the names of xacro files."""
+"""Name ending of xacro files."""
 
 
 class Arguments(dict[str, str]):
-    """Values of xacro's arguments, which collect the names that the file declares or uses."""
+    """Values of xacro's arguments; the dictionary records the names that the file declares or
+    uses."""
 
     def __init__(self, values: Mapping[str, str]) -> None:
         super().__init__(values)
@@ -51,9 +52,10 @@ def load_xacro(
 ) -> Model:
     """Robot of a xacro file, expanded by the package xacro (pip install xacro).
 
-    arguments: values of the file's <xacro:arg>, as after `name:=` on xacro's command line. One that
-        neither the file nor what it includes declares is refused.
-    mappings: the same as a dictionary, the word of ROS's `xacro.process_file`.
+    arguments: values of the file's <xacro:arg>, as after `name:=` on xacro's command line. An
+    argument
+        that neither the file nor its includes declare is refused.
+    mappings: the same as a dictionary, named as in ROS's `xacro.process_file`.
     floating_base, quaternion, base_velocity, srdf: as for `load_urdf`.
 
     Only for files that you trust: xacro evaluates expressions and reads the files that a file
@@ -73,10 +75,10 @@ _one_at_a_time = threading.Lock()
 
 @contextmanager
 def regular_files_of(xacro: Any, most: int) -> Iterator[None]:
-    """Have xacro open regular files alone, of at most `most` bytes together, in this block.
+    """Limit xacro to regular files of at most `most` bytes together, within this block.
 
-    xacro opens the file, what it includes and what `load_yaml` names by the function `open`, which
-    here is a name of its module.
+    xacro opens the file, its includes and the files of `load_yaml` with the function `open`; here
+    its module gets a replacement under that name.
     """
     left = most
 
@@ -120,7 +122,7 @@ def expanded_xacro(
             text: bytes = xacro.process_file(os.fspath(path), mappings=given).toxml(
                 encoding="utf-8"
             )
-    except Exception as error:  # whatever the file's own expressions raise
+    except Exception as error:  # any error of the file's own expressions
         raise ModelError(
             f"{name}: xacro cannot expand it: {' '.join(str(error).split()) or error!r}"
         ) from error

@@ -1,1 +1,2 @@
-"""Logs as columns of numbers, part by part: Parquet, NPZ, CSV, and joint states of bags; no robot."""
+"""Logs as columns of numbers, read in parts: Parquet, NPZ, CSV, and joint states of bags; no
+robot."""

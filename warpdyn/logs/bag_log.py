@@ -1,8 +1,8 @@
-"""Joint states of bags, ROS 1 and 2, and of MCAP files, by joint name; no ROS is needed.
+"""Joint states of bags, ROS 1 and 2, and of MCAP files, by joint name; ROS is not needed.
 
-What is labelled is written as Parquet: time stamps, and lists in the order of the joints' names.
-Messages are decoded once: the rows that a first pass over the stamps meets are kept in a file without
-a name, so that memory is flat for a bag of any size.
+Labelled bags are written as Parquet: time stamps, and lists in the order of the joint names.
+Messages are decoded once: the rows from a first pass over the time stamps are kept in an unnamed
+temporary file, so that memory use is constant for a bag of any size.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ from .parquet_log import ParquetWriter, record_batch
 from .records import Labels, LogError, LogPart, listed
 
 LOOKED_AT = 200
-"""Messages in which every joint must be named once; publishers may split a robot into several."""
+"""Number of messages within which every joint must be named; publishers may split a robot into
+several."""
 
 TIME, STAMP = "timestamp", "stamp"
-"""Columns: seconds since the first row, and nanoseconds as the messages have them."""
+"""Columns: seconds since the first row, and the messages' nanoseconds."""
 
 FIELDS = ("position", "velocity", "effort")
-"""Columns of lists; those that messages leave empty are not there."""
+"""Columns with lists; columns that messages leave empty are omitted."""
 
 
 class BagLog:
@@ -53,7 +54,8 @@ class BagLog:
         self.names = [TIME, STAMP, *(f for f in FIELDS if f in self._fields)]
 
     def _messages(self) -> Iterator[tuple[int, Any]]:
-        """Stamps [ns] and messages. A message's own stamp, or if it has none when it was recorded."""
+        """Stamps [ns] and messages. A message without a stamp of its own has the time of its
+        recording."""
         store = get_typestore(Stores.LATEST)
         try:
             with AnyReader([self.path], default_typestore=store) as reader:
@@ -64,7 +66,7 @@ class BagLog:
                     yield stamp.sec * 10**9 + stamp.nanosec or received, message
         except (LogError, GeneratorExit, FileNotFoundError, PermissionError):
             raise
-        except Exception as error:  # of rosbags and its packers, which have a class for each cause
+        except Exception as error:  # rosbags and its packers have a class for each cause
             said = str(error).splitlines()[0] if str(error) else type(error).__name__
             if isinstance(error, AnyReaderError):
                 raise LogError(f"it is no bag, or a part of one: {said}") from None
@@ -81,17 +83,17 @@ class BagLog:
         return chosen
 
     def width(self, name: str) -> int | None:
-        """As many as there are joints."""
+        """The number of joints, for the columns of lists."""
         return len(self._joints) if name in FIELDS else None
 
     def entries(self, name: str) -> tuple[str, ...]:
-        """The joints."""
+        """The names of the joints."""
         return tuple(self._joints) if name in FIELDS else ()
 
     def parts(self, names: Sequence[str], rows: int, whole: bool) -> Iterator[LogPart]:
-        """A row for each message, from the one on by which every joint has been heard of.
+        """One row for each message, from the first at which every joint has been named.
 
-        A joint that a message leaves out stays as it was. Without `whole` another pass is to be
+        A joint that a message leaves out keeps its value. Without `whole` another pass is
         expected, and rows are kept for it.
         """
         if self._decoded is not None:
@@ -141,6 +143,7 @@ class BagLog:
                         f"joint {error.args[0]} is first named after {LOOKED_AT} messages; "
                         "take a topic whose messages name the same joints"
                     ) from None
+            # A message may name some of the joints. Rows begin when each joint has a position.
             if not begun and np.isnan(latest["position"]).any():
                 early += 1
                 continue
@@ -172,7 +175,7 @@ class BagLog:
         return ParquetWriter(path, record_batch(empty).schema, about, False)
 
     def close(self) -> None:
-        """The rows that were kept are gone."""
+        """Close the file of kept rows, which deletes it."""
         if self._decoded is not None:
             self._decoded.close()
             self._decoded = None

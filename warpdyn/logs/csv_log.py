@@ -1,4 +1,5 @@
-"""Tables as text: a line of names, then a line of numbers for each row. Other texts are passed on."""
+"""Tables as text: a line of names, then a line of numbers for each row. Text columns are passed
+through."""
 
 from __future__ import annotations
 
@@ -28,15 +29,15 @@ class CsvLog:
             raise LogError("it is empty: a line of names and lines of numbers are needed")
 
     def width(self, name: str) -> int | None:
-        """A column is a number a row."""
+        """The width: a column has one number per row."""
         return None
 
     def entries(self, name: str) -> tuple[str, ...]:
-        """None."""
+        """Names of entries: none."""
         return ()
 
     def parts(self, names: Sequence[str], rows: int, whole: bool) -> Iterator[LogPart]:
-        """Lines."""
+        """The lines of the file, in parts."""
         places = {n: self.names.index(n) for n in names}
         with self.path.open(newline="", encoding="utf-8-sig") as file:
             lines = csv.reader(file)
@@ -59,11 +60,12 @@ class CsvLog:
                     yield LogPart(len(some), numbers, [row for _, row in some] if whole else None)
 
     def writer(self, path: Path, labels: Labels) -> CsvWriter:
-        """A table with the same columns, and labels; what they mean is in the manifest alone."""
+        """A table with the same columns and the labels; the meaning of labels is in the manifest
+        only."""
         return CsvWriter(path, self.names, labels)
 
     def close(self) -> None:
-        """Nothing stays open."""
+        """Do nothing: no file stays open."""
 
 
 class CsvWriter:
@@ -82,24 +84,24 @@ class CsvWriter:
         self._table.writerow([*names, *added])
 
     def write(self, part: LogPart, labels: Mapping[str, np.ndarray]) -> None:
-        """Numbers with all their digits."""
+        """Write numbers with all their digits."""
         blocks = [labels[each.name].reshape(part.rows, -1) for each in self._labels]
         numbers = np.concatenate(blocks, axis=1).tolist()
         for row, added in zip(part.carried, numbers, strict=True):
             self._table.writerow([*row, *map(repr, added)])
 
     def close(self) -> None:
-        """The end of the file."""
+        """Close the file."""
         self._file.close()
 
     def abandon(self) -> None:
-        """Whatever the disk still refuses."""
+        """Close the file, even if the disk refuses."""
         with suppress(OSError):
             self._file.close()
 
 
 def _floats(name: str, column: int, rows: Sequence[tuple[int, Sequence[str]]]) -> np.ndarray:
-    """A column's numbers; rows come with their lines in the file."""
+    """A column's numbers; rows come with their line numbers in the file."""
     try:
         return np.array([row[column] for _, row in rows], dtype=np.float64)
     except ValueError:

@@ -1,4 +1,5 @@
-"""NumPy's archives: arrays (T,) and (T, n) by name. They are in memory as a whole, and so are labels."""
+"""NumPy archives: arrays (T,) and (T, n) by name. They are in memory as a whole, and so are
+labels."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ import numpy as np
 from .records import Labels, LogError, LogPart
 
 METADATA = "warpdyn"
-"""Name of the array that holds what labels mean, as JSON."""
+"""Name of the array that holds the meaning of labels, as JSON."""
 
 
 class NpzLog:
@@ -35,7 +36,7 @@ class NpzLog:
         self.rows: int | None = max(lengths, key=lengths.count, default=0)
 
     def width(self, name: str) -> int | None:
-        """Numbers in a row."""
+        """The number of entries in a row."""
         array = self._arrays[name]
         if array.dtype.kind not in "fiu" or array.ndim not in (1, 2):
             raise LogError(
@@ -46,25 +47,25 @@ class NpzLog:
         return None if array.ndim == 1 else array.shape[1]
 
     def entries(self, name: str) -> tuple[str, ...]:
-        """None are known."""
+        """Names of entries: none are known."""
         return ()
 
     def parts(self, names: Sequence[str], rows: int, whole: bool) -> Iterator[LogPart]:
-        """Slices."""
+        """Slices of the arrays."""
         for begin in range(0, self.rows or 0, rows):
             numbers = {n: _floats(self._arrays[n][begin : begin + rows]) for n in names}
             yield LogPart(min(rows, (self.rows or 0) - begin), numbers, None)
 
     def writer(self, path: Path, labels: Labels) -> NpzWriter:
-        """An archive of the same arrays, and labels."""
+        """An archive of the same arrays and the labels."""
         return NpzWriter(path, self._arrays, labels)
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no file is open."""
 
 
 def read_metadata(path: Path) -> Any:
-    """What labels mean, of an archive with labels."""
+    """The meaning of labels, from an archive with labels."""
     with np.load(path, allow_pickle=False) as file:
         return json.loads(str(file[METADATA]))
 
@@ -83,12 +84,12 @@ class NpzWriter:
         self._parts: dict[str, list[np.ndarray]] = {each.name: [] for each in labels.columns}
 
     def write(self, part: LogPart, labels: Mapping[str, np.ndarray]) -> None:
-        """Kept until the end."""
+        """Keep the labels until the end."""
         for name, parts in self._parts.items():
             parts.append(labels[name])
 
     def close(self) -> None:
-        """Everything, as numpy.savez writes it."""
+        """Write everything, as numpy.savez does."""
         added = {name: np.concatenate(parts) for name, parts in self._parts.items()}
         before = {n: x for n, x in self._arrays.items() if n != METADATA}
         about = np.array(json.dumps(self._labels.described()))
@@ -98,7 +99,7 @@ class NpzWriter:
                     np.lib.format.write_array(file, array, allow_pickle=False)
 
     def abandon(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no file is open."""
 
 
 def _floats(values: np.ndarray) -> np.ndarray:

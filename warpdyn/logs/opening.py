@@ -1,4 +1,4 @@
-"""Which reader a log file has, and the ending of what is written of it."""
+"""The reader for each kind of log file, and the name of the file that is written for it."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ ENDINGS = {
 """Kinds of files by their ending; folders are bags of ROS 2."""
 
 NEEDS = {"parquet": ("Parquet", "pyarrow"), "bag": ("bags", "rosbags")}
-"""Packages of kinds that need one more than NumPy."""
+"""Packages for kinds that need one in addition to NumPy."""
 
 
 def kind_of_log(path: Path) -> str | None:
-    """The kind of a file, None of one that is not read."""
+    """The kind of a file; None for a file that cannot be read."""
     kind = ENDINGS.get(path.suffix.lower())
     return "bag" if kind is None and (path / "metadata.yaml").exists() else kind
 
 
 def written_as(path: Path) -> str:
-    """The name of the file with the labels of this one: of bags a Parquet file."""
+    """The name of the file with the labels of this one; for a bag it is a Parquet file."""
     if kind_of_log(path) != "bag":
         return path.name
     return f"{path.stem if path.suffix.lower() in ENDINGS else path.name}.parquet"
 
 
 def open_log(path: Path, topic: str = "/joint_states") -> Log:
-    """A file, open for reading; LogError if it is none that can be read.
+    """A file, open for reading. Raises LogError if it cannot be read.
 
     topic: of a bag's sensor_msgs/JointState messages.
     """
@@ -67,7 +67,7 @@ def open_log(path: Path, topic: str = "/joint_states") -> Log:
 
 
 def read_metadata(path: Path) -> Any:
-    """What labels of a Parquet file or an archive mean, as it was written; an exception of whatever
-    kind where a file is none, or has none."""
+    """The meaning of the labels of a Parquet file or an archive, as written. Raises an exception of
+    any kind if the file is invalid or has none."""
     module: Any = import_module(f".{ENDINGS[path.suffix.lower()]}_log", __package__)
     return module.read_metadata(path)

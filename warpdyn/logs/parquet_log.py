@@ -1,7 +1,8 @@
-"""Parquet files, streamed: plain columns, and lists of numbers of one length, as LeRobot writes them.
+"""Parquet files, streamed: plain columns, and lists of numbers of one length, as LeRobot writes
+them.
 
-Memory stays flat for a file of any size: pages are read through a buffer of a megabyte, and each
-part is written as a row group before the next one is decoded.
+Memory use is constant for a file of any size: pages are read through a buffer of a megabyte, and
+each part is written as a row group before the next one is decoded.
 """
 
 from __future__ import annotations
@@ -19,13 +20,14 @@ import pyarrow.parquet as pq
 from .records import Label, Labels, LogError, LogPart, listed
 
 BUFFER = 1 << 20
-"""Bytes read at a time; without it whole column chunks are, however long a row group is."""
+"""Number of bytes read at a time; without it whole column chunks are read, however long a row group
+is."""
 
 SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 """Units of Arrow's time stamps."""
 
 METADATA = b"warpdyn"
-"""Key of what labels mean, in the schema and in each label's field."""
+"""Key for the meaning of labels, in the schema and in each label's field."""
 
 
 class ParquetLog:
@@ -44,7 +46,8 @@ class ParquetLog:
         self._widths: dict[str, int | None] = {}
 
     def width(self, name: str) -> int | None:
-        """Numbers in a row: of a fixed-size list by its type, else as many as the first row has."""
+        """The number of entries in a row: for a fixed-size list from its type, else that of the
+        first row."""
         if name not in self._widths:
             self._widths[name] = self._width(name)
         return self._widths[name]
@@ -64,11 +67,11 @@ class ParquetLog:
         return len(first.column(0)[0])
 
     def entries(self, name: str) -> tuple[str, ...]:
-        """None are known."""
+        """Names of entries: none are known."""
         return ()
 
     def parts(self, names: Sequence[str], rows: int, whole: bool) -> Iterator[LogPart]:
-        """Record batches; rows of a part may be fewer where a row group ends."""
+        """Record batches. A part may have fewer rows at the end of a row group."""
         chosen = None if whole else list(dict.fromkeys(names))
         begin = 0
         with _mistakes("it cannot be decoded"):
@@ -84,7 +87,7 @@ class ParquetLog:
                 begin += batch.num_rows
 
     def _values(self, name: str, array: Any, begin: int) -> np.ndarray:
-        """A column as NumPy's array, without a copy where there is a way."""
+        """A column as a NumPy array, without a copy if possible."""
         if array.null_count:
             row = begin + int(np.argmax(array.is_null().to_numpy(zero_copy_only=False)))
             raise LogError(f"column {name} has an empty entry in row {row}; cut such rows out")
@@ -99,13 +102,14 @@ class ParquetLog:
                 raise LogError(
                     f"column {name} has lists of {n} numbers, but of {lengths[k]} in row {begin + k}"
                 )
-        flat = array.flatten()  # `values` would forget where a slice begins
+        flat = array.flatten()  # `values` would ignore the start of a slice
         if flat.null_count:
             raise LogError(f"column {name} has lists with empty entries; cut such rows out")
         return _numbers(flat).reshape(len(array), n)
 
     def writer(self, path: Path, labels: Labels) -> ParquetWriter:
-        """A Parquet file with the same columns, and labels; compressed as this one is, what is slow (gzip) by zstd."""
+        """A Parquet file with the same columns and the labels, compressed like this one; zstd
+        replaces slow compression (gzip)."""
         compression = "snappy"
         if self._file.metadata.num_row_groups and self.names:
             compression = self._file.metadata.row_group(0).column(0).compression.lower()
@@ -115,17 +119,17 @@ class ParquetLog:
         return ParquetWriter(path, self._schema, labels, self.fixed, compression)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._file.close()
 
 
 def read_metadata(path: Path) -> Any:
-    """What labels mean, of a file with labels."""
+    """The meaning of labels, from a file with labels."""
     return json.loads(pq.read_schema(path).metadata[METADATA])
 
 
 class ParquetWriter:
-    """A labelled Parquet file; every part that is written is a row group."""
+    """A labelled Parquet file; every written part is a row group."""
 
     def __init__(
         self, path: Path, schema: Any, labels: Labels, fixed: bool, compression: str = "snappy"
@@ -144,9 +148,9 @@ class ParquetWriter:
         self._labels = labels.columns
         self._schema = pa.schema([*schema, *fields], metadata=metadata)
         texts = [f.name for f in schema if "string" in str(f.type)]
-        # By what readers choose rows: episode_index, index, task.
+        # The columns by which readers choose rows: episode_index, index, task.
         known = [f.name for f in schema if pa.types.is_integer(f.type)] + texts
-        # A dictionary of floats overflows and is thrown away, after every number was hashed.
+        # A dictionary of floats overflows and is discarded after every number was hashed.
         self._writer = pq.ParquetWriter(
             path,
             self._schema,
@@ -156,7 +160,7 @@ class ParquetWriter:
         )
 
     def write(self, part: LogPart, labels: Mapping[str, np.ndarray]) -> None:
-        """Arrays as they were read, and labels without a copy."""
+        """Write the arrays as they were read, and labels without a copy."""
         kinds = iter(list(self._schema)[len(part.carried.columns) :])
         added = []
         for each in self._labels:
@@ -167,11 +171,11 @@ class ParquetWriter:
         self._writer.write_batch(batch, row_group_size=1 << 30)
 
     def close(self) -> None:
-        """Footer and end."""
+        """Write the footer and close the file."""
         self._writer.close()
 
     def abandon(self) -> None:
-        """Whatever the disk still refuses of the footer."""
+        """Close the file, even if the disk refuses the footer."""
         with suppress(OSError, pa.ArrowException):
             self._writer.close()
 
@@ -196,7 +200,8 @@ def _is_list(kind: Any) -> bool:
 
 
 def _numbers(array: Any) -> np.ndarray:
-    """float32 as it is; time stamps in seconds; all else float64."""
+    """The array's numbers: float32 stays, time stamps become seconds, and all other types
+    float64."""
     kind = array.type
     if pa.types.is_timestamp(kind):
         ticks = array.cast(pa.int64()).to_numpy(zero_copy_only=False)
@@ -233,7 +238,8 @@ def _array(values: np.ndarray, kind: Any) -> Any:
 
 @contextmanager
 def _mistakes(what: str) -> Iterator[None]:
-    """What Arrow says of bytes that it cannot read, in one line; errors of the disk stay what they are."""
+    """Raise LogError, in one line, for bytes that Arrow cannot read; errors of the disk stay what
+    they are."""
     try:
         yield
     except (FileNotFoundError, PermissionError, IsADirectoryError):

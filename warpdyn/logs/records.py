@@ -1,4 +1,4 @@
-"""What every kind of log file is read as and written from: columns, parts of rows, labels."""
+"""The interface of all log files: columns, parts of rows, labels."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ import numpy as np
 
 
 class LogError(Exception):
-    """A file that cannot be read, or not be labelled; one line that says why and what to do."""
+    """A file cannot be read, or not be labelled. The message is one line with the reason and the
+    remedy."""
 
 
 class LogPart(NamedTuple):
-    """Some rows of a log, one after the other."""
+    """Some consecutive rows of a log."""
 
     rows: int
     numbers: Mapping[str, np.ndarray]
-    """Columns that were asked for: (rows,), or (rows, n) where a row has a list."""
+    """The requested columns: (rows,), or (rows, n) if a row has a list."""
     carried: Any
-    """All that the file has in these rows, as the writer of its kind takes it."""
+    """Everything that the file has in these rows, in the form that its writer takes."""
 
 
 @dataclass(frozen=True)
@@ -30,21 +31,21 @@ class Label:
 
     name: str
     shape: tuple[int, ...]
-    """What one row has: () for a number."""
+    """The shape of one row: () for a number."""
     dtype: np.dtype
     about: Mapping[str, Any]
-    """What goes into the metadata: unit, frame, names of the entries, formula's source."""
+    """The label's metadata: unit, frame, names of the entries, source of the formula."""
     apart: tuple[str, ...] = ()
     """Names of the columns if each entry is to have its own."""
 
 
 @dataclass(frozen=True)
 class Labels:
-    """All that is added to a file."""
+    """All labels that are added to a file."""
 
     columns: Sequence[Label]
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    """What holds for the whole file: the robot, the version, how velocities were found."""
+    """Metadata of the whole file: the robot, the version, how velocities were found."""
 
     def described(self) -> dict[str, Any]:
         """Metadata of the file and of each column, as JSON takes it."""
@@ -56,45 +57,46 @@ class Labels:
 
 
 class LogWriter(Protocol):
-    """A labelled file that is being written; `close` makes it whole."""
+    """A labelled file that is being written; `close` completes it."""
 
     def write(self, part: LogPart, labels: Mapping[str, np.ndarray]) -> None:
-        """The part's rows with their labels, (rows, *shape) by name."""
+        """Write the part's rows with their labels, (rows, *shape) by name."""
 
     def close(self) -> None:
-        """Nothing comes any more."""
+        """Complete the file: no more parts follow."""
 
     def abandon(self) -> None:
-        """Let go of a file that will not be whole."""
+        """Close a file that will stay incomplete."""
 
 
 class Log(Protocol):
     """A file that is open for reading."""
 
     names: Sequence[str]
-    """All its columns."""
+    """Names of all its columns."""
     rows: int | None
-    """None where it must be read to know."""
+    """Number of rows; None if the file must be read to know it."""
     fixed: bool
-    """Whether labels are written as lists of a fixed size."""
+    """True if labels are written as lists of a fixed size."""
     notes: list[str]
-    """What a user should know of how it was read."""
+    """Remarks for the user about the way in which it was read."""
 
     def width(self, name: str) -> int | None:
-        """Numbers in a row of a column, None of one that has a plain number; LogError if it has none."""
+        """Length of a column's lists, None for plain numbers. Raises LogError if there is no such
+        column."""
 
     def entries(self, name: str) -> tuple[str, ...]:
-        """Names of a column's entries (joints), where the file knows them."""
+        """Names of a column's entries (joints), if the file has them."""
 
     def parts(self, names: Sequence[str], rows: int, whole: bool) -> Iterator[LogPart]:
-        """The log from its first row to its last, at most so many rows at a time. Without `whole`
-        nothing but the named columns is read, and nothing is carried."""
+        """The log from its first row to its last, at most `rows` at a time. Without `whole`
+        only the named columns are read, and nothing is carried."""
 
     def writer(self, path: Path, labels: Labels) -> LogWriter:
-        """What writes all that was read, and labels."""
+        """A writer for everything that was read, and labels."""
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
 
 
 def listed(names: Sequence[str], most: int = 8) -> str:
@@ -103,7 +105,7 @@ def listed(names: Sequence[str], most: int = 8) -> str:
 
 
 def finite(name: str, values: np.ndarray, first_row: int) -> np.ndarray:
-    """Values, if all of them are numbers."""
+    """The values, if all of them are finite; otherwise raises LogError."""
     with np.errstate(all="ignore"):
         total = values.sum()  # one pass; infinities of both signs sum to NaN
     if not np.isfinite(total):

@@ -1,4 +1,4 @@
-"""Links and joints of a description, in any order, made one tree in its order."""
+"""Links and joints of a description, given in any order, put into tree order."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from .structure import Robot
 def in_tree_order(
     source: str, links: Sequence[Link], joints: Sequence[Joint]
 ) -> tuple[tuple[Link, ...], tuple[Joint, ...]]:
-    """Sound links and joints, depth first, siblings as they stand; gearboxes as mimic joints.
+    """Checked links and joints, depth first, siblings in the order of the description. Gearboxes
+    become mimic joints.
 
-    Joint k carries link k + 1. Raises ModelError, beginning with `source`, for what is not one tree
-    of sound links and joints.
+    Joint k carries link k + 1. Raises ModelError, whose message begins with `source`, if the links
+    and joints are not valid or do not form one tree.
     """
     joints = without_gears(source, links, joints)
     check_description(source, links, joints)
@@ -44,8 +45,9 @@ def rebuilt(
     joints: Sequence[Joint],
     names: Mapping[str, str] = MappingProxyType({}),
 ) -> Robot:
-    """The same robot with other links and joints, checked and put in tree order; its configurations,
-    tendons and actuators are kept for the joints that still move, its sensors for what is still there.
+    """The same robot with other links and joints, checked and put in tree order. Configurations,
+    tendons and actuators are kept for the joints that still move, sensors for the links and joints
+    that still exist.
 
     names: new names of joints, old ones as keys.
     """

@@ -32,7 +32,7 @@ from .structure import QuaternionOrder
 
 
 class ModelBuilder:
-    """A model in the making.
+    """A builder for a model without a file: add links, joints and frames, then call `build`.
 
     Parts may come in any order; `build` checks that they make one tree. Siblings keep the order of
     their joints.
@@ -60,8 +60,8 @@ class ModelBuilder:
         visuals: Sequence[Geometry] = (),
         collisions: Sequence[Geometry] = (),
     ) -> ModelBuilder:
-        """A rigid body: mass [kg], com in the link's frame [m], inertia (3, 3) about it in the
-        link's axes [kg·m²]."""
+        """Add a rigid body: mass [kg], com in the link's frame [m], inertia (3, 3) about the com in
+        the link's axes [kg·m²]."""
         where = f'{self.name}: link "{name}"'
         if name in self._links:
             raise ModelError(f"{where} is there already; give each link its own name")
@@ -98,14 +98,14 @@ class ModelBuilder:
         friction2: float = 0.0,
         gearbox: tuple[float, str] | None = None,
     ) -> ModelBuilder:
-        """A joint from link `parent` to link `child`.
+        """Add a joint from link `parent` to link `child`.
 
         kind: one of `warpdyn.KINDS`. pose: of the joint in the parent: a Pose, a 4x4 matrix, x y z,
         or x y z qx qy qz qw. axis: in the joint's frame, of any length. Limits [rad or m; by s; N·m
-        or N], damping, friction and armature are data of the coordinate (of the first axis; with a
-        2, of the second).
-        mimic: the joint to follow, or (joint, multiplier, offset), or a Mimic. pitch: a screw's advance
-        [m/rad].
+        or N], damping, friction and armature belong to the coordinate. A joint of two axes uses
+        them for its first axis, and the arguments that end in 2 for its second.
+        mimic: the joint to follow, or (joint, multiplier, offset), or a Mimic. pitch: a screw's
+        advance [m/rad].
         gearbox: (ratio, reference link) of a gearbox.
         """
         where = f'{self.name}: joint "{name}"'
@@ -115,6 +115,8 @@ class ModelBuilder:
             raise ModelError(
                 f'{where}: there is no joint kind "{kind}"; choose one of {", ".join(KINDS)}'
             )
+        # Poses and axes are checked here, so that the error names the joint. Limits, damping and
+        # the links' names are checked by `build`, because links may be added later.
         try:
             place, direction = Pose.of(pose), unit_vector(axis)
             second = None if axis2 is None else unit_vector(axis2)
@@ -142,7 +144,7 @@ class ModelBuilder:
         return self
 
     def add_frame(self, name: str, parent: str, pose: Any = ORIGIN) -> ModelBuilder:
-        """A frame on link `parent`: a link without mass on the fixed joint "<name>_joint"."""
+        """Add a frame on link `parent`: a link without mass on the fixed joint "<name>_joint"."""
         self.add_link(name)
         return self.add_joint(f"{name}_joint", "fixed", parent, name, pose)
 
@@ -153,8 +155,8 @@ class ModelBuilder:
         quaternion: QuaternionOrder = "xyzw",
         base_velocity: Reference = "local",
     ) -> Model:
-        """The model, its root link fixed to the world or free; raises ModelError for what is not
-        one tree."""
+        """The model, with its root link fixed to the world or free. Raises ModelError if the parts
+        are not one tree."""
         links = list(self._links.values())
         model = Model.assemble(
             self.name,

@@ -1,5 +1,5 @@
-"""What links and joints must be to make a robot: one tree of sound bodies; and what no rigid body
-is like."""
+"""Checks of links and joints: one tree of valid bodies. Inertias that no rigid body has are warned
+about."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from .description import ORIGIN, ZERO3, Joint, Link, Matrix3, ModelError, Vector
 from .joints import FLOATING, JointKind
 
 ROUNDING = 1e-3
-"""Part of the largest principal moment by which an inertia may miss the laws of physics: files
+"""Part of the largest principal moment by which an inertia may violate the laws of physics: files
 write 3 digits."""
 
 SKEW = 1e-9
-"""How far an inertia may be from symmetric, relative to its largest entry."""
+"""Largest asymmetry of an inertia matrix, relative to its largest entry."""
 
 NEGLIGIBLE = 1e-12
-"""A moment of inertia [kg·m²] too small to judge: a milligram at a millimetre, the mark of a dummy
-link."""
+"""A moment of inertia [kg·m²] too small to judge: a milligram at a millimetre, which descriptions
+give to dummy links."""
 
 PERPENDICULAR = 1e-3
 """Cosine up to which two axes count as perpendicular: descriptions write right angles as 1.57."""
 
 MOST = 1e9
-"""Lengths [m], masses [kg] and moments [kg·m²] beyond this are mistakes: sums and products of such
-are no numbers."""
+"""Lengths [m], masses [kg] and moments [kg·m²] above this are mistakes: their sums and products
+overflow."""
 
 NEEDS_MASS = "needs a finite mass, not negative"
-"""What is said of a link or a payload whose mass no body has."""
+"""The message for a link or a payload whose mass is negative or not finite."""
 
 
 def check_description(source: str, links: Sequence[Link], joints: Sequence[Joint]) -> None:
-    """Refuse what no tree of bodies can be made of."""
+    """Refuse links and joints that cannot form a tree of bodies."""
     if not links:
         raise ModelError(f"{source}: there is no link; a robot needs at least one <link>")
     for what, names in (("link", [k.name for k in links]), ("joint", [j.name for j in joints])):
@@ -47,6 +47,7 @@ def check_description(source: str, links: Sequence[Link], joints: Sequence[Joint
             raise ModelError(
                 f'{source}: two {what}s are named "{twice[0]}"; give each {what} its own name'
             )
+    # Magnitudes are bounded too, because products of larger numbers overflow in float32.
     for link in links:
         numbers = (link.mass, *link.com, *(x for row in link.inertia for x in row))
         if not finite(numbers):
@@ -95,6 +96,7 @@ def _check_joint(where: str, joint: Joint) -> None:
         _check_axis(where, name, kind, getattr(joint, name))
     if kind.geared and joint.axis2 is not None:
         _check_axis(where, "axis2", kind, joint.axis2)
+    # Files round right angles, so that a small cosine is accepted.
     leaning = as_number(Vector(*joint.axes[0]).dot(Vector(*joint.axes[-1])))
     if kind.perpendicular and abs(leaning) > PERPENDICULAR:
         raise ModelError(
@@ -161,13 +163,13 @@ def finite(numbers: Iterable[float]) -> bool:
 
 
 def not_negative(number: float) -> bool:
-    """Finite too."""
+    """True if the number is finite and not negative."""
     return math.isfinite(number) and number >= 0
 
 
 def rigid_body(what: str, mass: Any, com: Any, inertia: Any) -> tuple[float, Vector3, Matrix3]:
-    """Mass [kg], com [m] and inertia about it [kg·m²] as plain numbers, refused where no body can
-    have them."""
+    """Mass [kg], com [m] and inertia about it [kg·m²] as plain numbers, refused if no rigid body
+    can have them."""
     try:
         m, c, J = float(mass), vector3(com), matrix3(inertia)
     except (TypeError, ValueError):
@@ -185,7 +187,7 @@ def rigid_body(what: str, mass: Any, com: Any, inertia: Any) -> tuple[float, Vec
 
 
 def find_root(source: str, links: Sequence[Link], joints: Sequence[Joint]) -> str:
-    """The one link that no joint carries; every other link must hang on it."""
+    """The one link that no joint carries. Every other link must descend from it."""
     carried = {joint.child for joint in joints}
     roots = [link.name for link in links if link.name not in carried]
     if len(roots) > 1:
@@ -209,7 +211,7 @@ def find_root(source: str, links: Sequence[Link], joints: Sequence[Joint]) -> st
 
 
 def unphysical(links: Sequence[Link]) -> Iterator[str]:
-    """A remark for each link whose inertia no rigid body has."""
+    """A remark for each link whose inertia no rigid body can have."""
     for link in links:
         largest = max(abs(x) for row in link.inertia for x in row)
         if not NEGLIGIBLE < largest < math.inf:
@@ -227,8 +229,8 @@ def unphysical(links: Sequence[Link]) -> Iterator[str]:
 
 
 def freed_twice(links: Sequence[Link], joints: Sequence[Joint]) -> Iterator[str]:
-    """A remark for each joint by which a floating robot moves freely already: a floating joint on a
-    root (the first link) without mass."""
+    """A remark for each joint that repeats the floating base's motion: a floating joint on a root
+    (the first link) without mass."""
     root = links[0]
     for joint in joints:
         if joint.parent == root.name and joint.kind is FLOATING and not root.mass:

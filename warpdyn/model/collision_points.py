@@ -1,5 +1,5 @@
-"""Spheres that stand for a robot's collision shapes where these meet the ground: a plane touches a
-convex shape where it touches the spheres at its corners."""
+"""Spheres that stand for a robot's collision shapes in contact with the ground: a plane touches a
+convex shape exactly where it touches the spheres at the shape's corners."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ RIM = 8
 """Points on each rim of a cylinder."""
 
 CLOSE = 1e-6
-"""How far a sphere may stand out of another one that it is said to lie in [m]."""
+"""Tolerance [m] for a sphere that counts as lying inside another."""
 
 
 class CollisionSphere(NamedTuple):
-    """A sphere of a link's collision shape: its centre in the link's frame and its radius [m]; and how
-    the shape touches the ground, where the description says it."""
+    """A sphere of a link's collision shape: its centre in the link's frame and its radius [m], and
+    the shape's contact with the ground, if the description gives it."""
 
     link: str
     centre: Vector3
@@ -32,7 +32,7 @@ class CollisionSphere(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """A collision shape without points: of which link, what it is, and why."""
+    """A collision shape without contact points: its link, the shape, and the reason."""
 
     link: str
     shape: str
@@ -40,7 +40,7 @@ class LeftOut(NamedTuple):
 
 
 Corners = Callable[[Geometry], Sequence[Vector3]]
-"""Points of a mesh in the shape's frame [m]; raises `MeshError` where it has none."""
+"""Points of a mesh in the shape's frame [m]. Raises `MeshError` if it has none."""
 
 
 def collision_spheres(
@@ -48,10 +48,11 @@ def collision_spheres(
 ) -> tuple[list[CollisionSphere], list[LeftOut]]:
     """Spheres of all collision shapes, in the order of the links, and the shapes that have none.
 
-    A sphere is one; a capsule two, at the centres of its ends; a box its eight corners; a cylinder
-    eight points on each rim; a mesh its `corners`; a plane none. Left out without a word are spheres that do not
-    move, and those that lie in another one wherever the joint between their links stands: where two
-    links with round ends meet at a joint, one sphere is enough.
+    A sphere gives one, a capsule two at the centres of its ends, a box its eight corners, a
+    cylinder eight points on each rim, a mesh its `corners`, a plane none. Two kinds of spheres are
+    dropped silently: those that cannot move, and those that lie inside another one at every
+    position of the joint between their links. Where two links with round ends meet at a joint, one
+    sphere is enough.
     """
     spheres: list[CollisionSphere] = []
     left: list[LeftOut] = []
@@ -118,14 +119,15 @@ SHAPES: dict[str, Callable[..., Round]] = {
     "plane": _plane,
     "cylinder": _cylinder,
 }
-"""What touches of each shape (`Geometry.shape`), of its sizes."""
+"""The function that turns the sizes of each shape (`Geometry.shape`) into spheres."""
 
 
-# Spheres within others.
+# Spheres inside others.
 
 
 def _bodies(model: Structure) -> dict[str, tuple[str, Placement]]:
-    """The first link of the rigid body of each link that can move, and where that link lies in it."""
+    """The first link of the rigid body of each link that can move, and the link's placement in
+    that first link."""
     bodies: dict[str, tuple[str, Placement]] = {}
     if model.floating_base:
         bodies[model.root] = model.root, Pose().placement
@@ -143,8 +145,9 @@ def _outermost(
     bodies: dict[str, tuple[str, Placement]],
     spheres: list[CollisionSphere],
 ) -> list[CollisionSphere]:
-    """Those that move and do not lie in another sphere, of their body or, on the axis of a hinge, of
-    the body beyond it; of equal ones the first."""
+    """The spheres that move and do not lie inside another. The other sphere may belong to the same
+    body or, for spheres on a hinge's axis, to the neighbouring body. Of equal spheres the first is
+    kept."""
     members: dict[str, list[int]] = {}
     centres: dict[int, Vector3] = {}
     for n, sphere in enumerate(spheres):
@@ -162,6 +165,8 @@ def _outermost(
 
     for inside in members.values():
         hide([(n, centres[n]) for n in inside])
+    # A point on a hinge's axis stays where it is as the hinge turns, so that spheres of both bodies
+    # can be compared there once for all positions.
     for joint in model.joints:
         if not joint.kind.single or not joint.kind.turns or joint.kind.threaded:
             continue
@@ -181,6 +186,6 @@ def _outermost(
 
 
 def _on_axis(joint: Joint, point: Vector3) -> bool:
-    """Whether a point of the frame that a joint carries stays where it is as the joint turns."""
+    """True if a point, in the frame that a joint carries, stays where it is as the joint turns."""
     beside = Vector(*joint.axis).cross(Vector(*point))
     return math.hypot(*map(float, vector3(beside))) <= CLOSE

@@ -1,8 +1,9 @@
-"""How MuJoCo, Newton, Drake and Pinocchio write warpdyn's q and v: which columns, in which order.
+"""Conventions of MuJoCo, Newton, Drake and Pinocchio for q and v: their columns and the columns'
+order.
 
-What differs: the order of a quaternion and its place in the free base's seven coordinates, the
-base's velocity (a name of `algorithms.representations`), continuous joints as a cosine and a sine,
-mimic joints with columns of their own, and the order of joints.
+The libraries differ in the order of a quaternion and its place in the free base's seven
+coordinates, the base's velocity (a name of `algorithms.representations`), continuous joints as a
+cosine and a sine, mimic joints with columns of their own, and the order of joints.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from .model import Model
 SAME, COS, SIN, ANGLE = "same", "cos", "sin", "angle"
 
 Entry = tuple[str, tuple[int, ...], float, float]
-"""A coordinate from others: a function, of which columns, of their value times a factor plus an
-offset."""
+"""A coordinate computed from others: a function's name, the columns it reads, a factor and an
+offset for the result."""
 
 Columns = tuple[tuple[tuple[int, float], ...], ...]
 """A vector as weighted sums of another's entries: (index, weight) pairs for each entry."""
@@ -27,8 +28,8 @@ Columns = tuple[tuple[tuple[int, float], ...], ...]
 
 @dataclass(frozen=True)
 class Convention:
-    """`base`: the representation of a free base's velocity; `circles`: a continuous joint is a
-    cosine and a sine."""
+    """A library's conventions. `base`: the representation of a free base's velocity. `circles`: a
+    continuous joint is a cosine and a sine."""
 
     base: str
     quaternion: str = "xyzw"
@@ -37,12 +38,12 @@ class Convention:
     balls: bool = False
     """Ball joints are a quaternion and their angular velocity in the child's axes."""
     inside: bool = False
-    """Planar joints about z, and free joints inside the tree, are as warpdyn's but for quaternions
-    and circles."""
+    """Planar joints about z, and free joints inside the tree, are written as in warpdyn, except for
+    quaternions and circles."""
 
     @property
     def base_quaternion(self) -> tuple[str, bool]:
-        """Order of the base's quaternion, and whether it comes before the position."""
+        """Order of the base's quaternion, and True if it comes before the position."""
         return self.quaternion, self.quaternion_first
 
 
@@ -58,7 +59,8 @@ CONVENTIONS: dict[str, Convention] = {
 
 @dataclass(frozen=True)
 class ColumnMap:
-    """The columns of a model in a library's convention, joints in its order."""
+    """The mapping between a model's columns and those of a library, with joints in the library's
+    order."""
 
     q_to: tuple[Entry, ...]
     q_from: tuple[Entry, ...]
@@ -93,7 +95,7 @@ def column_map(model: Model, library: str, joints: tuple[str, ...] | None) -> Co
         q_to = [(SAME, (mine.index(name),), 1.0, 0.0) for name in theirs]
         q_from = {k: (SAME, (theirs.index(name),), 1.0, 0.0) for k, name in enumerate(mine)}
     for joint in order:
-        # A mimic joint has columns there and none here: they are multiples of its leader's.
+        # A mimic joint has columns in the library and none in warpdyn: multiples of its leader's.
         leader, factor, offset = followed(joint, named)
         q, v = model.coordinates[leader].q, model.coordinates[leader].v
         start = len(q_to)
@@ -103,7 +105,8 @@ def column_map(model: Model, library: str, joints: tuple[str, ...] | None) -> Co
         ]
         q_to += [(f, ks, factor, offset) for f, ks in entries]
         for k in range(v.start, v.stop):
-            # By virtual work the leader's force sums its followers', each by its multiplier.
+            # By virtual work the leader's force is the sum of its followers' forces, each times its
+            # multiplier.
             tau_from[k].append((6 * base + len(v_to), factor))
             v_to.append(((k, factor),))
         if joint.mimic is None:
@@ -119,7 +122,7 @@ def column_map(model: Model, library: str, joints: tuple[str, ...] | None) -> Co
         raise ValueError(
             f"joints must name every joint that has coordinates; {', '.join(missing)} are missing"
         )
-    # Forces go to the leaders alone: a follower's joint is driven by none.
+    # Forces go to the leaders alone: no force drives a follower's joint.
     places = {terms[0][0]: k for k, terms in v_from.items()}
     tau_to = [
         ((places[6 * base + k], 1.0),) if 6 * base + k in places else () for k in range(len(v_to))
@@ -164,7 +167,7 @@ def _base_names(quaternion: str, first: bool = False) -> list[str]:
 
 
 def _written(name: str, quaternion: str, joint: Joint) -> list[tuple[str, tuple[int, ...]]]:
-    """The library's coordinates of a joint: functions of warpdyn's own columns of it."""
+    """The library's coordinates of a joint, as functions of the joint's columns in warpdyn."""
     convention, kind = CONVENTIONS[name], joint.kind
     if kind.single:
         return _circle(0) if convention.circles and kind.endless else [(SAME, (0,))]

@@ -1,8 +1,8 @@
-"""What each column of q may be: between which limits, an angle or a length, or part of a
+"""The range of each column of q: its limits, and whether it is an angle, a length or part of a
 quaternion.
 
-Drawing configurations, searching them and drawing states for timings differ in what they take where
-a description sets no limits; all of them read the limits here.
+Random configurations, inverse kinematics and benchmarks choose different ranges where a description
+sets no limits. All of them read the limits here.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from .structure import Structure
 
 @dataclass(frozen=True)
 class Range:
-    """The limits of one column of q that is an angle [rad] or a length [m]; infinite where there
-    are none."""
+    """The limits of one column of q that is an angle [rad] or a length [m]; infinite without a
+    limit."""
 
     column: int
     angle: bool
@@ -28,17 +28,18 @@ class Range:
 
     @property
     def bounded(self) -> bool:
-        """It has both limits."""
+        """True if the column has both limits."""
         return math.isfinite(self.upper - self.lower)
 
     @property
     def reach(self) -> float:
-        """How far from the middle a column without limits is drawn: half a turn, or 1 m."""
+        """Distance from the middle within which a column without limits is drawn: half a turn, or 1
+        m."""
         return math.pi if self.angle else 1.0
 
     def within(self, low: float, high: float) -> tuple[float, float]:
-        """The limits, with `low` and `high` in place of missing ones; as wide as they are, beside
-        the limit, where it lies beyond them."""
+        """The limits, with `low` and `high` in place of missing ones. If the limit lies outside of
+        [low, high], the range is next to it and as wide as high - low."""
         lower, upper, width = self.lower, self.upper, high - low
         if not math.isfinite(lower):
             lower = low if low < upper else upper - width
@@ -47,14 +48,14 @@ class Range:
         return lower, upper
 
     def middle(self, neutral: float) -> float:
-        """Half way between the limits; the point nearest to `neutral` where one is missing."""
+        """The midpoint of the limits, or the point nearest to `neutral` if one is missing."""
         if self.bounded:
             return (self.lower + self.upper) / 2
         return min(max(neutral, self.lower), self.upper)
 
 
 def coordinate_ranges(model: Structure) -> Iterator[Range]:
-    """The range of every column of q but those of quaternions, in their order."""
+    """The range of every column of q except those of quaternions, in the order of q."""
     lower, upper = model.position_lower.tolist(), model.position_upper.tolist()
     for joint in model.moving_joints:
         first = model.coordinates[joint.name].q.start

@@ -18,22 +18,22 @@ from .printable import printable
 from .structure import Structure
 
 DEEPEST = 40
-"""Branches within branches that HTML opens and shuts; readers of HTML lose count beyond a few
-hundred elements. What branches off further on stands in the same list."""
+"""Deepest nesting of branches that HTML folds: browsers handle at most a few hundred nested
+elements. Deeper branches stay in the same list."""
 
 WIDTH = 100
-"""Columns of the lines below the tree."""
+"""Width in columns of the lines below the tree."""
 
 SHOWN = 40
-"""Links of a model whose branches are open at first."""
+"""Models with at most this many links have all branches open at first."""
 
 
 def summary(self: Structure) -> str:
-    """The tree of links with their joints, limits and masses, as text; below it contact points,
-    shapes that have none, what a `Simulation` leaves out of the file, and named configurations, where
-    there are some.
+    """The tree of links with their joints, limits and masses, as text. Below it, if the model has
+    them: contact points, shapes without contact points, parts of the file that a `Simulation`
+    ignores, and named configurations.
 
-    Files of meshes are looked for but not read: `ContactPoints` reads them.
+    Mesh files are located but not read: `ContactPoints` reads them.
     """
     more = (
         textwrap.fill(line, WIDTH, subsequent_indent="  ", break_long_words=False)
@@ -44,8 +44,8 @@ def summary(self: Structure) -> str:
 
 
 def remainder(model: Structure, between: str = " ") -> Iterator[str]:
-    """A line each on contact points, on what has none, and on named configurations; `between` stands
-    between a number and its link."""
+    """One line each for contact points, shapes without them, and named configurations; `between`
+    stands between a number and its link."""
     meshes: list[str] = []
 
     def unread(shape: Geometry) -> list[Vector3]:
@@ -72,15 +72,15 @@ def remainder(model: Structure, between: str = " ") -> Iterator[str]:
 
 
 def head(model: Structure) -> str:
-    """A line on the whole."""
+    """One line that summarises the model."""
     base = "floating base" if model.floating_base else "fixed base"
     moving = f"{model.nlinks} links, {len(model.joint_names)} moving joints, nq = {model.nq}, nv = {model.nv}"
     return f"{printable(model.name)}: {moving}, {base}, {model.total_mass:.6g} kg"
 
 
 def tree(model: Structure, width: int) -> list[str]:
-    """The tree of links with their joints, without limits; in a line of more than `width` columns
-    the link comes below its joint."""
+    """The tree of links with their joints, without limits. If a line would be wider than `width`
+    columns, the link goes below its joint."""
     return _branches(model, width)
 
 
@@ -107,7 +107,7 @@ def _branches(model: Structure, width: int | None = None) -> list[str]:
 
 
 def _describe(model: Structure, joint: Joint, limited: bool) -> str:
-    """A joint's name, columns and kind; if `limited` its limits too."""
+    """A joint's name, columns and kind, and its limits if `limited`."""
     if not joint.kind.nv:
         return f"({joint.kind.name})"
     if joint.mimic and not limited:
@@ -124,7 +124,7 @@ def _describe(model: Structure, joint: Joint, limited: bool) -> str:
 
 
 def _columns(model: Structure, joint: str) -> str:
-    """Where the coordinates of a joint lie in q."""
+    """The columns of a joint in q, as text."""
     q = model.coordinates[joint].q
     return f"q[{q.start}]" if q.stop - q.start == 1 else f"q[{q.start}:{q.stop}]"
 
@@ -132,8 +132,7 @@ def _columns(model: Structure, joint: str) -> str:
 def html(self: Structure) -> str:
     """The tree of links with their joints, limits and masses, to open and shut in a notebook.
 
-    Links that carry one another stand below each other; what branches off stands in a list of its
-    own.
+    Links of one chain stand below each other; each branch is a list of its own.
     """
     by_parent: dict[str, list[Joint]] = {}
     for joint in self.joints:
@@ -144,8 +143,9 @@ def html(self: Structure) -> str:
         f'<details open="open"><summary><b>{escape(name)}</b>: {escape(numbers)}</summary><ul>'
     ]
     base = f"free base {_columns(self, self.base_joint)}" if self.floating_base else "fixed base"
-    # Links with the row that each has, how deep it stands, and whether a list of its own begins
-    # with it; or the end of such a list. A stack, as chains may be longer than calls may be nested.
+    # The stack holds each link with its row, its depth, and whether a new list begins with it, or
+    # else the end of such a list. It is a stack because chains may be longer than calls may be
+    # nested.
     root = _link_html(self.links[0], f"<i>{base}</i>")
     waiting: list[tuple[str, str, int, bool] | str] = [(self.root, root, 0, False)]
     while waiting:
@@ -174,7 +174,7 @@ def _link_html(link: Link, joint: str) -> str:
 
 
 def _joint_html(model: Structure, joint: Joint) -> str:
-    """Name, kind, columns and limits of a joint."""
+    """Name, kind, columns and limits of a joint, as HTML."""
     words = [escape(joint.name), f"<i>{escape(joint.kind.name)}</i>"]
     if joint.mimic is not None:
         leader, factor, offset = joint.mimic.joint, joint.mimic.multiplier, joint.mimic.offset

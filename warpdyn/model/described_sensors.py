@@ -10,11 +10,12 @@ from .description import Pose
 
 @dataclass(frozen=True)
 class DescribedSensor:
-    """A sensor as the description has it; nothing here measures by it.
+    """A sensor as the description has it. warpdyn keeps it as data and does not simulate it.
 
-    `kind` is the description's word ("imu", "camera", "jointpos"), `link` or `joint` what it is on,
-    None where that is neither, `pose` where it is in that link. `said` is all else that is written,
-    by path: ("camera/horizontal_fov", "1.05"), attributes as ("camera/@name", "left").
+    `kind` is the description's word ("imu", "camera", "jointpos"). `link` or `joint` names the part
+    that carries it, None if it is on neither. `pose` is its pose in that link. `said` holds
+    everything else that is written, by path: ("camera/horizontal_fov", "1.05"), attributes as
+    ("camera/@name", "left").
     """
 
     name: str
@@ -25,7 +26,7 @@ class DescribedSensor:
     said: tuple[tuple[str, str], ...] = ()
 
     def renamed(self, links: Mapping[str, str], joints: Mapping[str, str]) -> DescribedSensor:
-        """This sensor on links and joints of other names, {old: new}."""
+        """This sensor on renamed links and joints: {old name: new name}."""
         link = self.link and links.get(self.link, self.link)
         joint = self.joint and joints.get(self.joint, self.joint)
         return replace(self, link=link, joint=joint)

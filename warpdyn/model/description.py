@@ -1,7 +1,7 @@
-"""What a description holds, one record a thing: links, joints, limits, shapes; and what makes a
-tree of them.
+"""Records of a robot description: links, joints, limits, shapes, and helpers that find and check
+names.
 
-Format readers make these; `warpdyn.model.Model` puts them in order.
+Format readers create the records; `warpdyn.model.Model` puts them in order.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ ZERO3: Matrix3 = (ORIGIN, ORIGIN, ORIGIN)
 
 
 UNIT = 1e-6
-"""How far lengths of users' quaternions, and of the axes of their rotations, may be from 1."""
+"""Tolerance of the length 1 of users' quaternions and rotation axes."""
 
 
 class ModelError(ValueError):
-    """A robot description that cannot be used; the text names the place and the remedy, in one line,
-    in which names show what is not printable by its number."""
+    """A robot description that cannot be used. The message names the place and the remedy in one
+    line; characters of names that are not printable appear as their numbers."""
 
     def __init__(self, text: str = "") -> None:
         super().__init__(printable(text))
@@ -59,14 +59,14 @@ def matrix3(rows: Iterable[Iterable[Any]]) -> Matrix3:
 
 
 def unit_vector(values: Iterable[Any]) -> Vector3:
-    """The direction of a vector; zero stays zero, which `Model.assemble` refuses by the joint's
-    name."""
+    """The direction of a vector. Zero stays zero: `Model.assemble` refuses it and names the
+    joint."""
     x, y, z = vector3(values)
     longest = (
         max(abs(x), abs(y), abs(z)) or 1.0
     )  # divided by first, so that squares neither overflow nor vanish
     norm = math.hypot(x / longest, y / longest, z / longest) or 1.0
-    if abs(norm * longest - 1.0) < 1e-15:  # a second time, it stays to the last bit
+    if abs(norm * longest - 1.0) < 1e-15:  # a second pass must not change it
         return (x, y, z)
     return (x / longest / norm, y / longest / norm, z / longest / norm)
 
@@ -101,8 +101,8 @@ class Pose:
 
     @classmethod
     def of(cls, pose: Any) -> Pose:
-        """The pose that a user wrote as a Pose, a Placement, a 4x4 matrix, a position, or x y z qx
-        qy qz qw."""
+        """The pose from any form that users write: a Pose, a Placement, a 4x4 matrix, a position,
+        or x y z qx qy qz qw."""
         if isinstance(pose, Pose):
             return pose
         if isinstance(pose, Placement):
@@ -114,6 +114,8 @@ class Pose:
             )
         if numbers.shape == (3,):
             return cls(vector3(numbers))
+        # Rounding of the length is removed, but a larger error is refused: it may be another order
+        # of the quaternion's entries.
         if numbers.shape == (7,):
             norm = math.sqrt(sum(x * x for x in numbers[3:]))
             if abs(norm - 1.0) > UNIT:
@@ -138,25 +140,26 @@ class Pose:
 
 @dataclass(frozen=True)
 class Geometry:
-    """A shape attached to a link, kept as data: `shape` is "box", "cylinder", "sphere", "capsule" or
-    "mesh", "plane", which nothing touches, and of visual shapes "ellipsoid" too."""
+    """A shape attached to a link, kept as data. `shape` is "box", "cylinder", "sphere", "capsule",
+    "mesh" or "plane" (a plane has no contact points); visual shapes may be "ellipsoid" too."""
 
     shape: str
     size: tuple[float, ...] = ()
     """box: x, y, z; cylinder: radius, length; sphere: radius; capsule: radius, length between the
     centres of its ends; mesh: scale x, y, z; ellipsoid: radii x, y, z; plane, which looks along its
-    z: lengths x, y, of 0 where it has no end [m]."""
+    z: lengths x, y, of 0 if it has no end [m]."""
     filename: str | None = None
     pose: Pose = Pose()
     name: str | None = None
     folder: Path | None = field(default=None, compare=False)
-    """Folder of the description, from which a mesh's `filename` leads on; None for a text."""
+    """Folder of the description, to which a mesh's `filename` is relative; None if the description
+    was text."""
     color: tuple[float, float, float, float] | None = field(default=None, compare=False)
-    """Red, green, blue, opacity of [0, 1]; None where the description says none."""
+    """Red, green, blue, opacity in [0, 1]; None if the description gives no colour."""
     contact: tuple[tuple[str, tuple[float, ...]], ...] = field(default=(), compare=False)
-    """What the description says of how it touches, by its own words: data."""
+    """Contact parameters in the description's own words, kept as data."""
     on_ground: GroundContact | None = field(default=None, compare=False)
-    """How it touches the ground; None where the description does not say."""
+    """Contact with the ground; None if the description gives none."""
 
 
 @dataclass(frozen=True)
@@ -171,25 +174,25 @@ class Link:
     visuals: tuple[Geometry, ...] = ()
     collisions: tuple[Geometry, ...] = ()
     gravcomp: float = 0.0
-    """The share of its weight that the description has something else bear."""
+    """The share of its weight that the description compensates."""
     borne: float = 0.0
-    """The share of its weight that something else bears; off unless asked for."""
+    """The share of its weight that is compensated in the dynamics; 0 unless asked for."""
 
     @property
     def symmetric(self) -> Symmetric:
-        """`inertia` as spatial algebra takes it: its upper triangle."""
+        """The upper triangle of `inertia`, as spatial algebra takes it."""
         return Symmetric.from_rows(self.inertia)
 
     @property
     def spatial_inertia(self) -> Inertia:
-        """About the link's origin."""
+        """The spatial inertia about the link's origin."""
         return Inertia.at_com(self.mass, Vector(*self.com), self.symmetric)
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds as the description gives them [rad or m, rad/s or m/s, N·m or N]; infinite where it
-    gives none."""
+    """Bounds from the description [rad or m, rad/s or m/s, N·m or N]; infinite if the description
+    has none."""
 
     lower: float = -math.inf
     upper: float = math.inf
@@ -202,7 +205,7 @@ class Limits:
 
 
 UNLIMITED = Limits()
-"""Bounds of what nothing bounds."""
+"""Limits without any bound."""
 
 
 @dataclass(frozen=True)
@@ -275,7 +278,7 @@ class Joint:
     pitch: float = 0.0
     gearbox: Gearbox | None = None
     effects: tuple[Effects, ...] = ()
-    """One a velocity coordinate, or none."""
+    """One for each velocity coordinate, or none."""
     spring: float = 0.0
     rest: float | tuple[float, ...] = 0.0
     """The description's spring [N·m/rad, N/m], which is slack at `rest`: a position [rad, m]; of a
@@ -284,7 +287,8 @@ class Joint:
 
     @property
     def axes(self) -> tuple[Vector3, ...]:
-        """Directions in the order in which they act: one, or the two of a joint of two axes."""
+        """Axis directions in the order in which the turns are applied: one, or two for a joint of
+        two axes."""
         return (self.axis, self.axis2) if self.kind.series and self.axis2 else (self.axis,)
 
     @property
@@ -317,15 +321,15 @@ class Joint:
 
     @property
     def bounded(self) -> bool:
-        """It has position limits that a spring can act on."""
+        """True if the joint has position limits that a spring can act on."""
         single = all(part.single for part in self.kind.parts)
         return single and any(
             math.isfinite(x) for limits in self.v_limits for x in (limits.lower, limits.upper)
         )
 
     def clamp(self, position: Clamped) -> Clamped:
-        """`position` [rad, m] of this joint within its limits, a number or an array (NumPy, Torch,
-        JAX); of a whole configuration see `warpdyn.clamp`."""
+        """`position` [rad, m] of this joint, a number or an array (NumPy, Torch, JAX), clamped to
+        its limits. For a whole configuration see `warpdyn.clamp`."""
         if not self.kind.single:
             raise ValueError(
                 f'joint "{self.name}" ({self.kind.name}) has {self.kind.nq} coordinates; clamp a '
@@ -337,8 +341,8 @@ class Joint:
         return position.clip(lower, upper)
 
     def with_effects(self, **values: Sequence[float] | None) -> Joint:
-        """This joint with effects of these values, one a velocity coordinate; those that are None
-        stay."""
+        """This joint with new effects, one value for each velocity coordinate. Effects that are
+        None stay."""
         effects = self.effects or (Effects(),) * self.kind.nv
         for name, numbers in values.items():
             if numbers is not None:
@@ -349,7 +353,7 @@ class Joint:
 
 
 def fixed_joint(name: str, parent: str, child: str, pose: Any) -> Joint:
-    """A joint that holds `child` in `parent` at `pose`, written as `Pose.of` takes it."""
+    """A joint that holds `child` in `parent` at `pose`, in any form that `Pose.of` takes."""
     return Joint(name=name, kind=FIXED, parent=parent, child=child, pose=Pose.of(pose))
 
 
@@ -365,7 +369,7 @@ def followed(joint: Joint, joints: Mapping[str, Joint]) -> tuple[str, float, flo
 
 
 def look_up(table: Mapping[str, T], name: str, what: str, owner: str) -> T:
-    """The entry of that name, or a KeyError that offers near ones."""
+    """The entry with this name, or a KeyError that suggests similar names."""
     if not isinstance(name, str):
         raise TypeError(f"{owner}: a {what} is asked for by its name, got {name!r}")
     if name in table:
@@ -377,8 +381,8 @@ def look_up(table: Mapping[str, T], name: str, what: str, owner: str) -> T:
 
 
 def near_names(name: str, names: Iterable[str]) -> list[str]:
-    """At most three of the names: those that end with this one or contain it, then those spelled
-    like it."""
+    """Three names, or fewer, that resemble `name`: first those that end with it or contain it, then
+    those spelled like it."""
     known, word = list(names), name.lower()
     inside = [each for each in known if word and word in each.lower()]
     inside.sort(key=lambda each: (not each.lower().endswith(word), len(each)))
@@ -387,7 +391,7 @@ def near_names(name: str, names: Iterable[str]) -> list[str]:
 
 
 def several(names: Iterable[str]) -> Iterable[str]:
-    """The names, refused where they are one name: a str is a list of letters otherwise."""
+    """The names. A single str is refused, because it would be read as a list of letters."""
     if isinstance(names, str):
         raise TypeError(f'a list of names is asked for, got "{names}"; for one name ["{names}"]')
     return names

@@ -1,7 +1,7 @@
-"""Copies of a robot with other numbers: of its links, its joints and its base.
+"""Copies of a robot with other numbers in its links, joints or base.
 
-Each function is a method of `Model`, which lists them; it checks names and numbers and returns
-another model. What adds, removes, merges or renames links and joints is in `restructure`.
+Each function is a method of `Model`, which lists them. It checks names and numbers and returns
+another model. Functions that add, remove, merge or rename links and joints are in `restructure`.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from .restructure import coordinates_at, welded
 from .structure import Robot, Structure
 
 PerJoint = float | Mapping[str, float] | None
-"""One value for all joints, values by joint name, or nothing."""
+"""One value for all joints, values by joint name, or None."""
 
 
 def with_base_velocity(self: Robot, representation: Reference) -> Robot:
     """The same robot with its free base's velocity, acceleration and force in another
     representation.
 
-    "local": the base's own twist in its own frame, as it is unless asked for.
+    "local": the base's own twist in its own frame (the default).
     "local_world_aligned": velocity of its origin and angular velocity, in the world's axes.
     "world": twist of the point that is at the world's origin. Aliases "body", "mixed", "inertial".
-    It holds in v, a (the rate of v), tau, and columns of Jacobians.
+    The representation applies to v, a (the rate of v), tau, and columns of Jacobians.
     """
     return replace(
         self, base_velocity=cast("Reference", reference_of(representation, "base_velocity"))
@@ -61,8 +61,8 @@ def with_friction(
     """The same robot with friction in its joints: viscous [N·m·s/rad, N·s/m] and Coulomb [N·m, N].
 
     Each is one value (for all joints but free ones), or values by joint name, or "description" for
-    the `damping`, or `friction`, of every joint in the robot's file, and the damping of its tendons.
-    Values not given stay; there are none at first.
+    the `damping`, or `friction`, of every joint in the robot's file, and the damping of its
+    tendons. Values that are not given stay as they are. A loaded model has no friction.
     """
 
     def values(
@@ -88,7 +88,8 @@ def with_limit_springs(
     """The same robot with springs [N·m/rad, N/m] and dampers [N·m·s/rad, N·s/m] that act beyond
     position limits.
 
-    Each is one value (for all joints with limits), or values by joint name. Values not given stay.
+    Each is one value (for all joints with limits), or values by joint name. Values that are not
+    given stay as they are.
     """
     for values in (stiffness, damping):
         for name in values if isinstance(values, Mapping) else ():
@@ -113,11 +114,12 @@ def with_springs(
     """The same robot with springs in its joints: stiffness [N·m/rad, N/m] and the position at which
     each is slack [rad, m].
 
-    Each is one value (for all joints of one coordinate), or values by joint name; spring =
-    "description" takes the springs of the robot's file, tendons' and a free base's too, with where
-    they are slack. Values not given stay; there are none at first.
-    A ball joint is slack at a rotation vector (3,) [rad] and is pulled by k times the one that leads
-    there; a free joint at a position [m] and a rotation vector (6,), and k pulls at both.
+    Each is one value (for all joints of one coordinate), or values by joint name. spring =
+    "description" takes the springs of the robot's file and their slack positions, including those
+    of tendons and of a free base. Values that are not given stay as they are. A loaded model has no
+    springs. The spring of a ball joint is slack at a rotation vector (3,) [rad]. Its torque is k
+    times the rotation vector that leads there. The spring of a free joint is slack at a position
+    [m] and a rotation vector (6,), and k acts on both.
     """
     for values in (spring, rest):
         for name in values if isinstance(values, Mapping) else ():
@@ -144,7 +146,7 @@ def with_springs(
 
 
 def _where_slack(joint: Joint, rest: float | Sequence[float]) -> tuple[float, ...]:
-    """One number for each velocity coordinate of a joint."""
+    """The slack position of a joint's spring, one number for each velocity coordinate."""
     numbers = tuple(map(float, np.ravel(rest)))
     if len(numbers) != joint.kind.nv or not all(map(math.isfinite, numbers)):
         raise ValueError(
@@ -157,10 +159,10 @@ def _where_slack(joint: Joint, rest: float | Sequence[float]) -> tuple[float, ..
 def with_gravity_compensation(
     self: Robot, share: float | Mapping[str, float] | Literal["description"]
 ) -> Robot:
-    """The same robot with a share of the weight of its links borne by something else: one value for
+    """The same robot with a share of its links' weight compensated: one value for
     all links, values by link name, or "description" for `gravcomp` of the robot's file.
 
-    A share of 1 is a link that gravity does not move, 0 is none. Mass and inertia stay.
+    A share of 1 is a link that gravity does not move, 0 is no compensation. Mass and inertia stay.
     """
     if share == "description":
         shares = {link.name: link.gravcomp for link in self.links}
@@ -183,8 +185,8 @@ def with_limits(
     velocity: float | None = None,
     effort: float | None = None,
 ) -> Robot:
-    """The same robot with other limits of a joint, of its first axis where it has two [rad or m,
-    and by s; N·m or N]; those not given stay."""
+    """The same robot with other limits of a joint, or of its first axis if it has two [rad or m,
+    and by s; N·m or N]. Limits that are not given stay."""
     bounds = {"lower": lower, "upper": upper, "velocity": velocity, "effort": effort}
     if not self.joint(joint).kind.nv:
         raise ValueError(
@@ -195,10 +197,10 @@ def with_limits(
 
 
 def with_configuration(self: Robot, name: str, q: Any) -> Robot:
-    """The same robot with a configuration of that name, in the place of one that has it already.
+    """The same robot with a named configuration; one that has this name already is replaced.
 
     q: (nq,) [rad, m], or coordinates by joint name (a free base's under "floating_base"), neutral
-    for joints that are not named. Quaternions may be of any length. Limits are not looked at.
+    for joints that are not named. Quaternions may be of any length. Limits are not checked.
     """
     if not isinstance(name, str) or not name:
         raise ValueError(f"a configuration needs a name, got {name!r}")
@@ -213,8 +215,8 @@ def with_configuration(self: Robot, name: str, q: Any) -> Robot:
 def _by_joint(
     self: Structure, what: str, asked: PerJoint | str, applies: Callable[[Joint], bool]
 ) -> dict[str, float]:
-    """Values by joint name; one value for all goes to the joints that have coordinates and that it
-    applies to."""
+    """Values by joint name. One value for all goes to the joints that have coordinates and for
+    which `applies` is true."""
     values: Mapping[str, Any] = {}
     if isinstance(asked, Mapping):
         values = asked
@@ -234,7 +236,7 @@ def _by_joint(
 
 
 def _with_effects(self: Robot, **values: Mapping[str, float | Sequence[float]]) -> Robot:
-    """Each effect by joint name: one value for all coordinates of a joint, or one for each."""
+    """Set each effect by joint name: one value for all coordinates of a joint, or one for each."""
 
     def changed(joint: Joint) -> Joint:
         each: dict[str, Sequence[float] | None] = {}
@@ -281,14 +283,14 @@ def with_payload(
 
 
 def with_link_mass(self: Robot, link: str, mass: float) -> Robot:
-    """The same robot with another mass of a link [kg]; its com and its inertia about it stay."""
+    """The same robot with another mass of a link [kg]; com and inertia about the com stay."""
     old = self.link(link)
     return _with_body(self, old, mass, old.com, old.inertia)
 
 
 def with_link_inertia(self: Robot, link: str, inertia: Any, com: Any = None) -> Robot:
     """The same robot with another inertia of a link, (3, 3) about its com in its axes [kg·m²], and
-    another com [m] where one is given; its mass stays."""
+    another com [m] if one is given. Its mass stays."""
     old = self.link(link)
     return _with_body(self, old, old.mass, old.com if com is None else com, inertia)
 
@@ -299,6 +301,6 @@ def _with_body(self: Robot, link: Link, mass: Any, com: Any, inertia: Any) -> Ro
 
 
 def _with_link(self: Robot, link: Link) -> Robot:
-    """The same robot with another link of that name."""
+    """The same robot with the link of this name replaced."""
     links = [link if each.name == link.name else each for each in self.links]
     return rebuilt(self, links, self.joints)

@@ -1,10 +1,11 @@
 """Gearbox joints as mimic joints: reduced coordinates instead of a constraint.
 
-Turned against a reference link, the child's angle theta_2 about `axis2` and the parent's angle
-theta_1 about `axis` keep theta_2 = -ratio theta_1. Both are joint positions, or sums of them, where
-single joints turn the links against the reference. Two shapes occur in descriptions: the child has
-a joint of its own on the reference (the gearbox closes a loop, and that joint becomes a mimic
-joint), or the gearbox joint alone carries it.
+A gearbox relates two angles, both measured against a reference link: the child's angle theta_2
+about `axis2` and the parent's angle theta_1 about `axis` satisfy theta_2 = -ratio theta_1. Each is
+a joint position if a single joint turns the link against the reference, or a sum of joint
+positions. Two arrangements occur in descriptions: the child has a joint of its own on the reference
+(the gearbox closes a loop, and that joint becomes a mimic joint), or the gearbox joint alone
+carries it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from .description import Joint, Link, Mimic, ModelError
 
 
 def without_gears(source: str, links: Sequence[Link], joints: Sequence[Joint]) -> list[Joint]:
-    """The joints of a tree, each gearbox replaced by the mimic joint that it amounts to."""
+    """The joints of a tree, each gearbox replaced by an equivalent mimic joint."""
     waiting = [joint for joint in joints if joint.kind.geared and joint.mimic is None]
     if not waiting:
         return list(joints)
@@ -45,10 +46,15 @@ def without_gears(source: str, links: Sequence[Link], joints: Sequence[Joint]) -
                 raise ModelError(
                     f'{where}: its {role} link "{name}" does not exist; add the link or correct the name'
                 )
+        # Axes are compared in the root's frame at zero position, because parent, child and
+        # reference each have their own.
         x = _place(where, gear.parent, carriers).compose(gear.pose.placement).as_matrix()
         axis, axis2 = (x.R.to_parent(Vector(*u)) for u in (gear.axis, gear.axis2 or gear.axis))
         first, sign = _between(where, gear.gearbox.reference, gear.parent, axis, carriers)
         ratio = gear.gearbox.ratio
+        # If another joint carries the child, that joint becomes the mimic joint and the gearbox is
+        # dropped. Otherwise the gearbox itself is the child's joint, and its coordinate is the
+        # child's angle less the parent's, hence the + 1.
         if gear.child in plain:
             second, other = _between(where, gear.gearbox.reference, gear.child, axis2, carriers)
             if second.mimic is not None or second.name in replaced:
@@ -90,7 +96,7 @@ def _between(
 
 
 def _parallel(where: str, what: str, u: Vector, axis: Vector) -> float:
-    """1 or -1; raises where the directions are not those of one line."""
+    """1 for parallel directions and -1 for opposite ones. Raises if they do not lie on one line."""
     cosine = as_number(u.dot(axis))
     if abs(abs(cosine) - 1.0) > PERPENDICULAR:
         raise ModelError(
@@ -114,7 +120,7 @@ def _above(where: str, link: str, carriers: Mapping[str, Joint]) -> list[Joint]:
 
 
 def _place(where: str, link: str, carriers: Mapping[str, Joint]) -> Placement:
-    """A link in the root at zero position."""
+    """The placement of a link in the root at zero position."""
     X = HERE
     for joint in reversed(_above(where, link, carriers)):
         X = X.compose(joint.pose.placement).as_matrix()

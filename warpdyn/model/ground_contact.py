@@ -1,4 +1,4 @@
-"""How a shape of a description touches the ground, where the description is a simulator's own."""
+"""Contact of a collision shape with the ground, from the descriptions of simulators (MJCF)."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ STANDARD_WEIGHT = 9.81
 """Weight of one kilogram [N]."""
 
 NOT_SIMULATED = "a Simulation leaves out: "
-"""How the remark begins on what of a description is not simulated."""
+"""First words of the remark that lists the parts of a description that are not simulated."""
 
 
 class GroundContact(NamedTuple):
-    """Contact of a shape with the ground, in the numbers that `warpdyn.Ground` has.
+    """Contact of a shape with the ground, in the parameters of `warpdyn.Ground`.
 
     `touches`: the description lets the shape touch its floor. `friction`: coefficient of the pair.
-    `sink`: how deep the ground carries the shape under standard gravity [m]. `dissipation`: damping
-    in parts of stiffness [s].
+    `sink`: depth [m] to which the shape sinks into the ground under standard gravity.
+    `dissipation`: damping in parts of stiffness [s].
     """
 
     touches: bool

@@ -1,5 +1,5 @@
-"""How a joint's coordinates move: steps, differences and rates on a line, in a plane, on a sphere,
-in space."""
+"""Joint coordinates on their manifolds: steps, differences and rates on a line, in a plane, on a
+sphere, in space."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from ..algebra.spatial import Motion, Vector
 
 @dataclass(frozen=True)
 class Manifold:
-    """How a kind's coordinates move: `step(q, d)` is the configuration reached from `q` by the
-    constant velocity `d` in unit time, `difference(q, p)` the d that leads from q to p, `rate(q, v,
-    baumgarte)` the derivative of q, `bracket(c, d)` the Lie bracket of velocities: what step(step(q,
-    c), d) and step(step(q, d), c) differ by, for small ones."""
+    """Functions of a joint kind's coordinates. `step(q, d)` is the configuration reached from `q`
+    by the constant velocity `d` in unit time, `difference(q, p)` the d that leads from q to p,
+    `rate(q, v, baumgarte)` the derivative of q. `bracket(c, d)` is the Lie bracket of velocities:
+    for small c and d, the difference between step(step(q, c), d) and step(step(q, d), c)."""
 
     step: Callable[[Sequence[Scalar], Sequence[Scalar]], list[Scalar]]
     difference: Callable[[Sequence[Scalar], Sequence[Scalar]], list[Scalar]]

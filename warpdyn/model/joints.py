@@ -59,7 +59,7 @@ class JointKind:
     quaternion: int | None = None
     """Index, among the coordinates, at which a unit quaternion (x, y, z, w) begins, or None."""
     series: tuple[str, ...] = ()
-    """Kinds of one axis, one after the other, that the tree makes of a joint of two axes."""
+    """Joint kinds of one axis, in order, into which the tree splits a joint of two axes."""
     perpendicular: bool = False
     """The two axes must be perpendicular."""
     geared: bool = False
@@ -77,22 +77,22 @@ class JointKind:
 
     @property
     def single(self) -> bool:
-        """One coordinate, which a mimic joint may follow."""
+        """True if the kind has one coordinate, which a mimic joint may follow."""
         return self.nq == self.nv == 1
 
     @property
     def elastic(self) -> bool:
-        """A spring can hold it: it has one coordinate, or an orientation."""
+        """True if a spring can act on it: it has one coordinate, or an orientation."""
         return self.single or self.quaternion is not None
 
     @property
     def turns(self) -> bool:
-        """It turns the child, so that a single coordinate is an angle."""
+        """True if it turns the child, so that a single coordinate is an angle."""
         return bool(self.series) or any(x != 0.0 for S in self.subspace(2) for x in S.angular)
 
     @property
     def angles(self) -> tuple[bool, ...]:
-        """Whether each coordinate that is not of a quaternion is an angle [rad] or a length [m]."""
+        """True for an angle [rad], False for a length [m]: each coordinate outside quaternions."""
         if self.series:
             return (True,) * self.nq
         columns = self.subspace(2)[: self.quaternion]
@@ -100,7 +100,7 @@ class JointKind:
 
     @property
     def endless(self) -> bool:
-        """A single angle that nothing bounds, which some libraries write as a cosine and a sine."""
+        """True for a single unbounded angle, which some libraries write as a cosine and a sine."""
         return (
             self.single and self.turns and not (self.needs_limits or self.geared or self.threaded)
         )
@@ -111,11 +111,11 @@ class JointKind:
         return ("axis", "axis2") if self.series else ("axis",) if self.has_axis else ()
 
     def each_coordinate(self, first: T, second: T) -> tuple[T, ...]:
-        """What is said of the first axis and of the second, for each velocity coordinate."""
+        """`first` and `second`, entries for the two axes, for each velocity coordinate."""
         return (first, second) if self.series else (first,) * self.nv
 
     def reordered(self, coordinates: Sequence[T], order: str) -> tuple[T, ...]:
-        """One entry for each coordinate, a quaternion's x y z w put in this order ("xyzw" or
+        """The coordinates with a quaternion's x y z w put into the given order ("xyzw" or
         "wxyz")."""
         k = self.quaternion
         if k is None:
@@ -123,7 +123,7 @@ class JointKind:
         return (*coordinates[:k], *(coordinates[k + "xyzw".index(letter)] for letter in order))
 
     def scalar_last(self, coordinates: Sequence[T], order: str) -> tuple[T, ...]:
-        """One entry for each coordinate, a quaternion's in this order put back as x y z w."""
+        """The coordinates with a quaternion in the given order put back as x y z w."""
         k = self.quaternion
         if k is None:
             return tuple(coordinates)
@@ -131,11 +131,11 @@ class JointKind:
 
     @property
     def parts(self) -> tuple[JointKind, ...]:
-        """The kinds that the tree makes bodies of: itself, or those in series."""
+        """The kinds that become bodies of the tree: itself, or those in series."""
         return tuple(KINDS[name] for name in self.series) or (self,)
 
     def with_pitch(self, pitch: float) -> JointKind:
-        """This kind advancing `pitch` [m/rad]; a kind without thread as it is."""
+        """This kind with the advance `pitch` [m/rad]; a kind without thread stays the same."""
         return screw(pitch) if self.threaded else self
 
     def __reduce__(self) -> tuple[Callable[[str, float], JointKind], tuple[str, float]]:
@@ -148,8 +148,8 @@ def unit(axis: int) -> Vector:
 
 
 def aligned(kind: JointKind, direction: Sequence[float]) -> tuple[int, float, Rotation]:
-    """The coordinate axis that a joint of this direction moves along, its sign, and the turn of the
-    joint frame that brings it there."""
+    """The coordinate axis for a joint of this direction, its sign, and the turn of the
+    joint frame that brings the axis there."""
     if not kind.has_axis:
         return 2, 1.0, IDENTITY
     if not all(map(is_number, direction)):
@@ -167,7 +167,7 @@ def aligned(kind: JointKind, direction: Sequence[float]) -> tuple[int, float, Ro
     return 2, 1.0, Rotation((Vector(x.x, y.x, z.x), Vector(x.y, y.y, z.y), Vector(x.z, y.z, z.z)))
 
 
-# Where coordinates put the child.
+# Placements of the child by the coordinates.
 
 
 def _turn(axis: int, q: Sequence[Scalar]) -> tuple[AnyRotation, Vector]:
@@ -187,8 +187,8 @@ def _slide_subspace(axis: int) -> tuple[Motion, ...]:
 
 
 def _unfelt_turning(axis: int, inertia: Inertia) -> Inertia:
-    """Mass on the axis, moment along it, and a rod along it: symmetric about the axis, as the joint
-    turns nothing."""
+    """Mass on the axis, moment along it, and a rod along it: symmetric about the axis, so that
+    turning changes nothing."""
     diagonal = (inertia.J.xx, inertia.J.yy, inertia.J.zz)
     rod = 0.5 * sum(diagonal) - diagonal[axis]
     a, b, c = (0.0 if k == axis else rod for k in range(3))
@@ -197,8 +197,8 @@ def _unfelt_turning(axis: int, inertia: Inertia) -> Inertia:
 
 
 def _unfelt_screwing(axis: int, inertia: Inertia) -> Inertia:
-    """The rod along the axis alone: the screw does not feel it, and without mass it is the same
-    however far it went."""
+    """The rod along the axis alone: the screw does not feel it, and as it has no mass it stays the
+    same however far the screw advances."""
     return Inertia(0.0, ZERO, _unfelt_turning(axis, inertia).J)
 
 
@@ -208,7 +208,7 @@ def _unfelt_around(axis: int, inertia: Inertia) -> Inertia:
 
 
 def _unfelt_sliding(axis: int, inertia: Inertia) -> Inertia:
-    """All second moments: the joint does not turn the body."""
+    """All second moments, because the joint does not turn the body."""
     return Inertia(0.0, ZERO, inertia.J)
 
 
@@ -393,7 +393,7 @@ URDF_KINDS = {
     name: KINDS[name]
     for name in ("revolute", "continuous", "prismatic", "fixed", "planar", "floating")
 }
-"""Kinds that URDF has a word for, by that word: for its reader and for its writer."""
+"""Joint kinds that URDF has a word for, by that word, for its reader and its writer."""
 
 
 def _kind_named(name: str, pitch: float = 0.0) -> JointKind:

@@ -1,4 +1,4 @@
-"""A link's contribution to the inertia of its body, where the link's numbers may be symbols."""
+"""A link's contribution to the inertia of its body. The link's numbers may be symbols."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from ..algebra.spatial import (
 @dataclass(frozen=True)
 class Point:
     """A link's mass as a point at its centre of mass, kept apart from its body's known inertia
-    where it differs between environments.
+    if it differs between environments.
 
-    Known inertia can be regrouped; and numbers that vary are best used as they are, at the centre
+    Known inertia can be regrouped. Numbers that vary are cheapest as they are, at the centre
     of mass.
     """
 
@@ -43,8 +43,8 @@ class Point:
 
 @dataclass(frozen=True)
 class Spread:
-    """Second moments of links about their centres of mass, in axes that they share; kept apart as a
-    `Point` is."""
+    """Second moments of links about their centres of mass, in axes that the links share; kept apart
+    like a `Point`."""
 
     R: Rotation
     J: Symmetric
@@ -74,5 +74,5 @@ def _same_number(x: Scalar, y: Scalar) -> bool:
 
 
 def all_numbers(inertia: Inertia) -> bool:
-    """All its numbers are known while recording."""
+    """True if all its numbers are known while recording."""
     return all(map(is_number, (inertia.mass, *inertia.h, *inertia.J.entries)))

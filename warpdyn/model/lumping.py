@@ -1,4 +1,5 @@
-"""From a model to its tree: fixed joints lumped, axes aligned, mimic joints resolved."""
+"""The conversion of a model to its tree: fixed joints lumped, axes aligned, mimic joints
+resolved."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from .tree import WORLD, Body, Cable, DrivenJoint, Frame, Tree, TreeActuator
 
 
 def build_tree(model: Structure) -> Tree:
-    """Lump fixed joints, align joint axes, resolve mimic joints; a joint of two axes becomes two
+    """Lump fixed joints, align joint axes and resolve mimic joints. A joint of two axes becomes two
     bodies."""
     coordinates = {
         name: (tuple(range(c.q.start, c.q.stop)), tuple(range(c.v.start, c.v.stop)))
@@ -47,7 +48,8 @@ def build_tree(model: Structure) -> Tree:
     for joint in model.joints:  # parents come first, so that each finds its carrier
         carrier = frames[joint.parent]
         X = carrier.placement.compose(joint.pose.placement).as_matrix()
-        # What a fixed joint carries moves with the body that carries the joint: a frame in it.
+        # The child of a fixed joint moves with the body that carries the joint: it is a frame in
+        # that body.
         if not joint.kind.nv:
             frames[joint.child] = Frame(carrier.body, X)
             continue
@@ -59,9 +61,9 @@ def build_tree(model: Structure) -> Tree:
         for kind, direction in zip(
             joint.kind.with_pitch(joint.pitch).parts, joint.axes, strict=True
         ):
-            # Turned so that the joint moves about or along a coordinate axis, most entries of its
-            # transform are zeros and ones; an axis that points backwards counts its angle
-            # backwards.
+            # With the frame turned so that the joint moves about or along a coordinate axis, most
+            # entries of its transform are zeros and ones. An axis that points backwards counts its
+            # angle backwards.
             axis, sign, turn = aligned(kind, direction)
             X_tree = X.compose(Placement(turn, ZERO)).as_matrix()
             body = Body(
@@ -86,8 +88,8 @@ def build_tree(model: Structure) -> Tree:
             # turn.
             parent, X = len(bodies) - 1, Placement(turn, ZERO).inverse()
         frames[joint.child] = Frame(parent, X)
-    # Links are lumped last, when every frame has its body. The mass at its centre and the moments
-    # about it are added apart, for with params either may be symbols.
+    # Links are lumped last, when every frame has its body. The mass at the centre and the moments
+    # about it are added separately, because with params either may be symbols.
     for link in model.links:
         frame = frames[link.name] = replace(
             frames[link.name], mass=link.mass, com=Vector(*link.com)
@@ -111,7 +113,7 @@ def build_tree(model: Structure) -> Tree:
 def _drives(
     model: Structure, joints: Mapping[str, Joint], starts: Mapping[str, tuple[int, int]]
 ) -> tuple[tuple[TreeActuator, ...], tuple[DrivenJoint, ...]]:
-    """The actuators over the joints that they push, and these over columns."""
+    """The actuators, and the joints that they push as columns of q and v."""
     names = list(dict.fromkeys(name for each in model.actuators for name, _ in each.arms))
     driven = []
     for name in names:
@@ -134,7 +136,7 @@ def _drives(
 def _cable(
     tendon: Tendon, joints: Mapping[str, Joint], starts: Mapping[str, tuple[int, int]]
 ) -> Cable:
-    """A tendon over columns: joints that follow others by their leaders'.
+    """A tendon as columns of q and v. Joints that follow others count as their leaders' columns.
 
     starts: first column in v and q of each joint.
     """

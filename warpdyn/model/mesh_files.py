@@ -1,4 +1,4 @@
-"""Where the files of meshes lie that a description names, and why one cannot be used."""
+"""Locations of the mesh files that a description names, and the reasons why one cannot be used."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from .optional_packages import install_extra
 from .regular_files import RefusedFileError, check_regular_file, check_unpacked, read_regular_file
 
 KINDS = (".stl", ".obj", ".dae", ".ply", ".off", ".glb")
-"""Endings of files that are read as meshes."""
+"""File endings that are read as meshes."""
 
 LARGEST = 64 * 2**20
-"""Bytes of a mesh file; what is larger was made for looking at."""
+"""Largest mesh file in bytes. Larger ones were made for rendering."""
 
 REMEDY = "name a mesh file, simplified if it is large"
-"""What to do about a file that is no regular one, or is too large."""
+"""The remedy for a file that is not a regular one, or is too large."""
 
 MESH_READER = "trimesh"
-"""The package that reads them."""
+"""The package that reads meshes."""
 
 NO_READER = f"the package trimesh reads it, and is not installed: {install_extra('meshes')}"
 
@@ -31,18 +31,18 @@ PACKAGES = ("package", "model")
 """Schemes of an address that begins with the name of a package or of a folder of models."""
 
 Packages = Mapping[str, Path]
-"""Folders of packages by name, before those that the environment names."""
+"""Folders of packages by name, searched before those that the environment names."""
 
 NONE: Packages = MappingProxyType({})
 
 
 class MeshError(ValueError):
-    """Why a mesh gives no points, with the remedy."""
+    """The reason why a mesh gives no points, with the remedy."""
 
 
 def mesh_data(path: Path) -> bytes:
-    """The bytes of a mesh file; raises `MeshError` for what is no regular file or, packed or
-    unpacked, has more than `LARGEST` bytes."""
+    """The bytes of a mesh file. Raises `MeshError` if it is not a regular file, or has more than
+    `LARGEST` bytes packed or unpacked."""
     try:
         data = read_regular_file(path, LARGEST, REMEDY)
         check_unpacked(data, LARGEST, REMEDY)
@@ -54,12 +54,12 @@ def mesh_data(path: Path) -> bytes:
 
 
 def mesh_file(shape: Geometry, packages: Packages = NONE) -> Path:
-    """The file of a mesh; raises `MeshError` where there is none, or where it is too large.
+    """The file of a mesh. Raises `MeshError` if there is none, or if it is too large.
 
-    `package://name/...` and `model://name/...` are looked for in `packages`, in ROS_PACKAGE_PATH, in
-    the shares of AMENT_PREFIX_PATH, in GZ_SIM_RESOURCE_PATH, and in the folders above the
-    description's, and do not leave the package; other names from the description's folder on, above
-    it too, as descriptions have `../meshes`.
+    `package://name/...` and `model://name/...` are looked for in `packages`, in ROS_PACKAGE_PATH,
+    in the shares of AMENT_PREFIX_PATH, in GZ_SIM_RESOURCE_PATH, and in the folders above the
+    description's. They cannot lead out of the package. Other names are relative to the
+    description's folder and may lead above it, because descriptions use `../meshes`.
     """
     name = unquote((shape.filename or "").strip())
     if not name:
@@ -81,7 +81,7 @@ def mesh_file(shape: Geometry, packages: Packages = NONE) -> Path:
 
 
 def _places(name: str, folder: Path | None, packages: Packages) -> Iterator[Path]:
-    """Where a mesh may lie, the likeliest first."""
+    """Candidate paths of a mesh, the likeliest first."""
     scheme, colon, rest = name.partition("://")
     if not colon:
         if folder is not None or Path(name).is_absolute():
@@ -104,7 +104,7 @@ def _places(name: str, folder: Path | None, packages: Packages) -> Iterator[Path
 
 
 def _climbs(inside: str) -> bool:
-    """Whether a path leads above the folder that it begins in."""
+    """True if a path leads above the folder that it begins in."""
     depth = 0
     for part in PurePosixPath(inside).parts:
         depth += {"..": -1}.get(part, 1)
@@ -114,7 +114,7 @@ def _climbs(inside: str) -> bool:
 
 
 def _folders(package: str, folder: Path | None) -> Iterator[Path]:
-    """Folders that may be a package's."""
+    """Folders that may be the package's."""
     for variable, between in (
         ("ROS_PACKAGE_PATH", ""),
         ("AMENT_PREFIX_PATH", "share"),

@@ -1,8 +1,8 @@
-"""A robot: its links and joints by name and index, and what can be made of it.
+"""A robot: its links and joints by name and index, and the operations on it.
 
-A `Model` is immutable data. Names, indices and limits are those of its `Structure`; changed copies,
-parameters and texts are functions in files of their own, listed here. What the algorithms loop
-over, with fixed joints lumped and mimic joints reduced, is its tree (`warpdyn.model.tree`).
+A `Model` is immutable data. Names, indices and limits are those of its `Structure`. Changed copies,
+parameters and exported texts are functions in files of their own, listed here. Algorithms loop
+over its tree (`warpdyn.model.tree`), in which fixed joints are lumped and mimic joints reduced.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ INSTEAD = {
     "base_velocity": "model.with_base_velocity(...) returns a changed copy",
     "name": "dataclasses.replace(model, name=...) returns a changed copy",
 }
-"""What to call where someone sets an attribute of a model."""
+"""The method to suggest when someone sets an attribute of a model."""
 
 
 def _instead(name: str) -> str:
@@ -67,7 +67,7 @@ class Model(Structure):
     Load one with `warpdyn.load` or `warpdyn.load_robot`, or make one with `warpdyn.ModelBuilder`.
     """
 
-    if not TYPE_CHECKING:  # a type checker is to refuse these itself
+    if not TYPE_CHECKING:  # type checkers refuse these assignments themselves
 
         def __setattr__(self, name: str, value: object) -> None:
             """Refuse every attribute: a half-changed robot would compute with the old numbers."""
@@ -101,10 +101,10 @@ class Model(Structure):
         named: Sequence[Configuration] = (),
         is_simulated: bool = False,
     ) -> Model:
-        """Check links and joints as they stand in a description and put them in tree order.
+        """Check the links and joints of a description and put them in tree order.
 
-        Raises ModelError, beginning with `source`, for what is not one tree of sound links and
-        joints.
+        Raises ModelError, whose message begins with `source`, if they are not one tree of valid
+        links and joints.
         """
         if quaternion not in get_args(QuaternionOrder):
             raise ModelError(f'{source}: quaternion must be "xyzw" or "wxyz", got {quaternion!r}')
@@ -151,7 +151,7 @@ class Model(Structure):
     detach = restructure.detach
     rename = restructure.rename
 
-    # What is made of it.
+    # Texts and parameters.
 
     params = parameters
     to_urdf = urdf_text

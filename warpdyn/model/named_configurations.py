@@ -16,13 +16,13 @@ from .description import look_up
 
 @dataclass(frozen=True)
 class Configuration:
-    """Coordinates by joint name, quaternions x y z w; joints without an entry are neutral."""
+    """Coordinates by joint name, quaternions x y z w. Joints without an entry are neutral."""
 
     name: str
     coordinates: tuple[tuple[str, tuple[float, ...]], ...]
 
     def kept(self, joints: Collection[str]) -> Configuration:
-        """What it says of these joints."""
+        """The entries for these joints."""
         return replace(self, coordinates=tuple(c for c in self.coordinates if c[0] in joints))
 
     def renamed(self, names: Mapping[str, str]) -> Configuration:
@@ -30,7 +30,7 @@ class Configuration:
         return replace(self, coordinates=tuple((names.get(j, j), x) for j, x in self.coordinates))
 
     def joined(self, other: Configuration) -> Configuration:
-        """What both say, under this one's name."""
+        """The entries of both, under this one's name."""
         return replace(self, coordinates=self.coordinates + other.coordinates)
 
 

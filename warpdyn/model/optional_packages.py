@@ -1,10 +1,11 @@
-"""How to install what an error misses: the packages of an extra of `setup.py`."""
+"""The command that installs missing packages: an extra of `setup.py`."""
 
 from __future__ import annotations
 
 
 def install_extra(extra: str) -> str:
-    """The command that installs an extra, or several ("ros,rosdemo"): the end of a sentence.
+    """The command that installs an extra, or several ("ros,rosdemo"), worded as the end of a
+    sentence.
 
     warpdyn is on no package index, so the command runs in a checkout or in an unpacked source
     distribution, as the README says.

@@ -1,8 +1,8 @@
-"""What may differ from one environment to the next: masses, inertias, placements, friction,
+"""Parameters that may differ between environments: masses, inertias, placements, friction,
 gravity.
 
-`Params` holds one array for each quantity that varies; what does not vary stays folded into the
-program. The arrays are NumPy's, Torch's, JAX' or Warp's, and are read at every launch, so that they
+`Params` holds one array for each quantity that varies; all other numbers stay folded into the
+program. The arrays belong to NumPy, Torch, JAX or Warp and are read at every launch, so that they
 may be changed in place between launches.
 """
 
@@ -28,17 +28,17 @@ class Params:
     """Parameters of a model that vary, by quantity; made by `model.params(...)`."""
 
     model: Structure
-    """Whose they are."""
+    """The model that these parameters belong to."""
     arrays: Mapping[str, Any]
-    """By quantity: (B, k, *shape) for the k links or joints of `names`, or (k, *shape) where one
-    set serves all environments."""
+    """Arrays by quantity: (B, k, *shape) for the k links or joints of `names`, or (k, *shape) if
+    one set serves all environments."""
     names: Mapping[str, tuple[str, ...]]
-    """By quantity, the links or joints that it varies for."""
+    """Links or joints for which each quantity varies."""
     gravity: Any = None
     """(B, 3) or (3,), acceleration of free fall in the world [m/s²]; None for the standard one."""
 
     def __repr__(self) -> str:
-        """What varies, of whom, in which shape."""
+        """The varying quantities with their links or joints and shapes."""
 
         def told(quantity: str) -> str:
             names = self.names[quantity]
@@ -52,7 +52,8 @@ class Params:
 
     @property
     def key(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """Names of what varies, by quantity; calls that share it share a program."""
+        """Names of the links and joints that vary, by quantity. Calls with equal keys share a
+        program."""
         return tuple(self.names.items())
 
     def shape(self, quantity: str) -> tuple[int, ...]:
@@ -61,14 +62,14 @@ class Params:
 
     @property
     def envs(self) -> int | None:
-        """Number of environments; None where one set serves all of them."""
+        """Number of environments; None if one set serves all of them."""
         return next((x.shape[0] for q, x in self._all.items() if self._by_environment(q, x)), None)
 
     def __getitem__(self, which: Any) -> Any:
-        """The array of a quantity, `p["mass"]`; or the params of some environments, for minibatches:
-        `p[idx]` with a slice, whole numbers or a mask, as arrays have it.
+        """The array of a quantity, `p["mass"]`; or the params of some environments, for
+        minibatches: `p[idx]` with a slice, integers or a mask, as for arrays.
 
-        What serves all environments stays as it is.
+        Arrays that serve all environments stay as they are.
         """
         if isinstance(which, str):
             whose = f"the params of {self.model.name}"
@@ -85,7 +86,7 @@ class Params:
         )
 
     __iter__ = None
-    """Nothing to go through: neither the quantities nor the environments alone."""
+    """Iteration is disabled, because it could mean the quantities or the environments."""
 
     def named(self, quantity: str) -> dict[str, Any]:
         """{name: values}, as `model.params` takes them, without a copy: the columns of a quantity's
@@ -99,8 +100,8 @@ class Params:
         """These params with the rows of `fresh` where `mask` (B,) holds, such as those of a new
         `wd.randomise(..)` for the environments whose episode ended.
 
-        Written in place, where bound calls read them, and returned; JAX arrays cannot be written,
-        so that there only the params returned have the new rows.
+        The rows are written in place, so that bound calls read them, and the params are returned.
+        JAX arrays cannot be written: there only the returned params have the new rows.
         """
         if fresh.names != self.names or fresh._all.keys() != self._all.keys():
             raise ValueError(
@@ -128,8 +129,8 @@ class Params:
         return self._with(arrays)
 
     def to(self, dtype: Any = None, device: Any = None) -> Params:
-        """The same numbers in another dtype ("float32", np.float32, torch.float32 ..), on another
-        device of their library's ("cuda:0")."""
+        """The same numbers in another dtype ("float32", np.float32, torch.float32 ..) or on another
+        device of their library ("cuda:0")."""
         moved = {}
         for quantity, x in self._all.items():
             name = dtype_name(x.dtype if dtype is None else dtype)
@@ -146,7 +147,7 @@ class Params:
 
     @property
     def _all(self) -> dict[str, Any]:
-        """Every array by quantity, gravity's too."""
+        """Every array by quantity, gravity included."""
         return {**self.arrays, **({} if self.gravity is None else {"gravity": self.gravity})}
 
     def _with(self, arrays: Mapping[str, Any]) -> Params:
@@ -155,7 +156,7 @@ class Params:
         return replace(self, arrays=others, gravity=arrays.get("gravity"))
 
     def _by_environment(self, quantity: str, array: Any) -> bool:
-        """Whether an array has a row for each environment."""
+        """True if an array has a row for each environment."""
         single = 1 if quantity == "gravity" else len(SHAPES[quantity]) + 1
         return len(array.shape) > single
 
@@ -179,7 +180,7 @@ def _rows(array: Any, index: Any) -> Any:
 
 
 def _local(index: Any, library: Library) -> Any:
-    """A mask or whole numbers in a library's own array, or in NumPy's."""
+    """A mask or integers in a library's own array, or in NumPy's."""
     mine = library_of(index)
     return index if mine is library else mine.to_host(index)
 
@@ -218,16 +219,18 @@ def params(
     (mass (B, nlinks) [kg], com (B, nlinks, 3) [m], inertia (B, nlinks, 6) Ixx Ixy Ixz Iyy Iyz Izz
     [kg·m²]) or joints (placement (B, njoints, 7) x y z qx qy qz qw, axis (B, njoints, 3) of any
     length, armature, viscous, coulomb, stiffness, damping, spring, rest (B, njoints)).
-    gravity: (B, 3) [m/s²]. What is not given stays as it is and costs nothing at run time.
-    An array for all links that have mass, as `randomise` draws masses, will do too, so that
-    `model.params(mass=p["mass"])` takes its arrays back; of any other names `mass=p.named("mass")`.
-    envs: number of environments, where only single values are given.
-    like: an array, such as q, whose library, dtype and device all parameters are to have. Without
-    it arrays keep theirs, and plain numbers take those of the first array beside them, float64 of
-    NumPy where there is none; `dtype` converts.
-    Change the arrays in place (`params["mass"][:] = ..`) between calls.
+    gravity: (B, 3) [m/s²]. Quantities that are not given stay as they are and cost nothing at run
+    time. An array for all links that have mass, as `randomise` draws masses, is accepted too, so
+    that `model.params(mass=p["mass"])` takes its arrays back. For arrays of any other names use
+    `mass=p.named("mass")`.
+    envs: number of environments, needed if only single values are given.
+    like: an array, such as q, whose library, dtype and device all parameters take. Without
+    it arrays keep theirs, and plain numbers take those of the first array among the arguments, or
+    NumPy's float64 if there is none. `dtype` converts. Change the arrays in place
+    (`params["mass"][:] = ..`) between calls.
     Raises ValueError for a mass, armature, friction or spring that is negative or not finite, or
-    an axis that is zero, with its link or joint and the row, where the numbers can be read (not while JAX traces them).
+    an axis that is zero. The message names the link or joint and the row. Arrays that JAX is
+    tracing are not checked.
 
     >>> model = wd.load_robot("panda")
     >>> params = model.params(mass={"panda_hand": np.linspace(0.5, 1.5, 100)})
@@ -251,6 +254,8 @@ def params(
     arrays: dict[str, Any] = {}
     names: dict[str, tuple[str, ...]] = {}
     rows = {} if envs is None else {"envs": envs}
+    # Plain numbers follow the library of the first array among the arguments, so that one call
+    # needs no `like`.
     beside = like
     if like is None:
         beside = first_array([*_each(quantities.values()), gravity])
@@ -269,6 +274,7 @@ def params(
         gravity = _gravity(gravity, envs, beside if follows else None, dtype)
         if len(gravity.shape) == 2:
             rows["gravity"] = gravity.shape[0]
+    # Arrays with a leading dimension must agree on it; those without serve all environments.
     if len(set(rows.values())) > 1:
         counts = ", ".join(f"{what}: {count}" for what, count in rows.items())
         raise ValueError(
@@ -278,13 +284,13 @@ def params(
 
 
 def _each(values: Iterable[Any]) -> Iterator[Any]:
-    """Every value of quantities, those of mappings by name one by one."""
+    """Every value of the quantities; a mapping gives its values one by one."""
     for x in values:
         yield from x.values() if isinstance(x, Mapping) else (x,)
 
 
 def _gravity(gravity: Any, envs: int | None, like: Any, dtype: Any) -> Any:
-    """(B, 3) or (3,) as an array; one for all is repeated for `envs`."""
+    """Gravity as an array (B, 3) or (3,). One vector for all is repeated for `envs`."""
     array = gravity if hasattr(gravity, "dtype") else np.asarray(gravity, dtype=dtype or float)
     if like is not None or dtype is not None:
         array = of_kind(array, array if like is None else like, dtype)
@@ -299,7 +305,7 @@ def _gravity(gravity: Any, envs: int | None, like: Any, dtype: Any) -> Any:
 def _stack(
     model: Structure, quantity: str, values: Any, envs: int | None, dtype: Any
 ) -> tuple[tuple[str, ...], Any]:
-    """Names of the links or joints that a quantity varies for, in the model's order, and its
+    """Names of the links or joints for which a quantity varies, in the model's order, and its
     array."""
     known = tuple(each.name for each in (model.links if quantity in LINK else model.joints))
     shape = SHAPES[quantity]
@@ -322,7 +328,7 @@ def _stack(
 def _whole(
     quantity: str, values: Any, expected: tuple[int, ...], envs: int | None, dtype: Any, model: str
 ) -> Any:
-    """One array for all links or joints, as it is where it is one of (B, *expected)."""
+    """One array for all links or joints, unchanged if its shape is (B, *expected)."""
     if isinstance(values, (int, float)):
         values = np.full(expected, float(values))
     array = (

@@ -1,11 +1,11 @@
-"""Names and sentences as they are shown: a name of a stranger's file does nothing to a terminal."""
+"""Printable names and messages: a name from an untrusted file must not control the terminal."""
 
 from __future__ import annotations
 
 
 def printable(text: str, kept: str = "") -> str:
-    r"""The text with what is not printable shown by its number: the ends of lines, the controls of a
-    terminal, marks that turn the direction of writing; the characters `kept` stay.
+    r"""The text with every character that is not printable shown as its number: line ends, terminal
+    controls and marks that turn the direction of writing. The characters in `kept` stay.
 
     >>> print(printable("arm" + chr(10) + "all checks passed" + chr(0x202e)))
     arm\x0aall checks passed\u202e
@@ -16,7 +16,7 @@ def printable(text: str, kept: str = "") -> str:
 
 
 def character_number(character: str) -> str:
-    """A character's number, as strings of Python and C have it."""
+    """A character's number, as strings in Python and C write it."""
     number = ord(character)
     if number < 0x100:
         return f"\\x{number:02x}"

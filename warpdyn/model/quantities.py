@@ -1,4 +1,4 @@
-"""The quantities that may vary: whose they are, of which shape, and which numbers they can be."""
+"""Quantities that may vary between environments: their owners, shapes and valid numbers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SHAPES: dict[str, tuple[int, ...]] = {**LINK, **JOINT}
 
 mass [kg]; com [m] in the link's frame; inertia Ixx Ixy Ixz Iyy Iyz Izz [kg·m²] about the centre of
 mass in the link's axes; placement of the joint's frame in its parent link, x y z qx qy qz qw; axis
-in the joint's frame, whose length says nothing; armature and joint effects as in
+in the joint's frame, whose length is ignored; armature and joint effects as in
 `Model.with_armature`, `with_friction`, `with_limit_springs`, `with_springs`.
 """
 
@@ -36,13 +36,14 @@ OF_ONE_COORDINATE = ("axis", "rest")
 
 
 def has_direction(joint: Joint) -> bool:
-    """It moves along or about one axis, which may be another: not that of gears, whose ratio
-    follows from it."""
+    """True if the joint moves along or about one axis that may vary. The axis of a gear may not,
+    because its mimic ratio follows from it."""
     return joint.kind.single and joint.kind.has_axis and not joint.kind.geared
 
 
 def check_owner(model: Structure, quantity: str, name: str) -> None:
-    """Refuse what a joint has no use for."""
+    """Refuse quantities that a link or joint does not have."""
+    # Fixed joints have a placement, but every other quantity of a joint needs coordinates.
     if quantity in LINK or quantity == "placement":
         return
     joint = model.joint(name)
@@ -73,14 +74,14 @@ def check_owner(model: Structure, quantity: str, name: str) -> None:
 
 
 def check_numbers(model: Structure, quantity: str, names: tuple[str, ...], array: Any) -> None:
-    """Refuse numbers that no body, no friction and no axis has, where they can be read."""
+    """Refuse invalid masses, frictions and axes, if the numbers can be read."""
     library = library_of(array)
     if quantity in ("com", "inertia", "placement", "rest") or not library.readable(array):
         return
     host = library.to_host(array)
     if quantity == "axis":
         length = np.linalg.norm(host, axis=-1)
-        # Of an array for all joints, rows of those without a direction are not read.
+        # In an array for all joints, rows of joints without a direction are ignored.
         idle = np.array([not has_direction(model.joint(name)) for name in names])
         sound, needed = idle | ((length > 0) & (length < np.inf)), "finite and not zero"
     else:

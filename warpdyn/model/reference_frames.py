@@ -1,4 +1,4 @@
-"""The three ways to take a spatial vector, and their names."""
+"""The three reference frames of a spatial vector, and their names."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ Reference = Literal[
     "INERTIAL",
     "MIXED",
 ]
-"""What `reference=` may be: their names, aliases, and both as Pinocchio writes them."""
+"""Values of `reference=`: names and aliases, each also in Pinocchio's spelling."""
 
 ALIASES = {"body": "local", "inertial": "world", "mixed": "local_world_aligned"}
 
 
 def one_of(what: str, word: str, choices: Mapping[str, Any] | Sequence[str]) -> str:
-    """`word`, which must be one of the choices."""
+    """`word` itself, which must be one of the choices."""
     if not isinstance(word, str) or word not in choices:
         raise ValueError(f"{what} must be one of {', '.join(choices)}; got {word!r}")
     return word
@@ -37,7 +37,7 @@ def one_of(what: str, word: str, choices: Mapping[str, Any] | Sequence[str]) -> 
 def reference_of(
     word: str, what: str = "reference", choices: Mapping[str, Any] | Sequence[str] = REFERENCES
 ) -> str:
-    """One of the choices, by its name or an alias, in small letters or as Pinocchio has it,
+    """The choice named by `word`: a name or an alias, in small letters or in Pinocchio's spelling
     LOCAL_WORLD_ALIGNED."""
     word = word.lower() if isinstance(word, str) and word.isupper() else word
     names = (*choices, *(alias for alias, name in ALIASES.items() if name in choices))

@@ -1,4 +1,4 @@
-"""What looks wrong in a description is said once, where the user loaded it."""
+"""Warnings about a suspicious description: one warning, at the line where the user loaded it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WARNED_LINES = 12
 
 
 def warn(name: str, model: Model) -> Model:
-    """The model, after one warning, where the user called, for all that was remarked."""
+    """The model, after one warning at the user's call that lists all remarks."""
     if model.warnings:
         shown = list(model.warnings[:WARNED_LINES])
         if len(model.warnings) > WARNED_LINES:

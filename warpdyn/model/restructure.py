@@ -1,7 +1,7 @@
 """Copies of a robot with other links and joints: locked, merged, attached, detached, renamed.
 
-Each public function that takes `self` is a method of `Model`, which lists them; it checks names and
-returns another model, in tree order. Numbers are replaced in `edits`.
+Each public function that takes `self` is a method of `Model`, which lists them. It checks names and
+returns another model, in tree order. Functions that replace numbers are in `edits`.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from .structure import Robot, Structure
 
 
 def reduce(self: Robot, joints: Iterable[str], at: Any = None) -> Robot:
-    """The robot whose other joints are locked: fixed where the coordinates `at` have them, with
-    those that mimic them; a floating base stays free. Links of locked joints stay as frames
+    """The robot with all other joints locked: fixed at the coordinates `at`, together with
+    the joints that mimic them. A floating base stays free. Links of locked joints stay as frames
     (`collapse` merges them).
 
     joints: names of the joints that keep their coordinates.
@@ -68,7 +68,7 @@ def reduce(self: Robot, joints: Iterable[str], at: Any = None) -> Robot:
 
 
 def locked_joints(joints: Sequence[Joint], values: Mapping[str, Sequence[float]]) -> list[Joint]:
-    """The joints, those of `values` fixed at these coordinates, with those that mimic them."""
+    """The joints, with those of `values` and their mimic joints fixed at these coordinates."""
     by_name = {joint.name: joint for joint in joints}
 
     def still(joint: Joint) -> Joint:
@@ -82,7 +82,7 @@ def locked_joints(joints: Sequence[Joint], values: Mapping[str, Sequence[float]]
 
 
 def at_rest(joint: Joint, q: Sequence[float]) -> Joint:
-    """The fixed joint that holds the child where this joint has it at the coordinates `q`
+    """The fixed joint that holds the child where this joint places it at the coordinates `q`
     (quaternions xyzw)."""
     X, q = joint.pose.placement, list(q)
     for kind, direction in zip(joint.kind.with_pitch(joint.pitch).parts, joint.axes, strict=True):
@@ -99,7 +99,7 @@ def at_rest(joint: Joint, q: Sequence[float]) -> Joint:
 def coordinates_at(
     self: Structure, joints: Iterable[Joint], at: Any, what: str = "at"
 ) -> dict[str, list[float]]:
-    """Coordinates (quaternions x y z w) of moving joints, by name, where `at` has them.
+    """Coordinates (quaternions x y z w) of moving joints, by name, at the configuration `at`.
 
     at: coordinates by joint name, or a whole q (nq,), which messages call `what`; joints that it
     does not name are neutral.
@@ -121,8 +121,8 @@ def coordinates_at(
 
 
 def _coordinates(joint: Joint, value: Any, order: str) -> list[float]:
-    """A joint's coordinates, its quaternion in this order and of any length, as plain numbers: the
-    quaternion x y z w, of unit length."""
+    """A joint's coordinates as plain numbers. The quaternion, given in this order and of any
+    length, is returned as x y z w of unit length."""
     kind = joint.kind
     alone = kind.single and not hasattr(value, "__len__")
     numbers = [float(x) for x in ([value] if alone else value)]
@@ -146,7 +146,7 @@ def _coordinates(joint: Joint, value: Any, order: str) -> list[float]:
 
 
 def collapse(self: Robot, keep: Iterable[str] = ()) -> Robot:
-    """The same robot with every link on a fixed joint merged into the link that carries it; the
+    """The same robot with every link on a fixed joint merged into the link that carries it. The
     links named in `keep` stay as frames without mass."""
     kept = set(several(keep))
     self.link_indices(kept)
@@ -157,7 +157,7 @@ def collapse(self: Robot, keep: Iterable[str] = ()) -> Robot:
         carrier, X = place[joint.parent]
         if carrier == joint.parent:
             X = joint.pose.placement
-        else:  # its parent was merged: the joint moves on to the link that carries that
+        else:  # its parent was merged: the joint moves to the link that now carries it
             X = X.compose(joint.pose.placement).as_matrix()
             joint = replace(joint, parent=carrier, pose=Pose.of(X))
         place[joint.child] = (joint.child, HERE) if joint.kind.nv else (carrier, X)
@@ -201,7 +201,7 @@ def welded(link: Link, load: Link) -> Link:
 
 
 def moved(link: Link, X: Placement) -> Link:
-    """A link's content as seen from the frame in which the link is placed by `X`."""
+    """A link's inertia and shapes, seen from the frame in which the link is placed by `X`."""
 
     def shifted(shapes: tuple[Geometry, ...]) -> tuple[Geometry, ...]:
         return tuple(
@@ -249,12 +249,12 @@ def attach(
     prefix: str = "",
     joint: str | None = None,
 ) -> Robot:
-    """This robot with another one fixed to its link `frame`, whatever base the other had.
+    """This robot with another one fixed to its link `frame`, regardless of the other robot's base.
 
     pose: of the other's root in `frame`: a Pose, a 4x4 matrix, x y z, or x y z qx qy qz qw.
     prefix: goes before the other's names. joint: name of the joint, by default "<frame>_to_<root>".
-    A configuration of this robot has the other's joints where the other's of the same name has
-    them, neutral where there is none.
+    A configuration of this robot takes the other's joints from the other's configuration of the
+    same name; without one they are neutral.
     """
     self.link(frame)
     root = prefix + other.root
@@ -270,6 +270,8 @@ def attach(
             f'both have a {what} named "{name}"; give what is attached a prefix, such as '
             'prefix="tool_"'
         )
+    # Configurations with the same name on both robots are joined: `home` of an arm with a hand is
+    # `home` of both.
     there = {c.name: c.kept(other.joint_names) for c in other.named}
     prefixed = {name: prefix + name for name in other.joint_names}
     both = rebuilt(self, [*self.links, *links], [*self.joints, mount, *joints])
@@ -289,7 +291,7 @@ def attach(
 
 
 def detach(self: Robot, link: str) -> Robot:
-    """The robot without `link` and all that it carries."""
+    """The robot without `link` and everything that `link` carries."""
     self.link(link)
     if link == self.root:
         raise ValueError(
@@ -333,7 +335,7 @@ def rename(
 def renamed(
     robot: Structure, of_links: Mapping[str, str], of_joints: Mapping[str, str]
 ) -> tuple[list[Link], list[Joint]]:
-    """Links and joints under new names, old ones as keys, wherever they stand."""
+    """Links and joints under new names, old ones as keys, including all references to them."""
 
     def changed(joint: Joint) -> Joint:
         mimic, gearbox = joint.mimic, joint.gearbox

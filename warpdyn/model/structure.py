@@ -1,6 +1,6 @@
-"""Links and joints in tree order, by name and by index, with limits: all of a robot that is data.
+"""Links and joints in tree order, by name and by index, with limits: all data of a robot.
 
-`Model` (`warpdyn.model.model`) adds what is made of it: changed copies, parameters, texts. Those
+`Model` (`warpdyn.model.model`) adds operations: changed copies, parameters, exported texts. These
 are functions of a `Structure`, so that they can be typed without the class that offers them.
 """
 
@@ -31,22 +31,22 @@ description has it (`Structure.base_joint`)."""
 
 
 HOME, DRAWN = "home", "qpos0"
-"""Configurations in which a robot begins that is not told where, the first that there is."""
+"""Configurations that a robot starts in by default; the first that exists is used."""
 
 
 def name_of_base_joint(taken: Collection[str]) -> str:
-    """The name of a floating root's joint beside joints of these names."""
+    """The name of a floating root's joint that differs from these joint names."""
     names = (f"{BASE_JOINT}_{k}" if k > 1 else BASE_JOINT for k in count(1))
     return next(name for name in names if name not in taken)
 
 
 QuaternionOrder = Literal["xyzw", "wxyz"]
-"""Where a quaternion's scalar part stands."""
+"""Position of a quaternion's scalar part: last or first."""
 
 
 @dataclass(frozen=True)
 class Coordinates:
-    """Where a joint's coordinates lie in q and v."""
+    """Positions of a joint's coordinates in q and v."""
 
     q: slice
     v: slice
@@ -56,50 +56,50 @@ class Coordinates:
 class Structure:
     """Links and joints in tree order: depth first, siblings as they stand in the description.
 
-    Two are equal where all of their fields are, so that a copy or a pickled one is the same robot,
-    and shares its kernels. Arrays are read-only: `copy()` what is to be changed.
+    Two structures are equal if all of their fields are: a copy or a pickled one is the same robot,
+    and shares its kernels. Arrays are read-only: `copy()` an array before you change it.
     """
 
     name: str
-    """The robot's, as its description has it."""
+    """The robot's name in its description."""
     links: tuple[Link, ...]
     """Every link of the description, the root first."""
     joints: tuple[Joint, ...]
     """Every joint of the description, fixed and mimic joints included; joint k carries link
     k + 1."""
     floating_base: bool = False
-    """Whether the root moves freely, by the first columns of q (7) and v (6)."""
+    """True if the root moves freely; it has the first columns of q (7) and v (6)."""
     quaternion: QuaternionOrder = "xyzw"
     """Order of each quaternion in q."""
     base_velocity: Reference = "local"
-    """How the free base's columns of v, a and tau are taken (`with_base_velocity`)."""
+    """Representation of the free base's columns in v, a and tau (`with_base_velocity`)."""
     warnings: tuple[str, ...] = ()
-    """What looked wrong in the description, and was used as written."""
+    """Suspicious parts of the description, which were used as written."""
     base_armature: float = 0.0
     """Armature of the free base's joint [kg, kg·m²], along the world's axes and the base's."""
     base_springs: tuple[Effects, ...] = ()
-    """The description's spring of the free base's joint, one a velocity coordinate, or none."""
+    """The description's springs of the free base's joint, by velocity coordinate, or none."""
     base_effects: tuple[Effects, ...] = ()
-    """Those that act on the free base's joint: springs alone."""
+    """Effects that act on the free base's joint: springs only."""
     tendons: tuple[Tendon, ...] = ()
-    """Fixed tendons: sums of joint positions, with what moves and resists along them."""
+    """Fixed tendons: sums of joint positions, with forces and an armature along them."""
     actuators: tuple[Actuator, ...] = ()
-    """What turns controls into joint forces (`warpdyn.actuator_torques`), in the order of controls."""
+    """Actuators in the order of their controls (`warpdyn.actuator_torques`)."""
     sensors: tuple[DescribedSensor, ...] = ()
-    """Those that the description names: data."""
+    """Sensors of the description, kept as data."""
     physics: Mapping[str, str] = field(default_factory=dict)
-    """What the description says of a simulator's physics (time step, solver, gravity), by path: data."""
+    """A simulator's settings in the description (time step, solver, gravity), by path, as data."""
     named: tuple[Configuration, ...] = ()
-    """What `configurations` makes arrays of."""
+    """Named configurations, from which `configurations` makes arrays."""
     is_simulated: bool = False
-    """The description is of a simulation (MJCF): its passive forces act in a `Simulation`."""
+    """True for a simulator's description (MJCF): its passive forces act in a `Simulation`."""
 
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
         if type(other) is not type(self):
             return NotImplemented
-        # By the key first, which tells nearly all apart, and -0.0 from 0.0 as fields do not.
+        # The key comes first: it tells nearly all apart, and unlike the fields -0.0 from 0.0.
         return self.key == other.key and self._fields == other._fields
 
     def __hash__(self) -> int:
@@ -114,7 +114,7 @@ class Structure:
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def __getstate__(self) -> dict[str, Any]:
-        """Fields alone: copies make arrays of their own, which are read-only too."""
+        """The fields alone: copies make arrays of their own, which are read-only too."""
         return self._fields
 
     # Names and indices.
@@ -132,13 +132,12 @@ class Structure:
     @cached_property
     def base_joint(self) -> str:
         """Name of the joint by which a floating root moves: "floating_base", or "floating_base_2"
-        and so on where joints of the description have that name."""
+        and so on if joints of the description have that name."""
         return name_of_base_joint({joint.name for joint in self.joints})
 
     @cached_property
     def moving_joints(self) -> tuple[Joint, ...]:
-        """Joints that have coordinates, in their order; the base's 6-dof joint first when it
-        floats."""
+        """Joints that have coordinates, in their order, a floating base's 6-dof joint first."""
         independent = tuple(j for j in self.joints if j.kind.nv and j.mimic is None)
         base = Joint(self.base_joint, FLOATING, "", self.root, armature=self.base_armature)
         return (base, *independent) if self.floating_base else independent
@@ -161,8 +160,8 @@ class Structure:
 
     @cached_property
     def q_names(self) -> tuple[str, ...]:
-        """One name for each column of q: the joint's, with the coordinate's after a dot where it
-        has several."""
+        """One name for each column of q: the joint's name, followed by a dot and the coordinate's
+        name if it has several."""
         return tuple(
             _dotted(j.name, c)
             for j in self.moving_joints
@@ -190,7 +189,7 @@ class Structure:
         return len(self.links)
 
     def link_index(self, name: str) -> int:
-        """Position of a link in `link_names`; KeyError, with near names, where there is none."""
+        """Position of a link in `link_names`; KeyError with similar names if there is none."""
         return look_up(self._link_indices, name, "link", self.name)
 
     def link_indices(self, names: Iterable[str]) -> list[int]:
@@ -235,13 +234,13 @@ class Structure:
         return joint.parent if joint else None
 
     def children(self, link: str) -> tuple[str, ...]:
-        """The links whose joints hang on a link."""
+        """The child links of a link."""
         self.link_index(link)
         return tuple(j.child for j in self.joints if j.parent == link)
 
     def subtree_joints(self, link: str, *, fixed: bool = False) -> tuple[str, ...]:
-        """Names of the joints beyond a link, those of the description that move (mimic joints too),
-        with fixed ones where `fixed` asks for them; their number is its length."""
+        """Names of the joints beyond a link that move (mimic joints too), and of the
+        fixed ones if `fixed`; their number is its length."""
         self.link_index(link)
         carried, names = {link}, []
         for joint in self.joints:  # parents come first
@@ -252,15 +251,15 @@ class Structure:
 
     @cached_property
     def moving_link_names(self) -> tuple[str, ...]:
-        """Names of the links that a joint moves, not a fixed one; the root's first where the base
+        """Names of the links that a moving joint carries; the root's comes first if the base
         floats."""
         moving = tuple(joint.child for joint in self.joints if joint.kind.nv)
         return (self.root, *moving) if self.floating_base else moving
 
     @cached_property
     def supports(self) -> np.ndarray:
-        """(nlinks, nlinks) booleans, read-only: whether link k (column) carries link i (row), or is
-        it: the links between the root and i, both included."""
+        """(nlinks, nlinks) booleans, read-only: True where link k (column) carries link i (row), or
+        is link i. Row i marks the links between the root and i, both included."""
         table = np.eye(self.nlinks, dtype=bool)
         for joint in self.joints:  # parents come first
             child, parent = self.link_index(joint.child), self.link_index(joint.parent)
@@ -304,7 +303,7 @@ class Structure:
         )
 
     def _q_at(self, coordinates: Mapping[str, tuple[float, ...]]) -> np.ndarray:
-        """(nq,) the coordinates of each joint (quaternions x y z w), neutral where it has none."""
+        """(nq,) coordinates by joint (quaternions x y z w), neutral for joints without an entry."""
         return np.array(
             [
                 x
@@ -315,25 +314,25 @@ class Structure:
 
     @cached_property
     def position_lower(self) -> np.ndarray:
-        """(nq,) lower position limits [rad, m]; -inf where there is none. Read-only."""
+        """(nq,) lower position limits [rad, m]; -inf for no limit. Read-only."""
         limits = [each.lower for j in self.moving_joints for each in j.q_limits]
         return _read_only(np.array(limits))
 
     @cached_property
     def position_upper(self) -> np.ndarray:
-        """(nq,) upper position limits [rad, m]; inf where there is none. Read-only."""
+        """(nq,) upper position limits [rad, m]; inf for no limit. Read-only."""
         limits = [each.upper for j in self.moving_joints for each in j.q_limits]
         return _read_only(np.array(limits))
 
     @cached_property
     def velocity_limit(self) -> np.ndarray:
-        """(nv,) [rad/s, m/s]; inf where there is none. Read-only."""
+        """(nv,) velocity limits [rad/s, m/s]; inf for no limit. Read-only."""
         limits = [each.velocity for j in self.moving_joints for each in j.v_limits]
         return _read_only(np.array(limits))
 
     @cached_property
     def effort_limit(self) -> np.ndarray:
-        """(nv,) [N·m, N]; inf where there is none. Read-only."""
+        """(nv,) effort limits [N·m, N]; inf for no limit. Read-only."""
         limits = [each.effort for j in self.moving_joints for each in j.v_limits]
         return _read_only(np.array(limits))
 
@@ -358,6 +357,7 @@ class Structure:
         ]
         effects = [(j.name, j.effects, j.v_limits) for j in self.joints if j.effects]
         borne = [(k.name, k.borne) for k in self.links if k.borne]
+        # Effort limits act on the dynamics only at joints that actuators push.
         pushed = {name for actuator in self.actuators for name, _ in actuator.arms}
         content = (
             links,
@@ -377,7 +377,7 @@ class Structure:
 
 
 Robot = TypeVar("Robot", bound=Structure)
-"""The class of model that a change is made of, and makes."""
+"""The class of a model, which a changed copy keeps."""
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:
@@ -390,7 +390,7 @@ def _dotted(joint: str, coordinate: str) -> str:
 
 
 def start_of(model: Structure) -> np.ndarray:
-    """(nq,) "home" where the robot has it, else "qpos0", where an MJCF file draws it, else its
+    """(nq,) "home" if the robot has it, else "qpos0", in which an MJCF file draws it, else its
     neutral configuration."""
     there = model.configurations
     return np.asarray(there.get(HOME, there.get(DRAWN, model.neutral)))

@@ -1,4 +1,5 @@
-"""Fixed tendons: lengths that are sums of joint positions, with what moves and resists along them."""
+"""Fixed tendons: lengths that are sums of joint positions, with the forces and the armature along
+them."""
 
 from __future__ import annotations
 
@@ -10,12 +11,13 @@ from .description import UNLIMITED, Effects, Limits
 
 @dataclass(frozen=True)
 class Tendon:
-    """A length that is a sum of joint positions, each times a coefficient [m/rad, or of no unit], and
-    a `constant` [m].
+    """A length that is a sum of joint positions, each times a coefficient [m/rad, or of no unit],
+    and a `constant` [m].
 
-    `armature` [kg] moves with it, and is in the mass matrix. `spring` [N/m] pulls it to between the
-    lengths of `slack` [m], `damping` [N·s/m] and `friction` [N] resist it, `limits` bound it: data of
-    the description. `effects` are those of spring and damping that act.
+    `armature` [kg] moves with the length and is part of the mass matrix. `spring` [N/m] pulls the
+    length back into the range `slack` [m], `damping` [N·s/m] and `friction` [N] resist its motion,
+    `limits` bound it: data of the description. `effects` are the spring and the damping that act in
+    the dynamics.
     """
 
     name: str
@@ -30,12 +32,12 @@ class Tendon:
     effects: Effects = Effects()  # noqa: RUF009  (it is frozen)
 
     def renamed(self, names: Mapping[str, str]) -> Tendon:
-        """This tendon over joints of other names, {old: new}."""
+        """This tendon over renamed joints: {old name: new name}."""
         coefficients = tuple((names.get(joint, joint), c) for joint, c in self.coefficients)
         return replace(self, coefficients=coefficients)
 
     def held(self, still: Mapping[str, float]) -> Tendon:
-        """This tendon where these joints are held at these positions."""
+        """This tendon with these joints held at these positions."""
         moving = tuple((joint, c) for joint, c in self.coefficients if joint not in still)
         there = sum(c * still[joint] for joint, c in self.coefficients if joint in still)
         return replace(self, coefficients=moving, constant=self.constant + there)

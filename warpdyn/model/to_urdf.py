@@ -1,4 +1,4 @@
-"""A model as URDF, as far as URDF has words for it."""
+"""A model as URDF, as far as URDF can express it."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ ELSEWHERE = {
     "effects": "with_friction(viscous=0, coulomb=0), with_springs(0, rest=0) and "
     "with_limit_springs(stiffness=0, damping=0) leave them out",
 }
-"""Fields of a joint that URDF has no word for, each with the remedy."""
+"""Fields of a joint that URDF cannot express, each with the remedy."""
 
 
 def to_urdf(self: Structure) -> str:
     """The text of a URDF file of this robot: links, joints, limits, mimic joints, damping, friction
     and shapes.
 
-    Read again (`floating_base` as here), it gives the same robot, to rounding of the angles that
-    URDF writes rotations in. Raises ModelError for what URDF has no word for, naming the joint:
-    other kinds, armature, effects.
+    Loading the text (with the same `floating_base`) gives the same robot, up to rounding of the
+    angles in which URDF writes rotations. Raises ModelError, naming the joint, for anything that
+    URDF cannot express: other joint kinds, armature, effects.
     """
     robot = etree.Element("robot", name=self.name)
     try:
@@ -48,7 +48,7 @@ def to_urdf(self: Structure) -> str:
             _link(robot, link)
         for joint in self.joints:
             _joint(robot, joint)
-    except ValueError as error:  # characters that XML does not have
+    except ValueError as error:  # characters that XML does not allow
         raise (
             error
             if isinstance(error, ModelError)
@@ -74,8 +74,8 @@ def _link(robot: etree._Element, link: Link) -> None:
 
 
 def _parts(shape: Geometry) -> list[Geometry]:
-    """The shape; of a capsule, which URDF has not, a cylinder and the spheres at its ends; of an ellipsoid
-    or a plane nothing."""
+    """The shape itself. A capsule, which URDF lacks, becomes a cylinder and the spheres at its
+    ends; an ellipsoid or a plane is left out."""
     if shape.shape in ("ellipsoid", "plane"):
         return []
     if shape.shape != "capsule":
@@ -105,7 +105,7 @@ def _shape(link: etree._Element, tag: str, shape: Geometry) -> None:
 
 
 def _joint(robot: etree._Element, joint: Joint) -> None:
-    # A gearbox is a mimic joint by now.
+    # Gearboxes were replaced by mimic joints when the model was assembled.
     kind = CONTINUOUS if joint.kind.geared and joint.mimic else joint.kind
     where = f'joint "{joint.name}"'
     if kind.name not in URDF_KINDS:
@@ -115,6 +115,7 @@ def _joint(robot: etree._Element, joint: Joint) -> None:
     for what, remedy in ELSEWHERE.items():
         if getattr(joint, what):
             raise ModelError(f"{where}: URDF has no word for {what}; {remedy}")
+    # URDF requires limits for a revolute joint; without any it is a continuous one.
     limits = joint.limits
     bounded = math.isfinite(limits.lower) or math.isfinite(limits.upper)
     endless = limits.lower == -math.inf and limits.upper == math.inf
@@ -153,8 +154,8 @@ def _origin(element: etree._Element, pose: Pose) -> None:
 
 
 def _rpy(R: Matrix3) -> Vector3:
-    """Fixed-axis angles; where yaw is free (pitch ±90°) the roll makes up for it, whatever rounding
-    makes of yaw."""
+    """Fixed-axis angles. At pitch ±90°, where yaw is not determined, the roll compensates for any
+    rounding of yaw."""
     yaw = math.atan2(R[1][0], R[0][0])
     c, s = math.cos(yaw), math.sin(yaw)
     pitch = math.atan2(-R[2][0], c * R[0][0] + s * R[1][0])
@@ -162,5 +163,5 @@ def _rpy(R: Matrix3) -> Vector3:
 
 
 def _text(numbers: Iterable[float]) -> str:
-    """Every digit, so that the same numbers are read again."""
+    """Numbers with every digit, so that reading the text gives the same numbers."""
     return " ".join(repr(float(x) + 0.0) for x in numbers)

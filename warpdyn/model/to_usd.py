@@ -1,4 +1,4 @@
-"""A robot as the text of a USD stage, in the words of UsdPhysics."""
+"""A robot as the text of a USD stage, written in the UsdPhysics schemas."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .structure import Robot
 SHAPES = {"box": "Cube", "sphere": "Sphere", "cylinder": "Cylinder", "capsule": "Capsule"}
 
 WORLD = "world"
-"""What readers call the root of a robot that is held: no body has that name."""
+"""The name that readers give to the root of a fixed robot. No body has it."""
 
 HEAD = """#usda 1.0
 (
@@ -37,15 +37,15 @@ def Xform "{name}" (
 
 
 def to_usd(self: Robot) -> str:
-    """The text of a USD stage (.usda) of this robot: bodies, joints, limits, mimic joints, armature,
-    damping, friction and shapes, as an articulation of UsdPhysics, with Newton's words for what that
-    has none for.
+    """The text of a USD stage (.usda) of this robot: bodies, joints, limits, mimic joints,
+    armature, damping, friction and shapes, as an articulation of UsdPhysics, with Newton's schemas
+    for everything that UsdPhysics cannot express.
 
     Links on fixed joints are merged into those that carry them (`collapse`), meshes are left out,
-    and names become those that USD allows. Numbers of joints and masses are of single precision in
-    USD. Bodies stand where they are at the zeros of all joints. Raises ModelError for what USD has
-    no word for, naming joint or link: other kinds of joints, joint effects, bodies that move and
-    have no mass.
+    and names are changed to valid USD names. Joint and mass numbers have single precision in
+    USD. Bodies are placed at the zero position of all joints. Raises ModelError, naming the joint
+    or link, for anything that USD cannot express: other kinds of joints, joint effects, moving
+    bodies without mass.
 
     >>> text = wd.load_robot("panda").to_usd()
     >>> wd.load_usd(text).nv
@@ -80,7 +80,7 @@ def to_usd(self: Robot) -> str:
 
 
 def _prim_names(names: Sequence[str]) -> list[str]:
-    """Names that USD allows, each once."""
+    """Unique names that USD allows."""
     made: dict[str, None] = {}
     for name in names:
         path = re.sub(r"[^A-Za-z0-9_]", "_", name) or "_"
@@ -103,13 +103,13 @@ def _numbers(values: Iterable[float]) -> str:
 
 
 def _quaternion(R: Rotation) -> str:
-    """w first, as USD writes them."""
+    """A quaternion with w first, as USD writes it."""
     x, y, z, w = (float(as_number(each)) for each in rotation_quaternion(R))
     return _numbers((w, x, y, z))
 
 
 def _placed(X: Placement, *more: str) -> Iterator[str]:
-    """Where a prim is in the one around it."""
+    """The placement of a prim in its parent prim."""
     yield f"double3 xformOp:translate = {_numbers(map(as_number, X.p))}"
     yield f"quatd xformOp:orient = {_quaternion(as_matrix(X.R))}"
     yield from more
@@ -142,7 +142,7 @@ def _body(robot: Robot, link: Link, name: str, X: Placement) -> str:
 
 
 def _shapes(link: Link) -> Iterator[str]:
-    """What is seen and what touches; a shape that is both once."""
+    """Visual and collision shapes; a shape that is both is written once."""
     both = [shape for shape in link.collisions if shape in link.visuals]
     only = [shape for shape in link.collisions if shape not in link.visuals]
     for k, shape in enumerate((*link.visuals, *only)):
@@ -187,6 +187,8 @@ def _joint(
             f"{where}: USD has no word for effects; with_friction(viscous=0, coulomb=0), "
             "with_springs(0, rest=0) and with_limit_springs(stiffness=0, damping=0) leave them out"
         )
+    # UsdPhysics knows the axes X, Y and Z only, so both frames of the joint are turned to bring its
+    # axis onto X.
     turn = _onto_x(joint.axis) if kind.has_axis else HERE
     lines: list[str] = []
     apis: list[str] = []
@@ -210,15 +212,15 @@ def _joint(
 
 
 def prim_of(kind: JointKind) -> str | None:
-    """The prim that a joint of this kind is; None where UsdPhysics has none."""
+    """The prim type for this joint kind; None if UsdPhysics has none."""
     if kind.single and kind.has_axis and not kind.threaded:
         return "PhysicsRevoluteJoint" if kind.turns else "PhysicsPrismaticJoint"
     return "PhysicsSphericalJoint" if kind.quaternion == 0 else None
 
 
 def _along(joint: Joint, kind: JointKind) -> tuple[list[str], list[str]]:
-    """Limits, armature, damping and friction of a joint of one coordinate, and the schemas that they
-    are of; angles in degrees."""
+    """Limits, armature, damping and friction of a joint of one coordinate, and the schemas that
+    they belong to; angles in degrees."""
     unit, drive = (180 / math.pi, "angular") if kind.turns else (1.0, "linear")
     limits = joint.limits
     said = {

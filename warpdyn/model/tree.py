@@ -3,8 +3,8 @@ reduced.
 
 Links that never move against each other are one *body*, with one inertia; every link stays
 addressable as a *frame*: a body and a constant placement in it. A body's frame is its joint's
-frame, turned if need be so that the joint moves about or along a coordinate axis; then most of a
-transform is zeros and ones, which recording removes.
+frame, turned if need be so that the joint moves about or along a coordinate axis. Then most entries
+of a transform are zeros and ones, which recording removes.
 
 RBDA section 4.1 (parents and tree transforms); mimic joints are RBDA section 3.2's q = G y + g,
 applied joint by joint.
@@ -45,7 +45,7 @@ WORLD = -1
 
 @dataclass(frozen=True)
 class Body:
-    """A rigid body, the joint that carries it, and where its coordinates lie.
+    """A rigid body, the joint that carries it, and the indices of its coordinates.
 
     `X_tree` places the joint frame in the parent body. The joint's coordinates are multiplier *
     q[q_index] + offset; the two numbers differ from 1 and 0 for mimic joints and for axes that
@@ -65,15 +65,15 @@ class Body:
     armature: float = 0.0
     effects: tuple[Effects, ...] = ()
     limits: Limits = UNLIMITED
-    """Bounds of the joint's coordinate, where it has one alone."""
+    """Bounds of the joint's coordinate, if it has only one."""
     points: tuple[Point, ...] = ()
     spreads: tuple[Spread, ...] = ()
     borne: tuple[tuple[Scalar, Vector], ...] = ()
-    """Masses whose weight something else bears, with their centres."""
+    """Masses whose weight is compensated, with their centres."""
 
     @cached_property
     def inertia(self) -> Inertia:
-        """The whole inertia: the known part, and what differs between environments."""
+        """The whole inertia: the known part and the part that differs between environments."""
         varying = [
             *(point.inertia for point in self.points),
             *(spread.inertia for spread in self.spreads),
@@ -81,7 +81,7 @@ class Body:
         return sum(varying, self.known)
 
     def carrying(self, part: Point | Spread) -> Body:
-        """This body and a part of a link fixed in it."""
+        """This body with a part of a link added to it."""
         inertia = part.inertia
         if all_numbers(inertia):
             return replace(self, known=self.known + inertia)
@@ -92,7 +92,7 @@ class Body:
         return replace(self, spreads=(*others, Spread(part.R, like.J + part.J) if like else part))
 
     def rate_of_momentum(self, motion: PointMotion) -> Force:
-        """Force that makes a body move so, about the origin of its frame."""
+        """The force that gives the body this motion, about the origin of its frame."""
         a, W, known = motion.acc, motion.W, self.known
         if self.spreads:
             J = sum((spread.turned for spread in self.spreads), known.J)
@@ -116,7 +116,7 @@ class Body:
 
     @property
     def quaternion_index(self) -> tuple[int, ...]:
-        """Columns of q with the joint's unit quaternion (x, y, z, w); none where it has none."""
+        """Columns of q with the joint's unit quaternion (x, y, z, w); empty if it has none."""
         return () if self.kind.quaternion is None else self.q_index[self.kind.quaternion :]
 
     @cached_property
@@ -136,7 +136,7 @@ class Body:
 
     @cached_property
     def rotor_inertia(self) -> Scalar:
-        """Armature at the coordinate; a joint that follows another turns `multiplier` times as
+        """Armature at the coordinate. A joint that follows another turns `multiplier` times as
         fast."""
         return self.armature * self.multiplier**2
 
@@ -148,8 +148,8 @@ class Body:
 
 @dataclass(frozen=True)
 class Frame:
-    """A frame fixed in a body: a link of the description, with the mass and centre of mass that it
-    has there."""
+    """A frame fixed in a body: a link of the description, with its mass and its centre of mass in
+    the body."""
 
     body: int
     placement: Placement
@@ -158,7 +158,7 @@ class Frame:
 
 
 class Cable(NamedTuple):
-    """A tendon of a tree: the columns in v and q of what it goes along, with their coefficients."""
+    """A tendon of a tree: the columns of its joints in v and q, with their coefficients."""
 
     columns: tuple[tuple[int, int, float], ...]
     constant: float
@@ -171,14 +171,14 @@ class Cable(NamedTuple):
         return self._replace(effects=Effects())
 
     def length(self, q: Sequence[Scalar]) -> Scalar:
-        """At the configuration q [m]."""
+        """Length [m] at the configuration q."""
         total: Scalar = self.constant
         for _, k, c in self.columns:
             total = total + q[k] * c
         return total
 
     def rate(self, v: Sequence[Scalar]) -> Scalar:
-        """At the velocity v [m/s]."""
+        """Rate of the length [m/s] at the velocity v."""
         total: Scalar = 0.0
         for k, _, c in self.columns:
             total = total + v[k] * c
@@ -186,8 +186,8 @@ class Cable(NamedTuple):
 
 
 class DrivenJoint(NamedTuple):
-    """A joint that actuators push: its coordinates, whose `ratio` and `offset` say how it follows
-    them, and the largest force that it may get of all of them together [N, N·m]."""
+    """A joint that actuators push: its coordinates, the `ratio` and `offset` by which it follows
+    them, and the largest sum of forces that the actuators may apply to it [N, N·m]."""
 
     v_index: int
     q_index: int
@@ -197,7 +197,7 @@ class DrivenJoint(NamedTuple):
 
 
 class TreeActuator(NamedTuple):
-    """An actuator of a tree: its arms are of driven joints by their numbers."""
+    """An actuator of a tree, whose arms refer to driven joints by index."""
 
     arms: tuple[tuple[int, float], ...]
     constant: float
@@ -219,26 +219,27 @@ class Tree:
     ground: Inertia = ZERO_INERTIA
     """Inertia of the links that are fixed to the world, about the world's origin."""
     cables: tuple[Cable, ...] = ()
-    """Its fixed tendons."""
+    """Fixed tendons of the tree."""
     actuators: tuple[TreeActuator, ...] = ()
     driven: tuple[DrivenJoint, ...] = ()
     """The joints that actuators push."""
 
     @cached_property
     def shares_coordinates(self) -> bool:
-        """Some coordinate moves more than one joint (mimic), so bodies are not independent."""
+        """True if some coordinate moves more than one joint (mimic), so that bodies are not
+        independent."""
         columns = [k for body in self.bodies for k in body.v_index]
         return len(columns) != len(set(columns))
 
     @property
     def ties_bodies(self) -> bool:
-        """Bodies are tied together otherwise than by their joints, by coordinates that they share or
-        by a tendon with armature, which articulated bodies cannot be."""
+        """True if shared coordinates or a tendon with armature couple bodies in addition to their
+        joints; articulated bodies must not be coupled so."""
         return self.shares_coordinates or any(cable.armature for cable in self.cables)
 
     @cached_property
     def independent_bodies(self) -> list[Body]:
-        """One body for each set of coordinates: of bodies that share one (mimic), the first."""
+        """One body for each set of coordinates: the first of the bodies that share one (mimic)."""
         return list({body.v_index: body for body in reversed(self.bodies)}.values())[::-1]
 
     def rate(
@@ -277,30 +278,29 @@ class Tree:
         return total
 
     def regrouped(self) -> Tree:
-        """The same dynamics with fewer numbers: each body hands its parent the inertia that its
+        """The same dynamics with fewer numbers: each body passes to its parent the inertia that its
         joint cannot feel.
 
         About a revolute axis that is the mass, the moment along the axis, and the spread of mass
-        along the axis; across a prismatic joint, the second moments, those that vary too where they
-        add to others. What reaches the world is `ground`. M, C, g and every pivot of their
-        factorisation stay as they are; the inertias of single bodies no longer are a body's own
-        (Gautier and Khalil, IEEE T-RA 6, 1990: base parameters).
+        along the axis; across a prismatic joint, the second moments, including varying ones if they
+        add to others. The part that reaches the world becomes `ground`. M, C, g and every pivot of
+        their factorisation stay as they are, but the inertia of a single body is no longer that of
+        its own mass (Gautier and Khalil, IEEE T-RA 6, 1990: base parameters).
         """
         bodies, ground = list(self.bodies), self.ground
-        # From the leaves to the root: what a body is handed, it may hand on.
+        # From the leaves to the root, because a body may pass on the inertia that it received.
         for i in reversed(range(len(bodies))):
             body = bodies[i]
             share = body.kind.unfelt(body.axis, body.known)
             moved = body.X_tree.inertia_to_parent(share)
-            # Where the placement varies, moving the share would cost more at run time than it
-            # saves.
+            # If the placement varies, moving the share would cost more at run time than it saves.
             if not all_numbers(moved):
                 continue
             up: tuple[Spread, ...] = ()
             if not body.kind.turns:
                 up = tuple(spread.carried(body.X_tree) for spread in body.spreads)
-            # Varying moments go up only where they add to others of the same axes: a new set of
-            # axes above would have to be turned there, as here.
+            # Varying moments move up only if they add to others with the same axes: a new set of
+            # axes in the parent would have to be rotated there, as it is here.
             if body.parent != WORLD:
                 there = bodies[body.parent].spreads
                 up = up if all(any(map(s.shares_axes, there)) for s in up) else ()
@@ -315,14 +315,14 @@ class Tree:
         return replace(self, bodies=tuple(bodies), ground=ground)
 
     def snapped(self, epsilon: float) -> Tree:
-        """The same tree with constants that rounding noise made, below `epsilon` of their
-        neighbours, set to 0 or ±1.
+        """The same tree with rounding noise removed: constants below `epsilon` of their
+        neighbours are set to 0 or ±1.
 
-        Right angles written as 1.5708 in a description leave such crumbs; a program of that
-        precision cannot see them.
+        Right angles written as 1.5708 in a description leave such residues, which a program of that
+        precision cannot resolve.
         """
-        # Positions are judged against the robot's size, rotations against one, and each inertia
-        # against its largest entry: nothing else says which constant is noise.
+        # Positions are compared with the robot's size, rotations with one, and each inertia with
+        # its largest entry: nothing else says which constant is noise.
         reach = max(
             [abs(x) for b in self.bodies for x in b.X_tree.p if isinstance(x, float)], default=0.0
         )
@@ -333,7 +333,8 @@ class Tree:
             return Placement(Rotation([Vector(*row) for row in rows]), p)
 
         def weigh(inertia: Inertia) -> Inertia:
-            # Moments are only ever added to others of the body: what is small beside them is lost.
+            # Moments are only ever added to other moments of the body, so that small ones next to
+            # them are lost.
             h_size, J_size = (
                 max(abs(as_number(x)) for x in entries)
                 for entries in (inertia.h, inertia.J.entries)
@@ -346,7 +347,7 @@ class Tree:
             )
 
         def settle(body: Body) -> Body:
-            # The numbers of points and spreads vary, so that only where they are can be noise.
+            # The numbers of points and spreads vary, so that only their positions can be noise.
             points = tuple(
                 replace(point, placement=place(point.placement)) for point in body.points
             )

@@ -24,8 +24,8 @@ TYPICAL: dict[str, Any] = {
 
 
 def typical(model: Robot, varying: Mapping[str, tuple[str, ...]]) -> Robot:
-    """The model with some sound number in place of each that varies (names by quantity), to see
-    what is defined in general."""
+    """The model with some valid number in place of each that varies (names by quantity), to find
+    out what is defined in general."""
     names = {quantity: varying[quantity] for quantity in TYPICAL if quantity in varying}
     return varied(model, names, {q: [TYPICAL[q]] * len(k) for q, k in names.items()})
 
@@ -44,7 +44,7 @@ def varied(model: Robot, names: Mapping[str, tuple[str, ...]], values: Mapping[s
 
 
 def nominal_value(quantity: str, owner: Link | Joint) -> Any:
-    """The model's number or numbers of a link or joint."""
+    """The description's number or numbers for a quantity of a link or joint."""
     if isinstance(owner, Link):
         return owner.symmetric.entries if quantity == "inertia" else getattr(owner, quantity)
     if quantity == "placement":
@@ -79,7 +79,7 @@ def _joint(joint: Joint, values: Mapping[str, Any] | None) -> Joint:
     if "axis" in values and has_direction(joint):
         axis = _direction(values["axis"])
     varied_effects = {name: values[name] for name in EFFECTS if name in values}
-    if not joint.kind.single:  # where a spring is slack is then no one number
+    if not joint.kind.single:  # then the slack position of a spring is not a single number
         varied_effects.pop("rest", None)
     effects = joint.effects or ((Effects(),) * joint.kind.nv if varied_effects else ())
     return replace(
@@ -92,7 +92,7 @@ def _joint(joint: Joint, values: Mapping[str, Any] | None) -> Joint:
 
 
 def _direction(u: Sequence[Scalar]) -> Any:
-    """At unit length, so that derivatives by it are along the sphere."""
+    """The axis at unit length, so that derivatives by it are along the sphere."""
     scale = 1.0 / sqrt(sum((x * x for x in u), 0.0))
     return tuple(x * scale for x in u)
 

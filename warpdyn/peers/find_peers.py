@@ -1,4 +1,4 @@
-"""The peers that are installed and read a robot as warpdyn does."""
+"""Search for the peers that are installed and read a robot in the same way as warpdyn."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ PEERS: Mapping[str, tuple[str, str, Callable[..., Peer]]] = {
     "pinocchio": ("Pinocchio", "pin", Pinocchio),
     "mujoco": ("MuJoCo", "mujoco", MuJoCo),
 }
-"""For each module its title, its package on PyPI, and the class that reads a robot with it."""
+"""For each module: its title, its package on PyPI, and the class that reads a robot with it."""
 
 
 def find_peers(
     model: Model, path: Path, modules: Sequence[str] = tuple(PEERS), fused: bool = False
 ) -> tuple[list[Peer], list[str]]:
-    """The peers that can be asked, and a line for each that cannot.
+    """The available peers, and one line for each that is not available.
 
-    MuJoCo reads an MJCF file by itself. `fused`: MuJoCo with links on fixed joints of a URDF made
-    one body.
+    MuJoCo reads an MJCF file by itself. `fused`: MuJoCo merges the links on fixed joints of a URDF
+    into one body.
     """
     peers: list[Peer] = []
     absent = []
@@ -38,7 +38,7 @@ def find_peers(
             continue
         try:
             if read is MuJoCo:
-                own = is_mjcf(path)  # which MuJoCo reads by itself
+                own = is_mjcf(path)  # MuJoCo reads it by itself
                 peers.append(MuJoCo(model, path if own else urdf_of(model, path), fused))
             else:
                 peers.append(read(model, urdf_of(model, path)))
@@ -50,13 +50,13 @@ def find_peers(
 
 
 def is_mjcf(path: Path) -> bool:
-    """Whether a file's outermost element is MJCF's."""
+    """True if a file's outermost element is MJCF's."""
     return path.is_file() and bare(path.read_text(errors="replace")).tag == "mujoco"
 
 
 def urdf_of(model: Model, path: Path) -> str:
-    """The text of a URDF file; of a file in another format the URDF that warpdyn writes, in which
-    every joint has limits of velocity and effort, as Pinocchio's reader wants them."""
+    """The text of a URDF file. For a file in another format, the URDF that warpdyn writes, in which
+    every joint has limits of velocity and effort, because Pinocchio's reader requires them."""
     text = path.read_text(errors="replace")
     if bare(text).tag == "robot":
         return text
@@ -72,4 +72,4 @@ def _with_all_limits(joint: Joint) -> Joint:
 
 
 UNREACHED = 1e9
-"""A limit that limits nothing."""
+"""A limit that has no effect."""

@@ -1,4 +1,4 @@
-"""MuJoCo on the same robot, answering in warpdyn's coordinates."""
+"""MuJoCo on the same robot, with results in warpdyn's coordinates."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from .peer import NotComparable, bare, driven_joints, first_line, refuse_mimic_j
 class MuJoCo:
     """MuJoCo's kinematics, mj_crb and mj_rne on the URDF without its shapes, or on an MJCF file.
 
-    `fused`: links of the URDF on fixed joints are made one body, as MuJoCo does by default; it then
-    has no poses of theirs. `whole`: an MJCF file with all that is in it.
+    `fused`: links of the URDF on fixed joints are merged into one body, as MuJoCo does by default;
+    it then has no poses of these links. `whole`: an MJCF file with all its contents.
     """
 
     def __init__(
         self, model: Model, source: str | Path, fused: bool = False, whole: bool = False
     ) -> None:
-        """Read the text of a URDF or an MJCF file; NotComparable where MuJoCo reads another robot
-        or none."""
+        """Read the text of a URDF or an MJCF file. Raises NotComparable if MuJoCo reads another
+        robot or none."""
         import mujoco
 
         self.mujoco, self.model = mujoco, model
         self.name = f"MuJoCo {mujoco.__version__}"
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of words in the file that MuJoCo will drop
+                warnings.simplefilter("ignore")  # for words in the file that MuJoCo will drop
                 if isinstance(source, Path) and whole:
                     self.robot = mujoco.MjModel.from_xml_path(str(source))
                 elif isinstance(source, Path):
@@ -46,7 +46,8 @@ class MuJoCo:
             raise
         except Exception as error:
             raise NotComparable(f"MuJoCo does not read it: {first_line(error)}") from error
-        # The model alone is compared: nothing that MuJoCo adds to M q'' + h = tau.
+        # Only the model is compared: everything that MuJoCo adds to M q'' + h = tau is switched
+        # off.
         self.robot.opt.gravity[:] = (0.0, 0.0, -9.81)
         others = ("CONSTRAINT", "CONTACT", "SPRING", "DAMPER", "ACTUATION")
         bits = (int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{word}")) for word in others)
@@ -87,12 +88,13 @@ class MuJoCo:
         return tuple(name for name in self.model.link_names if name in self.frames)
 
     def _numbers(self, kind: Any, names: Sequence[str]) -> dict[str, int]:
-        """MuJoCo's numbers of those that it has."""
+        """MuJoCo's indices of the names that it has."""
         numbers = {name: self.mujoco.mj_name2id(self.robot, kind, name) for name in names}
         return {name: number for name, number in numbers.items() if number >= 0}
 
     def _converted(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """MuJoCo's q, and T of its v = T v: a free base's linear part is in world axes there."""
+        """MuJoCo's q, and T of its v = T v: there the linear part of a free base is in world
+        axes."""
         qpos, T = self.qpos.copy(), self.G.copy()
         for d, start, v in self.places:
             kind = d.joint.kind
@@ -119,7 +121,7 @@ class MuJoCo:
     def call(
         self, algorithm: str, q: np.ndarray, *others: np.ndarray, frame: str = ""
     ) -> Callable[[], Any]:
-        """MuJoCo's stages that the algorithm needs, and no others."""
+        """The MuJoCo stages that the algorithm needs, and no others."""
         mujoco, robot, data = self.mujoco, self.robot, self.data
         qpos, T = self._converted(q)
         vectors = [T @ x for x in others]
@@ -177,7 +179,8 @@ class MuJoCo:
         return calls[algorithm]
 
     def fk(self, q: np.ndarray) -> np.ndarray:
-        """(nlinks, 4, 4) poses of all links; the identity where it has none, see `links`."""
+        """(nlinks, 4, 4) poses of all links; the identity for links that it does not have, see
+        `links`."""
         self.call("fk", q)()
         poses = np.tile(np.eye(4), (self.model.nlinks, 1, 1))
         for name, (site, number) in self.frames.items():
@@ -203,7 +206,7 @@ class MuJoCo:
         return self._converted(q)[1].T @ self.call("rnea", q, v, a)()
 
     def aba(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
-        """(nv,) accelerations; T is a rotation where there are no mimic joints."""
+        """(nv,) accelerations; T is a rotation if there are no mimic joints."""
         refuse_mimic_joints(self.model)
         for name in self.held:
             raise NotComparable(f'joint "{name}" is held by a constraint: other accelerations')
@@ -223,8 +226,8 @@ def urdf_spec(mujoco: Any, root: etree._Element, model: Model) -> Any:
 
 
 def for_mujoco(urdf: str, fused: bool = False) -> etree._Element:
-    """The bare text with what MuJoCo would change left out. `fused`: links on fixed joints become one
-    body."""
+    """The bare URDF without the parts that MuJoCo would change. `fused`: links on fixed joints
+    become one body."""
     root = bare(urdf)
     options = etree.SubElement(etree.SubElement(root, "mujoco"), "compiler")
     for name in ("fusestatic", "balanceinertia", "inertiafromgeom"):

@@ -1,7 +1,8 @@
-"""An MJCF file as MuJoCo reads it, by itself, and which of its joints and frames are the model's.
+"""An MJCF file in MuJoCo's own reading, and the mapping of its joints and frames to the model's.
 
-What adds nothing to M q'' + h = tau is left out: shapes of bodies whose inertia is written, sensors,
-actuators, tendons without armature, contacts, constraints but those between joints.
+Everything that adds nothing to M q'' + h = tau is left out: shapes of bodies whose inertia is
+written, sensors, actuators, tendons without armature, contacts, and constraints except those
+between joints.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ LEFT_OUT = (
 
 
 def bare_spec(mujoco: Any, path: Path, model: Model) -> Any:
-    """MuJoCo's specification of the file, without what adds nothing, with the model's base."""
+    """MuJoCo's specification of the file, without parts that add nothing, with the model's base."""
     spec = mujoco.MjSpec.from_file(str(path.resolve()))
     for shape in (*spec.geoms, *spec.sites):
         shape.material = ""
@@ -59,13 +60,13 @@ def bare_spec(mujoco: Any, path: Path, model: Model) -> Any:
     if model.floating_base and not free:
         spec.worldbody.first_body().add_freejoint().name = model.base_joint
     elif not any(joint.kind is FLOATING for joint in model.moving_joints):
-        for joint in free:  # held where the file puts their bodies
+        for joint in free:  # held at their bodies' poses in the file
             spec.delete(joint)
     return spec
 
 
 def joint_numbers(robot: Any, model: Model) -> dict[str, int]:
-    """MuJoCo's number of each joint of the model; where the file has no name, by order."""
+    """MuJoCo's index of each joint of the model; by order if the file has no name."""
     named = {robot.joint(i).name: i for i in range(robot.njnt) if robot.joint(i).name}
     numbers = {joint.name: named[joint.name] for joint in model.joints if joint.name in named}
     moving = (joint for joint in model.joints if joint.kind.nv and joint.name not in named)
@@ -83,9 +84,9 @@ def joint_numbers(robot: Any, model: Model) -> dict[str, int]:
 
 
 def frame_numbers(robot: Any, model: Model) -> dict[str, tuple[bool, int]]:
-    """For each link that MuJoCo has, whether it is a site, and its number there.
+    """A flag and an index for each link that MuJoCo has: True for a site, and its index there.
 
-    Links between several joints of a body are the model's alone.
+    Links between several joints of a body exist in the model only.
     """
     bodies = {robot.body(i).name: i for i in range(robot.nbody) if robot.body(i).name}
     sites = {robot.site(i).name: i for i in range(robot.nsite) if robot.site(i).name}

@@ -1,4 +1,4 @@
-"""Robots of one kind in MuJoCo C, each in a state and with numbers of its own, in warpdyn's
+"""Several robots of one kind in MuJoCo C, each with its own state and numbers, in warpdyn's
 coordinates."""
 
 from __future__ import annotations
@@ -14,26 +14,27 @@ from .mujoco_scene import FLOOR, UNREACHED, Drives, Ground, Touching, mujoco_sce
 from .peer import NotComparable, first_line, xyzw_columns
 
 Numbers = Mapping[str, Any]
-"""What a robot differs in: `friction` of its points, `kp`, `kd` and `effort` of its drives (a number
-or one each), `gravity` (3,)."""
+"""Numbers in which a robot differs: `friction` of its points, `kp`, `kd` and `effort` of its drives
+(a number or one each), `gravity` (3,)."""
 
 
 class Reached(NamedTuple):
-    """Where a robot is after some steps."""
+    """The state of a robot after some steps."""
 
     q: np.ndarray
     v: np.ndarray
     forces: np.ndarray
-    """(points, 3) of the ground on the points in the last step, in the world's axes [N]."""
+    """(points, 3) forces of the ground on the points in the last step, in the world's axes [N]."""
     torques: np.ndarray
-    """(joints,) of drives and tau, mean over the steps [N·m, N]."""
+    """(joints,) torques of drives and tau, mean over the steps [N·m, N]."""
 
 
 class MujocoRobots:
-    """`envs` robots, each with a state of its own; `put` one somewhere, `advance` it.
+    """A set of `envs` robots, each with its own state: `put` places one, `advance` steps it.
 
-    What they share is compiled once; `numbers` of `advance` are written before its steps, another
-    model (of other masses, say) is compiled with `remodel`. A state that is not finite stays so.
+    The common model is compiled once. The `numbers` of `advance` are written before its steps;
+    another model (with other masses, for example) is compiled by `remodel`. A state that is not
+    finite stays so.
     """
 
     def __init__(
@@ -63,14 +64,15 @@ class MujocoRobots:
         self._places(shared)
 
     def remodel(self, env: int, model: Model) -> None:
-        """Have a robot be of another model, alike but for its numbers; its state is lost."""
+        """Replace a robot's model by another one that differs only in numbers; its state is
+        lost."""
         robot = self._compiled(model)
         self._robots[env], self._data[env] = robot, self.mujoco.MjData(robot)
 
     def put(
         self, env: int, q: np.ndarray, v: np.ndarray, origin: Sequence[float] = (0.0, 0.0, 0.0)
     ) -> None:
-        """Begin anew at a state. origin: the place of its own origin in the scene [m]."""
+        """Restart at a state. origin: the position of the robot's own origin in the scene [m]."""
         robot, data, mine = self._robots[env], self._data[env], self._base
         self.mujoco.mj_resetData(robot, data)
         data.qpos[self._q] = q[7 * mine :]
@@ -90,9 +92,10 @@ class MujocoRobots:
         numbers: Numbers | None = None,
         origin: Sequence[float] = (0.0, 0.0, 0.0),
     ) -> Reached:
-        """Where a robot is after `steps` steps.
+        """The state of a robot after `steps` steps.
 
-        targets: (joints,) of the drives, one for each step. tau: (nv,) beside them, constant.
+        targets: (joints,) of the drives, one for each step. tau: (nv,) in addition to them,
+        constant.
         """
         robot, data = self._robots[env], self._data[env]
         self._write(robot, numbers or {})
@@ -132,7 +135,7 @@ class MujocoRobots:
         return forces
 
     def _write(self, robot: Any, numbers: Numbers) -> None:
-        """Numbers that need no compilation."""
+        """Write numbers that need no compilation."""
         if "friction" in numbers:
             robot.geom_friction[self._geoms, 0] = numbers["friction"]
         if "gravity" in numbers:
@@ -155,12 +158,12 @@ class MujocoRobots:
         except Exception as error:
             raise NotComparable(f"MuJoCo does not read it: {first_line(error)}") from error
         robot.opt.disableflags |= int(self.mujoco.mjtDisableBit.mjDSBL_AUTORESET)
-        if self.points:  # of a contact's two coefficients the larger one holds
+        if self.points:  # MuJoCo uses the larger of a contact's two coefficients
             robot.geom(FLOOR).friction[0] = 0.0
         return robot
 
     def _places(self, robot: Any) -> None:
-        """Where joints and points are in MuJoCo's arrays."""
+        """Find the places of joints and points in MuJoCo's arrays."""
         self._base = int(self.model.floating_base)
         joints = [robot.joint(name) for name in self.model.joint_names]
         self._q = np.array([j.qposadr[0] for j in joints], int)

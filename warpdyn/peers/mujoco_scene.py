@@ -1,7 +1,7 @@
 """A robot on the ground in MuJoCo C: its drives, its points, a plane or a map of heights.
 
 Elliptic cones, `implicitfast`, `impratio` 100; contacts and stops of MuJoCo's own softness (solref
-0.02 1, solimp 0.9 0.95 0.001), contacts with another time constant where one is said. Joints have
+0.02 1, solimp 0.9 0.95 0.001), contacts with another time constant if one is given. Joints have
 the model's armature, friction and limits, drives its efforts.
 """
 
@@ -19,21 +19,21 @@ from .mujoco import for_mujoco, urdf_spec
 from .peer import refuse_mimic_joints
 
 IMPRATIO = 100.0
-"""At 1, MuJoCo's default, feet glide and legs spread."""
+"""The ratio impratio. At 1, MuJoCo's default, feet glide and legs spread."""
 
 GRAVITY = (0.0, 0.0, -9.81)
 
 ROUGH = 0.8
-"""Coefficient of friction where none is said."""
+"""Default coefficient of friction."""
 
 BEYOND = 12.0
-"""How far a map of heights goes on level beyond its edge [m]."""
+"""Length by which a map of heights continues level beyond its edge [m]."""
 
 THICK = 0.5
-"""What a map of heights has below its lowest place [m]."""
+"""Thickness of a map of heights below its lowest point [m]."""
 
 UNREACHED = 1e9
-"""A force that limits nothing."""
+"""A force limit that has no effect."""
 
 FLOOR = "floor"
 
@@ -65,7 +65,7 @@ class Slope(NamedTuple):
 
 
 class Heights(NamedTuple):
-    """Heights of the ground (rows, columns): [i, j] stands at x = origin[0] + i cell,
+    """Heights of the ground (rows, columns): [i, j] is at x = origin[0] + i cell,
     y = origin[1] + j cell [m]. MuJoCo cuts each cell into two triangles."""
 
     heights: np.ndarray
@@ -88,17 +88,17 @@ def mujoco_scene(
     contact_time: float | None = None,
     fused: bool = False,
 ) -> Any:
-    """MuJoCo's specification of the robot; what touches is named point0, point1, ...
+    """MuJoCo's specification of the robot; contact points are named point0, point1, ...
 
     Without points nothing touches. contact_time: the time constant of contacts [s], which MuJoCo
-    keeps to at least two steps; None: its own, 0.02. `fused`: links on fixed joints are made one
-    body.
+    keeps to at least two steps; None: its own, 0.02. `fused`: links on fixed joints are merged into
+    one body.
     """
     import mujoco
 
     refuse_mimic_joints(model)
     if fused:
-        # MuJoCo would do it too, but only after it has refused what a part alone has of inertia.
+        # MuJoCo would do it too, but only after it has refused the inertia of a single part.
         model = model.collapse(keep=[point.link for point in points])
     spec = urdf_spec(mujoco, _rubbing(model, fused), model)
     for joint in model.joints:
@@ -135,7 +135,7 @@ def mujoco_scene(
 
 
 def _rubbing(model: Model, fused: bool) -> etree._Element:
-    """The robot's URDF as MuJoCo is to read it: no shapes, and friction as the model has it."""
+    """The robot's URDF for MuJoCo: without shapes, and with the friction of the model."""
     joints = (replace(joint, armature=0.0, effects=()) for joint in model.joints)
     root = for_mujoco(replace(model, joints=tuple(joints)).to_urdf(), fused)
     for joint in model.joints:
@@ -166,7 +166,7 @@ def _add_ground(mujoco: Any, spec: Any, ground: Ground, rough: Sequence[float]) 
     half = [0.5 * ground.cell * (n - 1) for n in heights.shape]
     spec.add_hfield(
         name=FLOOR,
-        nrow=heights.shape[1],  # rows are along y there
+        nrow=heights.shape[1],  # there rows are along y
         ncol=heights.shape[0],
         size=[*half, span, THICK],
         userdata=((heights.T - lowest) / span).ravel(),

@@ -1,6 +1,7 @@
-"""The protocol of a peer: a library that reads the same robot and answers in warpdyn's coordinates.
+"""The protocol of a peer: a library that reads the same robot and gives results in warpdyn's
+coordinates.
 
-Each peer reads the description by itself. Joints and links are matched by name; mimic joints, which
+Each peer reads the description by itself. Joints and links are matched by name. Mimic joints, which
 both libraries ignore, are reduced here: q_full = G q + offset, v_full = G v.
 """
 
@@ -22,13 +23,13 @@ class NotComparable(Exception):  # noqa: N818
 
 
 class Peer(Protocol):
-    """float64 answers for one state; arrays as in warpdyn, without the batch dimension."""
+    """Results in float64 for one state; arrays as in warpdyn, without the batch dimension."""
 
     name: str
 
     @property
     def links(self) -> tuple[str, ...]:
-        """The links that it has; of others its poses say nothing."""
+        """The links that it has; poses of other links are undefined."""
         ...
 
     def fk(self, q: np.ndarray) -> np.ndarray:
@@ -48,13 +49,14 @@ class Peer(Protocol):
         ...
 
     def aba(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
-        """(nv,) accelerations; NotComparable where the robot has mimic joints."""
+        """(nv,) accelerations; NotComparable if the robot has mimic joints."""
         ...
 
     def call(
         self, algorithm: str, q: np.ndarray, *others: np.ndarray, frame: str = ""
     ) -> Callable[[], Any]:
-        """The library's function on a state, which is converted beforehand: what may be timed."""
+        """The library's function on a state that is converted beforehand, so that it can be timed
+        alone."""
         ...
 
 
@@ -85,7 +87,7 @@ def xyzw_columns(model: Model) -> tuple[int, int, int, int]:
 
 
 def refuse_mimic_joints(model: Model) -> None:
-    """Refuse forward dynamics: a peer to which every joint is free computes another motion."""
+    """Refuse forward dynamics: a peer that treats mimic joints as free computes another motion."""
     for joint in model.joints:
         if joint.kind.nv and joint.mimic is not None:
             raise NotComparable(
@@ -96,7 +98,8 @@ def refuse_mimic_joints(model: Model) -> None:
 def bare(urdf: str) -> etree._Element:
     """Links and joints alone.
 
-    Shapes are left out, and what else a library would look for on disk or add to the dynamics.
+    Shapes are left out, and so is everything else that a library would look for on disk or add to
+    the dynamics.
     """
     parser = etree.XMLParser(
         recover=True, resolve_entities=False, no_network=True, remove_comments=True
@@ -109,11 +112,11 @@ def bare(urdf: str) -> etree._Element:
         for element in list(root.iter(tag)):
             element.getparent().remove(element)
     for inertial in root.iter("inertial"):
-        if inertial.find("origin") is None:  # MuJoCo would place it by the shapes
+        if inertial.find("origin") is None:  # otherwise MuJoCo would place it by the shapes
             etree.SubElement(inertial, "origin", xyz="0 0 0", rpy="0 0 0")
     return root
 
 
 def first_line(error: Exception) -> str:
-    """First line of the error's text, or the name of its type where it has none."""
+    """First line of the error's message, or the name of its type if it has none."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -1,7 +1,7 @@
-"""Pinocchio on the same robot, answering in warpdyn's coordinates.
+"""Pinocchio on the same robot, with results in warpdyn's coordinates.
 
-tests/pinocchio_peer.py adapts Pinocchio a second time, independently and on purpose: it works from
-the models of the tests and knows kinds of joint that URDF does not, and a mistake in one adapter is
+tests/pinocchio_peer.py adapts Pinocchio a second time, independently and on purpose. It uses
+the test models and knows kinds of joint that URDF does not have, and a mistake in one adapter is
 not repeated in the other.
 """
 
@@ -22,7 +22,7 @@ class Pinocchio:
     """Pinocchio through `pin`: buildModelFromXML, rnea, crba, frame placements and Jacobians."""
 
     def __init__(self, model: Model, urdf: str) -> None:
-        """Read the URDF; NotComparable where Pinocchio reads another robot or none."""
+        """Read the URDF. Raises NotComparable if Pinocchio reads another robot or none."""
         import pinocchio as pin
 
         self.pin, self.model = pin, model
@@ -40,7 +40,8 @@ class Pinocchio:
         self.data = self.robot.createData()
         self.places = []
         self.G = np.zeros((self.robot.nv, model.nv))
-        # Pinocchio numbers joints alphabetically among siblings: rows of G are placed by name.
+        # Pinocchio orders joints alphabetically among siblings, so that rows of G are placed by
+        # name.
         for d in driven_joints(model):
             name = "root_joint" if d.joint.name == model.base_joint else d.joint.name
             number = self.robot.getJointId(name)
@@ -54,7 +55,7 @@ class Pinocchio:
 
     @property
     def links(self) -> tuple[str, ...]:
-        """All of them."""
+        """All links of the model."""
         return self.model.link_names
 
     def configuration(self, q: np.ndarray) -> np.ndarray:
@@ -75,7 +76,7 @@ class Pinocchio:
     def call(
         self, algorithm: str, q: np.ndarray, *others: np.ndarray, frame: str = ""
     ) -> Callable[[], Any]:
-        """Pinocchio's function on its arrays; of M it computes the upper triangle only."""
+        """Pinocchio's function on its arrays. For M it computes the upper triangle only."""
         pin = self.pin
         arrays = (self.configuration(q), *(self.G @ x for x in others))
         if algorithm == "jacobian":
@@ -110,7 +111,7 @@ class Pinocchio:
         return self.G.T @ self.call("rnea", q, v, a)()
 
     def aba(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
-        """(nv,) accelerations; without mimic joints, G only orders them."""
+        """(nv,) accelerations. Without mimic joints G only orders them."""
         refuse_mimic_joints(self.model)
         return self.G.T @ self.call("aba", q, v, tau)()
 

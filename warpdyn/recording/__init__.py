@@ -1,1 +1,1 @@
-"""Algorithms run on symbols: the recorded program, and derivatives of it."""
+"""Recording of algorithms on symbols: programs, and derivatives of programs."""

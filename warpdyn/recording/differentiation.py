@@ -1,12 +1,12 @@
-"""Derivatives of what is recorded: tangents forward, adjoints backward, as further nodes of the
+"""Derivatives of a recording: tangents forward, adjoints backward, as further nodes of the
 same graph.
 
-Griewank and Walther, Evaluating Derivatives (2008), chapters 3.1 and 3.2. What is constant takes no
-part, and what nobody asks for is dropped with all other dead nodes, so a derivative's program holds
-no more of the function than it reads.
+Griewank and Walther, Evaluating Derivatives (2008), chapters 3.1 and 3.2. Constants are not
+differentiated, and results that nobody needs are dropped with all other dead nodes, so a
+derivative's program contains only those parts of the function that it reads.
 
-The derivative of a loop is a loop: forward, its step carries the tangents along with the state;
-backward, it goes through the states, which the first loop has kept, from the last to the first.
+The derivative of a loop is a loop. Forward, its step carries the tangents along with the state.
+Backward, it visits the states, which the first loop has kept, from the last to the first.
 """
 
 from __future__ import annotations
@@ -38,14 +38,16 @@ def pushforward(
     outputs: Sequence[Scalar],
     tables: Mapping[str, Table] = MappingProxyType({}),
 ) -> list[Scalar]:
-    """J u: tangents of `outputs` when the inputs `wrt` have the given tangents, and the numbers of
-    `tables` those of another table each."""
+    """J u: tangents of `outputs` for the given tangents of the inputs `wrt`. The tangents of the
+    tables' numbers come from `tables`, another table for each."""
     first = next((x for x in (*wrt, *outputs) if isinstance(x, Symbol)), None)
     if first is None or not (wrt or tables):
         return [0.0 for _ in outputs]
     graph = first.graph
     dot: dict[int, Scalar] = {x.index: t for x, t in zip(wrt, tangents, strict=True)}
     loops: dict[int, Sequence[Scalar]] = {}
+    # Only nodes between inputs and outputs need tangents. All others have none, and are missing in
+    # `dot`.
     between = _between(graph, dot, outputs, tables.keys())
     unsafe = unsafe_nodes(graph, between[-1] + 1 if between else 0)
     for i in between:
@@ -73,7 +75,7 @@ def pushforward(
 def pullback(
     wrt: Sequence[Symbol], outputs: Sequence[Scalar], cotangents: Sequence[Scalar]
 ) -> list[Scalar]:
-    """Jᵀ w: how much `cotangents` times `outputs` changes with each of the inputs `wrt`."""
+    """Jᵀ w: the derivative of `cotangents` times `outputs` by each of the inputs `wrt`."""
     return pulled(wrt, outputs, cotangents)[0] if wrt else []
 
 
@@ -83,7 +85,7 @@ def pulled(
     cotangents: Sequence[Scalar],
     tables: Set[str] = frozenset(),
 ) -> tuple[list[Scalar], list[Touch]]:
-    """`pullback`, and beside it what it is by the numbers of `tables`, one by one."""
+    """The result of `pullback`, and the derivatives by single numbers of `tables`."""
     first = next((x for x in (*wrt, *outputs) if isinstance(x, Symbol)), None)
     if first is None:
         return [0.0 for _ in wrt], []
@@ -100,6 +102,8 @@ def pulled(
     moving = {*reached, *(x.index for x in wrt)}
     loops: dict[int, dict[int, Scalar]] = {}
     unsafe = unsafe_nodes(graph, reached[-1] + 1 if reached else 0)
+    # Backward through the nodes: when node i comes, every node that reads it has added to its
+    # adjoint. For a loop the adjoints of all its results are collected first.
     for i in reversed(reached):
         if i in loops:
             shares, more = _loop_adjoints(graph, i, loops.pop(i), moving, tables)
@@ -139,7 +143,7 @@ def _between(
         operation, arguments = graph.nodes[i]
         if (
             operation == LOOK
-        ):  # an index is a whole number, and so what is looked up does not follow it
+        ):  # its index is a whole number, and a look-up does not have a derivative by it
             moves = arguments[0] in tables
         elif operation == "call" and looks(graph.routines[arguments[0]], tables):
             moves = True
@@ -164,11 +168,11 @@ def _signed(value: Scalar, x: Symbol) -> Scalar:
 # Loops.
 
 ROLLED = ("frame", "call", "of")
-"""Operations that are a loop."""
+"""Operations that represent a loop."""
 
 
 def _parts(graph: Graph, i: int) -> tuple[Routine, Sequence[int | float], Sequence[int | float]]:
-    """A loop's routine, what its step reads from outside, and its first state."""
+    """A loop's routine, the outside values that its step reads, and its first state."""
     name, frame, *state = graph.nodes[i][1]
     routine = graph.routines[name]
     if routine.repetition is None or routine.repetition.ends or routine.repetition.reads:
@@ -179,7 +183,7 @@ def _parts(graph: Graph, i: int) -> tuple[Routine, Sequence[int | float], Sequen
 def _loop_tangents(
     graph: Graph, i: int, dot: Mapping[int, Scalar], tables: Mapping[str, Table]
 ) -> list[Scalar]:
-    """Tangents of a loop's last state, by a loop whose state has its tangents beside it."""
+    """Tangents of a loop's last state, by a loop that carries the tangents next to the state."""
     routine, shared, state = _parts(graph, i)
     assert routine.repetition is not None
     first = [dot.get(x, 0.0) if isinstance(x, int) else 0.0 for x in state]
@@ -204,12 +208,14 @@ def _loop_tangents(
 def _loop_adjoints(
     graph: Graph, i: int, bars: Mapping[int, Scalar], moving: Set[int], tables: Set[str]
 ) -> tuple[list[tuple[int, Scalar]], list[Touch]]:
-    """Adjoints of a loop's first state and of what its step reads, from those of its last state;
-    and what the step looks up.
+    """Adjoints of a loop's first state and of the values that its step reads, from those of its
+    last state, and the step's look-ups.
 
-    What each step has looked up is pushed into a register at the end of the state.
+    The look-ups of each step are pushed into a register at the end of the state.
     """
     routine, shared, state = _parts(graph, i)
+    # The first loop must now keep its states, because the step backward is linearised at each of
+    # them.
     assert routine.repetition is not None
     name = graph.nodes[i][1][0]
     graph.routines[name] = replace(routine, repetition=replace(routine.repetition, kept=True))
@@ -221,6 +227,8 @@ def _loop_adjoints(
     width = len(PUSHED) * (looks(routine, tables) // times)
     names: list[str] = []
 
+    # The state of the backward loop: adjoints of the active entries, sums of the adjoints of
+    # outside values, then the register.
     def step(values: Sequence[Any]) -> list[Any]:
         inside, bar, total = values[0].graph, values[:total_from], values[total_from:register]
         here = [Symbol(inside, inside.node("input", KEPT, k)) for k in range(len(state))]
@@ -254,8 +262,8 @@ def _moves(tangent: Scalar) -> bool:
 
 
 def _active(routine: Routine, state: Set[int], shared: Set[int], tables: Set[str]) -> list[int]:
-    """Entries of a loop's state that move after some step if those of `state` move before the
-    first, and `shared` of what it reads, and `tables`."""
+    """Entries of a loop's state that vary after some step if those of `state` vary before the
+    first step, and if `shared` of the outside values and `tables` vary."""
     active = set(state)
     while True:
         moving: set[int] = set()
@@ -283,14 +291,14 @@ def _symbols(graph: Graph, nodes: Sequence[int | float]) -> list[Any]:
 
 
 def _seen(graph: Graph, inside: Graph, shared: Sequence[int | float]) -> list[Any]:
-    """What a step reads from around it, as values of another step in the same place."""
+    """The outside values of a step, as values of another step in the same place."""
     return [local(inside, x) if isinstance(x, Symbol) else x for x in _symbols(graph, shared)]
 
 
 def _replayed(
     routine: Routine, graph: Graph, shared: Sequence[Any], column: Sequence[Any]
 ) -> list[Any]:
-    """A step recorded once more, in another graph, for other inputs: the next state."""
+    """The next state of a step that is recorded once more, in another graph, for other inputs."""
     inputs = {SHARED: shared, COLUMN: column}
     results = routine.results[: routine.column]
     values: dict[int, Any] = {}
@@ -300,7 +308,7 @@ def _replayed(
             values[i] = inputs[arguments[0]][arguments[1]]
             continue
         operands = [values[x] if isinstance(x, int) else x for x in arguments]
-        if operation == "mul" and operands[1] is arguments[1] == 0.0:  # NaN of inf and NaN
+        if operation == "mul" and operands[1] is arguments[1] == 0.0:  # NaN for inf and NaN
             values[i] = Symbol(graph, graph.node("mul", *_plain(operands)))
         elif operation == "frame":
             name = f"routine{len(graph.routines)}"

@@ -1,5 +1,5 @@
-"""The nodes of a recording, those of the loops and routines in it, and what these read from around
-them."""
+"""The nodes of a recording, those of its loops and routines, and the outside values that these
+read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Operand = int | float
 
 
 class ForeignError(TypeError):
-    """A value is used in a text that it is not known in."""
+    """A value is used in a function or loop in which it is not known."""
 
 
 class UnknownError(TypeError):
@@ -27,20 +27,22 @@ class Graph:
         self, rolls: bool = True, around: Graph | None = None, unrolls: bool = False
     ) -> None:
         self.rolls: bool = rolls if around is None else around.rolls
-        """Nothing of it is differentiated: functions that are called for many columns may become
-        routines, which have no derivatives, and a loop needs no segments whose states an adjoint
-        keeps."""
+        """True if no part of the graph is differentiated: functions that are called for many
+        columns may then become routines, which have no derivatives, and a loop needs no segments
+        whose states an adjoint keeps."""
         self.unrolls: bool = unrolls if around is None else around.unrolls
-        """Steps of loops are recorded one after the other: what has derivatives of every order."""
+        """True if the steps of loops are recorded one after the other: such a recording has
+        derivatives of every order."""
         self.guards_slopes = False
-        """Slopes that are not finite are 0 where a choice has to do with them: in a user's own kernel."""
+        """True if slopes that are not finite are 0 near a choice: for a user's own kernel."""
         self.around = around
         """The graph that a loop or a routine is called in; None for a whole program."""
         self.depth: int = 0 if around is None else around.depth + 1
         self.open: list[Graph] = [self] if around is None else around.open
-        """The texts that are being recorded, each in the one before it; all their graphs have this list."""
+        """The graphs that are being recorded, each inside the one before it. All of them share this
+        list."""
         self.captured: dict[int, int] = {}
-        """Nodes of the graph around that are read here, each with its entry in the input
+        """Nodes of the surrounding graph that are read here, each with its entry in the input
         `shared`."""
         self.routines: dict[str, Routine] = {}
         self.nodes: list[tuple[str, tuple]] = []
@@ -59,11 +61,11 @@ class Graph:
         return found
 
     def size(self) -> int:
-        """Arithmetic operations of the nodes, those that nothing needs included."""
+        """Number of arithmetic operations of the nodes, including dead ones."""
         return sum(operation in ("add", "sub", "mul", "rcp") for operation, _ in self.nodes)
 
     def scaled(self, index: int) -> tuple[float, int]:
-        """A node as constant times another node."""
+        """A node as a constant times another node."""
         operation, arguments = self.nodes[index]
         if operation == "mul" and isinstance(arguments[0], float):
             return arguments[0], arguments[1]
@@ -71,18 +73,20 @@ class Graph:
 
 
 SHARED, COLUMN, KEPT = "shared", "column", "kept"
-"""Inputs of a routine: entries that are written once, those written before each call, and, in a
-loop that goes through another one backward, the state that the other one had."""
+"""Inputs of a routine: entries that are written once, entries written before each call, and, in a
+loop that runs backward through another one, the state of that one."""
 
 
 KEPT_WHOLE = 16
-"""Steps of a loop up to which its adjoint keeps the state before each. A longer one is recorded as a
-loop of loops where it is differentiated: some states are kept, those between computed once more."""
+"""Number of steps up to which the adjoint of a loop keeps the state before each. A longer loop is
+recorded as a loop of loops if it is differentiated: some states are kept, and those between are
+computed once more."""
 
 
 def segments(times: int) -> tuple[int, int, int]:
-    """Steps of a loop before its first segment, the number of segments, and the steps of each: few
-    to keep, and none before where that keeps not many more, as these are another loop."""
+    """Steps of a loop before its first segment, the number of segments, and the steps of each,
+    chosen so that few states are kept. No steps come before if that costs few more states, because
+    they are another loop."""
 
     def kept(length: int) -> float:
         first = times % length
@@ -94,41 +98,43 @@ def segments(times: int) -> tuple[int, int, int]:
 
 @dataclass(frozen=True)
 class Repetition:
-    """How often a routine runs on its results: `times`, or less where it may end.
+    """The number of times that a routine runs on its results: `times`, or fewer if it may end
+    early.
 
-    With `ends` the result after the state says that an environment is done: a number above zero.
-    Its state stays as it is then.
+    With `ends` the result after the state is a flag: above zero the environment is done, and
+    its state then stays as it is.
     """
 
     times: int
     ends: bool = False
     kept: bool = False
-    """The state before each step is kept for another loop, behind the last one."""
+    """True if the state before each step is kept for another loop, after the last state."""
     reads: str | None = None
     """The routine whose kept states its steps read, the last one first."""
     end_unread: bool = False
-    """Only the kept states are read: the last step need not be computed."""
+    """True if only the kept states are read: the last step need not be computed."""
 
 
 @dataclass(frozen=True)
 class Routine:
-    """A function recorded by itself: of a column, or, with a `repetition`, a loop's step, whose
+    """A function recorded by itself: of a column or, with a `repetition`, a loop's step, whose
     column is the state. `shared` and `column` count the entries of its inputs."""
 
     graph: Graph
     shared: int
     column: int
     results: tuple[Any, ...]
-    """Symbols and numbers."""
+    """The results, symbols and numbers."""
     repetition: Repetition | None = None
 
 
 ALIKE = 1.25
-"""Columns are one routine's where it has at most so many times the entries that one of them needs."""
+"""Columns share one routine if it has at most this many times the entries that one of them
+needs."""
 
 
 def alike(columns: Sequence[Sequence[Any]]) -> list[list[int]]:
-    """Numbers of the columns in groups, each of columns that are zero in the same places."""
+    """Indices of the columns in groups, each of columns that are zero in the same places."""
     needed = [
         {k for k, x in enumerate(column) if not isinstance(x, (int, float)) or x != 0}
         for column in columns

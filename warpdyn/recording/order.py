@@ -10,12 +10,13 @@ from .graph import Graph
 
 
 class Statement(NamedTuple):
-    """t[target] = operation(arguments). Arguments are node indices or constants; of an input: array
-    name and entry.
+    """A statement t[target] = operation(arguments). Arguments are node indices or constants; for an
+    input they are the array's name and the entry.
 
     `fma`, `fms`, `fnma` are a*b + c, a*b - c and c - a*b in one rounding. A routine, which may be a
-    loop, is three of them: `frame(name, shared..)` writes what its calls share, `call(name, frame,
-    column..)` runs it, and `of(name, call, k)`, which follow the call at once, read its results.
+    loop, takes three kinds: `frame(name, shared..)` writes the values that its calls share,
+    `call(name, frame, column..)` runs it, and `of(name, call, k)`, directly after the call, reads
+    its results.
     """
 
     target: int
@@ -24,8 +25,8 @@ class Statement(NamedTuple):
 
 
 CELL, CORNER = "cell", "corner"
-"""Statements that look up the corners of a cell of a table at once, and each by itself, right after:
-`cell(table, row, column)`, `corner(cell, k)`, those of the row first."""
+"""Statements that look up all four corners of a table's cell at once, and read each of them
+directly after: `cell(table, row, column)`, `corner(cell, k)`, those of the row first."""
 
 
 def operands(statement: Statement) -> Iterator[int]:
@@ -43,7 +44,7 @@ def visited(graph: Graph, roots: Iterable[int]) -> list[int]:
         waiting = [root]
         while waiting:
             i = waiting.pop()
-            if i < 0:  # all that node ~i needs has been visited
+            if i < 0:  # everything that node ~i needs has been visited
                 order.append(~i)
             elif i not in seen:
                 seen.add(i)
@@ -57,7 +58,7 @@ def visited(graph: Graph, roots: Iterable[int]) -> list[int]:
 
 
 def grouped(graph: Graph, order: Sequence[int]) -> Sequence[int]:
-    """The same order with the results of a routine's call right after it."""
+    """The same order with the results of a routine's call directly after it."""
     if not graph.routines:
         return order
     nodes = graph.nodes
@@ -69,12 +70,13 @@ def grouped(graph: Graph, order: Sequence[int]) -> Sequence[int]:
 
 
 def fused(graph: Graph, order: Sequence[int], stored: Set[int]) -> list[Statement]:
-    """Statements of the ordered nodes, products that are used once joined to the sum that uses
-    them.
+    """Statements of the ordered nodes, in which products that are used only once are joined to the
+    sum that uses them.
 
-    `stored`: nodes that are results, which have to stand by themselves.
+    `stored`: nodes that are results and need statements of their own.
     """
     nodes = graph.nodes
+    # A product joins a sum only if nothing else reads it, or it would be computed twice.
     once, again = set[int](), set[int]()
     for i in order:
         operation, arguments = nodes[i]
@@ -106,7 +108,7 @@ def fused(graph: Graph, order: Sequence[int], stored: Set[int]) -> list[Statemen
 
 
 def inputs_late(statements: Sequence[Statement]) -> list[Statement]:
-    """Inputs moved to just before their first use."""
+    """The statements with inputs moved to just before their first use."""
     inputs = {s.target: s for s in statements if s.operation == "input"}
     ordered: list[Statement] = []
     for statement in statements:
@@ -118,7 +120,7 @@ def inputs_late(statements: Sequence[Statement]) -> list[Statement]:
 
 
 def values_alive(statements: Sequence[Statement]) -> int:
-    """The largest number of values needed again later, inputs included."""
+    """The largest number of values that are still needed later, inputs included."""
     last = {x: n for n, s in enumerate(statements) for x in operands(s)}
     ends = Counter(last.values())
     alive = most = 0

@@ -1,9 +1,10 @@
 """Derivatives of single operations: partial derivatives, and the branches of a choice.
 
-In a user's own kernel a branch that is not taken may be infinite or NaN, and so may be its slope: 0 times
-this slope is NaN. So the slopes of nodes that a choice has to do with are finite there: 0 where they would not be.
-All products of the chain rule are finite then, and both modes add up the same ones. The slope of a root of a sum of
-squares is 0 at the origin for the same reason: 0 is a subgradient of the norm.
+In a user's own kernel a branch that is not taken may be infinite or NaN, and so may be its slope: 0
+times this slope is NaN. So the slopes of nodes near a choice (`_near_choices`) are finite there: 0
+instead of inf or NaN. All products of the chain rule are finite then, and both modes add up the
+same ones. The slope of a root of a sum of squares is 0 at the origin for the same reason: 0 is a
+subgradient of the norm.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from .recorder import Symbol
 def partials(graph: Graph, i: int, unsafe: Set[int]) -> Iterator[tuple[int, Scalar]]:
     """The arguments of node i that are nodes, each with the derivative of the node by it.
 
-    Of an unsafe node a derivative that is not finite is 0.
+    For an unsafe node a derivative that is not finite is 0.
     """
     operation, arguments = graph.nodes[i]
     node = Symbol(graph, i)
@@ -56,7 +57,7 @@ def partials(graph: Graph, i: int, unsafe: Set[int]) -> Iterator[tuple[int, Scal
         case "atan2":
             r = 1.0 / (a[0] * a[0] + a[1] * a[1])
             by = [a[1] * r, -(a[0] * r)]
-        case _:  # an input, or a choice, which is not a matter of partial derivatives
+        case _:  # an input, or a choice, which is handled separately
             by = []
     for x, partial in zip(arguments, by, strict=False):
         if isinstance(x, int):
@@ -73,12 +74,12 @@ CHOICES = {
     "min": (1, 0, 1, 0),
     "max": (0, 1, 1, 0),
 }
-"""Operations that are one of two arguments: where argument x is less than y the third one named,
-else the last; of `select_equal` where it is not greater."""
+"""Operations that select one of two arguments: the third one if argument x is less than y (for
+`select_equal`: not greater), else the last."""
 
 
 def tangent_of_choice(graph: Graph, i: int, dot: dict[int, Scalar]) -> Scalar:
-    """The tangent of the branch that is chosen; the other one may be infinite."""
+    """The tangent of the branch that is chosen; the other branch may be infinite."""
     x, y, *branches = CHOICES[graph.nodes[i][0]]
     values, nodes = operands(graph, i), graph.nodes[i][1]
     tangents: list[Any] = [
@@ -101,28 +102,28 @@ def adjoints_of_choice(graph: Graph, i: int, w: Scalar) -> Iterator[tuple[int, S
 
 
 def comparison(graph: Graph, i: int) -> str:
-    """The operation that chooses as node i does."""
+    """The selecting operation with the same comparison as node i."""
     name = graph.nodes[i][0]
     return name if name == "select_equal" else "select"
 
 
 SINGULAR = ("rcp", "rsqrt", "sqrt", "log", "exp", "atan2")
-"""Operations whose value or slope may be infinite or NaN where their operands are finite."""
+"""Operations whose value or slope may be infinite or NaN for finite operands."""
 
 STEEP = (*SINGULAR, "mul", "sin", "cos")
-"""Operations whose slope may be infinite or NaN where their operands are too."""
+"""Operations whose slope may be infinite or NaN if their operands are."""
 
 
 def finite(slope: Scalar) -> Scalar:
-    """The slope, or 0 where it is infinite or NaN."""
+    """The slope, or 0 if it is infinite or NaN."""
     if isinstance(slope, (int, float)):
         return slope if abs(slope) < inf else 0.0
     return select_less(absolute(slope), inf, slope, 0.0)
 
 
 def unsafe_nodes(graph: Graph, end: int) -> Set[int]:
-    """Nodes before `end` whose slopes may be infinite or NaN and count as 0 there: those that a choice
-    has to do with, and roots of sums of squares."""
+    """Nodes before `end` whose slopes may be infinite or NaN and count as 0 there: nodes near a
+    choice, and roots of sums of squares."""
     root = graph
     while root.around is not None:
         root = root.around
@@ -146,10 +147,10 @@ def _roots_of_squares(graph: Graph, end: int) -> set[int]:
 
 
 def _unsafe_near_choices(graph: Graph, root: Graph, end: int) -> set[int]:
-    """Nodes before `end` that a choice has to do with and whose slopes may be infinite or NaN."""
+    """Nodes near a choice, before `end`, whose slopes may be infinite or NaN."""
     if not _has(root, _is_choice):
         return set()
-    # Anything may come into a loop.
+    # Any value may enter a loop.
     anything = graph is not root and (_has(root, _is_singular) or _has(graph, _is_singular))
     anything = anything or _has(root, _asks_for_numbers)
     near = _near_choices(graph, end) if graph is root else range(end)
@@ -166,7 +167,7 @@ def _unsafe_near_choices(graph: Graph, root: Graph, end: int) -> set[int]:
 
 
 def _near_choices(graph: Graph, end: int) -> set[int]:
-    """Choices, what comes of them, and all that goes into these."""
+    """Choices, everything computed from them, and everything that these values depend on."""
     near = set[int]()
     for i in range(end):
         if _is_choice(graph, i) or any(x in near for x in _sources(graph, i)):
@@ -178,7 +179,7 @@ def _near_choices(graph: Graph, end: int) -> set[int]:
 
 
 def _has(graph: Graph, kind: Any) -> bool:
-    """Whether a node of a graph, or of a routine in it, is of a kind."""
+    """True if some node of a graph, or of a routine in it, is of this kind."""
     return any(kind(graph, i) for i in range(len(graph.nodes))) or any(
         _has(routine.graph, kind) for routine in graph.routines.values()
     )
@@ -196,7 +197,8 @@ def _is_singular(graph: Graph, i: int) -> bool:
 
 
 def _asks_for_numbers(graph: Graph, i: int) -> bool:
-    """Whether a choice tells inf or NaN from other numbers, which then may come in; not `finite`."""
+    """True if a choice tests for inf or NaN, so that these may occur; False for the function
+    `finite`."""
     operation, arguments = graph.nodes[i]
     if operation not in ("select", "select_equal"):
         return False

@@ -1,9 +1,9 @@
-"""A program with one loop that ends when it is done, as three: before the loop, its step, and
+"""A program with one loop that may end early, split in three: before the loop, its step, and
 after it.
 
-Environments take unlike numbers of steps, so a kernel may want to give the lane of one that is done
-to the next one. For that it runs the three phases apart, and carries what the later ones read of
-the first.
+Environments take different numbers of steps, so a kernel may give the lane of a finished
+environment to the next one. For that it runs the three phases separately, and keeps the values of
+the first phase that the later ones read.
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ from .order import visited
 from .program import Output, Program
 
 CARRIED, STATE = "loop:carried", "loop:state"
-"""Names of the values that the first phase computes for the later ones, and of the loop's state;
-inputs of the last phase too, beside the program's, whose names they must not have."""
+"""Names of the values that the first phase computes for the later ones, and of the loop's state.
+They are inputs of the last phase too, in addition to the program's own, which must not have these
+names."""
 
 
 @dataclass(frozen=True)
 class Phases:
-    """`before`: from the program's inputs, CARRIED and the first STATE. `step`: the loop's routine,
-    whose input `shared` is the beginning of CARRIED. `after`: from the program's inputs, CARRIED
-    and the last STATE, the program's results."""
+    """The three programs. `before`: from the program's inputs, CARRIED and the first STATE. `step`:
+    the loop's routine, whose input `shared` is the beginning of CARRIED. `after`: from the
+    program's inputs, CARRIED and the last STATE, the program's results."""
 
     before: Program
     step: Program
@@ -33,18 +34,18 @@ class Phases:
 
     @property
     def carried(self) -> int:
-        """Entries of CARRIED."""
+        """Number of entries of CARRIED."""
         return prod(self.before.results[CARRIED])
 
     @property
     def state(self) -> int:
-        """Entries of STATE."""
+        """Number of entries of STATE."""
         return prod(self.step.inputs[COLUMN])
 
 
 def phases(program: Program) -> Phases | None:
-    """The phases of a program; None unless one loop in it, and nothing else that is rolled, may end
-    early."""
+    """The phases of a program. None unless it has a single loop, which may end early, and no other
+    routine."""
     calls = [s for s in program.statements if s.operation == "call"]
     if len(calls) != 1:
         return None
@@ -56,7 +57,8 @@ def phases(program: Program) -> Phases | None:
     shared = list(nodes[frame][1][1:])
     first = set(visited(program.graph, (x for x in (*shared, *state) if isinstance(x, int))))
 
-    # What comes after, with inputs in the place of what the loop and the first phase have computed.
+    # The last phase, with inputs in place of the values that the loop and the first phase have
+    # computed.
     carried = {node: k for k, node in enumerate(shared)}
     after = Graph()
     copies: dict[int, int] = {}
@@ -98,7 +100,7 @@ def phases(program: Program) -> Phases | None:
 
 
 def _needed(program: Program, first: set[int], call: int) -> Sequence[int]:
-    """Nodes that the results need and that come after the loop, or are read by what does; in
+    """Nodes that the results need and that come after the loop, or that such nodes read, in
     order."""
     nodes = program.graph.nodes
     waiting = [o.node for o in program.outputs if o.node is not None]

@@ -1,4 +1,5 @@
-"""A recorded program: what is needed for its outputs, in an order that keeps few values alive."""
+"""A recorded program: the operations that its outputs need, in an order that keeps few values
+alive."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from .recorder import Symbol, input_symbols, local
 from .table import ANY_SIZE, LOOK, ProgramTable, in_cells
 
 EXPECTED_STEPS = 32
-"""Steps of a loop that may end before its last one, to estimate how long a batch takes."""
+"""Assumed number of steps of a loop that may end early, to estimate how long a batch takes."""
 
 
 def _as_in_a_kernel(
@@ -76,8 +77,8 @@ class Program:
     """A straight-line program for one robot.
 
     `inputs`, `results`: array name -> trailing shape; `outputs`: entries of the results one
-    after the other, each in C order. With a `repetition` it is the step of a loop: its results, but
-    for the flag that may end it, are the next values of its input `column`.
+    after the other, each in C order. With a `repetition` it is the step of a loop: its results,
+    except for the flag that may end it, are the next values of its input `column`.
     """
 
     graph: Graph
@@ -86,7 +87,7 @@ class Program:
     results: Mapping[str, tuple[int, ...]]
     repetition: Repetition | None = None
     as_recorded: bool = False
-    """Its order is the best there is."""
+    """True if the recorded order is the best there is."""
     tables: tuple[str, ...] = ()
     """Inputs that are tables, of any size."""
     over: Mapping[str, str] = field(default_factory=dict)
@@ -95,7 +96,7 @@ class Program:
 
     @cached_property
     def places(self) -> list[tuple[str, int]]:
-        """Array of each output, and the entry in it."""
+        """The array of each output, and the entry in it."""
         return [(name, k) for name, shape in self.results.items() for k in range(prod(shape))]
 
     @cached_property
@@ -124,7 +125,7 @@ class Program:
 
     @cached_property
     def angles(self) -> list[int]:
-        """Nodes that have a sine or cosine, where they follow from inputs without a loop, a
+        """Nodes with a sine or cosine that follow from inputs without a loop, a
         routine, or another sine or cosine."""
         angles = dict.fromkeys(
             s.arguments[0] for s in self.statements if s.operation in ("sin", "cos")
@@ -143,8 +144,8 @@ class Program:
 
     @cached_property
     def operations(self) -> int:
-        """Arithmetic operations: + - *, reciprocals, functions, a fused pair counting two; not
-        sines, negations, loads, stores."""
+        """Number of arithmetic operations: + - *, reciprocals, functions, a fused pair counting
+        two; not sines, negations, loads, stores."""
         cost = {
             "fma": 2,
             "fms": 2,
@@ -161,7 +162,7 @@ class Program:
 
     @property
     def work(self) -> int:
-        """Operations of a call as a routine: of all steps, where it is a loop."""
+        """Operations of a call as a routine; for a loop, of all its steps."""
         if self.repetition is None:
             return self.operations
         times = self.repetition.times - self.repetition.end_unread
@@ -169,7 +170,8 @@ class Program:
 
     @cached_property
     def routines(self) -> dict[str, Program]:
-        """What is recorded by itself and called, with inputs `shared` and `column` and result `out`."""
+        """The routines that the program calls, as programs with inputs `shared` and `column` and
+        result `out`."""
         called = {s.arguments[0] for s in self.statements if s.operation == "call"}
         read: dict[str, list[int]] = {name: [] for name in called}
         for s in self.statements:
@@ -196,7 +198,7 @@ class Program:
         }
 
     def uses(self, operation: str) -> bool:
-        """Whether a statement is this operation; those of routines are not looked at."""
+        """True if the program has a statement with this operation; routines are not searched."""
         return any(s.operation == operation for s in self.statements)
 
     def text(self, name: str = "program") -> str:
@@ -249,7 +251,7 @@ class Program:
     ) -> dict[str, Any]:
         """The results as nested lists, for nested lists of numbers: statement after statement.
 
-        `tables`: those that are looked up, of a program in another one.
+        `tables`: those that the program looks up, if it is called by another one.
         """
         if tables is None:
             tables = {name: inputs[name] for name in self.tables}
@@ -262,6 +264,8 @@ class Program:
                 values[s.target] = entries[array][k]
                 continue
             operands = [values[x] if isinstance(x, int) else x for x in s.arguments]
+            # Operations without a value of their own come first: a call's value is the list that
+            # `of` reads, and a cell's the list that `corner` reads.
             match s.operation:
                 case "frame":
                     values[s.target] = operands[1:]
@@ -298,10 +302,11 @@ class Program:
         kept: dict[str, list[list[float]]],
         tables: Mapping[str, Any] | None = None,
     ) -> list[float]:
-        """The results of a routine on numbers; of a loop, the state after its last step, and behind it
-        the first.
+        """The results of a routine on numbers. For a loop: the state after its last step, followed
+        by the first.
 
-        `kept`: states of the loops called before, by the names of their routines, before each step.
+        `kept`: for loops called before, by the names of their routines, the states before each
+        step.
         """
         tables = tables or {}
         if self.repetition is None:
@@ -341,12 +346,12 @@ def record(
     unrolls: bool = False,
     tables: Sequence[str] = (),
 ) -> Program:
-    """Run `function(**symbols)` on symbols, one nested list for each input array, and keep what it
-    computed.
+    """Run `function(**symbols)` on symbols, one nested list for each input array, and return the
+    recorded program.
 
-    For several `results` the function returns a tuple of nested lists. `rolls`: what is called many
-    times may become a routine. `unrolls`: the steps of loops are recorded one after the other.
-    `tables`: inputs that are looked up (`ProgramTable`).
+    For several `results` the function returns a tuple of nested lists. `rolls`: functions that are
+    called many times may become routines. `unrolls`: the steps of loops are recorded one after the
+    other. `tables`: inputs that are looked up (`ProgramTable`).
     """
     graph = Graph(rolls, unrolls=unrolls)
     symbols = {

@@ -1,8 +1,8 @@
 """The recorded scalar: arithmetic on it writes a straight-line program.
 
-A `Symbol` is a signed reference to a node of a `Graph`. Numbers stay numbers: what can be
-computed while recording is, so constants fold, zeros and ones vanish, and equal terms (up to sign
-and order) are one node.
+A `Symbol` is a signed reference to a node of a `Graph`. Numbers stay numbers: everything that can
+be computed while recording is computed then, so constants fold, zeros and ones vanish, and equal
+terms (up to sign and order) are one node.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from .graph import (
 )
 
 ROLL_FROM = 20_000
-"""Operations of a function for all its columns from which it is recorded once and called: longer
-straight lines take more time to compile than they save."""
+"""Operations of a function, summed over all its columns, above which it is recorded once and
+called: longer straight-line programs take more time to compile than they save."""
 
 
 class Symbol:
@@ -49,6 +49,8 @@ class Symbol:
                 a, b = together(self, other)
                 return a + b
             graph = self.graph
+            # Equal terms become a multiple, and operands go in order of their nodes, so that equal
+            # sums are one node.
             (c, x), (d, y) = graph.scaled(self.index), graph.scaled(other.index)
             if x == y:
                 return Symbol(graph, x) * (
@@ -160,8 +162,8 @@ class Symbol:
         shared: Sequence[Symbol | float],
         columns: Sequence[Sequence[Symbol | float]],
     ) -> list[list[Symbol | float]]:
-        """The function of each column: by a routine for all that are zero in the same places, if
-        together they are more than ROLL_FROM operations, else in line.
+        """The results of the function for each column: by a routine for all columns that are zero
+        in the same places, if together they are more than ROLL_FROM operations, else in line.
 
         Shared constants, and entries that are the same constant in every column of a routine, are
         constants of it.
@@ -175,6 +177,7 @@ class Symbol:
         columns = [rest[first : first + width] for first in range(0, len(rest), width)]
         groups = alike(columns) if graph.rolls else []
         routines = [_routine(function, graph, shared, [columns[n] for n in g]) for g in groups]
+        # Groups are recorded as routines first, because only then is it known how long they are.
         operations = [r.graph.size() * len(g) for (r, _), g in zip(routines, groups, strict=True)]
         if sum(operations) <= ROLL_FROM:
             return [list(function(shared, column)) for column in columns]
@@ -201,9 +204,10 @@ class Symbol:
         times: int,
         until: Callable[[Sequence[Symbol | float]], Symbol | float] | None,
     ) -> list[Symbol | float]:
-        """The state after `times` steps, the step recorded once and rolled.
+        """The state after `times` steps, with the step recorded once and rolled.
 
-        Of a text that is to be differentiated, more than KEPT_WHOLE of them are a loop of loops.
+        If the recording is to be differentiated, more than KEPT_WHOLE steps become a loop of
+        loops.
         """
         if self.graph.rolls or self.graph.unrolls or until is not None or times <= KEPT_WHOLE:
             return self.rolled(step, state, times, until)
@@ -225,7 +229,7 @@ class Symbol:
         until: Callable[[Sequence[Symbol | float]], Symbol | float] | None,
         reads: int | None = None,
     ) -> list[Symbol | float]:
-        """One loop.
+        """The last state of one loop.
 
         It is recorded in the innermost graph that this symbol or anything of the state belongs to.
         `reads`: the call of a loop whose kept states the steps read, the last one first.
@@ -234,7 +238,8 @@ class Symbol:
         graph = max((x.graph for x in symbols), key=lambda graph: graph.depth)
         if graph.unrolls:
             return _unrolled(step, state, times, until)
-        # What the state starts from does not tell what a step reads: that may be of a text further in.
+        # The first state does not show which values a step reads: they may belong to a graph
+        # further in.
         around = graph.open[graph.open.index(graph) :] if graph in graph.open else [graph]
         *outer, innermost = around
         for graph in outer:
@@ -263,7 +268,7 @@ class Symbol:
         """A node that holds this value with its sign."""
         return self.graph.node("neg", self.index) if self.negative else self.index
 
-    # What a value that is not known yet cannot do.
+    # Operations that need a value before the program runs.
 
     def _unknown(self, *_: object) -> NoReturn:
         raise UnknownError(
@@ -299,7 +304,8 @@ def _routine(
     shared: Sequence[Symbol | float],
     columns: Sequence[Sequence[Symbol | float]],
 ) -> tuple[Routine, list[int]]:
-    """A function of any of the columns, recorded, and which of their entries it is called with."""
+    """A function of any of the columns, recorded, and the indices of the entries that differ
+    between them."""
     inside, column = Graph(around=graph), list(columns[0])
     moving = [
         k
@@ -315,7 +321,7 @@ def _routine(
 
 
 def _recorded(inside: Graph, text: Callable[[], Any]) -> Any:
-    """What a text returns whose graph is open meanwhile."""
+    """The result of a function, run while its graph `inside` is open."""
     inside.open.append(inside)
     try:
         return text()
@@ -329,7 +335,8 @@ def _recorded_step(
     size: int,
     until: Callable[[Sequence[Symbol | float]], Symbol | float] | None,
 ) -> tuple[Graph, tuple[Symbol | float, ...]]:
-    """The step of a loop in `graph`: its own graph, and there the next state and what may end it."""
+    """The step of a loop in `graph`: its own graph, and in it the next state and the flag that may
+    end the loop."""
     inside = Graph(around=graph)
 
     def run() -> list[Symbol | float]:
@@ -350,7 +357,8 @@ def _unrolled(
     times: int,
     until: Callable[..., Symbol | float] | None,
 ) -> list[Symbol | float]:
-    """Each step recorded by itself, so that what is recorded has derivatives."""
+    """The state after `times` steps, each recorded separately, so that the recording has
+    derivatives."""
     if until is not None:
         raise TypeError("it has no derivatives: it repeats until it is done. Detach its arrays")
     after = list(state)
@@ -375,10 +383,10 @@ def input_symbols(graph: Graph, array: str, count: int) -> list[Symbol]:
 
 
 def local(graph: Graph, x: Symbol) -> Symbol:
-    """A symbol of `graph` for one of that graph or of a graph around it.
+    """A symbol of `graph` for one of that graph or of a surrounding graph.
 
-    What a loop's step reads from outside becomes an input of the loop. What it computes from such
-    symbols alone is recorded outside, once, before the loop.
+    A value that a loop's step reads from outside becomes an input of the loop. Values that the step
+    computes from such symbols alone are recorded outside, once, before the loop.
     """
     if x.graph is graph:
         return x

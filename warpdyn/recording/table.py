@@ -1,4 +1,4 @@
-"""Tables that programs look up: arrays that serve all environments, and that no tile holds."""
+"""Tables that programs look up: arrays that serve all environments, and that are in no tile."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from .order import CELL, CORNER, Statement, operands
 from .recorder import Symbol, local
 
 LOOK = "look"
-"""The operation: its arguments are the table's name, a row and a column. A text inside another one
-looks a table up by name as well; nothing is handed to it."""
+"""The look-up operation: its arguments are the table's name, a row and a column. A loop or routine
+also looks a table up by name, so that no table is passed to it."""
 
 ANY_SIZE = (0, 0)
-"""What a program knows of a table's shape: rows and columns come with the array of each launch."""
+"""A table's shape at recording: its rows and columns are known only from the array of each
+launch."""
 
 
 class ProgramTable:
-    """A table by its name among a program's inputs."""
+    """A table among a program's inputs, by name."""
 
     __slots__ = ("graph", "name")
 
@@ -27,7 +28,8 @@ class ProgramTable:
         self.graph, self.name = graph, name
 
     def look(self, row: Scalar, column: Scalar) -> Symbol:
-        """`scalar.look` of it, in the innermost graph that an index belongs to."""
+        """The result of `scalar.look` on this table, in the innermost graph that an index belongs
+        to."""
         graphs = [x.graph for x in (row, column) if isinstance(x, Symbol)]
         graph = max([self.graph, *graphs], key=lambda graph: graph.depth)
         places = [
@@ -41,7 +43,7 @@ class ProgramTable:
 
 
 def in_cells(statements: Sequence[Statement], stored: Set[int]) -> list[Statement]:
-    """The same statements, those that look up all corners of a cell of the grid as one: neighbours
+    """The same statements, with look-ups of all corners of a grid cell joined into one: neighbours
     are loaded together.
 
     `stored`: nodes that are results.
@@ -70,7 +72,8 @@ def in_cells(statements: Sequence[Statement], stored: Set[int]) -> list[Statemen
         if cell is None:
             grouped.append(s)
         elif cell not in done:
-            # All four stand where the first one stood, which has needed the cell's first corner too.
+            # All four stand where the first one stood, which already needed the cell's first
+            # corner.
             done.add(cell)
             grouped.append(Statement(~s.target, CELL, cell))
             grouped += [
@@ -82,8 +85,8 @@ def in_cells(statements: Sequence[Statement], stored: Set[int]) -> list[Statemen
 
 
 class Touch(NamedTuple):
-    """How much cotangents times outputs change with the number of a table at a place, by one of the
-    times that it is looked up."""
+    """The derivative of cotangents times outputs by a table's number at a place, for one of the
+    look-ups there."""
 
     table: str
     share: Scalar
@@ -92,11 +95,11 @@ class Touch(NamedTuple):
 
 
 PUSHED = Touch._fields[1:]
-"""What a loop that goes backward notes of a look-up."""
+"""Entries that a backward loop stores for each look-up."""
 
 
 def looks(routine: Routine, tables: Set[str]) -> int:
-    """How many look-ups of tables a call of a routine is, at most."""
+    """Largest number of table look-ups in a call of a routine."""
     once = 0
     for operation, arguments in routine.graph.nodes if tables else ():
         once += operation == LOOK and arguments[0] in tables

@@ -1,5 +1,5 @@
 """The robots that come with warpdyn: URDF files written from published parameters, each naming its
-source, with their configuration "home" in SRDF files beside them."""
+source, with their configuration "home" in accompanying SRDF files."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ..model.reference_frames import Reference
 from ..model.structure import QuaternionOrder
 
 FLOATING = ("humanoid", "quadruped")
-"""Robots whose base is free unless `floating_base=False` is said."""
+"""Robots whose base is free by default."""
 
 
 def robot_names() -> list[str]:
-    """Names that `load_robot` knows, in alphabetical order."""
+    """Names that `load_robot` accepts, in alphabetical order."""
     return sorted(path.stem for path in Path(__file__).parent.glob("*.urdf"))
 
 
@@ -28,7 +28,7 @@ def load_robot(
 ) -> Model:
     """A robot that comes with warpdyn, by name; options as for `load_urdf`.
 
-    The bases of humanoid and quadruped are free unless `floating_base=False` is said;
+    The bases of humanoid and quadruped are free unless `floating_base=False` is given;
     `robot_names()` has all names. Each has a configuration "home", in which it stands, or holds its
     arm, under drives (`docs/simulation.md` has gains).
 

@@ -1,5 +1,5 @@
-"""Where a free base goes in a step: straight, its momentum exactly kept, its energy to the third
-order."""
+"""The motion of a free base in a step: straight, with its momentum kept exactly and its energy to
+third order."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ...algebra.spatial import Inertia, Symmetric, Vector
 from ..composite_inertia import about_com
 
 LARGEST_HALF = 0.6
-"""Tangent of half of what a base turns in a step at most, 1.08 rad. Up to there Newton's slope is
-regular for every body, as no moment of inertia is more than the sum of the other two."""
+"""Tangent of half the largest rotation of a base in a step, 1.08 rad. Up to there Newton's slope is
+regular for every body, because no moment of inertia is more than the sum of the other two."""
 
 SLOW = 1e-20
-"""Squared angular velocity beside which a base does not turn [rad²/s²]."""
+"""Squared angular velocity below which a base does not turn [rad²/s²]."""
 
 AXES = (Vector(1.0, 0.0, 0.0), Vector(0.0, 1.0, 0.0), Vector(0.0, 0.0, 1.0))
 
@@ -28,15 +28,15 @@ def base_step(
     H: Sequence[Sequence[Scalar]],
     h: float,
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Pose after h seconds, 7, and the twist in the axes that the base has there, 6.
+    """Pose after h seconds, 7, and the twist in the base's axes at that time, 6.
 
-    `twist`: in the axes of the beginning, with what all forces made of it, gyroscopic ones too, at
-    the velocity `seen`. H: mass matrix, whose first block is the inertia of the robot with its
-    joints locked.
-    An explicit step of gyroscopic forces feeds on itself. That of the locked robot is taken back:
-    its centre of mass moves straight, and its angular momentum L stays, seen from axes that turn by
-    the midpoint rule. Simo and Wong, Unconditionally stable algorithms for rigid body dynamics that
-    exactly preserve energy and momentum, Int. J. Numerical Methods in Engineering 31 (1991).
+    `twist`: in the axes at the beginning of the step, after all forces have acted on it, including
+    gyroscopic ones at the velocity `seen`. H: mass matrix, whose first block is the inertia of the
+    robot with its joints locked. An explicit step of gyroscopic forces amplifies itself. The
+    gyroscopic force of the locked robot is therefore taken back: its centre of mass moves straight,
+    and its angular momentum L is constant, seen from axes that turn by the midpoint rule. Simo and
+    Wong, Unconditionally stable algorithms for rigid body dynamics that exactly preserve energy and
+    momentum, Int. J. Numerical Methods in Engineering 31 (1991).
     """
     c, J = _locked(H)
     before, linear, angular = Vector(*seen[3:6]), Vector(*twist[:3]), Vector(*twist[3:])
@@ -47,7 +47,8 @@ def base_step(
 
     t = _turn(J, L, angular + inverse @ taken_back, h)
     share = 2.0 / (1.0 + t.dot(t))
-    # By its change: J and its inverse, each rounded, would scale a spin a little at every step.
+    # Only the change is computed from J and its inverse: both are rounded, and their product would
+    # scale a spin a little at every step.
     spin = angular + inverse @ (_turned(L, -t, share) - had)
     # The origin moves by h v - (R c - c).
     away = straight * h - (t.cross(c) + t.cross(t.cross(c))) * share
@@ -66,8 +67,9 @@ def _locked(H: Sequence[Sequence[Scalar]]) -> tuple[Vector, Symmetric]:
 
 
 def _turn(J: Symmetric, L: Vector, spin: Vector, h: float) -> Vector:
-    """Axis times the tangent of half the angle, t = x h/2, by which the axes turn in a step that
-    begins with the angular velocity `spin`: J x + h/2 x × J x = L, one step of Newton from there.
+    """The axis of a step's rotation times the tangent of half the angle, t = x h/2, for a
+    step that begins with the angular velocity `spin`: J x + h/2 x × J x = L, by one step of Newton
+    from there.
 
     h is made longer, so that a steady spin turns by h |x| and not by 2 atan(h |x| / 2).
     """
@@ -75,7 +77,7 @@ def _turn(J: Symmetric, L: Vector, spin: Vector, h: float) -> Vector:
     angle = square * (h * h)
     half = (1.0 + angle * (1.0 / 12.0 + angle * (1.0 / 120.0))) * (0.5 * h)
     half = minimum(half, LARGEST_HALF * rsqrt(square + SLOW))
-    # Columns of J + h/2 ([ω]× J - [L]×); the inverse is that of three columns.
+    # Columns of J + h/2 ([ω]× J - [L]×), inverted as a matrix of three columns.
     slope = [e + (spin.cross(e) - L.cross(i)) * half for e, i in zip(J.rows, AXES, strict=True)]
     normals = [slope[k - 2].cross(slope[k - 1]) for k in range(3)]
     scale = half / slope[0].dot(normals[0])

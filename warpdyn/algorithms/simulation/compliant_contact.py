@@ -1,9 +1,9 @@
 """Compliant contacts with Coulomb friction, as constraints of the sweeps.
 
 The regularised contact of SAP (Castro, Permenter and Han, An unconstrained convex formulation of
-compliant contact, IEEE T-RO 39, 2023, arXiv 2110.10107): implicit in the normal and the tangential
-direction, so that stiffness does not bound the step, with Coulomb's cone, at the level of
-velocities.
+compliant contact, IEEE T-RO 39, 2023, arXiv 2110.10107). It is implicit in the normal and the
+tangential direction, so that stiffness does not limit the step, and it has Coulomb's cone, at the
+level of velocities.
 """
 
 from __future__ import annotations
@@ -19,22 +19,24 @@ from .constraint_sweeps import ConstraintRows, RowVelocities, is_zero
 from .contact_rows import PointContact
 
 NEAR_RIGID = 1.0 / (4.0 * math.pi**2)
-"""Least compliance of a contact, of its inverse mass w: SAP's beta² / (4 pi²) with beta = 1, section
-V.B. It makes stiffness above 4 pi² / (w h²) inert."""
+"""Least compliance of a contact, relative to its inverse mass w: SAP's beta² / (4 pi²) with beta =
+1, section V.B. It makes stiffness above 4 pi² / (w h²) inert."""
 
 STICTION = 1e-4
-"""Compliance of sticking, of w: SAP's sigma, a tenth of what they take. A standing robot creeps in
-proportion to it: a quadruped by 0.4 mm a minute; sweeps leave no more undone than with theirs."""
+"""Compliance of sticking, relative to w: SAP's sigma, a tenth of the paper's value. A standing
+robot creeps in proportion to it: a quadruped by 0.4 mm a minute. The sweeps converge as well as
+with the paper's value."""
 
 REBOUND = 2.0 * 9.81
-"""A point that comes at this times h or faster rebounds [m/s²]: what lies comes at 9.81 h."""
+"""Approach speed divided by h above which a point rebounds [m/s²]: a point at rest on the ground
+approaches at 9.81 h."""
 
 SMALL = 1e-20
-"""Squared impulse beside which a tangential impulse is none [N² s²]."""
+"""Squared impulse below which a tangential impulse counts as zero [N² s²]."""
 
 
 class Surface(NamedTuple):
-    """What the contacts of one environment are made of.
+    """Contact parameters of one environment.
 
     `friction`: coefficient of each point. `stiffness` k [N/m]; `dissipation` tau_d [s], acts inside
     the ground only: above it a foot would be caught in the air. `push_out`: the largest speed at
@@ -53,8 +55,8 @@ class Surface(NamedTuple):
 class CompliantContact:
     """A contact with the numbers that a sweep needs.
 
-    `normal_share`: 1 / (G_nn + R_n). `tangent_share`: 1 / (max(G_xx, G_yy) + R_t). `target`: v^_n, the
-    normal velocity at which it presses no more [m/s].
+    `normal_share`: 1 / (G_nn + R_n). `tangent_share`: 1 / (max(G_xx, G_yy) + R_t). `target`: v^_n,
+    the normal velocity at which it stops pressing [m/s].
     """
 
     contact: PointContact
@@ -70,19 +72,19 @@ class CompliantContact:
 
     @property
     def touches(self) -> list[int]:
-        """The rows of its normal impulse, and of the tangential one."""
+        """The rows of its normal impulse, then those of the tangential one."""
         units = ([0.0, 0.0, 1.0], [1.0, 1.0, 0.0])
         return [row for unit in units for row, x in self.on_rows(unit) if not is_zero(x)]
 
     def on_rows(self, impulse: Sequence[Scalar]) -> Iterator[tuple[int, Scalar]]:
-        """An impulse in the world's axes on the point's rows."""
+        """The entries of an impulse, given in the contact's axes, on the point's rows."""
         for k, x in enumerate(self.contact.on_rows(Vector(*impulse))):
             yield self.contact.first + k, x
 
     def updated(
         self, before: Sequence[Scalar], seen: RowVelocities
     ) -> tuple[list[Scalar], RowVelocities]:
-        """First the normal impulse, then friction within the cone of the new one."""
+        """Update the normal impulse first, then friction within the cone of the new one."""
         x, y, n = before
         v = self._velocity(seen)
         pressed = maximum(n - (v.z - self.target + self.R_n * n) * self.normal_share, 0.0)
@@ -96,7 +98,7 @@ class CompliantContact:
         return [along, across, pressed], self._pushed([along - x, across - y, 0.0], seen)
 
     def _velocity(self, seen: RowVelocities) -> Vector:
-        """That of the point."""
+        """The velocity of the point."""
         first = self.contact.first
         mine = seen[first : first + self.contact.rows]
         return replace(self.contact, first=0).velocity(mine)
@@ -159,8 +161,9 @@ def _compliant(
 def _rebounding(
     contact: CompliantContact, restitution: Scalar, before: Scalar, free: Scalar, h: float
 ) -> CompliantContact:
-    """The contact where it rebounds: one that came fast, and would press in this step, leaves at its
-    part of the speed, without compliance. Normal velocities before the step and after it."""
+    """The contact with its rebound. A point that arrives fast, and would press in this step, leaves
+    with its part of the speed, without compliance. `before` and `free` are normal velocities before
+    the step and after it."""
     leaves = select_less(before, -REBOUND * h, -before * restitution, 0.0)
     leaves = select_less(free, contact.target, leaves, 0.0)
     R_n = select_less(0.0, leaves, 0.0, contact.R_n)

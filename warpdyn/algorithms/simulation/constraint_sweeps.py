@@ -1,9 +1,9 @@
 """Impulses of constraints at the level of velocities, by sweeps of block Gauss-Seidel.
 
-A constraint acts on rows J of velocities: a point that touches, on three rows or on the six of its
-body's twist; a joint, on its coordinate. One after the other each sets its own impulse so that its
-law holds at the velocities that all impulses leave. A fixed number of sweeps that begin at the last
-step's impulses.
+A constraint acts on rows J of velocities: a contact point on three rows or on the six of its
+body's twist, a joint on its coordinate. In each sweep the constraints take turns: each sets its own
+impulse so that its law holds at the velocities that all impulses cause. The number of sweeps is
+fixed, and they start from the last step's impulses.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from ...algebra.linear import Factors, dot
 from ...algebra.scalar import Scalar, is_number, repeat
 
 WAITING = 1.5
-"""What a product along a path costs beside one of rows: sums along paths wait for each other. A
+"""Cost of a product along a path relative to one of rows: sums along paths depend on each other. A
 quadruped on its feet takes 0.69 of the products along paths, and 1.11 of the time."""
 
 Matrix: TypeAlias = Sequence[Sequence[Scalar]]
 
 
 class RowVelocities(Protocol):
-    """Velocities of all rows, at the impulses so far."""
+    """Velocities of all rows after the impulses so far."""
 
     @property
     def values(self) -> list[Scalar]:
-        """The numbers that go from one constraint to the next."""
+        """The numbers that one constraint passes to the next."""
         ...
 
     def at(self, values: list[Scalar]) -> RowVelocities:
-        """The same at other numbers."""
+        """The same form with other numbers."""
         ...
 
     def __getitem__(self, rows: slice) -> list[Scalar]:
@@ -40,38 +40,38 @@ class RowVelocities(Protocol):
         ...
 
     def pushed(self, row: int, impulse: Scalar) -> RowVelocities:
-        """Those after an impulse on a row."""
+        """Velocities after an impulse on a row."""
         ...
 
 
 class Constraint(Protocol):
-    """One of the blocks that a sweep goes through."""
+    """One of the blocks that a sweep visits."""
 
     @property
     def size(self) -> int:
-        """How many impulses it has."""
+        """The number of its impulses."""
         ...
 
     @property
     def touches(self) -> Sequence[int]:
-        """The rows that it reads and pushes in its turn, as often as it does."""
+        """The rows that it reads and pushes in its turn, each as often as it does so."""
         ...
 
     def on_rows(self, impulse: Sequence[Scalar]) -> Iterator[tuple[int, Scalar]]:
-        """The rows that an impulse acts on, and how much of it on each."""
+        """The rows that an impulse acts on, each with its share of the impulse."""
         ...
 
     def updated(
         self, before: Sequence[Scalar], seen: RowVelocities
     ) -> tuple[list[Scalar], RowVelocities]:
-        """Its impulse after its turn, and the velocities that it leaves."""
+        """Its impulse after its turn, and the velocities after that."""
         ...
 
 
 @dataclass(frozen=True)
 class ConstraintRows:
-    """Rows J of a step with M^ = Lᵀ D L: `Y` = L⁻ᵀ Jᵀ and `Z` = D⁻¹ Y, a row for each, which are zero
-    beyond each row's path to the root."""
+    """Rows J of a step with M^ = Lᵀ D L: `Y` = L⁻ᵀ Jᵀ and `Z` = D⁻¹ Y, one row for each, which are
+    zero beyond each row's path to the root."""
 
     J: Matrix
     mass: Factors
@@ -97,15 +97,15 @@ class ConstraintRows:
 
 
 def rows_of(J: Matrix, mass: Factors) -> ConstraintRows:
-    """Rows with what the mass matrix makes of them."""
+    """The rows J together with the Y and Z that the mass matrix gives them."""
     Y = [mass.transposed_solve(row) for row in J]
     return ConstraintRows(J, mass, Y, [mass.scaled(y) for y in Y])
 
 
 @dataclass(frozen=True)
 class RowByRow:
-    """Velocities of rows, one number for each; an impulse moves all of them, by a column of G. The
-    shorter form for few rows: the feet of a robot."""
+    """Velocities of rows, one number for each; an impulse changes all of them, by a column of G.
+    The shorter form for few rows, such as those of a robot's feet."""
 
     values: list[Scalar]
     G: Matrix
@@ -125,15 +125,15 @@ class RowByRow:
 
 @dataclass(frozen=True)
 class AlongPaths:
-    """Velocities of rows as J v_free + Y s with s = Z l, a number for each coordinate; an impulse
-    moves those on its row's path to the root. The shorter form where many joints have rows."""
+    """Velocities of rows as J v_free + Y s with s = Z l, a number for each coordinate. An impulse
+    changes those on its row's path to the root. The shorter form if many joints have rows."""
 
     values: list[Scalar]
     rows: ConstraintRows
     free: Sequence[Scalar]
 
     def at(self, values: list[Scalar]) -> AlongPaths:
-        """The same at another s."""
+        """The same with another s."""
         return replace(self, values=values)
 
     def __getitem__(self, rows: slice) -> list[Scalar]:
@@ -159,14 +159,16 @@ def constraint_impulses(
     sweeps: int,
     along_paths: bool | None = None,
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Impulses of the constraints, one after the other [N s, N m s], and the velocities v+ that they
-    leave.
+    """Impulses of the constraints, one after the other [N s, N m s], and the velocities v+ after
+    them.
 
-    `free`: velocity without constraints. `warm`: impulses to begin with. `along_paths`: the form in
-    which velocities of rows are kept; both are the same numbers, and None is the shorter one.
+    `free`: velocity without constraints. `warm`: initial impulses. `along_paths`: the form in
+    which velocities of rows are kept. Both forms give the same numbers, and None chooses the
+    shorter one.
     """
     if along_paths is None:
         along_paths = _shorter_along_paths(rows, constraints, sweeps)
+    # The sweeps correct the last step's impulses, so the velocities at the start include them.
     count, unmoved = len(warm), rows.of(free)
     begin: RowVelocities
     if along_paths:
@@ -196,8 +198,8 @@ def constraint_impulses(
 def _shorter_along_paths(
     rows: ConstraintRows, constraints: Sequence[Constraint], sweeps: int
 ) -> bool:
-    """Whether `AlongPaths` is shorter than `RowByRow`: two products for each entry of a touched row's
-    path, instead of one for each row, and no G."""
+    """True if `AlongPaths` is shorter than `RowByRow`: it needs two products for each entry of a
+    touched row's path, instead of one for each row, and no G."""
     paths = [{k for k, y in enumerate(row) if not is_zero(y)} for row in rows.Y]
     turns = [row for constraint in constraints for row in constraint.touches]
     on_paths = sweeps * sum(2 * len(paths[row]) for row in turns)
@@ -208,7 +210,7 @@ def _shorter_along_paths(
 def _on_coordinates(
     rows: ConstraintRows, constraints: Sequence[Constraint], impulses: Sequence[Scalar]
 ) -> list[Scalar]:
-    """s = Z l of all impulses: what L (v+ - v_free) is."""
+    """The sum s = Z l over all impulses, which equals L (v+ - v_free)."""
     total: list[Scalar] = [0.0] * len(rows.mass.reciprocal)
     for z, x in zip(rows.Z, _on_all_rows(constraints, impulses, len(rows.J)), strict=True):
         total = [s if is_zero(e) else s + e * x for s, e in zip(total, z, strict=True)]
@@ -235,5 +237,5 @@ def _sparse_dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
 
 
 def is_zero(x: Scalar) -> bool:
-    """Whether it is known to be zero."""
+    """True if the value is a number, not a symbol, and zero."""
     return is_number(x) and x == 0.0

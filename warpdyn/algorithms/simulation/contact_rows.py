@@ -1,9 +1,9 @@
-"""Where points of a robot touch the ground, and how their velocities follow from v: contact
-Jacobians, body by body.
+"""Contact points of a robot on the ground, and contact Jacobians that map v to their velocities,
+body by body.
 
-A point is the centre of a sphere fixed in a link; it touches where its sphere is lowest against the
-ground: the plane z = 0 of the world, or a terrain, of which it sees the plane that is tangent to it
-below the centre.
+A point is the centre of a sphere fixed in a link. It touches where its sphere is lowest above the
+ground, which is the plane z = 0 of the world or a terrain. A terrain is replaced by the plane that
+is tangent to it below the centre.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ UPWARDS = Vector(0.0, 0.0, 1.0)
 """The world's z axis."""
 
 SHARED_FROM = 3
-"""Points of one body from which they share its twist: six rows instead of three for each point. A
-box of eight corners has rank six, and a foot of four points takes a sixth fewer operations."""
+"""Number of points of one body from which they share its twist: six rows instead of three for each
+point. A box of eight corners has rank six, and a foot of four points takes a sixth fewer
+operations."""
 
 
 class ContactPoint(NamedTuple):
@@ -40,10 +41,10 @@ class PointContact:
     """One point at a configuration.
 
     `height`: of its lowest point above the ground, along the normal, negative inside [m]. `first`:
-    its first row. `arm`: from the origin of six rows to the point that touches, in the world's axes
-    [m]; None where it has three rows of its own. `axes`: from those of the contact, whose z is the
-    ground's normal, to the world's; None where these are the same. Three rows are in the contact's
-    axes, six in the world's. `friction`: the share of the coefficient where it touches.
+    its first row. `arm`: from the origin of six rows to the contact, in the world's axes
+    [m]; None if it has three rows of its own. `axes`: rotation from the contact's axes, whose z is
+    the ground's normal, to the world's; None if they are equal. Three rows are in the contact's
+    axes, six in the world's. `friction`: the ground's factor on the coefficient at the contact.
     """
 
     height: Scalar
@@ -54,19 +55,19 @@ class PointContact:
 
     @property
     def rows(self) -> int:
-        """How many rows it has, or shares."""
+        """The number of its rows, its own or shared."""
         return 3 if self.arm is None else 6
 
     def on_rows(self, impulse: Vector) -> list[Scalar]:
-        """What an impulse at the point, in the contact's axes, is on its rows: itself, and its
-        moment where there are six."""
+        """The entries of an impulse at the point, given in the contact's axes, on its rows: the
+        impulse, and its moment if there are six rows."""
         if self.arm is None:
             return [*impulse]
         impulse = self.to_world(impulse)
         return [*impulse, *self.arm.cross(impulse)]
 
     def velocity(self, rows: Sequence[Scalar]) -> Vector:
-        """Velocity of the point of a vector over all rows, in the contact's axes."""
+        """Velocity of the point in the contact's axes, from a vector over all rows."""
         linear = Vector(*rows[self.first : self.first + 3])
         if self.arm is None:
             return linear
@@ -75,11 +76,11 @@ class PointContact:
         )
 
     def to_world(self, u: Vector) -> Vector:
-        """A vector in the contact's axes, in the world's."""
+        """A vector in the contact's axes, turned to the world's."""
         return u if self.axes is None else self.axes.to_parent(u)
 
     def from_world(self, u: Vector) -> Vector:
-        """A vector in the world's axes, in the contact's."""
+        """A vector in the world's axes, turned to the contact's."""
         return u if self.axes is None else self.axes.to_child(u)
 
 
@@ -91,7 +92,7 @@ def contact_rows(
 ) -> tuple[list[PointContact], list[list[Scalar]]]:
     """The points at a configuration, and the rows J of their velocities.
 
-    Rows of what a free root carries are computed in the root's axes, where most of them are
+    Rows of bodies that a free root carries are computed in the root's axes, where most of them are
     shortest, and turned at the end. RBDA section 3.3.
     """
     by_body: dict[int, list[int]] = {}
@@ -106,6 +107,8 @@ def contact_rows(
     for body, members in by_body.items():
         base = roots[body]
         X, (turn, origin, up) = placements[base], origins[base]
+        # Three or more points of a body share the six rows of its twist, about the body's origin.
+        # Fewer have three rows each, at the point that touches and in the contact's axes.
         shares = len(members) >= SHARED_FROM
         first = len(rows)
         if shares:
@@ -137,13 +140,13 @@ def contact_rows(
 
 
 def in_contact_axes(contacts: Sequence[PointContact], impulses: Sequence[Scalar]) -> list[Scalar]:
-    """Impulses on points in the world's axes, 3 each, in those of the contacts."""
+    """Impulses on points, 3 each, turned from the world's axes to those of the contacts."""
     each = zip(contacts, _by_point(impulses), strict=True)
     return [x for contact, impulse in each for x in contact.from_world(impulse)]
 
 
 def in_world_axes(contacts: Sequence[PointContact], impulses: Sequence[Scalar]) -> list[Scalar]:
-    """Impulses on points in the axes of the contacts, 3 each, in the world's."""
+    """Impulses on points, 3 each, turned from the axes of the contacts to the world's."""
     each = zip(contacts, _by_point(impulses), strict=True)
     return [x for contact, impulse in each for x in contact.to_world(impulse)]
 
@@ -160,7 +163,8 @@ def _root(tree: Tree, body: int) -> int:
 
 
 def _origin(tree: Tree, q: Sequence[Scalar], root: int) -> tuple[Rotation, Vector, Vector]:
-    """Rotation of a root's axes to the world's, its origin, and upwards in its axes."""
+    """Rotation of a root's axes to the world's, its origin, and the upward direction in its
+    axes."""
     if root == WORLD:
         return IDENTITY, ZERO, UPWARDS
     X = tree.bodies[root].placement(q)
@@ -169,15 +173,15 @@ def _origin(tree: Tree, q: Sequence[Scalar], root: int) -> tuple[Rotation, Vecto
 
 
 def free_base(tree: Tree) -> bool:
-    """Whether the whole robot moves freely: its first body is the base, and no link is fixed in the
+    """True if the whole robot moves freely: its first body is the base, and no link is fixed in the
     world."""
     fixed = any(frame.body == WORLD for frame in tree.frames.values())
     return free_roots(tree)[:1] == [0] and not fixed
 
 
 def free_roots(tree: Tree) -> list[int]:
-    """Bodies that move freely in the world, each with a twist in its own axes as velocity: the free
-    base, or those of free joints on the world."""
+    """Bodies that move freely in the world and have a twist in their own axes as velocity: the free
+    base, or bodies on free joints to the world."""
     return [i for i, body in enumerate(tree.bodies) if body.parent == WORLD and body.kind.nv == 6]
 
 

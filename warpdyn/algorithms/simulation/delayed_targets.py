@@ -1,4 +1,4 @@
-"""Targets that reach the drives some steps after they are set."""
+"""Targets that reach the drives some steps after they were set."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ...algebra.scalar import Scalar, minimum, select_less
 
 @dataclass(frozen=True)
 class DelayedTargets:
-    """Targets of one launch: those `before` in its steps 0, 1 .. less than `until`, then those
-    `after`."""
+    """Targets of one launch: `before` in the steps 0, 1 .. less than `until`, `after` in the
+    later steps."""
 
     before: Sequence[Scalar]
     after: Sequence[Scalar]
@@ -31,16 +31,17 @@ def delayed_targets(
     latency: Scalar,
     substeps: int,
 ) -> DelayedTargets:
-    """What drives see in a launch of `substeps` steps, `latency` steps after it was set.
+    """Targets that drives follow in a launch of `substeps` steps, `latency` steps after they were
+    set.
 
-    `earlier`: targets of the launches before, the last one first; a longer latency counts as what
-    they reach back.
+    `earlier`: targets of the launches before, the last one first. A latency longer than they reach
+    back is shortened to that.
     """
     launches = [targets, *earlier]
     latency = minimum(latency, float(substeps * len(earlier)))
     seen = DelayedTargets(targets, targets, 0.0)
-    # n steps reach into the launch ceil(n / substeps) ago, and leave it n - substeps (that - 1)
-    # steps after this one's beginning.
+    # A latency of n steps reaches into the launch ceil(n / substeps) ago, and leaves it n -
+    # substeps (that - 1) steps after the beginning of this one.
     for back in range(1, len(launches)):
         over = latency - float(substeps * (back - 1))
         seen = DelayedTargets(
@@ -65,5 +66,6 @@ def shifted(
 def from_the_beginning(
     targets: Sequence[Scalar], earlier: Sequence[Sequence[Scalar]], time: Scalar
 ) -> list[list[Scalar]]:
-    """Earlier targets; where no time has passed, those of now, as if they had been there before."""
+    """Earlier targets; if no time has passed, the present ones, as if they had been there
+    before."""
     return [_where_positive(time, each, targets) for each in earlier]

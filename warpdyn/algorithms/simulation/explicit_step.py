@@ -22,9 +22,9 @@ STAGES = {
     "heun": ((0.0, 1.0), (1 / 2, 1 / 2)),
     "rk4": ((0.0, 1 / 2, 1 / 2, 1.0), (1 / 6, 1 / 3, 1 / 3, 1 / 6)),
 }
-"""Coefficients of the methods: c, how far along the last stage's slope each stage is taken, of h; b, what
-each counts in the mean slope (Hairer, Nørsett, Wanner, Solving Ordinary Differential Equations I,
-tables II.1.1 and II.1.2)."""
+"""Coefficients of the methods. c: the distance of each stage along the last stage's slope, as a
+fraction of h; b: the weight of each slope in the mean (Hairer, Nørsett, Wanner, Solving Ordinary
+Differential Equations I, tables II.1.1 and II.1.2)."""
 
 
 def explicit_step(
@@ -38,9 +38,9 @@ def explicit_step(
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
 ) -> tuple[StepState, list[Scalar], list[Scalar]]:
-    """The state after h = `scene.dt` seconds, whose third part are the points' deformations; what
-    the drives applied, nv, and the forces on the points, 3 each: means of the stages, by their
-    weights.
+    """The state after h = `scene.dt` seconds, whose third part is the points' deformations; the
+    forces that the drives applied, nv, and the forces on the points, 3 each: weighted means of the
+    stages.
 
         k_i = (tangent_rate(u_i, v_i), a_i, m'_i)  at  (q ⊕ u_i, v + h c_i a_(i-1), m + h c_i m'_(i-1)),
         u_i = h c_i k_(i-1);    q+ = q ⊕ h Σ b_i k_i,   v+ = v + h Σ b_i a_i,   m+ = m + h Σ b_i m'_i
@@ -73,6 +73,7 @@ def explicit_step(
         weight = _of_stage(number, weights)
         return [number + 1.0, *slope, *(m + x * weight for m, x in zip(mean, seen, strict=True))]
 
+    # The stages are a loop, so that the program holds the dynamics once and not once per stage.
     zeros = [0.0] * (slopes + nv + len(deformation))
     mean = repeat(stage, [0.0, *zeros[:slopes], *zeros], len(reaches))[1 + slopes :]
     step = [x * h for x in mean[:slopes]]
@@ -86,7 +87,7 @@ def explicit_step(
 
 
 def _of_stage(number: Scalar, values: Sequence[float]) -> Scalar:
-    """The number of a stage that counts from 0."""
+    """The value of a stage, from one value for each; stages count from 0."""
     chosen: Scalar = values[-1]
     for k in reversed(range(len(values) - 1)):
         chosen = select_less(number, k + 0.5, values[k], chosen)

@@ -1,5 +1,5 @@
-"""A launch of a simulation that goes on by itself: states that are not finite begin anew, targets come
-late, sensors measure."""
+"""A launch of a simulation that runs unattended: states that are not finite restart, targets may be
+delayed, sensors measure."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .semi_implicit_step import Scene
 from .substeps import launch
 
 INFINITE = float("inf")
-"""What every finite number is less than."""
+"""A bound that every finite number is below."""
 
 
 class Measured(NamedTuple):
-    """Links with an IMU, links whose contact forces are summed up, and the force from which a point
-    or a link is touched [N]."""
+    """Links with an IMU, links whose contact forces are summed up, and the force above which a
+    point or a link counts as touched [N]."""
 
     units: tuple[str, ...]
     links: tuple[str, ...]
@@ -41,9 +41,10 @@ def guarded_step(
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
 ) -> tuple[list, ...]:
-    """`substeps`, the time since the beginning [s], and how often it failed: a state that is
-    not finite becomes `start` (nq), at rest, and counts; what targets were, where they are late;
-    and what `sensors` measure: IMUs, points touched, forces, links touched."""
+    """The results of `substeps`, the time since the start [s], and the number of failures: a
+    state that is not finite becomes `start` (nq), at rest, and is counted. Then the earlier
+    targets, if targets are delayed, and the readings of `sensors`: IMUs, points touched, forces,
+    links touched."""
     named = dict(zip(scene.arrays, more, strict=True))
     launches: list[list] = []
     if "latency" in named:
@@ -54,6 +55,7 @@ def guarded_step(
     (q, v, impulses, forces, *of_joints), before = launch(
         tree, q, v, tau, [*named.values()], scene, gravity, f_ext, keep=bool(units)
     )
+    # One number that is not finite makes the whole sum so, and the comparison below then fails.
     size: Scalar = 0.0
     for x in (*q, *v):
         size = size + absolute(x)
@@ -90,5 +92,6 @@ def guarded_step(
 
 
 def _one_later(time: Scalar, seconds: float) -> Scalar:
-    """The time after one more launch: their number times `seconds`, which no rounding adds up in."""
+    """The time after one more launch. The number of launches times `seconds` accumulates no
+    rounding."""
     return (floor(time * (1.0 / seconds) + 0.5) + 1.0) * seconds

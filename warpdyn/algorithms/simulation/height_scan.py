@@ -1,4 +1,5 @@
-"""How high a frame is above the ground around it: what a height sensor of a walking robot sees."""
+"""Heights of a frame above the ground around it, as a height sensor of a walking robot measures
+them."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from ..frames import body_placements
 from .uneven_ground import terrain_of
 
 SMALL = 1e-12
-"""Squared length beside which the frame's x axis stands upright and has no heading."""
+"""Squared length below which the frame's x axis counts as vertical, without a heading."""
 
 
 def height_scan(
@@ -25,8 +26,8 @@ def height_scan(
 ) -> list[Scalar]:
     """Heights of a frame's origin above the ground under the points of a pattern: n [m].
 
-    pattern: n times (x, y) [m] from the frame's origin, in level axes that are turned about the
-    vertical as the frame's x axis is. arrays: names of the terrain's arrays.
+    pattern: n times (x, y) [m] from the frame's origin, in level axes with the heading of the
+    frame's x axis. arrays: names of the terrain's arrays.
     """
     terrain = terrain_of(dict(zip(arrays, more, strict=True)))
     seat = tree.frames[frame]

@@ -10,13 +10,13 @@ from ...model.tree import Tree
 from .contact_rows import free_base
 
 SMALL_TORQUE = 1e-6
-"""Torque below which a limit need not be looked at [N m]."""
+"""Torque below which an effort limit has no effect [N m]."""
 
 LARGE_EFFORT = 1e9
-"""Effort that stands for an infinite one, of which derivatives would not be numbers [N m]."""
+"""Effort that stands for an infinite one, whose derivatives would be NaN [N m]."""
 
 GUARD = 1.0
-"""Damping beyond a joint's speed limit, of its inertia a step: each step halves what is beyond."""
+"""Damping above a joint's speed limit, times step over inertia: each step halves the excess."""
 
 
 class ImplicitForce(NamedTuple):
@@ -29,11 +29,11 @@ class ImplicitForce(NamedTuple):
 
 
 class Drive(NamedTuple):
-    """Proportional-derivative drives of all coordinates but a free base's.
+    """Proportional-derivative drives of all coordinates except a free base's.
 
-    `targets` [m, rad], gains `kp`, `kd`, and the largest force or torque that each may apply. Where
-    they are said: `strength`, what a motor gives of that; the speed-torque curve, from `stall_effort`
-    (None: the effort) at rest to nothing at `no_load_speed` [rad/s, m/s].
+    `targets` [m, rad], gains `kp`, `kd`, and the largest force or torque that each may apply.
+    Optional: `strength`, the share of the torque that a motor delivers; and the speed-torque curve,
+    from `stall_effort` (None: the effort) at rest to zero at `no_load_speed` [rad/s, m/s].
     """
 
     targets: Sequence[Scalar]
@@ -46,8 +46,8 @@ class Drive(NamedTuple):
 
 
 class Stop(NamedTuple):
-    """A joint's limits as an implicit spring: coordinates in v and q, bounds, stiffness, and how far
-    beyond a limit it pushes harder still."""
+    """A joint's limits as an implicit spring: coordinates in v and q, bounds, stiffness, and the
+    distance beyond a limit up to which the force still grows."""
 
     v_index: int
     q_index: int
@@ -60,7 +60,7 @@ class Stop(NamedTuple):
 def drive_forces(
     tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], drive: Drive
 ) -> list[ImplicitForce]:
-    """What drives apply; where the effort is bounded both gains give way by the same share, which
+    """Forces of drives. If the effort is bounded, both gains are scaled by the same share, which
     keeps the implicit step consistent."""
     first, offset = (6, 1) if free_base(tree) else (0, 0)
     forces = []
@@ -85,8 +85,9 @@ def drive_forces(
 def _on_curve(
     torque: Scalar, v: Scalar, effort: Scalar, stall: Scalar, no_load_speed: Scalar
 ) -> tuple[Scalar, Scalar]:
-    """The bound of a torque at a speed, and by how much it falls with the speed, where the torque is
-    at it: stall (1 - v / no-load speed) in the torque's direction, within 0 and the effort."""
+    """The bound of a torque at a speed, and its slope by the speed if the torque is
+    at the bound: stall (1 - v / no-load speed) in the torque's direction, between 0 and the
+    effort."""
     stall = minimum(stall, LARGE_EFFORT)
     slope = stall / minimum(no_load_speed, LARGE_EFFORT)
     line = stall - select_less(torque, 0.0, -v, v) * slope
@@ -96,8 +97,8 @@ def _on_curve(
 
 
 def stop_forces(q: Sequence[Scalar], stops: Sequence[Stop]) -> list[ImplicitForce]:
-    """What stops apply beyond their limits; what is far beyond comes back at reach / h, not at
-    once."""
+    """Forces of stops beyond their limits. A joint far beyond its limit comes back at reach / h,
+    not at once."""
     forces = []
     for stop in stops:
         x = q[stop.q_index]
@@ -114,8 +115,8 @@ def guard_forces(
     inertia: Mapping[int, Scalar],
     h: float,
 ) -> list[ImplicitForce]:
-    """Damping beyond speed limits. Products of velocities, which are not implicit, would else grow
-    from step to step. `inertia`: diagonal of the mass matrix."""
+    """Damping above speed limits. Products of velocities, which are not implicit, would otherwise
+    grow from step to step. `inertia`: diagonal of the mass matrix."""
     forces = []
     for k, limit in speed_limits:
         damping = select_less(limit, absolute(v[k]), inertia[k] * (GUARD / h), 0.0)

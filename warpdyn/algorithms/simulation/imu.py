@@ -1,4 +1,4 @@
-"""What an inertial measurement unit reads: proper acceleration and angular rate of frames."""
+"""Readings of an inertial measurement unit: proper acceleration and angular rate of frames."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ def imu(
     """Proper acceleration of the frames' origins and angular velocity, in their axes.
 
     q: nq [m, rad].  v, a: nv.  gravity: 3 [m/s²].  f_ext: not read, its effect is in `a`.
-    Returns 6 for each frame [m/s², rad/s]. The forward step of `rnea`, in which gravity is an upward
-    acceleration of the world: a body at rest reads that, one that falls nothing.
+    Returns 6 for each frame [m/s², rad/s]. The forward step of `rnea`, in which gravity is an
+    upward acceleration of the world: a body at rest measures that, and a falling body measures
+    zero.
     """
     seats = [tree.frames[name] for name in frames]
     motion = {WORLD: PointMotion.without_rotation(-Vector(*gravity))}
@@ -46,7 +47,8 @@ def mean_acceleration(
 ) -> list[Scalar]:
     """Acceleration nv between two states (q, v) that are h seconds apart, at the second one.
 
-    The velocity of a free body's origin changes in the world, where its axes do not turn.
+    For a free body the change of the origin's velocity is taken in the world, whose axes do not
+    turn.
     """
     (q, v), (q_end, v_end) = before, after
     a = [(y - x) * (1.0 / h) for x, y in zip(v, v_end, strict=True)]

@@ -1,7 +1,8 @@
 """Dry friction and stops of joints as constraints: one row, the joint's own velocity.
 
-Dry friction holds a joint with up to its torque, exactly, and slides at that torque; a stop lets it
-go to its limit and no further. Both are one law of the velocity, so that one impulse does for both.
+Dry friction holds a joint with up to its torque, exactly, and slides at that torque; a stop lets
+the joint reach its limit and no further. Both are one law of the velocity, so that a single impulse
+represents both.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ RETURN = 1.0
 
 
 class Bounds(NamedTuple):
-    """Where a joint stops: coordinates in v and q, and limits [rad, m]."""
+    """Limits of a joint: coordinates in v and q, and bounds [rad, m]."""
 
     v_index: int
     q_index: int
@@ -32,8 +33,8 @@ class JointRow:
     """Friction and stops of one coordinate.
 
     `response`: its velocity for a unit impulse. `friction`: the largest impulse of dry friction
-    [N s, N m s]. `lowest`, `highest`: the velocities at which stops begin to press; None where it
-    has none.
+    [N s, N m s]. `lowest`, `highest`: the velocities at which stops begin to press; None if it
+    has no stop.
     """
 
     row: int
@@ -50,14 +51,15 @@ class JointRow:
         return [self.row]
 
     def on_rows(self, impulse: Sequence[Scalar]) -> Iterator[tuple[int, Scalar]]:
-        """All of it on the joint's row."""
+        """The whole impulse, on the joint's row."""
         yield self.row, impulse[0]
 
     def updated(
         self, before: Sequence[Scalar], seen: RowVelocities
     ) -> tuple[list[Scalar], RowVelocities]:
-        """The impulse that leaves the velocity of the law: without it the joint has u; friction
-        takes what it can, up to all of it, and a stop what is then beyond its own velocity."""
+        """The impulse after which the velocity obeys the law. Without it the joint has the velocity
+        u; friction removes as much of it as it can, and a stop removes the rest beyond its own
+        velocity."""
         (now,) = seen[self.row : self.row + 1]
         v = now - self.response * before[0]
         share = 1.0 / self.response
@@ -85,8 +87,9 @@ def joint_rows(
 ) -> list[JointRow]:
     """The constraints of coordinates of v, which have the last rows.
 
-    `friction`: by coordinate [N, N·m]. A stop presses beyond the speed at which the joint is at its
-    limit after the step; from beyond the limit it brings it back, at `RETURN` at most.
+    `friction`: by coordinate [N, N·m]. A stop presses above the speed at which the joint would
+    reach its limit within the step; if the joint is beyond the limit, the stop brings it back, at
+    `RETURN` at most.
     """
     stops = {each.v_index: each for each in bounds}
     found = []

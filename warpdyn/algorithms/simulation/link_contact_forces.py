@@ -1,4 +1,4 @@
-"""Contact forces link by link: net force and moment, and whether a point or a link is touched."""
+"""Contact forces link by link: net force and moment, and flags for touched points and links."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def link_contact_forces(
 ) -> list[list[Scalar]]:
     """Net force and moment of the contacts of each link: 6 for each frame [N, N·m].
 
-    q: nq [m, rad].  forces: 3 for each point, in the world's axes [N]; each acts where the point's
-    sphere is lowest.  reference: "local", "world" or "local_world_aligned".
-    RBDA section 2.6: moments about the origin that the reference names.
+    q: nq [m, rad].  forces: 3 for each point, in the world's axes [N]; each acts at the lowest
+    point of the sphere.  reference: "local", "world" or "local_world_aligned". RBDA section 2.6:
+    moments about the origin that the reference names.
     """
     seats = [tree.frames[name] for name in frames]
     X = body_placements(tree, q, [seat.body for seat in seats])
@@ -52,10 +52,10 @@ def contact_flags(
     links: Sequence[str] | None,
     threshold: float,
 ) -> list[Scalar]:
-    """1 where the force on a point, or the net force on a link's points, is beyond `threshold` [N];
-    else 0.
+    """Flags: 1 if the force on a point, or the net force on a link's points, is above `threshold`
+    [N], else 0.
 
-    forces: 3 for each point [N].  links: those asked for; None for a flag of each point.
+    forces: 3 for each point [N].  links: their names; None for a flag of each point.
     """
     net = [Vector(*each) for each in forces]
     if links is not None:

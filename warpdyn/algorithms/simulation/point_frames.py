@@ -15,7 +15,7 @@ from .contact_rows import ContactPoint, contact_rows
 
 
 def at_points(algorithm: Callable[..., list]) -> Callable[..., list]:
-    """An algorithm for frames as one for contact points."""
+    """The algorithm for frames, applied to contact points."""
 
     def of_points(
         tree: Tree, *arrays: Sequence[Scalar], points: Sequence[ContactPoint], **options: Any
@@ -54,7 +54,7 @@ def point_heights(tree: Tree, q: Sequence[Scalar], points: Sequence[ContactPoint
 def in_contact(
     tree: Tree, q: Sequence[Scalar], points: Sequence[ContactPoint], links: Sequence[str]
 ) -> list[Scalar]:
-    """1 for each link of which a point touches the ground or is in it, else 0."""
+    """Flags: 1 for each link that has a point on or inside the ground, else 0."""
     heights = point_heights(tree, q, points)
     touching = []
     for link in links:

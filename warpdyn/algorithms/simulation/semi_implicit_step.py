@@ -29,13 +29,14 @@ from .step_along import step_along
 from .uneven_ground import Terrain
 
 LARGEST_TURN = 0.25
-"""What a base may turn in a step, about each axis, for products of its spin to be taken whole [rad]:
-beyond it joints would feed on them. (The base itself would not: `base_step`.)"""
+"""Largest rotation of a base in a step, about each axis, up to which products of its angular
+velocity are not limited [rad]: above it joints would amplify them. (The base itself would not:
+`base_step`.)"""
 
 
 class StepState(NamedTuple):
-    """Configuration, velocity, what contacts hand on, the impulses of the last step [N s] or on soft
-    ground the deformations [m], and the impulses of joint rows [N s, N m s]."""
+    """Configuration, velocity, contact memory (the impulses of the last step [N s] or, on soft
+    ground, the deformations [m]), and the impulses of joint rows [N s, N m s]."""
 
     q: list[Scalar]
     v: list[Scalar]
@@ -44,13 +45,13 @@ class StepState(NamedTuple):
 
 
 class Scene(NamedTuple):
-    """What of a simulation is constant: a part of the program.
+    """The constants of a simulation, which are part of the program.
 
     `arrays`: names of the inputs after q, v and tau: "impulses", those of `Surface`, of `Drive`, of
-    a terrain. `guarded`: products of velocities are bounded; `speed_limits`: of coordinates that have
-    one [rad/s, m/s], beyond which they are damped too. `stops`: of joints without springs of their
-    own. `joint_rows`: coordinates of v with dry friction or with `bounds`, limits that are rows.
-    `exponents`: p and q of soft ground.
+    a terrain. `guarded`: products of velocities are bounded; `speed_limits`: of coordinates that
+    have one [rad/s, m/s], above which they are damped too. `stops`: of joints without springs of
+    their own. `joint_rows`: coordinates of v with dry friction or with `bounds`, limits that are
+    rows. `exponents`: p and q of soft ground.
     """
 
     arrays: tuple[str, ...]
@@ -79,16 +80,16 @@ def semi_implicit_step(
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
 ) -> tuple[StepState, list[Scalar], list[Scalar]]:
-    """The state after h = `scene.dt` seconds; what the drives applied: nv, zero without; and the
-    forces of soft ground on the points, 3 each [N].
+    """The state after h = `scene.dt` seconds; the forces that the drives applied: nv, zero without
+    drives; and the forces of soft ground on the points, 3 each [N].
 
         M^ v_free = M^ v + h (tau - bias - effects),   M^ = M + diag(h b + h² k)
         v+ = v_free + M^⁻¹ Jᵀ l,    q+ = q ⊕ h v+
 
     with b and k the slopes of joint effects and drives by v and q, which makes them implicit. The
-    acceleration of free bodies in the bias is -ω × v: then v_free, J and v+ are in the axes that they
-    have at the beginning, fixed in the world, and a single body flies straight; after the step the
-    twists are turned into the new axes.
+    acceleration of free bodies in the bias is -ω × v: then v_free, J and v+ are in the axes that
+    the bodies have at the beginning, fixed in the world, and a single body flies straight. After
+    the step the twists are turned into the new axes.
     """
     q, v, h = state.q, state.v, scene.dt
     at_rest: list[Scalar] = [0.0] * tree.nv
@@ -108,6 +109,8 @@ def semi_implicit_step(
     for body in sprung_bodies(tree):
         by = zip(body.v_index, body.effects, strict=True)
         passive += [ImplicitForce(k, 0.0, effects.spring, 0.0) for k, effects in by]
+    # Linearised at the end of the step: a force f - k (q+ - q) - b (v+ - v) with q+ = q + h v+ adds
+    # h b + h² k to the diagonal and -h k v to the force.
     for k, force, by_q, by_v in (*guards, *passive, *stop_forces(q, scene.stops), *driven):
         H[k][k] = H[k][k] + (by_v * h + by_q * (h * h))
         push[k] = push[k] + force - by_q * v[k] * h
@@ -121,6 +124,7 @@ def semi_implicit_step(
     after = [x + dx for x, dx in zip(v, mass.inverse_times([p * h for p in push]), strict=True)]
     after, impulses, of_joints = _constrained(tree, state, mass, after, surface, terrain, scene)
     handed_on = impulses if soft is None else handed_on
+    # The drives' forces at the end of the step, where they were applied implicitly.
     applied: list[Scalar] = [0.0] * tree.nv
     for k, torque, by_q, by_v in driven:
         applied[k] = torque - by_q * (after[k] * h) - by_v * (after[k] - v[k])
@@ -137,9 +141,11 @@ def _constrained(
     terrain: Terrain | None,
     scene: Scene,
 ) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
-    """Velocities after contacts and joint rows, which `free` is without, and the impulses of each.
+    """Velocities after contacts and joint rows, starting from `free` without them, and the impulses
+    of each.
 
-    Contacts come last in a sweep, so that none pulls and all keep to the cone however few they are.
+    Contacts come last in a sweep, so that none of them pulls and all respect the cone, however few
+    sweeps there are.
     """
     contacts, J = (
         contact_rows(tree, state.q, scene.points, terrain) if surface is not None else ([], [])
@@ -159,7 +165,7 @@ def _constrained(
 
 
 def _bounded(tree: Tree, v: Sequence[Scalar], scene: Scene) -> list[Scalar]:
-    """Velocities at which products of velocities are taken: none beyond its limit."""
+    """Velocities for products of velocities, each clamped to its limit."""
     bounds = dict(scene.speed_limits)
     if scene.guarded:
         spins = [k for i in free_roots(tree) for k in tree.bodies[i].v_index[3:]]

@@ -15,8 +15,9 @@ from .soft_contact import SoftSurface, soft_forces
 from .uneven_ground import Terrain, terrain_of
 
 FEW_COORDINATES = 30
-"""Up to so many the factorised mass matrix is the shorter program: a quadruped's 18 take 3,800
-operations against 4,285 of articulated bodies, a humanoid's 35 take 14,070 against 12,736."""
+"""Number of coordinates up to which the factorised mass matrix is the shorter program: a
+quadruped's 18 take 3,800 operations compared with 4,285 of articulated bodies, a humanoid's 35 take
+14,070 compared with 12,736."""
 
 
 class SmoothRates(NamedTuple):
@@ -71,7 +72,7 @@ def state_derivative(
 ) -> tuple[list[Scalar], list[Scalar], list[list[Scalar]], list[list[Scalar]]]:
     """Rates of q (nq), v (nv) and of each point's deformation (3), and the force on each point.
 
-    `arrays`: names of the inputs after tau, as of a `Scene`.
+    `arrays`: names of the inputs after tau, as in a `Scene`.
     """
     named = dict(zip(arrays, more, strict=True))
     drive, surface = drive_of(named), soft_surface_of(named, exponents)
@@ -91,7 +92,7 @@ def state_derivative(
 
 
 def drive_of(named: Mapping[str, Sequence]) -> Drive | None:
-    """The drives among a program's arrays, if there are any."""
+    """The drives from a program's arrays; None if it has none."""
     if "targets" not in named:
         return None
     return Drive(**{name: named[name] for name in Drive._fields if name in named})
@@ -100,7 +101,7 @@ def drive_of(named: Mapping[str, Sequence]) -> Drive | None:
 def soft_surface_of(
     named: Mapping[str, Sequence], exponents: tuple[float, float]
 ) -> SoftSurface | None:
-    """The soft ground among a program's arrays, if there is one."""
+    """The soft ground from a program's arrays; None if it has none."""
     if "damping" not in named:
         return None
     stiffness, damping = (named[n][0] for n in ("stiffness", "damping"))

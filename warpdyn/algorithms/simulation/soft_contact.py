@@ -3,7 +3,7 @@ ground.
 
 Azad and Featherstone, A new nonlinear model of contact normal force (IEEE T-RO 30, 2014) and
 Modeling the contact between a rolling sphere and a compliant ground plane (ACRA 2010), in the form
-that JaxSim's soft contacts have: explicit forces, smooth but for the change between sticking,
+of JaxSim's soft contacts: explicit forces, smooth except for the change between sticking,
 slipping and flight.
 """
 
@@ -20,16 +20,17 @@ from .contact_rows import ContactPoint, contact_rows
 from .uneven_ground import Terrain
 
 LEAST_DEPTH = 2.0**-52
-"""Added to depths of which powers are taken, so that their derivatives are finite at zero [m]."""
+"""Length that is added to depths before powers are taken, so that their derivatives are finite at
+zero [m]."""
 
 SMALL = 1e-30
-"""Squared force beside which a tangential force is none [N²]."""
+"""Squared force below which a tangential force counts as zero [N²]."""
 
 UPWARDS = Vector(0.0, 0.0, 1.0)
 
 
 class SoftSurface(NamedTuple):
-    """What the soft ground of one environment is made of.
+    """Parameters of the soft ground of one environment.
 
     `friction`: coefficient of each point. `stiffness` K [N/m^(1 + p)], `damping` D [N s/m^(1 + q)];
     `p`, `q`: exponents of the depth, constants of the program.
@@ -44,7 +45,7 @@ class SoftSurface(NamedTuple):
 
 class SoftForces(NamedTuple):
     """Forces of the ground on the points, 3 each in the world's axes [N]; rates of the points'
-    deformations, likewise [m/s]; and the joint forces Jᵀ f, nv."""
+    deformations, 3 each in the world's axes [m/s]; and the joint forces Jᵀ f, nv."""
 
     forces: list[Scalar]
     rates: list[Scalar]
@@ -125,8 +126,8 @@ def hunt_crossley(
 
 
 def power(x: Scalar, exponent: float) -> Scalar:
-    """x^exponent of a positive x: products and a root where the exponent is a half of a small whole
-    number."""
+    """The power x^exponent of a positive x: products and a root if the exponent is a half of a
+    small whole number."""
     whole, half = divmod(exponent, 1.0)
     if half not in (0.0, 0.5) or whole > 3:
         return exp(log(x) * exponent)

@@ -1,4 +1,4 @@
-"""The configuration to which a step's velocities lead."""
+"""The configuration that a step's velocities lead to."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def step_along(
     H: Sequence[Sequence[Scalar]],
     h: float,
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """The configuration q ⊕ h v, and v in the axes that free bodies have there.
+    """The configuration q ⊕ h v, and v in the new axes of free bodies.
 
-    A free body moves straight in the world, not along a screw: `base_step`, for which `seen`, of
-    which gyroscopic forces were, and the mass matrix H are.
+    A free body moves straight in the world, not along a screw, by `base_step`. It needs the
+    velocity `seen`, at which gyroscopic forces were computed, and the mass matrix H.
     """
     reached: list[Scalar] = [0.0] * tree.nq
     after = list(v)

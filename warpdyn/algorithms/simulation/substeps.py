@@ -1,4 +1,4 @@
-"""A launch of a simulation: steps one after the other, and what stays of them."""
+"""A launch of a simulation: several steps in a loop, and the results that they leave."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def substeps(
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
 ) -> tuple[list, ...]:
-    """Configuration, velocity, impulses, contact forces and torques after `scene.substeps` steps;
-    and the impulses of joints, where some have rows.
+    """Configuration, velocity, impulses, contact forces and torques after `scene.substeps` steps,
+    and the impulses of joints, if some have rows.
 
     q: nq.  v, tau: nv.  impulses: 3 for each point [N s]; on soft ground deformations [m].  Forces
-    on the points in the world's axes, 3 each [N]: of the last step; where it is explicit, the mean
+    on the points in the world's axes, 3 each [N]: of the last step; if it is explicit, the mean
     of its stages.  Torques: of tau and drives on all coordinates but a free base's, mean over the
     steps.  Joint impulses: of the same coordinates [N s, N m s].
     """
@@ -39,7 +39,7 @@ def substeps(
 
 
 class Launch(NamedTuple):
-    """What `substeps` gives; and the state before the last step, where it is kept."""
+    """The results of `substeps`, and the state before the last step, if it is kept."""
 
     results: tuple[list, ...]
     before: tuple[list[Scalar], list[Scalar]]
@@ -56,7 +56,7 @@ def launch(
     f_ext: Mapping[str, Sequence[Scalar]],
     keep: bool = False,
 ) -> Launch:
-    """The steps of a launch, in a loop; `keep`: with the state before the last."""
+    """Run the steps of a launch in a loop. `keep`: also return the state before the last step."""
     named = dict(zip(scene.arrays, more, strict=True))
     drive = drive_of(named)
     soft = soft_surface_of(named, scene.exponents)
@@ -74,9 +74,9 @@ def launch(
         [x for point in named.get(handed_on, [[0.0] * 3] * count) for x in point],
         [rubbed[k - first] for k in scene.joint_rows],
     ]
-    # What goes from step to step, cut where each part ends: after the state the sum of what drives
-    # applied, how many steps are done where targets are late, forces where they are no impulses, and
-    # the state before where it is kept.
+    # The loop's state is one list, cut at these ends. After the robot's state come the sum of the
+    # drives' forces, the number of finished steps if targets are delayed, contact forces if they
+    # are not impulses, and the state before if it is kept.
     before = [[*q], [*v]] if keep else [[], []]
     begin = [[*q], [*v], *warm, [0.0] * nv, [0.0] if late else []]
     begin += [[0.0] * (3 * count if soft else 0), *before]
@@ -117,8 +117,8 @@ def launch(
 
 
 def _compliant(named: Mapping[str, Sequence]) -> Surface | None:
-    """The compliant ground among a program's arrays, if there is one: numbers of each point, and one
-    for all."""
+    """The compliant ground from a program's arrays; None if it has none. Some of its numbers are
+    per point, others for all points."""
     if "dissipation" not in named:
         return None
     stiffness, dissipation, push_out = (

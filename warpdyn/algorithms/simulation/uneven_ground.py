@@ -12,8 +12,8 @@ from ...algebra.spatial import Vector
 
 
 class Patch(NamedTuple):
-    """The ground below a point: its height [m], how much that grows along x and y, and the share
-    of the friction coefficient that it has there."""
+    """The ground below a point: its height [m], its slopes along x and y, and its factor on the
+    friction coefficient."""
 
     height: Scalar
     along_x: Scalar
@@ -21,8 +21,8 @@ class Patch(NamedTuple):
     friction: Scalar
 
     def axes(self) -> Rotation:
-        """From the axes of a contact to the world's: x along the ground in the world's xz plane, z
-        its normal."""
+        """Rotation from the axes of a contact to the world's: x along the ground in the world's xz
+        plane, z its normal."""
         a, b = self.along_x, self.along_y
         sideways = 1.0 + a * a
         r_x, r_n = rsqrt(sideways), rsqrt(sideways + b * b)
@@ -53,9 +53,9 @@ class SlopingGround:
 class MappedGround:
     """Heights at the nodes of a grid, bilinear between them, level beyond its edge.
 
-    `grid`: x and y of the first node [m], and nodes a metre; rows go along x, columns along y.
-    `offset`: where in the map the world's origin is, x, y and maybe z [m]. `friction`: shares at the
-    nodes.
+    `grid`: x and y of the first node [m], and the number of nodes per metre; rows go along x,
+    columns along y. `offset`: the world's origin in the map, x, y and optionally z [m]. `friction`:
+    factors on the friction coefficient at the nodes.
     """
 
     heights: Table
@@ -67,7 +67,8 @@ class MappedGround:
         """The ground below a point of the world."""
         x0, y0, nodes = self.grid
         u, w = ((x + self.offset[0] - x0) * nodes, (y + self.offset[1] - y0) * nodes)
-        # Beyond the edge a look-up gives the nearest number: both ends of a cell are the same there.
+        # Beyond the edge a look-up gives the nearest number, so that both ends of a cell are equal
+        # there.
         i, j = floor(u), floor(w)
         s, t = u - i, w - j
         height, along_x, along_y = _bilinear(self.heights, i, j, s, t)

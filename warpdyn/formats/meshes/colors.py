@@ -1,4 +1,4 @@
-"""Colours of visual shapes: red, green, blue and opacity of [0, 1]."""
+"""Colours of visual shapes: red, green, blue and opacity in [0, 1]."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ Color: TypeAlias = tuple[float, float, float, float]
 
 
 def color_of(text: str | None) -> Color | None:
-    """The colour of three or four numbers, those beyond [0, 1] brought there; None where it is none,
-    since no motion depends on it."""
+    """The colour from three or four numbers, clamped to [0, 1]. None if the text is not a colour:
+    an invalid one is not an error, because no motion depends on it."""
     try:
         numbers = [min(max(float(x), 0.0), 1.0) for x in (text or "").split()]
     except ValueError:
@@ -25,7 +25,8 @@ def color_of(text: str | None) -> Color | None:
 
 
 def urdf_color(visual: etree._Element) -> Color | None:
-    """The colour of a URDF's <visual>: of its own <material>, or of the robot's of that name."""
+    """The colour of a URDF's <visual>: from its own <material>, or from the robot's material of
+    that name."""
     own = next((x for x in visual if tag_name(x) == "material"), None)
     if own is None:
         return None
@@ -37,6 +38,6 @@ def urdf_color(visual: etree._Element) -> Color | None:
 
 
 def _materials(visual: etree._Element, name: str | None) -> list[etree._Element]:
-    """The robot's materials of a name."""
+    """The robot's materials with this name."""
     root = visual.getroottree().getroot()
     return [x for x in root if tag_name(x) == "material" and name and x.get("name") == name]

@@ -1,4 +1,4 @@
-"""The files that a mesh file names: its materials, and their textures."""
+"""The files that a mesh file names: its materials and their textures."""
 
 from __future__ import annotations
 
@@ -12,28 +12,30 @@ from ...model.regular_files import RefusedFileError, read_regular_file
 
 MATERIALS = (".mtl",)
 TEXTURES = (".png", ".jpg", ".jpeg", ".tga", ".bmp", ".tif", ".tiff", ".gif", ".webp", ".dds")
-"""Endings of the files that are read; a name of another ending is as good as none."""
+"""File endings that are read. Files with other endings are treated as missing."""
 
 MOST_PIXELS = 2**26
-"""Pixels of a texture: 8192 x 8192. Unpacked they have 4 bytes each, however small their file is."""
+"""Largest texture in pixels: 8192 x 8192. Unpacked, each pixel takes 4 bytes, however small the
+file is."""
 
 REMEDY = "name a file of the mesh, a smaller one, or leave it out"
 
 
 class MaterialFiles:
-    """Finds files by their names from a folder on, as trimesh asks for them.
+    """A file resolver for trimesh, which asks for files by their names relative to a folder.
 
-    A name may lead above the folder, as descriptions have `../textures`; what lies there is read as a
-    material or a texture, and only its colour is kept.
+    A name may lead above the folder, because descriptions use `../textures`. A file there is read
+    as a material or a texture, and only its colour is kept.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.refusals: list[str] = []
-        """What is to be said of the mesh: trimesh itself goes on without a material."""
+        """Messages about files that were refused: trimesh itself continues without a material."""
 
     def get(self, name: str) -> bytes:
-        """The bytes of a file; OSError where there is none, `RefusedFileError` where it is not read."""
+        """The bytes of a file. Raises OSError if there is none, and `RefusedFileError` if it must
+        not be read."""
         path = self.folder / name.strip()
         suffix = path.suffix.lower()
         if suffix not in (*MATERIALS, *TEXTURES):
@@ -53,12 +55,12 @@ class MaterialFiles:
     __getitem__ = get
 
     def keys(self) -> tuple[str, ...]:
-        """Names of files that are known before they are asked for: none."""
+        """File names that are known in advance: none."""
         return ()
 
 
 def check_pixels(image: Any, what: str) -> None:
-    """Refuse an image with too many pixels, before they are unpacked."""
+    """Refuse an image with too many pixels before it is unpacked."""
     width, height = image.size if image is not None else (0, 0)
     if width * height > MOST_PIXELS:
         raise MeshError(
@@ -68,16 +70,16 @@ def check_pixels(image: Any, what: str) -> None:
 
 
 def _opened(data: bytes) -> Any:
-    """The image, of which only the first lines have been read; None for what is no image."""
+    """The image with only its header read; None if the data is no image."""
     try:
         from PIL import Image
     except ImportError:  # then trimesh reads no textures either
         return None
     try:
-        with warnings.catch_warnings():  # of many pixels, which are counted here
+        with warnings.catch_warnings():  # Pillow warns about many pixels, which are counted here
             warnings.simplefilter("ignore")
             return Image.open(BytesIO(data))
     except Image.DecompressionBombError as error:
         raise MeshError(f"a texture of it has too many pixels: {error}; {REMEDY}") from error
-    except Exception:  # whatever Pillow raises; trimesh meets it too, and goes on
+    except Exception:  # whatever Pillow raises; trimesh gets the same error and continues
         return None

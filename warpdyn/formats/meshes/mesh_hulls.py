@@ -1,4 +1,4 @@
-"""Meshes as a few vertices of their convex hull, those whose loss is felt least from outside.
+"""Meshes as a few vertices of their convex hull, chosen so that the hull shrinks least.
 
 The package trimesh reads the files (extra `[meshes]`).
 """
@@ -16,16 +16,18 @@ from ...model.mesh_files import mesh_file
 from .mesh_surface import surface_of
 
 DIRECTIONS = 1024
-"""In which a hull is compared with its simplification, beside the six of the axes."""
+"""Number of directions in which a hull is compared with its simplification, in addition to the six
+along the axes."""
 
 CLOSE = 1e-6
-"""Shortfall of a simplified hull that no further vertex mends, by its size."""
+"""Shortfall of a simplified hull, relative to its size, at which no further vertex is added."""
 
 
 def hull_points(shape: Geometry, count: int) -> tuple[Vector3, ...]:
-    """Up to `count` vertices of a mesh's convex hull, in the shape's frame [m], its scale applied.
+    """Vertices of a mesh's convex hull, at most `count`, in the shape's frame [m], its scale
+    applied.
 
-    Raises `MeshError` with the reason where the mesh cannot be used.
+    Raises `MeshError` with the reason if the mesh cannot be used.
     """
     path = mesh_file(shape)
     changed = path.stat().st_mtime_ns
@@ -35,21 +37,21 @@ def hull_points(shape: Geometry, count: int) -> tuple[Vector3, ...]:
 
 @lru_cache(maxsize=1024)
 def _chosen(path: Path, changed: int, scale: Vector3, count: int) -> np.ndarray:
-    """Points (k, 3) of a file as it was when it `changed`."""
+    """Points (k, 3) of a file at the state of its modification time `changed`."""
     return simplified_hull(surface_of(path).vertices * scale, count)
 
 
 def simplified_hull(vertices: np.ndarray, count: int) -> np.ndarray:
-    """Up to `count` of the vertices (n, 3), all of them on their convex hull.
+    """A choice of at most `count` of the vertices (n, 3), all of them on their convex hull.
 
-    The extremes along the axes come first, the lowest before all; then, again and again, the vertex
-    that reaches farthest beyond those chosen, in any of 1,024 directions. It is the same for the
-    same vertices in another order.
+    The extremes along the axes come first, beginning with the lowest; then, repeatedly, the vertex
+    that reaches farthest beyond those chosen, in any of 1,024 directions. The result does not
+    depend on the order of the vertices.
     """
     corners = np.unique(vertices, axis=0)
     directions = _directions()
     reach, reached_by = np.full(len(directions), -np.inf), np.zeros(len(directions), int)
-    for start in range(0, len(corners), 4096):  # so that memory stays small
+    for start in range(0, len(corners), 4096):  # in blocks, so that memory stays small
         along = corners[start : start + 4096] @ directions.T
         best = along.argmax(0)
         farthest = along[best, np.arange(len(directions))]

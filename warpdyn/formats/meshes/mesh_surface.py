@@ -21,16 +21,16 @@ from .material_files import MaterialFiles, check_pixels
 MOST_VERTICES = 2_000_000
 
 MOST_COLORS = 8
-"""Colours of the faces of one part; with more of them it has their mean."""
+"""Largest number of face colours in one part. A part with more of them gets their mean."""
 
 
 class MeshSurface(NamedTuple):
-    """Triangles of a mesh, its parts where its scene has them."""
+    """Triangles of a mesh, with its parts at their places in the file's scene."""
 
     vertices: np.ndarray
-    """(n, 3) [m]."""
+    """Vertices (n, 3) [m]."""
     faces: np.ndarray
-    """(m, 3) numbers of vertices; none of a cloud of points."""
+    """Triangles (m, 3) as indices of vertices; none for a point cloud."""
 
 
 class ColoredSurface(NamedTuple):
@@ -38,37 +38,38 @@ class ColoredSurface(NamedTuple):
 
     surface: MeshSurface
     color: Color | None
-    """None where the file says none."""
+    """The colour; None if the file gives none."""
 
 
 def surface_of(path: Path) -> MeshSurface:
-    """The surface of a mesh file; raises `MeshError` with the reason where it cannot be used."""
+    """The surface of a mesh file. Raises `MeshError` with the reason if it cannot be used."""
     scene = _scene(path, materials=False)
     try:
         whole = scene.to_geometry()
         vertices = np.asarray(whole.vertices, dtype=float)
         faces = np.asarray(getattr(whole, "faces", np.zeros((0, 3))), dtype=np.int64)
-    except Exception as error:  # whatever trimesh raises on what is no mesh
+    except Exception as error:  # whatever trimesh raises on a file that is no mesh
         raise _unreadable(error) from error
     return MeshSurface(_checked(vertices) * _metres(path, scene), faces)
 
 
 def hull_of(vertices: np.ndarray) -> MeshSurface:
-    """The convex hull of points; raises `MeshError` where they have none."""
+    """The convex hull of points. Raises `MeshError` if they have none."""
     try:
         import trimesh
     except ImportError as error:
         raise MeshError(NO_READER) from error
     try:
         hull = trimesh.convex.convex_hull(vertices)
-    except Exception as error:  # whatever Qhull says of points in a plane
+    except Exception as error:  # Qhull raises for points in a plane
         raise _unreadable(error) from error
     return MeshSurface(np.asarray(hull.vertices, float), np.asarray(hull.faces, np.int64))
 
 
 def colored_surfaces(path: Path) -> tuple[ColoredSurface, ...]:
-    """The surface of a mesh file by the colours of its materials, vertices or faces; a texture is its
-    mean colour. Raises `MeshError` where the mesh cannot be used, or has no triangles."""
+    """The surface of a mesh file, split by the colours of its materials, vertices or faces. A
+    texture counts as its mean colour. Raises `MeshError` if the mesh cannot be used, or has no
+    triangles."""
     scene = _scene(path, materials=True)
     try:
         meshes = _with_triangles(scene)
@@ -88,7 +89,7 @@ def colored_surfaces(path: Path) -> tuple[ColoredSurface, ...]:
 
 
 def _scene(path: Path, materials: bool) -> Any:
-    """What trimesh reads of a file."""
+    """The scene that trimesh reads from a file."""
     data = mesh_data(path)
     _check_counts(data)
     resolver = MaterialFiles(path.parent) if materials else None
@@ -100,10 +101,10 @@ def _scene(path: Path, materials: bool) -> Any:
         raise _unreadable(error) from error
     if resolver is not None and resolver.refusals:
         raise MeshError(resolver.refusals[0])
-    # A file may put the same part into its scene a million times.
+    # A file may place the same part in its scene a million times.
     placed = (scene.geometry[scene.graph[node][1]] for node in scene.graph.nodes_geometry)
     _check_vertices(sum(len(getattr(mesh, "vertices", ())) for mesh in placed))
-    for mesh in scene.geometry.values():  # textures in the file itself did not pass the resolver
+    for mesh in scene.geometry.values():  # textures embedded in the file did not pass the resolver
         image = _image(getattr(getattr(mesh, "visual", None), "material", None))
         if image is not None:
             check_pixels(image, "its texture")
@@ -111,8 +112,8 @@ def _scene(path: Path, materials: bool) -> Any:
 
 
 def _check_counts(data: bytes) -> None:
-    """Refuse a GLB file with arrays of more zeros than there may be vertices: it need not have a byte
-    for them."""
+    """Refuse a GLB file with arrays longer than the largest number of vertices: arrays of zeros
+    need no bytes in the file."""
     if data[:4] != b"glTF" or len(data) < 20:
         return
     try:
@@ -141,8 +142,8 @@ def _with_triangles(scene: Any) -> list[Any]:
 
 
 def _without_materials(path: Path) -> Any:
-    """What trimesh reads of a COLLADA file without its materials: where one of them is not in the file it
-    leaves out what has it."""
+    """The scene that trimesh reads from a COLLADA file without its materials. If a material is
+    missing from the file, trimesh drops the parts that use it."""
     text = etree.fromstring(
         mesh_data(path), etree.XMLParser(resolve_entities=False, no_network=True)
     )
@@ -158,7 +159,7 @@ def _unreadable(error: Exception) -> MeshError:
 
 
 def _checked(vertices: np.ndarray) -> np.ndarray:
-    """The vertices, if they are some, not too many, and finite."""
+    """The vertices, checked: at least one, not too many, and finite."""
     if vertices.ndim != 2 or not len(vertices):
         raise MeshError("it has no vertices")
     _check_vertices(len(vertices))
@@ -168,7 +169,7 @@ def _checked(vertices: np.ndarray) -> np.ndarray:
 
 
 def _by_color(mesh: Any) -> Iterator[ColoredSurface]:
-    """A mesh of a scene, cut where its faces have colours of their own."""
+    """The parts of a mesh, split where its faces have colours of their own."""
     vertices, faces = np.asarray(mesh.vertices, dtype=float), np.asarray(mesh.faces, np.int64)
     if mesh.visual.kind == "texture":
         yield ColoredSurface(MeshSurface(vertices, faces), _material_color(mesh.visual.material))
@@ -187,9 +188,10 @@ def _by_color(mesh: Any) -> Iterator[ColoredSurface]:
 
 
 def _material_color(material: Any) -> Color | None:
-    """The colour of a material, times the mean of its texture; None for one that says nothing."""
+    """The colour of a material, times the mean of its texture; None if the material has no
+    colour."""
     said = getattr(material, "kwargs", None)
-    if said is not None and not said:  # its .mtl file is not there
+    if said is not None and not said:  # the .mtl file is missing
         return None
     image = _image(material)
     plain = getattr(material, "baseColorFactor", None) if said is None else material.diffuse
@@ -200,12 +202,12 @@ def _material_color(material: Any) -> Color | None:
 
 
 def _image(material: Any) -> Any:
-    """The texture of a material, not unpacked yet; None where it has none."""
+    """The texture of a material, still packed; None if it has none."""
     return getattr(material, "baseColorTexture", None) or getattr(material, "image", None)
 
 
 def _bytes(color: Any) -> np.ndarray:
-    """A colour of [0, 1] or of bytes, in bytes; three or four numbers as four."""
+    """A colour in [0, 1] or in bytes, converted to bytes; three or four numbers become four."""
     numbers = np.asarray(color)
     scaled = numbers * 255.0 if numbers.dtype.kind == "f" else numbers.astype(float)
     return np.append(scaled, 255.0) if len(scaled) == 3 else scaled

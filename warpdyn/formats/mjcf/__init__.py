@@ -1,1 +1,1 @@
-"""MJCF, MuJoCo's format: bodies, joints, classes, actuators, meshes and what includes bring."""
+"""MJCF, MuJoCo's format: bodies, joints, classes, actuators, meshes and included files."""

@@ -67,30 +67,31 @@ def load_mjcf(
 
     source: a path, or the XML itself (a str or bytes whose first character that is not blank is
     "<").
-    floating_base: None as the file says: one body in the world, with a free joint, is a free base.
-        True: the one body in the world is free, though it has no joint there. False: free joints
-        hold their bodies where the file puts them.
+    floating_base: None follows the file: a single body in the world with a free joint is a free
+    base.
+        True: the single body in the world is free, even without a joint. False: free joints
+        hold their bodies at their poses in the file.
     quaternion: order of quaternions in q, "xyzw" or "wxyz"; MuJoCo's own is wxyz.
     base_velocity: representation of a free base's velocity, "local", "local_world_aligned" or
     "world"; see `Model.with_base_velocity`.
     loops: "refuse" constraints that a tree cannot hold (connect, weld, a joint coupled by more than
         a line), or "cut": leave them out, with a remark.
-    includes: True reads what <include> and <attach> name, in the folder of the file and below; a
-        folder, in it and below. False, and of a text, whose folder is not known: they are refused.
+    includes: True reads the files that <include> and <attach> name, in the folder of the file and
+        below; a folder, in it and below. False refuses them, and so does a text, whose folder is unknown.
 
     The root is the link "world", unless the base is free. A body of several joints hangs on
     massless links "<body>:<joint>"; a site is a massless link. A joint of <equality> that follows
-    another in a line is a mimic joint; fixed tendons are `Model.tendons`. Bodies without <inertial>
+    another linearly is a mimic joint; fixed tendons are `Model.tendons`. Bodies without <inertial>
     take the inertia of their geoms, which the package mujoco computes. Keyframes are
-    `Model.configurations`, and "qpos0" is where the file draws the robot. Where a joint has no
-    limit of its force, the ranges of its actuators make one, with a remark. Geoms are visual and
-    collision shapes, by their groups and by what they may touch; height fields are left out, and
-    nothing touches ellipsoids and planes. `Model.sensors` and `Model.physics` are <sensor> and
-    <option>, as data. Passive forces and contact parameters are data that act in a `Simulation`; a
-    remark lists what does not. But for includes and meshes that weigh, nothing outside the text is
-    read.
-    Raises ModelError for what cannot be used. What looks wrong but can be used is used as written:
-    one ModelWarning says so, and `Model.warnings` lists it.
+    `Model.configurations`, and "qpos0" is the configuration in which the file draws the robot. For
+    a joint without a force limit, the ranges of its actuators make one, with a remark. Geoms become
+    visual and collision shapes, depending on their groups and contact masks. Height fields are left
+    out; ellipsoids and planes have no contact points. `Model.sensors` and `Model.physics` are
+    <sensor> and <option>, as data. Passive forces and contact parameters are data that act in a
+    `Simulation`; a remark lists those that do not. Nothing outside the text is read except for
+    includes and for meshes whose inertia is needed.
+    Raises ModelError for a description that cannot be used. Suspicious parts that can be used are
+    used as written: one ModelWarning lists them, and so does `Model.warnings`.
     """
     cut = cuts_loops(loops)
     text = RobotText.of(source, MJCF.reader, MJCF.name)
@@ -105,7 +106,7 @@ def load_mjcf(
 
 
 class MjcfReader:
-    """One load: its bodies in the order of the file, and the joints made so far."""
+    """State of one load: its bodies in the order of the file, and the joints made so far."""
 
     def __init__(
         self, values: MjcfValues, root: Element, folder: Path | None, meshes: MjcfMeshes
@@ -118,7 +119,7 @@ class MjcfReader:
         self.joints: list[Joint] = []
         self.joint_names, self.link_names = set[str](), set[str]()
         self.zeros: dict[str, float] = {}
-        """Position of each single joint where the file draws it (ref)."""
+        """Position of each single joint in the file's drawing (ref)."""
         self.places: list[Place] = []
         """The joints in the order of MuJoCo's qpos."""
         self.site_links: dict[str, str] = {}
@@ -126,7 +127,7 @@ class MjcfReader:
         self.base_armature = 0.0
         self.base_springs: tuple[Effects, ...] = ()
         self.mocap: set[str] = set()
-        """Bodies that the user moves, to which others are pulled."""
+        """Bodies that the user moves and that pull other bodies."""
         self.numbers = itertools.count()
         self.names_in_use = {str(e.get("name")) for e in root.iter("body", "joint", "freejoint")}
 
@@ -139,6 +140,8 @@ class MjcfReader:
             self.values.ignore("<flex>: a deformable body between others", element)
         self._look_over()
         self._drop_gravcomp()
+        # The base is chosen before bodies are weighed, because bodies that nothing moves may lack
+        # an inertia.
         free = base_of(self.values, self.bodies, floating_base)
         self.contacts.look_at(self.bodies)
         matter = {name: body.matter for name, body in self.bodies.items() if name != WORLD}
@@ -151,6 +154,7 @@ class MjcfReader:
             borne = self.bodies[link.name].gravcomp
             self.links.append(replace(link, visuals=seen, collisions=touch, gravcomp=borne))
         base = name_of_base_joint({str(x.get("name")) for x in self.root.iter("joint")})
+        # MuJoCo numbers qpos in the order of bodies, and `places` needs the same order.
         for body in self.bodies.values():
             if body.name == free:
                 self.places.append(Place(base, FLOATING, drawn_at(body.X), bool(body.joints)))
@@ -166,6 +170,8 @@ class MjcfReader:
         actuators = read_actuators(self.values, self.root, self.joints)
         joints = with_effort_limits(self.values, self.root, self.joints)
         tendons = read_tendons(self.values, self.root, joints)
+        # Constraints come after actuators and tendons: they lock joints, whose positions those two
+        # then take as constants.
         joints, held = coupled(self.values, self.root, joints, self.zeros, cut, tendons, self.mocap)
         moving = {joint.name for joint in joints if joint.kind.nv and joint.mimic is None}
         moving |= {base} if free else set()
@@ -196,7 +202,7 @@ class MjcfReader:
             is_simulated=True,
         )
 
-    # What is in a body.
+    # Children of a body.
 
     def walk(
         self, element: Element, body: BodyElement, X: Placement, childclass: str | None
@@ -247,7 +253,7 @@ class MjcfReader:
         self.walk(element, body, HERE, childclass)
 
     def _unused(self, what: str, number: int) -> str:
-        """A name for what has none."""
+        """An unused name for an element without one."""
         name = f"{what}{number}"
         while name in self.names_in_use:
             name += "_"
@@ -255,7 +261,7 @@ class MjcfReader:
         return name
 
     def _look_over(self) -> None:
-        """Remark what the file says of motion and a model does not hold."""
+        """Remark settings of the file that affect motion and that a model does not hold."""
         if self.bodies[WORLD].joints:
             raise self.values.refusal(
                 self.bodies[WORLD].joints[0][0], "the world moves on no joint; put it in a body"
@@ -267,7 +273,7 @@ class MjcfReader:
             self.values.remark_gravity("option", *(ZERO if off else gravity))
 
     def _drop_gravcomp(self) -> None:
-        """Leave out gravcomp where no body has a positive one: MuJoCo then applies none at all."""
+        """Leave out gravcomp if no body has a positive one: MuJoCo then applies none at all."""
         borne = [body for body in self.bodies.values() if body.gravcomp]
         if borne and all(body.gravcomp < 0 for body in borne):
             self.values.remarks.append(
@@ -280,7 +286,7 @@ class MjcfReader:
     # Joints.
 
     def _of_base(self, body: BodyElement) -> None:
-        """What a free base's joint in the file says beyond its place."""
+        """Read the armature and the spring of a free base's joint in the file."""
         for element, written, X in body.joints:
             joint = read_joint(self.values, "", body.name, element, written, X).joint
             self.base_armature = joint.armature
@@ -291,7 +297,8 @@ class MjcfReader:
                 self.values.ignore("damping of a free base", element)
 
     def body(self, body: BodyElement, free: bool) -> None:
-        """The joints between a body and its parent, with massless links where there are several."""
+        """Make the joints between a body and its parent, with massless links between several
+        joints."""
         parent, X = body.parent, body.X
         for k, (element, written, X_frame) in enumerate(body.joints):
             joint, p = self.joint(body, element, written, X_frame)
@@ -308,6 +315,9 @@ class MjcfReader:
                 rest = free_rest(body.X) if joint.spring else 0.0
                 self.joints.append(replace(joint, parent=parent, child=body.name, rest=rest))
                 return
+            # The child of the last joint is the body itself if the joint is at the body's origin.
+            # Otherwise a massless link stands there, and a fixed joint leads back to the body's
+            # frame.
             last = k == len(body.joints) - 1 and tuple(p) == (0.0, 0.0, 0.0)
             child = body.name if last else f"{body.name}:{joint.name}"
             pose = Pose.of(X.compose(Placement(IDENTITY, p)))
@@ -325,7 +335,7 @@ class MjcfReader:
     def joint(
         self, body: BodyElement, element: Element, written: Attributes, X: Placement
     ) -> tuple[Joint, Vector]:
-        """A joint, still without its place in the tree, and its position in the body."""
+        """A joint without parent and child yet, and its position in the body."""
         number = next(self.numbers)
         name = element.get("name") or self._unused("joint", number)
         if name in self.joint_names:

@@ -1,9 +1,9 @@
 """MJCF: gain, bias and activation of an actuator, from its element and its default classes.
 
 A default class holds one law for all actuator elements. <general> changes that law attribute by
-attribute. Every other element is a shortcut, which replaces the law. Parameters that a shortcut does
-not write come from the nearest class whose law was written with the same shortcut, or with
-<general> and the gain type of the shortcut, and otherwise from MuJoCo's defaults.
+attribute. Every other element is a shortcut, which replaces the law. If a shortcut omits a
+parameter, its value comes from the nearest class whose law was written with the same shortcut, or
+with <general> and the gain type of the shortcut, and otherwise from MuJoCo's defaults.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from ..robot_text import tag_name
 from .mjcf_values import Attributes, Element, MjcfValues
 
 GAIN_TYPES = {"damper": "affine", "muscle": "muscle", "dcmotor": "dcmotor"}
-"""The gain type of shortcuts; that of all others is fixed."""
+"""The gain types of these shortcuts; all other shortcuts have a fixed gain."""
 
 
 @dataclass(frozen=True)
 class ActuatorLaw:
-    """Force = gain · control + bias, each a constant and factors of length and rate."""
+    """Force = gain · control + bias. Gain and bias each hold a constant and factors of length and
+    rate."""
 
     element: str = "general"
-    """The element that the law was written with last."""
+    """The element that last wrote the law."""
     activation: str = "none"
     """MuJoCo's dyntype."""
     time: float = 1.0
@@ -38,19 +39,19 @@ class ActuatorLaw:
     inheritrange: float = 0.0
     """Range of control, as a fraction of the target's range. 0: not inherited."""
     ctrlrange: str = ""
-    """Range of control in the words of the file. What is written last of it and of inheritrange
+    """Range of control as the file writes it. The last one written, of ctrlrange and inheritrange,
     applies."""
 
     @property
     def is_servo(self) -> bool:
-        """Whether MuJoCo takes the law for a position servo, to which inheritrange applies."""
+        """True if MuJoCo treats the law as a position servo, to which inheritrange applies."""
         fixed = self.gain_type == "fixed" and self.bias_type == "affine"
         return fixed and self.gain[0] == -self.bias[1]
 
     @property
     def has_damping_ratio(self) -> bool:
-        """Where the factors of control and length cancel, MuJoCo reads a positive factor of the rate
-        as a damping ratio."""
+        """True if the factors of control and length cancel: MuJoCo then reads a positive factor of
+        the rate as a damping ratio."""
         balanced = self.gain[0] == -self.bias[1]
         return self.bias_type == "affine" and balanced and self.bias[2] > 0
 
@@ -70,7 +71,7 @@ Laws = tuple[ActuatorLaw, ...]
 
 
 def actuator_law(values: MjcfValues, element: Element) -> ActuatorLaw:
-    """The law of an element of <actuator>, over those of its default class."""
+    """The law of an element of <actuator>, based on those of its default class."""
     name = element.get("class")
     values.defaults(element, name)
     classes: Laws = ()
@@ -83,7 +84,8 @@ def actuator_law(values: MjcfValues, element: Element) -> ActuatorLaw:
 
 
 def _changed(values: MjcfValues, element: Element, classes: Laws) -> ActuatorLaw:
-    """The first law of `classes` as this element changes it; the others are those around it."""
+    """The first law of `classes`, changed by this element; the further ones belong to the
+    surrounding classes."""
     written = {str(key): str(value) for key, value in element.attrib.items()}
     word = tag_name(element)
     if word == "general":
@@ -99,7 +101,7 @@ def _changed(values: MjcfValues, element: Element, classes: Laws) -> ActuatorLaw
 
 
 def _continues(law: ActuatorLaw, word: str) -> bool:
-    """Whether a shortcut takes its unwritten parameters from this law."""
+    """True if a shortcut takes the parameters that it omits from this law."""
     same_gain = law.gain_type == GAIN_TYPES.get(word, "fixed")
     return law.element == word or (law.element == "general" and same_gain)
 
@@ -127,7 +129,7 @@ def _servo(
     source: ActuatorLaw,
     law: ActuatorLaw,
 ) -> ActuatorLaw:
-    """<position> and <intvelocity>. The factor of the rate is -kv, or dampratio."""
+    """Read <position> and <intvelocity>. The factor of the rate is -kv, or dampratio."""
     kp = values.number(element, "kp", written, source.gain[0])
     rate = source.bias[2]
     if "kv" in written and "dampratio" in written:
@@ -159,7 +161,7 @@ def _with_one_range(
 ) -> ActuatorLaw:
     """The law with either ctrlrange or inheritrange, whichever this element writes.
 
-    What <intvelocity> inherits is the range of its state, not of its control.
+    <intvelocity> inherits the range of its state, not of its control.
     """
     if "inheritrange" in written:
         inherited = values.number(element, "inheritrange", written, 0.0)
@@ -236,7 +238,8 @@ def _muscle(
     source: ActuatorLaw,
     law: ActuatorLaw,
 ) -> ActuatorLaw:
-    """The first numbers are range and force, for <general> over a class of <muscle>."""
+    """Read <muscle>. The first numbers are range and force, for <general> over a class of
+    <muscle>."""
     start = source.gain if source.gain_type == "muscle" else (0.75, 1.05, -1.0)
     low, high = start[:2]
     if "range" in written:
@@ -252,7 +255,7 @@ def _dc_motor(
     source: ActuatorLaw,
     law: ActuatorLaw,
 ) -> ActuatorLaw:
-    """Its numbers are not read."""
+    """Read <dcmotor>, whose numbers are ignored."""
     unknown = (math.nan, math.nan, math.nan)
     return replace(law, activation="dcmotor", bias_type="dcmotor", gain=unknown, bias=unknown)
 
@@ -269,7 +272,7 @@ SHORTCUTS: Mapping[str, Shortcut] = {
     "muscle": _muscle,
     "dcmotor": _dc_motor,
 }
-"""How the shortcuts with parameters make a law of those of `source`."""
+"""Functions by shortcut that make a law from their parameters and the law `source`."""
 
 
 def _positive(values: MjcfValues, element: Element, written: Attributes, key: str) -> float:
@@ -282,7 +285,7 @@ def _positive(values: MjcfValues, element: Element, written: Attributes, key: st
 def _first(
     values: MjcfValues, element: Element, written: Attributes, key: str, start: Numbers
 ) -> Numbers:
-    """The first numbers of a list; those that it does not have stay as they were."""
+    """The first numbers of a list; missing ones keep their values in `start`."""
     words = written.get(key, "").split()[: len(start)]
     read: list[float] = []
     if words:

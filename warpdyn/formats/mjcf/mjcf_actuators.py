@@ -1,8 +1,9 @@
-"""MJCF: actuators, and what they can do to joints, where the joints themselves do not say it.
+"""MJCF: actuators, and the effort limits that they imply for joints without limits of their own.
 
-An actuator's force is at most its forcerange; that of one whose force is its control times a gain,
-at most ctrlrange times the gain. A gear carries it to the joint, and, by way of a fixed tendon,
-the joint's coefficient there. Several actuators of a joint add up.
+An actuator's force is at most its forcerange. A force that is control times gain
+is at most ctrlrange times the gain. The gear, and for a fixed tendon
+the joint's coefficient, converts it to a force at the joint. Several actuators of a joint add
+up.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ from .mjcf_tendons import arms as joint_arms
 from .mjcf_values import ACTUATOR, ACTUATORS, Attributes, Element, MjcfValues
 
 BOUNDED = ("none", "filter", "filterexact")
-"""Activation that stays within the range of control."""
+"""Activation types that stay within the range of control."""
 
 STATIC = {"general", "motor", "position", "velocity", "damper"}
 """Elements whose force is a function of control, length and rate alone."""
 
 TRANSMISSIONS = ("joint", "jointinparent", "tendon")
-"""Attributes that name what is pulled along, those that are read."""
+"""Attributes that name the target of an actuator, for the targets that are read."""
 
 
 def read_actuators(values: MjcfValues, root: Element, joints: Sequence[Joint]) -> list[Actuator]:
-    """Actuators of hinges, slides and fixed tendons, in the order of the file; what others do is
+    """Actuators of hinges, slides and fixed tendons, in the order of the file. Other actuators are
     remarked."""
     by_name, arms = {joint.name: joint for joint in joints}, _tendon_arms(values, root)
     elements = [child for section in root.findall("actuator") for child in section]
@@ -46,6 +47,7 @@ def read_actuators(values: MjcfValues, root: Element, joints: Sequence[Joint]) -
         if name and name in (each.name for each in found):
             raise values.refusal(element, f'two actuators are named "{name}"; rename one')
         if not name:
+            # Actuators without a name still need one each that the file does not use.
             name = f"actuator{number}"
             while name in taken:
                 name += "_"
@@ -61,9 +63,9 @@ def read_actuators(values: MjcfValues, root: Element, joints: Sequence[Joint]) -
 
 
 def _within_force_ranges(values: MjcfValues, actuators: Sequence[Actuator]) -> list[Actuator]:
-    """The actuators, whose forces are held within the range of a joint that is wider one way.
+    """The actuators, clamped so that they respect a joint's force range whose two ends differ.
 
-    Where several share such a joint, or one pulls other joints too, they are left out.
+    If several actuators share such a joint, or one acts on other joints too, they are left out.
     """
     for name, ends in values.force_ranges.items():
         pushing = [each for each in actuators if name in dict(each.arms)]
@@ -89,13 +91,13 @@ def _held_within(actuator: Actuator, ends: tuple[float, float]) -> Actuator:
 
 
 def moving_actuators(actuators: Sequence[Actuator], still: Mapping[str, float]) -> list[Actuator]:
-    """Actuators on the joints that move, where these others are held at these positions."""
+    """Actuators on the joints that move, with the other joints held at the positions `still`."""
     held = (actuator.held(still) for actuator in actuators)
     return [actuator for actuator in held if actuator.arms]
 
 
 def _law_and_attributes(values: MjcfValues, element: Element) -> tuple[ActuatorLaw, dict[str, str]]:
-    """An actuator's law, and its attributes over those of its class."""
+    """An actuator's law, and its attributes combined with those of its class."""
     law, written = actuator_law(values, element), values.attributes(element, ACTUATOR, None)
     written.pop("ctrlrange", None)
     return law, {**written, "ctrlrange": law.ctrlrange} if law.ctrlrange else written
@@ -109,7 +111,7 @@ def _left_out(
     joints: Mapping[str, Joint],
     arms: Mapping[str, Mapping[str, float]],
 ) -> str:
-    """What of an actuator can't be read, in words; "" where all can."""
+    """The part of an actuator that cannot be read, in words; "" if all can."""
     tag = tag_name(element)
     if tag not in STATIC:
         return f"actuator <{tag}>, whose force depends on more than control, position and velocity"
@@ -178,8 +180,8 @@ def _bounds(
 
 
 def with_effort_limits(values: MjcfValues, root: Element, joints: Sequence[Joint]) -> list[Joint]:
-    """The joints, with the limits of effort that their actuators make where they have none;
-    remarked."""
+    """The joints, with effort limits from their actuators where they have none of their own. Each
+    such limit is remarked."""
     arms = _tendon_arms(values, root)
     limits: dict[str, float] = {}
     for element in (child for section in root.findall("actuator") for child in section):
@@ -209,7 +211,7 @@ def with_effort_limits(values: MjcfValues, root: Element, joints: Sequence[Joint
 def _largest_force(
     values: MjcfValues, element: Element, law: ActuatorLaw, written: Attributes
 ) -> float:
-    """Bound of an actuator's force, infinite where there is none."""
+    """Bound of an actuator's force; infinite without one."""
     force = math.inf
     ends = values.bounds(element, written, "forcerange", "forcelimited")
     if ends:
@@ -228,7 +230,8 @@ def _driven(
     written: Attributes,
     arms: Mapping[str, Mapping[str, float]],
 ) -> Iterator[tuple[str, float]]:
-    """The joints that an actuator drives, each with its force there by the actuator's."""
+    """The joints that an actuator drives, each with the ratio of the joint's force to the
+    actuator's."""
     first = written.get("gear", "1").split()[:1]
     gear = values.number(element, "gear", {"gear": " ".join(first)}, 1.0)
     for key in ("joint", "jointinparent"):

@@ -1,7 +1,7 @@
-"""MJCF: <attach>. Parts of the models of other files are written into a file.
+"""MJCF: <attach>, which inserts parts of other files' models.
 
-A part keeps what its own file says of how numbers are meant, and its default classes: they go with
-the elements that were put in, under the prefix. Files are found as those of <include> are.
+A part keeps the compiler settings and default classes of its own file: they are stored with
+the inserted elements, under the prefix. Files are found in the same way as those of <include>.
 """
 
 from __future__ import annotations
@@ -49,28 +49,30 @@ PLACES = (
     "objname",
     "refname",
 )
-"""Attributes that name another element of a model: without that one, theirs is left out too."""
+"""Attributes that refer to another element of a model: without that one, the referring element is
+left out too."""
 
 NAMES = ("name", *PLACES, "mesh", "material", "texture", "hfield")
 
 SECTIONS = ("asset", "tendon", "equality", "actuator", "sensor")
-"""What of a model goes with its bodies, in an order in which names come before their use."""
+"""Sections of a model that come with its bodies, in an order in which names precede their use."""
 
 WORLD = "world"
 
 FILE = "{warpdyn}file"
-"""Attribute of elements that another file than their model's holds: its name."""
+"""Attribute of elements from another file than their model's: that file's name."""
 
 
 def with_attached(values: MjcfValues, root: Element, text: RobotText, includes: Includes) -> None:
-    """Put bodies of other models in the place of each <attach>, as MuJoCo does: the body or the frame
-    that it names with all that it carries, or all of a model's world; each name after `prefix`."""
+    """Replace each <attach> by bodies of another model, as MuJoCo does: by the body or the frame
+    that it names with all its children, or by the model's whole world. Each name gets the
+    `prefix`."""
     if next(root.iter("attach"), None) is not None:
         Attachment(text, includes).expand(values, root, ())
 
 
 class Attachment:
-    """The models read so far, by file, and the elements that they made."""
+    """The models read so far, by file, and the number of elements inserted."""
 
     def __init__(self, text: RobotText, includes: Includes) -> None:
         self.neighbours = Neighbours(text, includes, MOST_FILES, MOST_BYTES - len(text.data))
@@ -78,7 +80,7 @@ class Attachment:
         self.size = 0
 
     def expand(self, values: MjcfValues, root: Element, chain: tuple[Path, ...]) -> None:
-        """The tree of a file without <attach>.
+        """Replace every <attach> in the tree of a file.
 
         chain: the files of models that lead here.
         """
@@ -91,10 +93,14 @@ class Attachment:
             prefix = element.get("prefix", "")
             classes = _with_classes(values, inner, prefix)
             frame = _part(values, element, model)
+            # Only elements that refer to attached bodies come along: tendons, constraints,
+            # actuators and sensors of other bodies would refer to nothing.
             names = {str(each.get("name")) for each in frame.iter() if each.get("name")} | {WORLD}
             sections = [_section(model, tag, names) for tag in SECTIONS]
             here = chain[-1].parent if chain else self.neighbours.folder or path.parent
             _found_from(sections[0], root, inner, model, os.path.relpath(path.parent, here))
+            # Inserted elements keep the settings, classes and file of their own model, which differ
+            # from this file's.
             for each in (frame, *sections):
                 _moved(each, key)
                 each.set(COMPILER, str(key))
@@ -146,21 +152,23 @@ class Attachment:
 
 
 def _with_settings(values: MjcfValues, inner: MjcfValues) -> int:
-    """The settings of a model, and of those attached to it, kept beside; the number of its own."""
+    """Append the settings of a model, and of those attached to it. Returns the index of the model's
+    own settings."""
     key = len(values.compilers)
     values.compilers += inner.compilers
     return key
 
 
 def _moved(part: Element, key: int) -> None:
-    """Numbers of settings inside a part, which count from those of its model, from there on."""
+    """Shift the indices of settings inside a part, which count from its model's first, by `key`."""
     for each in part.iterdescendants():
         if COMPILER in each.attrib:
             each.set(COMPILER, str(key + int(str(each.get(COMPILER)))))
 
 
 def _with_classes(values: MjcfValues, inner: MjcfValues, prefix: str) -> dict[str, str]:
-    """The default classes of a model, kept under the prefix; their new names by the old ones."""
+    """Store the default classes of a model under the prefix. Returns their new names by the old
+    ones."""
     renamed: dict[str, str] = {}
     for name, content in inner.classes.items():
         new = f"{prefix}{name or 'main'}"
@@ -176,7 +184,7 @@ def _with_classes(values: MjcfValues, inner: MjcfValues, prefix: str) -> dict[st
 
 
 def _part(values: MjcfValues, element: Element, model: Element) -> Element:
-    """A frame with what an <attach> takes of a model."""
+    """A frame with the part of a model that an <attach> asks for."""
     frame = etree.Element("frame")
     if element.get("body") and element.get("frame"):
         raise values.refusal(element, "it names a body and a frame; leave one out")
@@ -199,7 +207,8 @@ def _part(values: MjcfValues, element: Element, model: Element) -> Element:
 
 
 def _section(model: Element, tag: str, names: set[str]) -> Element:
-    """What a model's sections of this name say of what is attached; names made here are added."""
+    """The elements of a model's sections `tag` that refer only to `names`; their own names are
+    added to `names`."""
     section = etree.Element(tag)
     for part in model.findall(tag):
         for element in part:
@@ -208,7 +217,7 @@ def _section(model: Element, tag: str, names: set[str]) -> Element:
                 continue
             names |= {str(element.get("name"))} if element.get("name") else set()
             copy = deepcopy(element)
-            for key in (COMPILER, FILE):  # of a section that was attached itself
+            for key in (COMPILER, FILE):  # set if the section was attached itself
                 if key in part.attrib and key not in copy.attrib:
                     copy.set(key, str(part.get(key)))
             if not copy.get("class"):
@@ -218,7 +227,7 @@ def _section(model: Element, tag: str, names: set[str]) -> Element:
 
 
 def _renamed(part: Element, prefix: str, classes: dict[str, str]) -> None:
-    """Names and classes of a part under the prefix."""
+    """Put the prefix before names and classes of a part."""
     for element in part.iter():
         for key in NAMES:
             name = element.get(key)
@@ -233,9 +242,10 @@ def _renamed(part: Element, prefix: str, classes: dict[str, str]) -> None:
 def _found_from(
     assets: Element, root: Element, inner: MjcfValues, model: Element, folder: str
 ) -> None:
-    """Files of a model's assets, by names that lead there from the folder of `root`'s meshes.
+    """Rewrite the file names of a model's assets so that they are relative to the folder of
+    `root`'s meshes.
 
-    folder: the model's, from that of `root`'s file.
+    folder: the model's folder, relative to that of `root`'s file.
     """
     settings = inner.settings(model)
     there = PurePosixPath(folder) / settings.get("meshdir", settings.get("assetdir", ""))
@@ -246,7 +256,7 @@ def _found_from(
             bare = settings.get("strippath") == "true"
             leads = there / (PurePosixPath(path).name if bare else path)
             element.set("file", PurePosixPath(os.path.relpath(leads, here)).as_posix())
-            # MuJoCo's name of a mesh without one, from before its file was renamed.
+            # MuJoCo names a mesh without a name after its file, before that name is rewritten.
             if not element.get("name"):
                 element.set("name", PurePosixPath(path).stem)
 

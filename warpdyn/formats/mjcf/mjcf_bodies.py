@@ -1,4 +1,5 @@
-"""MJCF: bodies as they stand in the file; which is a free base, which nothing moves, which are aligned."""
+"""MJCF: bodies as the file has them, and which of them is a free base, never moves, or is
+aligned."""
 
 from __future__ import annotations
 
@@ -14,12 +15,12 @@ from .mjcf_inertia import Matter, Part
 from .mjcf_values import MjcfValues
 
 WORLD = "world"
-"""MuJoCo's name of the body that all others hang on: the root link."""
+"""MuJoCo's name for the root body."""
 
 
 @dataclass
 class BodyElement:
-    """A body as it stands in the file: its pose in the body `parent`, and what is in it, each with
+    """A body as the file has it: its pose in the body `parent`, and its children, each with
     its frame."""
 
     name: str
@@ -33,7 +34,7 @@ class BodyElement:
 
     @property
     def free(self) -> bool:
-        """It has a free joint."""
+        """True if it has a free joint."""
         return any(written.get("type") == "free" for _, written, _ in self.joints)
 
 
@@ -43,14 +44,15 @@ def drawn_at(X: Placement) -> tuple[float, ...]:
 
 
 def free_rest(X: Placement) -> tuple[float, ...]:
-    """`X` as a free joint's spring is slack there: position [m] and rotation vector [rad]."""
+    """The pose `X` as the slack position of a free joint's spring: position [m] and rotation vector
+    [rad]."""
     return (*vector3(X.p), *vector3(quaternion_log(rotation_quaternion(X.R))))
 
 
 def base_of(
     values: MjcfValues, bodies: Mapping[str, BodyElement], floating_base: bool | None
 ) -> str:
-    """Name of the body that is a free base; nothing where the world is the root."""
+    """Name of the body that is a free base; "" if the world is the root."""
     tops = [body for body in bodies.values() if body.parent == WORLD]
     free = [body for body in tops if body.free]
     if floating_base:
@@ -72,7 +74,7 @@ def base_of(
 
 
 def check_free(values: MjcfValues, body: BodyElement) -> None:
-    """Refuse a free joint of a body that is on another, or has more joints."""
+    """Refuse a free joint in a body that is not a child of the world, or has more joints."""
     if body.parent != WORLD or len(body.joints) > 1:
         raise values.refusal(
             body.joints[0][0], "a free joint must be the one joint of a body in <worldbody>"
@@ -82,7 +84,7 @@ def check_free(values: MjcfValues, body: BodyElement) -> None:
 def bodies_at_rest(
     bodies: Mapping[str, BodyElement], base: str, floating_base: bool | None
 ) -> set[str]:
-    """Bodies that no joint moves; those above a body come before it."""
+    """Bodies that no joint moves, parents before children."""
     still = {WORLD}
     for name, body in bodies.items():
         held = all(
@@ -95,8 +97,8 @@ def bodies_at_rest(
 
 
 def aligned(values: MjcfValues, body: BodyElement, link: Link) -> Link:
-    """The link, in its principal axes where it is that of a free body without others on it which is
-    aligned: MuJoCo then moves the body's frame there, and q with it."""
+    """The link, moved to its principal axes if it belongs to an aligned free body without children:
+    MuJoCo then moves the body's frame there, and q with it."""
     if [written.get("type") for _, written, _ in body.joints] != ["free"]:
         return link
     element, written, _ = body.joints[0]

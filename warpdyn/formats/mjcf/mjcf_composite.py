@@ -1,6 +1,7 @@
-"""MJCF: <composite type="cable">, which MuJoCo had up to version 3. Its bodies are written out.
+"""MJCF: <composite type="cable">, which MuJoCo supported up to version 3, expanded into bodies.
 
-A cable is a chain of segments on ball joints along a curve, the x axis of each along its own.
+A cable is a chain of segments on ball joints along a curve; the x axis of each segment lies along
+it.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from ...algebra.spatial import Vector
 from .mjcf_values import Element, MjcfValues
 
 MOST = 300
-"""Segments of a cable: each is a body inside the one before."""
+"""Largest number of segments of a cable: each is a body nested in the one before."""
 
 PLAIN = "{warpdyn}plain"
-"""A default class that says nothing: that of the parts of a cable."""
+"""An empty default class, for the parts of a cable."""
 
 ROUND = ("capsule", "cylinder")
 
@@ -30,11 +31,11 @@ CURVES: dict[str, Callable[[float, Sequence[float]], float]] = {
     "sin(s)": lambda s, size: size[1] * math.sin(math.pi * s * size[2]),
     "0": lambda s, size: 0.0,
 }
-"""Coordinates along a curve, by their words: s goes from 0 to 1."""
+"""Coordinates along a curve, by their words in the file: s goes from 0 to 1."""
 
 
 def with_cables(values: MjcfValues, root: Element) -> None:
-    """Put a chain of bodies in the place of each <composite>; its elasticity and its skin are left
+    """Replace each <composite> by a chain of bodies. Elasticity and skin are left
     out."""
     for element in list(root.iter("composite")):
         parent = element.getparent()
@@ -55,7 +56,7 @@ def with_cables(values: MjcfValues, root: Element) -> None:
 
 
 def _chain(values: MjcfValues, element: Element) -> Element:
-    """The first body of a cable, with the others in it."""
+    """The first body of a cable, which contains the rest."""
     written = {str(key): str(x) for key, x in element.attrib.items()}
     points = _points(values, element, written)
     offset = values.vector(element, "offset", written)
@@ -70,6 +71,7 @@ def _chain(values: MjcfValues, element: Element) -> Element:
     bodies: list[Element] = []
     for k, (R, length) in enumerate(_frames(values, element, points)):
         name = "first" if k == 0 else "last" if k == last else str(k)
+        # Each body nests in the one before, so that its pose is relative to that segment's frame.
         turn = before.T @ R
         axes = " ".join(repr(float(x)) for x in (*turn[:, 0], *turn[:, 1]))
         pos = " ".join(repr(float(x)) for x in place)
@@ -97,7 +99,7 @@ def _chain(values: MjcfValues, element: Element) -> Element:
 
 
 def _said(element: Element, tag: str) -> dict[str, str]:
-    """What a child says of the parts that it stands for."""
+    """Attributes of a child, which apply to all parts that it stands for."""
     child = element.find(tag)
     attributes = {} if child is None else child.attrib
     said = {str(k): str(x) for k, x in attributes.items()}
@@ -105,7 +107,7 @@ def _said(element: Element, tag: str) -> dict[str, str]:
 
 
 def _count(written: dict[str, str], key: str) -> int:
-    """How many numbers an attribute has, one where it is missing."""
+    """Number of values in an attribute, 1 if it is missing."""
     return len(written.get(key, "").split()) or 1
 
 
@@ -121,7 +123,7 @@ def _segment(
 
 
 def _points(values: MjcfValues, element: Element, written: dict[str, str]) -> list[np.ndarray]:
-    """The ends of the segments, in single precision, as MuJoCo had them."""
+    """The ends of the segments, in single precision as in MuJoCo."""
     if "vertex" in written:
         numbers = values.numbers(element, "vertex", written, len(written["vertex"].split()))
         if len(numbers) % 3 or not 6 <= len(numbers) <= 3 * (MOST + 1):
@@ -148,8 +150,8 @@ def _points(values: MjcfValues, element: Element, written: dict[str, str]) -> li
 def _frames(
     values: MjcfValues, element: Element, points: Sequence[np.ndarray]
 ) -> list[tuple[np.ndarray, float]]:
-    """Axes and length of each segment between points: y is in the plane of the first bend, and then
-    turns with the bends alone."""
+    """Axes and length of each segment between points. y lies in the plane of the first bend, and
+    then turns with the bends only."""
     edges = np.diff(np.array(points), axis=0)
     lengths = np.linalg.norm(edges, axis=1)
     if not (lengths > 0).all():

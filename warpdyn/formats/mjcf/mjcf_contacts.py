@@ -1,8 +1,9 @@
-"""MJCF: how geoms touch the floor of their file, and what of a file a `Simulation` leaves out.
+"""MJCF: contact of geoms with the floor of their file, and the parts of a file that a `Simulation`
+ignores.
 
-Contact parameters of a pair are mixed as MuJoCo mixes them (its documentation, Computation, chapters
-"Contact" and "Solver parameters"): of geoms of one priority the larger friction and condim, the means of solref and
-solimp.
+Contact parameters of a pair are mixed as MuJoCo mixes them (its documentation, Computation,
+chapters "Contact" and "Solver parameters"): for geoms of one priority the larger friction and
+condim, the means of solref and solimp.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ DEFAULTS: Mapping[str, tuple[float, ...]] = {
     "contype": (1.0,),
     "conaffinity": (1.0,),
 }
-"""What MuJoCo has where a file is silent."""
+"""MuJoCo's defaults."""
 
 HALVINGS = 60
 """Steps of a bisection, down to the rounding of a double."""
 
 
 class GeomContact(NamedTuple):
-    """What a geom says of its contacts, with MuJoCo's defaults."""
+    """Contact parameters of a geom, with MuJoCo's defaults."""
 
     friction: tuple[float, ...]
     condim: int
@@ -49,7 +50,7 @@ class GeomContact(NamedTuple):
 
     @classmethod
     def of(cls, written: Mapping[str, str]) -> GeomContact:
-        """ValueError where a number is none."""
+        """The parameters from a geom's attributes. Raises ValueError if one is not a number."""
         read: dict[str, tuple[float, ...]] = {}
         for name, default in DEFAULTS.items():
             numbers = tuple(float(word) for word in written.get(name, "").split())
@@ -60,11 +61,11 @@ class GeomContact(NamedTuple):
         return cls(**whole, **single, **several)  # type: ignore[arg-type]
 
     def collides(self, other: GeomContact) -> bool:
-        """Whether the two may touch."""
+        """True if the two may touch."""
         return bool(self.contype & other.conaffinity or other.contype & self.conaffinity)
 
     def mixed(self, other: GeomContact) -> GeomContact:
-        """The parameters of their contact, without masks."""
+        """The mixed parameters of their contact, without masks."""
         if self.priority != other.priority:
             return max(self, other, key=lambda each: each.priority)
         total = self.solmix + other.solmix
@@ -80,10 +81,11 @@ class GeomContact(NamedTuple):
         )
 
     def on_ground(self, timestep: float, touches: bool = True) -> GroundContact:
-        """The contact with the ground of these parameters.
+        """The contact with the ground that has these parameters.
 
-        MuJoCo's contact at rest: (1 - d) a0 + d aref = 0, aref = -b r' - K d r. The sink is the r at
-        which a0 is standard gravity, the dissipation the ratio b / (K d) there. That is of elliptic
+        MuJoCo's contact at rest: (1 - d) a0 + d aref = 0, aref = -b r' - K d r. The sink is the r
+        at which a0 is standard gravity, the dissipation the ratio b / (K d) there. This holds for
+        elliptic
         cones: with pyramidal ones MuJoCo's stiffness depends on the friction as well.
         """
         lowest, dmax, width, midpoint, power = self.solimp
@@ -117,14 +119,15 @@ def _mean(x: Sequence[float], y: Sequence[float], share: float) -> tuple[float, 
 
 
 class MjcfContacts:
-    """Contacts of one load: the floor of the file, and what is asked for that is not simulated."""
+    """Contacts of one load: the floor of the file, and the requested features that are not
+    simulated."""
 
     def __init__(self, values: MjcfValues, root: Element) -> None:
         self.root, self.options = root, values.settings(root, "option")
         self.timestep = _number(self.options.get("timestep", ""), 0.002)
         self.floors: list[GeomContact] = []
         self.geoms: list[GeomContact] = []
-        """Those that touch the ground."""
+        """Geoms that touch the ground."""
         self.bodies: Mapping[str, BodyElement] = {}
 
     def look_at(self, bodies: Mapping[str, BodyElement]) -> None:
@@ -135,8 +138,8 @@ class MjcfContacts:
                 self.floors.append(contact)
 
     def of(self, written: Mapping[str, str]) -> GroundContact | None:
-        """How a geom touches the ground: as it touches the file's floor; where there is none, by
-        its own numbers, with friction as every floor has it unless it says otherwise."""
+        """The contact of a geom with the ground. If the file has a floor, the parameters of the
+        pair; otherwise the geom's own, with friction, because a floor has it by default."""
         mine = _read(written)
         if mine is None:
             return None
@@ -149,7 +152,7 @@ class MjcfContacts:
         return pair.on_ground(self.timestep)
 
     def remarks(self) -> list[str]:
-        """One line on all that is not simulated, if there is something."""
+        """One line that lists everything that is not simulated; none if the list is empty."""
         parts = list(self._left_out())
         return [f"{NOT_SIMULATED}{', '.join(parts)}"] if parts else []
 
@@ -176,10 +179,11 @@ class MjcfContacts:
             yield "contacts with shapes of the world other than the floor"
 
     def _touching(self) -> tuple[bool, bool]:
-        """Whether bodies may touch one another, and shapes that are fixed in the world.
+        """True for bodies that may touch one another, and True for bodies that may touch fixed
+        shapes of the world.
 
-        Of bodies that no joint moves against each other, and of those that one joint connects, geoms
-        do not touch.
+        Geoms do not touch each other if no joint moves their bodies against each other, or if a
+        single joint connects them.
         """
         rigid: dict[str, str] = {}
         for name, body in self.bodies.items():

@@ -1,5 +1,5 @@
-"""MJCF: equality constraints. A joint that follows another in a line is a mimic joint; others are
-no tree's."""
+"""MJCF: equality constraints. A joint that follows another linearly becomes a mimic joint; other
+constraints do not fit a tree."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def coupled(
 ) -> tuple[list[Joint], dict[str, float]]:
     """The joints under the active constraints of <equality>, and the positions of those held still.
 
-    tendons: one that is held at its length couples its two joints. mocap: bodies that the user moves;
-    what pulls others to them is no loop, and left out with a remark.
+    tendons: one that is held at its length couples its two joints. mocap: bodies that the user
+    moves; a constraint to one of them is no loop, and is left out with a remark.
     """
     lengths = {tendon.name: tendon for tendon in tendons}
     by_name = {joint.name: joint for joint in joints}
@@ -92,14 +92,14 @@ def _of_tendon(
     tendons: Mapping[str, Tendon],
     driven: set[str],
 ) -> dict[str, str] | None:
-    """A constraint between joints that says what one on a tendon does, where the tendon goes along one
-    or two: c1 (q1 - ref1) + c2 (q2 - ref2) stays what it is in the file's drawing, plus polycoef's
+    """The joint constraint that is equivalent to one on a tendon over one or two joints:
+    c1 (q1 - ref1) + c2 (q2 - ref2) keeps its value in the file's drawing, plus polycoef's
     first number."""
     tendon = tendons.get(written.get("tendon1", ""))
     if tendon is None or "tendon2" in written:
         return None
     arms = [(joint, c) for joint, c in tendon.coefficients if c]
-    arms.sort(key=lambda arm: arm[0] in driven)  # one that follows another leads here
+    arms.sort(key=lambda arm: arm[0] in driven)  # a joint that follows already leads here
     if not 1 <= len(arms) <= 2:
         return None
     (first, c1), *others = arms
@@ -125,7 +125,7 @@ def _problem(
     joints: Mapping[str, Joint],
     driven: set[str],
 ) -> str:
-    """Why a constraint between joints is no mimic joint; nothing where it is one."""
+    """The reason why a constraint between joints is no mimic joint; "" if it is one."""
     for key in ("joint1", "joint2"):
         if key not in written and key == "joint1":
             raise values.refusal(element, 'it has no joint1; write joint1="..."')

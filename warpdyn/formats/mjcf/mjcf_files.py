@@ -1,4 +1,4 @@
-"""MJCF: the other files that one file names, found in its own folder and below, and nowhere else."""
+"""MJCF: the files that a file names, read only from its own folder and below."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ..robot_text import Reading, RobotText
 from .mjcf_values import Element
 
 Includes: TypeAlias = bool | str | os.PathLike[str]
-"""Which other files are read: True for those in the folder of the file and below, False for none; or
-a folder, for those in it and below."""
+"""The files that may be read: True for the folder of the file and below, False for none, or
+a folder, for it and below."""
 
 
 class Neighbours:
-    """Files that a text may have read, links followed to where they lead, up to a number of them and
-    of bytes together.
+    """Files that a description may read, up to a number of files and a total number of bytes. Links
+    are resolved before the check.
 
-    folder: that of the text, from which names lead on; None where there is none, or nothing is to
-    be read.
+    folder: the description's folder, to which names are relative; None for a text, or if nothing
+    may be read.
     """
 
     def __init__(
@@ -45,8 +45,8 @@ class Neighbours:
     def find(
         self, reading: Reading, element: Element, file: str, folders: Sequence[Path] = ()
     ) -> Path:
-        """The file that an element names: from the folder of the text, or else from one of
-        `folders`; refused by name where there is none, or it lies elsewhere."""
+        """The file that an element names, relative to the folder of the description or else to one
+        of `folders`. Refused, with its name, if there is none or it lies elsewhere."""
         if self.folder is None or self.within is None:
             why = (
                 "no other file is read with includes=False"
@@ -58,7 +58,7 @@ class Neighbours:
             places = [(folder / file).resolve() for folder in (self.folder, *folders)]
             inside = [path for path in places if path.is_relative_to(self.within)]
             path = next((path for path in inside if path.is_file()), None)
-        except (OSError, RuntimeError, ValueError):  # links in a circle, a name that is too long
+        except (OSError, RuntimeError, ValueError):  # links in a circle, or a name that is too long
             inside, path = [self.folder], None
         if not inside:
             raise reading.refusal(
@@ -73,11 +73,11 @@ class Neighbours:
         return path
 
     def name(self, path: Path) -> str:
-        """A file's name from the folder of the text."""
+        """A file's name relative to the folder of the description."""
         return Path(os.path.relpath(path, self.folder or path.parent)).as_posix()
 
     def read(self, reading: Reading, element: Element, path: Path) -> bytes:
-        """Content of a file that was found."""
+        """The content of a file that `find` returned."""
         self.files += 1
         try:
             size = path.stat().st_size

@@ -1,7 +1,7 @@
-"""MJCF: <include>. Neighbours of a file are written into it.
+"""MJCF: <include>, which inserts the content of other files.
 
-Nothing outside the file's folder is read, through links either, and no more than `MOST_FILES` files
-of `MOST_BYTES` together.
+Nothing outside the file's folder is read, not even through links, and no more than `MOST_FILES`
+files of `MOST_BYTES` together.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ MOST_BYTES = 64 * 2**20
 
 
 def with_includes(text: RobotText, root: Element, includes: Includes) -> dict[Element, str]:
-    """Put the content of included files in the place of each <include>, as MuJoCo does.
+    """Replace each <include> by the content of its file, as MuJoCo does.
 
-    Returns the file of each element that was put in, by its name from the folder of the text.
+    Returns the file of each inserted element, by its name relative to the folder of the
+    description.
     """
     inclusion = Inclusion(text, includes)
     inclusion.expand(root, (text.name,))
@@ -28,7 +29,7 @@ def with_includes(text: RobotText, root: Element, includes: Includes) -> dict[El
 
 
 class Inclusion(Reading):
-    """The files included so far, each once, and what came of them."""
+    """The files included so far, each once, and the elements from each."""
 
     def __init__(self, text: RobotText, includes: Includes) -> None:
         super().__init__(text.name)
@@ -38,7 +39,7 @@ class Inclusion(Reading):
             self.included.add((self.neighbours.folder / text.name).resolve())
 
     def expand(self, root: Element, chain: tuple[str, ...]) -> None:
-        """The tree with the content of other files in place of its <include> elements.
+        """Replace the <include> elements of a tree by the content of their files.
 
         chain: the files that lead here, by the names that <include> elements give them.
         """
@@ -58,7 +59,8 @@ class Inclusion(Reading):
             parent[place : place + 1] = children
 
     def _path(self, element: Element, chain: tuple[str, ...]) -> Path:
-        """The file that is meant: from the folder of the text, or else of the file it stands in."""
+        """The file of an <include>, relative to the folder of the description or else of the
+        including file."""
         file = element.get("file", "")
         if not file:
             raise self.refusal(element, 'it has no file; write file="..."')
@@ -76,7 +78,7 @@ class Inclusion(Reading):
         return path
 
     def _read(self, element: Element, path: Path, name: str) -> Element:
-        """The outermost element of a file, whose name says nothing."""
+        """The outermost element of a file, whose name is ignored."""
         data = self.neighbours.read(self, element, path)
         try:
             return xml_root(name, data, None, "<mujoco>")

@@ -1,7 +1,7 @@
-"""MJCF: the mass, centre of mass and inertia of bodies, written out or those of their geoms.
+"""MJCF: the mass, centre of mass and inertia of bodies, from <inertial> or from their geoms.
 
-Geoms are weighed by MuJoCo itself: a model that holds nothing but them and their meshes is compiled
-in memory, so that every rule of a mesh's inertia (legacy, exact, convex, shell) is its own.
+MuJoCo itself weighs the geoms: a model with nothing but them and their meshes is compiled
+in memory, so that every rule of a mesh's inertia (legacy, exact, convex, shell) is MuJoCo's own.
 """
 
 from __future__ import annotations
@@ -23,31 +23,31 @@ from .mjcf_values import TURNS, Attributes, Compiler, Element, MjcfValues
 
 MEASURES = ("size", "pos", *TURNS, "fromto", "mass", "density", "group")
 WEIGHED = ("type", "shellinertia", "mesh", "fitscale", *MEASURES)
-"""Attributes of a geom that its inertia depends on."""
+"""Attributes of a geom that affect its inertia."""
 
 SHAPES = ("sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh")
-"""Geoms that weigh something."""
+"""Types of geoms that have mass."""
 
 NO_MASS = ("plane", "hfield")
 
 Part = tuple[Element, dict[str, str], Placement]
-"""An element, its attributes over those of its class, and the frame that it stands in."""
+"""An element, its attributes combined with those of its class, and its frame."""
 
 
 @dataclass
 class Matter:
-    """What a body's inertia comes from: its <inertial> and its geoms, each with the frame that it
+    """Sources of a body's inertia: its <inertial> and its geoms, each with the frame that it
     stands in."""
 
     inertial: tuple[Element, Placement] | None = None
     geoms: list[Part] = field(default_factory=list)
     principal: Placement = HERE
-    """Its centre of mass and principal axes in the body, where MuJoCo has them; known once `links`
-    has been here."""
+    """Its centre of mass and principal axes in the body, if MuJoCo computes them; set by
+    `links`."""
     pose: Placement = HERE
-    """The pose that the body itself writes, without the frames around it."""
+    """The pose that the body itself writes, without surrounding frames."""
     compiler: Compiler = Compiler()  # noqa: RUF009  (it is frozen)
-    """What the file of the body says of how bodies weigh."""
+    """The compiler settings that affect weighing in the body's file."""
 
 
 def links(
@@ -55,7 +55,7 @@ def links(
 ) -> list[Link]:
     """A link for each body.
 
-    still: bodies that nothing moves, whose inertia enters totals alone: where it cannot be had, a
+    still: bodies that nothing moves, whose inertia enters totals only. If it cannot be computed, a
     remark says so.
     """
     read: dict[str, Link] = {}
@@ -70,7 +70,8 @@ def links(
         if matter.inertial is not None and not heavy:
             read[name] = _written(values, name, matter, *matter.inertial)
         elif not heavy and matter.compiler.boundmass > 0:
-            # MuJoCo puts the centre of mass where the pose of the body, read in its own frame, is.
+            # MuJoCo puts the centre of mass at the body's pose, read as a point of the body's own
+            # frame.
             read[name], matter.principal = Link(name, com=vector3(matter.pose.p)), matter.pose
         elif heavy:
             try:
@@ -107,16 +108,17 @@ def links(
 
 
 AT_ONCE = 300
-"""Bodies that MuJoCo weighs in one go; its time grows with more than their square."""
+"""Number of bodies that MuJoCo weighs at once; its time grows faster than their square."""
 
 MOST_KNOWN = 64
 
 _known: dict[bytes, list[tuple[float, list[float], list[float], list[float]]]] = {}
-"""What was weighed before, by the content of the text and of its meshes: most of the time of a load."""
+"""Earlier results, by the content of the text and of its meshes: weighing takes most of the time of
+a load."""
 
 
 class MujocoMissingError(ModelError):
-    """Geoms cannot be weighed without the package mujoco."""
+    """Geoms cannot be weighed because the package mujoco is missing."""
 
 
 def _written(values: MjcfValues, name: str, matter: Matter, element: Element, X: Placement) -> Link:
@@ -137,7 +139,8 @@ def _written(values: MjcfValues, name: str, matter: Matter, element: Element, X:
 
 
 def _principal_axes(J: Symmetric) -> Rotation:
-    """Axes of an inertia, the largest moment's first; MuJoCo's to the last sign where it is there."""
+    """Principal axes of an inertia, the largest moment first; with MuJoCo's signs if it is
+    installed."""
     rows = np.array([list(row) for row in J.rows], dtype=float)
     axes = np.linalg.eigh(rows)[1][:, ::-1]
     axes[:, 2] = np.cross(axes[:, 0], axes[:, 1])
@@ -152,7 +155,7 @@ def _principal_axes(J: Symmetric) -> Rotation:
 
 
 def _weighs(values: MjcfValues, element: Element, written: Attributes) -> bool:
-    """Whether a geom adds to its body's inertia."""
+    """True if a geom adds to its body's inertia."""
     density = values.number(element, "density", written, 1000.0)
     group = values.number(element, "group", written, 0.0)
     low, high = values.compiler_of(element).inertiagrouprange
@@ -171,7 +174,7 @@ def _weighs(values: MjcfValues, element: Element, written: Attributes) -> bool:
 def _weighed(
     values: MjcfValues, bodies: Mapping[str, Sequence[Part]], meshes: MjcfMeshes
 ) -> dict[str, tuple[Link, Placement]]:
-    """The link of each body, and its principal axes, as MuJoCo has them."""
+    """The link of each body and its principal axes, as MuJoCo computes them."""
     try:
         import mujoco
     except ImportError:
@@ -191,10 +194,10 @@ def _weighed(
         body = etree.SubElement(world, "body")
         for element, written, X in geoms:
             for key in MEASURES:
-                if key in written:  # else MuJoCo warns in a file of its own
+                if key in written:  # otherwise MuJoCo writes a warning to a file of its own
                     values.numbers(element, key, written, max(len(written[key].split()), 1))
             geom = {key: written[key] for key in WEIGHED if key in written}
-            if values.compiler_of(element) is not values.compiler:  # MuJoCo has the file's own here
+            if values.compiler_of(element) is not values.compiler:  # MuJoCo uses the file's own
                 geom["group"] = str(values.compiler.inertiagrouprange[0])
                 if "fromto" not in geom:
                     X = X.compose(values.placement(element, written)).as_matrix()
@@ -202,7 +205,7 @@ def _weighed(
             rows = as_matrix(X.R).matrix.rows
             axes = [tuple(row)[column] for column in (0, 1) for row in rows]
             frame = etree.SubElement(body, "frame", pos=_words(X.p), xyaxes=_words(axes))
-            # What touches nothing needs no convex hull.
+            # Geoms that touch nothing need no convex hull.
             etree.SubElement(frame, "geom", contype="0", conaffinity="0", **geom)
     text = etree.tostring(root, encoding="unicode")
     files = {name: data for mesh in here for name, data in mesh.files.items()}

@@ -1,4 +1,4 @@
-"""MJCF: one joint of a body, with its limits and what acts on it."""
+"""MJCF: one joint of a body, with its limits and the forces that act on it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ TYPES = ("hinge", "slide", "ball", "free")
 
 
 class JointElement(NamedTuple):
-    """A joint, still without its place in the tree; its position in the body; where the file draws
-    it, of a hinge or a slide."""
+    """A joint without parent yet, its position in the body, and its coordinate in the file's
+    drawing (hinges and slides only)."""
 
     joint: Joint
     position: Vector
@@ -40,6 +40,7 @@ def read_joint(
         zero = values.number(element, "ref", written, 0.0)
         zero = values.compiler_of(element).angle(zero) if word == "hinge" else zero
     limits = _limits(values, name, element, written, word)
+    # A hinge is revolute only if it has both limits; otherwise it is continuous.
     bounded = single and math.isfinite(limits.upper - limits.lower)
     kind = {
         "hinge": KINDS["revolute" if bounded else "continuous"],
@@ -70,7 +71,8 @@ def read_joint(
 
 
 def _first(values: MjcfValues, element: Element, written: Attributes, key: str) -> float:
-    """The first number of an attribute; further ones are of powers, and remarked."""
+    """The first number of an attribute. Further ones are coefficients of powers, and are
+    remarked."""
     words = written.get(key, "").split() or ["0"]
     first, *powers = values.numbers(element, key, {key: " ".join(words)}, len(words))
     if any(powers):
@@ -81,7 +83,7 @@ def _first(values: MjcfValues, element: Element, written: Attributes, key: str) 
 def _limits(
     values: MjcfValues, name: str, element: Element, written: Attributes, word: str
 ) -> Limits:
-    """Bounds of position where the joint is limited, of effort where its actuators are."""
+    """Position bounds if the joint is limited, effort bounds if its actuators are."""
     single = word in ("hinge", "slide")
     limits = Limits()
     bounds = values.bounds(element, written, "range", "limited")

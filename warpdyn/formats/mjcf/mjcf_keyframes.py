@@ -15,21 +15,21 @@ from .mjcf_values import TINY, Element, MjcfValues
 
 @dataclass(frozen=True)
 class Place:
-    """Where qpos has a joint: its name in the model, its kind, and its coordinates in the file's
+    """A joint's place in qpos: its name in the model, its kind, and its coordinates in the file's
     drawing (quaternions x y z w), which MuJoCo calls qpos0."""
 
     joint: str
     kind: JointKind
     drawn: tuple[float, ...]
     written: bool = True
-    """It is a joint of the file; else of the model alone, and qpos does not have it."""
+    """True if the file has the joint. False if only the model has it; then qpos does not."""
 
 
 def configurations(
     values: MjcfValues, root: Element, places: Sequence[Place], joints: Collection[str]
 ) -> list[Configuration]:
-    """A configuration for each <key>, of those joints that the model has, and "qpos0", where the
-    file draws the robot, unless a key has that name; a key without qpos is there too.
+    """A configuration for each <key>, with those joints that the model has, and "qpos0", in which
+    the file draws the robot, unless a key has that name. A key without qpos is included.
 
     places: every joint in the order of qpos.
     """
@@ -50,6 +50,8 @@ def configurations(
                 f"qpos has {length} numbers; the joints of this file have {count} coordinates",
             )
         numbers = values.numbers(element, "qpos", written, count) if length else []
+        # All numbers of qpos are consumed, also those of joints that the model does not have,
+        # because qpos counts them.
         rest = iter(numbers)
         coordinates: list[tuple[str, tuple[float, ...]]] = []
         for place in places:
@@ -67,8 +69,8 @@ def configurations(
 def _unit(
     values: MjcfValues, place: Place, numbers: tuple[float, ...], keyframe: str
 ) -> tuple[float, ...]:
-    """The coordinates with their quaternion w x y z made of unit length; zero turns nothing, as for
-    MuJoCo."""
+    """The coordinates with their quaternion w x y z normalised. A zero quaternion means no
+    rotation, as in MuJoCo."""
     k = place.kind.quaternion
     if k is None:
         return numbers

@@ -1,4 +1,4 @@
-"""MJCF: the meshes of <asset>, with their files where a body's inertia is that of one."""
+"""MJCF: the meshes of <asset>, with their files if a body's inertia depends on them."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ MOST_FILES = 2000
 MOST_BYTES = 512 * 2**20
 
 DRAWN = ("class", "material", "texcoord", "smoothnormal")
-"""Attributes of a mesh that its inertia does not depend on."""
+"""Attributes of a mesh that do not affect its inertia."""
 
 
 class Mesh(NamedTuple):
-    """A mesh for MuJoCo to weigh: the attributes of its element, and the files they name."""
+    """A mesh for MuJoCo to weigh: the attributes of its element, and the files that they name."""
 
     attributes: dict[str, str]
     files: dict[str, bytes]
 
 
 class MjcfMeshes:
-    """Meshes of one load, by name. A file is read where its mesh is asked for, once."""
+    """Meshes of one load, by name. A file is read once, when its mesh is first asked for."""
 
     def __init__(
         self, values: MjcfValues, root: Element, text: RobotText, includes: Includes
@@ -43,7 +43,7 @@ class MjcfMeshes:
             self.elements[name] = element, written
 
     def weighed(self, geom: Element, name: str) -> Mesh:
-        """The mesh of a geom; refused where there is none, or its file cannot be read."""
+        """The mesh of a geom. Refused if there is none, or its file cannot be read."""
         if name not in self.elements:
             raise self.values.refusal(geom, f'there is no mesh "{name}"; add it to <asset>')
         if name not in self.weighable:

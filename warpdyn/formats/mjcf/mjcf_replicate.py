@@ -1,4 +1,4 @@
-"""MJCF: <replicate>. Its copies are written into the file, each in a <frame> of its own."""
+"""MJCF: <replicate>, expanded into copies, each in a <frame> of its own."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ..robot_text import tag_name
 from .mjcf_values import Element, MjcfValues
 
 MOST = 200_000
-"""Elements that copies may make a file of."""
+"""Largest number of elements in a file after copying."""
 
 
 def with_copies(values: MjcfValues, root: Element) -> None:
-    """Put frames of copies in the place of each <replicate>, as MuJoCo does: copy k is turned by k
-    times `euler`, and lies by `offset`, in the axes of the one before, from that; its names end in
-    `sep` and k, in as many digits as `count` has."""
+    """Replace each <replicate> by frames with copies, as MuJoCo does. Copy k is turned by k
+    times `euler`, and is displaced from the copy before by `offset` in that copy's axes. Its names
+    end in `sep` and k, with as many digits as `count` has."""
     size = sum(1 for _ in root.iter())
     for element in reversed(list(root.iter("replicate"))):  # inner ones first
         written = {str(key): str(value) for key, value in element.attrib.items()}

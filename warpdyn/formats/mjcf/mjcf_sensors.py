@@ -39,7 +39,7 @@ def read_sensors(
 
 
 def physics_of(values: MjcfValues, root: Element) -> dict[str, str]:
-    """What <option> says, and its <flag> by path."""
+    """The attributes of <option>, and those of its <flag> by path."""
     flags: dict[str, str] = {}
     for option in root.findall("option"):
         flags |= values.settings(option, "flag")

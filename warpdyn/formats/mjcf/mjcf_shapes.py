@@ -1,6 +1,6 @@
-"""MJCF: geoms as shapes to look at and shapes that touch, with meshes, materials and default classes.
+"""MJCF: geoms as visual and collision shapes, with meshes, materials and default classes.
 
-What cannot be read of a shape leaves it out: no motion depends on it but the contacts of its body.
+A shape that cannot be read is left out: no motion depends on it except for its body's contacts.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from .mjcf_inertia import Part
 from .mjcf_values import Element, MjcfValues
 
 GREY: Color = (0.5, 0.5, 0.5, 1.0)
-"""MuJoCo's colour of what says none."""
+"""MuJoCo's colour for geoms without one."""
 
 SHOWN = 2
-"""The last group of geoms that MuJoCo draws unless asked for more; in those above it models keep shapes
-that touch alone."""
+"""The last group of geoms that MuJoCo draws by default. Models put shapes that are for contact only
+into higher groups."""
 
 
 CONTACT = (
@@ -38,18 +38,18 @@ CONTACT = (
     "margin",
     "gap",
 )
-"""Attributes of a geom that say how it touches."""
+"""Attributes of a geom that describe its contacts."""
 
 
 class MeshAsset(NamedTuple):
-    """A <mesh> of <asset>: its file from the model's folder, and its scale."""
+    """A <mesh> of <asset>: its file relative to the model's folder, and its scale."""
 
     file: str
     scale: tuple[float, ...]
 
 
 class BodyShapes(NamedTuple):
-    """What is seen of a body, and what touches."""
+    """Visual and collision shapes of a body."""
 
     visuals: tuple[Geometry, ...]
     collisions: tuple[Geometry, ...]
@@ -68,8 +68,8 @@ class MjcfShapes:
         settings = values.settings(root)
         meshes = Path(settings.get("meshdir", settings.get("assetdir", "")))
         self.left_out: dict[str, int] = {}
-        """Geoms that nothing touches, by type; not level planes at height 0, which are a simulation's
-        ground without being told."""
+        """Geoms that have no contact points, by type. Level planes at height 0 do not count: they
+        are the default ground of a simulation."""
         self.meshes: dict[str, MeshAsset] = {}
         self.colors: dict[str, Color] = {}
         for element in root.iterfind("asset/mesh"):
@@ -83,7 +83,7 @@ class MjcfShapes:
             self.colors[written.get("name", "")] = color_of(written.get("rgba")) or (1, 1, 1, 1)
 
     def remarks(self) -> list[str]:
-        """A line on geoms that are no shapes, if there are some."""
+        """One line about geoms that give no shapes, if there are any."""
         if not self.left_out:
             return []
         kinds = ", ".join(f"{count} {kind}" for kind, count in self.left_out.items())
@@ -93,8 +93,8 @@ class MjcfShapes:
         ]
 
     def of(self, geoms: Sequence[Part]) -> BodyShapes:
-        """Shapes of a body's geoms: visual ones are those of the groups that MuJoCo draws; all that may touch
-        another are collision shapes."""
+        """Shapes of a body's geoms. Visual ones are in the groups that MuJoCo draws; all geoms that
+        may touch another are collision shapes."""
         visuals: list[Geometry] = []
         collisions: list[Geometry] = []
         for geom in geoms:
@@ -120,16 +120,17 @@ class MjcfShapes:
     def _contact(
         self, element: Element, written: dict[str, str]
     ) -> tuple[tuple[str, tuple[float, ...]], ...]:
-        """What a geom and its class say of its contacts."""
+        """Contact attributes of a geom, including those of its class."""
         said = ((key, len(written[key].split())) for key in CONTACT if key in written)
         return tuple((key, tuple(self.values.numbers(element, key, written, n))) for key, n in said)
 
     def _shape(self, element: Element, written: dict[str, str], X: Placement) -> Geometry | None:
-        """None for height fields, and for a level plane at height 0, the ground of a simulation and of a page."""
+        """The shape of a geom. None for height fields, and for a level plane at height 0, which is
+        the ground of a simulation and of the viewer."""
         kind = written.get("type", "sphere")
         pose = Pose.of(X.compose(self.values.shape_placement(element, written)))
         color = color_of(written.get("rgba")) or self.colors.get(written.get("material", ""), GREY)
-        if "mesh" in written:  # a primitive that names one is fitted to it, and drawn as the mesh
+        if "mesh" in written:  # a primitive with a mesh is fitted to it, and drawn as the mesh
             asset = self.meshes.get(written["mesh"])
             if asset is None:
                 return None
@@ -171,7 +172,7 @@ def _numbers(text: str) -> tuple[float, ...]:
 
 
 def _three(text: str) -> tuple[float, ...]:
-    """A scale along three axes; 1 where it is none."""
+    """A scale along three axes; 1 if the text is not a valid one."""
     try:
         numbers = _numbers(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""MJCF: fixed tendons. Spatial ones, which go along sites and around geoms, are left out."""
+"""MJCF: fixed tendons. Spatial tendons, which pass along sites and around geoms, are left out."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ..robot_text import tag_name
 from .mjcf_values import Attributes, Element, MjcfValues
 
 TENDON = "tendon"
-"""The word under which a default class keeps what it says of tendons."""
+"""The key under which a default class keeps its tendon attributes."""
 
 ACTING = ("armature", "stiffness", "damping", "frictionloss")
 
 
 def read_tendons(values: MjcfValues, root: Element, joints: Sequence[Joint]) -> list[Tendon]:
-    """Fixed tendons, in the order of the file; what others do is remarked."""
+    """Fixed tendons, in the order of the file. Other tendons are remarked."""
     by_name = {joint.name: joint for joint in joints}
     found: dict[str, Tendon] = {}
     for element in (child for section in root.findall("tendon") for child in section):
@@ -37,7 +37,7 @@ def read_tendons(values: MjcfValues, root: Element, joints: Sequence[Joint]) -> 
 
 
 def moving_tendons(tendons: Sequence[Tendon], still: Mapping[str, float]) -> list[Tendon]:
-    """Tendons over the joints that move, where these others are held at these positions."""
+    """Tendons over the joints that move, with the other joints held at the positions `still`."""
     held = (tendon.held(still) for tendon in tendons)
     return [tendon for tendon in held if tendon.coefficients]
 
@@ -77,6 +77,6 @@ def _tendon(
 
 
 def _numbers(values: MjcfValues, element: Element, key: str, written: Attributes) -> list[float]:
-    """So many finite numbers as there are, of an attribute that may be there."""
+    """The finite numbers of an optional attribute, of any count."""
     count = len(written.get(key, "").split())
     return values.numbers(element, key, written, count) if count else []

@@ -29,7 +29,7 @@ Element: TypeAlias = etree._Element
 Attributes = Mapping[str, str]
 
 TURNS = ("quat", "axisangle", "euler", "xyaxes", "zaxis")
-"""The ways to write an orientation; an element uses one."""
+"""The ways to write an orientation; an element may use one."""
 
 ACTUATORS = (
     "general",
@@ -67,14 +67,14 @@ ACTUATOR_LAW = (
 """Attributes of actuators that `mjcf_actuator_laws` reads, by a rule of its own."""
 
 ACTUATOR = "actuator"
-"""The word under which a default class keeps the attributes that all actuator elements share."""
+"""The key under which a default class keeps the attributes that all actuator elements share."""
 
 COMPILER = "{warpdyn}compiler"
-"""Attribute of elements that were put in from the model of another file: the number of its settings
-among `MjcfValues.compilers`."""
+"""Attribute of elements from another file's model: the index of that model's settings
+in `MjcfValues.compilers`."""
 
 TINY = 1e-14
-"""Vectors shorter than this point nowhere, as for MuJoCo."""
+"""Vectors shorter than this have no direction, as in MuJoCo."""
 
 MEASURED = (
     "pos",
@@ -90,14 +90,14 @@ MEASURED = (
     "ref",
     "axis",
 )
-"""Lengths, masses and angles."""
+"""Attributes that hold lengths, masses and angles."""
 
 BOOLEANS = {"true": True, "false": False}
 
 
 @dataclass(frozen=True)
 class Compiler:
-    """What <compiler> says of how numbers are meant."""
+    """The settings of <compiler>: units, angle sequences and rules for inertias."""
 
     radians: bool = False
     eulerseq: str = "xyz"
@@ -115,8 +115,8 @@ class Compiler:
         return value if self.radians else math.radians(value)
 
     def euler(self, angles: list[float]) -> Rotation:
-        """Small letters of eulerseq turn about the axes as they are turned, capitals about the
-        fixed ones."""
+        """The rotation of Euler angles. Small letters of eulerseq turn about the axes as they are
+        turned, capitals about the fixed ones."""
         R = IDENTITY
         for letter, angle in zip(self.eulerseq, angles, strict=True):
             angle = self.angle(angle)
@@ -134,12 +134,14 @@ class MjcfValues(Reading):
         super().__init__(source, files)
         self.compiler = self._compiler(root)
         self.compilers = [self.compiler]
-        """The file's own settings, and those of models that are attached."""
+        """The file's own settings, and those of attached models."""
         self.classes: dict[str, dict[str, dict[str, str]]] = {}
         self.actuator_defaults: dict[str, tuple[tuple[Element, ...], ...]] = {}
-        """For each default class: its own actuator elements, then those of each class around it."""
+        """For each default class: its own actuator elements, then those of each surrounding
+        class."""
         self.force_ranges: dict[str, tuple[float, float]] = {}
-        """Bounds of what all actuators of a joint give it [N, N·m], where one end is wider."""
+        """Bounds on the sum of all actuator forces of a joint [N·m, N], for ranges whose two ends
+        differ."""
         for element in root.findall("default"):
             self._read_class(element, None)
 
@@ -147,7 +149,7 @@ class MjcfValues(Reading):
         return place(element)
 
     def compiler_of(self, element: Element) -> Compiler:
-        """How the numbers of an element are meant."""
+        """The compiler settings that apply to an element."""
         if len(self.compilers) > 1:
             for around in (element, *element.iterancestors()):
                 if COMPILER in around.attrib:
@@ -157,8 +159,8 @@ class MjcfValues(Reading):
     # Numbers and words.
 
     def numbers(self, element: Element, key: str, written: Attributes, count: int) -> list[float]:
-        """The finite numbers of an attribute that is there, of lengths, masses and angles below
-        `MOST`."""
+        """The finite numbers of an attribute that is present; lengths, masses and angles must be
+        below `MOST`."""
         numbers = self.finite_numbers(element, key, written[key], count)
         if key in MEASURED and any(abs(x) > MOST for x in numbers):
             raise self.refusal(
@@ -194,8 +196,8 @@ class MjcfValues(Reading):
     def bounds(
         self, element: Element, written: Attributes, key: str, switch: str
     ) -> tuple[float, ...]:
-        """The two ends of a range, where the word of `switch` or, as by default, its presence says
-        that it holds; else nothing."""
+        """The two ends of a range if it applies: `switch` says so or, by default, the range
+        is present. Otherwise nothing."""
         limited = self.choice(element, switch, written, "auto", ("auto", "true", "false"))
         if key not in written or limited == "false":
             return ()
@@ -214,7 +216,7 @@ class MjcfValues(Reading):
         return Placement(self.rotation(element, written), self.vector(element, "pos", written))
 
     def shape_placement(self, element: Element, written: Attributes) -> Placement:
-        """Where a geom or a site is: between two ends, or as written."""
+        """The placement of a geom or a site: between two ends, or as written."""
         if "fromto" not in written:
             return self.placement(element, written)
         ends = self.numbers(element, "fromto", written, 6)
@@ -223,7 +225,7 @@ class MjcfValues(Reading):
         return Placement(z_to(Vector(*along)) if any(along) else IDENTITY, (a + b) * 0.5)
 
     def rotation(self, element: Element, written: Attributes) -> Rotation:
-        """An element's orientation, by the one of `TURNS` that it has."""
+        """An element's orientation, from whichever of `TURNS` it has."""
         ways = [key for key in TURNS if key in written]
         if len(ways) > 1:
             raise self.refusal(
@@ -250,6 +252,7 @@ class MjcfValues(Reading):
             )
         if way == "zaxis":
             return z_to(self._direction(element, way, first))
+        # MuJoCo's xyaxes need not be perpendicular: y is corrected, x is kept.
         x_axis = self._direction(element, way, first)
         y_axis = self._direction(element, way, second - x_axis * x_axis.dot(second))
         z_axis = x_axis.cross(y_axis)
@@ -266,7 +269,7 @@ class MjcfValues(Reading):
     # Default classes.
 
     def attributes(self, element: Element, tag: str, childclass: str | None) -> dict[str, str]:
-        """An element's attributes over those of its default class."""
+        """An element's attributes combined with those of its default class."""
         plain = ((str(key), str(value)) for key, value in element.attrib.items())
         written = {key: value for key, value in plain if not key.startswith("{")}
         name = written.pop("class", childclass)
@@ -284,7 +287,8 @@ class MjcfValues(Reading):
         return self.classes[name]
 
     def _read_class(self, element: Element, parent: str | None) -> None:
-        """A class begins as its parent; the outermost is used where none is named."""
+        """Read a default class, which starts as a copy of its parent. The outermost applies to
+        elements without a class."""
         name = element.get("class", "main" if parent is None else "")
         if not name:
             raise self.refusal(
@@ -299,6 +303,8 @@ class MjcfValues(Reading):
         own, *around = self.actuator_defaults.get(name if parent is None else parent, ((),))
         if parent is not None:
             own, around = (), [own, *around]
+        # All actuator elements of a class share one set of attributes. Laws are kept as elements,
+        # because a shortcut replaces a law instead of changing its attributes.
         for child in element:
             tag = tag_name(child)
             written = {str(key): str(value) for key, value in child.attrib.items()}
@@ -314,7 +320,8 @@ class MjcfValues(Reading):
             self._read_class(child, name)
 
     def settings(self, root: Element, tag: str = "compiler") -> dict[str, str]:
-        """Attributes of every <compiler>, or another section, the last word of each."""
+        """Attributes of every <compiler> (or section `tag`) of the file; for repeated attributes
+        the last value."""
         written: dict[str, str] = {}
         for element in root.findall(tag):
             written |= {str(key): str(value) for key, value in element.attrib.items()}
@@ -338,6 +345,7 @@ class MjcfValues(Reading):
         )
         unit = self.choice(element, "angle", written, "degree", ("degree", "radian"))
         rule = self.choice(element, "inertiafromgeom", written, "auto", ("auto", "true", "false"))
+        # The weighing attributes are also kept as written, for the text that MuJoCo compiles.
         weighing = ("angle", "eulerseq", "inertiagrouprange", "exactmeshinertia")
         return Compiler(
             radians=unit == "radian",
@@ -355,7 +363,8 @@ class MjcfValues(Reading):
 
 
 def _over(written: Attributes, defaults: Attributes) -> dict[str, str]:
-    """Attributes over those of a class, of which another way to write the orientation goes."""
+    """Attributes combined with those of a class, without the class's orientation if the element
+    writes its own."""
     if any(key in written for key in TURNS):
         defaults = {key: value for key, value in defaults.items() if key not in TURNS}
     return {**defaults, **written}
@@ -372,7 +381,7 @@ def place(element: Element) -> str:
 
 
 def z_to(direction: Vector) -> Rotation:
-    """The smallest turn that brings the z axis to a unit vector."""
+    """The smallest rotation that brings the z axis to a unit vector."""
     axis = Vector(0.0, 0.0, 1.0).cross(direction)
     sine = math.hypot(*axis)
     axis = axis * (1.0 / sine) if sine > TINY else Vector(1.0, 0.0, 0.0)

@@ -1,7 +1,7 @@
 """SDF: text to Model.
 
-The frames of the file give every pose (`sdf_frames`), its joints a tree (`sdf_joints`); here links
-are read and the model to load is chosen. `Model.assemble` then checks the tree.
+`sdf_frames` computes poses from the file's frames, and `sdf_joints` makes a tree of its joints.
+This module chooses the model to load and reads its links. `Model.assemble` then checks the tree.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from .sdf_values import Element, SdfValues, child, children
 OLDEST, NEWEST = (1, 4), (1, 12)
 
 WORLD = "world"
-"""The massless root link of what is fixed to the world, or is more than one free body."""
+"""The massless root link of a robot that is fixed to the world, or has several free bodies."""
 
 
 def load_sdf(
@@ -56,10 +56,11 @@ def load_sdf(
 
     source: a path, or the XML itself (a str or bytes whose first character that is not blank is
     "<").
-    model: which model, where the file has more than one that is not static; "outer::inner" for a
+    model: which model, if the file has more than one that is not static; "outer::inner" for a
         nested one; "world" for all of them as one robot.
-    floating_base: None as the file says: what neither a joint to the world nor <static> holds moves
-        freely. True: free, static or not. False: fixed where the file puts it.
+    floating_base: None follows the file: a base that neither a joint to the world nor <static>
+    holds moves
+        freely. True: free, static or not. False: fixed at its pose in the file.
     quaternion: order of quaternions in q, "xyzw" or "wxyz".
     base_velocity: representation of a free base's velocity, "local", "local_world_aligned" or
     "world"; see `Model.with_base_velocity`.
@@ -67,11 +68,11 @@ def load_sdf(
 
     Sensors and a world's <physics> are data, `Model.sensors` and `Model.physics`.
     Links, joints and frames of nested models are called "inner::name". A robot that is fixed to the
-    world has the link "world" as root; so has one of several free links, each on a floating joint
-    of its own.
-    Raises ModelError for what cannot be used. What looks wrong but can be used is used as written:
-    one ModelWarning says so, and `Model.warnings` lists it. Nothing outside the text is read: no
-    <include>, no mesh.
+    world has the link "world" as root. A robot of several free links has it too, with each of them
+    on a floating joint of its own.
+    Raises ModelError for a description that cannot be used. Suspicious parts that can be used are
+    used as written: one ModelWarning lists them, and so does `Model.warnings`. Nothing outside the
+    text is read: no <include>, no mesh.
     """
     cut = cuts_loops(loops)
     text = RobotText.of(source, SDF.reader, SDF.name)
@@ -99,7 +100,7 @@ def _version(name: str, root: Element) -> tuple[int, int]:
 def _refuse_includes(
     values: SdfValues, scene: SdfFrames, models: list[tuple[SdfFrames, SdfFrame]]
 ) -> None:
-    """Refuse a world that includes a model, where the caller did not name one of its own models."""
+    """Refuse a world that includes a model, unless the caller named one of its own models."""
     for included in children(scene.world.element, "include"):
         uri = values.text(included, "uri")
         raise values.refusal(
@@ -125,6 +126,8 @@ def _choose(
         named = [(scene, scene.find(scene.world, wanted, "model")) for scene in scenes]
         candidates = [(scene, model) for scene, model in named if model is not None]
     else:
+        # Worlds often hold a ground plane or furniture: without a name, the only model that is not
+        # static is the robot.
         candidates = (
             models
             if len(models) == 1
@@ -135,6 +138,8 @@ def _choose(
         if wanted in (None, WORLD):
             _refuse_includes(values, scene, models)
         return scene, chosen
+    # No unique choice is left. The message tells an empty file, a missing name and an ambiguous one
+    # apart.
     shown = ", ".join(f'"{model.name}"' for _, model in models[:12])
     included = any(children(world, "include") for world in worlds)
     if not models or (included and not candidates):
@@ -156,7 +161,7 @@ def _choose(
 
 
 class SdfReader:
-    """One load: the chosen model, and the links that have no inertia of their own in the file."""
+    """One load: the chosen model, and the links for which the file gives no inertia."""
 
     def __init__(self, values: SdfValues, frames: SdfFrames, top: SdfFrame) -> None:
         self.values, self.frames, self.top = values, frames, top
@@ -173,6 +178,8 @@ class SdfReader:
             remarks.append(
                 f"without <inertial>, so of SDF's default mass 1 kg and inertia 1 kg·m²: {shown}"
             )
+        # The link "world" exists only if something hangs on it. Otherwise the one free link is the
+        # root.
         joints, frames = Joints(self.frames, self.top, cut), self._frames()
         anchored = any(joint.parent == WORLD for joint in (*joints.joints, *frames))
         roots = self._roots(joints, floating_base, anchored)
@@ -197,7 +204,7 @@ class SdfReader:
         )
 
     def _look_over(self, frame: SdfFrame) -> None:
-        """Refuse what stands elsewhere, remark what is left out."""
+        """Refuse includes and similar references, remark parts that are left out."""
         included = child(frame.element, "include")
         if included is not None:
             uri = self.values.text(included, "uri")
@@ -209,11 +216,12 @@ class SdfReader:
             self.values.look_over(frame.element)
 
     def _look_over_world(self) -> None:
-        """Remark what the world around says of motion and a model does not hold."""
+        """Remark settings of the surrounding world that affect motion and that a model does not
+        hold."""
         world, values = self.frames.world.element, self.values
         for element in children(world, "state", "population"):
             values.ignore(f"element <{tag_name(element)}> of <{tag_name(world)}>", element)
-        for holder in (world, *children(world, "physics")):  # below 1.6 it stood in <physics>
+        for holder in (world, *children(world, "physics")):  # before 1.6 gravity stood in <physics>
             gravity = child(holder, "gravity")
             text = "" if gravity is None else (gravity.text or "").strip()
             if gravity is not None and text and tag_name(world) == "world":
@@ -222,8 +230,8 @@ class SdfReader:
     # The root.
 
     def _roots(self, joints: Joints, floating_base: bool | None, anchored: bool) -> list[Joint]:
-        """The joints that hold or free what no joint of the file carries; none for one free
-        body."""
+        """The joints that fix or free the links that no joint of the file carries; none for one
+        free body."""
         if floating_base and joints.held:
             raise ModelError(
                 f'{self.values.source}: joint "{joints.held[0]}" fixes the robot to the world; leave floating_base '
@@ -246,7 +254,7 @@ class SdfReader:
         ]
 
     def _frames(self) -> list[Joint]:
-        """Each <frame> as a fixed joint to a massless link, both of its name."""
+        """Each <frame> as a fixed joint to a massless link, both with the frame's name."""
         joints = []
         for frame in self.top.walk("frame"):
             self.values.look_over(frame.element)
@@ -273,6 +281,8 @@ class SdfReader:
             values.remarks.append(
                 f'link "{link.name}": the file turns gravity off for it; here it has its weight'
             )
+        # SDFormat gives a link without <inertial> the mass 1 kg. The loader remarks it, except for
+        # static links, which do not move.
         inertial = child(element, "inertial")
         if inertial is None:
             if not frame.static:
@@ -301,8 +311,8 @@ class SdfReader:
     # Shapes.
 
     def shapes(self, frame: SdfFrame, tag: str) -> Iterator[Geometry]:
-        """Visuals or collisions of a link; no motion depends on them, so that trouble in one is a
-        remark."""
+        """Visuals or collisions of a link. No motion depends on them, so that an error in one is
+        only remarked."""
         for element in children(frame.element, tag):
             geometry = child(element, "geometry")
             for shape in () if geometry is None else geometry:
@@ -320,6 +330,8 @@ class SdfReader:
     def _shape(self, frame: SdfFrame, element: Element, shape: Element) -> Geometry | None:
         kind, values = tag_name(shape), self.values
         X, relative_to = values.pose(element)
+        # A shape's pose may be given in any frame of the model, but `Geometry` stores it in the
+        # link's.
         if relative_to:
             base = self.frames.named(frame, "relative_to", relative_to)
             X = self._at(base, frame).compose(X).as_matrix()
@@ -358,7 +370,7 @@ class SdfReader:
 
 
 def _facing(pose: Pose, normal: Sequence[float]) -> Placement:
-    """A pose turned so that z is along what is a direction in its own axes."""
+    """A pose turned so that z lies along `normal`, a direction in the pose's own axes."""
     x, y, z = normal
     turn = Pose.at((0.0, 0.0, 0.0), (0.0, math.atan2(math.hypot(x, y), z), math.atan2(y, x)))
     return pose.placement.compose(turn.placement)

@@ -1,9 +1,9 @@
-"""SDF: the frames of a file and where they are.
+"""SDF: the frames of a file and their poses.
 
 Every model, link, joint and frame element is a frame. Its <pose> is given in another (relative_to),
-which makes a tree with the world as its root; what it moves with (attached_to, a joint's child, a
-model's canonical link) makes a second tree. Names are those of the model around; "inner::link"
-reaches into nested models.
+which makes a tree with the world as its root. The frame that it moves with (attached_to, a joint's
+child, a model's canonical link) makes a second tree. Names belong to the surrounding model;
+"inner::link" reaches into nested models.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from ..robot_text import tag_name
 from .sdf_values import Element, SdfValues, children
 
 ROUND_OFF = 1e-14
-"""Entries of products of rotation matrices this near to 0 and ±1 are taken as such."""
+"""Tolerance within which entries of rotation products are set to 0 or ±1."""
 
 KINDS = ("link", "model", "frame", "joint")
-"""What a name may stand for; where an old file (below 1.7) uses one name twice, the first of these
-is meant."""
+"""The kinds of frames that a name may refer to. If an old file (below 1.7) uses one name twice, the
+first of these kinds is meant."""
 
 
 @dataclass(eq=False)
@@ -37,13 +37,13 @@ class SdfFrame:
     names: dict[tuple[str, str], SdfFrame] = field(default_factory=dict)
     """Frames declared in it, by kind and name."""
     static: bool = False
-    """It, or a model around it, is marked so."""
+    """True if it or a model around it is marked static."""
     moves_with: SdfFrame | None = None
     """The link, or the world, that carries it."""
     reference: SdfFrame | None = None
-    """The frame that its pose is written in."""
+    """The frame that its pose is given in."""
     depth: int = -1
-    """How many poses it is away from the world; -1 as long as that is not known."""
+    """Number of poses between it and the world; -1 until that is known."""
     raw: Placement | None = None
     """Its pose in its reference."""
 
@@ -62,7 +62,7 @@ class SdfFrame:
         return frame is top
 
     def walk(self, *kinds: str) -> Iterator[SdfFrame]:
-        """The frames of these kinds declared in it and in its nested models, as they stand in the
+        """The frames of these kinds declared in it and in its nested models, in the order of the
         file."""
         for frame in self.inside:
             if frame.kind in kinds:
@@ -71,11 +71,11 @@ class SdfFrame:
 
 
 class SdfFrames:
-    """The frames of one world, or of the models that a file holds without one."""
+    """The frames of one world, or of a file's models if it has no world."""
 
     def __init__(self, values: SdfValues, world: Element, movable: bool = False) -> None:
-        """world: a <world>, or the <sdf> with models of its own. movable: take no model as
-        static."""
+        """Declare the frames. world: a <world>, or the <sdf> with models of its own. movable: treat
+        no model as static."""
         self.values, self.movable = values, movable
         self.world = SdfFrame("world", "world", world, None, depth=0, raw=HERE)
         self._declare(self.world)
@@ -110,8 +110,8 @@ class SdfFrames:
     # Names.
 
     def find(self, scope: SdfFrame, name: str, *kinds: str) -> SdfFrame | None:
-        """What `name` stands for in `scope`, if it is one of these kinds (all, if none are
-        given)."""
+        """The frame called `name` in `scope`, if it is of one of these kinds (of any kind, if none
+        are given)."""
         if name in ("__model__", "world"):
             fits = (name == "world") == (scope.kind == "world") and scope.kind in (
                 kinds or (scope.kind,)
@@ -130,7 +130,7 @@ class SdfFrames:
     def named(
         self, by: SdfFrame, what: str, name: str, *kinds: str, scope: SdfFrame | None = None
     ) -> SdfFrame:
-        """The frame that `by` names, seen from where `by` is declared."""
+        """The frame that `by` names, seen from the model in which `by` is declared."""
         scope = scope or by.around
         assert scope is not None
         found = self.find(scope, name, *kinds)
@@ -152,7 +152,7 @@ class SdfFrames:
     # Poses.
 
     def relative(self, frame: SdfFrame, base: SdfFrame) -> Placement:
-        """The pose of `frame` in `base`; no rounding where one is given in the other."""
+        """The pose of `frame` in `base`, without rounding if one is given directly in the other."""
         self._settle(frame)
         self._settle(base)
         downs: list[SdfFrame] = []
@@ -174,7 +174,7 @@ class SdfFrames:
         return X
 
     def _raw(self, frame: SdfFrame) -> Placement:
-        """The pose of a frame in that which it is given in."""
+        """The pose of a frame in its reference frame."""
         if frame.raw is None:
             X, _ = self.values.pose(frame.element)
             placed = frame.element.get("placement_frame", "") if frame.kind == "model" else ""
@@ -185,7 +185,7 @@ class SdfFrames:
         return frame.raw
 
     def _settle(self, frame: SdfFrame) -> None:
-        """Find what a frame's pose is given in, and so on to the world; and how far that is."""
+        """Find the reference of a frame's pose, and so on up to the world, and count the steps."""
         chain: list[SdfFrame] = []
         seen: set[SdfFrame] = set()
         while frame.depth < 0:
@@ -225,10 +225,10 @@ class SdfFrames:
             return self.world
         return self.named(joint, f"its {tag}", name)
 
-    # What moves with what.
+    # Carriers of frames.
 
     def carrier(self, frame: SdfFrame) -> SdfFrame:
-        """The link that a frame moves with; the world for what does not move."""
+        """The link that a frame moves with; the world if it does not move."""
         chain: dict[SdfFrame, None] = {}
         while frame.moves_with is None:
             if frame in chain:
@@ -254,8 +254,8 @@ class SdfFrames:
         return frame.moves_with
 
     def _canonical(self, model: SdfFrame) -> SdfFrame:
-        """A model's canonical link: the one that it names, or else the first, of its own or of its
-        first model's."""
+        """A model's canonical link: the one that it names, or else its first link, or else that of
+        its first nested model."""
         name = model.element.get("canonical_link", "")
         if name:
             return self.named(model, "canonical_link", name, "link", scope=model)

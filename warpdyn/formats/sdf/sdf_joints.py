@@ -1,8 +1,8 @@
-"""SDF: joints between any two links, made a tree.
+"""SDF: joints between any two links, arranged as a tree.
 
 A joint of SDF has a frame of its own, anywhere on its child, and its ends may be frames. Here it
-becomes a joint whose frame is its child's; where the axis does not pass through the child's origin,
-a massless link of the joint's name stands between. Joints that would point at the root are turned
+becomes a joint whose frame is its child's. If the axis does not pass through the child's origin,
+a massless link with the joint's name is inserted. Joints that point towards the root are turned
 around; those that close a loop are refused or left open.
 """
 
@@ -45,7 +45,7 @@ TYPES = {word: KINDS[word] for word in WORDS}
 
 @dataclass(frozen=True, eq=False)
 class Tie:
-    """A joint of the file between the links (or the world) that its ends move with."""
+    """A joint of the file between the links (or the world) that carry its ends."""
 
     frame: SdfFrame
     kind: JointKind
@@ -83,7 +83,7 @@ class Joints:
     # The tree.
 
     def _ties(self) -> Iterator[Tie]:
-        """The joints of the model, and those around it that hold it."""
+        """The joints of the model, and the surrounding ones that hold it."""
         around, joints = self.top.around, list(self.top.walk("joint"))
         while around is not None:
             joints += [frame for frame in around.inside if frame.kind == "joint"]
@@ -97,6 +97,8 @@ class Joints:
             parent, moved = (
                 self._solid(self.frames.joint_end(frame, end)) for end in ("parent", "child")
             )
+            # A joint may tie the chosen model to another model. One robot cannot hold such a joint,
+            # while joints between other models do not concern it.
             mine = [end for end in (parent, moved) if end.within(self.top)]
             foreign = [
                 end for end in (parent, moved) if end not in mine and end is not self.frames.world
@@ -112,12 +114,13 @@ class Joints:
                 yield Tie(frame, TYPES[kind], parent, moved)
 
     def _solid(self, frame: SdfFrame) -> SdfFrame:
-        """The link that a frame moves with; the world for those of static models."""
+        """The link that a frame moves with; the world for frames of static models."""
         carrier = self.frames.carrier(frame)
         return self.frames.world if carrier.kind == "link" and carrier.static else carrier
 
     def _branches(self, ties: Sequence[Tie]) -> tuple[list[Tie], list[Tie]]:
-        """The joints that make a tree, and the gearboxes between links that it joins already."""
+        """The joints that make a tree, and the gearboxes between links that are connected
+        already."""
         group: dict[SdfFrame, SdfFrame] = {}
 
         def leader(frame: SdfFrame) -> SdfFrame:
@@ -141,7 +144,7 @@ class Joints:
         return branches, gears
 
     def _last(self, tie: Tie) -> bool:
-        """The file says that this joint is the one to close a loop."""
+        """True if the file marks this joint as the one that closes a loop."""
         physics = child(tie.frame.element, "physics")
         simbody = None if physics is None else child(physics, "simbody")
         return simbody is not None and bool(self.values.flag(simbody, "must_be_loop_joint"))
@@ -160,7 +163,7 @@ class Joints:
         )
 
     def _oriented(self, links: Sequence[SdfFrame], branches: Sequence[Tie]) -> dict[Tie, SdfFrame]:
-        """The end away from the root, of each joint of the tree."""
+        """The end away from the root, for each joint of the tree."""
         at: dict[SdfFrame, list[Tie]] = {}
         for tie in branches:
             at.setdefault(tie.parent, []).append(tie)
@@ -180,6 +183,8 @@ class Joints:
                         reached.add(away[tie])
                         waiting.append(away[tie])
 
+        # The world comes first, then links that no joint carries, so that most joints keep their
+        # direction. Of a group in which every link is carried, the first becomes the root.
         reached.update(self.static)
         spread(self.frames.world)
         for link in (*(link for link in links if link not in carried), *links):
@@ -191,8 +196,8 @@ class Joints:
     # A joint.
 
     def _add(self, tie: Tie, reverse: bool, closing: bool = False) -> None:
-        """The joint as one whose frame is that of the link it moves, with a link between if its
-        axis lies elsewhere."""
+        """Add the joint with the frame of the link that it moves, and a link in between if its
+        axis does not pass through that link's origin."""
         kind, frame, name = tie.kind, tie.frame, tie.frame.path(self.top)
         if reverse and kind.nv and (not kind.single or kind.geared):
             raise self.values.refusal(
@@ -231,6 +236,8 @@ class Joints:
         above = base.path(self.top)
         if not kind.nv:
             return fixed_joint(name, above, carried, at)
+        # Only kinds with two axes use the second, but it is read for every kind, so that a wrong
+        # <axis2> is reported.
         first, second = child(element, "axis"), child(element, "axis2")
         (limits, damping, friction), (limits2, damping2, friction2) = (
             self.values.axis_data(kind, first),
@@ -261,7 +268,8 @@ class Joints:
         return joint
 
     def _beside(self, kind: JointKind, p: Vector, axes: dict[str, Vector3]) -> bool:
-        """The joint turns about an axis or a point that is not the origin of the link it moves."""
+        """True if the joint turns about an axis or a point that misses the origin of the link that
+        it moves."""
         if not (kind.nv and kind.turns):
             return False
         if kind.single:
@@ -269,7 +277,8 @@ class Joints:
         return any(abs(as_number(x)) > ROUND_OFF for x in p)
 
     def _free_name(self, name: str) -> str:
-        """A joint's name, for a link; old files give one name to a link and a joint."""
+        """A joint's name changed so that no link has it: old files give one name to a link and a
+        joint."""
         while name in self.names_in_use:
             name += "_joint"
         self.names_in_use.add(name)
@@ -288,7 +297,7 @@ class Joints:
         return (*needed, "axis2") if kind.geared and child(element, "axis2") is not None else needed
 
     def _axis(self, frame: SdfFrame, tag: str, base: SdfFrame, reverse: bool) -> Vector3:
-        """The unit vector of an axis in the frame `base`; zero stays zero, which `Model.assemble`
+        """The unit vector of an axis in the frame `base`. Zero stays zero, which `Model.assemble`
         refuses."""
         element = child(frame.element, tag)
         assert element is not None and frame.around is not None
@@ -308,7 +317,7 @@ class Joints:
         )
 
     def _mimic(self, frame: SdfFrame, axis: Element | None) -> Mimic | None:
-        """SDFormat: follower = multiplier * (leader - reference) + offset."""
+        """The mimic relation. SDFormat: follower = multiplier * (leader - reference) + offset."""
         element = None if axis is None else child(axis, "mimic")
         if element is None:
             return None

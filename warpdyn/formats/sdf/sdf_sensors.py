@@ -1,4 +1,4 @@
-"""SDF: sensors of links and joints, and what a world says of its physics, as data."""
+"""SDF: sensors of links and joints, and a world's physics settings, as data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ HOLDERS = ("link", "joint")
 
 
 def sensors_of(values: SdfValues, frames: SdfFrames, top: SdfFrame) -> Iterator[DescribedSensor]:
-    """Every <sensor> of the model `top`; one whose pose makes no sense is left out with a remark."""
+    """Every <sensor> of the model `top`. A sensor whose pose is invalid is left out with a
+    remark."""
     for frame in top.walk(*HOLDERS):
         for element in children(frame.element, "sensor"):
             try:
@@ -30,7 +31,7 @@ def sensors_of(values: SdfValues, frames: SdfFrames, top: SdfFrame) -> Iterator[
 
 
 def physics_of(world: Element) -> Mapping[str, str]:
-    """What the default <physics> of a world says, or its first, and its <gravity>: by path."""
+    """Settings of a world's default <physics>, or of its first, and its <gravity>: by path."""
     if tag_name(world) != "world":
         return {}
     profiles = children(world, "physics")
@@ -46,7 +47,7 @@ def physics_of(world: Element) -> Mapping[str, str]:
 
 
 def words(element: Element, path: str = "") -> Iterator[tuple[str, str]]:
-    """Texts and attributes of all that is in an element, by path."""
+    """Texts and attributes of everything in an element, by path."""
     for inner in element:
         here = f"{path}{tag_name(inner)}"
         text = " ".join((inner.text or "").split())
@@ -62,7 +63,7 @@ def _attributes(element: Element, path: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _pose(values: SdfValues, frames: SdfFrames, frame: SdfFrame, element: Element) -> Pose:
-    """Where a sensor is in its link or joint frame."""
+    """The pose of a sensor in its link or joint frame."""
     X, relative_to = values.pose(element)
     if relative_to:
         base = frames.named(frame, "relative_to", relative_to)

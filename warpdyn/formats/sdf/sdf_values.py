@@ -1,4 +1,4 @@
-"""SDF: the values of XML elements, their defaults, and what is said of those that cannot be
+"""SDF: the values of XML elements, their defaults, and the messages about values that cannot be
 used."""
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ READ: Mapping[str, tuple[str, ...]] = {
     "mimic": ("multiplier", "offset", "reference"),
     "frame": ("pose",),
 }
-"""Children that are read. Others are remarked, but for the next."""
+"""Child elements that are read. Others are remarked, except for those in the next table."""
 
 WITHOUT_DYNAMICS = {
     "plugin",
@@ -65,12 +65,12 @@ WITHOUT_DYNAMICS = {
     "model_state",
     "provideFeedback",
 }
-"""Elements of SDFormat that change no motion here: left out without a word."""
+"""SDFormat elements that change no motion here: ignored without a remark."""
 
 TRUE, FALSE = {"1", "true"}, {"0", "false"}
 
 OLD_INFINITY = 1e16
-"""Limits as large as this are SDFormat's old way to write infinity."""
+"""SDFormat's old way to write infinity: limits of at least this size."""
 
 
 class SdfValues(Reading):
@@ -86,7 +86,7 @@ class SdfValues(Reading):
     # Elements.
 
     def look_over(self, element: Element) -> None:
-        """Note the children that are not read, unless they change nothing."""
+        """Note child elements that are not read, unless they change nothing."""
         tag, seen = tag_name(element), set[str]()
         many = ("link", "joint", "frame", "model", "include", "visual", "collision")
         for child in element:
@@ -108,15 +108,15 @@ class SdfValues(Reading):
             )
         return name
 
-    # SdfValues of children.
+    # Values of children.
 
     def text(self, element: Element, tag: str) -> str:
-        """Text of a child, blanks stripped; empty where there is none."""
+        """Text of a child, blanks stripped; "" if there is no such child."""
         found = child(element, tag)
         return "" if found is None else (found.text or "").strip()
 
     def flag(self, element: Element, tag: str) -> bool | None:
-        """True or false; None where there is no such child."""
+        """True or false; None if there is no such child."""
         found = child(element, tag)
         return None if found is None else self.truth(found, tag, found.text or "")
 
@@ -129,7 +129,7 @@ class SdfValues(Reading):
     def number(
         self, element: Element | None, tag: str, default: float, infinite: bool = False
     ) -> float:
-        """A finite number (or, if `infinite`, an infinite one); the default where there is no such
+        """A finite number (or, if `infinite`, an infinite one); the default if there is no such
         child."""
         found = None if element is None else child(element, tag)
         if found is None or not (found.text or "").strip():
@@ -196,6 +196,7 @@ class SdfValues(Reading):
             velocity=_bound(velocity),
             effort=_bound(effort),
         )
+        # In a model, continuous joints and quaternions have no position limits.
         if kind.endless or kind.quaternion is not None:
             bounds = Limits(velocity=bounds.velocity, effort=bounds.effort)
         return (
@@ -207,8 +208,8 @@ class SdfValues(Reading):
     def pitch(self, element: Element) -> float:
         """Advance [m/rad], positive for a right-handed thread.
 
-        screw_thread_pitch is in metres a revolution, right-handed; thread_pitch in radians a metre,
-        left-handed.
+        screw_thread_pitch is in metres per revolution, right-handed; thread_pitch in radians per
+        metre, left-handed.
         """
         if (
             child(element, "screw_thread_pitch") is None
@@ -237,7 +238,7 @@ def children(element: Element, *tags: str) -> list[Element]:
 
 
 def place(element: Element) -> str:
-    """The link, joint, frame or model that an element belongs to, with the models around it; or
+    """The link, joint, frame or model that an element belongs to, with the surrounding models, or
     else the element."""
     named: list[Element] = []
     for around in (element, *element.iterancestors()):
@@ -251,7 +252,7 @@ def place(element: Element) -> str:
 
 
 def _says_nothing(element: Element) -> bool:
-    """All that it holds is empty, zero or false."""
+    """True if everything in it is empty, zero or false."""
     return all(
         word in ("0", "false") or _zero(word)
         for part in element.iter()
@@ -271,5 +272,5 @@ def _unlimited(x: float) -> float:
 
 
 def _bound(x: float) -> float:
-    """A bound of a size; a negative one is not enforced."""
+    """A bound; a negative one is not enforced."""
     return x if 0.0 <= x < OLD_INFINITY else math.inf

@@ -1,7 +1,7 @@
 """USD: a stage's UsdPhysics bodies and joints to Model, by the package usd-core.
 
-Numbers are read in `usd_values`, in SI units; here an articulation is chosen and its joints are
-made a tree. `Model.assemble` then checks it.
+`usd_values` reads numbers in SI units. This module chooses an articulation and arranges its joints
+as a tree. `Model.assemble` then checks it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .usd_shapes import shapes_of
 from .usd_values import UsdValues, library, said
 
 WORLD = "world"
-"""The massless root link of what is fixed to the world."""
+"""The massless root link of a robot that is fixed to the world."""
 
 AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
 EXCLUDED = "physics:excludeFromArticulation"
@@ -50,20 +50,20 @@ def load_usd(
 
     source: a path (.usd, .usda, .usdc, .usdz), or the text of a .usda ("#usda 1.0 ..."). Layers
     that a file refers to are read too: only for files that you trust.
-    model: which articulation, by the path or the name of its root, where there is more than one.
-    floating_base: None as the stage says: what no joint holds in the world moves freely. True: it
-    must. False: fixed where the stage puts it.
+    model: which articulation, by the path or the name of its root, if there is more than one.
+    floating_base: None follows the stage: a robot that no joint holds in the world moves freely.
+    True: it must. False: fixed at its pose in the stage.
     quaternion: order of quaternions in q, "xyzw" or "wxyz".
     base_velocity: representation of a free base's velocity, "local", "local_world_aligned" or
     "world"; see `Model.with_base_velocity`.
     loops: "refuse" a joint that closes a loop, or "cut": leave it open, with a remark.
 
-    Units are SI whatever the stage's are, and the world's z axis is up. Links are called as their
-    prims, by their paths where names are not unique. A robot that is fixed to the world has the
+    Units are SI whatever the stage's are, and the world's z axis is up. Links are named after their
+    prims, or by their paths if names are not unique. A robot that is fixed to the world has the
     link "world" as root.
-    Raises ModelError for what cannot be used, and where usd-core is not installed
-    (extra `[usd]`). What looks wrong but can be used is used as written: one
-    ModelWarning says so, and `Model.warnings` lists it.
+    Raises ModelError for a stage that cannot be used, and if usd-core is not installed
+    (extra `[usd]`). Suspicious parts that can be used are used as written: one
+    ModelWarning lists them, and so does `Model.warnings`.
     """
     cut = cuts_loops(loops)
     text = RobotText.of(source, USD.reader, USD.name)
@@ -87,7 +87,7 @@ def load_usd(
 
 @dataclass(frozen=True)
 class Articulated:
-    """What is handed to `Model.assemble`."""
+    """The arguments of `Model.assemble`."""
 
     name: str
     links: list[Link]
@@ -131,7 +131,7 @@ class UsdReader:
         size = scene.GetGravityMagnitudeAttr().Get()
         along = np.array(scene.GetGravityDirectionAttr().Get() or (0, 0, 0), dtype=float)
         if size is None or not 0 <= size < np.inf or not along.any():
-            return  # minus infinity and no direction: as on the earth, downwards
+            return  # minus infinity and no direction: gravity as on the earth, downwards
         x, y, z = self.values.units.up[:3, :3] @ along / np.linalg.norm(along)
         size *= self.values.units.metre
         if abs(x) + abs(y) > 1e-3 or abs(size * z + 9.81) > 0.02:
@@ -140,10 +140,10 @@ class UsdReader:
                 "functions take gravity=..."
             )
 
-    # What is between which bodies.
+    # Joints and their bodies.
 
     def _between(self, prim: Any) -> Iterator[Between]:
-        """A joint that acts on two bodies, or on one and the world."""
+        """The joint if it acts on two bodies, or on one and the world."""
         self.values.check(prim)
         joint = self.pxr.UsdPhysics.Joint(prim)
         if joint.GetJointEnabledAttr().Get() is False:
@@ -163,7 +163,7 @@ class UsdReader:
         yield Between(prim, (a, b), (X, Y))
 
     def _end(self, joint: Any, target: Any, position: Any, turn: Any) -> tuple[str, np.ndarray]:
-        """The body that an end of a joint is on, and the joint's frame in it."""
+        """The body at an end of a joint, and the joint's frame in it."""
         values = self.values
         place = np.array(values.numbers(joint, "its place", position))
         if target is None:
@@ -182,7 +182,7 @@ class UsdReader:
             return str(target), values.placed(joint, place * scale, turn)
         return str(body.GetPath()), np.linalg.inv(values.in_stage(body)[0]) @ X
 
-    # Which robot.
+    # The choice of a robot.
 
     def model(self, wanted: str | None, floating_base: bool | None) -> Articulated:
         label, members, root = self._choose(wanted)
@@ -218,7 +218,7 @@ class UsdReader:
         return replace(link, visuals=shapes.visuals, collisions=shapes.collisions)
 
     def _choose(self, wanted: str | None) -> tuple[str, list[str], str]:
-        """Path of an articulation, its bodies, and the one that carries the others."""
+        """Path of an articulation, its bodies, and its root body."""
         groups = joined(list(self.bodies), [j.bodies for j in self.joints])
         found: dict[str, tuple[list[str], str]] = {}
         ends = {str(j.prim.GetPath()): {end for end in j.bodies if end} for j in self.joints}
@@ -229,6 +229,7 @@ class UsdReader:
             marked = [path for path in self.roots if not near[path].isdisjoint(inside)]
             root = next((path for path in marked if path in inside), members[0])
             path = marked[0] if marked else members[0]
+            # Several fixed trees may share one marked root: they become one robot on the world.
             if path in found:
                 if held.isdisjoint(members) or held.isdisjoint(found[path][0]):
                     raise ModelError(
@@ -253,14 +254,14 @@ class UsdReader:
         return (chosen[0], *found[chosen[0]])
 
     def _below(self, path: str) -> set[str]:
-        """The body at a path, and those below."""
+        """The bodies at a path and below."""
         return {b for b in self.bodies if b == path or b.startswith(f"{path}/")}
 
     # The tree.
 
     def _tree(self, names: dict[str, str], joints: Sequence[Between], root: str) -> Iterator[Joint]:
-        """Joints from the root outwards, those that a stage excludes from the articulation last;
-        what is left over closes loops."""
+        """Joints from the root outwards, those that a stage excludes from the articulation last.
+        Joints that are left over close loops."""
         called = last_words([str(joint.prim.GetPath()) for joint in joints])
         at: dict[str, list[Between]] = {}
         for joint in joints:
@@ -290,8 +291,8 @@ class UsdReader:
     def _made(
         self, joint: Between, parent: str, names: dict[str, str], called: dict[str, str]
     ) -> Iterator[Joint]:
-        """The joint from `parent` outwards: one a freedom, and a fixed one where the body's own
-        frame is not on the last axis."""
+        """The joint from `parent` outwards: one joint for each freedom, and a fixed one if the
+        body's own frame is not on the last axis."""
         turned = joint.bodies[0] != parent
         X, Y = joint.frames[::-1] if turned else joint.frames
         name, child = called[str(joint.prim.GetPath())], names[joint.beyond(parent)]
@@ -302,7 +303,8 @@ class UsdReader:
             yield fixed_joint(name, above, child, X @ rest)
             return
         turns = freedoms[-1][1].kind.turns
-        # The child's own frame is the joint's, turned, where the axis goes through its origin.
+        # If the axis passes through the child's origin, the child's own frame, turned, is the
+        # joint's.
         direct = not turns or not Y[:3, 3].any()
         for k, (suffix, prototype) in enumerate(freedoms):
             last = k == len(freedoms) - 1
@@ -329,7 +331,7 @@ class UsdReader:
         return replace(mimic, joint=called[str(path)])
 
     def _freedoms(self, prim: Any, turned: bool) -> Iterator[tuple[str, Joint]]:
-        """A joint record for each freedom, to be named and placed; a joint that is gone through
+        """A joint record for each freedom, without name and place yet. A joint that is traversed
         from its second body turns the other way."""
         values, physics = self.values, self.pxr.UsdPhysics
         if prim.IsA(physics.FixedJoint):
@@ -350,6 +352,7 @@ class UsdReader:
             raise values.refusal(prim, f"a {prim.GetTypeName()} is no joint of a robot here")
         turning = [f for f, *_ in free if f.startswith("rot")]
         bounds = [x for _, *ends in free for x in ends if x is not None]
+        # Three unlimited rotations are a ball joint, which has no singular orientation.
         if len(turning) == len(free) == 3 and not np.isfinite(bounds).any():
             yield "ball", self._ball(prim, turned)
             return
@@ -372,7 +375,7 @@ class UsdReader:
             yield freedom, values.along(made, prim)
 
     def _range(self, prim: Any, freedom: str) -> Iterator[tuple[str, Any, Any]]:
-        """A freedom of a generic joint with its range; nothing where that locks it."""
+        """A freedom of a generic joint with its range; nothing if the range locks it."""
         lower, upper = None, None
         if prim.HasAPI(self.pxr.UsdPhysics.LimitAPI, freedom):
             limit = self.pxr.UsdPhysics.LimitAPI(prim, freedom)

@@ -1,4 +1,4 @@
-"""USD: prims by their paths, as bodies that joints join and by names that are not long."""
+"""USD: groups of bodies that joints connect, and short unique names for prim paths."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from collections.abc import Sequence
 
 
 def last_words(paths: Sequence[str]) -> dict[str, str]:
-    """The last word of each path, where no other has it; else the whole path."""
+    """The last word of each path if it is unique, otherwise the whole path."""
     last = [path.rpartition("/")[2] for path in paths]
     times = Counter(last)
     return {p: word if times[word] == 1 else p for p, word in zip(paths, last, strict=True)}
 
 
 def joined(bodies: Sequence[str], ends: Sequence[tuple[str, str]]) -> list[list[str]]:
-    """Bodies that joints join, in the order of the stage."""
+    """Groups of bodies that joints connect, in the order of the stage."""
     place = {body: k for k, body in enumerate(bodies)}
     group = list(range(len(bodies)))
 
     def first(k: int) -> int:
         while group[k] != k:
-            group[k] = group[group[k]]  # half of the way, the next time
+            group[k] = group[group[k]]  # path halving, so that the next search is shorter
             k = group[k]
         return k
 

@@ -1,7 +1,7 @@
 """Mass, centre of mass and inertia of a USD body whose stage leaves them to its shapes.
 
-usd-core adds them up, by the densities of bodies, shapes and materials; here is what it asks of
-each shape: its volume and inertia at density 1.
+usd-core adds them up, by the densities of bodies, shapes and materials. This module supplies each
+shape's volume and inertia at density 1.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ...model.mesh_files import MeshError
 from ..meshes.mesh_surface import hull_of
 
 SAME = 1e-5
-"""How far scales across a round shape may be apart, relative: round-off of single precision."""
+"""Relative tolerance for the scales across a round shape: round-off of single precision."""
 
 
 class RoundShape(NamedTuple):
@@ -24,29 +24,30 @@ class RoundShape(NamedTuple):
 
     radius: float
     height: float
-    """0 of a sphere."""
+    """Height; 0 for a sphere."""
     axis: int
-    """Which of x, y, z it lies along."""
+    """Index of its axis among x, y, z."""
 
 
 Moments = tuple[float, tuple[float, float, float]]
-"""Volume, and moments about x, y, z through its middle at density 1."""
+"""Volume, and moments about x, y, z through the centre at density 1."""
 
 
 def box(a: float, b: float, c: float) -> Moments:
-    """Edges along x, y, z."""
+    """Moments of a box with edges along x, y, z."""
     V = a * b * c
     return V, (V / 12 * (b * b + c * c), V / 12 * (a * a + c * c), V / 12 * (a * a + b * b))
 
 
 def cylinder(r: float, h: float) -> tuple[float, float, float]:
-    """Volume, moment across and moment along."""
+    """Volume, moment across and moment along the axis of a cylinder."""
     V = math.pi * r * r * h
     return V, V / 12 * (3 * r * r + h * h), V / 2 * r * r
 
 
 def capsule(r: float, h: float) -> tuple[float, float, float]:
-    """A cylinder between two half spheres, likewise; h between their centres."""
+    """Volume, moment across and moment along the axis of a capsule: a cylinder between two half
+    spheres, h between their centres."""
     V, across, along = cylinder(r, h)
     S = 4 / 3 * math.pi * r**3
     return V + S, across + S * (0.4 * r * r + h * h / 4 + 0.375 * h * r), along + 0.4 * S * r * r
@@ -59,7 +60,7 @@ def mesh_moments(points: np.ndarray, triangles: np.ndarray) -> tuple[float, np.n
     """Volume, centre of mass, and inertia (3, 3) about it at density 1, of a closed surface.
 
     points (n, 3), triangles (m, 3): sums over tetrahedra from the origin to each triangle (Tonon,
-    J. Mathematics and Statistics 1, 2005); zeros where it encloses nothing.
+    J. Mathematics and Statistics 1, 2005); zeros if the surface encloses nothing.
     """
     corners = points[triangles]
     volumes = np.linalg.det(corners) / 6
@@ -69,7 +70,7 @@ def mesh_moments(points: np.ndarray, triangles: np.ndarray) -> tuple[float, np.n
     centre = (volumes @ corners.sum(axis=1)) / 4 / V
     about = corners - centre
     total = about.sum(axis=1)
-    # Of a tetrahedron with a corner at the origin: ∫ x xᵀ = V/20 (Σ c cᵀ + Σ c Σ cᵀ).
+    # For a tetrahedron with a corner at the origin: ∫ x xᵀ = V/20 (Σ c cᵀ + Σ c Σ cᵀ).
     volumes = np.linalg.det(about) / 6
     second = np.einsum("t,tci,tcj->ij", volumes, about, about)
     second = (second + np.einsum("t,ti,tj->ij", volumes, total, total)) / 20
@@ -78,8 +79,8 @@ def mesh_moments(points: np.ndarray, triangles: np.ndarray) -> tuple[float, np.n
 
 
 def surface_moments(prim: Any, scale: np.ndarray) -> tuple[float, np.ndarray, np.ndarray] | None:
-    """A mesh, or its convex hull where that is what touches; None where neither is, or it encloses
-    nothing."""
+    """Moments of a mesh, or of its convex hull if that is its collision shape. None for other
+    collision shapes, and for meshes that enclose nothing."""
     words = [
         prim.GetAttribute(x).Get() for x in ("points", "faceVertexCounts", "faceVertexIndices")
     ]
@@ -91,6 +92,7 @@ def surface_moments(prim: Any, scale: np.ndarray) -> tuple[float, np.ndarray, np
         np.array(words[1]),
         np.array(words[2]),
     )
+    # Numbers of an untrusted file index arrays below, so that they are checked first.
     ends = np.cumsum(counts)
     if (
         counts.min() < 3
@@ -98,6 +100,7 @@ def surface_moments(prim: Any, scale: np.ndarray) -> tuple[float, np.ndarray, np
         or not 0 <= corners.min() <= corners.max() < len(points)
     ):
         return None
+    # A face of n corners becomes a fan of n - 2 triangles.
     triangles = np.array(
         [
             (corners[end - n], corners[k], corners[k + 1])
@@ -115,7 +118,7 @@ def surface_moments(prim: Any, scale: np.ndarray) -> tuple[float, np.ndarray, np
 
 
 def round_shape(prim: Any, sizes: np.ndarray) -> RoundShape | None:
-    """A round shape of these scales along its axes; None for others, and for ovals."""
+    """A round shape with these scales along its axes; None for other shapes and for ovals."""
 
     def size(name: str) -> float:
         return float(prim.GetAttribute(name).Get())
@@ -132,7 +135,8 @@ def round_shape(prim: Any, sizes: np.ndarray) -> RoundShape | None:
 
 
 def shape_moments(prim: Any, scale: np.ndarray) -> Moments | None:
-    """A round shape or a cube of this size in the stage's unit; None for others."""
+    """Moments of a round shape or a cube of this size in the stage's unit; None for other
+    shapes."""
     kind, sizes = str(prim.GetTypeName()), np.abs(scale)
     if kind == "Cube":
         return box(*(float(prim.GetAttribute("size").Get()) * sizes).tolist())
@@ -152,7 +156,7 @@ def mass_properties(
     pxr: Any, body: Any, placed: Callable[[Any], tuple[np.ndarray, np.ndarray]]
 ) -> tuple[float, Any, Any, Any] | str:
     """Mass, moments, centre of mass and principal axes in the stage's units; or the path of a shape
-    whose volume is not known here.
+    whose volume cannot be computed here.
 
     placed: placement of a prim in the body, in the stage's unit, and its scale.
     """
@@ -173,7 +177,7 @@ def mass_properties(
         made.inertia = pxr.Gf.Matrix3f(*inertia.ravel().tolist())
         made.centerOfMass = pxr.Gf.Vec3f(*centre.tolist())
         made.localPos = pxr.Gf.Vec3f(*X[:3, 3].tolist())
-        rows = pxr.Gf.Matrix3d(*X[:3, :3].T.ravel().tolist())  # of row vectors, in pxr
+        rows = pxr.Gf.Matrix3d(*X[:3, :3].T.ravel().tolist())  # pxr multiplies row vectors
         made.localRot = pxr.Gf.Quatf(rows.ExtractRotation().GetQuat())
         return made
 

@@ -1,4 +1,4 @@
-"""A USD stage, whose layers are regular files of a bounded size together.
+"""A USD stage whose layers are regular files of a bounded total size.
 
 usd-core opens layers by itself, so they are found and checked before it composes the stage.
 """
@@ -17,7 +17,7 @@ REMEDY = "refer to layers of the robot alone"
 
 
 def open_stage(pxr: Any, text: RobotText) -> Any:
-    """The stage of a file, or of a text in memory, whose layers have been checked."""
+    """The stage of a file, or of a text in memory, after its layers were checked."""
     if text.file is not None and text.folder is not None:
         layer = pxr.Sdf.Layer.FindOrOpen(str(text.folder / text.file))
     else:
@@ -25,18 +25,18 @@ def open_stage(pxr: Any, text: RobotText) -> Any:
         if not text.data.startswith(b"#usda"):
             raise ModelError(f"{text.name}: bytes must be those of a .usda text; give a path")
         layer.ImportFromString(text.data.decode())
-    layers = open_layers(pxr, layer, text.name, STAGE)  # held, so that none is opened again
+    layers = open_layers(pxr, layer, text.name, STAGE)  # kept, so that none is opened again
     return pxr.Usd.Stage.Open(layers[0])
 
 
 def open_layers(pxr: Any, root: Any, source: str, most: int) -> list[Any]:
-    """The layer `root` and the layers that it refers to: sublayers, references and payloads, those of
-    variants too, and theirs in turn.
+    """The layer `root` and the layers that it refers to, directly or indirectly: sublayers,
+    references and payloads, those of variants too.
 
-    source: the stage's name in messages. most: bytes of their files together, the root's aside.
-    A layer that is not there, or cannot be read, is left to usd-core.
+    source: the stage's name in messages. most: total size of their files in bytes, without the
+    root's. A layer that is missing or unreadable is left to usd-core.
 
-    Raises ModelError for a file that is no regular one, and for more bytes.
+    Raises ModelError for a file that is not a regular one, and for a larger total size.
     """
     layers, files, size = {root.identifier: root}, set[Path](), 0
     waiting = [root]
@@ -67,12 +67,12 @@ def _referred(pxr: Any, layer: Any) -> Iterator[tuple[str, Path]]:
         if resolved:
             outer, _ = pxr.Ar.SplitPackageRelativePathOuter(
                 resolved
-            )  # the archive of one in a .usdz
+            )  # for a layer in a .usdz, its archive
             yield identifier, Path(outer)
 
 
 def _opened(pxr: Any, identifier: str) -> Any:
-    """The layer, or None where usd-core cannot read it."""
+    """The layer, or None if usd-core cannot read it."""
     try:
         return pxr.Sdf.Layer.FindOrOpen(identifier)
     except pxr.Tf.ErrorException:

@@ -1,4 +1,4 @@
-"""USD: shapes of a body, to look at and to touch: cubes, spheres, cylinders and capsules as `Geometry`.
+"""USD: visual and collision shapes of a body: cubes, spheres, cylinders and capsules as `Geometry`.
 
 Meshes of a stage are in the stage, not in files of their own, and are left out.
 """
@@ -20,11 +20,11 @@ TO_Z = (
     np.array([[0.0, 1, 0, 0], [0, 0, 1, 0], [1, 0, 0, 0], [0, 0, 0, 1]]),
     np.eye(4),
 )
-"""Frames whose z axis is x, y, z: the axis of a cylinder or a capsule."""
+"""Rotations that turn the z axis to x, y or z: the axis of a cylinder or a capsule."""
 
 
 class BodyGeometry(NamedTuple):
-    """What is seen of a body, what touches, and how many shapes are neither here."""
+    """Visual shapes, collision shapes, and the number of shapes that are left out."""
 
     visuals: tuple[Geometry, ...]
     collisions: tuple[Geometry, ...]
@@ -32,8 +32,8 @@ class BodyGeometry(NamedTuple):
 
 
 def shapes_of(values: UsdValues, body: Any) -> BodyGeometry:
-    """Shapes of a body: visual ones are those that the stage shows, collision shapes those that it
-    has touch; meshes and ovals are left out."""
+    """Shapes of a body: visual ones are those that the stage shows, collision shapes those with
+    collision enabled. Meshes and ovals are left out."""
     usd = values.pxr.UsdGeom
     visuals: list[Geometry] = []
     collisions: list[Geometry] = []
@@ -78,7 +78,7 @@ def _shape(values: UsdValues, body: Any, prim: Any) -> Geometry | None:
 
 
 def _color(values: UsdValues, prim: Any) -> Color | None:
-    """The one colour that the prim displays, or none."""
+    """The one display colour of the prim; None if it has none or several."""
     colors = values.pxr.UsdGeom.Gprim(prim).GetDisplayColorAttr().Get()
     if not colors or len(colors) != 1:
         return None

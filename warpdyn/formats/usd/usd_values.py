@@ -1,7 +1,7 @@
-"""What is written in a USD stage, in metres, kilograms and radians: placements, masses, limits,
+"""Values of a USD stage in metres, kilograms and radians: placements, masses, limits,
 drives.
 
-The numbers of joints and masses are of single precision in USD; rotations are made of unit length.
+Joint and mass numbers have single precision in USD; rotations are normalised.
 """
 
 from __future__ import annotations
@@ -28,11 +28,12 @@ UP = {
 
 ARMATURE = ("newton:armature", "physxJoint:armature", "mjc:armature")
 SPEED = ("newton:velocityLimit", "physxJoint:maxJointVelocity")
-"""What simulators call numbers of a joint that UsdPhysics has no word for; speeds in degrees."""
+"""Simulators' attributes for the speed limit of a joint, which UsdPhysics lacks; angles in
+degrees."""
 
 
 def library() -> Any:
-    """pxr, with its modules Ar, Gf, Sdf, Tf, Usd, UsdGeom and UsdPhysics."""
+    """The module pxr, with its modules Ar, Gf, Sdf, Tf, Usd, UsdGeom and UsdPhysics."""
     try:
         import pxr
         import pxr.Ar
@@ -49,7 +50,7 @@ def library() -> Any:
 
 @dataclass(frozen=True)
 class Units:
-    """What a length and a mass of the stage are, and its axes in the world."""
+    """The stage's units of length and mass in SI, and its axes in the world."""
 
     metre: float
     kilogram: float
@@ -68,12 +69,12 @@ class Units:
         return cls(metre, kilogram, UP[up])
 
     def effort(self, turns: bool) -> float:
-        """A torque or a force of the stage [N·m, N]."""
+        """The stage's unit of torque or force [N·m, N]."""
         return self.kilogram * self.metre ** (2 if turns else 1)
 
 
 class UsdValues:
-    """One stage: its prims' numbers, and what is remarked of them."""
+    """One stage: the numbers of its prims, and the remarks about them."""
 
     def __init__(self, pxr: Any, stage: Any, source: str) -> None:
         self.pxr, self.source = pxr, source
@@ -89,7 +90,7 @@ class UsdValues:
         return ModelError(f"{self.source}: {prim.GetPath()}: {problem}")
 
     def value(self, prim: Any, *names: str) -> Any:
-        """The first of these attributes that has a value; None without one."""
+        """The first of these attributes that has a value; None if none has."""
         values = (prim.GetAttribute(name).Get() for name in names if prim.HasAttribute(name))
         return next((x for x in values if x is not None), None)
 
@@ -104,7 +105,7 @@ class UsdValues:
         return float(x)
 
     def check(self, prim: Any) -> None:
-        """Refuse values that are not of the kind that USD's schemas of the prim give them."""
+        """Refuse values whose types differ from those in the USD schemas of the prim."""
         schemas = prim.GetPrimDefinition(), self._weighing
         known = self._known.setdefault((prim.GetTypeName(), *prim.GetAppliedSchemas()), {})
         for attribute in prim.GetAuthoredAttributes():
@@ -123,7 +124,7 @@ class UsdValues:
             raise self.refusal(prim, f"{name} is {value}; it needs {needed}")
 
     def numbers(self, prim: Any, what: str, values: Any) -> list[float]:
-        """Finite numbers of a size that can be meant."""
+        """Finite numbers of a plausible size."""
         numbers = [float(x) for x in values]
         if not all(abs(x) <= MOST for x in numbers):
             shown = ", ".join(f"{x:g}" for x in numbers)
@@ -150,7 +151,7 @@ class UsdValues:
         return self.placed(prim, np.array(position), turn), scale
 
     def placed(self, prim: Any, position: np.ndarray, turn: Any) -> np.ndarray:
-        """A placement of a position in the stage's unit and a quaternion of any length."""
+        """The placement for a position in the stage's unit and a quaternion of any length."""
         w, *v = self.numbers(prim, "a rotation", [turn.GetReal(), *turn.GetImaginary()])
         length = math.hypot(w, *v)
         if not length:
@@ -168,7 +169,7 @@ class UsdValues:
     # Bodies.
 
     def link(self, prim: Any, name: str) -> Link:
-        """Mass, centre of mass and inertia, as MassAPI writes them or as they follow from
+        """Mass, centre of mass and inertia, from MassAPI or computed from
         shapes."""
         api, units = self.pxr.UsdPhysics.MassAPI(prim), self.units
         on, scale = self.in_stage(prim)
@@ -178,6 +179,8 @@ class UsdValues:
         mass, density = (float(x.Get() or 0) for x in (api.GetMassAttr(), api.GetDensityAttr()))
         moments = api.GetDiagonalInertiaAttr().Get() or (0, 0, 0)
         com, axes = api.GetCenterOfMassAttr().Get(), api.GetPrincipalAxesAttr().Get()
+        # An unset centre of mass is NaN or infinite in USD; it becomes the origin only after shapes
+        # had their turn.
         com = np.array(com or (math.nan,) * 3, dtype=float) * scale
         if not mass and not density and not shapes:
             self.remarks.append(f'link "{name}": it has neither mass nor shapes; it weighs nothing')
@@ -226,8 +229,8 @@ class UsdValues:
     # Joints.
 
     def limits(self, prim: Any, turns: bool, lower: Any, upper: Any, drive: str) -> Limits:
-        """Limits of one axis: its range, in degrees where it turns, a drive's greatest force, and the
-        speed that a simulator's own word allows."""
+        """Limits of one axis: its range (in degrees if it turns), a drive's greatest force, and the
+        speed limit from a simulator's own attribute."""
         unit = math.pi / 180 if turns else self.units.metre
         force = self.number(prim, f"drive:{drive}:physics:maxForce")
         speed = self.number(prim, *SPEED)
@@ -244,7 +247,7 @@ class UsdValues:
         turns = joint.kind.turns
         unit = self.units.effort(turns)
         inertia = unit if turns else self.units.kilogram
-        damping = self.number(prim, "mjc:damping")  # by radian; Newton's is by degree
+        damping = self.number(prim, "mjc:damping")  # per radian; Newton's is per degree
         by_degree = self.number(prim, "newton:damping")
         if by_degree is not None:
             damping = by_degree * (180 / math.pi if turns else 1.0)
@@ -260,7 +263,8 @@ class UsdValues:
         return replace(joint, armature=armature, damping=damping, friction=friction)
 
     def mimic(self, prim: Any, turns: bool) -> tuple[Any, Mimic] | None:
-        """Path of the joint that a joint follows, and how (its name is filled in by the caller)."""
+        """Path of the leading joint, and the relation to it (the caller fills in the leader's
+        name)."""
         unit = math.pi / 180 if turns else self.units.metre
         if prim.HasRelationship("newton:mimicJoint"):
             targets = prim.GetRelationship("newton:mimicJoint").GetTargets()
@@ -279,8 +283,8 @@ class UsdValues:
 
 
 def _needed(definition: Any) -> tuple[str, tuple[str, ...]]:
-    """The kind of an attribute's values, and its words where these are few; nothing where anything
-    goes."""
+    """The type of an attribute's values, and its allowed words if they are few; nothing if any
+    value is allowed."""
     if not definition or definition.GetTypeName().isArray:
         return "", ()
     return kind_of(definition.GetFallbackValue()), tuple(
@@ -289,7 +293,7 @@ def _needed(definition: Any) -> tuple[str, tuple[str, ...]]:
 
 
 def kind_of(value: Any) -> str:
-    """What a value of USD is made of, whatever its precision."""
+    """The type of a USD value in words, without its precision."""
     if isinstance(value, bool):
         return "true or false"
     if isinstance(value, (int, float)):
@@ -302,7 +306,7 @@ def kind_of(value: Any) -> str:
 
 
 def said(error: Exception) -> str:
-    """What usd-core says, which need not be text."""
+    """The message of an error from usd-core, which need not be text."""
     try:
         return " ".join(str(error).split())[-300:]
     except UnicodeDecodeError:
