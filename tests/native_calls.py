@@ -1,4 +1,4 @@
-"""Calls by the C function of a function, and what it knows of them."""
+"""Calls in C of a function, and what its cache holds."""
 
 from __future__ import annotations
 
@@ -6,25 +6,50 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
+
 from warpdyn.execution.batched import Function
+from warpdyn.execution.repeat import call_cache
 
 
 def forget(function: Any) -> None:
     assert isinstance(function, Function)
-    for known in (function._known_calls, function._native_calls, function._called_once):
-        known.clear()
+    function._calls.clear()
 
 
 @contextmanager
 def nothing_known_of(*functions: Any) -> Iterator[None]:
-    """Neither before nor behind."""
+    """Empty caches before and after; in between a call moves to C as soon as it is planned."""
     for function in functions:
         forget(function)
-    yield
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(call_cache, "RUNS_IN_PYTHON", 0)
+        yield
     for function in functions:
         forget(function)
 
 
 def natively(function: Any, *args: Any, **kwargs: Any) -> Any:
-    """The result by the C function; `MISS` where it leaves the call to others."""
-    return function._native_calls.entry(args, kwargs)
+    """The result of the function in C; `MISS` for a call that it does not know."""
+    return function._calls.entry(args, kwargs)
+
+
+def planned(function: Any) -> Any:
+    """The plans of a function, by their keys."""
+    return function._calls._plans
+
+
+def in_c(function: Any) -> Any:
+    """The plans that the function in C knows."""
+    native = function._calls._calls_in_c
+    return () if native is None else native.plans
+
+
+def set_in_c(function: Any, *plans: Any) -> None:
+    """Let the function in C know these plans only."""
+    function._calls._calls_in_c._know(plans)
+
+
+def node_in_c(plan: Any) -> Any:
+    """The node of a differentiated plan that the functions in C read."""
+    return plan.on_adjoint.__self__

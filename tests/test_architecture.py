@@ -83,7 +83,7 @@ LAZY = {
         "warpdyn/arrays/torch_arrays.py",
         "warpdyn/execution/autodiff/torch_gradients.py",
         "warpdyn/execution/autodiff/torch_remembered.py",
-        "warpdyn/execution/repeat/torch_native.py",
+        "warpdyn/execution/native/torch_native.py",
         *(f"warpdyn/rl/{name}.py" for name in ("vec_env", "rsl_rl", "training", "export_policy")),
         *(
             f"warpdyn/rl/{name}.py"

@@ -9,6 +9,7 @@ from weakref import ref
 
 import pytest
 from gradient_cases import MODELS
+from native_calls import planned
 
 import warpdyn as wd
 
@@ -30,7 +31,7 @@ def asking(count: int, seed: int, kind: Any = torch.float64) -> list[Any]:
 
 
 def plan_of(function: Any) -> DifferentiatedCall:
-    (plan,) = (x for x in function._known_calls.values() if isinstance(x, DifferentiatedCall))
+    (plan,) = (x for x in planned(function).values() if isinstance(x, DifferentiatedCall))
     return plan
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from .arrays.reused_memory import empty_cache
 from .execution.batched import bind
 from .execution.compile.kernel import quieten as _quieten
+from .execution.compiling_block import compiling
 from .execution.config import Config, config
 from .execution.launch.state_checks import StateReport, check_state
 from .execution.oracle import oracle
-from .execution.repeat.compiling_block import compiling
 from .execution.threads import get_num_threads, set_num_threads
 from .formats.load import load
 from .formats.mjcf.mjcf import load_mjcf

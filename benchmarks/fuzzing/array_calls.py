@@ -32,6 +32,7 @@ from benchmarks.fuzzing.array_layouts import (
     other,
 )
 from benchmarks.fuzzing.outcomes import Outcome
+from warpdyn.execution.repeat import call_cache
 
 ROBOTS = ("double_pendulum", "cartpole", "ur5e")
 FUNCTIONS: dict[str, tuple[Any, tuple[str, ...]]] = {
@@ -54,7 +55,9 @@ TOLERANCE = {"float64": 1e-11, "float32": 2e-4}
 
 BATCHES = (1, 3, 4, 8, 16, 17, 64)
 CALLS = 6
-"""Calls of a series, at most: from the third on they are remembered."""
+"""Calls of a series, at most: the third one is planned, and in C from the fourth on."""
+
+call_cache.RUNS_IN_PYTHON = 1
 
 LONE = {"plain", "offset", "read_only", "imaginary", "lazy_zeros", "parameter", "numpy", "masked"}
 """Layouts of one robot's vector."""

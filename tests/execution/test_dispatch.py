@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from native_calls import planned
 
 import warpdyn as wd
 from warpdyn.execution import dispatch
@@ -32,10 +33,10 @@ def test_what_is_written_in_place_is_remembered_as_it_is() -> None:
     """A NumPy call is its own plan; a JAX one is a program of XLA's."""
     jax = pytest.importorskip("jax")
     function = wd.gravity_torques
-    function._known_calls.clear()
-    function._native_calls.clear()
+    planned(function).clear()
+    function._calls.clear()
     for arrays in (Q, jax.numpy.asarray(Q)):
         for _ in range(3):
             function(ARM, arrays)
-    kinds = [type(plan).__name__ for plan in function._known_calls.values()]
+    kinds = [type(plan).__name__ for plan in planned(function).values()]
     assert kinds == ["KnownCall", "KnownByXla"]

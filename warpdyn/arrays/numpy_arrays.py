@@ -148,8 +148,9 @@ class NumpyArrays(LikeNumpy):
         size = _SIZES.get(dtype)
         if size is None:
             raise wrong_dtype(name, dtype, f"for NumPy: {name}.astype(np.float32)")
-        check_unmasked(name, array)
-        address = self.address(array)
+        if type(array) is not np.ndarray:
+            check_unmasked(name, array)
+        address = _address(array)
         strides = array.strides
         together = address  # their low bits combined
         for stride in strides:
@@ -159,7 +160,7 @@ class NumpyArrays(LikeNumpy):
                 f"{name} is not aligned to whole {dtype} elements "
                 "(a field of a structured array?); pass a copy"
             )
-        across = tuple([s // size for s in strides])
+        across = tuple(map(size.__rfloordiv__, strides))  # whole: checked above
         return View(self, address, array.shape, across, size == 4, "cpu")
 
     def maker(self, device: str, single: bool, shape: tuple[int, ...]) -> Callable[[], Any]:

@@ -88,7 +88,7 @@ class TorchArrays(LikeNumpy):
 
     def sort(self, array: torch.Tensor) -> tuple[Any, ...]:
         # Tensors without memory, such as lazy zeros, have the address 0
-        # (`execution/repeat/remembered`).
+        # (`execution/repeat/planned_call`).
         if type(array) not in PLAIN or not array.is_cpu or array.is_neg():
             return ()
         followed = array.requires_grad and torch.is_grad_enabled()

@@ -16,7 +16,7 @@ import warpdyn
 from ..execution.batched import Function
 from ..execution.compile.announcements import silent
 from ..execution.compile.compiling import Kernel, load_all
-from ..execution.repeat.native_call import compile_c_functions
+from ..execution.fast_paths import compile_c_functions
 from ..functions.export.compile_ahead import check_gradients, kernels_of, zeros_of
 from ..model.description import ModelError
 from .command_line import (

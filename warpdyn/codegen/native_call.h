@@ -1,7 +1,7 @@
-/// Calls from Python that are launched without Python code on the way: see execution/native_call.py.
+/// Calls from Python that are launched without Python code in between. See execution/native/native_call.py.
 
 /// [call] Body of a function that writes the addresses of METH_FASTCALL functions to the places that args[0] tells:
-/// of a call, and of the two passes of one that Torch differentiates (execution/torch_native.py).
+/// of a call, and of the two passes of one that Torch differentiates (execution/native/torch_native.py).
 typedef long long I64;
 typedef int I32;
 struct Native {
@@ -20,23 +20,23 @@ struct Native {
   enum { WRITEABLE = 0x400, MOST = 16, TENSOR = 1 };
 
   struct Python {
-    I64 (*tuple_size)(Object*);
-    Object* (*tuple_item)(Object*, I64);
-    I64 (*dict_size)(Object*);
-    I32 (*dict_next)(Object*, I64* at, Object** key, Object** value);
-    void (*hold)(Object*);
-    void (*release)(Object*);
-    Object* (*call)(Object*, Object* arguments);
-    Object* (*tuple_new)(I64);
-    I32 (*tuple_set)(Object*, I64, Object*);
-    Object* (*attribute)(Object*, Object* name);
-    I32 (*set_attribute)(Object*, Object* name, Object*);
-    Object* (*call_with)(Object*, Object* argument);
-    I64 (*integer)(Object*);
-    Object* (*failed)();
-    void (*forgive)();
-    Object* (*leave_lock)();
-    void (*take_lock)(Object*);
+    I64 (*PyTuple_Size)(Object*);
+    Object* (*PyTuple_GetItem)(Object*, I64);
+    I64 (*PyDict_Size)(Object*);
+    I32 (*PyDict_Next)(Object*, I64* at, Object** key, Object** value);
+    void (*Py_IncRef)(Object*);
+    void (*Py_DecRef)(Object*);
+    Object* (*PyObject_CallObject)(Object*, Object* arguments);
+    Object* (*PyTuple_New)(I64);
+    I32 (*PyTuple_SetItem)(Object*, I64, Object*);
+    Object* (*PyObject_GetAttr)(Object*, Object* name);
+    I32 (*PyObject_SetAttr)(Object*, Object* name, Object*);
+    Object* (*PyObject_CallOneArg)(Object*, Object* argument);
+    I64 (*PyLong_AsLongLong)(Object*);
+    Object* (*PyErr_Occurred)();
+    void (*PyErr_Clear)();
+    Object* (*PyEval_SaveThread)();
+    void (*PyEval_RestoreThread)(Object*);
   };
 
   // Torch, by the functions of its stable C interface, and by objects of Python's.
@@ -112,9 +112,9 @@ struct Native {
 
   // The integer that a call gives; -1 where it gives none, which is no error then.
   static I64 integer(const Python& python, Object* x) {
-    const I64 found = x ? python.integer(x) : -1;
-    if (x) python.release(x);
-    if (found == -1 && python.failed()) python.forgive();
+    const I64 found = x ? python.PyLong_AsLongLong(x) : -1;
+    if (x) python.Py_DecRef(x);
+    if (found == -1 && python.PyErr_Occurred()) python.PyErr_Clear();
     return found;
   }
 
@@ -122,14 +122,14 @@ struct Native {
   static bool at_rest(const Table& table) {
     const Python& python = table.python;
     const Torch& torch = *table.torch;
-    return !integer(python, python.call(torch.followers, nullptr)) &&
-           !integer(python, python.call(torch.transforms, nullptr)) &&
-           integer(python, python.attribute(torch.forward_mode, torch.level)) == -1;
+    return !integer(python, python.PyObject_CallObject(torch.followers, nullptr)) &&
+           !integer(python, python.PyObject_CallObject(torch.transforms, nullptr)) &&
+           integer(python, python.PyObject_GetAttr(torch.forward_mode, torch.level)) == -1;
   }
 
   // Python's way, which refuses what has no memory without a line on stderr; and of a tensor that has some.
   static I64 address_of(const Table& table, Object* tensor) {
-    return integer(table.python, table.python.call_with(table.torch->address, tensor));
+    return integer(table.python, table.python.PyObject_CallOneArg(table.torch->address, tensor));
   }
   static I64 known_address(const Table& table, Object* tensor) {
     I64 found = 0;
@@ -158,9 +158,9 @@ struct Native {
     if (torch.sizes(tensor, &found) || !same(found, sizes, dimensions)) return false;
     if (torch.strides(tensor, &steps) || !same(steps, strides, dimensions)) return false;
     if (torch.follows()) {
-      Object* const asks = table.python.attribute(x, torch.requires_grad);
-      if (!asks) table.python.forgive();
-      else table.python.release(asks);
+      Object* const asks = table.python.PyObject_GetAttr(x, torch.requires_grad);
+      if (!asks) table.python.PyErr_Clear();
+      else table.python.Py_DecRef(asks);
       if ((asks == torch.yes) != followed) return false;
     } else if (followed) {
       return false;
@@ -205,17 +205,17 @@ struct Native {
       if (place[k] >= 0) arguments[place[k]] = where[k];
     // What makes results may be Python's, in which anything happens; the caller holds the plan meanwhile.
     for (I64 k = 0; k < it.results; ++k, maker += 2) {
-      made[k] = python.call((Object*)maker[0], nullptr);
+      made[k] = python.PyObject_CallObject((Object*)maker[0], nullptr);
       if (!made[k]) {
-        while (k) python.release(made[--k]);
+        while (k) python.Py_DecRef(made[--k]);
         return false;
       }
       arguments[maker[1]] = it.tensors ? known_address(table, made[k]) : (I64)((const NumpyArray*)made[k])->data;
     }
     if (it.leaves_lock) {
-      Object* const state = python.leave_lock();
+      Object* const state = python.PyEval_SaveThread();
       it.kernel(bounds, arguments);
-      python.take_lock(state);
+      python.PyEval_RestoreThread(state);
     } else {
       it.kernel(bounds, arguments);
     }
@@ -224,23 +224,23 @@ struct Native {
 
   // A tuple of what is held already, which it holds from now on.
   static Object* tuple_of(const Python& python, I64 number, Object** held) {
-    Object* const all = python.tuple_new(number);
+    Object* const all = python.PyTuple_New(number);
     for (I64 k = 0; k < number; ++k)
       if (all)
-        python.tuple_set(all, k, held[k]);
+        python.PyTuple_SetItem(all, k, held[k]);
       else
-        python.release(held[k]);
+        python.Py_DecRef(held[k]);
     return all;
   }
 
   static Object* held(const Python& python, Object* x) {
-    python.hold(x);
+    python.Py_IncRef(x);
     return x;
   }
 
   static Object* called(const Python& python, Object* function, Object* arguments) {
-    Object* const result = arguments ? python.call(function, arguments) : nullptr;
-    if (arguments) python.release(arguments);
+    Object* const result = arguments ? python.PyObject_CallObject(function, arguments) : nullptr;
+    if (arguments) python.Py_DecRef(arguments);
     return result;
   }
 
@@ -249,16 +249,16 @@ struct Native {
     const Python& python = table.python;
     const Launch& it = *plan.launch;
     fitted = false;
-    if (python.tuple_size(args) != plan.positional || python.dict_size(words) != plan.named) return nullptr;
+    if (python.PyTuple_Size(args) != plan.positional || python.PyDict_Size(words) != plan.named) return nullptr;
     I64 where[MOST], place[MOST], next = 0;
     const I64 operands = plan.positional + plan.named;
     const I64* at = (const I64*)(&plan + 1);
     Object *key = nullptr, *x, *given[MOST];
     for (I64 k = 0; k < operands; ++k) {
       if (k < plan.positional)
-        x = python.tuple_item(args, k);
+        x = python.PyTuple_GetItem(args, k);
       else
-        python.dict_next(words, &next, &key, &x);
+        python.PyDict_Next(words, &next, &key, &x);
       if ((Object*)*at++ != key || !fits(table, it.unaligned, at, x, where[k], place[k])) return nullptr;
       given[k] = x;
     }
@@ -291,7 +291,7 @@ struct Native {
     const Table& table = *(const Table*)((const NumpyArray*)self)->data;
     const Python& python = table.python;
     const Torch& torch = *table.torch;
-    const Node& node = *(const Node*)((const NumpyArray*)python.tuple_item(given[1], 0))->data;
+    const Node& node = *(const Node*)((const NumpyArray*)python.PyTuple_GetItem(given[1], 0))->data;
     const Launch& it = *node.launch;
     const I64 tensors = number - 2;
     I64 where[MOST];
@@ -302,11 +302,11 @@ struct Native {
     for (I64 k = 0; k < tensors; ++k) kept[k] = held(python, given[2 + k]);
     if (node.solves) kept[tensors] = held(python, made[0]);
     Object* const all = tuple_of(python, tensors + node.solves, kept);
-    const bool done = all && !python.set_attribute(given[0], torch.to_save, all) &&
-                      !python.set_attribute(given[0], torch.known, given[1]);
-    if (all) python.release(all);
+    const bool done = all && !python.PyObject_SetAttr(given[0], torch.to_save, all) &&
+                      !python.PyObject_SetAttr(given[0], torch.known, given[1]);
+    if (all) python.Py_DecRef(all);
     if (done) return results == 1 ? made[0] : tuple_of(python, results, made);
-    for (I64 k = 0; k < results; ++k) python.release(made[k]);
+    for (I64 k = 0; k < results; ++k) python.Py_DecRef(made[k]);
     return nullptr;
   }
 
@@ -319,12 +319,12 @@ struct Native {
     fitted = false;
     for (; number < adjoint.cotangents; ++number)
       if (!fits(table, it.unaligned, at, given[number], where[number], place[number])) return nullptr;
-    Object* const kept = python.attribute(ctx, table.torch->saved);
+    Object* const kept = python.PyObject_GetAttr(ctx, table.torch->saved);
     fitted = !kept;  // Torch refuses: numbers were changed, or a graph is used again
     if (!kept) return nullptr;
-    bool fit = python.tuple_size(kept) == adjoint.kept;
+    bool fit = python.PyTuple_Size(kept) == adjoint.kept;
     for (I64 k = 0; fit && k < adjoint.kept; ++k, ++number)
-      fit = fits(table, it.unaligned, at, python.tuple_item(kept, k), where[number], place[number]);
+      fit = fits(table, it.unaligned, at, python.PyTuple_GetItem(kept, k), where[number], place[number]);
     Object *made[MOST], *bars[MOST + 1], *result = nullptr;
     if (fit) {
       fitted = true;
@@ -333,10 +333,10 @@ struct Native {
         for (I64 k = 0; k < adjoint.tensors; ++k)
           bars[1 + k] = held(python, at[k] < 0 ? table.none : made[at[k]]);
         result = tuple_of(python, 1 + adjoint.tensors, bars);
-        for (I64 k = 0; k < it.results; ++k) python.release(made[k]);
+        for (I64 k = 0; k < it.results; ++k) python.Py_DecRef(made[k]);
       }
     }
-    python.release(kept);
+    python.Py_DecRef(kept);
     return result;
   }
 
@@ -346,16 +346,16 @@ struct Native {
     const Python& python = table.python;
     const Torch& torch = *table.torch;
     Object *known, *capture, *result = nullptr;
-    if (!(known = python.attribute(given[0], torch.known))) return nullptr;
-    if ((capture = python.attribute(table.runtime, table.capture))) python.release(capture);
+    if (!(known = python.PyObject_GetAttr(given[0], torch.known))) return nullptr;
+    if ((capture = python.PyObject_GetAttr(table.runtime, table.capture))) python.Py_DecRef(capture);
     bool fitted = !capture;
     if (capture == table.none && !torch.follows() && at_rest(table)) {
-      const Node& node = *(const Node*)((const NumpyArray*)python.tuple_item(known, 0))->data;
+      const Node& node = *(const Node*)((const NumpyArray*)python.PyTuple_GetItem(known, 0))->data;
       for (I64 k = 0; !fitted && k < node.number; ++k)
         if (node.adjoints[k]->cotangents == number - 1)
           result = pass(table, *node.adjoints[k], given[0], given + 1, fitted);
     }
-    python.release(known);
+    python.Py_DecRef(known);
     if (fitted) return result;
     Object* all[MOST + 1];
     for (I64 k = 0; k < number; ++k) all[k] = held(python, given[k]);
@@ -365,16 +365,16 @@ struct Native {
   static Object* call(Object* self, Object* const* given, I64) {
     const Table& table = *(const Table*)((const NumpyArray*)self)->data;
     const Python& python = table.python;
-    Object* const capture = python.attribute(table.runtime, table.capture);
+    Object* const capture = python.PyObject_GetAttr(table.runtime, table.capture);
     if (!capture) return nullptr;
-    python.release(capture);
+    python.Py_DecRef(capture);
     if (capture == table.none)
       for (I64 k = 0; k < table.number; ++k) {
         bool fitted;
         Object* const result = run(table, *(const Plan*)table.plans[k], given[0], given[1], fitted);
         if (fitted) return result;
       }
-    python.hold(table.miss);
+    python.Py_IncRef(table.miss);
     return table.miss;
   }
 };

@@ -9,20 +9,22 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType, MethodType
 from typing import Any, Generic, ParamSpec, TypeVar, get_args, overload
 
 from ..arrays.libraries import library_of
 from ..model import Model
+from .autodiff.torch_hooks import replace_when_compiled
 from .compile.compiling import collecting
 from .config import config
 from .dispatch import carry_out, in_one_library, known_gradients, plan_of
-from .launch.job import BoundCall, Constants
+from .fast_paths import calls_in_c
+from .launch.job import BoundCall, Constants, Job
 from .launch.launch import computed, prepare
-from .repeat.native_call import NativeCalls
-from .repeat.remembered import MISS, MOST, Key, KnownCall, PlannedCall, key_of, known_call
+from .repeat.call_cache import CallCache
+from .repeat.planned_call import MISS, PlannedCall, known_call
 from .request.argument_checks import check_first_argument
 from .request.call import Call
 from .request.inputs import CONFIGURATIONS
@@ -50,74 +52,39 @@ class Function(Generic[P, R]):
         signature = inspect.signature(describe)
         self.of_a_model = next(iter(signature.parameters), "") == "model"
         self.__signature__ = signature.replace(return_annotation=_result(signature))
-        self._know_nothing()
-
-    def _know_nothing(self) -> None:
-        """Start without remembered calls."""
-        self._known_calls: dict[Key, PlannedCall] = {}
-        self._native_calls = NativeCalls()
-        self._called_once: set[Key] = set()
-        """Keys of calls that were made once. Without them, a number that changes with each call
-        would fill the remembered calls."""
+        self._calls = CallCache(signature, calls_in_c)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """The result, for arrays of any supported library."""
         plain = not (config.debug or collecting())
         if plain:
-            known: R = self._native_calls.entry(args, kwargs)
+            known: R = self._calls.entry(args, kwargs)
             if known is not MISS:
                 return known
-        # Nearly always it is a model, and this test is cheaper than the check.
+        # Nearly always it is a model, and `isinstance` is cheaper than the check.
         if self.of_a_model and not (args and isinstance(args[0], Model)):
             check_first_argument(args, kwargs)
-        seen = key_of(args, kwargs) if plain else None
+        seen = self._calls.key_of(args, kwargs) if plain else None
         if seen is None:
             return carry_out(self.describe(*args, **kwargs))
-        key, arrays = seen
-        plan = self._known_calls.get(key)
-        if plan is not None:
-            results: R = plan.run(arrays)
-            if results is not MISS:
-                return results
+        results: R = self._calls.run(seen, args, kwargs)
+        if results is not MISS:
+            return results
         call = in_one_library(self.describe(*args, **kwargs))
         library = library_of(next(iter(call.arrays.values())))
         if library.edge is not None and not library.at_rest():
             return carry_out(call)
-        if library.differentiates(arrays):
+        if library.differentiates(seen.arrays):
             results = carry_out(call)
-            self._remember(key, args, kwargs, known_gradients(library, call, computed, arrays))
-            return results
-        job = computed(call)
-        if call.out is not None:
-            library.written(job.results)
-        self._remember(key, args, kwargs, partial(known_call, call, job, arrays))
-        return call.handed_out(job.handed_back())
-
-    def _remember(
-        self, key: Key, args: tuple[Any, ...], kwargs: dict[str, Any], known: Callable[..., Any]
-    ) -> None:
-        """Remember, from the second such call on, the plan `known` by its arguments' names."""
-        plans, once = self._known_calls, self._called_once
-        if key not in once:
-            if len(once) >= MOST:
-                once.clear()
-            once.add(key)
-            return
-        # In the order of `key_of`.
-        named = {**self.__signature__.bind_partial(*args).arguments, **kwargs}
-        plan = known(named, forget=lambda _: self._forget(key))
-        if isinstance(plan, KnownCall):
-            plan = plan_of(plan)
-        if plan is not None:
-            if len(plans) >= MOST:
-                plans.clear()
-            plans[key] = plan
-            self._native_calls.add(key, plan, args, kwargs)
-
-    def _forget(self, key: Key) -> None:
-        """Forget the calls of a model that no longer exists."""
-        self._known_calls.pop(key, None)
-        self._native_calls.forget(key)
+            plan: Any = known_gradients(library, call, computed, seen.arrays)
+        else:
+            job = computed(call)
+            if call.out is not None:
+                library.written(job.results)
+            results = call.handed_out(job.handed_back())
+            plan = partial(_plan_of_call, call, job, seen.arrays)
+        self._calls.remember(seen, args, kwargs, plan)
+        return results
 
     def argument_shape(
         self, model: Model, name: str, options: Mapping[str, Any] = MappingProxyType({})
@@ -141,6 +108,14 @@ class Function(Generic[P, R]):
         return f"<function {self.__module__}.{self.__qualname__}>"
 
 
+def _plan_of_call(
+    call: Call, job: Job, arrays: Sequence[Any], names: Sequence[str], forget: Callable[[Any], Any]
+) -> PlannedCall | None:
+    """The plan of a call whose launch is known; None if it has to be checked each time."""
+    known = known_call(call, job, arrays, names, forget)
+    return None if known is None else plan_of(known)
+
+
 def _followed(self: Function, *args: Any, **kwargs: Any) -> Any:
     """Substitute for `Function.__call__` that Torch's compiler follows; nothing else calls it."""
     from .autodiff import torch_gradients
@@ -149,7 +124,7 @@ def _followed(self: Function, *args: Any, **kwargs: Any) -> Any:
     return torch_gradients.followed(self, args, kwargs)
 
 
-Function.__call__._torchdynamo_inline = _followed  # type: ignore[attr-defined]
+replace_when_compiled(Function.__call__, _followed)
 
 
 def _result(signature: inspect.Signature) -> Any:

@@ -3,7 +3,7 @@ launch."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any, NamedTuple, TypeVar
@@ -14,9 +14,8 @@ from ..arrays import Library
 from ..arrays.libraries import NUMPY, library_of, titles
 from ..arrays.numpy_arrays import check_unmasked
 from ..arrays.protocol import dtype_name
-from ..model.params import Params
 from .launch.launch import compute
-from .repeat.remembered import KnownCall, PlannedCall
+from .repeat.planned_call import KnownCall, PlannedCall
 from .request.call import Call, gather, gathered
 
 R = TypeVar("R")
@@ -104,10 +103,10 @@ def in_one_library(call: Call) -> Call:
     numbers are copied, so that a bound call, which reads its arrays repeatedly, needs no further
     conversion.
     """
-    # Nearly always all arrays have one type, and this test is quick.
-    if len(set(map(type, _parts(call)))) < 2:
-        return call
     inputs, arrays = gather(call)
+    # Nearly always all arrays have one type, and this test is quick.
+    if len(set(map(type, arrays.values()))) < 2:
+        return call
     others = [x for x in arrays.values() if library_of(x).takes_numpy]
     if not others:
         return call
@@ -131,13 +130,3 @@ def _check_dtype(name: str, x: np.ndarray, like: Any, library: Library) -> None:
             f"all arrays of a call must be of one dtype: {name} is NumPy's {x.dtype}, next to "
             f"{titles[library.name]}'s {wanted}; convert it (.astype(np.{wanted}))"
         )
-
-
-def _parts(call: Call) -> Iterator[Any]:
-    """All parts of a call that may be arrays."""
-    yield from (x for x in call.arrays.values() if x is not None)
-    for more in (call.gravity, call.f_ext):
-        if more is not None:
-            yield more
-    if isinstance(call.params, Params):
-        yield from call.params.arrays.values()

@@ -18,8 +18,10 @@ import numpy as np
 from ..arrays.libraries import library_of
 from ..arrays.protocol import dtype_name
 from ..execution.batched import Function
+from ..execution.fast_paths import calls_in_c
 from ..execution.launch.batch_shape import first_leading
-from ..execution.repeat.remembered import value_key
+from ..execution.repeat.call_cache import CallCache
+from ..execution.repeat.call_key import value_key
 from ..execution.request.argument_checks import listed
 from ..execution.request.call import Call, input_shapes
 from ..execution.request.evaluate import record_call
@@ -53,7 +55,7 @@ class OwnKernel(Function[..., Any]):
         functools.update_wrapper(self, text)
         self.of_a_model = True
         self.__signature__ = self.signature.call
-        self._know_nothing()
+        self._calls = CallCache(self.signature.call, calls_in_c)
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         """The result for arrays or, inside another kernel, for its robot's values."""

@@ -8,6 +8,7 @@ from weakref import ref
 
 import numpy as np
 import pytest
+from native_calls import planned
 
 import warpdyn as wd
 from warpdyn.execution import threads
@@ -114,14 +115,14 @@ def test_a_model_is_not_kept_by_remembered_calls() -> None:
     """Nobody else holds it: it goes, and what was remembered of it goes, too."""
     model, arrays = wd.load_robot("ur5e"), of_jax(drawn(2, 1))
     assert isinstance(wd.rnea, Function)
-    known = len(wd.rnea._known_calls)
+    known = len(planned(wd.rnea))
     for _ in range(3):
         wd.rnea(model, *arrays)
-    assert len(wd.rnea._known_calls) == known + 1
+    assert len(planned(wd.rnea)) == known + 1
     gone = ref(model)
     del model
     gc.collect()
-    assert gone() is None and len(wd.rnea._known_calls) == known
+    assert gone() is None and len(planned(wd.rnea)) == known
 
 
 def test_kernels_of_a_block_are_compiled_at_its_end(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from native_calls import in_c
 from torch_calls import ARM, asking, drawn, gradients, parts, same
 
 import warpdyn as wd
@@ -15,11 +16,17 @@ import warpdyn as wd
 torch = pytest.importorskip("torch")
 
 from warpdyn.execution.launch.launch import prepare  # noqa: E402
-from warpdyn.execution.repeat.torch_native import torch_words  # noqa: E402
+from warpdyn.execution.native.torch_native import torch_words  # noqa: E402
+from warpdyn.execution.repeat import call_cache  # noqa: E402
 
 B = 4
 CALLS = 5
-"""From the third call on a call is remembered, and small ones go by the C function."""
+"""From the third call on a call is planned, and here small ones are in C at once."""
+
+
+@pytest.fixture(autouse=True)
+def in_c_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(call_cache, "RUNS_IN_PYTHON", 0)
 
 
 def imaginary(x: Any) -> Any:
@@ -258,14 +265,14 @@ def test_the_c_functions_know_lazy_tensors_by_their_keys() -> None:
     """Calls by plain tensors still go by the C function: what is refused is not the whole path."""
     if torch_words() is None:
         pytest.skip("this Torch has no C functions")
-    before = len(wd.gravity_torques._native_calls.plans)
+    before = len(in_c(wd.gravity_torques))
     for call in range(CALLS):
         wd.gravity_torques(ARM, drawn(B, call)[0])
-    assert len(wd.gravity_torques._native_calls.plans) == before + 1
+    assert len(in_c(wd.gravity_torques)) == before + 1
     args = (ARM, drawn(B, 1)[0])
-    found = wd.gravity_torques._native_calls.entry(args, {})
+    found = wd.gravity_torques._calls.entry(args, {})
     assert parts(found)[0].shape == (B, 2)
-    lazy = wd.gravity_torques._native_calls.entry((ARM, imaginary(args[1])), {})
+    lazy = wd.gravity_torques._calls.entry((ARM, imaginary(args[1])), {})
     assert not isinstance(lazy, torch.Tensor)
 
 

@@ -9,7 +9,7 @@ from weakref import ref
 
 import pytest
 from at_once import at_once
-from native_calls import nothing_known_of
+from native_calls import nothing_known_of, planned
 from torch_calls import ARM, a_model_stays_as_long_as_its_graphs, asking, gradients, same
 
 import warpdyn as wd
@@ -22,7 +22,7 @@ from warpdyn.execution.autodiff.torch_remembered import MOST, DifferentiatedCall
 
 def plans(function: Any) -> dict[Any, Any]:
     assert isinstance(function, Function)
-    return function._known_calls
+    return planned(function)
 
 
 def differentiated(function: Any) -> list[DifferentiatedCall]:

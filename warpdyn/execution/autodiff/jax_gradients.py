@@ -28,7 +28,7 @@ from ..compile.compiling import collecting
 from ..config import config
 from ..launch.batch_shape import all_in_rows, with_leading
 from ..launch.launch import prepare
-from ..repeat.remembered import MISS, KnownCall
+from ..repeat.planned_call import MISS, KnownCall
 from ..request.call import Call, derived, gather, gathered, summed_tables, tables_of, without_seeds
 from ..request.evaluate import result_shapes
 from ..request.inputs import Input

@@ -14,7 +14,7 @@ in turns: 46 around the kernels, 68 with this module, 46 with the C functions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,11 +25,11 @@ from ...arrays.torch_arrays import LIBRARY as TORCH
 from ...model import Model
 from ...model.params import Params
 from ..launch.job import Job
-from ..repeat.c_functions import Words
-from ..repeat.remembered import MISS, Key, KnownCall, known_call
-from ..repeat.torch_native import Node, apply
+from ..repeat.call_key import Key
+from ..repeat.planned_call import MISS, DifferentiatedPlan, KnownCall, known_call
 from ..request.call import Call, derived, gathered, result_names
 from .torch_gradients import run, summed
+from .torch_hooks import apply_directly
 
 Tensor = torch.Tensor
 
@@ -41,7 +41,7 @@ def differentiated(
     call: Call,
     computed: Callable[[Call], Job],
     arrays: Sequence[Array],
-    given: Mapping[str, Any],
+    names: Sequence[str],
     forget: Callable[[object], Any],
 ) -> DifferentiatedCall | None:
     """The remembered call for calls like this one, with tensors that require gradients; arguments
@@ -53,13 +53,13 @@ def differentiated(
     if len(tensors) < len(arrays):
         return None
     with torch.no_grad():
-        forward = known_call(call, computed(call), arrays, given, forget)
+        forward = known_call(call, computed(call), arrays, names, forget)
     if not isinstance(forward, KnownCall):
         return None
     return DifferentiatedCall(call, computed, forward, tensors)
 
 
-class DifferentiatedCall:
+class DifferentiatedCall(DifferentiatedPlan):
     """A remembered call with tensors that require gradients, for other tensors of the same
     kinds."""
 
@@ -95,15 +95,6 @@ class DifferentiatedCall:
         self._direct = self._unsummed and self._order == [*range(len(names))]
         """True if the results are the cotangents of all tensors, one by one."""
         self._adjoints: dict[Key, KnownCall] = {}
-        self._node: Node | None = None
-
-    def native(self, launch: Words) -> tuple[Any, Words] | None:
-        """The node of such a call for the C functions, as in `DifferentiatedPlan`."""
-        made = apply()
-        if made is None:
-            return None
-        self._node = Node(self, launch, self.solves)
-        return made, self._node.words
 
     def run(self, tensors: Sequence[Tensor]) -> Any:
         """The results for tensors of the same kinds; `MISS` if they cannot be used."""
@@ -154,14 +145,13 @@ class DifferentiatedCall:
             bars = job.handed_back()
             if all(kinds):
                 names = [*names, *[*call.arrays][len(arrays) :]]
-                given = dict(zip(names, (*tensors, *cotangents), strict=True))
-                known = known_call(call, job, [*given.values()], given, forget=lambda _: None)
+                known = known_call(call, job, [*tensors, *cotangents], names, lambda _: None)
                 if len(self._adjoints) >= MOST:
                     self._adjoints.clear()
                 if isinstance(known, KnownCall):
                     self._adjoints[kinds] = known
-                    if self._node is not None and self._unsummed:
-                        self._node.know(known, tensors, cotangents, self._order)
+                    if self.on_adjoint is not None and self._unsummed:
+                        self.on_adjoint(known, tensors, cotangents, self._order)
         return bars if len(self._wrt) > 1 else (bars,)
 
 
@@ -185,5 +175,4 @@ class _Remembered(torch.autograd.Function):
 
 _sort = TORCH.sort
 
-_apply: Any = super(torch.autograd.Function, _Remembered).apply
-"""Torch's `apply` without its check for active transforms, of which there are none here."""
+_apply = apply_directly(_Remembered)

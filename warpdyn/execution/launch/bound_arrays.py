@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any
+
+import numpy as np
 
 from ...arrays import Array, Library, View, views
 from ...arrays.libraries import library_of
@@ -35,31 +37,21 @@ class BoundArrays:
     first: str
     """The first array; it decides library, dtype and device."""
 
-    @property
-    def library(self) -> Library:
-        return self.views[self.leader].library
+    library: Library = field(init=False)
+    device: str = field(init=False)
+    single: bool = field(init=False)
+    """True for float32."""
+    count: int = field(init=False)
+    """Number of environments."""
+    side_by_side: bool = field(init=False)
+    """True if equal entries of neighbouring environments are neighbours in memory."""
 
-    @property
-    def device(self) -> str:
-        return self.views[self.leader].device
-
-    @property
-    def single(self) -> bool:
-        """True for float32."""
-        return self.views[self.leader].single
-
-    @property
-    def count(self) -> int:
-        """Number of environments."""
-        return prod(self.lead)
-
-    @property
-    def side_by_side(self) -> bool:
-        """True if equal entries of neighbouring environments are neighbours in memory."""
+    def __post_init__(self) -> None:
         leader = self.views[self.leader]
-        return (
-            self.count > 1 and leader.strides[0] == 1 and prod(self.inputs[self.leader].shape) > 1
-        )
+        self.library, self.device, self.single = leader.library, leader.device, leader.single
+        self.count = prod(self.lead)
+        several = self.count > 1 and prod(self.inputs[self.leader].shape) > 1
+        self.side_by_side = several and leader.strides[0] == 1
 
 
 def bind_arrays(call: Call) -> BoundArrays:
@@ -100,6 +92,8 @@ def resolve(arrays: dict[str, Any]) -> dict[str, str]:
     """Replace arrays whose memory does not hold their numbers by copies; the reasons, by name."""
     lazy = {}
     for name, array in arrays.items():
+        if type(array) is np.ndarray:  # never lazy, and most common
+            continue
         arrays[name] = library_of(array).resolved(array)
         if arrays[name] is not array:
             lazy[name] = LAZY

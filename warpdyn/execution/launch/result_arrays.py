@@ -41,13 +41,17 @@ def _new_results(source: Source, bound: BoundArrays) -> ResultArrays:
     """New arrays, in the memory order of the first batched input."""
     library, lead = bound.library, bound.lead
     where = library, bound.device, bound.single, bound.count
-    outs = [views.empty(*where, shape, bound.side_by_side) for shape in source.results.values()]
-    arrays: Sequence[Array] = outs
-    if not lead:
-        arrays = [library.first_of(out) for out in outs]
-    elif len(lead) > 1:
-        arrays = [library.with_leading(out, 1, lead) for out in outs]
-    return ResultArrays(outs, tuple(arrays), [views.view("out", out) for out in outs])
+    outs, arrays, out_views = [], [], []
+    for shape in source.results.values():
+        out = views.empty(*where, shape, bound.side_by_side)
+        outs.append(out)
+        out_views.append(views.view("out", out))
+        if not lead:
+            out = library.first_of(out)
+        elif len(lead) > 1:
+            out = library.with_leading(out, 1, lead)
+        arrays.append(out)
+    return ResultArrays(outs, tuple(arrays), out_views)
 
 
 def _results_in_out(call: Call, source: Source, bound: BoundArrays) -> ResultArrays:

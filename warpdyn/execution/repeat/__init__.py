@@ -1,2 +1,1 @@
-"""Repeated calls without the overhead of the first: remembered arguments, and C functions that
-compare them."""
+"""Repeated calls without the checks of the first: keys, plans and the cache of a function."""

@@ -122,6 +122,9 @@ class Call(Generic[R]):
     """Records of `arrays` if these are all inputs (`gathered`); None: `arrays` are the arguments,
     and gravity, external forces and params are added."""
 
+    _gathered: Any = field(default=None, init=False, repr=False)
+    """Result of `gather`, since several stages of a call ask for it."""
+
     def handed_out(self, results: Any) -> R:
         """The user's result from a launch's array, or from a tuple of arrays if there are
         several."""
@@ -163,6 +166,13 @@ def gather(call: Call) -> tuple[Mapping[str, Input], dict[str, Array]]:
     and params."""
     if call.inputs is not None:
         return call.inputs, dict(call.arrays)
+    if call._gathered is None:
+        call._gathered = _gather(call)
+    inputs, arrays = call._gathered
+    return inputs, dict(arrays)
+
+
+def _gather(call: Call) -> tuple[Mapping[str, Input], dict[str, Array]]:
     model, shapes, params = call.model, call.shapes, call.params
     nq, nv = model.nq, model.nv
     inputs: dict[str, Input] = {}
@@ -181,14 +191,16 @@ def gather(call: Call) -> tuple[Mapping[str, Input], dict[str, Array]]:
         gravity = call.gravity if call.gravity is not None or params is None else params.gravity
         if gravity is not None:
             more.append((GRAVITY, gravity))
-        if isinstance(call.f_ext, Mapping):
+        if call.f_ext is None:
+            pass
+        elif isinstance(call.f_ext, Mapping):
             for link in call.f_ext:
                 model.link_index(link)
             # In the model's order, so that the caller's order makes no second kernel.
             for link in model.link_names:
                 if link in call.f_ext:
                     more.append((force(link), call.f_ext[link]))
-        elif call.f_ext is not None:
+        else:
             more.append((forces(model.nlinks), call.f_ext))
     if params is not None:
         for quantity, array in params.arrays.items():

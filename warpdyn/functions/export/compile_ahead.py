@@ -12,8 +12,8 @@ from ...arrays.libraries import library_for
 from ...execution.batched import Function, described
 from ...execution.compile.compiling import Kernel, load_all
 from ...execution.compile.kernel_cache import start_kernel_cache
+from ...execution.fast_paths import compile_c_functions
 from ...execution.launch.launch import prepare
-from ...execution.repeat.native_call import compile_c_functions
 from ...execution.request.call import Call, derived, inputs_of, result_names
 from ...model import Model
 

@@ -8,14 +8,14 @@ from fnmatch import fnmatchcase
 from typing import overload
 
 from ...algorithms.simulation.contact_rows import ContactPoint
-from ...execution.repeat.remembered import told_by_value
+from ...execution.repeat.call_key import compared_by_value
 from ...formats.meshes.mesh_hulls import hull_points
 from ...model import Model
 from ...model.collision_points import collision_spheres
 from ...model.description import several, vector3
 
 
-@told_by_value
+@compared_by_value
 class ContactPoints(Sequence[ContactPoint]):
     """The contact points of a model's collision shapes, in the order of its links; for `points=`.
 

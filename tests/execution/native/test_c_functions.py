@@ -7,15 +7,15 @@ import sys
 import numpy as np
 import pytest
 
-from warpdyn.execution.repeat import c_functions
-from warpdyn.execution.repeat.c_functions import (
+from warpdyn.execution.native import c_functions
+from warpdyn.execution.native.c_functions import (
     address,
     interpreter,
     methods,
     new_function,
     words_of,
 )
-from warpdyn.execution.repeat.remembered import MISS
+from warpdyn.execution.repeat.planned_call import MISS
 
 
 def test_objects_lie_where_the_header_has_them(monkeypatch: pytest.MonkeyPatch) -> None:

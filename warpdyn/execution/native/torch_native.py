@@ -22,7 +22,9 @@ from torch.autograd.function import FunctionCtx
 
 from ...arrays.torch_arrays import LIBRARY as TORCH
 from ...arrays.torch_arrays import followers, transforms
+from ..autodiff.torch_hooks import apply_directly, replace_backward
 from ..made_once import made_once
+from ..repeat.planned_call import DifferentiatedPlan, KnownCall
 from .c_functions import (
     OPERANDS,
     Words,
@@ -33,7 +35,6 @@ from .c_functions import (
     new_function,
     words_of,
 )
-from .remembered import KnownCall
 
 MOST = 8
 """Number of backward passes of a call that the C function knows; others use the Python way."""
@@ -217,5 +218,19 @@ def apply() -> Any:
     method = ctypes.pythonapi.PyInstanceMethod_New
     method.restype, method.argtypes = ctypes.py_object, [ctypes.py_object]
     passed = method(new_function(compiled.backward, told))
-    _NativelyRemembered._backward_cls.apply = passed  # type: ignore[attr-defined]
-    return super(torch.autograd.Function, _NativelyRemembered).apply
+    if not replace_backward(_NativelyRemembered, passed):
+        return None
+    return apply_directly(_NativelyRemembered)
+
+
+def node_of(plan: DifferentiatedPlan, launch: Words) -> tuple[Any, Words] | None:
+    """Torch's function that makes a node of a call, and the node's data; None if there is none.
+
+    launch: of the forward pass.
+    """
+    make = apply()
+    if make is None:
+        return None
+    node = Node(plan, launch, plan.solves)
+    plan.on_adjoint = node.know
+    return make, node.words

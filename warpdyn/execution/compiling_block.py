@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..compile.compiling import load_all, noting
-from .native_call import compile_c_functions
+from .compile.compiling import load_all, noting
+from .fast_paths import compile_c_functions
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-from dataclasses import dataclass
 from typing import Any
 from weakref import ref
 
@@ -19,41 +18,24 @@ from arm_calls import (
     its_own_result,
     refused_each_time,
 )
+from native_calls import planned
 
 import warpdyn as wd
 from warpdyn.execution.batched import FUNCTIONS, Function
-from warpdyn.execution.repeat.native_call import NativeCalls
-from warpdyn.execution.repeat.remembered import key_of, value_key
+from warpdyn.execution.repeat import call_cache
 
 
 @pytest.fixture(autouse=True)
 def by_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    """None of these calls goes by the C function (test_native_call.py)."""
-    monkeypatch.setattr(NativeCalls, "add", lambda *_: None)
+    """None of these calls moves to C (tests/execution/native)."""
+    monkeypatch.setattr(call_cache, "RUNS_IN_PYTHON", 10**9)
     for function in FUNCTIONS.values():
-        function._native_calls.clear()
-
-
-def test_values_that_compare_equal_have_keys_of_their_own() -> None:
-    """Types and the signs of zeros, at any depth; NaN is one value."""
-
-    @dataclass(frozen=True)
-    class Gain:
-        value: Any
-
-    values = [True, 1, 1.0, 1j, np.float64(1), np.float32(1), np.bool_(True)]
-    values += [0, 0.0, -0.0, np.float64(0.0), np.float64(-0.0), complex(0.0, -0.0), 0j]
-    for form in (lambda x: x, lambda x: (x,), lambda x: frozenset([(x,)]), Gain):
-        keys = [value_key(form(x)) for x in values]
-        assert len({*keys}) == len(values) and keys == [value_key(form(x)) for x in values]
-    assert value_key(float("nan")) == value_key(float("nan"))
-    zeros = [key_of((0.0,), {}), key_of((-0.0,), {})]
-    assert zeros[0] != zeros[1]
+        function._calls.clear()
 
 
 def plans(function: Any) -> dict[Any, Any]:
     assert isinstance(function, Function)
-    return function._known_calls
+    return planned(function)
 
 
 def checked(function: Any, *args: Any, **kwargs: Any) -> Any:
@@ -110,15 +92,6 @@ def test_one_array_in_two_places_is_two_arguments() -> None:
         wanted = checked(wd.rnea, ARM, q, v, a)
         assert np.array_equal(form(wd.rnea, v, a), wanted)
         assert np.array_equal(form(wd.rnea, v, a), wanted)
-
-
-def test_equal_values_of_other_types_are_other_calls() -> None:
-    """1, 1.0 and True are told apart, 0 from 1, and options from each other."""
-    keys = [key_of((ARM,), {"x": x})[0] for x in (1, 1.0, True, 0, False, "1", None, (1,), [1])]  # type: ignore[index]
-    assert len(set(map(repr, keys))) == len(keys) == len(set(keys))
-    q = drawn(2, 0)[0]
-    shapes = [q[:, :3], q[:1], q.T, np.asfortranarray(q), q.astype(float), q[::-1]]
-    assert len({key_of((ARM, x), {})[0] for x in shapes}) == len(shapes)  # type: ignore[index]
 
 
 def test_frames_are_told_apart() -> None:
@@ -202,7 +175,7 @@ def test_a_model_takes_its_plans_along() -> None:
 
 
 def test_it_forgets_rather_than_grow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("warpdyn.execution.batched.MOST", 5)
+    monkeypatch.setattr("warpdyn.execution.repeat.call_cache.MOST", 5)
     plans(wd.com).clear()
     for count in range(1, 20):
         for _ in range(3):

@@ -1,6 +1,6 @@
 """Repeated calls from Python to a kernel without Python code in between.
 
-A small remembered call (`remembered`) is stored as integers, which a C function (`c_functions`)
+A small planned call (`execution/repeat/planned_call`) is stored as integers, which a C function (`c_functions`)
 compares with its arguments. A NumPy array is a structure with fixed fields in NumPy's binary
 interface, a tensor is read through Torch (`torch_native`), and all other arguments are compared by
 identity.
@@ -8,16 +8,18 @@ identity.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from itertools import chain
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Iterable, Mapping
+from itertools import chain, repeat
+from typing import Any
 
 import numpy as np
 
 from ...arrays import Library
 from ...model import Model
 from ..compile.compiling import Kernel
-from ..launch.native_threads import compile_threads
+from ..repeat.call_cache import CallCache, unknown
+from ..repeat.call_key import PLAIN, Key, leaves
+from ..repeat.planned_call import DifferentiatedPlan, KnownCall, PlannedCall
 from .c_functions import (
     OPERANDS,
     Words,
@@ -28,13 +30,9 @@ from .c_functions import (
     new_function,
     words_of,
 )
-from .remembered import MISS, PLAIN, Key, KnownCall, PlannedCall
 
 MOST = 8
 """Number of calls that a function compares with; a new one replaces the oldest."""
-
-Entry = Callable[[tuple[Any, ...], dict[str, Any]], Any]
-"""The result for positional and named arguments; `MISS` if the call is not known."""
 
 
 def compile_native_call(kernels: Iterable[Kernel]) -> None:
@@ -44,36 +42,17 @@ def compile_native_call(kernels: Iterable[Kernel]) -> None:
         methods()
 
 
-def compile_c_functions(kernels: Collection[Kernel]) -> None:
-    """Compile the C functions for small calls and shared launches of these kernels, before the
-    first one."""
-    compile_native_call(kernels)
-    compile_threads(kernels)
-
-
-@runtime_checkable
-class DifferentiatedPlan(Protocol):
-    """Plan of a call that its library differentiates."""
-
-    forward: KnownCall
-
-    def native(self, launch: Words) -> tuple[Any, Words] | None:
-        """The library's function that makes a node of a call, and the node's data; None if there is
-        no such function. launch: of the forward pass."""
-        ...
-
-
 class NativeCalls:
     """The calls of one function that use the C function."""
 
-    def __init__(self) -> None:
-        self.entry: Entry = _unknown
-        """The C function with its own table; one statement replaces it together with all its
-        data."""
+    def __init__(self, cache: CallCache):
+        self.cache = cache
+        """It holds the entry: the C function with a table of its own. One statement replaces it, with
+        everything that it refers to."""
 
     @property
     def plans(self) -> tuple[_NativePlan, ...]:
-        table = getattr(self.entry, "__self__", None)
+        table = getattr(self.cache.entry, "__self__", None)
         return table.plans if isinstance(table, _Table) else ()
 
     def add(
@@ -94,7 +73,7 @@ class NativeCalls:
 
     def _know(self, plans: tuple[_NativePlan, ...]) -> None:
         method = methods() if plans else None
-        self.entry = _unknown if method is None else new_function(method.call, _table(plans))
+        self.cache.entry = unknown if method is None else new_function(method.call, _table(plans))
         # A model may have gone meanwhile, because any statement may collect garbage.
         alive = tuple(x for x in plans if all(model() is not None for model in x.known.models))
         if len(alive) < len(plans):
@@ -112,8 +91,10 @@ class _NativePlan:
 
 def _native_of(library: Library) -> Any:
     """The module that reads a library's arrays for the C functions; None if there is none."""
-    if not library.native:
-        return None
+    return _torch_native() if library.native else None
+
+
+def _torch_native() -> Any:
     from . import torch_native
 
     return torch_native
@@ -155,10 +136,8 @@ def _plan(
     given = [*zip([None] * len(args), args, strict=True), *kwargs.items()]
     apply = node = model = 0
     if differentiated is not None:
-        parts, models = (
-            differentiated.native(launch),
-            [k for k, (_, x) in enumerate(given) if type(x) is Model],
-        )
+        parts = _torch_native().node_of(differentiated, launch)
+        models = [k for k, (_, x) in enumerate(given) if type(x) is Model]
         if parts is None or len(models) != 1:
             return None
         held += parts
@@ -190,23 +169,23 @@ def _operands(
 ) -> list[int] | None:
     """Arguments in the form of the header; objects that must live as long are added to `held`."""
     words: list[int] = []
-    arrays: Any = known.library.array_type
     read = iter(known.places)
-    for name, x in chain(((None, x) for x in args), kwargs.items()):
-        words.append(0 if name is None else id(name))
-        if type(x) is Model:
-            words.append(id(x))  # removed when the model goes
-        elif type(x) in PLAIN:
-            words.append(id(x))
-            held.append(x)
-        elif isinstance(x, arrays):
+    arguments = [*zip(repeat(""), args, strict=False), *kwargs.items()]
+    for name, x, library in leaves(arguments):
+        words.append(id(name) if name else 0)
+        if library is known.library:
             place = known.places[-1] if name == "out" else next(read)
-            array = array_words(known.library, x, place)
+            array = array_words(library, x, place)
             if array is None:
                 return None
             words += array
             held.append(x.dtype)
-        else:
+        elif type(x) is Model:
+            words.append(id(x))  # forgotten when it is gone
+        elif type(x) in PLAIN:
+            words.append(id(x))
+            held.append(x)
+        else:  # a container, or an array of another library
             return None
     return words
 
@@ -219,7 +198,3 @@ def array_words(library: Library, x: Any, place: int) -> list[int] | None:
     native = _native_of(library)
     words: list[int] | None = native.tensor_words(x, place) if native else None
     return words
-
-
-def _unknown(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    return MISS

@@ -21,11 +21,11 @@ from arm_calls import (
     its_own_result,
     refused_each_time,
 )
-from native_calls import forget, natively, nothing_known_of
+from native_calls import forget, in_c, natively, nothing_known_of, planned, set_in_c
 
 import warpdyn as wd
-from warpdyn.execution.repeat import c_functions, native_call
-from warpdyn.execution.repeat.remembered import MISS, KnownCall
+from warpdyn.execution.native import c_functions, native_call
+from warpdyn.execution.repeat.planned_call import MISS, KnownCall
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +36,7 @@ def nothing_known() -> Iterator[None]:
 
 def known(function: Any) -> int:
     """How many calls of a function go by the C function."""
-    return len(function._native_calls.plans)
+    return len(in_c(function))
 
 
 CASES: dict[str, Any] = {
@@ -175,7 +175,7 @@ def test_a_model_takes_its_plans_along() -> None:
     for _ in range(3):
         wd.crba(model, q)
     assert known(wd.crba) == 1
-    wd.crba._known_calls.clear()  # type: ignore[attr-defined]  # as where there are too many
+    planned(wd.crba).clear()  # as where there are too many
     del model
     gc.collect()
     assert gone() is None and known(wd.crba) == 0
@@ -188,7 +188,7 @@ def test_nothing_is_held_or_let_go_too_often() -> None:
     for _ in range(3):
         wd.rnea(ARM, q, v, a)
         wd.rnea(ARM, q, v, a, out=out)
-    (plan, _) = wd.rnea._native_calls.plans  # type: ignore[attr-defined]
+    (plan, _) = in_c(wd.rnea)
     held = (q, v, a, out, ARM, plan, q.dtype, MISS, wd.rnea)
     before = [sys.getrefcount(x) for x in held]
     for _ in range(1000):
@@ -206,7 +206,7 @@ def test_memory_that_cannot_be_had_is_an_error() -> None:
     forget(wd.aba_derivatives)
     for _ in range(3):
         wd.aba_derivatives(ARM, q, v, tau)
-    (plan,) = wd.aba_derivatives._native_calls.plans  # type: ignore[attr-defined]
+    (plan,) = in_c(wd.aba_derivatives)
     made, known = [], plan.known
 
     def failing() -> Any:
@@ -219,7 +219,7 @@ def test_memory_that_cannot_be_had_is_an_error() -> None:
     known.fresh[:2] = [first, failing]
     again = native_call._plan((), known, (ARM, q, v, tau), {})
     assert again is not None
-    wd.aba_derivatives._native_calls._know((again,))  # type: ignore[attr-defined]
+    set_in_c(wd.aba_derivatives, again)
     with pytest.raises(MemoryError, match="no more"):
         wd.aba_derivatives(ARM, q, v, tau)
     assert len(made) == 1 and made[0]() is None
@@ -231,7 +231,7 @@ def test_a_plan_that_is_forgotten_while_it_runs_stays() -> None:
     q, v, a = drawn(3, 13)
     for _ in range(2):
         wanted = wd.rnea(ARM, q, v, a)
-    (plan,) = wd.rnea._native_calls.plans  # type: ignore[attr-defined]
+    (plan,) = in_c(wd.rnea)
     known: KnownCall = plan.known
 
     def making() -> np.ndarray:
@@ -242,7 +242,7 @@ def test_a_plan_that_is_forgotten_while_it_runs_stays() -> None:
     known.fresh[:] = [making]
     again = native_call._plan((), known, (ARM, q, v, a), {})
     assert again is not None
-    wd.rnea._native_calls._know((again,))  # type: ignore[attr-defined]
+    set_in_c(wd.rnea, again)
     del plan, again, known
     assert np.array_equal(natively(wd.rnea, ARM, q, v, a), wanted)
 

@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 from at_once import at_once
-from native_calls import natively, nothing_known_of
+from native_calls import in_c, natively, node_in_c, nothing_known_of, planned
 from torch_calls import ARM, FUNCTIONS, asking, drawn, gradients, plan_of, same
 
 import warpdyn as wd
-from warpdyn.execution.repeat import c_functions, native_call
-from warpdyn.execution.repeat.remembered import MISS, KnownCall
+from warpdyn.execution.native import c_functions, native_call
+from warpdyn.execution.repeat.planned_call import MISS, KnownCall
 
 torch = pytest.importorskip("torch")
 
 from warpdyn.execution.autodiff.torch_remembered import DifferentiatedCall  # noqa: E402
-from warpdyn.execution.repeat import torch_native  # noqa: E402
+from warpdyn.execution.native import torch_native  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +73,7 @@ def test_gradients_by_other_numbers_of_the_same_kinds(
     for _ in range(3):
         gradients(call(function, *first), first)
     plan = plan_of(function)
-    assert plan._node is not None and plan._node.number == 1
+    assert node_in_c(plan).number == 1
     monkeypatch.delattr(DifferentiatedCall, "adjoint")
     found = call(lambda *x, **y: natively(function, *x, **y), *second)
     assert type(found) is type(results) and same(found, results)
@@ -88,7 +88,7 @@ def test_one_row_for_all_is_summed() -> None:
         wanted = wanted or found
         assert same(tuple(found), tuple(wanted))
     assert natively(wd.rnea, ARM, q, v[0], a) is not MISS
-    node = plan_of(wd.rnea)._node
+    node = node_in_c(plan_of(wd.rnea))
     assert node is not None and node.number == 0
 
 
@@ -173,7 +173,7 @@ def test_cotangents_of_any_strides_and_no_more_known_than_some() -> None:
     given = [dense.T.contiguous().T, *(dense.repeat(1, k)[:, :2] for k in range(2, 14))]
     for cotangent in given * 2:
         assert same(torch.autograd.grad(wd.rnea(ARM, *x), x, cotangent), wanted)
-    node = plan_of(wd.rnea)._node
+    node = node_in_c(plan_of(wd.rnea))
     assert node is not None and node.number == torch_native.MOST
 
 
@@ -253,10 +253,10 @@ def test_without_it_calls_go_as_they_went(monkeypatch: pytest.MonkeyPatch) -> No
     x, plain = asking(3, 9), drawn(3, 9)
     passes = [gradients(wd.rnea(ARM, *x), x) for _ in range(4)]
     results = [wd.rnea(ARM, *plain) for _ in range(4)]
-    assert not wd.rnea._native_calls.plans  # type: ignore[attr-defined]
+    assert not in_c(wd.rnea)
     assert all(same(tuple(y), tuple(passes[0])) for y in passes)
     assert all(torch.equal(y, results[0]) for y in results)
-    assert any(isinstance(y, KnownCall) for y in wd.rnea._known_calls.values())  # type: ignore
+    assert any(isinstance(y, KnownCall) for y in planned(wd.rnea).values())
     torch_native.apply.cache_clear()
 
 

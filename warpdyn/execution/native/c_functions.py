@@ -19,7 +19,7 @@ from ...arrays.libraries import NUMPY
 from ..compile.c_text import CText, c_text
 from ..compile.kernel import CAPTURE
 from ..made_once import made_once
-from .remembered import MISS, KnownCall
+from ..repeat.planned_call import MISS, KnownCall
 
 OPERANDS = 16
 """Largest number of arguments and results of a call."""

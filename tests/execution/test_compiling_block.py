@@ -11,8 +11,8 @@ import warp as wp
 from fresh_caches import environment, run
 
 import warpdyn as wd
+from warpdyn.execution.fast_paths import compile_c_functions
 from warpdyn.execution.launch.launch import prepare
-from warpdyn.execution.repeat.native_call import compile_c_functions
 
 Z = np.zeros((1, 2))
 numbers = itertools.count(1)
@@ -28,8 +28,8 @@ with wd.compiling():
 from warpdyn.execution.compile import kernel_objects
 built, build = [], kernel_objects.compile_object
 kernel_objects.compile_object = lambda request: (built.append(request), build(request))
-found = [wd.crba(model, z) for _ in range(5)]
-print(len(built), len(wd.crba._native_calls.plans), all((x == found[0]).all() for x in found))
+found = [wd.crba(model, z) for _ in range(12)]
+print(len(built), len(wd.crba._calls._calls_in_c.plans), all((x == found[0]).all() for x in found))
 """
 """Builds after a block, calls that go by the C function, whether all results are alike."""
 

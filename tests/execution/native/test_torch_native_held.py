@@ -11,7 +11,7 @@ from typing import Any
 from weakref import ref
 
 import pytest
-from native_calls import forget, natively, nothing_known_of
+from native_calls import forget, in_c, natively, node_in_c, nothing_known_of, set_in_c
 from torch_calls import (
     ARM,
     FUNCTIONS,
@@ -24,8 +24,8 @@ from torch_calls import (
 )
 
 import warpdyn as wd
-from warpdyn.execution.repeat import native_call
-from warpdyn.execution.repeat.remembered import MISS
+from warpdyn.execution.native import native_call
+from warpdyn.execution.repeat.planned_call import MISS
 
 torch = pytest.importorskip("torch")
 
@@ -61,7 +61,7 @@ def test_nothing_is_held_or_let_go_too_often() -> None:
         for each in (x, some):
             torch.autograd.grad(wd.rnea(ARM, *each), each[1:], w)
         wd.rnea(ARM, *plain)
-    plans = wd.rnea._native_calls.plans  # type: ignore[attr-defined]
+    plans = in_c(wd.rnea)
     held = (
         *x,
         *plain,
@@ -97,11 +97,11 @@ def passes(number):
         for each in (x, some):
             torch.autograd.grad(wd.rnea(arm, *each), each[1:], w)
         wd.rnea(arm, *plain)
-        wd.rnea._native_calls.entry((arm, plain[0]), {})
+        wd.rnea._calls.entry((arm, plain[0]), {})
     gc.collect()
     return [sys.getrefcount(x) for x in (None, torch.Tensor)]
 before = passes(20)
-print(len(wd.rnea._native_calls.plans), *(abs(x - y) <= 10 for x, y in zip(passes(1000), before)))
+print(len(wd.rnea._calls._calls_in_c.plans), *(abs(x - y) <= 10 for x, y in zip(passes(1000), before)))
 """
 
 
@@ -127,20 +127,20 @@ def test_memory_that_cannot_be_had_is_an_error() -> None:
         wd.rnea(ARM, *x)
     plan = plan_of(wd.rnea)
     fresh, plan.forward.fresh[:] = plan.forward.fresh[:], [failing]
-    wd.rnea._native_calls._know((native_call._plan((), plan, (ARM, *x), {}),))  # type: ignore
+    set_in_c(wd.rnea, native_call._plan((), plan, (ARM, *x), {}))
     with pytest.raises(MemoryError, match="no more"):
         natively(wd.rnea, ARM, *x)
     plan.forward.fresh[:] = fresh
     again = native_call._plan((), plan, (ARM, *x), {})
-    assert again is not None and plan._node is not None
-    wd.rnea._native_calls._know((again,))  # type: ignore[attr-defined]
+    assert again is not None
+    set_in_c(wd.rnea, again)
     w = torch.ones(3, 2, dtype=torch.float64)
     with torch.no_grad():
         plan.adjoint(ARM, x, (w,))
         (known,) = plan._adjoints.values()
         known.fresh[:2] = [first, failing]
-        plan._node.words[3] = 0
-        plan._node.know(known, x, (w,), plan._order)
+        node_in_c(plan).words[3] = 0
+        node_in_c(plan).know(known, x, (w,), plan._order)
     with pytest.raises(MemoryError, match="no more"):
         torch.autograd.grad(natively(wd.rnea, ARM, *x), x, w)
     assert len(made) == 1 and made[0]() is None
@@ -162,7 +162,7 @@ def test_a_plan_that_is_forgotten_while_it_runs_stays() -> None:
     plan.forward.fresh[:] = [making]
     again = native_call._plan((), plan, (ARM, q, v, a), {})
     assert again is not None
-    wd.rnea._native_calls._know((again,))  # type: ignore[attr-defined]
+    set_in_c(wd.rnea, again)
     del plan, again
     result = natively(wd.rnea, ARM, q, v, a)
     gc.collect()
@@ -171,4 +171,4 @@ def test_a_plan_that_is_forgotten_while_it_runs_stays() -> None:
 
 def test_a_model_takes_its_plans_along_once_its_graphs_are_gone() -> None:
     a_model_stays_as_long_as_its_graphs(partial(natively, wd.aba))
-    assert not wd.aba._native_calls.plans  # type: ignore[attr-defined]
+    assert not in_c(wd.aba)

@@ -1,4 +1,4 @@
-"""Repeated calls: arrays with the same kinds, shapes and strides need no second check.
+"""Plans of repeated calls: arrays with the same kinds, shapes and strides need no second check.
 
 Checking a call and preparing its launch takes many times as long as launching it for one robot. The
 result of the checks is remembered under all its inputs: dtype, shape and strides of arrays, values
@@ -11,146 +11,26 @@ numbers are checked. `torch_remembered` handles calls that Torch differentiates.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from math import prod
 from operator import or_
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol
 from weakref import ref
-
-import numpy as np
 
 from ...arrays import Array, views
 from ...arrays.libraries import known
 from ...arrays.overlap import extent
-from ...model import Model
-from ...model.params import Params
 from ..compile.kernel import Command
 from ..launch.job import Job
 from ..request.call import Call
 from ..threads import ENOUGH
 
-MOST = 512
-"""Number of calls that a function remembers before it clears them; a call is remembered from its
-second time on."""
-
 KEPT = 1024
 """Largest number of numbers that a call keeps on its own, such as those of gravity."""
 
-PLAIN: set[type] = {type(None), bool, int, float, str}
-"""Types of arguments that are compared by value: those of constants, and of objects made of
-constants only (`told_by_value`)."""
-
-
-def value_key(x: Any) -> Hashable:
-    """A key for a constant of a program: its type and value, and the sign of a zero, at any depth.
-
-    True, 1 and 1.0 compare equal, and so do 0.0 and -0.0, but a program computes different results
-    with them.
-    """
-    kind = type(x)
-    if isinstance(x, np.generic):
-        return (kind, x.dtype.str, x.tobytes())
-    if isinstance(x, float):
-        return (kind, x if x and x == x else str(x))
-    if isinstance(x, complex):
-        return (kind, value_key(x.real), value_key(x.imag))
-    if isinstance(x, tuple):
-        return (kind, *map(value_key, x))
-    if isinstance(x, frozenset):
-        return (kind, frozenset(map(value_key, x)))
-    if is_dataclass(x) and not isinstance(x, type):
-        return (kind, *(value_key(getattr(x, field.name)) for field in fields(x)))
-    return (kind, x)
-
-
-K = TypeVar("K", bound=type)
-
-
-def told_by_value(kind: K) -> K:
-    """Register a class whose objects do not change and are equal if they mean the same for every
-    call."""
-    PLAIN.add(kind)
-    return kind
-
-
 MISS: Any = object()
 """Returned instead of a result if the call has to be checked."""
-
-
-Key = tuple[Any, ...]
-
-
-def key_of(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Key, list[Array]] | None:
-    """All inputs that determine the launch of a call, and its arrays, with those of `out` last;
-    None if an argument has an unknown kind."""
-    key: list[Any] = []
-    arrays: list[Array] = []
-    if not _look(args, key, arrays):
-        return None
-    out = None
-    if kwargs:
-        words = dict(kwargs)
-        out = words.pop("out", None)
-        key += words
-        if not _look(words.values(), key, arrays):
-            return None
-    if out is not None:
-        key.append("out")
-        if not _look((out,), key, arrays):
-            return None
-    return tuple(key), arrays
-
-
-def _look(values: Iterable[Any], key: list[Any], arrays: list[Array]) -> bool:
-    """Add arguments to a key and their arrays to a list, including nested ones; returns True if all
-    kinds are known."""
-    for x in values:
-        kind = type(x)
-        library = known.get(kind)
-        if library is not None:
-            sort = library.sort(x)
-            if not sort:
-                return False
-            key += sort
-            arrays.append(x)
-        elif kind is Model:
-            key.append(id(x))
-        elif kind in PLAIN:
-            key += (kind, x) if x or kind is not float else (kind, str(x))
-        else:
-            if kind is Params:
-                key += (Params, id(x.model), x.key)
-                inside: Iterable[Any] = (*x.arrays.values(), x.gravity)
-            elif kind is dict:
-                key += (dict, len(x), *x)
-                inside = x.values()
-            elif kind is tuple or kind is list:
-                key += (kind, len(x))
-                inside = x
-            elif isinstance(x, tuple):  # with names, such as `Ground` of a step
-                key += (kind, len(x))
-                before = len(arrays)
-                if not _look(x, key, arrays) or len(arrays) > before:
-                    return False  # numbers of arrays in it are checked
-                continue
-            else:
-                return False
-            if not _look(inside, key, arrays):
-                return False
-    return True
-
-
-def _named(x: Any, name: str) -> list[str]:
-    """Names of the arrays in an argument, in the order of `key_of`."""
-    if type(x) in known:
-        return [name]
-    if isinstance(x, Params):
-        return [*x.arrays, *_named(x.gravity, "gravity")]
-    if isinstance(x, dict):
-        return [n for key, y in x.items() for n in _named(y, str(key))]
-    return [n for y in x for n in _named(y, name)] if isinstance(x, (tuple, list)) else []
 
 
 class PlannedCall(Protocol):
@@ -195,10 +75,12 @@ class KnownCall:
         self.library, self.named, self.lead = library, call.named, job.lead
         self.read = list(read)
         self.job = job.emptied()
-        self.kept = [x for name, x in job.arrays.items() if name not in read]
+        own = set(job.arrays).difference(read)
+        self.kept = [job.arrays[name] for name in own] if own else []
         """Arrays that no caller holds, such as numbers for gravity."""
-        inputs = dict(zip(job.inputs, job.places, strict=False))
-        results = job.places[len(inputs) :]
+        places = job.places
+        inputs = dict(zip(job.inputs, places, strict=False))
+        results = places[len(inputs) :]
         self.places = [inputs[name] for name in read]
         """Positions of the arrays' addresses among the arguments."""
         self.unaligned = (4 if job.single else 8) - 1
@@ -283,34 +165,58 @@ class KnownCall:
         return tuple(results) if len(results) > 1 else results[0]
 
 
+class DifferentiatedPlan:
+    """Plan of a call that its library differentiates."""
+
+    forward: KnownCall
+    solves: bool
+    """True if the call solves a system, so that its backward pass reads the solution."""
+    on_adjoint: Callable[..., None] | None = None
+    """Called with each new plan of a backward pass, its arrays, cotangents and order of results."""
+
+    def adjoint(
+        self, model: Any, arrays: Sequence[Any], cotangents: Sequence[Any]
+    ) -> Sequence[Any]:
+        """Cotangents of the arrays, None of those that need none."""
+        raise NotImplementedError
+
+
 def known_call(
     call: Call,
     job: Job,
     arrays: Sequence[Array],
-    given: Mapping[str, Any],
+    names: Sequence[str],
     forget: Callable[[object], Any],
 ) -> KnownCall | None:
     """The remembered call for calls like this one; None if an array is not read or written
     directly.
 
-    arrays: of `key_of`. given: the arguments by name. forget: called when a model goes.
+    arrays, names: of the call's `CallKey`. forget: called when a model goes.
     """
     if job.copied or job.sums or job.stream is not None:
         return None
-    if not job.count or any(known[type(x)] is not job.library for x in arrays):
+    kinds = set(map(type, arrays))
+    if not job.count or len(set(map(known.__getitem__, kinds)) | {job.library}) > 1:
         return None
-    names = [n for name, x in given.items() if name != "out" for n in _named(x, name)]
     if len(arrays) - len(names) != (0 if call.out is None else len(job.results)):
         return None
+    places: dict[int, list[int]] = {}
+    """Where each array of the caller stands among the arguments, by its identity."""
+    for k in range(len(names)):
+        places.setdefault(id(arrays[k]), []).append(k)
     read: dict[int, str] = {}
+    own = 0
     for name, x in job.arrays.items():
-        same = [k for k in range(len(names)) if arrays[k] is x]
+        same = places.get(id(x), [])
         if len(same) > 1:  # one array in several places is identified by its name
             same = [k for k in same if names[k] == name]
             if len(same) != 1:
                 return None
-        read |= dict.fromkeys(same, name)
-    if sum(prod(job.inputs[name].shape) for name in job.arrays if name not in read.values()) > KEPT:
+        if same:
+            read[same[0]] = name
+        else:
+            own += prod(job.inputs[name].shape)
+    if own > KEPT:
         return None
     # The numbers of an array that is not read directly may have been checked.
     if sorted(read) != [*range(len(names))]:

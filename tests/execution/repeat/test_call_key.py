@@ -1,0 +1,77 @@
+"""Keys of calls: equal for calls with the same launch, different for all others."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from arm_calls import ARM, drawn
+
+from warpdyn.execution.repeat.call_key import Key, key_of, leaves, value_key
+
+NAMES = ("model", "q", "v", "a")
+
+
+def key(args: tuple[Any, ...], **kwargs: Any) -> Key | None:
+    found = key_of(NAMES, args, kwargs)
+    return None if found is None else found.key
+
+
+def test_values_that_compare_equal_have_keys_of_their_own() -> None:
+    """Types and the signs of zeros, at any depth; NaN is one value."""
+
+    @dataclass(frozen=True)
+    class Gain:
+        value: Any
+
+    values = [True, 1, 1.0, 1j, np.float64(1), np.float32(1), np.bool_(True)]
+    values += [0, 0.0, -0.0, np.float64(0.0), np.float64(-0.0), complex(0.0, -0.0), 0j]
+    for form in (lambda x: x, lambda x: (x,), lambda x: frozenset([(x,)]), Gain):
+        keys = [value_key(form(x)) for x in values]
+        assert len({*keys}) == len(values) and keys == [value_key(form(x)) for x in values]
+    assert value_key(float("nan")) == value_key(float("nan"))
+    zeros = [key((0.0,)), key((-0.0,))]
+    assert zeros[0] != zeros[1]
+
+
+def test_equal_values_of_other_types_are_other_calls() -> None:
+    """1, 1.0 and True are told apart, 0 from 1, and options from each other."""
+    keys = [key((ARM,), **{"x": x}) for x in (1, 1.0, True, 0, False, "1", None, (1,), [1])]
+    assert len(set(map(repr, keys))) == len(keys) == len(set(keys))
+    q = drawn(2, 0)[0]
+    shapes = [q[:, :3], q[:1], q.T, np.asfortranarray(q), q.astype(float), q[::-1]]
+    assert len({key((ARM, x)) for x in shapes}) == len(shapes)
+
+
+def test_arrays_are_named_in_order_and_those_of_out_come_last() -> None:
+    """Several arrays in one argument have their own names."""
+    q, v, force, out = (np.zeros((3, 2)) for _ in range(4))
+    params = ARM.params(mass={"forearm_link": np.ones(3)})
+    words = {"out": out, "f_ext": {"hand": force}, "params": params, "gravity": [0.0, 0.0, -1.0]}
+    found = key_of(NAMES, (ARM, q, v), words)
+    assert found is not None
+    assert found.names == ["q", "v", "hand", *params.arrays]
+    wanted = [q, v, force, *params.arrays.values(), out]
+    assert len(found.arrays) == len(wanted)
+    assert all(x is y for x, y in zip(found.arrays, wanted, strict=True))
+
+
+def test_parts_come_after_their_container() -> None:
+    q = np.zeros(3)
+    found = leaves([("x", (q, [1, {"name": q}])), ("y", None)])
+    assert [name for name, _, _ in found] == ["x", "x", "x", "x", "x", "name", "y"]
+    assert [library is not None for _, _, library in found] == [0, 1, 0, 0, 0, 1, 0]
+
+
+def test_calls_without_a_key_are_checked_each_time() -> None:
+    """Unknown kinds, subclasses of lists, and arrays in records, whose numbers are checked."""
+    Record = namedtuple("Record", "x y")
+
+    class Numbers(list):
+        pass
+
+    for x in (object(), {1, 2}, Numbers([1.0]), Record(np.zeros(3), 1.0), np.ma.array([1.0])):
+        assert key((ARM, x)) is None
+    assert key((ARM, Record(1.0, 2.0))) not in (None, key((ARM, (1.0, 2.0))))

@@ -1,0 +1,69 @@
+"""The hook of the optional folder of calls in C."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from arm_calls import ARM, drawn
+from native_calls import nothing_known_of
+
+import warpdyn as wd
+from warpdyn.execution import fast_paths
+from warpdyn.execution.native import versions
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def asked_anew() -> object:
+    fast_paths._native_call.cache_clear()  # type: ignore[attr-defined]
+    yield
+    fast_paths._native_call.cache_clear()  # type: ignore[attr-defined]
+
+
+def test_other_versions_take_the_path_in_python(
+    monkeypatch: pytest.MonkeyPatch, asked_anew: object
+) -> None:
+    """Silently, with the same bits."""
+    monkeypatch.setattr(versions, "tested", lambda: False)
+    x = drawn(4, 1)
+    with nothing_known_of(wd.rnea):
+        cache = wd.rnea._calls  # type: ignore[attr-defined]
+        monkeypatch.setattr(cache, "_calls_in_c", None)
+        results = [wd.rnea(ARM, *x) for _ in range(4)]
+        assert cache._calls_in_c is None and len(cache._plans) == 1
+    assert all(np.array_equal(y, results[0]) for y in results)
+
+
+def test_deleting_the_folder_costs_no_feature(tmp_path: Path) -> None:
+    """The quick tests of calls and gradients pass on a copy without `execution/native`.
+
+    Those of the folder itself are left out.
+    """
+    copy = tmp_path / "copy"
+    for name in ("warpdyn", "tests", "docs"):
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "setup.py", "README.md"):
+        shutil.copy(ROOT / name, copy / name)
+    shutil.rmtree(copy / "warpdyn/execution/native")
+    tests = ["repeat/test_planned_call.py", "autodiff/test_torch_remembered.py", "test_batched.py"]
+    script = f"""
+import sys
+sys.path.insert(0, {str(copy)!r})
+import pytest, warpdyn
+assert warpdyn.__file__.startswith({str(copy)!r})
+sys.exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", *{tests!r}]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=copy / "tests/execution",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]

@@ -1,0 +1,37 @@
+"""Undocumented parts of Torch that warpdyn uses, each with its reason and its fallback.
+
+Tested with Torch 2.13. `native/torch_native` has further ones: its C functions read tensors and are off for
+other versions (`native/versions`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+def apply_directly(operation: Any) -> Callable[..., Any]:
+    """`operation.apply` without the search for functional transforms, which takes as long as the call.
+
+    For an `autograd.Function` that is used only while no transform is active. It is the `apply` of
+    the class above `torch.autograd.Function`, in C. Without it, the documented `apply`.
+    """
+    import torch
+
+    plain = getattr(super(torch.autograd.Function, operation), "apply", None)
+    return plain if callable(plain) else operation.apply  # type: ignore[no-any-return]
+
+
+def replace_backward(operation: Any, backward: Any) -> bool:
+    """Let Torch call a function in C for the backward pass; False if this Torch has no place for it."""
+    kind = getattr(operation, "_backward_cls", None)
+    if kind is None:
+        return False
+    kind.apply = backward
+    return True
+
+
+def replace_when_compiled(function: Any, replacement: Callable[..., Any]) -> None:
+    """Let Torch's compiler trace `replacement` instead of a function. Other versions ignore this, and
+    trace the function itself."""
+    function._torchdynamo_inline = replacement

@@ -1,0 +1,44 @@
+"""The one hook of `native/`, the optional folder of calls in C.
+
+Without the folder, or with versions of CPython, NumPy, Torch or Warp that it was not tested with,
+calls take their path in Python: microseconds slower, with the same results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from importlib import import_module
+from types import ModuleType
+
+from .compile.compiling import Kernel
+from .launch.native_threads import compile_threads
+from .made_once import made_once
+from .repeat.call_cache import CallCache, CallsInC
+
+
+@made_once
+def _native_call() -> ModuleType | None:
+    """The module of calls in C; None if the folder or a tested version is missing."""
+    try:
+        versions = import_module(".native.versions", __package__)
+    except ModuleNotFoundError as missing:
+        if missing.name in (f"{__package__}.native", f"{__package__}.native.versions"):
+            return None
+        raise
+    return import_module(".native.native_call", __package__) if versions.tested() else None
+
+
+def calls_in_c(cache: CallCache) -> CallsInC | None:
+    """The calls of a function that a function in C carries out; None if there is no such function."""
+    native = _native_call()
+    calls: CallsInC | None = None if native is None else native.NativeCalls(cache)
+    return calls
+
+
+def compile_c_functions(kernels: Collection[Kernel]) -> None:
+    """Compile the C functions for small calls and shared launches of these kernels, before the first
+    one."""
+    native = _native_call()
+    if native is not None:
+        native.compile_native_call(kernels)
+    compile_threads(kernels)
