@@ -70,8 +70,8 @@ ACTUATOR = "actuator"
 """The key under which a default class keeps the attributes that all actuator elements share."""
 
 COMPILER = "{warpdyn}compiler"
-"""Attribute of elements from another file's model: the index of that model's settings
-in `MjcfValues.compilers`."""
+"""Attribute of elements from another file's model: the index of that model's settings in
+`MjcfValues.compilers`."""
 
 TINY = 1e-14
 """Vectors shorter than this have no direction, as in MuJoCo."""

@@ -1,5 +1,4 @@
-"""Values of a USD stage in metres, kilograms and radians: placements, masses, limits,
-drives.
+"""Values of a USD stage in metres, kilograms and radians: placements, masses, limits, drives.
 
 Joint and mass numbers have single precision in USD; rotations are normalised.
 """
@@ -169,8 +168,7 @@ class UsdValues:
     # Bodies.
 
     def link(self, prim: Any, name: str) -> Link:
-        """Mass, centre of mass and inertia, from MassAPI or computed from
-        shapes."""
+        """Mass, centre of mass and inertia, from MassAPI or computed from shapes."""
         api, units = self.pxr.UsdPhysics.MassAPI(prim), self.units
         on, scale = self.in_stage(prim)
         shapes = [x for x in self.below(prim) if x.HasAPI(self.pxr.UsdPhysics.CollisionAPI)]
