@@ -137,7 +137,7 @@ class MjcfValues(Reading):
         """The file's own settings, and those of attached models."""
         self.classes: dict[str, dict[str, dict[str, str]]] = {}
         self.actuator_defaults: dict[str, tuple[tuple[Element, ...], ...]] = {}
-        """For each default class: its own actuator elements, then those of each surrounding
+        """The actuator elements of each default class: its own, then those of each surrounding
         class."""
         self.force_ranges: dict[str, tuple[float, float]] = {}
         """Bounds on the sum of all actuator forces of a joint [N·m, N], for ranges whose two ends

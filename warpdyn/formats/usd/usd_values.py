@@ -27,7 +27,7 @@ UP = {
 
 ARMATURE = ("newton:armature", "physxJoint:armature", "mjc:armature")
 SPEED = ("newton:velocityLimit", "physxJoint:maxJointVelocity")
-"""Simulators' attributes for the speed limit of a joint, which UsdPhysics lacks; angles in
+"""Simulators' attributes for a joint's armature and speed limit, which UsdPhysics lacks; speeds in
 degrees."""
 
 
