@@ -106,9 +106,9 @@ class Quadruped:
                 "velocities: tasks are written for xyzw and local; load it without these options"
             )
         feet, stance = self._feet(model), self._stance(model)
-        at = np.concatenate([np.zeros(6), [1.0], stance])
         # Pose at the stance with the base at the origin; the lowest foot then gives the standing
         # height.
+        at = np.concatenate([np.zeros(6), [1.0], stance])
         shapes = ContactPoints(model)
         points = tuple(self._foot(model, shapes, link, at) for link in feet)
         lowest = -float(np.min(oracle(point_heights, model, at, points=points)))
