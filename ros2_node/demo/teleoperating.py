@@ -82,8 +82,8 @@ def teleoperate(
             client.until(lambda: "leading" in hand.log.read_text(), "torques", BUSY)
             say("both arms have torques: the hand leads")
             led = _seen(client, seconds)
-        # The last process started ends first, because it uses the earlier ones.
         finally:
+            # The last process started ends first, because it uses the earlier ones.
             for child in reversed(children):
                 child.end()
             client.close()

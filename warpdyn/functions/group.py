@@ -101,9 +101,10 @@ class Group:
     ) -> A | tuple[A, ...]:
         """The function's result for all environments.
 
-        given: its arrays. options: its keywords, the same for all models; arrays among them are (B,
-        ..). each: keywords that differ, with one value for each model: {"params": [a, None],
-        "frame": ["hand", "tool0"]}.
+        given: its arrays.
+        options: its keywords, the same for all models; arrays among them are (B, ..).
+        each: keywords that differ, with one value for each model: {"params": [a, None], "frame":
+        ["hand", "tool0"]}.
         """
         calls = self._calls(function, given, options, each)
         if out is None and not all(map(_written, given)):

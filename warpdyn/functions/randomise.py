@@ -122,8 +122,7 @@ def randomise(
     mass [kg]: the inertia scales with it. com [m]. inertia: stretches the body along each axis of
     its link, by one factor for the second moment of mass along each axis. placement [m], tilt
     [rad]: position of the joints on their parents, and their orientation (rotation vector).
-    armature, viscous, coulomb, stiffness,
-    damping, gravity: as in `Model.params`.
+    armature, viscous, coulomb, stiffness, damping, gravity: as in `Model.params`.
     Arguments that could give an impossible body, or friction that drives a joint, raise an error.
     So masses stay positive, and inertias stay physically consistent if the model's are: the draws
     act on α, d and t of the log-Cholesky form (Rucker and Wensing, IEEE RA-L 7, 2022).

@@ -118,8 +118,9 @@ class Deployed:
 
     command: values of the task's `commanded` array, clamped to ± the task's number
     `<commanded>_range`; it follows them by at most `<commanded>_rate` per second, if the task has
-    these numbers. commands: the number of its values, 0 without a command. observation (n,): the
-    last observation.
+    these numbers.
+    commands: the number of its values, 0 without a command.
+    observation (n,): the last observation.
     """
 
     def __init__(self, task: Task, policy: Policy):

@@ -11,11 +11,15 @@ from typing import Any
 class Recipe:
     """Numbers of PPO (Schulman et al., arXiv 1707.06347) as implemented in rsl_rl.
 
-    envs: number of environments. steps: steps of each environment between two updates. epochs,
-    batches: passes over these steps, and parts of a pass. learning_rate: its first value; it adapts
-    so that policies differ by `kl`. discount, trace: gamma and lambda. clip, entropy: of the
-    objective. deviation: of the actions at first. layers: widths of the hidden layers of both
-    networks. practice: attributes of the task, by name, that have other values during training,
+    envs: number of environments.
+    steps: steps of each environment between two updates.
+    epochs, batches: passes over these steps, and parts of a pass.
+    learning_rate: its first value; it adapts so that policies differ by `kl`.
+    discount, trace: gamma and lambda.
+    clip, entropy: of the objective.
+    deviation: of the actions at first.
+    layers: widths of the hidden layers of both networks.
+    practice: attributes of the task, by name, that have other values during training,
     `{"seconds": 8.0}`.
     """
 

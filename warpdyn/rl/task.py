@@ -50,17 +50,24 @@ class Task:
     and observation.
 
     model, points, ground, terrain, drives, dt, substeps, sweeps, passive_forces: as in a
-    `Simulation`; friction, springs and contact numbers of an MJCF file act here too. actions:
-    number of actions of the policy, each bounded to ±`largest_action`. seconds: length of an
-    episode. scales: weight of each reward per second, by name. numbers: arrays by name that the
-    methods read and a curriculum writes. tables: arrays (rows, columns) for lookups,
-    `s.origins.look(row, column)`. keep: numbers, arrays, or a `Vary` that is drawn once, which an
-    environment keeps from episode to episode, by name. groups: terms of the observation by group,
-    the policy's group first, the critic's last; by default all terms in one group "policy". noise:
-    on terms of the policy's group, by term. history: number of the last observations in a group,
-    the oldest first. vary: numbers of the simulation that are drawn (`friction`, `kp`, `mass`,
-    `latency` ...), by name. push: pushes of a free base. commanded: the carried array that is a
-    command; a user gives it when the policy controls a robot. recipe: numbers for training.
+    `Simulation`; friction, springs and contact numbers of an MJCF file act here too.
+    actions: number of actions of the policy, each bounded to ±`largest_action`.
+    seconds: length of an episode.
+    scales: weight of each reward per second, by name.
+    numbers: arrays by name that the methods read and a curriculum writes.
+    tables: arrays (rows, columns) for lookups, `s.origins.look(row, column)`.
+    keep: numbers, arrays, or a `Vary` that is drawn once, which an environment keeps from episode
+    to episode, by name.
+    groups: terms of the observation by group, the policy's group first, the critic's last; by
+    default all terms in one group "policy".
+    noise: on terms of the policy's group, by term.
+    history: number of the last observations in a group, the oldest first.
+    vary: numbers of the simulation that are drawn (`friction`, `kp`, `mass`, `latency` ...), by
+    name.
+    push: pushes of a free base.
+    commanded: the carried array that is a command; a user gives it when the policy controls a
+    robot.
+    recipe: numbers for training.
     """
 
     model: Model

@@ -84,8 +84,8 @@ class Trainer:
     folder, with the same numbers as without a break. A checkpoint raises an error if it belongs to
     another task, robot, seed or recipe, to other scales, pushes or numbers of the task, or to task
     functions (rewards, observations, ends ...) with another computation. A checkpoint is read
-    without running code that a file may hold. loggers: functions that are called with each
-    iteration's `Progress`.
+    without running code that a file may hold.
+    loggers: functions that are called with each iteration's `Progress`.
 
     In several processes of `torchrun` it is one training: each process has the recipe's
     environments, and the gradients of all processes train one policy. Only the first process calls

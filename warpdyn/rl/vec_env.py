@@ -36,10 +36,12 @@ class VecEnv(VectorEnv[Any, Any, Any]):
     environment's row of `info["final_obs"]` zeros, like every state that is not finite.
 
     numbers: tensors by name that the task's functions read: `env.numbers["command_range"][:] = ...`
-    takes effect at the next step; `env.scales` are the weights of the rewards. carried: the
-    environments' state. seed: equal seeds give the same bits in every run, whatever the number of
-    environments and threads. first: the index of the first environment, if other environments run
-    elsewhere: environment 17 alone is VecEnv(task, 1, first=17).
+    takes effect at the next step; `env.scales` are the weights of the rewards.
+    carried: the environments' state.
+    seed: equal seeds give the same bits in every run, whatever the number of environments and
+    threads.
+    first: the index of the first environment, if other environments run elsewhere: environment 17
+    alone is VecEnv(task, 1, first=17).
     """
 
     def __init__(

@@ -201,15 +201,15 @@ class _Prepared(NamedTuple):
 def kernel(text: Callable[..., Any]) -> OwnKernel:
     """A function of one robot in NumPy notation that runs for a whole batch: `@wd.kernel`.
 
-    Its first argument is the robot, whose methods are warpdyn's functions (`robot.jacobian(q,
-    frame="hand")`). Positional arguments are arrays of one robot: q has nq entries, v, a, tau, qd
-    ...
-    have nv; another shape is given by an annotation (`target: (3,)`, `gains: ("nv", 2)`, `t: ()`).
-    Keyword-only arguments are options: hashable constants of the program. The function returns an
-    array, a number, a tuple, or a dictionary of these. Called with a model and arrays (B, ...) it
-    runs as one kernel. `bind`, `oracle`, `vjp`, `jvp`, `derivatives`, gradients in Torch, JAX and
-    Warp, `params=` and `out=` work as for a built-in function. A result may overwrite the input
-    with the same name.
+    Its first argument is the robot, whose methods are warpdyn's functions, such as
+    `robot.jacobian(q, frame="hand")`. Positional arguments are arrays of one robot: q has nq
+    entries, and v, a, tau, qd ... have nv. Another shape is given by an annotation (`target: (3,)`,
+    `gains: ("nv", 2)`, `t: ()`). Keyword-only arguments are options: hashable constants of the
+    program. The function returns an array, a number, a tuple, or a dictionary of these.
+
+    Called with a model and arrays (B, ...) it runs as one kernel. `bind`, `oracle`, `vjp`, `jvp`,
+    `derivatives`, gradients in Torch, JAX and Warp, `params=` and `out=` work as for a built-in
+    function. A result may overwrite the input with the same name.
     """
     return OwnKernel(text)
 

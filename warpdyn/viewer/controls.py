@@ -34,11 +34,11 @@ class Controls:
         self.sliders: dict[int, Any] = {}
         self.turns: dict[str, list[Any]] = {}
         self._telling = False
-        # Overlays are listed only if the model has something to show for them.
         gui = stage.server.gui
         self._folders = [gui.add_folder(name) for name in ("Shown", "Joints")]
         shown, joints = self._folders
         with shown:
+            # A switch is listed only if the model has something to show for it.
             for name in OVERLAYS:
                 if model_has(view.model, name):
                     self._switch(name)

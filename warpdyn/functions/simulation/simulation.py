@@ -53,14 +53,15 @@ class Simulation:
     as in `step`.
 
     points: None for all points of the collision shapes (`ContactPoints`); raises if some could not
-    be read. start: (nq,) or (envs, nq), the first configuration of every environment, or the name
-    of a configuration of the model; None for "home" if the model has it, else for "qpos0", in which
-    an MJCF file draws the robot, else for the neutral configuration. It is also the first target of
+    be read.
+    start: (nq,) or (envs, nq), the first configuration of every environment, or the name of a
+    configuration of the model; None for "home" if the model has it, else for "qpos0", in which an
+    MJCF file draws the robot, else for the neutral configuration. It is also the first target of
     the drives. f_ext, gravity, params, the numbers of `ground` and of `control`, stops: as in
-    `step`; arrays are read at each launch. latency: whole steps of `dt` after which targets reach
-    the drives, a number or (envs,); then `latency` (envs,) is an array to write in, up to
-    longest_latency (None: the largest value). like, dtype, device: the kind of arrays; by default
-    float32 NumPy.
+    `step`; arrays are read at each launch.
+    latency: whole steps of `dt` after which targets reach the drives, a number or (envs,); then
+    `latency` (envs,) is an array to write in, up to longest_latency (None: the largest value).
+    like, dtype, device: the kind of arrays; by default float32 NumPy.
 
     passive_forces: "description": the friction, springs and weight compensation of the robot's file
     act, except for kinds that the model already has; "model": only those of the model, as in

@@ -85,8 +85,8 @@ class MujocoEnv(VecEnv):
             raise TaskError(f"{task.name} is not for MuJoCo: {why}") from None
         self.dt, self.contact_time = dt, contact_time
         self._models: dict[int, Any] = {}
-        # Buffers through which MuJoCo's state after a step reaches the task's kernels.
         self._late = np.zeros((envs, *self.text.carried[LATE])) if LATE in self.carried else None
+        # Buffers through which MuJoCo's state after a step reaches the task's kernels.
         there = {"q_after": task.model.nq, "v_after": task.model.nv}
         self._there = {n: self._zeros((size,)) for n, size in there.items()}
         self._there["forces_after"] = self._zeros((len(task.points), 3))

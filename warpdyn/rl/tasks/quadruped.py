@@ -41,14 +41,17 @@ HEIGHT = 0.3222205708102056
 class Standing(NamedTuple):
     """A quadruped in the form that its tasks use.
 
-    model: with rotors, friction and limit springs. points: one sphere per foot. stance (joints).
-    height: of the base's origin with the feet on the floor [m]. centre, half: of the trunk's box in
-    the base's frame [m]. drives. moment: weight times height, a scale for torques [N·m]. pace:
-    times of its steps, and its speeds, relative to those of a robot with the height HEIGHT: both
-    grow with the root of the height for dynamically similar motions (Alexander and Jayes, A dynamic
-    similarity hypothesis for the gaits of quadrupedal mammals, 1983). feet: their positions in the
-    stance, in the base's frame (feet, 3) [m]. reach: joint motions that move each foot along the
-    base's axes, at the stance (feet, joints, 3) [rad/m].
+    model: with rotors, friction and limit springs.
+    points: one sphere per foot. stance (joints).
+    height: of the base's origin with the feet on the floor [m].
+    centre, half: of the trunk's box in the base's frame [m]. drives.
+    moment: weight times height, a scale for torques [N·m].
+    pace: times of its steps, and its speeds, relative to those of a robot with the height HEIGHT:
+    both grow with the root of the height for dynamically similar motions (Alexander and Jayes, A
+    dynamic similarity hypothesis for the gaits of quadrupedal mammals, 1983).
+    feet: their positions in the stance, in the base's frame (feet, 3) [m].
+    reach: joint motions that move each foot along the base's axes, at the stance (feet, joints, 3)
+    [rad/m].
     """
 
     model: Model
@@ -68,19 +71,22 @@ class Standing(NamedTuple):
 class Quadruped:
     """Feet, stance and gains of a quadruped; attributes that are None follow from its model.
 
-    feet: names of the four links, or patterns, not case-sensitive. stance: a configuration's name,
-    angles (joints,), or angles by joint names or patterns, `{"*_thigh_joint": 0.8}`; the last match
-    counts, and joints without a match are 0 [rad]; None: the configuration "home" or "standing". kp
-    [N·m/rad], kd [N·m·s/rad]: of the drives, numbers or (joints,); None: half the weight times the
-    height per radian, and a fiftieth of kp. effort [N·m]: None for the limits of the description.
+    feet: names of the four links, or patterns, not case-sensitive.
+    stance: a configuration's name, angles (joints,), or angles by joint names or patterns,
+    `{"*_thigh_joint": 0.8}`; the last match counts, and joints without a match are 0 [rad]; None:
+    the configuration "home" or "standing".
+    kp [N·m/rad], kd [N·m·s/rad]: of the drives, numbers or (joints,); None: half the weight times
+    the height per radian, and a fiftieth of kp.
+    effort [N·m]: None for the limits of the description.
     height [m]: of the base at the stance, None: the height at which the lowest foot touches the
     ground. box (3,): sides of the trunk around the base's origin [m], None: around its collision
-    shapes. radius [m]: of a sphere at the origin of each foot's link, None: the sphere among the
-    foot's collision shapes, or one that touches where they do. action: the change of a target for
-    an action of 1 [rad]. command_range (3,): the largest commanded speeds forward, sideways [m/s]
-    and turning [rad/s]; None: the task's speeds, which are for a robot with the height of the
-    bundled one, times the root of the ratio of the heights; turning is divided by this root (equal
-    Froude numbers).
+    shapes.
+    radius [m]: of a sphere at the origin of each foot's link, None: the sphere among the foot's
+    collision shapes, or one that touches where they do.
+    action: the change of a target for an action of 1 [rad].
+    command_range (3,): the largest commanded speeds forward, sideways [m/s] and turning [rad/s];
+    None: the task's speeds, which are for a robot with the height of the bundled one, times the
+    root of the ratio of the heights; turning is divided by this root (equal Froude numbers).
     """
 
     feet: str | Sequence[str] = "*foot"
@@ -106,9 +112,9 @@ class Quadruped:
                 "velocities: tasks are written for xyzw and local; load it without these options"
             )
         feet, stance = self._feet(model), self._stance(model)
-        at = np.concatenate([np.zeros(6), [1.0], stance])
         # Pose at the stance with the base at the origin; the lowest foot then gives the standing
         # height.
+        at = np.concatenate([np.zeros(6), [1.0], stance])
         shapes = ContactPoints(model)
         points = tuple(self._foot(model, shapes, link, at) for link in feet)
         lowest = -float(np.min(oracle(point_heights, model, at, points=points)))
