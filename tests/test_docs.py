@@ -113,6 +113,7 @@ def test_the_map_has_every_page() -> None:
     "page",
     [
         ROOT / "README.md",
+        ROOT / "CHANGELOG.md",
         ROOT / "CONTRIBUTING.md",
         ROOT / "SECURITY.md",
         *PAGES,
@@ -160,11 +161,15 @@ def test_the_architecture_has_every_room() -> None:
     assert table == folders - {"warpdyn"}
 
 
+def citation() -> dict[str, str]:
+    """Keys of CITATION.cff with one value each."""
+    text = (ROOT / "CITATION.cff").read_text()
+    return dict(re.findall(r'^([\w-]+): "?(.*?)"?$', text, re.MULTILINE))
+
+
 def test_the_citation_is_of_this_version() -> None:
     """In CITATION.cff, in BibTeX on its page, and in ROS's package.xml; title and licence are one."""
-    cff = dict(
-        re.findall(r'^([\w-]+): "?(.*?)"?$', (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
-    )
+    cff = citation()
     bibtex = dict(
         re.findall(
             r"^  (\w+) += \{+(.*?)\}+,?$", (ROOT / "docs/citing.md").read_text(), re.MULTILINE
@@ -173,6 +178,32 @@ def test_the_citation_is_of_this_version() -> None:
     package = dict(re.findall(r"<(version|license)>(.*?)</", (ROOT / "package.xml").read_text()))
     assert cff["version"] == bibtex["version"] == package["version"] == wd.__version__
     assert cff["license"] == bibtex["license"] and cff["title"] == bibtex["title"]
+
+
+def releases() -> dict[str, list[str]]:
+    """Entries of each release in CHANGELOG.md, newest first, as they wrap in the file."""
+    _, *parts = re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)
+    entries = re.compile(r"^- .*(?:\n  .*)*", re.MULTILINE)
+    return {part.splitlines()[0]: entries.findall(part) for part in parts}
+
+
+def test_entries_of_the_changelog_are_short() -> None:
+    """At most two lines of 120 characters. Entries that break code come first and are marked."""
+    for release, entries in releases().items():
+        for entry in entries:
+            lines = entry.splitlines()
+            assert len(lines) <= 2 and max(map(len, lines)) <= 120, entry
+        breaking = [entry.startswith("- **Breaking.** ") for entry in entries]
+        assert breaking == sorted(breaking, reverse=True), release
+    text = (ROOT / "CHANGELOG.md").read_text()
+    assert text.count("\n- ") == sum(map(len, releases().values()))
+
+
+def test_the_changelog_begins_with_unreleased_changes_and_this_version() -> None:
+    """The version below "Unreleased" is the package's, with the date of CITATION.cff."""
+    unreleased, newest, *_ = releases()
+    assert unreleased == "Unreleased"
+    assert newest == f"{wd.__version__} ({citation()['date-released']})"
 
 
 MOST_USED = {

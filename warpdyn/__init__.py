@@ -178,7 +178,7 @@ from .user_kernels.own_kernel import kernel
 from .user_kernels.refusals import RecordingError
 from .user_kernels.signature import shared, table
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _quieten()
 
