@@ -70,7 +70,11 @@ def busy(run: Run) -> str:
     """What else ran on the machine while calls were measured, where that was more than a little."""
     loads = [r.get("load", 0.0) for r in run.calls]
     beside = median(loads) - 1 if loads else 0.0
-    return f", on a machine that other processes also used (load {median(loads):.0f})" if beside > 0.5 else ""
+    return (
+        f", on a machine that other processes also used (load {median(loads):.0f})"
+        if beside > 0.5
+        else ""
+    )
 
 
 def cell(run: Run, robot: str, algorithm: str) -> tuple[str, float | None]:

@@ -305,7 +305,12 @@ def _speed(dt: float, env: int) -> float:
 
 LAWS = (
     Law("box at rest: depth [µm]", 1e6 * G / 4 / STIFFNESS, _depth, 0.02),
-    Law("box at rest: contact force [N]", G, lambda dt: float(boxes(dt).forces[-1, 0, :, 2].sum()), 1e-6),
+    Law(
+        "box at rest: contact force [N]",
+        G,
+        lambda dt: float(boxes(dt).forces[-1, 0, :, 2].sum()),
+        1e-6,
+    ),
     Law(
         "box that slides from 1 m/s, µ 0.5: stopping distance + h/2 [m]",
         *(STOP, lambda dt: float(boxes(dt).q[-1, 1, 0]) + dt / 2, 5e-5),
@@ -323,9 +328,21 @@ LAWS = (
         "free body at 3 rad/s for 1 s: change of angular momentum",
         *(0.0, lambda dt: drift(RACKET, flight(dt, 3.0), slice(3, 6)), 1e-12),
     ),
-    Law("free body at 3 rad/s for 1 s: largest energy gain", 0.0, lambda dt: _energy_gained(dt, 3.0), 1e-11),
-    Law("free body at 30 rad/s: largest energy gain", 0.0, lambda dt: _energy_gained(dt, 30.0), 1e-7),
-    Law("free body at 100 rad/s: largest energy gain", 0.0, lambda dt: _energy_gained(dt, 100.0), 1e-5),
+    Law(
+        "free body at 3 rad/s for 1 s: largest energy gain",
+        0.0,
+        lambda dt: _energy_gained(dt, 3.0),
+        1e-11,
+    ),
+    Law(
+        "free body at 30 rad/s: largest energy gain", 0.0, lambda dt: _energy_gained(dt, 30.0), 1e-7
+    ),
+    Law(
+        "free body at 100 rad/s: largest energy gain",
+        0.0,
+        lambda dt: _energy_gained(dt, 100.0),
+        1e-5,
+    ),
     Law("two bodies on a hinge at 4 rad/s: error of linear momentum", 0.0, _falling_momentum, 5e-3),
     Law(
         "two bodies on a hinge at 4 rad/s: change of angular momentum",
@@ -341,7 +358,13 @@ LAWS = (
     Law("pendulum from 1 rad: period [s]", PERIOD, _period, 5e-5),
     Law("double pendulum for 5 s: change of energy", 0.0, _double_energy, 2e-2),
     Law("top at 100 rad/s on its tip: precession [rad/s]", _precession_rate(), _top_on_a_tip, 0.1),
-    Law("top at 100 rad/s on a ball joint: precession [rad/s]", _precession_rate(), _top_on_a_joint, 0.05, at=1e-4),
+    Law(
+        "top at 100 rad/s on a ball joint: precession [rad/s]",
+        _precession_rate(),
+        _top_on_a_joint,
+        0.05,
+        at=1e-4,
+    ),
 )
 
 

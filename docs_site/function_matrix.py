@@ -87,9 +87,7 @@ def page() -> str:
         "All functions take float32 and float64 arrays. JAX arrays must be on the CPU. "
         "CUDA kernels are generated, and compiled in tests. The project's figures are from CPUs. "
         "A function without a gradient repeats its step until it has converged. "
-        "A function without params uses no number of the model.\n\n"
-        + "\n".join(lines)
-        + "\n"
+        "A function without params uses no number of the model.\n\n" + "\n".join(lines) + "\n"
     )
 
 
