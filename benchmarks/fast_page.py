@@ -26,7 +26,7 @@ WAYS_OF_TORCH = {
     "plain": "NumPy, plain",
     "torch": "plain",
     "torch backward": "forward and `backward`",
-    "torch floor": "the same through an `autograd.Function` that runs the two bound kernels and makes arrays, no more",
+    "torch floor": "bare `autograd.Function` that runs the two bound kernels",
     "torch kernels": "the two bound kernels",
 }
 ROWS = (
@@ -70,7 +70,7 @@ def calls(run: Run) -> str:
 
 
 def torch(run: Run) -> str:
-    """Times of whole calls by tensors; "" where none were measured beside what is left to Torch."""
+    """Times of whole calls on tensors. "" if the bare `autograd.Function` was not measured."""
     shown = [way for way in WAYS_OF_TORCH if any(way in r["ns"] for r in run.calls)]
     if "torch floor" not in shown:
         return ""

@@ -58,8 +58,8 @@ def calls_table(run: Run) -> str:
         )
     about = run.about
     said = (
-        "Nanoseconds for one robot. **First the plain call**, which allocates its result and takes rows. Then the "
-        "bound kernel on `[n, B]` memory. Last a copy of as many bytes as the result has. "
+        "Nanoseconds per robot, three numbers in each cell: **the plain call**, which allocates its result and uses "
+        "row-major arrays, the bound kernel on `[n, B]` memory, and a copy of as many bytes as the result has. "
         f"{about['hardware']}, one core, float32, {about['date']}"
         f"{busy(run)}."
     )
@@ -70,7 +70,11 @@ def busy(run: Run) -> str:
     """What else ran on the machine while calls were measured, where that was more than a little."""
     loads = [r.get("load", 0.0) for r in run.calls]
     beside = median(loads) - 1 if loads else 0.0
-    return f", on a machine in use by others (load {median(loads):.0f})" if beside > 0.5 else ""
+    return (
+        f", on a machine that other processes also used (load {median(loads):.0f})"
+        if beside > 0.5
+        else ""
+    )
 
 
 def cell(run: Run, robot: str, algorithm: str) -> tuple[str, float | None]:
@@ -103,14 +107,14 @@ def table(run: Run, folder: Path) -> str:
         rows.append("| " + " | ".join(cells) + " |")
     about = run.about
     said = (
-        f"Time for one robot, and **how many times as long Pinocchio takes for it**: {about['hardware']}, one core, "
+        f"Time per robot and, in bold, **Pinocchio's time as a multiple of it**. {about['hardware']}, one core, "
         f"float32, B = 16,384, `[n, B]` memory, bound calls, {about['date']}."
     )
     peers = (
-        f"For each cell the fastest of all peers takes {min(best):.0f} to {max(best):.0f} times as long as warpdyn: "
-        f"[all of it]({report_link(folder)})."
+        f"For each cell the fastest of all peers takes {min(best):.0f} to {max(best):.0f} times as long as warpdyn. "
+        f"All results are in the [report]({report_link(folder)})."
         if best
-        else f"[All of it]({report_link(folder)})."
+        else f"All results are in the [report]({report_link(folder)})."
     )
     return f"{said}\n\n" + "\n".join(rows) + f"\n\n{peers}"
 

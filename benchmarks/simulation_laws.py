@@ -305,43 +305,66 @@ def _speed(dt: float, env: int) -> float:
 
 LAWS = (
     Law("box at rest: depth [µm]", 1e6 * G / 4 / STIFFNESS, _depth, 0.02),
-    Law("its weight [N]", G, lambda dt: float(boxes(dt).forces[-1, 0, :, 2].sum()), 1e-6),
     Law(
-        "box that slides at 1 m/s, µ 0.5: way to its stop, and h/2 [m]",
+        "box at rest: contact force [N]",
+        G,
+        lambda dt: float(boxes(dt).forces[-1, 0, :, 2].sum()),
+        1e-6,
+    ),
+    Law(
+        "box that slides from 1 m/s, µ 0.5: stopping distance + h/2 [m]",
         *(STOP, lambda dt: float(boxes(dt).q[-1, 1, 0]) + dt / 2, 5e-5),
     ),
     Law("box on 20°, µ 0.5: creep [µm/s]", 0.0, lambda dt: 1e6 * _speed(dt, 2), 3.0),
     Law("box on 30°, µ 0.5: speed after 1 s [m/s]", SLIP, lambda dt: _speed(dt, 3), 3e-4),
-    Law("thrown boxes: share that lies on a face after 3 s", 1.0, _on_faces, 0.0),
-    Law("ball that fell 0.2 m: depth after 1 s [µm]", 1e6 * G / STIFFNESS, _dropped, 0.02),
-    Law("sphere that slides until it rolls: share of its speed", 5 / 7, _rolling, 1e-9),
+    Law("thrown boxes: fraction that lies on a face after 3 s", 1.0, _on_faces, 0.0),
+    Law("ball dropped by 0.2 m: depth after 1 s [µm]", 1e6 * G / STIFFNESS, _dropped, 0.02),
+    Law("sphere that slides until it rolls: final / initial speed", 5 / 7, _rolling, 1e-9),
     Law(
-        "body at 3 rad/s for 1 s: change of momentum",
+        "free body at 3 rad/s for 1 s: change of linear momentum",
         *(0.0, lambda dt: drift(RACKET, flight(dt, 3.0), slice(0, 3)), 1e-12),
     ),
     Law(
-        "of angular momentum",
+        "free body at 3 rad/s for 1 s: change of angular momentum",
         *(0.0, lambda dt: drift(RACKET, flight(dt, 3.0), slice(3, 6)), 1e-12),
     ),
-    Law("most energy gained", 0.0, lambda dt: _energy_gained(dt, 3.0), 1e-11),
-    Law("at 30 rad/s", 0.0, lambda dt: _energy_gained(dt, 30.0), 1e-7),
-    Law("at 100 rad/s", 0.0, lambda dt: _energy_gained(dt, 100.0), 1e-5),
-    Law("two bodies at a hinge of 4 rad/s: change of momentum", 0.0, _falling_momentum, 5e-3),
     Law(
-        "of angular momentum",
+        "free body at 3 rad/s for 1 s: largest energy gain",
+        0.0,
+        lambda dt: _energy_gained(dt, 3.0),
+        1e-11,
+    ),
+    Law(
+        "free body at 30 rad/s: largest energy gain", 0.0, lambda dt: _energy_gained(dt, 30.0), 1e-7
+    ),
+    Law(
+        "free body at 100 rad/s: largest energy gain",
+        0.0,
+        lambda dt: _energy_gained(dt, 100.0),
+        1e-5,
+    ),
+    Law("two bodies on a hinge at 4 rad/s: error of linear momentum", 0.0, _falling_momentum, 5e-3),
+    Law(
+        "two bodies on a hinge at 4 rad/s: change of angular momentum",
         *(0.0, lambda dt: drift(TWO, two_bodies(dt), slice(3, 6)), 5e-3),
     ),
-    Law("off the parabola after 1 s [m]", 0.0, _parabola, 5e-3),
+    Law("two bodies on a hinge: distance from the parabola after 1 s [m]", 0.0, _parabola, 5e-3),
     Law(
-        "racket about its middle axis: flip to flip [s]",
+        "racket about its middle axis: time between flips [s]",
         flip_time(RACKET_J, FLIPPING),
         _flips,
         5e-4,
     ),
     Law("pendulum from 1 rad: period [s]", PERIOD, _period, 5e-5),
-    Law("double pendulum for 5 s: energy", 0.0, _double_energy, 2e-2),
+    Law("double pendulum for 5 s: change of energy", 0.0, _double_energy, 2e-2),
     Law("top at 100 rad/s on its tip: precession [rad/s]", _precession_rate(), _top_on_a_tip, 0.1),
-    Law("on a ball joint [rad/s]", _precession_rate(), _top_on_a_joint, 0.05, at=1e-4),
+    Law(
+        "top at 100 rad/s on a ball joint: precession [rad/s]",
+        _precession_rate(),
+        _top_on_a_joint,
+        0.05,
+        at=1e-4,
+    ),
 )
 
 

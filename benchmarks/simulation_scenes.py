@@ -131,10 +131,10 @@ def rows() -> list[Row]:
         Row("rest", soft, "mm", 1e3 * GRAVITY / 4 / STIFFNESS, partial(_depth, rests_at=SIDE / 2)),
         Row("rest", "force / weight", "", 1.0, partial(_load, weight=GRAVITY)),
         Row("slide", "distance after 1 s", "m", SPEED**2 / (2 * MU * GRAVITY), _x),
-        Row("slope of 20 degrees", "speed of creep", "m/s", 0.0, _creep, 8),
+        Row("slope of 20 degrees", "creep speed", "m/s", 0.0, _creep, 8),
         Row("slope of 30 degrees", "speed after 1 s", "m/s", down, _v),
         Row("slope of 30 degrees", "distance after 1 s", "m", down / 2, _x),
-        Row("slope of 30 degrees", "lifted by, at most", "mm", 0.0, _lift, 3),
+        Row("slope of 30 degrees", "largest lift", "mm", 0.0, _lift, 3),
         Row("rolling ball", "speed after 1 s", "m/s", 5 / 7 * SPEED, _v, 6),
         Row("rolling ball", "distance after 1 s", "m", rolled, _x),
         Row(

@@ -168,14 +168,13 @@ def _index() -> str:
     beside = [*(page for page, _ in BESIDE.values()), "ros2_laws"]
     return (
         "# API reference\n\n"
-        "Every public name, with shapes, units, frames, the source of its formula and an example that runs. "
-        "What is `warpdyn.rnea` here is `wd.rnea` in an example: all begin after `import numpy as np` and "
-        "`import warpdyn as wd`.\n\n"
+        "Every public name, with shapes, units, frames, the source of its formula, and an example that tests run. "
+        "Examples assume `import numpy as np` and `import warpdyn as wd`, so `warpdyn.rnea` is `wd.rnea` there.\n\n"
         + _tree("Which arrays, devices and gradients", ["matrix"])
         + _tree("Functions", of_functions)
-        + _tree("Around them", others)
-        + _tree("Learning, viewing, ROS 2", beside)
-        + _tree("Texts of the algorithms", [f"text_{name}" for name in texts()])
+        + _tree("Models, arrays and calls", others)
+        + _tree("Reinforcement learning, viewer, ROS 2", beside)
+        + _tree("Source of the algorithms", [f"text_{name}" for name in texts()])
     )
 
 

@@ -1,4 +1,4 @@
-"""Sphinx's settings of the site, `bash scripts/docs.sh`; the pages are those of docs/."""
+"""Sphinx's settings for the site that `bash scripts/docs.sh` builds from docs/."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ myst_heading_anchors = 4
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 300
-nb_render_markdown_format = "myst"  # tables in it are tables
+nb_render_markdown_format = "myst"  # so that tables in it are rendered
 nb_output_stderr = "remove"  # lines of compiles, and Warp's about a driver that is not there
 copybutton_exclude = ".linenos, .gp, .go"
 
@@ -50,7 +50,7 @@ html_copy_source = False
 html_domain_indices = False
 html_show_sphinx = False
 
-# An own command, as CI has no network: bash scripts/docs.sh --links
+# Run by a separate command, because CI has no network: bash scripts/docs.sh --links
 linkcheck_timeout = 20
 linkcheck_workers = 4
 linkcheck_anchors = False

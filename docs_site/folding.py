@@ -148,6 +148,6 @@ def where_measured() -> str:
     load = median(time["load"] for time in stored.values())
     return (
         f"{about['hardware'].partition(',')[0]}, one thread, float32, `[n, B]` memory, {about['date']}, on a "
-        f"machine in use by others (load {load:.1f}): times and floors are those of a core that shares its "
-        "units, and only their quotient can be compared with the table above."
+        f"machine that other processes also used (load {load:.1f}). Times and floors are those of a core that "
+        "shares its units. Compare only the last column with the table above."
     )

@@ -83,12 +83,11 @@ def page() -> str:
         lines.append("| " + " | ".join(cells) + " |")
     return (
         "# What works with what\n\n"
-        "Every function that runs as a kernel, made from the library's own tables when the site was built. "
-        "float32 and float64 are the arrays'; JAX's arrays are taken on the CPU. "
-        "CUDA: a kernel is written, and compiled in tests; the project's figures are of CPUs. "
-        "A function without a gradient repeats until it is done; one without params uses no number of the model.\n\n"
-        + "\n".join(lines)
-        + "\n"
+        "This table lists every function that runs as a kernel. The site's build generates it from the library. "
+        "All functions take float32 and float64 arrays. JAX arrays must be on the CPU. "
+        "CUDA kernels are generated, and compiled in tests. The project's figures are from CPUs. "
+        "A function without a gradient repeats its step until it has converged. "
+        "A function without params uses no number of the model.\n\n" + "\n".join(lines) + "\n"
     )
 
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# What takes hours and is run before a release, by hand: bash scripts/before_release.sh [SEED]
-# The slow tests, random inputs compared with peers, mutation testing, the source distribution, and aarch64 under qemu. A new SEED draws other
-# cases. Each step prints its own figures; the script goes on after a failure and names the failed steps at the end.
+# Checks before a release, which take hours. Run them by hand: bash scripts/before_release.sh [SEED]
+# They are the slow tests, random inputs compared with peers, mutation testing, the source distribution, and aarch64
+# under qemu. Another SEED draws other cases. Each step prints its own figures. The script continues after a failure
+# and lists the failed steps at the end.
 set -uo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

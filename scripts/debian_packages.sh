@@ -1,11 +1,11 @@
-# Sourced by test.sh; also by itself: bash scripts/debian_packages.sh. What tests use that no wheel brings: a browser that draws
-# without a graphics card (the viewer's pages), and the compilers beside gcc that exported code is built with: clang, one for
-# aarch64 with qemu to run what it builds, CMake, Eigen, and the linker of WebAssembly. Installed where nothing needs to be
-# asked: as root, or by sudo without a password; `test.sh --no-apt` leaves it out. Else a line says what to install, and those tests are skipped with their
-# reason (.ci/run refuses that for pages in a browser).
+# Installs the Debian packages that tests need and that no wheel contains: bash scripts/debian_packages.sh. test.sh sources it.
+# The packages are a browser that renders the viewer's pages without a graphics card, and compilers for exported code:
+# clang, a cross compiler for aarch64 with qemu to run its programs, CMake, Eigen, and the linker for WebAssembly.
+# It installs only without a question: as root, or by sudo without a password. `test.sh --no-apt` skips it. Otherwise a
+# line says what to install, and those tests are skipped with a reason (.ci/run does not accept that for the browser).
 # shellcheck shell=bash
 
-debian_packages() { # what for, then packages
+debian_packages() { # the purpose, then packages
     local purpose=$1 as_root=()
     shift
     if [[ $(id -u) != 0 ]]; then
@@ -13,13 +13,13 @@ debian_packages() { # what for, then packages
     fi
     if command -v apt-get >/dev/null && "${as_root[@]}" true 2>/dev/null; then
         echo "installing for $purpose: $* ..."
-        "${as_root[@]}" apt-get update -qq || true # the lists that are there may do
+        "${as_root[@]}" apt-get update -qq || true # the present lists may be enough
         if "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
             "$@" >/dev/null; then
             return
         fi
     fi
-    echo "not here: $purpose; their tests are skipped; on Debian and Ubuntu: apt-get install $*" >&2
+    echo "skipped: $purpose. To run them on Debian or Ubuntu: apt-get install $*" >&2
 }
 
 any_of() { # whether one of these programs is there

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The main job in one command: bash scripts/demo.sh [robot.urdf or bundled name] [--no-ros]
-# Installs into .venv, computes and checks 4,096 random states, draws demo.png, then runs the ROS 2 node on the same robot.
+# A demonstration in one command: bash scripts/demo.sh [robot.urdf or the name of a bundled robot] [--no-ros]
+# It installs warpdyn into .venv, computes and checks 4,096 random states, draws demo.png, and then runs the ROS 2 node
+# on the same robot.
 set -euo pipefail
 
 usage="usage: bash scripts/demo.sh [ROBOT] [--no-ros]

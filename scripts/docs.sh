@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The documentation's site: bash scripts/docs.sh [--links]
-# Installs into .venv with the docs extra, checks spelling, builds docs/ into build/site/html; a warning is an error.
-# Notebooks run as they are built. With `--links` it builds nothing: it asks the network whether links to elsewhere lead somewhere.
+# Builds the site from docs/: bash scripts/docs.sh [--links]
+# It installs the docs extra into .venv, checks spelling, and builds docs/ into build/site/html. The build runs the
+# notebooks. A warning is an error. With `--links` it builds no site: it only checks the links to other sites.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

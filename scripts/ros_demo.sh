@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The live part of the demo: warpdyn_node and a MuJoCo arm, two processes, over DDS: bash scripts/ros_demo.sh [ROBOT]
+# The live part of the demo, warpdyn_node and a MuJoCo arm in two processes over DDS: bash scripts/ros_demo.sh [ROBOT]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/venv.sh

@@ -1,5 +1,5 @@
-# Sourced, after venv.sh and in the repository's root: ROS 2 from PyPI wheels in .venv, no ROS installation needed.
-# Also by itself: bash scripts/ros_env.sh
+# Installs ROS 2 from PyPI wheels into .venv, so that no ROS installation is needed: bash scripts/ros_env.sh
+# Other scripts source it from the repository's root, after venv.sh.
 # shellcheck shell=bash
 
 if ! declare -F set_up >/dev/null; then

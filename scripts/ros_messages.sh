@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Generates messages that no wheel has into a virtual environment that holds the ROS 2 wheels: tf2_msgs/TFMessage, which /tf
-# needs, and control_msgs/JointCommand, for command_type joint_command. Needs a C++ compiler and cmake. Does nothing where
-# they are there already. usage: ros_messages.sh VENV
+# Generates ROS messages that no wheel contains, in a virtual environment with the ROS 2 wheels: tf2_msgs/TFMessage for
+# /tf, and control_msgs/JointCommand for command_type joint_command. It needs a C++ compiler and cmake. It does nothing
+# if the messages exist already. Usage: ros_messages.sh VENV
 set -euo pipefail
 
 venv=$(realpath "$1")

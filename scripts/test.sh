@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Lint, types and tests: bash scripts/test.sh [--no-apt] [--quick | pytest arguments]
-# Installs into .venv with the test extra; and, without arguments, Debian packages where it may (debian_packages.sh). `--no-apt`,
-# which stands first, leaves those out.
-# `--quick` runs lint and the tests that tell most of every room (tests/quick.py). With other arguments only pytest
-# runs, with those.
+# It installs the test extra into .venv. Without arguments it also installs Debian packages if it is allowed to
+# (debian_packages.sh). `--no-apt`, as the first argument, prevents that.
+# `--quick` runs lint and the most informative tests of every room (tests/quick.py). With other arguments only pytest
+# runs, with these arguments.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

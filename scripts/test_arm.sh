@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# The library on aarch64 (Jetson, Raspberry Pi), by qemu on this machine: bash scripts/test_arm.sh [--out FILE.json]
-# Run by hand before a release; not in CI, since qemu takes about ten minutes. It makes an arm64 root folder of Debian packages and
-# of the aarch64 wheels in build/arm (1 GB), without root and without installing anything, and runs scripts/arm_checks.py there and
-# here: five algorithms, `bind`, an own kernel, simulations without and with contacts, the control loop of the ROS 2 node without DDS. Then it compiles an
-# exported header for aarch64. What came of it is written to FILE (benchmarks/results/aarch64.json).
-# KEEP_CACHE=1 keeps kernels of an earlier run. It needs Debian's apt with arm64 packages in its sources, qemu-user, g++-aarch64-linux-gnu, libc6-dev-arm64-cross, and .venv.
+# Checks the library on aarch64 (Jetson, Raspberry Pi) under qemu: bash scripts/test_arm.sh [--out FILE.json]
+# Run it by hand before a release. CI does not run it, because qemu takes about ten minutes. The script makes an arm64
+# root folder from Debian packages and aarch64 wheels in build/arm (1 GB), without root and without installing anything.
+# It runs scripts/arm_checks.py there and on this machine: five algorithms, `bind`, a user's kernel, simulations without
+# and with contacts, and the control loop of the ROS 2 node without DDS. Then it compiles an exported header for aarch64.
+# It writes the results to FILE (benchmarks/results/aarch64.json). KEEP_CACHE=1 keeps the kernels of an earlier run.
+# It needs Debian's apt with arm64 packages in its sources, qemu-user, g++-aarch64-linux-gnu, libc6-dev-arm64-cross, and .venv.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# The source distribution, as a user gets it: bash scripts/test_sdist.sh [pytest arguments]
-# Builds the sdist and the wheel, where a warning is an error, and checks both with twine. Then, in a temporary folder outside the
-# checkout, it installs the unpacked sdist with its test extras and runs its tests (--quick, or the arguments) on the installed package.
-# Takes about 10 minutes and 6 GB of disk. PYTHON=python3.12 takes another Python; KEEP=1 keeps the folder.
+# Tests the source distribution as a user gets it: bash scripts/test_sdist.sh [pytest arguments]
+# It builds the sdist and the wheel (a warning is an error) and checks both with twine. Then it installs the unpacked
+# sdist with its test extras in a temporary folder outside the checkout, and runs its tests (--quick, or the arguments)
+# on the installed package. This takes about 10 minutes and 6 GB of disk. PYTHON=python3.12 selects another Python.
+# KEEP=1 keeps the folder.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
