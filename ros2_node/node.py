@@ -32,7 +32,7 @@ from .ros.diagnostics import Diagnostics
 from .ros.display import Display
 from .ros.effort_topics import EffortTopics
 from .ros.ending import stop_robots
-from .ros.gate import Gate
+from .ros.gate_services import GateServices
 from .ros.guards import Guards
 from .ros.messages import nanoseconds, time_message
 from .ros.outputs import WantedOutputs
@@ -108,7 +108,7 @@ class WarpdynNode(Node):
         self._publisher_counts = PublisherCounts(
             self, self._supervisor, self._diagnostics, self._robot_names, self._topics
         )
-        self._gate = Gate(
+        self._gate = GateServices(
             self,
             self._wiring,
             self._supervisor,

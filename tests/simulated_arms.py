@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from fleets import fault_of, loss_of
 
 from ros2_node.control.fleet import Fleet
 from ros2_node.control.settings import Settings
@@ -102,7 +103,7 @@ class SimulatedArm:
         if not good:
             return
         robot.note(0)
-        if not (robot.enabled or robot.fault or robot.lost):
+        if not (robot.enabled or fault_of(robot) or loss_of(robot)):
             robot.enable(now, now)
         self.fleet.compute()
         _, command = robot.command(now, now)

@@ -22,6 +22,7 @@ from .torque_output import TorqueOutput
 
 LEAST_POSES = 3
 """Poses at rest that a diagnosis of gravity needs."""
+UNGUARDED = "collision_threshold is set, and no external torque is known"
 
 
 class EffortWatch:
@@ -126,6 +127,11 @@ class EffortWatch:
             other = not np.array_equal(known, self._recorded)
             self.record.add(0.0 if other else dt, self._state.q, v, tau)
             self._recorded[:] = known
+
+    def unguarded(self, now: float) -> bool:
+        """Whether collisions are to be detected, and no external torque was known for
+        `state_timeout`."""
+        return self.guard.watching and now - self.guarded > self._settings.state_timeout
 
     @property
     def blind(self) -> str:

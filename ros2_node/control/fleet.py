@@ -66,9 +66,7 @@ class Fleet:
     def change(self, settings: Settings) -> None:
         """Use parameters that leave the model as it is; ValueError, and nothing changed, when
         they do not fit."""
-        if settings.mode != self.settings.mode and any(
-            r.enabled or r.output.stopping for r in self.robots
-        ):
+        if settings.mode != self.settings.mode and not self.idle:
             raise ValueError("mode cannot change while enabled: call ~/enable with false first")
         try:
             for robot in self.robots:
@@ -108,7 +106,7 @@ class Fleet:
     @property
     def idle(self) -> bool:
         """No robot sends commands."""
-        return not any(robot.enabled or robot.output.stopping for robot in self.robots)
+        return all(robot.idle for robot in self.robots)
 
     def can_blend_to(self, other: Fleet) -> bool:
         """Whether another fleet is of the same model, so that enabled robots may go on with its

@@ -16,11 +16,10 @@ from .joint_states import JointStates
 from .law import Law
 from .payload import Payload
 from .policy_law import check_joints, loaded
-from .robot import command_joints
 from .setpoint import Setpoint
 from .settings import Settings
 from .state import State
-from .torque_output import TorqueOutput
+from .torque_output import TorqueOutput, command_joints
 
 
 def check_robot(model: Model, settings: Settings) -> None:

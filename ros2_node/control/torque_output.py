@@ -242,3 +242,13 @@ def per_joint(name: str, value: Number, n: int) -> np.ndarray:
             f"{name} has {len(value)} numbers but there are {n} command joints: give one, or {n}"
         )
     return np.array(value) if isinstance(value, tuple) else np.full(n, value)
+
+
+def command_joints(settings: Settings, read: Sequence[str]) -> Sequence[str]:
+    """The joints of ~/commands; ValueError when one of them is not read."""
+    for name in settings.command_joints:
+        if name not in read:
+            raise ValueError(
+                f"command_joints names {name!r}, which is not among the joints read: {', '.join(read)}"
+            )
+    return settings.command_joints or read

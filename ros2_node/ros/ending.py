@@ -33,11 +33,11 @@ def stop_robots(fleet: Fleet, topics: Sequence[TorqueTopics], log: RcutilsLogger
     """The stop sequence of every enabled robot, acknowledged, before the context goes. What keeps
     one robot's commands from being sent does not keep the others'."""
     fleet.stop(time.monotonic())
-    pairs = [(r, t) for r, t in zip(fleet.robots, topics, strict=True) if r.output.stopping]
+    pairs = [(r, t) for r, t in zip(fleet.robots, topics, strict=True) if not r.idle]
     unsent: dict[TorqueTopics, str] = {}
     while not fleet.idle:
         for robot, sender in pairs:
-            command = robot.output.stop_step(time.monotonic())
+            command = robot.stop_step(time.monotonic())
             try:
                 if command is not None:
                     sender.send_command(command)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from feeling import feel, feeling_fleet
-from fleets import MODEL, Q, launch
+from fleets import MODEL, Q, fault_of, launch
 
 import warpdyn as wd
-from ros2_node.control.phase import Phase
+from ros2_node.control.gate import Phase
 from ros2_node.control.robot import FLOAT_TIME
+from ros2_node.control.status import Status
 
 HELD = wd.gravity_torques(MODEL, Q)
 PUSH = np.array([0.5, -6.0, 0.5, 0.3, 0.1, -0.2, 0.05, 0.0])
@@ -35,20 +36,20 @@ def test_a_collision_stops_at_the_state_that_tells_of_it(fleet):
     latched; while disabled nothing stops."""
     robot = fleet.robots[0]
     now, _ = go(fleet, HELD - PUSH, 0.0, 60)
-    assert not robot.fault and robot.touch.hit, "told, but there is nothing to stop"
+    assert not fault_of(robot) and robot.touch.hit, "told, but there is nothing to stop"
     np.testing.assert_allclose(robot.touch.external, PUSH, atol=1e-4)
     now, _ = go(fleet, HELD, now, 60)
     assert robot.enable(now, now)[0]
     now, command = go(fleet, HELD, now, 5)
     np.testing.assert_allclose(command, HELD, atol=1e-9)
     told = 0
-    while not robot.fault and told < 20:
+    while not fault_of(robot) and told < 20:
         now, command = go(fleet, HELD - PUSH, now, 1)
         told += 1
     assert told < 5, "a filter of 5 ms passes half of it within two states"
     assert command is not None and not command.any()
-    assert "panda_joint2" in robot.fault and robot.counts["collision"] == 1
-    assert robot.phase(now) is Phase.FAULT
+    assert "panda_joint2" in fault_of(robot) and robot.counts["collision"] == 1
+    assert robot.status(now) is Status.FAULT
 
 
 def test_floating_carries_the_weight_whatever_is_tracked(fleet):
@@ -62,13 +63,17 @@ def test_floating_carries_the_weight_whatever_is_tracked(fleet):
     now, command = go(fleet, HELD, now, 5)
     assert np.abs(command - HELD).max() > 1.0
     now, _ = go(fleet, HELD - PUSH, now, 20)
-    assert robot.floating and robot.phase(now) is Phase.FLOATING and not robot.fault
+    assert (
+        robot.gate.phase is Phase.FLOATING
+        and robot.status(now) is Status.FLOATING
+        and not fault_of(robot)
+    )
     robot.setpoint.q[1] += 1.0
     now, command = go(fleet, HELD, now + FLOAT_TIME, 5, dt=FLOAT_TIME / 3)
     np.testing.assert_allclose(command, HELD, atol=1e-9)
-    assert not robot.fault, "what floats follows no reference"
+    assert not fault_of(robot), "what floats follows no reference"
     robot.disable(now)
-    assert not robot.floating
+    assert robot.gate.phase is not Phase.FLOATING
 
 
 @pytest.mark.parametrize(
@@ -161,18 +166,18 @@ def test_a_collision_is_not_lost_between_two_cycles(fleet):
     robot = fleet.robots[0]
     now, _ = go(fleet, HELD - PUSH, 0.0, 60)
     assert robot.enable(now, now)[0]
-    assert launch(fleet, robot, now)[1] is not None and not robot.fault
+    assert launch(fleet, robot, now)[1] is not None and not fault_of(robot)
     now, _ = go(fleet, HELD, now, 1)
     robot.reset()
     robot.disable(now)
-    while robot.output.stop_step(now + 9.0) is not None:
+    while robot.stop_step(now + 9.0) is not None:
         pass
     now, _ = go(fleet, HELD, now, 60)
     assert robot.enable(now, now)[0]
     for k in range(120):
         assert feel(robot, now + 0.002 * k, HELD - PUSH if k < 20 else HELD)
     assert np.abs(robot.touch.external).max() < 1e-3, "it is over"
-    assert not launch(fleet, robot, now + 0.24)[1].any() and "panda_joint2" in robot.fault
+    assert not launch(fleet, robot, now + 0.24)[1].any() and "panda_joint2" in fault_of(robot)
 
 
 def test_a_joint_whose_effort_comes_and_goes_blinds_no_other(fleet):
@@ -184,7 +189,7 @@ def test_a_joint_whose_effort_comes_and_goes_blinds_no_other(fleet):
         effort = HELD - PUSH
         effort[6] = np.nan if k % 2 else effort[6]
         now, _ = go(fleet, effort, now, 1)
-    assert "panda_joint2" in robot.fault
+    assert "panda_joint2" in fault_of(robot)
 
 
 @pytest.mark.parametrize("lost", ["missing", "not a number", "velocity", "gaps"])
@@ -215,7 +220,7 @@ def test_who_is_to_tell_of_collisions_and_feels_nothing_is_not_enabled_and_stops
         assert blind(now) is not None and robot.watch(now, now) is None
         now += step
     assert robot.watch(until + 0.001, until) is not None
-    assert robot.fault.startswith("collision_threshold is set")
+    assert fault_of(robot).startswith("collision_threshold is set")
 
 
 def test_a_threshold_may_be_set_while_enabled(fleet):
@@ -228,7 +233,7 @@ def test_a_threshold_may_be_set_while_enabled(fleet):
     fleet.change(fleet.settings.changed({"collision_threshold": 3.0}))
     assert robot.watch(now, now) is None and robot.enabled
     go(fleet, HELD - PUSH, now, 20)
-    assert "panda_joint2" in robot.fault
+    assert "panda_joint2" in fault_of(robot)
 
 
 def test_a_joint_that_is_not_seen_is_named(fleet):
@@ -259,7 +264,7 @@ def test_floating_says_how_it_ends_and_yields_whatever_was_coming_in(fleet):
     now, still = go(fleet, HELD, now, 2)
     np.testing.assert_allclose(still, before, atol=0.01 * np.abs(before).max())
     now, _ = go(fleet, HELD - PUSH, now, 20)
-    assert robot.floating
+    assert robot.gate.phase is Phase.FLOATING
     now, command = go(fleet, HELD, now, 40)
     np.testing.assert_allclose(command, HELD, atol=1e-9)
     good, text = robot.enable(now, now)
@@ -275,10 +280,10 @@ def test_a_float_that_is_not_finite_is_a_fault(fleet, monkeypatch):
     now, _ = go(fleet, HELD, 0.0, 5)
     assert robot.enable(now, now)[0]
     now, _ = go(fleet, HELD - PUSH, now, 20)
-    assert robot.floating
+    assert robot.gate.phase is Phase.FLOATING
     monkeypatch.setattr(robot.touch.torques, "weigh", lambda: np.full(8, np.nan))
     now, command = go(fleet, HELD, now, 1)
-    assert command is None and robot.fault and robot.output.stopping
+    assert command is None and fault_of(robot) and robot.output.stopping
 
 
 def test_what_pushed_does_not_stand_after_a_stop_that_holds(fleet):
@@ -292,8 +297,8 @@ def test_what_pushed_does_not_stand_after_a_stop_that_holds(fleet):
     now, pressing = go(fleet, HELD, now, 2)
     assert np.abs(pressing - HELD).max() > 5.0
     now, _ = go(fleet, HELD - PUSH, now, 20)
-    assert robot.fault
-    last = [c.copy() for _ in range(9) if (c := robot.output.stop_step(now)) is not None][-1]
+    assert fault_of(robot)
+    last = [c.copy() for _ in range(9) if (c := robot.stop_step(now)) is not None][-1]
     np.testing.assert_allclose(last, HELD, atol=1e-9)
     robot.output.settle(np.full(8, np.nan), now)
     assert np.isfinite(robot.output.command).all()

@@ -153,6 +153,6 @@ def test_stop_reaches_every_enabled_robot():
     two.stop(0.0)
     assert not any(r.enabled for r in two.robots) and not two.idle
     for robot in two.robots:
-        while robot.output.stop_step(1.0) is not None:
+        while robot.stop_step(1.0) is not None:
             pass
     assert two.idle

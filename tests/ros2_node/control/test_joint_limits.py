@@ -7,7 +7,18 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from fleets import MODEL, NAMES, N, Q, feed, launch, panda_fleet, panda_settings, wheel_text
+from fleets import (
+    MODEL,
+    NAMES,
+    N,
+    Q,
+    fault_of,
+    feed,
+    launch,
+    panda_fleet,
+    panda_settings,
+    wheel_text,
+)
 from simulated_arms import SimulatedArm
 
 import warpdyn as wd
@@ -282,7 +293,7 @@ def test_reference_and_arm_do_not_go_beyond_a_limit_in_silence():
         q[2] += 0.0025
     assert "joint_limit: elbow_joint is 0.498 beyond its upper limit 3.142" in told
     assert "reference_beyond_limit" in told
-    assert "elbow_joint is 0.501 from its reference" in robot.fault and not robot.enabled
+    assert "elbow_joint is 0.501 from its reference" in fault_of(robot) and not robot.enabled
 
 
 def test_a_reference_at_the_limit_neither_moves_on_nor_hides():

@@ -7,7 +7,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fleets import MODEL, NAMES, Q, feed, launch, panda_fleet, panda_settings, wheel_text
+from fleets import (
+    MODEL,
+    NAMES,
+    Q,
+    fault_of,
+    feed,
+    launch,
+    loss_of,
+    panda_fleet,
+    panda_settings,
+    wheel_text,
+)
 
 import warpdyn as wd
 from ros2_node.control.device_launch import DeviceLaunch
@@ -164,7 +175,7 @@ def test_a_law_that_tracks_may_not_go_astray(file):
         far[0] += 0.6
         assert feed(robot, 0.9, far, 0 * Q)
         launch(fleet, robot, 0.9)
-        assert ("more than max_tracking_error" in robot.fault) is (name == "tracking")
+        assert ("more than max_tracking_error" in fault_of(robot)) is (name == "tracking")
         jumped = robot.refer(NAMES[:1], ([Q[0] + 2.0], [], []), 0.9) == "reference_too_far"
         assert jumped is False, "a robot that has stopped takes any reference"
 
@@ -220,7 +231,7 @@ def test_a_torque_that_is_not_finite_is_a_fault(file):
     assert launch(fleet, robot, 0.0)[1] is not None
     fleet.change(fleet.settings.changed({"law_inputs.gain": -1.0}))
     feed(robot, 0.01, Q, 0 * Q)
-    assert launch(fleet, robot, 0.01) == (False, None) and "is not finite" in robot.fault
+    assert launch(fleet, robot, 0.01) == (False, None) and "is not finite" in fault_of(robot)
     fleet.change(fleet.settings.changed({"law_inputs.gain": 1.0}))
     while robot.watch(0.02, 0.02) is not None:
         pass
@@ -228,7 +239,7 @@ def test_a_torque_that_is_not_finite_is_a_fault(file):
     feed(robot, 0.03, Q, 0 * Q)
     assert robot.enable(0.03, 0.03)[0]
     robot.watch(1.0, 1.0)
-    assert not robot.enabled and robot.lost.startswith("no valid joint_states")
+    assert not robot.enabled and loss_of(robot).startswith("no valid joint_states")
 
 
 def test_an_input_changes_without_a_step(file):

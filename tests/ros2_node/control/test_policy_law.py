@@ -10,17 +10,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fleets import launch, panda_settings
+from fleets import fault_of, launch, loss_of, panda_settings
 from policy_files import TURNING, linear_policy, turning_weights
 
 import warpdyn as wd
 from ros2_node.control.base_state import BaseMotion
 from ros2_node.control.fleet import Fleet
-from ros2_node.control.phase import Phase
 from ros2_node.control.policy_law import check_joints, loaded
 from ros2_node.control.report import Reporter, ready
 from ros2_node.control.robot_check import check_robot
 from ros2_node.control.settings import Settings
+from ros2_node.control.status import Status
 
 TASK = "policy_files:Turn"
 NAMES = ["left_joint", "right_joint"]
@@ -54,7 +54,7 @@ def shared(file: str) -> Fleet:
 def fleet(shared: Fleet) -> Fleet:
     for robot in shared.robots:
         robot.disable(0.0)
-        while robot.output.stop_step(1e9) is not None:
+        while robot.stop_step(1e9) is not None:
             pass
         robot.reset()
         robot.counts.clear()
@@ -123,7 +123,7 @@ def test_an_old_command_is_none_and_a_large_one_is_as_large_as_was_trained(fleet
 def test_without_odometry_nothing_is_shown_and_enable_says_why(fleet):
     """One clear line, before and after messages that are no good."""
     robot = fleet.robots[0]
-    assert not feed(robot, 5.0) and robot.phase(5.0) is Phase.WAITING_FOR_BASE
+    assert not feed(robot, 5.0) and robot.status(5.0) is Status.WAITING_FOR_BASE
     good, said = robot.enable(5.0, 5.0)
     assert not good and said == "there is no fresh odom, which the policy needs"
     robot.read_base("base_footprint", here(0.0), 1, 5.0)
@@ -141,8 +141,8 @@ def test_odometry_that_ends_is_a_state_that_is_lost(fleet):
     for now in (6.05, 6.1, 6.15):
         feed(robot, now, Q + 0.01 * (now - 6.0))
         robot.watch(now, now)
-    assert not robot.enabled and robot.lost == "no valid odom for 0.1 s"
-    assert robot.phase(6.15) is Phase.STOPPING
+    assert not robot.enabled and loss_of(robot) == "no valid odom for 0.1 s"
+    assert robot.status(6.15) is Status.STOPPING
 
 
 def test_enabling_begins_anew(fleet):
@@ -174,7 +174,7 @@ def test_a_policy_that_gives_no_numbers_is_a_fault(tmp_path):
     robot.read_base("", here(0.0), 1, 0.0)
     feed(robot, 0.0)
     assert launch(fleet, robot, 0.0) == (False, None)
-    assert robot.fault == "the computed torque of left_joint, right_joint is not finite"
+    assert fault_of(robot) == "the computed torque of left_joint, right_joint is not finite"
 
 
 def test_the_node_says_what_moves_it(fleet, file):

@@ -6,7 +6,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from driven_arm import HAND, READY
-from fleets import MODEL, feed, launch, panda_fleet
+from fleets import MODEL, fault_of, feed, launch, panda_fleet
 
 import warpdyn as wd
 from ros2_node.control.fleet import Fleet
@@ -116,7 +116,7 @@ def test_a_pose_that_jumps_is_refused_and_one_that_leads_away_stops(arm):
     for k in range(1, 4):  # step by step, and the arm does not follow
         assert robot.refer_pose(ROOT, position + np.array([0.0, 0.0, 0.04 * k]), quaternion) is None
         torque(fleet, robot, 0.1 * k)
-    assert robot.fault.startswith("panda_hand is 0.12 m from its pose reference")
+    assert fault_of(robot).startswith("panda_hand is 0.12 m from its pose reference")
     assert not robot.enabled
 
 

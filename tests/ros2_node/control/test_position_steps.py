@@ -7,7 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from fleets import MODEL, NAMES, N, feed, launch, wheel_text
+from fleets import MODEL, NAMES, N, feed, launch, loss_of, wheel_text
 from hypothesis import given
 from hypothesis import strategies as st
 from simulated_arms import SimulatedArm
@@ -15,10 +15,10 @@ from simulated_arms import SimulatedArm
 import warpdyn as wd
 from ros2_node.control.fleet import Fleet
 from ros2_node.control.joint_states import JointStates
-from ros2_node.control.phase import Phase
 from ros2_node.control.position_steps import JITTER, SLACK, PositionSteps
 from ros2_node.control.settings import Settings
 from ros2_node.control.state import State
+from ros2_node.control.status import Status
 from ros2_node.demo.plant import READY
 
 FAST = MODEL.velocity_limit
@@ -112,10 +112,10 @@ def test_an_offset_that_stays_stops_the_robot(offset):
         now = 0.005 * k
         assert not robot.enabled or not feed(robot, now, moved, 0 * q)
         robot.watch(now, now)
-    assert robot.lost and DROPPED in robot.last_fault
+    assert loss_of(robot) and DROPPED in robot.last_fault
     while robot.watch(9.0, 9.0) is not None:
         pass
-    assert feed(robot, 9.1, moved, 0 * q) and robot.phase(9.1) is Phase.LOST
+    assert feed(robot, 9.1, moved, 0 * q) and robot.status(9.1) is Status.LOST
     robot.reset()
     feed(robot, 9.105, moved, 0 * q)
     assert robot.enable(9.105, 9.105)[0], "disabled, it is believed, and ~/enable begins there"

@@ -61,7 +61,7 @@ def test_every_enabled_robot_gets_its_stop_sequence(two):
     """Five zeros each; then nothing is left to send."""
     fleet, topics, node = two
     fleet.robots[0].disable(0.0)
-    while fleet.robots[0].output.stop_step(1e9) is not None:
+    while fleet.robots[0].stop_step(1e9) is not None:
         pass
     stop_robots(fleet, topics, node.log)
     assert fleet.idle and list(node.published) == ["b/w/commands"]

@@ -10,15 +10,16 @@ from rclpy.task import Future
 from std_srvs.srv import SetBool, Trigger
 
 from ..control.controller_joints import Verdict
-from ..control.phase import Phase
+from ..control.gate import STARTING
 from ..control.settings import Settings
+from ..control.status import Status
 from ..control.supervisor import Answer, Supervisor
 from .controllers import Controllers
 from .topics import RobotNames, TorqueTopics
 from .wiring import Wiring
 
 
-class Gate:
+class GateServices:
     """Answers for one robot, or for all. With `command_controller`, ~/enable asks the controllers
     first, and so does a start by itself.
 
@@ -65,10 +66,10 @@ class Gate:
         self._controllers.watch(steady)
         for i, robot in enumerate(self._supervisor.robots if self._controllers else ()):
             verdict = self._asked.get(i)
-            if not robot.starting:  # closed meanwhile, or another model's
+            if robot.gate.phase not in STARTING:  # closed meanwhile, or another model's
                 self._asked.pop(i, None)
             elif verdict is None:
-                if robot.phase(self._supervisor.clock.now) is Phase.READY:
+                if robot.status(self._supervisor.clock.now) is Status.READY:
                     self._asked[i] = self._controllers.ask(i, robot.output.joints, steady)
             elif verdict.done() and (said := verdict.result()) is not None:
                 self._begin(i, said, steady)
@@ -77,7 +78,7 @@ class Gate:
         del self._asked[i]
         if verdict.refusal:
             self._log.error(f"not started: {verdict.refusal}")
-            self._supervisor.robots[i].starting = False
+            self._supervisor.robots[i].withdraw()
             return
         good, text = self._supervisor.enable([i], True, self._now(steady), steady)
         if good:  # else it is asked again, as where its state has just become stale

@@ -11,9 +11,10 @@ from recording_node import RecordingNode
 from std_srvs.srv import SetBool, Trigger
 
 from ros2_node.control.controller_joints import Verdict
-from ros2_node.control.phase import Phase
+from ros2_node.control.gate import Gate, GateEvent
 from ros2_node.control.settings import Settings
-from ros2_node.ros.gate import Gate
+from ros2_node.control.status import Status
+from ros2_node.ros.gate_services import GateServices
 from ros2_node.ros.topics import RobotNames
 
 
@@ -21,13 +22,18 @@ class Robot:
     output = SimpleNamespace(joints=("a",))
 
     def __init__(self, starting):
-        self.starting = starting
+        self.gate = Gate()
+        if starting:
+            self.start()
 
-    def phase(self, now):
-        return Phase.READY
+    def status(self, now):
+        return Status.READY
 
     def start(self):
-        self.starting = True
+        self.gate.send(GateEvent.START)
+
+    def withdraw(self):
+        self.gate.send(GateEvent.WITHDRAW)
 
 
 class Supervisor:
@@ -42,7 +48,8 @@ class Supervisor:
     def enable(self, robots, on, now, steady):
         self.asked.append((list(robots), on))
         for i in robots:
-            self.robots[i].starting &= self.stale and on
+            if not (self.stale and on):
+                self.robots[i].gate.send(GateEvent.ENABLE if on else GateEvent.DISABLE)
         return (False, "stale") if self.stale else (True, "enabled" if on else "disabled")
 
     def reset(self, robots):
@@ -66,7 +73,7 @@ class Controllers:
 
 @pytest.fixture
 def make(monkeypatch):
-    monkeypatch.setattr("ros2_node.ros.gate.Controllers", lambda *arguments: Controllers())
+    monkeypatch.setattr("ros2_node.ros.gate_services.Controllers", lambda *arguments: Controllers())
 
     def made(**values):
         node, served = RecordingNode(), {}
@@ -77,7 +84,7 @@ def make(monkeypatch):
         names = [RobotNames("l/", "l/warpdyn/"), RobotNames("r/", "r/warpdyn/")]
         topics = [SimpleNamespace(unheard=""), SimpleNamespace(unheard="nobody on r")]
         supervisor = Supervisor(**values)
-        gate = Gate(node, wiring, supervisor, names, topics, lambda steady: steady)
+        gate = GateServices(node, wiring, supervisor, names, topics, lambda steady: steady)
         return SimpleNamespace(gate=gate, served=served, supervisor=supervisor, log=node.log)
 
     return made
@@ -129,6 +136,9 @@ def test_a_start_by_itself_asks_and_tries_again_while_a_state_is_stale(make):
     for _ in range(4):
         made.gate.watch(0.0)
     assert len(made.supervisor.asked) == 3 and made.log.lines[-1] == "started: enabled"
+    for robot in made.supervisor.robots:
+        robot.gate.send(GateEvent.DISABLE)
+        robot.gate.send(GateEvent.STOPPED)
     made.gate.start()
     for _ in range(2):
         made.gate.watch(0.0)
