@@ -59,10 +59,10 @@ class EffortWatch:
         """When an external torque was last compared with its threshold, or could have been [s]."""
         self._settings = settings
         self._begins = self._silent = True
-        self._warm()
 
-    def _warm(self) -> None:
-        """Compile what the services need, so that they do not in a callback."""
+    def warm(self) -> None:
+        """Compile all kernels, those of the services too, so that no callback does."""
+        self.torques.warm()
         link = self._settings.payload_link
         if self._settings.effort_source != "message":
             return

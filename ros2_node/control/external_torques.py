@@ -39,7 +39,12 @@ class ExternalTorques:
         """(1, nv), torques against gravity alone, after `weigh`."""
         self._moves = dynamics.model.v_indices(joints_before(dynamics.model, self.link))
         """Columns of the joints that move the link."""
-        self._bind(dynamics.payload)
+        self._payload: Payload | None = None
+        """The load of the bound kernels; None before `warm`."""
+
+    def warm(self) -> None:
+        """Compile the kernels, and begin at the present state."""
+        self._bind(self._dynamics.payload)
         self.update(0.0, self._known)
         self.weigh()
 

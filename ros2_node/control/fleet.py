@@ -47,9 +47,12 @@ class Fleet:
         if shown is not None:
             shown.check(model)
         self.dynamics = FleetDynamics(model, settings, len(counts))
+        self.dynamics.compute()  # compiles, so that no callback does
         if shown is not None:
             shown.warm(self.dynamics)
         self.robots = [Robot(self.dynamics, i, settings, c) for i, c in enumerate(counts)]
+        for robot in self.robots:
+            robot.warm()
         self.batch = FlatBatch(self.dynamics, settings, self.robots[0].output)
         self.batch.warm()
         self.pending: set[int] = set()

@@ -25,7 +25,7 @@ class FleetDynamics:
     of its torque.
 
     The arrays are float64 on the host; with a CUDA device they are copied there and back in every
-    call.
+    call. The constructor checks the settings; the first `compute` compiles the kernels.
     """
 
     def __init__(self, model: Model, settings: Settings, robots: int) -> None:
@@ -44,8 +44,7 @@ class FleetDynamics:
             self.law.tracks or isinstance(self.law, PolicyLaw) or self.law.frame is not None
         )
         self.friction = FrictionCompensation(model, settings, self.state, holds)
-        self._launch = self._bound()
-        self.compute()  # no kernel is to be compiled in a callback
+        self._launch: Callable[[], object] = self._first_launch
 
     def compute(self) -> None:
         """Torques of the rows as they stand."""
@@ -66,6 +65,10 @@ class FleetDynamics:
         """Go on with a load on another link, whose kernels are warm."""
         self.payload = payload
         self._launch = self._bound()
+
+    def _first_launch(self) -> None:
+        self._launch = self._bound()
+        self._launch()
 
     def _bound(self) -> Callable[[], object]:
         if self.law is not None:

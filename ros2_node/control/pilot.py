@@ -13,27 +13,30 @@ from .speed_command import SpeedCommand
 from .state import State
 
 if TYPE_CHECKING:
-    from warpdyn.rl import Deployed
+    from warpdyn.rl import Deployed, Task
 
 
 class Pilot:
     """The policy of one robot: `prepare` carries out a step of it when its time has come, `apply`
     writes the torques of its drives, at each launch.
 
-    joints, v_joints: where the task's joints are in q and v of the state. base: the state of the
-    free base, None where the task's is fixed.
+    task: of the policy. joints: the columns of its joints in q and v of the state. base: the state
+    of the free base, None where the task's is fixed.
     """
+
+    deployed: Deployed
+    """The policy with its kernels; `PolicyLaw.deploy` sets it."""
 
     def __init__(
         self,
-        deployed: Deployed,
+        task: Task,
         state: State,
         joints: tuple[Index, Index],
         base: BaseState | None,
     ) -> None:
-        self.deployed, self.base, self.command = deployed, base, SpeedCommand()
+        self.base, self.command = base, SpeedCommand()
         self._state, (self._q, self._v) = state, joints
-        self._scalar_first = deployed.task.model.quaternion == "wxyz"
+        self._scalar_first = task.model.quaternion == "wxyz"
         self._due, self._before = -np.inf, -np.inf
 
     def begin(self) -> None:

@@ -33,14 +33,14 @@ class PolicyLaw:
     """Whether it reads a wanted position, from which the robot may not be too far."""
 
     def __init__(self, model: Model, settings: Settings, state: State) -> None:
-        policy, task = loaded(settings.policy, settings.policy_task)
+        self._policy, self._task = loaded(settings.policy, settings.policy_task)
+        task = self._task
         names = check_joints(model, task, settings)
         rows = np.array(model.q_indices(names)), np.array(model.v_indices(names))
-        first = _learning().Deployed(task, policy)
         base = task.model.root if task.model.floating_base else None
         self.pilots = [
             Pilot(
-                first.twin() if k else first,
+                task,
                 state.row(k),
                 rows,
                 BaseState(base, settings.frame_prefix) if base is not None else None,
@@ -48,8 +48,16 @@ class PolicyLaw:
             for k in range(len(state.q))
         ]
 
+    def deploy(self) -> None:
+        """Compile the policy's kernels, which all robots share."""
+        first = _learning().Deployed(self._task, self._policy)
+        for k, pilot in enumerate(self.pilots):
+            pilot.deployed = first.twin() if k else first
+
     def bound(self, payload: Payload) -> Callable[[], object]:
         """What writes the torques of all robots; a policy knows of no load."""
+        if not hasattr(self.pilots[0], "deployed"):
+            self.deploy()
 
         def apply() -> None:
             for pilot in self.pilots:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -29,14 +29,25 @@ class PoseReference:
     def __init__(self, model: Model, frame: str, state: State, counts: Counter[str]) -> None:
         self.refusal = ""
         """Why the last pose that was too far off was refused."""
+        self._model, self._state = model, state
         self._frame, self._root, self._counts = frame, model.root, counts
         self._wanted = state.pose_desired
         self._place = np.zeros((1, 7))
-        self._find = wd.bind(
-            wd.fk, model, q=state.q[None], frame=frame, form="pose", out=self._place
-        )
+        self._find: Callable[[], object] = self.warm
         self._far = np.full(2, np.inf)
         self._error = np.zeros(2)
+
+    def warm(self) -> None:
+        """Compile the kernel that computes the frame's pose, and compute it."""
+        self._find = wd.bind(
+            wd.fk,
+            self._model,
+            q=self._state.q[None],
+            frame=self._frame,
+            form="pose",
+            out=self._place,
+        )
+        self._find()
 
     def change(self, settings: Settings) -> None:
         """Use new tolerances."""

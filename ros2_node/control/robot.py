@@ -36,7 +36,8 @@ class Robot:
     """One row of the state of `dynamics`, with the inputs that fill it and the commands that come
     of it.
 
-    Two clocks: `now` is the watchdog's time, `steady` the steady clock, both in seconds.
+    Two clocks: `now` is the watchdog's time, `steady` the steady clock, both in seconds. The
+    constructor checks the settings and compiles nothing; `warm` compiles.
     """
 
     def __init__(
@@ -70,6 +71,12 @@ class Robot:
         """When `watch` was called last [s]."""
         self.change(settings)
         self.start()
+
+    def warm(self) -> None:
+        """Compile the kernels of this robot alone, so that no callback does."""
+        for part in (self.pose, self.touch):
+            if part is not None:
+                part.warm()
 
     def change(self, settings: Settings) -> None:
         """Use new parameters; ValueError when they do not fit this robot."""
@@ -372,8 +379,6 @@ class Robot:
         self.last_fault = text + why
         self.counts["state_lost"] += 1
         self._close(GateEvent.LOSE, text, steady)
-
-    # Status.
 
     def status(self, now: float) -> Status:
         """The word for the diagnostics; while the gate is off it depends on the states' age."""

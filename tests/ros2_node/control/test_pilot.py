@@ -39,7 +39,9 @@ class Asked:
 def pilot_of(asked, base=None):
     state = State.of_robots(MODEL, 1).row(0)
     state.q[:], state.v[:] = Q, np.arange(N)
-    return Pilot(asked, state, (ROWS, ROWS), base), state
+    pilot = Pilot(asked.task, state, (ROWS, ROWS), base)
+    pilot.deployed = asked
+    return pilot, state
 
 
 @pytest.mark.parametrize("rate", [500.0, 200.0, 130.0, 50.0])

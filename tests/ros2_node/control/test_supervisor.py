@@ -214,7 +214,7 @@ def test_a_load_that_comes_while_its_link_is_warmed_is_not_lost():
         ({"robot_description_file": "/no/such/file.urdf"}, "/no/such/file.urdf"),
         ({"robot_description_file": "/dev/zero"}, "a pipe, a socket or a device"),
         ({"robot_description_file": "/"}, "is a directory"),
-        ({"robot_description": wheel_text()}, "panda_joint2"),
+        ({"robot_description": wheel_text()}, "payload.link 'panda_hand' is not a link of wheel"),
     ],
 )
 def test_a_bad_description_is_refused_with_the_reason_and_the_good_one_stays(bad, said):
