@@ -1,18 +1,17 @@
 """The ROS 2 node of warpdyn: joint_states in, torques and poses out.
 
 `control` is free of ROS and needs NumPy and warpdyn only. Messages become rows of a `State`
-(`joint_states`, `setpoint`, `external_wrench`), one kernel launch computes all robots
-(`fleet_dynamics`), what leaves is gated, ramped and limited (`robot`, `torque_output`), and a
-`supervisor` answers requests. `ros` holds topics, messages, parameters and diagnostics; `outputs`
-is the table of what is shown. `node` joins the two. `demo` has a simulated arm. `joint_view` shows a robot
-in the browser.
+(`states`, `references`), one kernel launch computes all robots (`torques`), commands are gated,
+ramped and limited (`safety`, `commands`), and a `supervisor` answers requests. `ros` holds topics,
+messages, parameters and diagnostics; `outputs` is the table of published results. `node` joins the
+two. `demo` has a simulated arm. `joint_view` shows a robot in the browser.
 """
 
 from __future__ import annotations
 
 import sys
 
-from .control import command
+from .control import installed_command
 
 
 def run_node() -> int:
@@ -23,7 +22,7 @@ def run_node() -> int:
 
         return main()
 
-    return command.run(main)
+    return installed_command.run(main)
 
 
 def run_lifecycle_node() -> int:
@@ -34,7 +33,7 @@ def run_lifecycle_node() -> int:
 
         return main()
 
-    return command.run(main)
+    return installed_command.run(main)
 
 
 def run_view() -> int:
@@ -50,4 +49,4 @@ def run_view() -> int:
             return 2
         return main()
 
-    return command.run(main)
+    return installed_command.run(main)

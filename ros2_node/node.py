@@ -16,22 +16,21 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory
 
+from .control.commands.torque_output import STOP_PERIOD
 from .control.fleet import Fleet
-from .control.fleet_dynamics import check_device
 from .control.models import Event
 from .control.realtime import make_realtime
 from .control.report import ready, remarks
 from .control.robot import Robot
-from .control.settings import Settings
+from .control.settings.node_settings import Settings
 from .control.supervisor import Supervisor
-from .control.torque_output import STOP_PERIOD
+from .control.torques.fleet_dynamics import check_device
 from .ros import parameters
 from .ros.batch_topics import BatchTopics
 from .ros.commands import command_kind
 from .ros.diagnostics import Diagnostics
 from .ros.display import Display
 from .ros.effort_topics import EffortTopics
-from .ros.ending import stop_robots
 from .ros.gate_services import GateServices
 from .ros.guards import Guards
 from .ros.messages import nanoseconds, time_message
@@ -41,6 +40,7 @@ from .ros.pose_topics import PoseTopics
 from .ros.process import BAD_START, run_process
 from .ros.publisher_counts import LOOK_PERIOD, PublisherCounts
 from .ros.serialized import Stamp, StateMessage, StateReader
+from .ros.shutdown import stop_robots
 from .ros.topics import (
     LAST,
     LATCHED,

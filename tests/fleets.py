@@ -9,8 +9,8 @@ import numpy as np
 
 import warpdyn as wd
 from ros2_node.control.fleet import Fleet
-from ros2_node.control.gate import FAULTS, LOSSES
-from ros2_node.control.settings import Settings
+from ros2_node.control.safety.gate import FAULTS, LOSSES
+from ros2_node.control.settings.node_settings import Settings
 
 MODEL = wd.load_robot("panda")
 NAMES = list(MODEL.joint_names)

@@ -11,7 +11,7 @@ import numpy as np
 from fleets import fault_of, loss_of
 
 from ros2_node.control.fleet import Fleet
-from ros2_node.control.settings import Settings
+from ros2_node.control.settings.node_settings import Settings
 from ros2_node.demo.named_robot import urdf_text
 from ros2_node.demo.plant import Arm
 

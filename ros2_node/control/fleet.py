@@ -10,12 +10,12 @@ from typing import Protocol
 
 from warpdyn import Model
 
-from .flat_batch import FlatBatch
-from .fleet_dynamics import FleetDynamics
 from .report import Timing
 from .robot import Robot
 from .robot_description import load_model
-from .settings import Settings
+from .settings.node_settings import Settings
+from .torques.flat_batch import FlatBatch
+from .torques.fleet_dynamics import FleetDynamics
 
 
 class Shown(Protocol):

@@ -14,7 +14,7 @@ from warpdyn import Model
 from .fleet import Fleet, Shown
 from .robot_check import check_robot
 from .robot_description import load_model
-from .settings import Settings
+from .settings.node_settings import Settings
 
 PATIENCE = 1.0
 """How long a description in a parameter may take to be checked [s]; while a robot is enabled, half of

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .gate import FAULTS, LOSSES
-from .reasons import NOTICES, REJECTIONS
 from .robot import Robot
-from .settings import Settings
-from .status import Status
+from .safety.gate import FAULTS, LOSSES
+from .safety.status import Status
+from .settings.node_settings import Settings
+from .states.rejection_reasons import NOTICES, REJECTIONS
 
 OK, WARN, ERROR = 0, 1, 2
 """Levels of diagnostic_msgs/DiagnosticStatus."""

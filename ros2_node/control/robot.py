@@ -7,22 +7,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .base_state import BaseMotion
-from .effort_watch import UNGUARDED, EffortWatch
-from .external_wrench import ExternalWrench
-from .fleet_dynamics import FleetDynamics
-from .gate import CLOSED, OPEN, STARTING, STOPPING, Gate, GateEvent, Phase
-from .joint_limits import JointLimits
-from .joint_states import JointStates
-from .law import Law
-from .payload_limits import overload
-from .policy_law import PolicyLaw
-from .pose_reference import PoseReference
-from .reasons import NOTICES, REJECTIONS, counted
-from .setpoint import Point, Setpoint
-from .settings import Settings
-from .status import SHOWN, Status
-from .torque_output import TorqueOutput, command_joints, finite
+from .commands.torque_output import TorqueOutput, command_joints, finite
+from .efforts.effort_watch import UNGUARDED, EffortWatch
+from .references.pose_reference import PoseReference
+from .references.setpoint import Point, Setpoint
+from .safety.gate import CLOSED, OPEN, STARTING, STOPPING, Gate, GateEvent, Phase
+from .safety.joint_limits import JointLimits
+from .safety.payload_limits import overload
+from .safety.status import SHOWN, Status
+from .settings.node_settings import Settings
+from .states.base_state import BaseMotion
+from .states.external_wrench import ExternalWrench
+from .states.joint_states import JointStates
+from .states.rejection_reasons import NOTICES, REJECTIONS, counted
+from .torques.fleet_dynamics import FleetDynamics
+from .torques.law import Law
+from .torques.policy_law import PolicyLaw
 
 FLOAT_TIME = 0.05
 """Within this commands go over to gravity torques at a collision, to rest at a reference's end or at a
@@ -54,7 +54,7 @@ class Robot:
         self.setpoint = Setpoint(dynamics.model, self.states.joints, self.output.joints, counts)
         self.wrench = ExternalWrench(dynamics.model, self.state, settings, counts)
         law = dynamics.law
-        self.pilot = law.pilots[index] if isinstance(law, PolicyLaw) else None
+        self.policy = law.policies[index] if isinstance(law, PolicyLaw) else None
         frame = law.frame if isinstance(law, Law) else None
         self.pose = (
             PoseReference(dynamics.model, frame, self.state, counts) if frame is not None else None
@@ -132,7 +132,7 @@ class Robot:
         if self.touch is not None:
             sending = enabled or phase in STOPPING
             self.touch.take(effort, stamp, now, self.output.command if sending else None)
-        if self.pilot is not None and self.pilot.age(now) > self._settings.state_timeout:
+        if self.policy is not None and self.policy.age(now) > self._settings.state_timeout:
             return False
         self.prepare(now)
         return True
@@ -152,8 +152,8 @@ class Robot:
         settings = self._settings
         if self.wrench.refresh(now, settings.state_timeout):
             self.output.blend(FLOAT_TIME)
-        if self.pilot is not None:
-            if self.pilot.prepare(now, settings):
+        if self.policy is not None:
+            if self.policy.prepare(now, settings):
                 self.counts["policy_late"] += 1
             return
         if not settings.needs_velocity:
@@ -193,13 +193,13 @@ class Robot:
 
     def read_base(self, frame: str, motion: BaseMotion, stamp: int, now: float) -> None:
         """Read where the free base of a policy's robot is, and how it moves."""
-        if self.pilot is not None and self.pilot.base is not None:
-            self._count(self.pilot.base.read(frame, motion, stamp, now))
+        if self.policy is not None and self.policy.base is not None:
+            self._count(self.policy.base.read(frame, motion, stamp, now))
 
     def read_speeds(self, forward: float, sideways: float, turning: float, now: float) -> None:
         """Read where a policy is to go."""
-        if self.pilot is not None:
-            self._count(self.pilot.command.read(forward, sideways, turning, now))
+        if self.policy is not None:
+            self._count(self.policy.command.read(forward, sideways, turning, now))
 
     def _count(self, reason: str | None) -> None:
         if reason is not None:
@@ -207,7 +207,7 @@ class Robot:
 
     def age(self, now: float) -> float:
         """Seconds since the last valid state, of joints and base."""
-        base = self.pilot.age(now) if self.pilot is not None else 0.0
+        base = self.policy.age(now) if self.policy is not None else 0.0
         return max(self.states.age(now), base)
 
     # The gate.
@@ -229,8 +229,8 @@ class Robot:
             self.pose.stay()
         self.gate.send(GateEvent.ENABLE)
         self.output.start(steady)
-        if self.pilot is not None:
-            self.pilot.begin()
+        if self.policy is not None:
+            self.policy.begin()
         self.prepare(now)  # a launch that comes before the next state is to track what was set here
         blind = self.touch.blind if self.touch is not None else ""
         return True, "; ".join(filter(None, ("enabled", blind)))

@@ -6,9 +6,9 @@ from collections import Counter
 
 from warpdyn import Model
 
-from .fleet_dynamics import FleetDynamics
 from .robot import Robot
-from .settings import Settings
+from .settings.node_settings import Settings
+from .torques.fleet_dynamics import FleetDynamics
 
 
 def check_robot(model: Model, settings: Settings) -> None:

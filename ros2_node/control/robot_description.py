@@ -12,7 +12,7 @@ from warpdyn import Model, ModelError
 from warpdyn.formats.robot_text import RobotText
 from warpdyn.model.regular_files import RefusedFileError, read_regular_file, too_large
 
-from .settings import Settings
+from .settings.node_settings import Settings
 
 Result = TypeVar("Result")
 

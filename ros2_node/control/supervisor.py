@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from .clock import WatchClock
 from .fleet import Fleet, Shown
 from .models import Event, Models
-from .payload import check_link, numbers
-from .payload_limits import overload
 from .robot import Robot
-from .safety_lock import check_lock
-from .settings import SOURCES, Settings
+from .safety.payload_limits import overload
+from .safety.safety_lock import check_lock
+from .safety.watchdog_clock import WatchdogClock
+from .settings.node_settings import SOURCES, Settings
+from .torques.payload import check_link, numbers
 
 PAYLOAD = ("payload_link", "payload_mass", "payload_com")
 """What decides the weight of a payload at each joint."""
@@ -36,7 +36,7 @@ class Supervisor:
         self.names = list(settings.namespaces) or [""]
         self.counts: list[Counter[str]] = [Counter() for _ in self.names]
         """By robot and reason; they outlive a change of the model."""
-        self.clock = WatchClock()
+        self.clock = WatchdogClock()
         self.models = Models(self.counts, shown)
         self._crowded = ["" for _ in self.names]
         self.withheld = ""

@@ -9,10 +9,10 @@ from rclpy.node import Node
 from rclpy.task import Future
 from std_srvs.srv import SetBool, Trigger
 
-from ..control.controller_joints import Verdict
-from ..control.gate import STARTING
-from ..control.settings import Settings
-from ..control.status import Status
+from ..control.commands.controller_joints import Verdict
+from ..control.safety.gate import STARTING
+from ..control.safety.status import Status
+from ..control.settings.node_settings import Settings
 from ..control.supervisor import Answer, Supervisor
 from .controllers import Controllers
 from .topics import RobotNames, TorqueTopics

@@ -13,7 +13,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from warpdyn.execution.compile.compiler_process import IN_CHILD
 
-from ..control.settings import Settings
+from ..control.settings.node_settings import Settings
 from .ending import told_to_end
 from .executor import Collecting, make_executor, spin
 from .streams import tolerate_lost_output

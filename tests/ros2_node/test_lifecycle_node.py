@@ -14,7 +14,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool
 from waiting import wait_until
 
-from ros2_node.control.gate import GateEvent, Phase
+from ros2_node.control.safety.gate import GateEvent, Phase
 from ros2_node.lifecycle_node import WarpdynLifecycleNode
 
 DONE = TransitionCallbackReturn.SUCCESS

@@ -22,7 +22,7 @@ from waiting import wait_until
 
 import warpdyn as wd
 from ros2_node.control.models import Event
-from ros2_node.control.status import Status
+from ros2_node.control.safety.status import Status
 from ros2_node.node import WarpdynNode
 from ros2_node.ros.messages import labelled
 from ros2_node.ros.process import BAD_START, run

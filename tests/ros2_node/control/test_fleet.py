@@ -10,7 +10,7 @@ from fleets import MODEL, Q, feed, launch, panda_fleet, panda_settings, wheel_te
 
 import warpdyn as wd
 from ros2_node.control.fleet import Fleet
-from ros2_node.control.settings import Settings
+from ros2_node.control.settings.node_settings import Settings
 
 
 def test_robots_of_a_fleet_do_not_touch_each_other():

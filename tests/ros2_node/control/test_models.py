@@ -12,9 +12,9 @@ import pytest
 import warp as wp
 from fleets import feed, launch, panda_settings, wheel_text
 
-from ros2_node.control.gate import Phase
 from ros2_node.control.models import LARGEST_TEXT, Event, Models
-from ros2_node.control.settings import Settings
+from ros2_node.control.safety.gate import Phase
+from ros2_node.control.settings.node_settings import Settings
 from warpdyn.execution.compile import compiler_process
 from warpdyn.execution.compile.compiler_process import _Compiler
 

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ros2_node.control.fleet import Fleet
-from ros2_node.control.gate import EXPLAINED, OPEN, Phase
 from ros2_node.control.report import (
     ERROR,
     OK,
@@ -23,7 +22,8 @@ from ros2_node.control.report import (
     ready,
     remarks,
 )
-from ros2_node.control.settings import Settings
+from ros2_node.control.safety.gate import EXPLAINED, OPEN, Phase
+from ros2_node.control.settings.node_settings import Settings
 
 
 @given(st.lists(st.floats(1e-6, 1.0), min_size=1, max_size=50))

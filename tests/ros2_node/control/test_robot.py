@@ -20,12 +20,12 @@ from fleets import (
 )
 
 import warpdyn as wd
+from ros2_node.control.commands.torque_output import LAST_COMMANDS, STOP_TIME
 from ros2_node.control.fleet import Fleet
-from ros2_node.control.gate import EXPLAINED, STOPPING, Phase
 from ros2_node.control.robot import FLOAT_TIME
-from ros2_node.control.settings import Settings
-from ros2_node.control.status import Status
-from ros2_node.control.torque_output import LAST_COMMANDS, STOP_TIME
+from ros2_node.control.safety.gate import EXPLAINED, STOPPING, Phase
+from ros2_node.control.safety.status import Status
+from ros2_node.control.settings.node_settings import Settings
 
 
 def test_the_torque_of_a_state(shared, robot):

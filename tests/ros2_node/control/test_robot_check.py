@@ -10,7 +10,7 @@ from fleets import MODEL, panda_settings, wheel_text
 import warpdyn as wd
 from ros2_node.control.fleet import Fleet
 from ros2_node.control.robot_check import check_robot
-from ros2_node.control.settings import PARAMETERS
+from ros2_node.control.settings.node_settings import PARAMETERS
 
 FELT = {"effort_source": "message"}
 BAD = [

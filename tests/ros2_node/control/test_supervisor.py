@@ -8,9 +8,9 @@ import time
 import pytest
 from fleets import NAMES, fault_of, feed, panda_settings, wheel_text
 
-from ros2_node.control.gate import GateEvent
 from ros2_node.control.models import Event
-from ros2_node.control.settings import Settings
+from ros2_node.control.safety.gate import GateEvent
+from ros2_node.control.settings.node_settings import Settings
 from ros2_node.control.supervisor import Supervisor
 
 

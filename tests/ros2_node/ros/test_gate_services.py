@@ -10,10 +10,10 @@ from rclpy.task import Future
 from recording_node import RecordingNode
 from std_srvs.srv import SetBool, Trigger
 
-from ros2_node.control.controller_joints import Verdict
-from ros2_node.control.gate import Gate, GateEvent
-from ros2_node.control.settings import Settings
-from ros2_node.control.status import Status
+from ros2_node.control.commands.controller_joints import Verdict
+from ros2_node.control.safety.gate import Gate, GateEvent
+from ros2_node.control.safety.status import Status
+from ros2_node.control.settings.node_settings import Settings
 from ros2_node.ros.gate_services import GateServices
 from ros2_node.ros.topics import RobotNames
 
