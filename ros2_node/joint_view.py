@@ -38,7 +38,7 @@ from .ros.streams import tolerate_lost_output
 from .ros.topics import LAST, LATCHED
 
 TORQUES = 10.0
-"""How often torques are drawn [Hz]; numbers that change more often cannot be read."""
+"""Rate at which torques are drawn [Hz]; numbers that change more often cannot be read."""
 
 
 class RobotOnPage:

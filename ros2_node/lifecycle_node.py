@@ -20,7 +20,7 @@ from .node import WarpdynNode
 from .ros.process import run_process
 
 PATIENCE = 5.0
-"""How long configure waits for a robot_description on its topic [s]."""
+"""Longest wait of configure for a robot_description on its topic [s]."""
 DONE, REFUSED = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
 
@@ -72,7 +72,7 @@ class WarpdynLifecycleNode(LifecycleNodeMixin, WarpdynNode):
         return DONE
 
     def _await_description(self) -> None:
-        """Where the topic is to say what the robot is, give its message time to come: no callback
+        """Give the topic's robot_description time to come, where no parameter has one: no callback
         runs during a transition."""
         settings, end = self.settings, time.monotonic() + PATIENCE
         if settings.robot_description or settings.robot_description_file:
@@ -117,11 +117,11 @@ class WarpdynLifecycleNode(LifecycleNodeMixin, WarpdynNode):
         return self.on_cleanup(state)
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """As shutdown; the node can be configured again."""
+        """Shut down; the node can be configured again."""
         return self.on_shutdown(state)
 
     def destroy_node(self) -> None:
-        """As of any node; rclpy's state machine goes too, which holds the node's name in the graph
+        """Destroy the node and rclpy's state machine, which holds the node's name in the graph
         for as long as it lives."""
         super().destroy_node()
         vars(self).pop("_state_machine", None)

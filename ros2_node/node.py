@@ -58,7 +58,7 @@ class WarpdynNode(Node):
     answer."""
 
     active = True
-    """Whether states are read; a managed node says when (`lifecycle_node`)."""
+    """True if states are read; a managed node says when (`lifecycle_node`)."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__("warpdyn", **options)
@@ -67,7 +67,7 @@ class WarpdynNode(Node):
         outputs = WantedOutputs(settings)
         self.exit_code: int | None = None
         self.handled = 0
-        """How many states have come in."""
+        """Count of states that have come in."""
         self._rate = settings.rate
         self._supervisor = Supervisor(settings, outputs)
         self._models = self._supervisor.models
@@ -220,7 +220,7 @@ class WarpdynNode(Node):
 
     @property
     def pending(self) -> bool:
-        """Whether states wait for a cycle."""
+        """True if states wait for a cycle."""
         return self._models.fleet is not None and bool(self._models.fleet.pending)
 
     def flush(self) -> None:

@@ -19,7 +19,7 @@ from .torques.fleet_dynamics import FleetDynamics
 
 
 class Shown(Protocol):
-    """What is shown of a fleet besides its torques, as far as a build must know it."""
+    """The outputs of a fleet besides its torques, as far as a build must know them."""
 
     def check(self, model: Model) -> None:
         """ValueError when the model lacks what is to be shown."""
@@ -112,7 +112,7 @@ class Fleet:
         return all(robot.idle for robot in self.robots)
 
     def can_blend_to(self, other: Fleet) -> bool:
-        """Whether another fleet is of the same model, so that enabled robots may go on with its
+        """True if another fleet is of the same model, so that enabled robots may go on with its
         payload."""
         return other.dynamics.model is self.dynamics.model
 

@@ -10,7 +10,7 @@ ROS = ("rclpy", "rcl_interfaces", "builtin_interfaces", "mujoco")
 
 
 def run(main: Callable[[], int | None]) -> int:
-    """What `main` returns, which imports what it needs."""
+    """Run `main`, which imports what it needs, and return its result."""
     try:
         return main() or 0
     except ModuleNotFoundError as error:

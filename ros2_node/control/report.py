@@ -1,4 +1,4 @@
-"""What the node says of itself: timings, rates, levels and the lines of its diagnostics. No ROS."""
+"""Diagnostics of the node: timings, rates, levels and lines. No ROS."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def ready(robots: Sequence[Robot], settings: Settings) -> str:
 
 
 def remarks(robot: Robot) -> list[str]:
-    """What a user should know of a robot before enabling it."""
+    """Remarks that a user should read before enabling a robot."""
     unlimited = robot.output.unlimited
     if not unlimited:
         return []

@@ -25,7 +25,7 @@ from .torques.law import Law
 from .torques.policy_law import PolicyLaw
 
 FLOAT_TIME = 0.05
-"""Within this commands go over to gravity torques at a collision, to rest at a reference's end or at a
+"""The time within which commands go over to gravity torques at a collision, to rest at a reference's end or at a
 joint's limit, and to an external wrench that comes or goes [s]."""
 LATE_TIME = 0.1
 """Stamps that are too old for longer stop the robot [s]. A jump of a simulation's clock may arrive
@@ -68,7 +68,7 @@ class Robot:
         self.crowded = ""  # who else publishes its states or commands: it may not be enabled
         self.last_fault = ""
         self._watched = np.inf
-        """When `watch` was called last [s]."""
+        """The time of the last call of `watch` [s]."""
         self.change(settings)
         self.start()
 
@@ -95,12 +95,12 @@ class Robot:
 
     @property
     def enabled(self) -> bool:
-        """Whether computed commands are sent."""
+        """True if computed commands are sent."""
         return self.gate.phase in OPEN
 
     @property
     def idle(self) -> bool:
-        """Whether no commands are sent, neither computed ones nor those of a stop sequence."""
+        """True if no commands are sent, neither computed ones nor those of a stop sequence."""
         return self.gate.phase in CLOSED and self.gate.phase not in STOPPING
 
     # Inputs.
@@ -236,7 +236,7 @@ class Robot:
         return True, "; ".join(filter(None, ("enabled", blind)))
 
     def _unfit_state(self, now: float) -> str:
-        """Why the states, the publishers or the payload forbid commands; empty when they do not."""
+        """The reason for which states, publishers or payload forbid commands; empty when they do not."""
         if self.states.age(now) > self._settings.state_timeout:
             said = self.rejections()
             return "there is no fresh joint_states" + (f": {said}" if said else "")
@@ -250,8 +250,8 @@ class Robot:
         )
 
     def _unfit_to_begin(self, now: float) -> str:
-        """Why limits, reference or efforts forbid the first command; the reference stays where the
-        robot is."""
+        """The reason for which limits, reference or efforts forbid the first command. The reference
+        stays where the robot is."""
         if self.output.unlimited and not self._settings.unlimited_effort:
             return (
                 f"no effort limit for {', '.join(self.output.unlimited)}: give effort_limits, or let "
@@ -272,7 +272,7 @@ class Robot:
         self.output.take_over(other.output)
 
     def start(self) -> None:
-        """With `start_enabled`, be enabled by itself at the next valid state, or, with
+        """Let `start_enabled` enable the robot at its next valid state, or, with
         `command_controller`, when the controller has been asked."""
         self.gate.send(GateEvent.START if self._settings.start_enabled else GateEvent.WITHDRAW)
 
@@ -308,7 +308,7 @@ class Robot:
     # Outputs.
 
     def command(self, now: float, steady: float) -> tuple[bool, np.ndarray | None]:
-        """After `compute`: whether the torques may be shown, and the command to send, if any."""
+        """Call it after `compute`: True if the torques may be shown, and the command to send, if any."""
         if not finite(self.state.torque):
             bad = [
                 j
@@ -394,6 +394,6 @@ class Robot:
         return counted(self.counts, REJECTIONS)
 
     def _of_base(self) -> str:
-        """Why no odometry was good, if any came."""
+        """The reasons for which odometry was refused, if any came."""
         said = counted(self.counts, [each for each in NOTICES if each.startswith("odometry")])
         return f" ({said})" if said else ""

@@ -1,4 +1,4 @@
-"""From a description, or the name of one, to the model that the node computes with."""
+"""The model that the node computes with, from a description or its name."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _checked(name: str, text: str) -> str:
 
 
 def _in_time(what: str, work: Callable[[], Result]) -> Result:
-    """What `work` returns or raises; ModelError when it takes longer than READING_TIME. Its thread
+    """The result of `work`, or what it raises; ModelError when it takes longer than READING_TIME. Its thread
     is then left to itself."""
     done: list[Result] = []
     failed: list[Exception] = []

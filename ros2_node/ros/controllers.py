@@ -16,7 +16,7 @@ from ..control.commands.controller_joints import Verdict, compare, unknown
 from .topics import RobotNames
 
 PATIENCE = 1.0
-"""How long a controller may take to be found and to answer [s]."""
+"""Longest time for a controller to be found and to answer [s]."""
 
 
 @dataclass(eq=False)

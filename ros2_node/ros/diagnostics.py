@@ -42,13 +42,13 @@ class Diagnostics:
         self.reporters[robot].lines.update(lines)
 
     def build(self, building: bool, steady: float) -> None:
-        """Whether a model is being built; call it often."""
+        """Report that a model is being built; call it often."""
         if building and not self._building:
             self._building_since = steady
         self._building = building
 
     def changed(self, fleet: Fleet | None, settings: Settings, steady: float) -> bool:
-        """Whether a level is another than the one published."""
+        """True if a level is another than the one published."""
         now, period = self._clock.now, settings.diagnostics_period
         robots = fleet.robots if fleet else [None] * len(self.reporters)
         pairs = zip(self.reporters, robots, strict=True)

@@ -1,4 +1,4 @@
-"""What is published for people and planners at publish_frequency: the outputs of the table, of
+"""Topics for people and planners at publish_frequency: the outputs of the table, of
 fresh robots."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a robot feels, as topics and services: external torques and wrench, payload, gravity."""
+"""Measured efforts as topics and services: external torques and wrench, payload, gravity."""
 
 from __future__ import annotations
 

@@ -15,13 +15,13 @@ class Collecting(Protocol):
     """A node whose states wait until no event is left."""
 
     handled: int
-    """How many states have come in."""
+    """Count of states that have come in."""
     exit_code: int | None
     """Set when the node cannot go on."""
 
     @property
     def pending(self) -> bool:
-        """Whether states wait for a launch."""
+        """True if states wait for a launch."""
 
     def flush(self) -> None:
         """Compute for all states that wait."""

@@ -43,9 +43,9 @@ class GateServices:
         self._wiring, self._log = wiring, node.get_logger()
         self._controllers = Controllers(node, settings.command_controller, names)
         self._asked: dict[int, Future[Verdict]] = {}
-        """What the controllers of robots say that are to start by themselves."""
+        """Answers of the controllers of robots that shall start by themselves."""
         self._closings = [0] * len(names)
-        """How often each robot's gate was asked to close."""
+        """Number of requests to close each robot's gate."""
         enable = self.enable_in_order if settings.command_controller else self.enable
         for i, (outer, private) in enumerate(names):
             if outer:
@@ -57,7 +57,7 @@ class GateServices:
         wiring.serve(Trigger, "~/reload", self.reload, everyone)
 
     def start(self) -> None:
-        """With `start_enabled`, let the robots start by themselves once more."""
+        """Let the robots start by themselves once more, with `start_enabled`."""
         for robot in self._supervisor.robots:
             robot.start()
 

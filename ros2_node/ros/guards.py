@@ -45,7 +45,7 @@ class Guards:
     def slow_service(
         self, function: Callable[[list[int], Any], Awaitable[tuple[bool, str]]], robots: list[int]
     ) -> Any:
-        """As `service`, of a function that waits for others; callbacks go on meanwhile."""
+        """Guard, as `service` does, a function that waits for others; callbacks go on meanwhile."""
 
         async def guarded(request: Any, response: Any) -> Any:
             try:

@@ -1,4 +1,4 @@
-"""What our launch files share: arguments, what becomes of them, and RViz where there is one.
+"""Shared parts of our launch files: arguments, what becomes of them, and RViz where there is one.
 
 For launch files alone: `launch` and `launch_ros` come with a ROS installation.
 """
@@ -83,7 +83,7 @@ def over_a_file(config: str, parameters: Iterable[tuple[str, str]]) -> list[tupl
 def file_and_given(
     context: Any, parameters: Iterable[tuple[str, str]]
 ) -> tuple[str, dict[str, Any]]:
-    """What the arguments of `over_a_file` come to: the path, and the parameters that are given."""
+    """The result of the arguments of `over_a_file`: the path, and the parameters that are given."""
     file = parameter_file(LaunchConfiguration("params_file").perform(context))
     texts = {name: LaunchConfiguration(name).perform(context) for name, _ in parameters}
     return file, parameters_given(texts)

@@ -27,7 +27,7 @@ def labelled(data: np.ndarray, labels: Sequence[str]) -> Float64MultiArray:
 
 
 def numbers(x: np.ndarray) -> array:
-    """What a message's field takes quickest; an ndarray would be copied number by number."""
+    """The form that a message's field takes quickest; an ndarray would be copied number by number."""
     return array("d", x.tobytes())
 
 

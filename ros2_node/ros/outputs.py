@@ -1,5 +1,4 @@
-"""What the node shows of its robots besides torques: a record for each output, and all of it in
-one table."""
+"""Outputs of the node besides torques: a record for each, all in one table."""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ class OutputTopic:
     that asks for it."""
 
     name: str
-    """Below the node's name; with <link>, a topic for each link; "/..." is one for all robots."""
+    """The topic below the node's name; with <link>, a topic for each link; "/..." is one for all robots."""
     parameter: str
     """Field of `Settings` that asks for it: true, or the names of links."""
     compute: Compute | None
@@ -47,7 +46,7 @@ class OutputTopic:
     """Package of its messages, where the node goes on without it."""
 
     def wanted(self, settings: Settings) -> bool:
-        """Whether the parameters ask for it."""
+        """True if the parameters ask for it."""
         return bool(getattr(settings, self.parameter))
 
     def links(self, settings: Settings) -> Sequence[str]:

@@ -14,8 +14,8 @@ from rclpy.signals import SignalHandlerOptions
 from warpdyn.execution.compile.compiler_process import IN_CHILD
 
 from ..control.settings.node_settings import Settings
-from .ending import told_to_end
 from .executor import Collecting, make_executor, spin
+from .shutdown import told_to_end
 from .streams import tolerate_lost_output
 
 BAD_START = 2

@@ -38,7 +38,7 @@ class PublisherCounts:
             [*((word, resolve(each.outer + word)) for word in read), ("commands", resolve(sent))]
             for each, sent in zip(names, [t.commands_topic for t in topics], strict=True)
         ]
-        """By robot: word and full name of each topic that one node alone should publish."""
+        """Topics that one node alone should publish, by robot: word and full name."""
 
     def look(self) -> None:
         """Count anew, for every robot."""

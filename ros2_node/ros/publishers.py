@@ -1,4 +1,4 @@
-"""How results become messages on topics: link names and poses, transforms, labelled arrays."""
+"""Messages made of results: link names and poses, transforms, labelled arrays."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Publishers(Protocol):
         """Prepare for a model; what is latched is published now."""
 
     def heard(self, robot: int) -> bool:
-        """Whether somebody listens to one robot's value, so that it is worth computing."""
+        """True if somebody listens to one robot's value, so that it is worth computing."""
 
     def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:
         """Publish one robot's value."""

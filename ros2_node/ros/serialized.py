@@ -22,13 +22,13 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
 ENCODING = b"\x00\x01"
-"""How plain CDR with little-endian numbers begins, the only one that is read here."""
+"""First bytes of plain CDR with little-endian numbers, the only form that is read here."""
 ORIGIN = 4
 """Length of the encoding's header; alignment counts from behind it."""
 TEXTS = ORIGIN + 8
-"""Where a header's stamp ends and its frame begins."""
+"""Offset at which a header's stamp ends and its frame begins."""
 FORMS = 8
-"""So many forms of one length are remembered: arm and gripper may publish apart."""
+"""Number of forms of one length that are cached: arm and gripper may publish apart."""
 LARGEST = 1 << 20
 """Bytes of a joint_states message beyond which it is none: room for some 20,000 joints [B]."""
 STAMP = struct.Struct("<iI")
@@ -104,7 +104,7 @@ class StateReader:
 
     def __init__(self) -> None:
         self._forms: dict[int, list[Form]] = {}
-        """By the message's length."""
+        """Forms by the message's length."""
 
     def read(self, data: bytes) -> StateMessage | JointState:
         """The message; rclpy raises where the bytes are none, ValueError where they are too many."""
@@ -164,7 +164,7 @@ class NumbersWriter:
         return bytes(serialize_message(self._message))
 
     def _equal(self, data: bytes, numbers: np.ndarray, stamp: Any) -> bool:
-        """Whether rclpy reads from these bytes what it would have written."""
+        """True if rclpy reads from these bytes what it would have written."""
         self._fill(numbers, stamp)
         return bool(deserialize_message(data, type(self._message)) == self._message)
 
@@ -196,7 +196,7 @@ def _texts(data: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _same(read: StateMessage, message: JointState) -> bool:
-    """Whether two readings are the same, number by number; not a number is itself."""
+    """True if two readings are the same, number by number; not a number is itself."""
     pairs = ((getattr(read, part), getattr(message, part)) for part in StateMessage._fields[2:])
     stamp = read.header.stamp == (message.header.stamp.sec, message.header.stamp.nanosec)
     return stamp and all(x.tobytes() == array("d", y).tobytes() for x, y in pairs)

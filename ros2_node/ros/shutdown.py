@@ -16,7 +16,7 @@ from .topics import TorqueTopics
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 """Signals that ask the node to end: SIGHUP is a closed terminal or a dropped ssh, SIGQUIT Ctrl-\\."""
 ACKNOWLEDGE = Duration(nanoseconds=200_000_000)
-"""How long the last commands may take to be acknowledged."""
+"""Longest time for the last commands to be acknowledged."""
 
 
 def told_to_end() -> Callable[[], bool]:

@@ -25,7 +25,7 @@ RELIABLE = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 MANY = QoSProfile(depth=100)
 LOOK = 0.01
-"""Between two looks whether anybody listens to ~/torques [s]: a look takes as long as two launches."""
+"""Time between two checks that somebody listens to ~/torques [s]: a look takes as long as two launches."""
 
 
 def overridable() -> QoSOverridingOptions:
@@ -34,7 +34,7 @@ def overridable() -> QoSOverridingOptions:
 
 
 class RobotNames(NamedTuple):
-    """How one robot's topics begin."""
+    """Prefixes of one robot's topics."""
 
     outer: str
     """Its public names: "r0/", or nothing."""
@@ -43,7 +43,7 @@ class RobotNames(NamedTuple):
 
 
 def frame_prefix(settings: Settings, names: RobotNames) -> str:
-    """How the names of one robot's frames begin, in poses, wrenches and transforms alike."""
+    """Prefix of the names of one robot's frames, in poses, wrenches and transforms alike."""
     return settings.frame_prefix + names.outer
 
 

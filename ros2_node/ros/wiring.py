@@ -49,7 +49,7 @@ class Wiring:
     def __init__(self, node: Node, guards: Guards, mismatched: Callable[[str, int], None]) -> None:
         self._node, self._guards, self._mismatched = node, guards, mismatched
         self._standing: dict[str, tuple[str, float]] = {}
-        """By the text of a mismatch: its topic, and when it came by the steady clock [s]."""
+        """Mismatches by their text: topic, and when it came by the steady clock [s]."""
         self._early: list[Recurring] = []
 
     def subscribe(
@@ -122,7 +122,7 @@ class Wiring:
         self._standing.clear()
 
     def _mismatched_on(self, topic: str) -> bool:
-        """Whether a publisher and a subscriber of a topic, one of them this node's, do not match."""
+        """True if a publisher and a subscriber of a topic, one of them this node's, do not match."""
         me = self._node.get_name(), self._node.get_namespace()
         return any(
             me in ((p.node_name, p.node_namespace), (s.node_name, s.node_namespace))

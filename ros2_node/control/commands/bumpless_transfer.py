@@ -1,4 +1,4 @@
-"""What keeps commands continuous over a change of parameters or of the payload."""
+"""Continuous commands over a change of parameters or of the payload."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the controller takes the commands in the order in which they are sent. No ROS."""
+"""Comparison of the order in which commands are sent with the order of the controller. No ROS."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 
 class Verdict(NamedTuple):
-    """What is known of a controller's joints. Both texts are empty where its order is ours."""
+    """The result for one controller. Both texts are empty where its order is ours."""
 
     refusal: str = ""
-    """Why commands must not go to it."""
+    """The reason for which commands must not go to it."""
     remark: str = ""
-    """Why its order is not known; commands may go."""
+    """The reason for which its order is not known; commands may go."""
 
 
 def compare(controller: str, theirs: Sequence[str], ours: Sequence[str]) -> Verdict:

@@ -1,4 +1,4 @@
-"""From computed torques to commands: scale, ramp, limits; and the way back to silence."""
+"""Commands from computed torques: scale, ramp, limits, and the stop sequence."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ LAST_COMMANDS = 5
 """A stop sequence ends with so many equal commands: an effort controller keeps the last one for
 ever."""
 RISE_TIME, POLICY_RISE_TIME = 0.02, 0.005
-"""Where `max_torque_rate` is -1, a command changes by the joint's effort limit in this time [s], 0.02 or,
+"""Rise times where `max_torque_rate` is -1: a command changes by the joint's effort limit in this time [s], 0.02 or,
 under a policy, whose targets step, 0.005. Tracking and impedances change by a hundredth of that, with
 velocity noise of 10 mrad/s at 1 kHz by up to all of it; a policy that walks by 0.5 at 250 Hz. One wrong
 message at 1 kHz changes a command by at most a twentieth of the limit (a fifth under a policy)."""
 SATURATED = 0.2
 """Commands that stay at an effort limit for longer are a warning [s]."""
 STOP_PERIOD = 0.01
-"""Between two commands of a stop sequence [s]."""
+"""Time between two commands of a stop sequence [s]."""
 
 
 class TorqueOutput:
@@ -55,7 +55,7 @@ class TorqueOutput:
         self.change(settings)
         self._started: float | None = None
         self._computed, self._begins = 0.0, True
-        """When the last command was computed, and whether the next one is the first after ~/enable."""
+        """The time of the last command, and True if the next one is the first after ~/enable."""
         self._stop_from: float | None = None
         self._stop_command = np.zeros(len(self.joints))
         self._stop_action, self._stop_ramp = settings.stale_action, 0.0
@@ -76,7 +76,7 @@ class TorqueOutput:
         has_rate = (rate > 0.0) & np.isfinite(rate)
         self._rate = np.where(has_rate, rate, 0.0)
         self._unbounded = np.where(has_rate, 0.0, np.inf)
-        """What is added to the largest step of each joint: infinity where it has no rate."""
+        """Addend to the largest step of each joint: infinity where it has no rate."""
         self._rate_is_limited = bool(has_rate.any())
         self._per_rate = np.where(has_rate, 1.0 / np.where(has_rate, rate, 1.0), 0.0)
         is_limited = np.isfinite(limit)
@@ -174,7 +174,7 @@ class TorqueOutput:
         return np.clip(limited, -bound, bound)
 
     def saturated(self, now: float) -> str:
-        """Which joints have been at their effort limits for longer than SATURATED; empty if none."""
+        """The joints that have been at their effort limits for longer than SATURATED; empty if none."""
         if self._clamped_since is None or now - self._clamped_since <= SATURATED:
             return ""
         at_limit = np.abs(self.command) >= self.limit
@@ -231,7 +231,7 @@ class TorqueOutput:
 
 
 def finite(x: np.ndarray) -> bool:
-    """Whether all are finite; the sum of squares, which is quick, nearly always tells."""
+    """True if all numbers are finite. The sum of squares, which is quick, nearly always tells."""
     return math.isfinite(x @ x) or bool(np.isfinite(x).all())
 
 

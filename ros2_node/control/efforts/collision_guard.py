@@ -1,4 +1,4 @@
-"""Which external torques are a collision."""
+"""Detection of collisions by thresholds of external torques."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class CollisionGuard:
         return [self._joints[k] for k in np.flatnonzero(lacks)]
 
     def watches(self, known: np.ndarray) -> bool:
-        """Whether a joint that is known has a threshold."""
+        """True if a joint that is known has a threshold."""
         return self.watching and bool((np.isfinite(self._threshold) & known[self._columns]).any())
 
     def hit(self, external: np.ndarray, v: np.ndarray, known: np.ndarray) -> str:
-        """What a collision is told by: joint, torque, threshold; empty where there is none."""
+        """The text of a collision: joint, torque, threshold; empty where there is none."""
         if not self.watching:
             return ""
         size = np.where(known[self._columns], np.abs(external[self._columns]), 0.0)

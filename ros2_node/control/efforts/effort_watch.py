@@ -1,5 +1,5 @@
-"""What one robot feels: external torques, collisions, what it carries, whether its gravity is
-right."""
+"""Measured efforts of one robot: external torques, collisions, identified payload, diagnosis of
+gravity."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ class EffortWatch:
         self.external = np.full(model.nv, np.nan)
         self.valid = False
         self.hit = ""
-        """What a collision is told by, until `Robot.command` has seen it; empty where there was none.
+        """The text of a collision, until `Robot.command` has read it; empty where there was none.
         """
         self.guarded = -np.inf
-        """When an external torque was last compared with its threshold, or could have been [s]."""
+        """The last time at which an external torque was compared with its threshold, or could have been [s]."""
         self._settings = settings
         self._begins = self._silent = True
 
@@ -129,13 +129,13 @@ class EffortWatch:
             self._recorded[:] = known
 
     def unguarded(self, now: float) -> bool:
-        """Whether collisions are to be detected, and no external torque was known for
+        """True if collisions shall be detected and no external torque was known for
         `state_timeout`."""
         return self.guard.watching and now - self.guarded > self._settings.state_timeout
 
     @property
     def blind(self) -> str:
-        """Which joints have a threshold and no external torque; empty where there are none."""
+        """The joints that have a threshold and no external torque; empty where there are none."""
         if self._silent or not self.guard.watching:
             return ""
         unseen = self.guard.unseen(self.efforts.known & self.valid)

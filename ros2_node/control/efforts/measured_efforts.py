@@ -11,7 +11,7 @@ from ..states.joint_states import JointStates
 from ..states.name_maps import NameMap
 
 LONGEST = 0.1
-"""After a longer pause between two states the observer begins anew [s]."""
+"""Longest pause between two states; after a longer one the observer begins anew [s]."""
 
 
 class Efforts:
@@ -25,7 +25,7 @@ class Efforts:
         self.tau = np.zeros(nv)
         """(nv,), 0 where unknown [N, N·m]"""
         self.known = np.zeros(nv, dtype=bool)
-        """Which joints' torques are known."""
+        """The joints whose torques are known."""
         self._states, self._counts = states, counts
         self._stamp, self._now = 0, -np.inf
         self._told_by: NameMap | None = None

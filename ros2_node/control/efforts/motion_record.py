@@ -12,7 +12,7 @@ MOST = 600_000
 
 
 class MotionRecord:
-    """What `~/identify_payload` has heard, and what was found of it.
+    """The states recorded for `~/identify_payload`, and the result.
 
     find: makes the text of the answer of times (N,), q, v, tau (N, ...); ValueError where it
     cannot. It runs in a thread, so that torques go on leaving.

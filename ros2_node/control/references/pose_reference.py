@@ -1,4 +1,4 @@
-"""Where a law wants a frame of the robot to be: the pose of ~/pose_reference and its checks."""
+"""The pose at which a law wants a frame of the robot: ~/pose_reference and its checks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PoseReference:
 
     def __init__(self, model: Model, frame: str, state: State, counts: Counter[str]) -> None:
         self.refusal = ""
-        """Why the last pose that was too far off was refused."""
+        """The reason for which the last pose that was too far off was refused."""
         self._model, self._state = model, state
         self._frame, self._root, self._counts = frame, model.root, counts
         self._wanted = state.pose_desired
@@ -97,13 +97,13 @@ class PoseReference:
         self._error[:] = 0.0
 
     def compare(self) -> None:
-        """How far the frame is from the wanted pose, for `astray`."""
+        """Compute the distance of the frame from the wanted pose, for `astray`."""
         if np.isfinite(self._far).any():
             self._find()
             self._error = apart(self._wanted, self._place[0])
 
     def astray(self) -> str:
-        """What is too far off, as `compare` saw it last; empty when nothing is."""
+        """The text of a deviation that is too large, as `compare` saw it last; empty when none is."""
         far = self._error > self._far
         return self._told(far, self._error) if far.any() else ""
 

@@ -34,14 +34,14 @@ class Setpoint:
         self.q, self.v, self.a = model.neutral.copy(), np.zeros(model.nv), np.zeros(model.nv)
         self.arrived = -np.inf
         self.refusal = ""
-        """Why the last reference that was too far off was refused."""
+        """The reason for which the last reference that was too far off was refused."""
         self.clipped = ""
-        """Which joint a reference was last to take beyond its limits."""
+        """The joint that a reference last asked to go beyond its limits."""
         self._counts = counts
         self._q_of = dict(zip(joints, model.q_indices(joints), strict=True))
         self._v_of = dict(zip(joints, model.v_indices(joints), strict=True))
         self._named = np.full(model.nq, -np.inf)
-        """When a reference last named the position of a coordinate [s]."""
+        """The last time at which a reference named the position of a coordinate [s]."""
         self._placed = np.zeros(model.nq, dtype=bool)
         self._tracked = tuple(tracked)
         self._q_rows = index_of(model.q_indices(tracked), model.nq)
@@ -50,7 +50,7 @@ class Setpoint:
         self._turning = bool(self._turns.any())
         self._error = np.zeros(len(self._tracked))
         self._everywhere = False
-        """Whether every tracked joint has a wanted position."""
+        """True if every tracked joint has a wanted position."""
         self._watched = False
         limit = model.velocity_limit
         self._fastest = np.where((limit > 0.0) & np.isfinite(limit), limit, np.inf)
@@ -174,7 +174,7 @@ class Setpoint:
                 rate[beyond | on] = 0.0
 
     def _jumps(self, wanted: np.ndarray, q: np.ndarray) -> bool:
-        """Whether a point lies too far both from the one before and from the robot. One that has
+        """True if a point lies too far both from the one before and from the robot. One that has
         moved on step by step, and that the robot does not follow, is for `astray`."""
         if not self._watched:
             return False
@@ -216,7 +216,7 @@ class Setpoint:
         a[v_rows] += self._kp * error + self._kd * rate
 
     def compare(self, q: np.ndarray) -> None:
-        """How far a position is from the wanted one, for `astray`; joints that have none are
+        """Compute the distance of a position from the wanted one, for `astray`; joints that have none are
         where they are."""
         error = self._distance(q)
         self._error = (
@@ -234,7 +234,7 @@ class Setpoint:
         state.v_desired[:], state.a_desired[:] = self.v, self.a
 
     def astray(self, q: np.ndarray | None = None) -> str:
-        """Which joints are too far from their wanted positions, as `track` saw them last or at `q`;
+        """The joints that are too far from their wanted positions, as `track` saw them last or at `q`;
         empty when none is."""
         if not self._watched:
             return ""
@@ -247,7 +247,7 @@ class Setpoint:
         return "" if near.all() else self._told(~near, self._error)
 
     def _distance(self, q: np.ndarray) -> np.ndarray:
-        """From a position to the wanted one, of the tracked joints."""
+        """The difference between the wanted position and a position, of the tracked joints."""
         error = self.q[self._q_rows] - q[self._q_rows]
         return short_way(error, self._turns) if self._turning else error
 
@@ -261,5 +261,5 @@ class Setpoint:
 
     @property
     def placed(self) -> bool:
-        """Whether there is a position to track."""
+        """True if there is a position to track."""
         return bool(self._placed.any())

@@ -1,4 +1,4 @@
-"""Where a robot is told to go: the speeds of cmd_vel."""
+"""The speeds of cmd_vel."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class Phase(Enum):
     FAULT = "fault"
     """Off because of a fault; only ~/reset clears it."""
     FAULT_STARTING = "fault, starting"
-    """As FAULT; after ~/reset the next valid state enables the robot."""
+    """Off because of a fault; after ~/reset the next valid state enables the robot."""
 
 
 class GateEvent(Enum):

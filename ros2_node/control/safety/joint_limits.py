@@ -28,7 +28,7 @@ CYCLE, LONGEST_CYCLE, CYCLES = 0.005, 0.05, 100
 SAMPLES = 16
 """Random positions at which the inertia of joints is looked at."""
 TOLERANCE = 0.1
-"""Beyond a limit by less than this share of the margin is not reported where nothing repels."""
+"""Share of the margin; a joint that is beyond a limit by less is not reported where nothing repels."""
 
 
 class JointLimits:
@@ -118,7 +118,7 @@ class JointLimits:
         return moved
 
     def told(self, q: np.ndarray) -> str:
-        """Which joints are beyond a limit, or within its margin and repelled; empty if none is."""
+        """The joints that are beyond a limit, or within its margin and repelled; empty if none is."""
         at = q[self._q_columns]
         inside = 0.5 * self._range - np.abs(at - self._middle)
         near = np.abs(at - self._middle) > self._free + (0.0 if self.active else self._slack)
@@ -135,7 +135,7 @@ class JointLimits:
 
 
 def repels(settings: Settings) -> bool:
-    """Whether position limits repel joints: set by the parameter, or decided by the mode and the law."""
+    """True if position limits repel joints: set by the parameter, or decided by the mode and the law."""
     if not settings.joint_limit_effort or settings.joint_limit_repulsion == "never":
         return False
     tracks = settings.mode == "computed_torque" or settings.law in LAWS

@@ -1,4 +1,4 @@
-"""Whether a joint can carry the payload where the robot is now."""
+"""Check that each joint can carry the payload where the robot is now."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def payload_torques(model: Model, settings: Settings, q: np.ndarray) -> np.ndarr
 
 
 def overload(model: Model, settings: Settings, states: JointStates, output: TorqueOutput) -> str:
-    """Which joints the weight of the payload alone asks more of than their limits, with torque, limit
+    """The joints of which the weight of the payload alone asks more than their limits, with torque, limit
     and what to do; empty where it asks more of none, or no state has come yet.
 
     A joint that may send nothing (`effort_limit_scale` or its `torque_scale` is 0) is left out.

@@ -19,12 +19,12 @@ def _at_most(before: Any, after: Any) -> bool:
 
 
 def _at_most_but_zero_is_none(before: Any, after: Any) -> bool:
-    """As `_at_most`, of bounds where 0 stands for no bound at all."""
+    """Compare as `_at_most` does bounds where 0 stands for no bound at all."""
     return _at_most(*(np.where(np.asarray(x) == 0, np.inf, x) for x in (before, after)))
 
 
 def _at_most_of_rates(before: Any, after: Any) -> bool:
-    """As `_at_most_but_zero_is_none`, where a negative number stands for one of each robot's own: it is
+    """Compare as `_at_most_but_zero_is_none` does, where a negative number stands for one of each robot's own: it is
     narrower than none, and not comparable with others."""
     old, new = (np.asarray(x, float) for x in (before, after))
     if old.ndim and new.ndim and old.shape != new.shape:

@@ -1,4 +1,4 @@
-"""Who publishes a robot's states and commands, and what is wrong where more nodes do than should."""
+"""Publishers of a robot's states and commands, and refusals where there are more than there should be."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class TopicPublishers:
     topic: str
     """Its full name, remapped."""
     count: int
-    """How many publish on it."""
+    """The number of its publishers."""
     nodes: tuple[str, ...] = ()
     """Full names of their nodes, where there is more than one."""
 
@@ -28,7 +28,7 @@ class TopicPublishers:
 
 
 def refusal(topics: Sequence[TopicPublishers]) -> str:
-    """Why ~/enable is refused, and what to do; empty where no topic has several publishers."""
+    """The reason for which ~/enable is refused, and what to do; empty where no topic has several publishers."""
     said = [each.several for each in topics if each.several]
     if not said:
         return ""

@@ -1,4 +1,4 @@
-"""The time that the watchdog goes by."""
+"""The clock of the watchdog."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class WatchdogClock:
 
     @property
     def paused(self) -> bool:
-        """Whether a simulated clock stands still."""
+        """True if a simulated clock stands still."""
         return (
             self._simulated is not None
             and self._reading is not None

@@ -106,5 +106,5 @@ class EffortSettings:
 
     @property
     def feels(self) -> bool:
-        """Whether external torques are found."""
+        """True if external torques are computed."""
         return self.effort_source != "none"

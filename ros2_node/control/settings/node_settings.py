@@ -15,7 +15,7 @@ from .parameter import Number, Parameter, check
 from .state_settings import StateSettings
 
 LAW_INPUTS = "law_inputs."
-"""How the names of parameters begin that are inputs of the law."""
+"""Prefix of the names of parameters that are inputs of the law."""
 
 
 def check_law_input(name: str, value: Any) -> tuple[float, ...]:
@@ -337,7 +337,7 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
 
     @property
     def law_name(self) -> str:
-        """What makes the torques, for people."""
+        """The source of the torques, for people."""
         if self.policy:
             return f"policy {self.policy}"
         return f"law {self.law}" if self.law else f"mode {self.mode}"

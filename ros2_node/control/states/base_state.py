@@ -1,4 +1,4 @@
-"""Where a free base is and how it moves: an odometry message and its checks."""
+"""Position and velocity of a free base: an odometry message and its checks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 BOUND = 1e4
 """A position or velocity beyond this is nonsense [m, m/s, rad/s]."""
 ROUNDING = 0.02
-"""How far the length of a quaternion may be from 1."""
+"""Largest difference between the length of a quaternion and 1."""
 
 
 class BaseMotion(NamedTuple):

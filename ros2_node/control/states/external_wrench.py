@@ -30,7 +30,7 @@ class ExternalWrench:
         self._counts = counts
         self._row: int | None = None
         self._is_new = False
-        """Whether a wrench has come where there was none, since the last `refresh`."""
+        """True if a wrench has come where there was none, since the last `refresh`."""
 
     def read(
         self, link: str, force: Sequence[float], torque: Sequence[float], now: float

@@ -29,7 +29,7 @@ class FiniteDifference:
         self._at = np.full(len(bound), -np.inf)
         self._stamp = np.zeros(len(bound), dtype=np.int64)
         self._known = np.zeros(len(bound), dtype=bool)
-        """Where there is a velocity before, to start the low pass from."""
+        """Coordinates with a velocity before, from which the low pass starts."""
 
     def forget(self) -> None:
         """Start anew, as after a jump of the clock."""

@@ -1,4 +1,4 @@
-"""From the numbers of a JointState to q and v, and the checks of them."""
+"""Reading of a JointState into q and v, and its checks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .state import State
 POSITION_BOUND = 1e4
 """A joint position beyond this is nonsense [rad, m]."""
 MIMIC_TOLERANCE = 1e-2
-"""How far a mimic joint may be from where its source puts it [rad, m]."""
+"""Largest distance of a mimic joint from where its source puts it [rad, m]."""
 FUTURE = 1_000_000_000
 """A stamp this far ahead of the clock is noticed [ns]."""
 SPEED_FACTOR, FREE_SPEED = 2.0, 100.0
@@ -75,7 +75,7 @@ class JointStates:
         self.counts = counts
         self.arrived = -np.inf
         self.strict = False
-        """Whether positions that jump are dropped, and not only noticed: while commands leave."""
+        """True if positions that jump are dropped, and not only noticed: while commands leave."""
         self._settings = settings
         self._model = model
         self._q_of = {name: model.q_indices([name])[0] for name in self.joints}
@@ -98,9 +98,9 @@ class JointStates:
         self._difference = FiniteDifference(believed, self._continuous)
         self._steps = PositionSteps(fastest, self._continuous)
         self.lag = 0.0
-        """By how much the last stamp was older than this node's clock [s]; zero without a stamp."""
+        """Lag of the last stamp behind this node's clock [s]; zero without a stamp."""
         self._late_since = np.inf
-        """When the first of the stamps that were too old came [s]."""
+        """Arrival time of the first of the stamps that were too old [s]."""
         self._seen = np.full(model.nq, -np.inf)
         self._unnoted: _Unnoted | None = None
         self._set_limits(settings)
@@ -249,11 +249,11 @@ class JointStates:
         self._maps.forget()
 
     def _outside(self) -> np.ndarray:
-        """Which coordinates are beyond their limits and the margin (nq,)."""
+        """The coordinates that are beyond their limits and the margin (nq,)."""
         return (self.q < self._lowest) | (self.q > self._highest)
 
     def lateness(self) -> str:
-        """What is wrong with stamps that are too old, and what to do; empty if they are not."""
+        """The text of a refusal of stamps that are too old, and what to do; empty if they are not."""
         if not 0.0 < self._settings.max_state_age < self.lag:
             return ""
         return (
@@ -263,11 +263,11 @@ class JointStates:
         )
 
     def late_for(self, now: float) -> float:
-        """For how long all stamps have been too old [s]; negative infinity where the last is not."""
+        """Time for which all stamps have been too old [s]; negative infinity where the last is not."""
         return now - self._late_since if self.lateness() else -np.inf
 
     def beyond_limits(self) -> str:
-        """Which joints are beyond their position limits, and what to do; empty if none is."""
+        """The joints that are beyond their position limits, and what to do; empty if none is."""
         outside = self._outside()
         parts = [
             f"{name} is at {self.q[k]:.4g}, beyond its limits "
@@ -306,7 +306,7 @@ class JointStates:
 
     @property
     def recent(self) -> NameMap | None:
-        """What the names of the last message mean."""
+        """The columns of the last message by its names."""
         return self._recent
 
     def _can_merge(self, missing: np.ndarray, now: float) -> bool:
@@ -317,13 +317,13 @@ class JointStates:
         return bool((now - self._seen[missing] <= self._settings.state_timeout).all())
 
     def _jumps(self, m: NameMap, step: np.ndarray, now: float) -> bool:
-        """Whether a joint has moved farther than it can have."""
+        """True if a joint has moved farther than it can have."""
         return self._steps.jumps(m.columns, step, now - self._seen[m.columns])
 
     def _contradicts(
         self, m: NameMap, p: np.ndarray, speed: np.ndarray | None, stamp: int, now: float
     ) -> bool:
-        """Whether positions are not those to which the velocities lead."""
+        """True if positions are not those to which the velocities lead."""
         q, v, longest = self.q[m.columns], self.v[m.v_columns], self._settings.state_timeout
         if speed is not None and stamp > 0 and m.stamp > 0:
             # One product again, of a motion without much acceleration.
@@ -357,7 +357,7 @@ class JointStates:
 
 
 def bounded(x: np.ndarray, bound: float) -> bool:
-    """Whether all are finite and no larger than the bound; the sum of squares, which is quick,
+    """True if all are finite and no larger than the bound; the sum of squares, which is quick,
     nearly always tells."""
     return bool(x @ x <= bound * bound) or bool((np.abs(x) <= bound).all())
 

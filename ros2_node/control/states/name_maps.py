@@ -1,4 +1,4 @@
-"""From the names of a JointState to columns of q and v."""
+"""Maps from the names of a JointState to columns of q and v."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_MAPS = 32
 
 @dataclass(eq=False)
 class NameMap:
-    """What one list of names means: entry `entries[k]` of the message is coordinate
+    """The columns of one list of names: entry `entries[k]` of the message is coordinate
     `columns[k]`."""
 
     names: list[str]
@@ -57,7 +57,7 @@ class NameMaps:
             m.stamp, m.needed = 0, None
 
     def find(self, names: list[str]) -> NameMap:
-        """What these names mean."""
+        """The map of these names."""
         key = tuple(names)
         name_map = self._maps.pop(key, None) or self._new_map(names)
         while len(self._maps) >= MAX_MAPS:

@@ -1,4 +1,4 @@
-"""Whether a joint can have moved as far as two messages say, by its limits and by its velocities."""
+"""Checks that a joint can have moved as far as two messages say, by its limits and its velocities."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FASTEST [rad/s, m/s]."""
 SLACK = 0.01
 """A change of position within this is never against the velocity [rad, m]: encoders have steps."""
 JITTER = 0.002
-"""How far a stamp may be from the time at which the position was read [s]."""
+"""Largest difference between a stamp and the time at which the position was read [s]."""
 
 
 class PositionSteps:
@@ -53,10 +53,10 @@ class PositionSteps:
         self._fastest, self._turns = fastest, turns
         n = len(fastest)
         self._at = np.full(n, -np.inf)
-        """When the last message arrived [s], used or dropped."""
+        """Arrival time of the last message [s], used or dropped."""
         self._stamp = np.zeros(n, dtype=np.int64)
         self._reckoned = np.zeros(n)
-        """Where coordinates must be whose last message was dropped."""
+        """Positions that coordinates must have whose last message was dropped."""
         self._dropped = np.zeros(n, dtype=bool)
         self._any_dropped = False
 
@@ -84,7 +84,7 @@ class PositionSteps:
         self._at[columns], self._stamp[columns] = now, stamp
 
     def jumps(self, columns: Index, step: np.ndarray, passed: np.ndarray) -> bool:
-        """Whether a joint has moved farther than its velocity limit allows in the time passed [s]."""
+        """True if a joint has moved farther than its velocity limit allows in the time passed [s]."""
         allowed = 2.0 * self._fastest[columns] * (passed + JUMP_TIME) + JUMP_MARGIN
         return bool((np.abs(short_way(step, self._turns[columns])) > allowed).any())
 
@@ -97,7 +97,7 @@ class PositionSteps:
         now: float,
         longest: float,
     ) -> bool:
-        """Whether a joint has moved otherwise than its velocities say.
+        """True if a joint has moved otherwise than its velocities say.
 
         positions, velocities: of the message that stands and of the new one; None where that has no
         velocities of its own. stamp [ns]; now: its arrival [s]. Positions older than `longest` [s] say

@@ -1,4 +1,4 @@
-"""The words under which messages are rejected and oddities counted; the diagnostics show them."""
+"""Words for rejected messages and for counted oddities; the diagnostics show them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REJECTIONS = (
     "nonfinite_velocity",
     "velocity_out_of_range",
 )
-"""Why a joint_states message is rejected."""
+"""Reasons for which a joint_states message is rejected."""
 NOTICES = (
     "unknown_joint",
     "mimic_mismatch",
@@ -64,7 +64,7 @@ NOTICES = (
     "description_refused",
     "clock_jump",
 )
-"""What is counted besides: odd things that do not reject a state, and other inputs refused."""
+"""Further counts: odd things that do not reject a state, and other inputs refused."""
 
 
 def counted(counts: Mapping[str, int], reasons: Sequence[str]) -> str:

@@ -54,7 +54,7 @@ class FlatBatch:
                 self.poses()
 
     def robots_in(self, length: int, sizes: Sequence[int]) -> int:
-        """How many robots a message of `length` numbers holds; ValueError when its dimensions
+        """The number of robots in a message of `length` numbers; ValueError when its dimensions
         say otherwise."""
         nv = self._dynamics.model.nv
         if self._dynamics.law is not None:

@@ -18,7 +18,7 @@ from ..states.state import State
 RESTING = 0.5
 """A joint rests below this share of `friction.speed`."""
 REST_TIME = 0.3
-"""So long a rest gives the whole way back [s]."""
+"""The length of a rest that gives the whole way back [s]."""
 FADING = 0.2
 """The compensation fades in this last share of `friction.travel`."""
 FARTHEST = 1e12
@@ -50,7 +50,7 @@ class FrictionCompensation:
         self._way = np.zeros_like(self._before)
         """Way of each joint since it rested, by robot (R, joints) [rad, m]."""
         self.clock: Callable[[], float] = time.monotonic
-        """Where the time of a rest is read [s]."""
+        """The clock that measures a rest [s]."""
         self._at = self.clock()
         self._described = np.array([friction_of(model, joint) for joint in joints]).reshape(-1, 2).T
         self.change(settings)
@@ -71,10 +71,10 @@ class FrictionCompensation:
         travel = per_joint("friction.travel", settings.friction_travel, n)
         self._travel = np.where(travel > 0.0, travel, FARTHEST)
         self.bounded = not (self._law_holds or settings.mode == "computed_torque")
-        """Whether the compensation ends after `friction.travel`."""
+        """True if the compensation ends after `friction.travel`."""
         self.active = bool(scale.any())
         self.told = self.active or any(bool(x.any()) for x in given)
-        """Whether parameters say that the joints have friction."""
+        """True if parameters say that the joints have friction."""
 
     def add(self) -> None:
         """Add it to the torques that were computed at the present velocities."""

@@ -79,7 +79,7 @@ class Law:
 
     @property
     def tracks(self) -> bool:
-        """Whether it reads a wanted position, from which the robot may not be too far."""
+        """True if it reads a wanted position, from which the robot may not be too far."""
         return "q_desired" in self.inputs
 
     def _frame(self, settings: Settings) -> str | None:
@@ -100,7 +100,7 @@ class Law:
         return frame
 
     def bound(self, payload: Payload) -> Callable[[], object]:
-        """What computes the torques of the state, with a load."""
+        """A function that computes the torques of the state, with a load."""
         return bound_on(
             self._device,
             self.kernel,
@@ -205,7 +205,7 @@ def _shaped(
 
 
 def _how_many(shape: tuple[int, ...], declared: Shape) -> str:
-    """How many numbers give an input of this shape."""
+    """The count of numbers that give an input of this shape, in words."""
     if declared in (("nq",), ("nv",)):
         return f"{prod(shape)} numbers, or one for all joints"
     if len(shape) == 2 and shape[0] == shape[1]:

@@ -30,7 +30,7 @@ class PolicyLaw:
     """The policy of `policy` for some robots of one model; `policies` has one for each."""
 
     tracks = False
-    """Whether it reads a wanted position, from which the robot may not be too far."""
+    """True if it reads a wanted position, from which the robot may not be too far."""
 
     def __init__(self, model: Model, settings: Settings, state: State) -> None:
         self._policy, self._task = loaded(settings.policy, settings.policy_task)
@@ -55,7 +55,7 @@ class PolicyLaw:
             policy.deployed = first.twin() if k else first
 
     def bound(self, payload: Payload) -> Callable[[], object]:
-        """What writes the torques of all robots; a policy knows of no load."""
+        """A function that writes the torques of all robots; a policy knows of no load."""
         if not hasattr(self.policies[0], "deployed"):
             self.deploy()
 

@@ -10,7 +10,7 @@ import pytest
 from fleets import MODEL, NAMES, feed, panda_fleet
 from recording_node import RecordingNode
 
-from ros2_node.ros import ending
+from ros2_node.ros import shutdown
 from ros2_node.ros.shutdown import stop_robots, told_to_end
 from ros2_node.ros.topics import RobotNames, TorqueTopics
 
@@ -18,7 +18,7 @@ from ros2_node.ros.topics import RobotNames, TorqueTopics
 @pytest.fixture
 def handlers():
     """Puts the process's own signal handlers back."""
-    before = {number: signal.getsignal(number) for number in ending.ENDING}
+    before = {number: signal.getsignal(number) for number in shutdown.ENDING}
     yield
     for number, handler in before.items():
         signal.signal(number, handler)

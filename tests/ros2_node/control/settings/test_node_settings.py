@@ -9,7 +9,7 @@ import yaml
 
 from ros2_node.control.settings.node_settings import BY_NAME, PARAMETERS, Settings
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 
 
 def test_defaults_are_valid_and_complete():

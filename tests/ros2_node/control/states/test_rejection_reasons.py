@@ -8,8 +8,8 @@ import pytest
 
 from ros2_node.control.states.rejection_reasons import NOTICES, REJECTIONS
 
-NODE = Path(__file__).resolve().parents[3] / "ros2_node"
-SOURCES = [f.read_text() for f in NODE.rglob("*.py") if f.name != "reasons.py"]
+NODE = Path(__file__).resolve().parents[4] / "ros2_node"
+SOURCES = [f.read_text() for f in NODE.rglob("*.py") if f.name != "rejection_reasons.py"]
 
 
 def test_a_reason_has_one_meaning():

@@ -253,7 +253,7 @@ except ValueError as error:
 
 
 def test_without_a_policy_nothing_of_learning_is_imported_and_with_one_it_says_what_lacks():
-    root = str(Path(__file__).resolve().parents[3])
+    root = str(Path(__file__).resolve().parents[4])
     done = subprocess.run(
         [sys.executable, "-c", ALONE], cwd=root, capture_output=True, text=True, check=True
     )
