@@ -199,7 +199,7 @@ class WarpdynNode(Node):
     def _on_state(self, i: int, message: StateMessage | JointState) -> None:
         self.handled += 1
         self._totals[i]["joint_states"] += 1
-        fleet = self._fleet
+        fleet = self._models.fleet if self.active else None
         if fleet is None:
             return
         if i in fleet.pending:  # the second state of this robot in one cycle: none is lost
@@ -214,7 +214,7 @@ class WarpdynNode(Node):
         if not self._rate:
             fleet.pending.add(i)
             if len(fleet.robots) == 1:
-                self.flush()
+                self._flush(fleet)
         robot.note(time.time_ns() if self._simulated is None else int(self._simulated * 1e9))
         self._wiring.catch_up(time.monotonic())
 
@@ -244,7 +244,8 @@ class WarpdynNode(Node):
         if showable:
             topics.send_torque(robot.state.torque, self._stamps[i])
             totals["torques"] += 1
-        self._efforts.send(i, robot, self._stamps[i])
+        if robot.touch is not None:
+            self._efforts.send(i, robot, self._stamps[i])
 
     def _cycle(self) -> None:
         """Compute all robots whose state is fresh, at every tick of `rate`."""

@@ -89,8 +89,8 @@ class Robot:
         self.states.change(settings)
         if self.touch is not None:
             self.touch.change(settings)
-        self._settings = settings
-        if not settings.needs_velocity:
+        self._settings, self._needs_velocity = settings, settings.needs_velocity
+        if not self._needs_velocity:
             self.state.a[:] = 0.0
 
     @property
@@ -121,7 +121,7 @@ class Robot:
         """
         phase = self.gate.phase
         enabled = phase in OPEN
-        if enabled and self.states.age(now) > self._settings.state_timeout:
+        if enabled and now - self.states.arrived > self._settings.state_timeout:
             # The robot has moved on unseen, and its controller has held the last torque. A state
             # that comes now must not hide that: the watchdog stops the robot.
             self.counts["state_after_gap"] += 1
@@ -156,7 +156,7 @@ class Robot:
             if self.policy.prepare(now, settings):
                 self.counts["policy_late"] += 1
             return
-        if not settings.needs_velocity:
+        if not self._needs_velocity:
             return
         wanted, state = self.setpoint, self.state
         if wanted.ends(now, settings.reference_timeout):
@@ -338,16 +338,17 @@ class Robot:
                 self.output.give_way(FLOAT_TIME)
             if phase is Phase.FLOATING:
                 torque = self.touch.torques.weigh()
-        if phase is Phase.ENABLED and (astray := self._astray()):
-            self.fail(astray, steady)
-            return True, None
+        if phase is Phase.ENABLED:
+            astray = self.setpoint.astray()
+            if not astray and self.pose is not None:
+                astray = self.pose.astray()
+            if astray:
+                self.fail(astray, steady)
+                return True, None
         command = self.output.compute(torque, steady)
         if command is None:
             self.fail("the command is not finite", steady)
         return True, command
-
-    def _astray(self) -> str:
-        return self.setpoint.astray() or (self.pose.astray() if self.pose is not None else "")
 
     def watch(self, now: float, steady: float) -> np.ndarray | None:
         """Call it every STOP_PERIOD: begins a stop when the state is stale; returns a stop

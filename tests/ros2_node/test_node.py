@@ -3,6 +3,7 @@ in tests/ros."""
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from types import SimpleNamespace
@@ -14,6 +15,7 @@ from fleets import MODEL, NAMES, N, Q, fault_of
 from geometry_msgs.msg import WrenchStamped
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.parameter import Parameter as RosParameter
+from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
@@ -29,6 +31,8 @@ from ros2_node.ros.process import BAD_START, run
 from ros2_node.ros.topics import TorqueTopics
 
 REST = wd.rnea(MODEL, Q, 0 * Q, 0 * Q)
+MOST_CALLS = 50
+"""Python calls between a state and its command, without those of timers."""
 
 
 @pytest.fixture(scope="module")
@@ -125,6 +129,29 @@ def test_a_state_becomes_torques_and_once_enabled_commands(panda, sent):
     assert answer(panda, "enable", SetBool, data=True) == (True, "enabled")
     panda._on_state(0, state(sec=6))
     np.testing.assert_allclose(sent.commands, [REST], atol=1e-9)
+
+
+def test_a_state_costs_few_python_calls(panda):
+    """From the bytes of a state to the published command, in the steady state: a count, not a time."""
+    counts = []
+
+    def count(frame, event, argument):
+        counts[-1] += event == "call"
+
+    panda._on_state(0, state(sec=8))
+    assert answer(panda, "enable", SetBool, data=True)[0]
+    for k in range(20):
+        data = serialize_message(state(sec=9 + k))
+        counts.append(0)
+        sys.setprofile(count)
+        panda._on_state_bytes(0, data)
+        sys.setprofile(None)
+    assert answer(panda, "enable", SetBool, data=False)[0]
+    (robot,) = panda._models.fleet.robots
+    while robot.stop_step(1e12) is not None:
+        pass
+    robot.reset()
+    assert min(counts) <= MOST_CALLS
 
 
 def test_a_rejected_state_publishes_nothing(panda, sent):

@@ -43,36 +43,39 @@ class BumplessTransfer:
     def __init__(self) -> None:
         self._fades: list[Fade] = []
         self._pending: float | None = None
+        self.active = False
+        """True while something fades or is to fade."""
 
     def begin(self, duration: float) -> None:
         """Something changes: the next command is to go on from the last, within `duration` [s]."""
         self._pending = max(duration, self._pending or 0.0)
+        self.active = True
 
     def clear(self) -> None:
         """Nothing fades any more."""
         self._fades.clear()
         self._pending = None
+        self.active = False
 
     @property
     def pending(self) -> float | None:
         """The time within which a change that has just begun is to fade."""
         return self._pending
 
-    @property
-    def active(self) -> bool:
-        return bool(self._fades) or self._pending is not None
-
     def add(self, offset: np.ndarray, now: float, duration: float) -> None:
         """Let an offset fade from now on."""
         if duration > 0.0 and not (self._fades and self._fades[-1].absorb(offset, now)):
             self._fades.append(Fade(offset, now, duration))
+            self.active = True
 
     def applied(self, wanted: np.ndarray, last: np.ndarray, now: float) -> np.ndarray:
         """The wanted command with what has not faded; `last` is the command before."""
         self._fades = [fade for fade in self._fades if fade.left(now) > 0.0]
         moved = wanted + sum(fade.at(now) for fade in self._fades)
-        if self._pending is None:
-            return moved
         duration, self._pending = self._pending, None
-        self.add(last - moved, now, duration)
+        if duration is not None:
+            self.add(last - moved, now, duration)
+        self.active = bool(self._fades)
+        if duration is None:
+            return moved
         return last.copy() if duration > 0.0 else moved

@@ -33,6 +33,8 @@ class Setpoint:
     ) -> None:
         self.q, self.v, self.a = model.neutral.copy(), np.zeros(model.nv), np.zeros(model.nv)
         self.arrived = -np.inf
+        self._rests = True
+        """True while v and a are zero."""
         self.refusal = ""
         """The reason for which the last reference that was too far off was refused."""
         self.clipped = ""
@@ -123,7 +125,7 @@ class Setpoint:
             self.q[:] = wanted
             self._placed[rows], self._named[rows] = True, now
             self._everywhere = bool(self._placed[self._q_rows].all())
-        self.v[:], self.a[:] = 0.0, 0.0
+        self.v[:], self.a[:], self._rests = 0.0, 0.0, False
         if len(velocity):
             self.v[columns] = velocity
         if len(acceleration):
@@ -198,10 +200,10 @@ class Setpoint:
     def ends(self, now: float, timeout: float) -> bool:
         """Stay where the reference was, once nobody refreshes it for so long [s]; 0 = never. Returns
         whether it has moved until now."""
-        if not timeout or now - self.arrived <= timeout:
+        if self._rests or not timeout or now - self.arrived <= timeout:
             return False
         moved = bool(self.v.any() or self.a.any())
-        self.v[:], self.a[:] = 0.0, 0.0
+        self.v[:], self.a[:], self._rests = 0.0, 0.0, True
         return moved
 
     def track(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> None:

@@ -76,7 +76,7 @@ class JointStates:
         self.arrived = -np.inf
         self.strict = False
         """True if positions that jump are dropped, and not only noticed: while commands leave."""
-        self._settings = settings
+        self._settings, self._needs_velocity = settings, settings.needs_velocity
         self._model = model
         self._q_of = {name: model.q_indices([name])[0] for name in self.joints}
         self._needed_q = np.array([self._q_of[name] for name in self.joints], dtype=int)
@@ -168,7 +168,7 @@ class JointStates:
             odd = "position_jump"
             if self.strict:
                 return "position_jump_dropped"
-        if self._settings.needs_velocity:
+        if self._needs_velocity:
             source = self._settings.velocity_source
             differs = not moved <= SLACK**2 and source != "zero"
             # A difference is taken of positions that are believed, so they are checked before it.
@@ -193,7 +193,8 @@ class JointStates:
         # is not read does not count: it may be NaN, which equals nothing.
         frozen = 0 != stamp == m.stamp and m.needed is not None and np.array_equal(p, m.needed)
         self.q[m.columns] = p
-        self._unnoted = _Unnoted(m, position, p, stamp, now, frozen, odd)
+        # A NamedTuple's own constructor is a Python function; this one is not.
+        self._unnoted = tuple.__new__(_Unnoted, (m, position, p, stamp, now, frozen, odd))
         # Numbers of a part are kept even when it is rejected: the other part may follow at once.
         if not m.complete and not self._can_merge(m.missing, now):
             return "missing_joint"
@@ -289,7 +290,7 @@ class JointStates:
 
     def change(self, settings: Settings) -> None:
         """Use new parameters; velocities stay as they are, but for a mode that has none."""
-        self._settings = settings
+        self._settings, self._needs_velocity = settings, settings.needs_velocity
         self._set_limits(settings)
         if not settings.needs_velocity:
             self.v[:] = 0.0
