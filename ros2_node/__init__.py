@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sys
 
-from .control import command
+from .control import installed_command
 
 
 def run_node() -> int:
@@ -23,7 +23,7 @@ def run_node() -> int:
 
         return main()
 
-    return command.run(main)
+    return installed_command.run(main)
 
 
 def run_lifecycle_node() -> int:
@@ -34,7 +34,7 @@ def run_lifecycle_node() -> int:
 
         return main()
 
-    return command.run(main)
+    return installed_command.run(main)
 
 
 def run_view() -> int:
@@ -50,4 +50,4 @@ def run_view() -> int:
             return 2
         return main()
 
-    return command.run(main)
+    return installed_command.run(main)

@@ -26,14 +26,14 @@ from warpdyn import Model, viewer
 from warpdyn.viewer.overlays import Overlays
 from warpdyn.viewer.trajectory_files import read_trajectory
 
-from .control.base_state import BaseMotion, BaseState
-from .control.joint_states import JointStates
 from .control.robot_description import load_model, read_description
-from .control.settings import Settings
-from .control.state import State
-from .ros.ending import told_to_end
+from .control.settings.node_settings import Settings
+from .control.states.base_state import BaseMotion, BaseState
+from .control.states.joint_states import JointStates
+from .control.states.state import State
 from .ros.messages import nanoseconds
 from .ros.process import BAD_START, made
+from .ros.shutdown import told_to_end
 from .ros.streams import tolerate_lost_output
 from .ros.topics import LAST, LATCHED
 

@@ -16,23 +16,22 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory
 
+from .control.commands.torque_output import STOP_PERIOD
 from .control.fleet import Fleet
-from .control.fleet_dynamics import check_device
 from .control.models import Event
 from .control.realtime import make_realtime
 from .control.report import ready, remarks
 from .control.robot import Robot
-from .control.settings import Settings
+from .control.settings.node_settings import Settings
 from .control.supervisor import Supervisor
-from .control.torque_output import STOP_PERIOD
+from .control.torques.fleet_dynamics import check_device
 from .ros import parameters
 from .ros.batch_topics import BatchTopics
 from .ros.commands import command_kind
 from .ros.diagnostics import Diagnostics
 from .ros.display import Display
 from .ros.effort_topics import EffortTopics
-from .ros.ending import stop_robots
-from .ros.gate import Gate
+from .ros.gate_services import GateServices
 from .ros.guards import Guards
 from .ros.messages import nanoseconds, time_message
 from .ros.outputs import WantedOutputs
@@ -41,6 +40,7 @@ from .ros.pose_topics import PoseTopics
 from .ros.process import BAD_START, run_process
 from .ros.publisher_counts import LOOK_PERIOD, PublisherCounts
 from .ros.serialized import Stamp, StateMessage, StateReader
+from .ros.shutdown import stop_robots
 from .ros.topics import (
     LAST,
     LATCHED,
@@ -110,7 +110,7 @@ class WarpdynNode(Node):
         self._publisher_counts = PublisherCounts(
             self, self._supervisor, self._diagnostics, self._robot_names, self._topics
         )
-        self._gate = Gate(
+        self._gate = GateServices(
             self,
             self._wiring,
             self._supervisor,
@@ -201,7 +201,7 @@ class WarpdynNode(Node):
     def _on_state(self, i: int, message: StateMessage | JointState) -> None:
         self.handled += 1
         self._totals[i]["joint_states"] += 1
-        fleet = self._fleet
+        fleet = self._models.fleet if self.active else None
         if fleet is None:
             return
         if i in fleet.pending:  # the second state of this robot in one cycle: none is lost
@@ -216,7 +216,7 @@ class WarpdynNode(Node):
         if not self._rate:
             fleet.pending.add(i)
             if len(fleet.robots) == 1:
-                self.flush()
+                self._flush(fleet)
         robot.note(time.time_ns() if self._simulated is None else int(self._simulated * 1e9))
         self._wiring.catch_up(time.monotonic())
 
@@ -246,7 +246,8 @@ class WarpdynNode(Node):
         if showable:
             topics.send_torque(robot.state.torque, self._stamps[i])
             totals["torques"] += 1
-        self._efforts.send(i, robot, self._stamps[i])
+        if robot.touch is not None:
+            self._efforts.send(i, robot, self._stamps[i])
 
     def _cycle(self) -> None:
         """Compute all robots with a fresh state, at every tick of `rate`."""

@@ -24,7 +24,7 @@ import warp as wp
 
 import warpdyn as wd
 from ros2_node.control.fleet import Fleet
-from ros2_node.control.settings import Settings
+from ros2_node.control.settings.node_settings import Settings
 
 ROUNDING = 1e-12
 """Largest difference of float64 that counts as rounding, relative to the largest number of a result."""

@@ -9,7 +9,8 @@ import numpy as np
 
 import warpdyn as wd
 from ros2_node.control.fleet import Fleet
-from ros2_node.control.settings import Settings
+from ros2_node.control.safety.gate import FAULTS, LOSSES
+from ros2_node.control.settings.node_settings import Settings
 
 MODEL = wd.load_robot("panda")
 NAMES = list(MODEL.joint_names)
@@ -47,3 +48,13 @@ def wheel_text(joint="continuous"):
         '<parent link="a"/><child link="b"/><axis xyz="0 0 1"/>'
         '<limit lower="-1" upper="1" effort="0" velocity="0"/></joint></robot>'
     )
+
+
+def fault_of(robot):
+    """The text of a robot's latched fault; empty where there is none."""
+    return robot.gate.reason if robot.gate.phase in FAULTS else ""
+
+
+def loss_of(robot):
+    """The text of a robot's latched loss of state; empty where there is none."""
+    return robot.gate.reason if robot.gate.phase in LOSSES else ""

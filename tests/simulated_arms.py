@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from fleets import fault_of, loss_of
 
 from ros2_node.control.fleet import Fleet
-from ros2_node.control.settings import Settings
+from ros2_node.control.settings.node_settings import Settings
 from ros2_node.demo.named_robot import urdf_text
 from ros2_node.demo.plant import Arm
 
@@ -102,7 +103,7 @@ class SimulatedArm:
         if not good:
             return
         robot.note(0)
-        if not (robot.enabled or robot.fault or robot.lost):
+        if not (robot.enabled or fault_of(robot) or loss_of(robot)):
             robot.enable(now, now)
         self.fleet.compute()
         _, command = robot.command(now, now)

@@ -13,10 +13,10 @@ from diagnostic_msgs.msg import DiagnosticArray
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from ros2_node.control.flat_batch import FlatBatch
-from ros2_node.control.fleet_dynamics import FleetDynamics
 from ros2_node.control.robot_description import load_model
-from ros2_node.control.settings import Settings
+from ros2_node.control.settings.node_settings import Settings
+from ros2_node.control.torques.flat_batch import FlatBatch
+from ros2_node.control.torques.fleet_dynamics import FleetDynamics
 from ros2_node.demo.processes import Child, ros_arguments
 
 from .arm import ARM, Q, arm_urdf

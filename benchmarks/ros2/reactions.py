@@ -18,7 +18,7 @@ from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool, Trigger
 
 import warpdyn as wd
-from ros2_node.control.torque_output import LAST_COMMANDS
+from ros2_node.control.commands.torque_output import LAST_COMMANDS
 from ros2_node.demo.processes import Child, Client, ros_arguments
 
 from .arm import ARM, RELIABLE, Q, arm_urdf

@@ -1,1 +1,1 @@
-"""What the node does with joint states, free of ROS."""
+"""Processing of joint states into torques, free of ROS."""

@@ -10,16 +10,16 @@ from typing import Protocol
 
 from warpdyn import Model
 
-from .flat_batch import FlatBatch
-from .fleet_dynamics import FleetDynamics
 from .report import Timing
 from .robot import Robot
 from .robot_description import load_model
-from .settings import Settings
+from .settings.node_settings import Settings
+from .torques.flat_batch import FlatBatch
+from .torques.fleet_dynamics import FleetDynamics
 
 
 class Shown(Protocol):
-    """What is shown of a fleet besides its torques, as far as a build must know it."""
+    """The outputs of a fleet besides its torques, as far as a build must know them."""
 
     def check(self, model: Model) -> None:
         """ValueError when the model lacks what is to be shown."""
@@ -47,9 +47,12 @@ class Fleet:
         if shown is not None:
             shown.check(model)
         self.dynamics = FleetDynamics(model, settings, len(counts))
+        self.dynamics.compute()  # compiles, so that no callback does
         if shown is not None:
             shown.warm(self.dynamics)
         self.robots = [Robot(self.dynamics, i, settings, c) for i, c in enumerate(counts)]
+        for robot in self.robots:
+            robot.warm()
         self.batch = FlatBatch(self.dynamics, settings, self.robots[0].output)
         self.batch.warm()
         self.pending: set[int] = set()
@@ -66,9 +69,7 @@ class Fleet:
     def change(self, settings: Settings) -> None:
         """Use parameters that leave the model as it is; ValueError, and nothing changed, when
         they do not fit."""
-        if settings.mode != self.settings.mode and any(
-            r.enabled or r.output.stopping for r in self.robots
-        ):
+        if settings.mode != self.settings.mode and not self.idle:
             raise ValueError("mode cannot change while enabled: call ~/enable with false first")
         try:
             for robot in self.robots:
@@ -108,10 +109,10 @@ class Fleet:
     @property
     def idle(self) -> bool:
         """No robot sends commands."""
-        return not any(robot.enabled or robot.output.stopping for robot in self.robots)
+        return all(robot.idle for robot in self.robots)
 
     def can_blend_to(self, other: Fleet) -> bool:
-        """Whether another fleet is of the same model, so that enabled robots may go on with its
+        """True if another fleet is of the same model, so that enabled robots may go on with its
         payload."""
         return other.dynamics.model is self.dynamics.model
 

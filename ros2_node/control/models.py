@@ -1,4 +1,4 @@
-"""Which model runs, and how the next takes its place; loading and compiling happen in a thread.
+"""The running model and its replacement; loading and compiling happen in a thread.
 No ROS."""
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from warpdyn import Model
 from .fleet import Fleet, Shown
 from .robot_check import check_robot
 from .robot_description import load_model
-from .settings import Settings
+from .settings.node_settings import Settings
 
 PATIENCE = 1.0
-"""How long a description in a parameter may take to be checked [s]; while a robot is enabled, half of
+"""The longest time for the check of a description in a parameter [s]; while a robot is enabled, half of
 `state_timeout` if that is less."""
 LARGEST_TEXT = 16 * 1024 * 1024
 """Bytes of a description on the topic beyond which it is not kept [B]."""
 ENDED = "the thread that built the model ended without a result"
 Source = tuple[str, str, str]
-"""Where a model comes from: robot_description, robot_description_file, or else the topic's text."""
+"""The source of a model: robot_description, robot_description_file, or else the topic's text."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Built:
 
 
 class Event(Enum):
-    """What a step did."""
+    """The result of a step."""
 
     NOTHING = "nothing"
     READY = "ready"
@@ -60,10 +60,10 @@ class Models:
         """The description that the topic gave last."""
         self.refusal = ""
         self.quiet = False
-        """Whether nothing is to be built, whatever is requested or offered."""
+        """True if nothing shall be built, whatever is requested or offered."""
         self._counts, self._shown = counts, shown
         self._source: Source | None = None
-        """Where the fleet that runs comes from."""
+        """The source of the fleet that runs."""
         self._waiting: tuple[Settings, Source, bool] | None = None
         self._finished: Built | None = None
         self._thread: threading.Thread | None = None
@@ -232,7 +232,7 @@ class Models:
 
 
 def _said(error: BaseException) -> str:
-    """What an exception says to the user; of one that nobody foresaw, its kind as well."""
+    """The text of an exception for the user; of one that nobody foresaw, its kind as well."""
     if isinstance(error, KeyError) and error.args:
         return str(error.args[0])
     return (

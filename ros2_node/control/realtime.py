@@ -48,7 +48,7 @@ def make_realtime(
 
 
 def lasting_lock(limit: int, capabilities: int) -> bool:
-    """Whether a lock of all memory to come is safe: under a limit [B] it may succeed now, and every
+    """True if a lock of all memory to come is safe: under a limit [B] it may succeed now, and every
     allocation beyond would fail later, as of another model, and end the process."""
     return limit == resource.RLIM_INFINITY or bool(capabilities >> CAP_IPC_LOCK & 1)
 

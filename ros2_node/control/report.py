@@ -1,4 +1,4 @@
-"""What the node says of itself: timings, rates, levels and the lines of its diagnostics. No ROS."""
+"""Diagnostics of the node: timings, rates, levels and lines. No ROS."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .phase import Phase
-from .reasons import NOTICES, REJECTIONS
 from .robot import Robot
-from .settings import Settings
+from .safety.gate import FAULTS, LOSSES
+from .safety.status import Status
+from .settings.node_settings import Settings
+from .states.rejection_reasons import NOTICES, REJECTIONS
 
 OK, WARN, ERROR = 0, 1, 2
 """Levels of diagnostic_msgs/DiagnosticStatus."""
@@ -57,8 +58,8 @@ class Rates:
         return rates
 
 
-WARNED = (Phase.WAITING, Phase.WAITING_FOR_BASE, Phase.STOPPING, Phase.FLOATING)
-"""Phases that are a warning by themselves."""
+WARNED = (Status.WAITING, Status.WAITING_FOR_BASE, Status.STOPPING, Status.FLOATING)
+"""Statuses that are a warning by themselves."""
 
 
 class Reporter:
@@ -95,12 +96,12 @@ class Reporter:
             parts.append(f"at the effort limit: {joints}")
         if robot.enabled and (joints := robot.limits.told(robot.state.q)):
             parts.append(f"joint_limit: {joints}")
-        phase = robot.phase(now)
-        text = robot.fault or (robot.lost if phase is Phase.LOST else robot.floating)
-        head = f"{phase.value}: {text}" if text else phase.value
-        if robot.fault or robot.lost:
+        status, gate = robot.status(now), robot.gate
+        text = gate.reason if status is not Status.STOPPING else ""
+        head = f"{status.value}: {text}" if text else status.value
+        if gate.phase in FAULTS or gate.phase in LOSSES:
             level = ERROR
-        elif parts or phase in WARNED:
+        elif parts or status in WARNED:
             level = WARN
         else:
             level = OK
@@ -111,7 +112,7 @@ class Reporter:
     ) -> dict[str, str]:
         """Key and value of each line."""
         lines = {
-            "state": robot.phase(now).value if robot else "waiting for a model",
+            "state": robot.status(now).value if robot else "waiting for a model",
             "mode": settings.policy or settings.law or settings.mode,
             "enabled": str(robot.enabled if robot else False).lower(),
             "model": robot.dynamics.model.name if robot else "none",
@@ -163,7 +164,7 @@ def ready(robots: Sequence[Robot], settings: Settings) -> str:
 
 
 def remarks(robot: Robot) -> list[str]:
-    """What a user should know of a robot before enabling it."""
+    """Remarks that a user should read before enabling a robot."""
     unlimited = robot.output.unlimited
     if not unlimited:
         return []

@@ -1,4 +1,4 @@
-"""One robot between its messages: the enable gate, the watchdog and the faults. No ROS."""
+"""One robot between its messages: inputs, requests, commands and the watchdog. No ROS."""
 
 from __future__ import annotations
 
@@ -7,36 +7,37 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .base_state import BaseMotion
-from .effort_watch import EffortWatch
-from .external_wrench import ExternalWrench
-from .fleet_dynamics import FleetDynamics
-from .joint_limits import JointLimits
-from .joint_states import JointStates
-from .law import Law
-from .payload_limits import overload
-from .phase import Phase
-from .policy_law import PolicyLaw
-from .pose_reference import PoseReference
-from .reasons import NOTICES, REJECTIONS, counted
-from .setpoint import Point, Setpoint
-from .settings import Settings
-from .torque_output import TorqueOutput, finite
+from .commands.torque_output import TorqueOutput, command_joints, finite
+from .efforts.effort_watch import UNGUARDED, EffortWatch
+from .references.pose_reference import PoseReference
+from .references.setpoint import Point, Setpoint
+from .safety.gate import CLOSED, OPEN, STARTING, STOPPING, Gate, GateEvent, Phase
+from .safety.joint_limits import JointLimits
+from .safety.payload_limits import overload
+from .safety.status import SHOWN, Status
+from .settings.node_settings import Settings
+from .states.base_state import BaseMotion
+from .states.external_wrench import ExternalWrench
+from .states.joint_states import JointStates
+from .states.rejection_reasons import NOTICES, REJECTIONS, counted
+from .torques.fleet_dynamics import FleetDynamics
+from .torques.law import Law
+from .torques.policy_law import PolicyLaw
 
 FLOAT_TIME = 0.05
-"""Within this commands go over to gravity torques at a collision, to rest at a reference's end or at a
+"""The time within which commands go over to gravity torques at a collision, to rest at a reference's end or at a
 joint's limit, and to an external wrench that comes or goes [s]."""
 LATE_TIME = 0.1
 """Stamps that are too old for longer stop the robot [s]. A jump of a simulation's clock may arrive
 after the states that follow it."""
-UNGUARDED = "collision_threshold is set, and no external torque is known"
 
 
 class Robot:
     """One row of the state of `dynamics`, with the inputs that fill it and the commands that come
     of it.
 
-    Two clocks: `now` is the watchdog's time, `steady` the steady clock, both in seconds.
+    Two clocks: `now` is the watchdog's time, `steady` the steady clock, both in seconds. The
+    constructor checks the settings and compiles nothing; `warm` compiles.
     """
 
     def __init__(
@@ -53,7 +54,7 @@ class Robot:
         self.setpoint = Setpoint(dynamics.model, self.states.joints, self.output.joints, counts)
         self.wrench = ExternalWrench(dynamics.model, self.state, settings, counts)
         law = dynamics.law
-        self.pilot = law.pilots[index] if isinstance(law, PolicyLaw) else None
+        self.policy = law.policies[index] if isinstance(law, PolicyLaw) else None
         frame = law.frame if isinstance(law, Law) else None
         self.pose = (
             PoseReference(dynamics.model, frame, self.state, counts) if frame is not None else None
@@ -63,19 +64,19 @@ class Robot:
             if settings.feels
             else None
         )
-        self.floating = ""
-        """The collision after which the arm floats, until ~/enable is called with false."""
-        self.starting = False
-        """Whether it is to be enabled by itself, as soon as it can be."""
-        self.enabled = False
+        self.gate = Gate()
         self.crowded = ""  # who else publishes its states or commands: it may not be enabled
-        self.lost = ""
-        self.fault = ""
         self.last_fault = ""
         self._watched = np.inf
-        """When `watch` was called last [s]."""
+        """The time of the last call of `watch` [s]."""
         self.change(settings)
         self.start()
+
+    def warm(self) -> None:
+        """Compile the kernels of this robot alone, so that no callback does."""
+        for part in (self.pose, self.touch):
+            if part is not None:
+                part.warm()
 
     def change(self, settings: Settings) -> None:
         """Use new parameters; ValueError when they do not fit this robot."""
@@ -88,9 +89,19 @@ class Robot:
         self.states.change(settings)
         if self.touch is not None:
             self.touch.change(settings)
-        self._settings = settings
-        if not settings.needs_velocity:
+        self._settings, self._needs_velocity = settings, settings.needs_velocity
+        if not self._needs_velocity:
             self.state.a[:] = 0.0
+
+    @property
+    def enabled(self) -> bool:
+        """True if computed commands are sent."""
+        return self.gate.phase in OPEN
+
+    @property
+    def idle(self) -> bool:
+        """True if no commands are sent, neither computed ones nor those of a stop sequence."""
+        return self.gate.phase in CLOSED and self.gate.phase not in STOPPING
 
     # Inputs.
 
@@ -108,18 +119,20 @@ class Robot:
 
         `note` follows when the torques are out (`JointStates` says why).
         """
-        if self.enabled and self.states.age(now) > self._settings.state_timeout:
+        phase = self.gate.phase
+        enabled = phase in OPEN
+        if enabled and now - self.states.arrived > self._settings.state_timeout:
             # The robot has moved on unseen, and its controller has held the last torque. A state
             # that comes now must not hide that: the watchdog stops the robot.
             self.counts["state_after_gap"] += 1
             return False
-        self.states.strict = self.enabled
+        self.states.strict = enabled
         if self.states.take(names, position, velocity, stamp, now) is not None:
             return False
         if self.touch is not None:
-            sending = self.enabled or self.output.stopping
+            sending = enabled or phase in STOPPING
             self.touch.take(effort, stamp, now, self.output.command if sending else None)
-        if self.pilot is not None and self.pilot.age(now) > self._settings.state_timeout:
+        if self.policy is not None and self.policy.age(now) > self._settings.state_timeout:
             return False
         self.prepare(now)
         return True
@@ -139,11 +152,11 @@ class Robot:
         settings = self._settings
         if self.wrench.refresh(now, settings.state_timeout):
             self.output.blend(FLOAT_TIME)
-        if self.pilot is not None:
-            if self.pilot.prepare(now, settings):
+        if self.policy is not None:
+            if self.policy.prepare(now, settings):
                 self.counts["policy_late"] += 1
             return
-        if not settings.needs_velocity:
+        if not self._needs_velocity:
             return
         wanted, state = self.setpoint, self.state
         if wanted.ends(now, settings.reference_timeout):
@@ -180,13 +193,13 @@ class Robot:
 
     def read_base(self, frame: str, motion: BaseMotion, stamp: int, now: float) -> None:
         """Read where the free base of a policy's robot is, and how it moves."""
-        if self.pilot is not None and self.pilot.base is not None:
-            self._count(self.pilot.base.read(frame, motion, stamp, now))
+        if self.policy is not None and self.policy.base is not None:
+            self._count(self.policy.base.read(frame, motion, stamp, now))
 
     def read_speeds(self, forward: float, sideways: float, turning: float, now: float) -> None:
         """Read where a policy is to go."""
-        if self.pilot is not None:
-            self._count(self.pilot.command.read(forward, sideways, turning, now))
+        if self.policy is not None:
+            self._count(self.policy.command.read(forward, sideways, turning, now))
 
     def _count(self, reason: str | None) -> None:
         if reason is not None:
@@ -194,105 +207,108 @@ class Robot:
 
     def age(self, now: float) -> float:
         """Seconds since the last valid state, of joints and base."""
-        base = self.pilot.age(now) if self.pilot is not None else 0.0
+        base = self.policy.age(now) if self.policy is not None else 0.0
         return max(self.states.age(now), base)
 
     # The gate.
 
     def enable(self, now: float, steady: float) -> tuple[bool, str]:
         """Let commands out; the text says why not."""
-        if self.fault:
-            return False, f"a fault is latched, call ~/reset first: {self.fault}"
-        if self.output.stopping:
-            return False, "the stop sequence is still running"
-        if self.states.age(now) > self._settings.state_timeout:
-            return False, "there is no fresh joint_states" + (
-                f": {self.rejections()}" if self.rejections() else ""
-            )
-        if self.age(now) > self._settings.state_timeout:
-            return False, f"there is no fresh odom, which the policy needs{self._of_base()}"
-        if late := self.states.lateness():
-            return False, late
-        if outside := self.states.beyond_limits():
-            return False, outside
-        model = self.dynamics.model
-        if bad := self.crowded or overload(model, self._settings, self.states, self.output):
+        phase, refusal = self.gate.phase, self.gate.refusal(GateEvent.ENABLE)
+        if refusal and phase in CLOSED:
+            return False, refusal
+        if unfit := self._unfit_state(now):
+            return False, unfit
+        if phase in OPEN:  # a robot that floats is refused
+            return not refusal, refusal or "already enabled"
+        if bad := self._unfit_to_begin(now):
             return False, bad
-        if self.floating:
-            return False, f"floating after a {self.floating}: call ~/enable with false first"
-        if self.enabled:
-            return True, "already enabled"
+        if self.touch is not None:
+            self.touch.hit, self.touch.guarded = "", now
+        if self.pose is not None:
+            self.pose.stay()
+        self.gate.send(GateEvent.ENABLE)
+        self.output.start(steady)
+        if self.policy is not None:
+            self.policy.begin()
+        self.prepare(now)  # a launch that comes before the next state is to track what was set here
+        blind = self.touch.blind if self.touch is not None else ""
+        return True, "; ".join(filter(None, ("enabled", blind)))
+
+    def _unfit_state(self, now: float) -> str:
+        """The reason for which states, publishers or payload forbid commands; empty when they do not."""
+        if self.states.age(now) > self._settings.state_timeout:
+            said = self.rejections()
+            return "there is no fresh joint_states" + (f": {said}" if said else "")
+        if self.age(now) > self._settings.state_timeout:
+            return f"there is no fresh odom, which the policy needs{self._of_base()}"
+        return (
+            self.states.lateness()
+            or self.states.beyond_limits()
+            or self.crowded
+            or overload(self.dynamics.model, self._settings, self.states, self.output)
+        )
+
+    def _unfit_to_begin(self, now: float) -> str:
+        """The reason for which limits, reference or efforts forbid the first command. The reference
+        stays where the robot is."""
         if self.output.unlimited and not self._settings.unlimited_effort:
-            return False, (
+            return (
                 f"no effort limit for {', '.join(self.output.unlimited)}: give effort_limits, or let "
                 "them go unlimited with unlimited_effort"
             )
         self.setpoint.stay(self.state.q, since=now - self._settings.state_timeout)
         if astray := self.setpoint.astray(self.state.q):
-            return False, astray
-        if self.touch is not None:
-            if self._unguarded(now) and self._settings.effort_source == "message":
-                return False, f"{UNGUARDED}: {self.touch.blind or 'states come too seldom'}"
-            self.touch.hit, self.touch.guarded = "", now
-        if self.pose is not None:
-            self.pose.stay()
-        self.lost = ""
-        self.enabled, self.starting = True, False
-        self.output.start(steady)
-        if self.pilot is not None:
-            self.pilot.begin()
-        self.prepare(now)  # a launch that comes before the next state is to track what was set here
-        blind = self.touch.blind if self.touch is not None else ""
-        return True, "; ".join(filter(None, ("enabled", blind)))
-
-    def _unguarded(self, now: float) -> bool:
-        """Whether collisions are to be told, and nothing has been felt for `state_timeout`."""
+            return astray
         touch = self.touch
-        if touch is None or not touch.guard.watching:
-            return False
-        return now - touch.guarded > self._settings.state_timeout
+        if touch is None or self._settings.effort_source != "message" or not touch.unguarded(now):
+            return ""
+        return f"{UNGUARDED}: {touch.blind or 'states come too seldom'}"
 
     def replace(self, other: Robot) -> None:
         """Take another robot's place: do not start by itself, whatever `start_enabled` says, and
         begin at the command that it left standing."""
-        self.starting = False
+        self.withdraw()
         self.output.take_over(other.output)
 
     def start(self) -> None:
-        """With `start_enabled`, be enabled by itself at the next valid state, or, with
+        """Let `start_enabled` enable the robot at its next valid state, or, with
         `command_controller`, when the controller has been asked."""
-        self.starting = self._settings.start_enabled
+        self.gate.send(GateEvent.START if self._settings.start_enabled else GateEvent.WITHDRAW)
+
+    def withdraw(self) -> None:
+        """Do not start by itself."""
+        self.gate.send(GateEvent.WITHDRAW)
 
     def disable(self, steady: float) -> tuple[bool, str]:
         """Begin the stop sequence; one that was to start by itself does not."""
-        self.starting = False
-        if not self.enabled:
-            return True, "already disabled"
-        self.enabled = False
-        self.floating = ""
-        self.output.stop(steady)
-        return True, "disabled"
+        was_open = self._close(GateEvent.DISABLE, "", steady)
+        return True, "disabled" if was_open else "already disabled"
 
     def reset(self) -> tuple[bool, str]:
         """Forget a latched fault; the gate stays closed."""
-        text = (
-            f"cleared: {self.fault or self.lost}"
-            if self.fault or self.lost
-            else "there was no fault"
-        )
-        self.fault = self.lost = ""
-        return True, text
+        before, reason = self.gate.phase, self.gate.reason
+        self.gate.send(GateEvent.RESET)
+        return True, f"cleared: {reason}" if self.gate.phase is not before else "there was no fault"
 
     def fail(self, text: str, steady: float) -> None:
         """Latch a fault and stop."""
-        self.fault = self.last_fault = text
+        self.last_fault = text
         self.counts["fault"] += 1
-        self.disable(steady)
+        self._close(GateEvent.FAIL, text, steady)
+
+    def _close(self, event: GateEvent, reason: str, steady: float) -> bool:
+        """Send an event that closes the gate. Whether it was open, so that a stop sequence begins."""
+        was_open = self.gate.phase in OPEN
+        self.gate.send(event, reason)
+        if was_open:
+            self.output.stop(steady)
+        return was_open
 
     # Outputs.
 
     def command(self, now: float, steady: float) -> tuple[bool, np.ndarray | None]:
-        """After `compute`: whether the torques may be shown, and the command to send, if any."""
+        """Call it after `compute`: True if the torques may be shown, and the command to send, if any."""
         if not finite(self.state.torque):
             bad = [
                 j
@@ -301,35 +317,38 @@ class Robot:
             ]
             self.fail(f"the computed torque of {', '.join(bad)} is not finite", steady)
             return False, None
-        if self.starting and not self._settings.command_controller:
+        phase = self.gate.phase
+        if phase in STARTING and not self._settings.command_controller:
             self.enable(now, steady)
             return True, None  # these torques are of before
-        if not self.enabled:
+        if phase in CLOSED:
             return True, None
         torque = self.limits.add(self.state.torque, self.state.q, self.state.v, steady)
         if self.touch is not None:
             hit, self.touch.hit = self.touch.hit, ""
-            if hit and not self.floating:
+            if hit and phase is Phase.ENABLED:
                 self.counts["collision"] += 1
                 if self._settings.collision_reaction == "stop":
                     if self._settings.stale_action == "hold":  # what pushed is not to stand
                         self.output.settle(self.touch.torques.weigh(), steady)
                     self.fail(hit, steady)
-                    return True, self.output.stop_step(steady)
-                self.floating = self.last_fault = hit
+                    return True, self.stop_step(steady)
+                self.gate.send(GateEvent.COLLIDE, hit)
+                phase, self.last_fault = self.gate.phase, hit
                 self.output.give_way(FLOAT_TIME)
-            if self.floating:
+            if phase is Phase.FLOATING:
                 torque = self.touch.torques.weigh()
-        if not self.floating and (astray := self._astray()):
-            self.fail(astray, steady)
-            return True, None
+        if phase is Phase.ENABLED:
+            astray = self.setpoint.astray()
+            if not astray and self.pose is not None:
+                astray = self.pose.astray()
+            if astray:
+                self.fail(astray, steady)
+                return True, None
         command = self.output.compute(torque, steady)
         if command is None:
             self.fail("the command is not finite", steady)
         return True, command
-
-    def _astray(self) -> str:
-        return self.setpoint.astray() or (self.pose.astray() if self.pose is not None else "")
 
     def watch(self, now: float, steady: float) -> np.ndarray | None:
         """Call it every STOP_PERIOD: begins a stop when the state is stale; returns a stop
@@ -345,48 +364,37 @@ class Robot:
             self._lose(text, why if joints else self._of_base(), steady)
         elif self.enabled and self.states.late_for(now) > LATE_TIME:
             self._lose(self.states.lateness(), "", steady)
-        elif self.enabled and self._unguarded(now):
+        elif self.enabled and self.touch is not None and self.touch.unguarded(now):
             self.fail(UNGUARDED, steady)
-        return self.output.stop_step(steady) if self.output.stopping else None
+        return self.stop_step(steady)
+
+    def stop_step(self, steady: float) -> np.ndarray | None:
+        """The next command of a stop sequence; None when none is running."""
+        command = self.output.stop_step(steady)
+        if self.gate.phase in STOPPING and not self.output.stopping:
+            self.gate.send(GateEvent.STOPPED)
+        return command
 
     def _lose(self, text: str, why: str, steady: float) -> None:
         """Stop because the state is not to be relied on; latched until ~/enable."""
-        self.lost, self.last_fault = text, text + why
+        self.last_fault = text + why
         self.counts["state_lost"] += 1
-        self.disable(steady)
+        self._close(GateEvent.LOSE, text, steady)
 
-    # What it is like.
-
-    def phase(self, now: float) -> Phase:
-        """Where the robot stands; a fault hides all else."""
-        if self.fault:
-            return Phase.FAULT
-        if self.output.stopping:
-            return Phase.STOPPING
-        if self.lost:
-            return Phase.LOST
-        if self.enabled:
-            return Phase.FLOATING if self.floating else Phase.ENABLED
+    def status(self, now: float) -> Status:
+        """The word for the diagnostics; while the gate is off it depends on the states' age."""
+        if shown := SHOWN.get(self.gate.phase):
+            return shown
         timeout = self._settings.state_timeout
         if self.states.age(now) > timeout:
-            return Phase.WAITING
-        return Phase.READY if self.age(now) <= timeout else Phase.WAITING_FOR_BASE
+            return Status.WAITING
+        return Status.READY if self.age(now) <= timeout else Status.WAITING_FOR_BASE
 
     def rejections(self) -> str:
         """The reasons for which messages were rejected, with their counts."""
         return counted(self.counts, REJECTIONS)
 
     def _of_base(self) -> str:
-        """Why no odometry was good, if any came."""
+        """The reasons for which odometry was refused, if any came."""
         said = counted(self.counts, [each for each in NOTICES if each.startswith("odometry")])
         return f" ({said})" if said else ""
-
-
-def command_joints(settings: Settings, read: Sequence[str]) -> Sequence[str]:
-    """The joints of ~/commands; ValueError when one of them is not read."""
-    for name in settings.command_joints:
-        if name not in read:
-            raise ValueError(
-                f"command_joints names {name!r}, which is not among the joints read: {', '.join(read)}"
-            )
-    return settings.command_joints or read

@@ -1,4 +1,4 @@
-"""From a description, or the name of one, to the model that the node computes with."""
+"""The model that the node computes with, from a description or its name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from warpdyn import Model, ModelError
 from warpdyn.formats.robot_text import RobotText
 from warpdyn.model.regular_files import RefusedFileError, read_regular_file, too_large
 
-from .settings import Settings
+from .settings.node_settings import Settings
 
 Result = TypeVar("Result")
 
@@ -79,7 +79,7 @@ def _checked(name: str, text: str) -> str:
 
 
 def _in_time(what: str, work: Callable[[], Result]) -> Result:
-    """What `work` returns or raises; ModelError when it takes longer than READING_TIME. Its thread
+    """The result of `work`, or what it raises; ModelError when it takes longer than READING_TIME. Its thread
     is then left to itself."""
     done: list[Result] = []
     failed: list[Exception] = []

@@ -1,4 +1,4 @@
-"""What the node does on request and on time, apart from ROS: enable, reset, change, watch, stop."""
+"""Requests and timed tasks of the node, apart from ROS: enable, reset, change, watch, stop."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from .clock import WatchClock
 from .fleet import Fleet, Shown
 from .models import Event, Models
-from .payload import check_link, numbers
-from .payload_limits import overload
 from .robot import Robot
-from .safety_lock import check_lock
-from .settings import SOURCES, Settings
+from .safety.payload_limits import overload
+from .safety.safety_lock import check_lock
+from .safety.watchdog_clock import WatchdogClock
+from .settings.node_settings import SOURCES, Settings
+from .torques.payload import check_link, numbers
 
 PAYLOAD = ("payload_link", "payload_mass", "payload_com")
-"""What decides the weight of a payload at each joint."""
+"""Parameters that decide the weight of a payload at each joint."""
 Answer = tuple[bool, str]
-"""Whether a request succeeded, and a text for the one who asked."""
+"""Success of a request, and a text for the one who asked."""
 
 
 class Supervisor:
@@ -35,12 +35,12 @@ class Supervisor:
         self.settings = settings
         self.names = list(settings.namespaces) or [""]
         self.counts: list[Counter[str]] = [Counter() for _ in self.names]
-        """By robot and reason; they outlive a change of the model."""
-        self.clock = WatchClock()
+        """Counts by robot and reason; they outlive a change of the model."""
+        self.clock = WatchdogClock()
         self.models = Models(self.counts, shown)
         self._crowded = ["" for _ in self.names]
         self.withheld = ""
-        """Why nothing may be enabled at all; empty where it may."""
+        """The reason for which nothing may be enabled at all; empty where it may."""
 
     @property
     def fleet(self) -> Fleet | None:
@@ -94,7 +94,7 @@ class Supervisor:
 
     @property
     def lacks_its_model(self) -> bool:
-        """Whether the parameters describe a model and none runs: after a refusal, none ever
+        """True if the parameters describe a model and none runs: after a refusal, none ever
         will."""
         described = self.settings.robot_description or self.settings.robot_description_file
         return bool(described) and self.fleet is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..control import command
+from ..control import installed_command
 
 
 def run_state_source() -> int:
@@ -13,7 +13,7 @@ def run_state_source() -> int:
 
         return main()
 
-    return command.run(main)
+    return installed_command.run(main)
 
 
 def run_plant() -> int:
@@ -24,7 +24,7 @@ def run_plant() -> int:
 
         return main()
 
-    return command.run(main)
+    return installed_command.run(main)
 
 
 def run_teleoperation() -> int:
@@ -35,18 +35,18 @@ def run_teleoperation() -> int:
 
         return main()
 
-    return command.run(main)
+    return installed_command.run(main)
 
 
 def run_hand() -> int:
     """Run `warpdyn_hand`."""
 
     def main() -> int | None:
-        from .leading_hand import main
+        from .teleoperation_leader import main
 
         return main()
 
-    return command.run(main)
+    return installed_command.run(main)
 
 
 def run_walker() -> int:
@@ -57,4 +57,4 @@ def run_walker() -> int:
 
         return main()
 
-    return command.run(main)
+    return installed_command.run(main)

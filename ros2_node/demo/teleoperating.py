@@ -78,7 +78,7 @@ def teleoperate(
                 start("demo.plant", plant(), arm)
                 start("node", {**laws[arm], **(parameters or {})}, arm)
             start("demo.teleoperation", {"joints": JOINTS, "feedback": feedback > 0.0})
-            hand = start("demo.leading_hand", {"command_joints": JOINTS})
+            hand = start("demo.teleoperation_leader", {"command_joints": JOINTS})
             client.until(lambda: "leading" in hand.log.read_text(), "torques", BUSY)
             say("both arms have torques: the hand leads")
             led = _seen(client, seconds)

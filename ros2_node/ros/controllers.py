@@ -12,7 +12,7 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from rclpy.task import Future
 
-from ..control.controller_joints import Verdict, compare, unknown
+from ..control.commands.controller_joints import Verdict, compare, unknown
 from .topics import RobotNames
 
 PATIENCE = 1.0

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
-from ..control.clock import WatchClock
 from ..control.fleet import Fleet
 from ..control.report import Reporter
-from ..control.settings import Settings
+from ..control.safety.watchdog_clock import WatchdogClock
+from ..control.settings.node_settings import Settings
 from .topics import MANY
 
 
@@ -19,7 +19,7 @@ class Diagnostics:
     """One status for each robot; `names` are their namespaces."""
 
     def __init__(
-        self, node: Node, names: Sequence[str], counts: Sequence[Counter[str]], clock: WatchClock
+        self, node: Node, names: Sequence[str], counts: Sequence[Counter[str]], clock: WatchdogClock
     ) -> None:
         title = node.get_fully_qualified_name().lstrip("/")
         self._titles = [f"{title}: {name}" if name else title for name in names]

@@ -13,7 +13,7 @@ from std_msgs.msg import Float64MultiArray, String
 from warpdyn import Model
 
 from ..control.fleet import Fleet
-from ..control.settings import Settings
+from ..control.settings.node_settings import Settings
 from .messages import labelled
 from .outputs import OUTPUTS, Compute, WantedOutputs
 from .publishers import Publishers

@@ -13,9 +13,9 @@ from std_srvs.srv import Trigger
 
 from warpdyn import Model
 
-from ..control.effort_watch import EffortWatch
+from ..control.efforts.effort_watch import EffortWatch
 from ..control.robot import Robot
-from ..control.settings import Settings
+from ..control.settings.node_settings import Settings
 from .messages import numbers, time_message
 from .topics import RELIABLE, RobotNames, frame_prefix
 from .wiring import Wiring

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..control.settings import BY_NAME, Parameter, check
+from ..control.settings.node_settings import BY_NAME, Parameter, check
 
 SIM_TIME = Parameter(False, "Take the time from /clock.", name="use_sim_time")
 """rclpy's own parameter, which launch files offer in addition to ours."""

@@ -12,9 +12,9 @@ from rclpy.node import Node
 import warpdyn as wd
 from warpdyn import Model
 
-from ..control.flat_batch import FlatBatch
-from ..control.fleet_dynamics import FleetDynamics
-from ..control.settings import Settings
+from ..control.settings.node_settings import Settings
+from ..control.torques.flat_batch import FlatBatch
+from ..control.torques.fleet_dynamics import FleetDynamics
 from .messages import topic_word
 from .publishers import Arrays, LinkNames, LinkPoses, Publishers, TipPoses, Topics, Transforms
 from .topics import RobotNames

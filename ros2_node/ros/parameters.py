@@ -13,10 +13,10 @@ from rclpy.parameter import Parameter as RosParameter
 
 from warpdyn.user_kernels.own_kernel import OwnKernel
 
-from ..control.law import inputs_of, loaded
-from ..control.parameter import Parameter
-from ..control.policy_law import loaded as loaded_policy
-from ..control.settings import BY_NAME, LAW_INPUTS, PARAMETERS, Settings
+from ..control.settings.node_settings import BY_NAME, LAW_INPUTS, PARAMETERS, Settings
+from ..control.settings.parameter import Parameter
+from ..control.torques.law import inputs_of, loaded
+from ..control.torques.policy_law import loaded as loaded_policy
 
 
 def declare(node: Node) -> Settings:

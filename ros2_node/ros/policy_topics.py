@@ -7,10 +7,10 @@ from typing import Any
 
 from geometry_msgs.msg import Twist
 
-from ..control.base_state import BaseMotion
-from ..control.policy_law import loaded
 from ..control.robot import Robot
-from ..control.settings import Settings
+from ..control.settings.node_settings import Settings
+from ..control.states.base_state import BaseMotion
+from ..control.torques.policy_law import loaded
 from .messages import nanoseconds
 from .topics import LAST, RobotNames, overridable
 from .wiring import Wiring

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 from geometry_msgs.msg import PoseStamped
 
-from ..control.law import loaded
 from ..control.robot import Robot
-from ..control.settings import Settings
+from ..control.settings.node_settings import Settings
+from ..control.torques.law import loaded
 from .topics import RELIABLE, RobotNames, frame_prefix
 from .wiring import Wiring
 

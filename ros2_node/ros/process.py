@@ -13,9 +13,9 @@ from rclpy.signals import SignalHandlerOptions
 
 from warpdyn.execution.compile.compiler_process import IN_CHILD
 
-from ..control.settings import Settings
-from .ending import told_to_end
+from ..control.settings.node_settings import Settings
 from .executor import Collecting, make_executor, spin
+from .shutdown import told_to_end
 from .streams import tolerate_lost_output
 
 BAD_START = 2

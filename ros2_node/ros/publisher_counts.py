@@ -8,8 +8,8 @@ from typing import Any
 
 from rclpy.node import Node
 
+from ..control.safety.topic_publishers import TopicPublishers, refusal, report
 from ..control.supervisor import Supervisor
-from ..control.topic_publishers import TopicPublishers, refusal, report
 from .diagnostics import Diagnostics
 from .topics import RobotNames, TorqueTopics
 

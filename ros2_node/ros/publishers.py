@@ -14,7 +14,7 @@ from std_msgs.msg import Float64MultiArray, String
 import warpdyn as wd
 from warpdyn import Model
 
-from ..control.settings import Settings
+from ..control.settings.node_settings import Settings
 from .messages import fill_pose, labelled, transform
 from .topics import LATCHED, MANY, RELIABLE, RobotNames, frame_prefix
 

@@ -94,9 +94,12 @@ class Form:
         for at, count in self._counts:
             if data[at : at + 4] != count:
                 return None
-        position, velocity, effort = [array("d", data[part]) for part in self._arrays]
-        stamp = Stamp._make(STAMP.unpack_from(data, ORIGIN))
-        return StateMessage(Header(stamp), self.names, position, velocity, effort)
+        first, second, third = self._arrays
+        position, velocity = array("d", data[first]), array("d", data[second])
+        # The NamedTuples' own constructors are Python functions; this one is not.
+        header = tuple.__new__(Header, (tuple.__new__(Stamp, STAMP.unpack_from(data, ORIGIN)),))
+        parts = (header, self.names, position, velocity, array("d", data[third]))
+        return tuple.__new__(StateMessage, parts)
 
 
 class StateReader:

@@ -16,7 +16,7 @@ from std_msgs.msg import Float64MultiArray
 
 from warpdyn import Model
 
-from ..control.settings import Settings
+from ..control.settings.node_settings import Settings
 from .commands import command_message
 from .serialized import NumbersWriter
 

@@ -18,8 +18,8 @@ TOOLS = Path(sys.executable).parent
 PARTS = ("warpdyn", "ros2_node", "launch", "config", "rviz", "resource")
 TESTS = (
     "fleets.py",
-    "ros2_node/control/test_settings.py",
-    "ros2_node/control/test_joint_states.py",
+    "ros2_node/control/settings/test_node_settings.py",
+    "ros2_node/control/states/test_joint_states.py",
 )
 """A few that need no ROS, with what they import."""
 FILES = (

@@ -16,7 +16,7 @@ from harness import GENEROUS, ROOT, NodeProcess, Peer
 from launch_cases import CASES, RECORD, USER, in_order, summary, user_file
 from std_msgs.msg import Float64MultiArray
 
-from ros2_node.control.settings import Settings
+from ros2_node.control.settings.node_settings import Settings
 
 FILES = sorted((ROOT / "launch").glob("*.launch.py"))
 STAND_IN = Path(__file__).parent / "stand_in"

@@ -14,6 +14,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool
 from waiting import wait_until
 
+from ros2_node.control.safety.gate import GateEvent, Phase
 from ros2_node.lifecycle_node import WarpdynLifecycleNode
 
 DONE = TransitionCallbackReturn.SUCCESS
@@ -63,9 +64,9 @@ def test_a_state_that_waited_is_not_computed_after_deactivation(node):
     assert node.trigger_configure() == DONE and node.trigger_activate() == DONE and fed(node)
     fleet = node._models.fleet
     fleet.pending.add(0)
-    fleet.robots[0].starting = True
+    fleet.robots[0].gate.send(GateEvent.START)
     assert node.trigger_deactivate() == DONE
-    assert not node.pending and not fleet.pending and not fleet.robots[0].starting
+    assert not node.pending and not fleet.pending and fleet.robots[0].gate.phase is Phase.OFF
     assert node.trigger_cleanup() == DONE
 
 

@@ -3,6 +3,7 @@ in tests/ros."""
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from types import SimpleNamespace
@@ -10,10 +11,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from builtin_interfaces.msg import Time
-from fleets import MODEL, NAMES, N, Q
+from fleets import MODEL, NAMES, N, Q, fault_of
 from geometry_msgs.msg import WrenchStamped
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.parameter import Parameter as RosParameter
+from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
@@ -22,13 +24,15 @@ from waiting import wait_until
 
 import warpdyn as wd
 from ros2_node.control.models import Event
-from ros2_node.control.phase import Phase
+from ros2_node.control.safety.status import Status
 from ros2_node.node import WarpdynNode
 from ros2_node.ros.messages import labelled
 from ros2_node.ros.process import BAD_START, run
 from ros2_node.ros.topics import TorqueTopics
 
 REST = wd.rnea(MODEL, Q, 0 * Q, 0 * Q)
+MOST_CALLS = 50
+"""Python calls between a state and its command, without those of timers."""
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +84,7 @@ def sent(panda, monkeypatch):
     yield out
     (robot,) = panda._models.fleet.robots
     robot.disable(0.0)
-    while robot.output.stop_step(1e12) is not None:
+    while robot.stop_step(1e12) is not None:
         pass
     robot.reset()
 
@@ -127,6 +131,29 @@ def test_a_state_becomes_torques_and_once_enabled_commands(panda, sent):
     np.testing.assert_allclose(sent.commands, [REST], atol=1e-9)
 
 
+def test_a_state_costs_few_python_calls(panda):
+    """From the bytes of a state to the published command, in the steady state: a count, not a time."""
+    counts = []
+
+    def count(frame, event, argument):
+        counts[-1] += event == "call"
+
+    panda._on_state(0, state(sec=8))
+    assert answer(panda, "enable", SetBool, data=True)[0]
+    for k in range(20):
+        data = serialize_message(state(sec=9 + k))
+        counts.append(0)
+        sys.setprofile(count)
+        panda._on_state_bytes(0, data)
+        sys.setprofile(None)
+    assert answer(panda, "enable", SetBool, data=False)[0]
+    (robot,) = panda._models.fleet.robots
+    while robot.stop_step(1e12) is not None:
+        pass
+    robot.reset()
+    assert min(counts) <= MOST_CALLS
+
+
 def test_a_rejected_state_publishes_nothing(panda, sent):
     before = panda._counts[0]["wrong_length"]
     panda._on_state(0, state(Q[:3]))
@@ -160,7 +187,7 @@ def test_an_exception_in_a_callback_is_a_fault_and_not_the_end(panda, sent, monk
 
     monkeypatch.setattr(robot, "read", broken)
     panda._guarding.callback(panda._on_state, 0)(state())
-    assert robot.fault == "_on_state: RuntimeError: out of memory"
+    assert fault_of(robot) == "_on_state: RuntimeError: out of memory"
     good, text = answer(panda, "enable", SetBool, data=True)
     assert not good and "out of memory" in text
     assert answer(panda, "reset", Trigger) == (True, f"cleared: {robot.last_fault}")
@@ -345,7 +372,7 @@ def test_states_of_a_fleet_wait_for_one_launch_and_none_is_lost(make):
     assert fleet.timing.count == 2 and not node.pending and node.handled == 3
     half = wd.rnea(MODEL, 0.5 * Q, 0 * Q, 0 * Q)
     np.testing.assert_allclose(robots[1].state.torque, half, atol=1e-9)
-    assert [r.phase(node._supervisor.clock.now) for r in robots] == [Phase.READY] * 2
+    assert [r.status(node._supervisor.clock.now) for r in robots] == [Status.READY] * 2
 
 
 def test_one_robots_exception_stays_that_robots(make, monkeypatch):
@@ -377,11 +404,11 @@ def test_one_robots_exception_stays_that_robots(make, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(left, place, broken)
             states()
-        assert left.fault.endswith("RuntimeError: left broke") and not left.enabled
-        assert right.enabled and not right.fault
+        assert fault_of(left).endswith("RuntimeError: left broke") and not left.enabled
+        assert right.enabled and not fault_of(right)
         left.reset()
     assert len(sent) == 2
-    while left.output.stop_step(1e12) is not None:
+    while left.stop_step(1e12) is not None:
         pass
     node._gate.enable([0], SetBool.Request(data=True))
     answer(node, "enable", SetBool, data=False)
@@ -389,7 +416,7 @@ def test_one_robots_exception_stays_that_robots(make, monkeypatch):
         patch.setattr(node._topics[0], "send_command", broken)
         for _ in range(10):
             node._watch()
-    assert left.fault and not right.fault and len(sent) >= 7 and not np.any(sent[-5:])
+    assert fault_of(left) and not fault_of(right) and len(sent) >= 7 and not np.any(sent[-5:])
 
 
 def test_with_a_rate_the_cycle_computes_what_is_fresh(make):

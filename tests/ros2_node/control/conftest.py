@@ -16,7 +16,7 @@ def shared():
 def robot(shared):
     robot = shared.robots[0]
     robot.disable(0.0)
-    while robot.output.stop_step(1e9) is not None:
+    while robot.stop_step(1e9) is not None:
         pass
     robot.output.command[:] = 0.0
     robot.reset()

@@ -10,7 +10,7 @@ from fleets import MODEL, Q, feed, launch, panda_fleet, panda_settings, wheel_te
 
 import warpdyn as wd
 from ros2_node.control.fleet import Fleet
-from ros2_node.control.settings import Settings
+from ros2_node.control.settings.node_settings import Settings
 
 
 def test_robots_of_a_fleet_do_not_touch_each_other():
@@ -153,6 +153,6 @@ def test_stop_reaches_every_enabled_robot():
     two.stop(0.0)
     assert not any(r.enabled for r in two.robots) and not two.idle
     for robot in two.robots:
-        while robot.output.stop_step(1.0) is not None:
+        while robot.stop_step(1.0) is not None:
             pass
     assert two.idle

@@ -13,7 +13,8 @@ import warp as wp
 from fleets import feed, launch, panda_settings, wheel_text
 
 from ros2_node.control.models import LARGEST_TEXT, Event, Models
-from ros2_node.control.settings import Settings
+from ros2_node.control.safety.gate import Phase
+from ros2_node.control.settings.node_settings import Settings
 from warpdyn.execution.compile import compiler_process
 from warpdyn.execution.compile.compiler_process import _Compiler
 
@@ -84,11 +85,11 @@ def test_another_model_waits_for_the_stop_of_the_old_one_and_begins_disabled():
     assert step(models, other) is Event.NOTHING and models.changing
     assert not robot.enabled and robot.output.stopping
     assert models.step(other, 0.0) is Event.NOTHING, "the stop sequence runs"
-    while robot.output.stop_step(1.0) is not None:
+    while robot.stop_step(1.0) is not None:
         pass
     assert models.step(other, 0.0) is Event.READY and not models.changing
     assert models.fleet.dynamics.model.name == "wheel" and not models.fleet.robots[0].enabled
-    assert not models.fleet.robots[0].starting
+    assert models.fleet.robots[0].gate.phase is Phase.OFF
 
 
 @pytest.mark.parametrize("ending", ["killed", "full disk", "no memory"])

@@ -22,7 +22,8 @@ from ros2_node.control.report import (
     ready,
     remarks,
 )
-from ros2_node.control.settings import Settings
+from ros2_node.control.safety.gate import EXPLAINED, OPEN, Phase
+from ros2_node.control.settings.node_settings import Settings
 
 
 @given(st.lists(st.floats(1e-6, 1.0), min_size=1, max_size=50))
@@ -73,6 +74,33 @@ def test_the_level_follows_the_robots_phase(reporter, robot):
     robot.reset()
     robot.fail("broken", 5.0)
     assert reporter.level(robot, 5.0, 5.0, 1.0) == (ERROR, "fault: broken")
+
+
+@pytest.mark.parametrize(
+    "phase, level, message",
+    [
+        (Phase.OFF, OK, "ready, disabled"),
+        (Phase.STARTING, OK, "ready, disabled"),
+        (Phase.ENABLED, OK, "enabled"),
+        (Phase.FLOATING, WARN, "floating: why"),
+        (Phase.STOPPING, WARN, "stopping"),
+        (Phase.STOPPING_LOST, ERROR, "stopping"),
+        (Phase.STOPPING_FAULT, ERROR, "fault: why"),
+        (Phase.LOST, ERROR, "state lost: why"),
+        (Phase.LOST_STARTING, ERROR, "state lost: why"),
+        (Phase.FAULT, ERROR, "fault: why"),
+        (Phase.FAULT_STARTING, ERROR, "fault: why"),
+    ],
+)
+def test_level_and_message_of_each_phase_of_the_gate(phase, level, message, reporter, robot):
+    """A robot with fresh states; `enabled` is true while computed commands are sent."""
+    feed(robot, 1.0)
+    robot.gate.phase, robot.gate.reason = phase, "why" if phase in EXPLAINED else ""
+    assert reporter.level(robot, 1.0, 1.0, 1.0) == (level, message)
+    lines = reporter.values(robot, panda_settings(), 1.0, 1.0, "")
+    assert lines["state"] == message.partition(":")[0]
+    assert lines["enabled"] == ("true" if phase in OPEN else "false")
+    robot.gate.phase, robot.gate.reason = Phase.OFF, ""
 
 
 def test_what_was_counted_within_a_period_warns_and_then_is_silent(reporter, robot):

@@ -6,14 +6,26 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from fleets import MODEL, NAMES, Q, feed, launch, panda_fleet, panda_settings, wheel_text
+from fleets import (
+    MODEL,
+    NAMES,
+    Q,
+    fault_of,
+    feed,
+    launch,
+    loss_of,
+    panda_fleet,
+    panda_settings,
+    wheel_text,
+)
 
 import warpdyn as wd
+from ros2_node.control.commands.torque_output import LAST_COMMANDS, STOP_TIME
 from ros2_node.control.fleet import Fleet
-from ros2_node.control.phase import Phase
 from ros2_node.control.robot import FLOAT_TIME
-from ros2_node.control.settings import Settings
-from ros2_node.control.torque_output import LAST_COMMANDS, STOP_TIME
+from ros2_node.control.safety.gate import EXPLAINED, STOPPING, Phase
+from ros2_node.control.safety.status import Status
+from ros2_node.control.settings.node_settings import Settings
 
 
 def test_the_torque_of_a_state(shared, robot):
@@ -28,9 +40,9 @@ def test_enable_asks_for_a_fresh_state(robot):
     good, text = robot.enable(5.0, 5.0)
     assert not good and "no fresh joint_states" in text
     feed(robot, 5.0)
-    assert robot.phase(5.0) is Phase.READY
+    assert robot.status(5.0) is Status.READY
     assert robot.enable(5.05, 5.05) == (True, "enabled")
-    assert robot.phase(5.05) is Phase.ENABLED
+    assert robot.status(5.05) is Status.ENABLED
 
 
 def test_commands_ramp_in_linearly(shared, robot):
@@ -57,14 +69,14 @@ def test_a_stale_state_stops_and_latches(shared, robot):
     while (command := robot.watch(t, t)) is not None:
         sent.append(command.copy())
         t += 0.01
-    assert robot.phase(t) is Phase.LOST and "0.1 s" in robot.lost
+    assert robot.status(t) is Status.LOST and "0.1 s" in loss_of(robot)
     assert 0.8 * STOP_TIME <= t - 0.11 <= STOP_TIME + 0.1
     sizes = np.array([abs(c[3]) for c in sent])
     assert (np.diff(sizes) <= 1e-12).all() and sizes[0] == abs(before[3])
     assert not np.any(sent[-LAST_COMMANDS:])
     feed(robot, t)
     assert launch(shared, robot, t) == (True, None), "latched until ~/enable"
-    assert robot.enable(t, t)[0] and robot.phase(t) is Phase.ENABLED
+    assert robot.enable(t, t)[0] and robot.status(t) is Status.ENABLED
 
 
 @pytest.mark.parametrize("action, share", [("zero", 0.0), ("hold", 1.0)])
@@ -88,7 +100,7 @@ def test_a_torque_that_is_not_finite_is_a_latched_fault(shared, robot):
     launch(shared, robot, 0.0)
     shared.dynamics.state.torque[0, 2] = np.nan
     assert robot.command(0.01, 0.01) == (False, None)
-    assert "panda_joint3" in robot.fault and robot.output.stopping
+    assert "panda_joint3" in fault_of(robot) and robot.output.stopping
     while (command := robot.watch(0.02, 9.0)) is not None:
         assert np.isfinite(command).all()
     feed(robot, 9.0)
@@ -161,7 +173,7 @@ def test_it_starts_by_itself_once_and_never_after_another_model():
     feed(first.robots[0], 0.1)
     launch(first, first.robots[0], 0.1)
     assert not first.robots[0].enabled
-    while first.robots[0].output.stop_step(1e9) is not None:
+    while first.robots[0].stop_step(1e9) is not None:
         pass
     first.robots[0].start()  # as a managed node does that is activated again
     launch(first, first.robots[0], 0.1)
@@ -185,6 +197,60 @@ def test_what_was_closed_before_it_had_started_does_not_start(how):
     assert robot.enable(0.02, 0.02)[0]
 
 
+def test_services_answer_in_each_phase_of_the_gate(robot):
+    """~/enable, ~/enable with false and ~/reset, as users read them."""
+    requests = (lambda now: robot.enable(now, 0.0), robot.disable, lambda now: robot.reset())
+    answers = {}
+    for now, phase in enumerate(Phase):
+        robot.gate.phase = Phase.OFF
+        feed(robot, now)
+        said = []
+        for ask in requests:
+            robot.gate.phase, robot.gate.reason = phase, "why" if phase in EXPLAINED else ""
+            said.append(ask(now))
+            robot.output._last_left = 0
+        answers[phase] = tuple(said)
+    enabled, off = (True, "enabled"), (True, "already disabled")
+    latched = (False, "a fault is latched, call ~/reset first: why")
+    stopping = (False, "the stop sequence is still running")
+    floating = (False, "floating after a why: call ~/enable with false first")
+    nothing, cleared = (True, "there was no fault"), (True, "cleared: why")
+    assert answers == {
+        Phase.OFF: (enabled, off, nothing),
+        Phase.STARTING: (enabled, off, nothing),
+        Phase.ENABLED: ((True, "already enabled"), (True, "disabled"), nothing),
+        Phase.FLOATING: (floating, (True, "disabled"), nothing),
+        Phase.STOPPING: (stopping, off, nothing),
+        Phase.STOPPING_LOST: (stopping, off, cleared),
+        Phase.STOPPING_FAULT: (latched, off, cleared),
+        Phase.LOST: (enabled, off, cleared),
+        Phase.LOST_STARTING: (enabled, off, cleared),
+        Phase.FAULT: (latched, off, cleared),
+        Phase.FAULT_STARTING: (latched, off, cleared),
+    }
+
+
+def test_the_gate_and_the_output_stop_together():
+    """Whatever begins a stop sequence: both say that it runs, until its last command."""
+    fleet = panda_fleet(ramp_time=0.0)
+    robot = fleet.robots[0]
+    ends = (
+        lambda now: robot.disable(now),
+        lambda now: robot.fail("a fault", now),
+        lambda now: robot.watch(now + 1.0, now),
+    )
+    for k, end in enumerate(ends):
+        now = 10.0 * k
+        feed(robot, now)
+        robot.reset()
+        assert robot.enable(now, now)[0] and robot.gate.phase is Phase.ENABLED
+        end(now)
+        while robot.gate.phase in STOPPING:
+            assert robot.output.stopping and not robot.idle
+            assert robot.stop_step(now + 1.0) is not None
+        assert not robot.output.stopping and robot.idle and robot.stop_step(now + 1.0) is None
+
+
 def test_with_a_controller_to_be_asked_it_does_not_start_by_itself():
     """The gate starts it, once it has asked."""
     fleet = panda_fleet(start_enabled=True, command_controller="c")
@@ -199,7 +265,7 @@ def test_rejections_are_named_with_their_counts(robot):
     robot.read(["nose"], (1.0,), (), 0, 0.0)
     robot.read([], (), (), 0, 0.0)
     assert robot.rejections() == "empty_message 2, no_known_joint 1"
-    assert robot.phase(0.0) is Phase.WAITING
+    assert robot.status(0.0) is Status.WAITING
 
 
 def test_joints_that_a_reference_before_enable_does_not_name_stay_where_they_are():
@@ -238,7 +304,8 @@ def test_a_robot_far_from_its_reference_is_not_enabled_and_one_that_goes_astray_
         feed(robot, 0.02 + 0.01 * k, pushed, v)
     assert launch(fleet, robot, 0.11)[1] is None and robot.output.stopping
     assert (
-        robot.fault == "panda_joint3 is 0.25 from its reference, more than max_tracking_error 0.2"
+        fault_of(robot)
+        == "panda_joint3 is 0.25 from its reference, more than max_tracking_error 0.2"
     )
 
 
@@ -298,7 +365,7 @@ def test_a_glitch_of_a_position_changes_no_command_and_a_robot_that_is_elsewhere
     for k in range(3, 104):
         assert not feed(robot, 0.001 * k, Q + 1.5, 0 * Q)
         robot.watch(0.001 * k, 0.001 * k)
-    assert robot.lost and "position_jump_dropped" in robot.last_fault and robot.output.stopping
+    assert loss_of(robot) and "position_jump_dropped" in robot.last_fault and robot.output.stopping
     assert feed(robot, 0.2, Q + 1.5, 0 * Q), "disabled, it is believed"
 
 
@@ -319,7 +386,7 @@ def test_enabling_after_a_hold_begins_at_what_is_held(shared, robot):
     robot.enable(0.0, -10.0)
     held = launch(shared, robot, 0.0)[1].copy()
     robot.disable(0.0)
-    while robot.output.stop_step(1.0) is not None:
+    while robot.stop_step(1.0) is not None:
         pass
     other = panda_fleet()
     other.robots[0].replace(robot)
@@ -361,8 +428,10 @@ def test_a_state_that_comes_after_a_gap_does_not_hide_it(shared, robot):
         if first == "state":
             assert not feed(robot, 1.0, Q + 0.02), "the state must not refresh the age"
         robot.watch(1.0, 1.0)
-        assert robot.phase(1.0) is Phase.STOPPING and robot.counts["state_lost"] == 1
-        assert robot.lost == "no valid joint_states for 0.1 s: this process did not run for 1.00 s"
+        assert robot.status(1.0) is Status.STOPPING and robot.counts["state_lost"] == 1
+        assert (
+            loss_of(robot) == "no valid joint_states for 0.1 s: this process did not run for 1.00 s"
+        )
         while robot.watch(2.0, 2.0) is not None:
             pass
         assert not robot.output.command.any()
@@ -386,12 +455,12 @@ def test_old_stamps_refuse_enabling_and_stop(robot):
     feed(robot, 20.02)
     robot.note(ros_now=int(21.02 * second))
     robot.watch(20.03, 20.03)
-    assert robot.phase(20.03) is Phase.ENABLED
+    assert robot.status(20.03) is Status.ENABLED
     for now in (20.08, 20.13):
         feed(robot, now)
         robot.note(ros_now=int((now + 1.0) * second))
     robot.watch(20.13, 20.13)
-    assert robot.phase(20.13) is Phase.STOPPING and "max_state_age 0.5 s" in robot.lost
+    assert robot.status(20.13) is Status.STOPPING and "max_state_age 0.5 s" in loss_of(robot)
 
 
 def test_a_clock_that_jumps_after_the_states_stops_nothing(robot):
@@ -407,7 +476,7 @@ def test_a_clock_that_jumps_after_the_states_stops_nothing(robot):
     feed(robot, 20.12)
     robot.note(ros_now=int(20.12 * second))
     robot.watch(20.13, 20.13)
-    assert robot.phase(20.13) is Phase.ENABLED and robot.counts["stamp_old"] == 1
+    assert robot.status(20.13) is Status.ENABLED and robot.counts["stamp_old"] == 1
 
 
 def test_positions_beyond_their_limits_refuse_enabling(robot):

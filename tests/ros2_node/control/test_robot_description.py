@@ -11,7 +11,7 @@ from fleets import MODEL, wheel_text
 
 from ros2_node.control import robot_description
 from ros2_node.control.robot_description import load_model
-from ros2_node.control.settings import Settings
+from ros2_node.control.settings.node_settings import Settings
 
 
 def test_text_wins_over_file_and_file_over_topic(tmp_path):

@@ -6,10 +6,11 @@ import re
 import time
 
 import pytest
-from fleets import NAMES, feed, panda_settings, wheel_text
+from fleets import NAMES, fault_of, feed, panda_settings, wheel_text
 
 from ros2_node.control.models import Event
-from ros2_node.control.settings import Settings
+from ros2_node.control.safety.gate import GateEvent
+from ros2_node.control.settings.node_settings import Settings
 from ros2_node.control.supervisor import Supervisor
 
 
@@ -32,7 +33,7 @@ def two(pair):
     """Two robots, disabled, without faults, with fresh states at time 0."""
     for robot in pair.robots:
         robot.disable(0.0)
-        while robot.output.stop_step(1e9) is not None:
+        while robot.stop_step(1e9) is not None:
             pass
         robot.reset()
         robot.counts.clear()
@@ -57,7 +58,7 @@ def test_requests_reach_the_named_robots_only(two):
     assert (
         not good and text.startswith("left: a fault is latched") and text.endswith("; live: right")
     )
-    assert two.reset([0, 1])[0] and not two.robots[0].fault
+    assert two.reset([0, 1])[0] and not fault_of(two.robots[0])
     assert two.enable([0, 1], False, 0.0, 0.0) == (True, "2 robots: already disabled; live: none")
 
 
@@ -66,7 +67,7 @@ def test_a_robot_whose_topics_others_publish_is_not_enabled(two):
     two.crowd(0, "/joint_states has 2 publishers")
     good, text = two.enable([0, 1], True, 0.0, 0.0)
     assert not good and text == "left: /joint_states has 2 publishers; live: right"
-    two.robots[0].starting = True
+    two.robots[0].gate.send(GateEvent.START)
     two.fleet.compute()
     two.robots[0].command(0.0, 0.0)
     assert not two.robots[0].enabled
@@ -88,7 +89,7 @@ def test_without_a_model_requests_say_so():
 def test_a_fault_stops_every_robot(two):
     two.enable([0, 1], True, 0.0, 0.0)
     two.fail("a callback broke", 0.0)
-    assert all(r.fault == "a callback broke" and r.output.stopping for r in two.robots)
+    assert all(fault_of(r) == "a callback broke" and r.output.stopping for r in two.robots)
 
 
 def test_the_watchdog_sends_the_stop_sequences_of_stale_robots_only(two):
@@ -213,7 +214,7 @@ def test_a_load_that_comes_while_its_link_is_warmed_is_not_lost():
         ({"robot_description_file": "/no/such/file.urdf"}, "/no/such/file.urdf"),
         ({"robot_description_file": "/dev/zero"}, "a pipe, a socket or a device"),
         ({"robot_description_file": "/"}, "is a directory"),
-        ({"robot_description": wheel_text()}, "panda_joint2"),
+        ({"robot_description": wheel_text()}, "payload.link 'panda_hand' is not a link of wheel"),
     ],
 )
 def test_a_bad_description_is_refused_with_the_reason_and_the_good_one_stays(bad, said):
@@ -271,11 +272,11 @@ def test_one_robots_failure_stays_that_robots(two, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(two.robots[0], "watch", broken)
         assert list(two.watch(0.01, 0.01)) == []
-    assert two.robots[0].fault == "watchdog: RuntimeError: left broke"
-    assert two.robots[1].enabled and not two.robots[1].fault
+    assert fault_of(two.robots[0]) == "watchdog: RuntimeError: left broke"
+    assert two.robots[1].enabled and not fault_of(two.robots[1])
     two.reset([0])
     two.fail("a callback broke", 0.0, 1)
-    assert [r.fault for r in two.robots] == ["", "a callback broke"]
+    assert [fault_of(r) for r in two.robots] == ["", "a callback broke"]
 
 
 def test_a_refused_model_is_counted_and_ends_a_node_that_has_no_other():

@@ -13,7 +13,7 @@ from recording_node import RecordingNode
 from std_msgs.msg import Float64MultiArray
 
 import warpdyn as wd
-from ros2_node.control import flat_batch
+from ros2_node.control.torques import flat_batch
 from ros2_node.ros import batch_topics
 from ros2_node.ros.batch_topics import BatchTopics
 from ros2_node.ros.messages import labelled

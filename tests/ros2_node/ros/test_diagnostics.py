@@ -8,7 +8,7 @@ import pytest
 from fleets import feed, panda_fleet, panda_settings
 from recording_node import RecordingNode
 
-from ros2_node.control.clock import WatchClock
+from ros2_node.control.safety.watchdog_clock import WatchdogClock
 from ros2_node.ros.diagnostics import Diagnostics
 
 SETTINGS = panda_settings()
@@ -20,7 +20,7 @@ def node():
 
 
 def made(node, *names):
-    return Diagnostics(node, names or [""], [Counter() for _ in names or [""]], WatchClock())
+    return Diagnostics(node, names or [""], [Counter() for _ in names or [""]], WatchdogClock())
 
 
 def test_one_status_for_each_robot_with_its_name(node):

@@ -11,7 +11,7 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
-from ros2_node.control.settings import Settings
+from ros2_node.control.settings.node_settings import Settings
 from ros2_node.ros.effort_topics import NOT_FELT, EffortTopics
 from ros2_node.ros.topics import RobotNames
 

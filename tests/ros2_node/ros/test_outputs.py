@@ -10,8 +10,8 @@ import pytest
 from fleets import MODEL, N, Q, panda_settings
 
 import warpdyn as wd
-from ros2_node.control.fleet_dynamics import FleetDynamics
-from ros2_node.control.settings import BY_NAME, Settings
+from ros2_node.control.settings.node_settings import BY_NAME, Settings
+from ros2_node.control.torques.fleet_dynamics import FleetDynamics
 from ros2_node.ros.outputs import OUTPUTS, OutputTopic, WantedOutputs
 
 ROOT = Path(__file__).resolve().parents[3]

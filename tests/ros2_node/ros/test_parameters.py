@@ -6,7 +6,7 @@ import pytest
 import rclpy
 from rclpy.parameter import Parameter as RosParameter
 
-from ros2_node.control.settings import PARAMETERS, Settings
+from ros2_node.control.settings.node_settings import PARAMETERS, Settings
 from ros2_node.ros.parameters import declare, ours
 
 

@@ -11,8 +11,8 @@ from nav_msgs.msg import Odometry
 from policy_files import TURNING, linear_policy, turning_weights
 from rl_cases import Hold
 
-from ros2_node.control.base_state import BaseMotion
-from ros2_node.control.settings import Settings
+from ros2_node.control.settings.node_settings import Settings
+from ros2_node.control.states.base_state import BaseMotion
 from ros2_node.ros.policy_topics import PolicyTopics
 from ros2_node.ros.topics import LAST, RobotNames
 

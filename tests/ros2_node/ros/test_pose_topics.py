@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 from geometry_msgs.msg import PoseStamped
 
-from ros2_node.control.settings import Settings
+from ros2_node.control.settings.node_settings import Settings
 from ros2_node.ros.pose_topics import PoseTopics
 from ros2_node.ros.topics import RELIABLE, RobotNames
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from recording_node import RecordingNode
 
-from ros2_node.control.settings import Settings
+from ros2_node.control.settings.node_settings import Settings
 from ros2_node.ros.publisher_counts import PublisherCounts
 from ros2_node.ros.topics import RobotNames
 

@@ -1,0 +1,1 @@
+"""Commands: computed torques after scale, ramp and limits, and the stop sequence."""

@@ -1,0 +1,81 @@
+"""Continuous commands over a change of parameters or of the payload."""
+
+from __future__ import annotations
+
+import numpy as np
+
+STEPS = 16
+"""Changes closer together than this share of their time fade as one."""
+
+
+class Fade:
+    """An array that goes to zero linearly within `duration`, from `start` on [s]."""
+
+    def __init__(self, value: np.ndarray, start: float, duration: float) -> None:
+        self._value, self._start, self._duration = value, start, duration
+
+    def left(self, now: float) -> float:
+        """The share that has not faded."""
+        if self._duration <= 0.0:
+            return 0.0
+        return max(1.0 - max(now - self._start, 0.0) / self._duration, 0.0)
+
+    def at(self, now: float) -> np.ndarray:
+        return self.left(now) * self._value
+
+    def absorb(self, more: np.ndarray, now: float) -> bool:
+        """Take up another change so soon after this one that both may end together. False when
+        it is too late for that."""
+        left = self.left(now)
+        if left < 1.0 - 1.0 / STEPS:
+            return False
+        self._value = self._value + more / left
+        return True
+
+
+class BumplessTransfer:
+    """The sum of what fades: at each change the step that the commands would make, taken back.
+
+    Every change has a fade of its own, so changes that come again and again, such as a payload that
+    is estimated all the time, neither freeze the commands nor keep each other from getting through.
+    """
+
+    def __init__(self) -> None:
+        self._fades: list[Fade] = []
+        self._pending: float | None = None
+        self.active = False
+        """True while something fades or is to fade."""
+
+    def begin(self, duration: float) -> None:
+        """Something changes: the next command is to go on from the last, within `duration` [s]."""
+        self._pending = max(duration, self._pending or 0.0)
+        self.active = True
+
+    def clear(self) -> None:
+        """Nothing fades any more."""
+        self._fades.clear()
+        self._pending = None
+        self.active = False
+
+    @property
+    def pending(self) -> float | None:
+        """The time within which a change that has just begun is to fade."""
+        return self._pending
+
+    def add(self, offset: np.ndarray, now: float, duration: float) -> None:
+        """Let an offset fade from now on."""
+        if duration > 0.0 and not (self._fades and self._fades[-1].absorb(offset, now)):
+            self._fades.append(Fade(offset, now, duration))
+            self.active = True
+
+    def applied(self, wanted: np.ndarray, last: np.ndarray, now: float) -> np.ndarray:
+        """The wanted command with what has not faded; `last` is the command before."""
+        self._fades = [fade for fade in self._fades if fade.left(now) > 0.0]
+        moved = wanted + sum(fade.at(now) for fade in self._fades)
+        duration, self._pending = self._pending, None
+        if duration is not None:
+            self.add(last - moved, now, duration)
+        self.active = bool(self._fades)
+        if duration is None:
+            return moved
+        return last.copy() if duration > 0.0 else moved

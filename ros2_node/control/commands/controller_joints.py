@@ -1,0 +1,32 @@
+"""Comparison of the order in which commands are sent with the order of the controller. No ROS."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+
+class Verdict(NamedTuple):
+    """The result for one controller. Both texts are empty where its order is ours."""
+
+    refusal: str = ""
+    """The reason for which commands must not go to it."""
+    remark: str = ""
+    """The reason for which its order is not known; commands may go."""
+
+
+def compare(controller: str, theirs: Sequence[str], ours: Sequence[str]) -> Verdict:
+    """theirs: the controller's parameter `joints`; ours: the joints of ~/commands."""
+    if not any(theirs):
+        return unknown(controller, "its parameter joints is empty or not there")
+    if list(theirs) == list(ours):
+        return Verdict()
+    return Verdict(
+        f"{controller} takes torques for [{', '.join(theirs)}], and ~/commands has them for "
+        f"[{', '.join(ours)}]: set command_joints to the controller's joints, in its order"
+    )
+
+
+def unknown(controller: str, why: str) -> Verdict:
+    """The order could not be read."""
+    return Verdict(remark=f"the joints of {controller} are not checked: {why}")

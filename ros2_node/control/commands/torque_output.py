@@ -1,0 +1,245 @@
+"""Commands from computed torques: scale, ramp, limits, and the stop sequence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from warpdyn import Model
+
+from ..settings.node_settings import Settings
+from ..settings.parameter import per_joint
+from .bumpless_transfer import BumplessTransfer, Fade
+
+STOP_TIME = 0.2
+"""Longest ramp of a stop sequence [s]; SIGINT to exit has to fit into one second."""
+LAST_COMMANDS = 5
+"""A stop sequence ends with so many equal commands: an effort controller keeps the last one for
+ever."""
+RISE_TIME, POLICY_RISE_TIME = 0.02, 0.005
+"""Rise times where `max_torque_rate` is -1: a command changes by the joint's effort limit in this time [s], 0.02 or,
+under a policy, whose targets step, 0.005. Tracking and impedances change by a hundredth of that, with
+velocity noise of 10 mrad/s at 1 kHz by up to all of it; a policy that walks by 0.5 at 250 Hz. One wrong
+message at 1 kHz changes a command by at most a twentieth of the limit (a fifth under a policy)."""
+SATURATED = 0.2
+"""Commands that stay at an effort limit for longer are a warning [s]."""
+STOP_PERIOD = 0.01
+"""Time between two commands of a stop sequence [s]."""
+
+
+class TorqueOutput:
+    """The commands of one robot, in the order of its command joints.
+
+    A stop sequence scales the last command down, whatever the state says, and ends with equal
+    commands: zeros, or the last command when `stale_action` is "hold". Neither the rate limit nor
+    the state can delay it.
+    """
+
+    def __init__(self, model: Model, joints: Sequence[str], settings: Settings) -> None:
+        self.joints = tuple(joints)
+        columns = model.v_indices(joints)
+        self._columns = (
+            slice(None) if columns == list(range(model.nv)) else np.array(columns, dtype=int)
+        )
+        described = model.effort_limit[columns]
+        self._described = np.where(described > 0.0, described, np.inf)  # inf for NaN as well
+        self.command = np.zeros(len(self.joints))
+        self.clamped = 0
+        self._clamped_since: float | None = None
+        self.rate_limited = 0
+        self._ramp_time = settings.ramp_time
+        self._blend = BumplessTransfer()
+        self._excess = Fade(np.zeros(len(self.joints)), 0.0, 0.0)
+        self.change(settings)
+        self._started: float | None = None
+        self._computed, self._begins = 0.0, True
+        """The time of the last command, and True if the next one is the first after ~/enable."""
+        self._stop_from: float | None = None
+        self._stop_command = np.zeros(len(self.joints))
+        self._stop_action, self._stop_ramp = settings.stale_action, 0.0
+        self._last_left = 0
+
+    def change(self, settings: Settings) -> None:
+        """Use new parameters from the next command on, which goes on from the last one;
+        ValueError when a list does not fit the joints."""
+        n = len(self.joints)
+        scale = per_joint("torque_scale", settings.torque_scale, n)
+        rate = per_joint("max_torque_rate", settings.max_torque_rate, n)
+        self._rate_is_derived = rate < 0.0
+        limit = per_joint("effort_limits", settings.effort_limits, n)
+        self._scale = scale
+        limit = np.minimum(self._described, np.where(limit > 0.0, limit, np.inf))
+        rise_time = POLICY_RISE_TIME if settings.policy else RISE_TIME
+        rate = np.where(rate < 0.0, limit / rise_time, rate)
+        has_rate = (rate > 0.0) & np.isfinite(rate)
+        self._rate = np.where(has_rate, rate, 0.0)
+        self._unbounded = np.where(has_rate, 0.0, np.inf)
+        """Addend to the largest step of each joint: infinity where it has no rate."""
+        self._rate_is_limited = bool(has_rate.any())
+        self._per_rate = np.where(has_rate, 1.0 / np.where(has_rate, rate, 1.0), 0.0)
+        is_limited = np.isfinite(limit)
+        self.effort_limit = limit
+        """Effort limits without effort_limit_scale; inf where there is none."""
+        self.limit = np.where(is_limited, limit, np.finfo(float).max)
+        self.limit[is_limited] *= settings.effort_limit_scale
+        with np.errstate(divide="ignore"):  # where nothing may leave, no ratio is small enough
+            self._per_limit = 1.0 / self.limit
+        self.unlimited = tuple(
+            joint for joint, has in zip(self.joints, is_limited, strict=True) if not has
+        )
+        # A shorter ramp must not let a change of before, or the ramp itself, step.
+        longest, self._ramp_time = max(self._ramp_time, settings.ramp_time), settings.ramp_time
+        self._blend.begin(longest)
+        self._stale_action = settings.stale_action
+
+    def start(self, now: float) -> None:
+        """Begin the ramp, from zero or from what the last stop sequence left standing."""
+        self._started = self._computed = now
+        self._begins = True
+        self._clamped_since = None
+        self._stop_from = None
+        self._last_left = 0
+        self._blend.clear()
+        self._keep_bound(now, self._ramp_time)
+        if self.command.any():
+            self._blend.add(self.command.copy(), now, self._ramp_time)
+
+    def take_over(self, other: TorqueOutput) -> None:
+        """Go on where another output of the same joints ended: what it left standing is what the
+        controller holds."""
+        if other.joints == self.joints:
+            self.command[:] = other.command
+
+    def blend(self, longest: float = math.inf) -> None:
+        """Go over from the last command to what comes next within the ramp time, as when the
+        payload changes, and at most `longest` [s]."""
+        self._blend.begin(min(self._ramp_time, longest))
+
+    def give_way(self, longest: float) -> None:
+        """Go over likewise, whatever was coming in before."""
+        self._blend.clear()
+        self.blend(longest)
+
+    def settle(self, torque: np.ndarray, now: float) -> None:
+        """Let a stop sequence that holds begin at these torques (nv,) in place of the last."""
+        wanted = self._ramped(torque, now)
+        if finite(wanted):
+            self.command[:] = np.clip(wanted, -self.limit, self.limit)
+
+    def compute(self, torque: np.ndarray, now: float) -> np.ndarray | None:
+        """The command for computed torques (nv,); None when something is not finite. The array
+        is used again."""
+        wanted = self._ramped(torque, now)
+        # One product tells of nearly every command that all of it is finite and within the limits.
+        ratio = wanted * self._per_limit
+        is_clamped = False
+        if not ratio @ ratio <= 1.0:
+            if not np.isfinite(wanted).all():
+                return None
+            is_clamped = not (np.abs(wanted) <= self.limit).all()
+            if is_clamped:
+                np.clip(wanted, -self.limit, self.limit, out=wanted)
+                self.clamped += 1
+        if not is_clamped:
+            self._clamped_since = None
+        elif self._clamped_since is None:
+            self._clamped_since = now
+        bound = self.limit
+        if self._blend.active:
+            if self._blend.pending is not None:
+                self._keep_bound(now, self._blend.pending)
+            bound = self.limit + self._excess.at(now)
+            wanted = np.clip(self._blend.applied(wanted, self.command, now), -bound, bound)
+        if self._rate_is_limited:
+            passed = min(now - self._computed, 0.1)
+            # One product tells of nearly every command that it is slow enough.
+            needed = (wanted - self.command) * self._per_rate
+            if not needed @ needed <= passed * passed:
+                wanted = self._slowed(wanted, passed, bound)
+        self._computed, self._begins = now, False
+        self.command[:] = wanted
+        return self.command
+
+    def _slowed(self, wanted: np.ndarray, passed: float, bound: np.ndarray) -> np.ndarray:
+        """The wanted command, no farther from the last one than `max_torque_rate` allows."""
+        step = self._rate * passed + self._unbounded
+        if self._begins:  # a ramp of no time is a step, unless a rate was set
+            step[self._rate_is_derived] = np.inf
+        if (np.abs(wanted - self.command) <= step).all():
+            return wanted
+        self.rate_limited += 1
+        limited = np.clip(wanted, self.command - step, self.command + step)
+        return np.clip(limited, -bound, bound)
+
+    def saturated(self, now: float) -> str:
+        """The joints that have been at their effort limits for longer than SATURATED; empty if none."""
+        if self._clamped_since is None or now - self._clamped_since <= SATURATED:
+            return ""
+        at_limit = np.abs(self.command) >= self.limit
+        return ", ".join(j for j, at in zip(self.joints, at_limit, strict=True) if at)
+
+    def limited(self, torque: np.ndarray) -> None:
+        """Scale and limit torques (B, nv) of many robots in place, without ramp or rate limit."""
+        scaled = torque[:, self._columns] * self._scale
+        torque[:, self._columns] = np.clip(scaled, -self.limit, self.limit)
+
+    def _ramped(self, torque: np.ndarray, now: float) -> np.ndarray:
+        """Torques of the command joints, scaled, and ramped in after ~/enable."""
+        wanted: np.ndarray = torque[self._columns] * self._scale
+        started = self._started if self._started is not None else now
+        if now - started < self._ramp_time:
+            wanted *= (now - started) / self._ramp_time
+        return wanted
+
+    def _keep_bound(self, now: float, duration: float) -> None:
+        """Let a command that is beyond the limits, as after a change of them, come back with the
+        blend and not at once."""
+        self._excess = Fade(np.maximum(np.abs(self.command) - self.limit, 0.0), now, duration)
+
+    # The stop sequence.
+
+    def stop(self, now: float) -> None:
+        """Begin the stop sequence; one that runs already goes on. Parameters that change from now
+        on do not change it."""
+        if self.stopping:
+            return
+        self._stop_from = now
+        self._stop_action = self._stale_action
+        is_ramp = self._stop_action == "ramp_down"
+        self._stop_ramp = min(self._ramp_time, STOP_TIME) if is_ramp else 0.0
+        self._stop_command[:] = self.command
+        self._last_left = LAST_COMMANDS
+
+    @property
+    def stopping(self) -> bool:
+        return self._last_left > 0
+
+    def stop_step(self, now: float) -> np.ndarray | None:
+        """The next command of the stop sequence, None when it is over; call it every
+        STOP_PERIOD."""
+        if self._last_left == 0 or self._stop_from is None:
+            return None
+        passed = now - self._stop_from
+        if passed < self._stop_ramp:
+            self.command[:] = self._stop_command * (1.0 - passed / self._stop_ramp)
+            return self.command
+        self.command[:] = self._stop_command if self._stop_action == "hold" else 0.0
+        self._last_left -= 1
+        return self.command
+
+
+def finite(x: np.ndarray) -> bool:
+    """True if all numbers are finite. The sum of squares, which is quick, nearly always tells."""
+    return math.isfinite(x @ x) or bool(np.isfinite(x).all())
+
+
+def command_joints(settings: Settings, read: Sequence[str]) -> Sequence[str]:
+    """The joints of ~/commands; ValueError when one of them is not read."""
+    for name in settings.command_joints:
+        if name not in read:
+            raise ValueError(
+                f"command_joints names {name!r}, which is not among the joints read: {', '.join(read)}"
+            )
+    return settings.command_joints or read

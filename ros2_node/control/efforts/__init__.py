@@ -1,0 +1,1 @@
+"""Measured joint torques: external torques, collisions, identification of a payload."""

@@ -1,0 +1,228 @@
+"""Measured efforts of one robot: external torques, collisions, identified payload, diagnosis of
+gravity."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+import warpdyn as wd
+
+from ..commands.torque_output import TorqueOutput
+from ..settings.node_settings import Settings
+from ..states.joint_states import JointStates
+from ..torques.fleet_dynamics import FleetDynamics
+from .collision_guard import CollisionGuard
+from .external_torques import ExternalTorques
+from .measured_efforts import Efforts
+from .motion_record import MotionRecord
+from .rest_poses import RestPoses
+
+LEAST_POSES = 3
+"""Poses at rest that a diagnosis of gravity needs."""
+UNGUARDED = "collision_threshold is set, and no external torque is known"
+
+
+class EffortWatch:
+    """Takes the efforts of each state that was accepted. `external` (nv,) is not a number where a
+    joint's torque is not known; `valid` says whether the last state gave any."""
+
+    def __init__(
+        self,
+        dynamics: FleetDynamics,
+        index: int,
+        settings: Settings,
+        states: JointStates,
+        output: TorqueOutput,
+        counts: Counter[str],
+    ) -> None:
+        model = dynamics.model
+        self._model, self._states, self._output, self._counts = model, states, output, counts
+        self._state = dynamics.state.row(index)
+        self._dynamics = dynamics
+        self._columns = np.array(model.v_indices(output.joints), dtype=int)
+        self.efforts = Efforts(model.nv, states, counts)
+        self.torques = ExternalTorques(dynamics, index, settings)
+        self.guard = CollisionGuard(output.joints, list(self._columns), settings)
+        self.rest = RestPoses(model.nq, model.nv)
+        self.record = MotionRecord(self._identify)
+        self._recorded = np.zeros(model.nv, dtype=bool)
+        """The joints whose torques were known when the record had its last state."""
+        self.external = np.full(model.nv, np.nan)
+        self.valid = False
+        self.hit = ""
+        """The text of a collision, until `Robot.command` has read it; empty where there was none.
+        """
+        self.guarded = -np.inf
+        """The last time at which an external torque was compared with its threshold, or could have been [s]."""
+        self._settings = settings
+        self._begins = self._silent = True
+
+    def warm(self) -> None:
+        """Compile all kernels, those of the services too, so that no callback does."""
+        self.torques.warm()
+        link = self._settings.payload_link
+        if self._settings.effort_source != "message":
+            return
+        q, rest = np.tile(self._model.neutral, (3, 1)), np.zeros((3, self._model.nv))
+        self._diagnosed(q, rest)
+        if link:
+            gravity = self._settings.gravity
+            wd.rnea(self._model, q, rest, rest, gravity=gravity)
+            wd.joint_torque_regressor(self._model, q, rest, rest, links=[link], gravity=gravity)
+
+    def change(self, settings: Settings) -> None:
+        """Use new parameters; ValueError when a list does not fit the joints."""
+        self.guard.change(settings)
+        self.torques.change(settings)
+        if settings.payload_link != self._settings.payload_link:
+            self.rest.forget()
+        self._settings = settings
+
+    def forget(self) -> None:
+        """Begin anew, as after a jump of the clock."""
+        self.efforts.forget()
+        self._begins = True
+
+    def take(
+        self, effort: Sequence[float], stamp: int, now: float, command: np.ndarray | None
+    ) -> None:
+        """The efforts of the state that was read last; `command` is what was sent last, None where
+        nothing was."""
+        if command is None:
+            self.hit = ""  # there is nothing to stop
+        self._silent = self._settings.effort_source == "command" and command is None
+        if self._settings.effort_source == "command":
+            self.efforts.command(self._columns, command)
+        else:
+            self.efforts.read(effort)
+        dt = self.efforts.passed(stamp, now)
+        if dt is None:
+            return
+        v = self._state.v if self._settings.needs_velocity else self._states.felt_v
+        known = self.efforts.known
+        moving = bool(np.isfinite(v).all())
+        if not moving:
+            self._counts["effort_no_velocity"] += 1
+        self.valid = moving and bool(known.any())
+        if not self.valid:
+            self._begins = True
+            self.external[:] = np.nan
+            return
+        if self._begins:
+            dt, self._begins = 0.0, False
+        tau, friction = self.efforts.tau, self._dynamics.friction
+        self.torques.v[0] = v
+        self.torques.tau[0] = tau - friction.resisting(v) if friction.told else tau
+        self.torques.update(dt, known)
+        self.external[:] = np.where(known, self.torques.external[0], np.nan)
+        if dt > 0.0:
+            if self.guard.watches(known) or not self.guard.watching:
+                self.guarded = now
+            self.hit = self.guard.hit(self.external, v, known) or self.hit
+        self.rest.add(dt, self._state.q, v, tau, known)
+        if self.record.listening:
+            other = not np.array_equal(known, self._recorded)
+            self.record.add(0.0 if other else dt, self._state.q, v, tau)
+            self._recorded[:] = known
+
+    def unguarded(self, now: float) -> bool:
+        """True if collisions shall be detected and no external torque was known for
+        `state_timeout`."""
+        return self.guard.watching and now - self.guarded > self._settings.state_timeout
+
+    @property
+    def blind(self) -> str:
+        """The joints that have a threshold and no external torque; empty where there are none."""
+        if self._silent or not self.guard.watching:
+            return ""
+        unseen = self.guard.unseen(self.efforts.known & self.valid)
+        return f"collisions of {', '.join(unseen)} are not seen: no effort" if unseen else ""
+
+    @property
+    def joints(self) -> list[str]:
+        """Joints whose torques are known."""
+        known = self.efforts.known[self._model.v_indices(self._states.joints)]
+        return [name for name, is_known in zip(self._states.joints, known, strict=True) if is_known]
+
+    def report(self) -> dict[str, str]:
+        """Lines of the diagnostics."""
+        felt = "none"
+        if self.valid:
+            k = int(np.nanargmax(np.abs(self.external)))
+            felt = f"{self.external[k]:.3g} N·m in {self._model.v_names[k]}"
+        return {
+            "largest external torque": felt,
+            "efforts known of": " ".join(self.joints) or "none",
+            "poses at rest": str(len(self.rest)),
+        }
+
+    # The services.
+
+    def identify(self) -> tuple[bool, str]:
+        """Answer of ~/identify_payload."""
+        if problem := self._lacking("payload.link: name the link that carries the load"):
+            return False, problem
+        return self.record.ask(self._settings.identification_time)
+
+    def diagnose(self) -> tuple[bool, str]:
+        """Answer of ~/diagnose_gravity."""
+        if problem := self._lacking(""):
+            return False, problem
+        if len(self.rest) < LEAST_POSES:
+            return False, (
+                f"{len(self.rest)} poses at rest so far: bring the arm to at least {LEAST_POSES}, "
+                "a second each"
+            )
+        return True, self._diagnosed(self.rest.q, self.rest.tau)
+
+    def _lacking(self, link: str) -> str:
+        if self._settings.effort_source != "message":
+            return "measured efforts are needed: start the node with effort_source: message"
+        return f"set {link}" if link and not self._settings.payload_link else ""
+
+    def _diagnosed(self, q: np.ndarray, tau: np.ndarray) -> str:
+        settings = self._settings
+        diagnosis = wd.diagnose_gravity(
+            self._model,
+            q,
+            tau,
+            link=settings.payload_link or None,
+            joints=self.joints or self._states.joints,
+            gravity=settings.gravity,
+            params=self._dynamics.payload.params,
+        )
+        return str(diagnosis)
+
+    def _identify(self, time: np.ndarray, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> str:
+        settings = self._settings
+        found = wd.identify_payload_in_motion(
+            self._model,
+            settings.payload_link,
+            time,
+            q,
+            v,
+            tau,
+            cutoff=settings.identification_cutoff,
+            joints=self.joints,
+            friction=settings.identification_friction,
+            gravity=settings.gravity,
+        )
+        lines = [str(found), "to set:"]
+        unknown = set(found.unknown)
+        if "mass" in unknown:
+            return str(found) + "\nnothing to set: move more joints, and faster"
+        lines.append(f"  payload.mass: {found.mass:.5g}")
+        if not unknown & {"com x", "com y", "com z"}:
+            lines.append(f"  payload.com: {_listed(found.com)}")
+        if any(name.startswith("I") for name in unknown):
+            lines.append("  (payload.inertia: turn the link faster to know it)")
+        else:
+            lines.append(f"  payload.inertia: {_listed(found.values[4:])}")
+        return "\n".join(lines)
+
+
+def _listed(values: np.ndarray) -> str:
+    return "[" + ", ".join(f"{x:.5g}" for x in values) + "]"

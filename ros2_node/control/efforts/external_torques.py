@@ -1,0 +1,159 @@
+"""External joint torques and wrench of one robot, by the library's momentum observer."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import warpdyn as wd
+from warpdyn import Model
+
+from ..settings.node_settings import Settings
+from ..torques.fleet_dynamics import FleetDynamics
+from ..torques.payload import Payload
+
+LEAST_FELT = 0.02
+"""Smallest singular value of the Jacobian at which a direction of the wrench is exact [m, 1]."""
+
+
+class ExternalTorques:
+    """The momentum observer of one robot: `q`, `v`, `tau` are its inputs, `external` its result
+    (1, nv), `wrench` (1, 6) that on `external_wrench_link`, about its origin and in its axes.
+
+    It runs on the CPU whatever `device` says: one robot at a time.
+    """
+
+    def __init__(self, dynamics: FleetDynamics, index: int, settings: Settings) -> None:
+        nv = dynamics.model.nv
+        self._dynamics, self._row = dynamics, slice(index, index + 1)
+        self.link = settings.external_wrench_link
+        check_felt(dynamics.model, settings)
+        self.q = dynamics.state.q[self._row]
+        self.v, self.tau, self.external = (np.zeros((1, nv)) for _ in range(3))
+        self.momentum, self.rate = np.zeros((1, nv)), np.zeros((1, nv))
+        self.wrench = np.zeros((1, 6))
+        self._J = np.zeros((1, 6, nv))
+        self._dt, self._gain = np.zeros(1), np.full(1, settings.observer_gain)
+        self._known = np.zeros(nv, dtype=bool)
+        """Joints whose torques were known at the last update."""
+        self.floating = np.zeros((1, nv))
+        """(1, nv), torques against gravity alone, after `weigh`."""
+        self._moves = dynamics.model.v_indices(joints_before(dynamics.model, self.link))
+        """Columns of the joints that move the link."""
+        self._payload: Payload | None = None
+        """The load of the bound kernels; None before `warm`."""
+
+    def warm(self) -> None:
+        """Compile the kernels, and begin at the present state."""
+        self._bind(self._dynamics.payload)
+        self.update(0.0, self._known)
+        self.weigh()
+
+    def _bind(self, payload: Payload) -> None:
+        model, gravity = self._dynamics.model, self._dynamics.gravity[self._row]
+        self._payload = payload
+        self._observe = wd.bind(
+            wd.momentum_observer,
+            model,
+            q=self.q,
+            v=self.v,
+            tau=self.tau,
+            momentum=self.momentum,
+            rate=self.rate,
+            external=self.external,
+            dt=self._dt,
+            gain=self._gain,
+            gravity=gravity,
+            f_ext=self._dynamics.state.wrench[self._row],
+            params=payload.params,
+            out=(self.momentum, self.rate, self.external),
+        )
+        self._weigh = wd.bind(
+            wd.gravity_torques,
+            model,
+            q=self.q,
+            gravity=gravity,
+            params=payload.params,
+            out=self.floating,
+        )
+        self._jacobian = None
+        if self.link:
+            self._jacobian = wd.bind(
+                wd.jacobian,
+                model,
+                q=self.q,
+                frame=self.link,
+                reference="local",
+                out=self._J,
+            )
+
+    def change(self, settings: Settings) -> None:
+        """Follow with another gain."""
+        self._gain[:] = settings.observer_gain
+
+    def rebase(self) -> None:
+        """Go on from the last state under another load, or one on another link: what is felt stays,
+        and the momentum that the load alone has changed is no push."""
+        felt = self.external.copy()
+        if self._payload is not self._dynamics.payload:  # its kernels are warm
+            self._bind(self._dynamics.payload)
+        self._dt[:] = 0.0
+        self._observe()
+        self.external[:] = felt
+
+    def update(self, dt: float, known: np.ndarray) -> None:
+        """Go on by dt [s]; 0: begin at this state.
+
+        known (nv,): joints whose entry of `tau` is their torque. One that was unknown begins by
+        itself; the wrench is not a number where one that moves its link is unknown.
+        """
+        if self._payload is not self._dynamics.payload:
+            self.rebase()
+        else:
+            self._dt[:] = dt
+            self._observe()
+        self.external[0, ~(known & self._known)] = 0.0
+        self._known[:] = known
+        if self._jacobian is not None:
+            self._jacobian()
+            self.wrench[0] = explaining_wrench(self._J[0], self.external[0])
+            if not known[self._moves].all():
+                self.wrench[:] = np.nan
+
+    def weigh(self) -> np.ndarray:
+        """(nv,), torques that carry the robot and its load where it is."""
+        if self._payload is not self._dynamics.payload:
+            self.rebase()
+        self._weigh()
+        return self.floating[0]
+
+
+def explaining_wrench(J: np.ndarray, external: np.ndarray) -> np.ndarray:
+    """(6,) wrench that explains external joint torques (nv,) [N, N·m]: least squares of
+    Jᵀ wrench = external, J (6, nv).
+
+    It is exact in each direction that the joints feel by at least LEAST_FELT (a singular value of J).
+    One that they feel less counts as felt by so much, so that noise grows by no more than
+    1 / LEAST_FELT; one that they do not feel is 0.
+    """
+    squares, axes = np.linalg.eigh(J @ J.T)
+    felt = axes.T @ (J @ external)
+    return np.asarray(axes @ (felt / np.maximum(squares, LEAST_FELT**2)))
+
+
+def check_felt(model: Model, settings: Settings) -> None:
+    """ValueError when the model has no such link."""
+    link = settings.external_wrench_link
+    if link and link not in model.link_names:
+        raise ValueError(
+            f"external_wrench_link {link!r} is not a link of {model.name}, which has "
+            f"{', '.join(model.link_names[:40])}"
+        )
+
+
+def joints_before(model: Model, link: str) -> list[str]:
+    """The joints on which the place of a link depends, those that others follow in their place."""
+    if not link:
+        return []
+    carries = model.supports[model.link_index(link)][1:]  # joint k carries link k + 1
+    joints = [x for x, on in zip(model.joints, carries, strict=True) if on and x.kind.nv]
+    return list(dict.fromkeys(x.name if x.mimic is None else x.mimic.joint for x in joints))

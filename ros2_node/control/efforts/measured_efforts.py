@@ -1,0 +1,82 @@
+"""The motors' torques of one robot, joint by joint, and the time between two of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..states.joint_states import JointStates
+from ..states.name_maps import NameMap
+
+LONGEST = 0.1
+"""Longest pause between two states; after a longer one the observer begins anew [s]."""
+
+
+class Efforts:
+    """Reads effort of joint_states, or takes commands, and says how much time has passed.
+
+    What is odd is counted: `effort_missing`, `effort_wrong_length`, `effort_nonfinite`,
+    `effort_no_velocity`, `effort_gap`, `effort_time_jump`.
+    """
+
+    def __init__(self, nv: int, states: JointStates, counts: Counter[str]) -> None:
+        self.tau = np.zeros(nv)
+        """(nv,), 0 where unknown [N, N·m]"""
+        self.known = np.zeros(nv, dtype=bool)
+        """The joints whose torques are known."""
+        self._states, self._counts = states, counts
+        self._stamp, self._now = 0, -np.inf
+        self._told_by: NameMap | None = None
+        """Whose stamp that is: arm and gripper may publish apart."""
+
+    def forget(self) -> None:
+        """Begin anew, as after a jump of the clock."""
+        self._stamp, self._now = 0, -np.inf
+
+    def read(self, effort: Sequence[float]) -> None:
+        """Take the efforts of the message that `JointStates` has taken."""
+        m = self._states.recent
+        if m is None or len(effort) not in (0, len(m.names)):
+            self._counts["effort_wrong_length"] += 1
+            self.known[:] = False
+        elif len(effort) == 0:
+            # A gripper that publishes apart may have none; its joints alone are unknown.
+            self._counts["effort_missing"] += 1
+            self._take(m, np.full(len(m.names), np.nan))
+        else:
+            self._take(m, np.asarray(effort, dtype=float))
+
+    def _take(self, m: NameMap, effort: np.ndarray) -> None:
+        values = effort[m.entries]
+        good = np.isfinite(values)
+        if len(effort) and not good.all() and np.isfinite(effort).any():
+            self._counts["effort_nonfinite"] += 1
+        self.tau[m.v_columns] = np.where(good, values, 0.0)
+        self.known[m.v_columns] = good
+
+    def command(self, columns: np.ndarray, command: np.ndarray | None) -> None:
+        """Take the command that was sent last, in place of measured efforts; None: none is."""
+        self.known[:] = False
+        if command is not None:
+            self.known[columns], self.tau[columns] = True, command
+
+    def passed(self, stamp: int, now: float) -> float | None:
+        """Seconds since the state before, by stamps [ns] where there are any and by arrivals `now`
+        [s] otherwise; 0 where the observer is to begin, None where no time has passed."""
+        by_stamp = stamp > 0 and self._stamp > 0
+        dt = (stamp - self._stamp) * 1e-9 if by_stamp else now - self._now
+        if -LONGEST < dt < 0.0 and self._states.recent is not self._told_by:
+            return None  # another publisher's, whose states come later
+        self._stamp, self._now, self._told_by = stamp, now, self._states.recent
+        if dt == 0.0:
+            return None
+        if dt < 0.0:
+            self._counts["effort_time_jump"] += 1
+            return 0.0
+        if dt > LONGEST:
+            if np.isfinite(dt):
+                self._counts["effort_gap"] += 1
+            return 0.0
+        return dt

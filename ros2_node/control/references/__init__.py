@@ -1,0 +1,1 @@
+"""References: setpoints, poses and speeds that a robot shall follow."""

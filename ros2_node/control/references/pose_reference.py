@@ -1,0 +1,125 @@
+"""The pose at which a law wants a frame of the robot: ~/pose_reference and its checks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+import warpdyn as wd
+from warpdyn import Model
+
+from ..settings.node_settings import Settings
+from ..states.base_state import ROUNDING
+from ..states.state import State
+
+POSE_BOUND = 1e3
+"""A position beyond this is nonsense [m]."""
+
+
+class PoseReference:
+    """The wanted pose of one robot's `frame`, in its root link: position and quaternion xyzw (7,), in
+    its row of the state.
+
+    While the robot is disabled it is the pose that it has, so that nothing moves at ~/enable. A pose
+    that comes then is checked, and no more.
+    """
+
+    def __init__(self, model: Model, frame: str, state: State, counts: Counter[str]) -> None:
+        self.refusal = ""
+        """The reason for which the last pose that was too far off was refused."""
+        self._model, self._state = model, state
+        self._frame, self._root, self._counts = frame, model.root, counts
+        self._wanted = state.pose_desired
+        self._place = np.zeros((1, 7))
+        self._find: Callable[[], object] = self.warm
+        self._far = np.full(2, np.inf)
+        self._error = np.zeros(2)
+
+    def warm(self) -> None:
+        """Compile the kernel that computes the frame's pose, and compute it."""
+        self._find = wd.bind(
+            wd.fk,
+            self._model,
+            q=self._state.q[None],
+            frame=self._frame,
+            form="pose",
+            out=self._place,
+        )
+        self._find()
+
+    def change(self, settings: Settings) -> None:
+        """Use new tolerances."""
+        far = np.array(settings.max_pose_error)
+        self._far = np.where(far > 0.0, far, np.inf)
+
+    def read(
+        self, frame: str, position: Sequence[float], quaternion: Sequence[float], enabled: bool
+    ) -> str | None:
+        """Use a pose, its quaternion xyzw, from now on. Returns why it was refused.
+
+        frame: of its header, without the prefix of this robot's frames. An enabled robot refuses a
+        pose that lies too far from where it is and from the pose before.
+        """
+        reason = self._read(frame, position, quaternion, enabled)
+        if reason is not None:
+            self._counts[reason] += 1
+        return reason
+
+    def _read(
+        self, frame: str, position: Sequence[float], quaternion: Sequence[float], enabled: bool
+    ) -> str | None:
+        if frame != self._root:
+            return "pose_other_frame"
+        pose = np.array([*position, *quaternion], dtype=float)
+        if not (np.abs(pose) <= POSE_BOUND).all():
+            return "pose_nonfinite"
+        length = float(np.linalg.norm(pose[3:]))
+        if abs(length - 1.0) > ROUNDING:
+            return "pose_no_rotation"
+        if not enabled:
+            return None
+        pose[3:] /= length
+        self._find()
+        error = apart(pose, self._place[0])
+        far = np.minimum(apart(pose, self._wanted), error) > self._far
+        if far.any():
+            self.refusal = self._told(far, error)
+            return "pose_too_far"
+        self._wanted[:] = pose
+        return None
+
+    def stay(self) -> None:
+        """Want the pose that it has."""
+        self._find()
+        self._wanted[:] = self._place[0]
+        self._error[:] = 0.0
+
+    def compare(self) -> None:
+        """Compute the distance of the frame from the wanted pose, for `astray`."""
+        if np.isfinite(self._far).any():
+            self._find()
+            self._error = apart(self._wanted, self._place[0])
+
+    def astray(self) -> str:
+        """The text of a deviation that is too large, as `compare` saw it last; empty when none is."""
+        far = self._error > self._far
+        return self._told(far, self._error) if far.any() else ""
+
+    def _told(self, far: np.ndarray, error: np.ndarray) -> str:
+        units = "m", "rad"
+        parts = [f"{error[k]:.3g} {units[k]}" for k in np.flatnonzero(far)]
+        bounds = [f"{self._far[k]:g} {units[k]}" for k in np.flatnonzero(far)]
+        return (
+            f"{self._frame} is {' and '.join(parts)} from its pose reference, more than "
+            f"max_pose_error {' and '.join(bounds)}"
+        )
+
+
+def apart(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Distance [m] and angle [rad] between two poses with unit quaternions."""
+    distance = np.linalg.norm(one[:3] - other[:3])
+    # The shorter way: a quaternion and its negative are one rotation.
+    a, b = one[3:], other[3:] if one[3:] @ other[3:] >= 0.0 else -other[3:]
+    return np.array([distance, 4.0 * np.arctan2(np.linalg.norm(a - b), np.linalg.norm(a + b))])

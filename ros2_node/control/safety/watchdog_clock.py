@@ -1,0 +1,50 @@
+"""The clock of the watchdog."""
+
+from __future__ import annotations
+
+QUIET = 0.5
+"""A simulated clock that has not moved for so long counts as paused [s]."""
+
+
+class WatchdogClock:
+    """Seconds in which a state ages: the steady clock's, or the simulation's where that is slower.
+
+    A jump of the simulated clock can therefore neither hide a dead publisher nor make a live one
+    look dead, and while a simulation is paused nothing ages. Until a simulated clock has moved, the
+    steady clock counts alone.
+    """
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.jumps = 0
+        self._reading: float | None = None
+        self._simulated: float | None = None
+        self._moved_at = 0.0
+
+    def advance(self, steady: float, simulated: float | None = None) -> float:
+        """The watchdog's time at these readings [s]; `simulated` is None without a simulated
+        clock that ticks."""
+        since_reading = max(steady - self._reading, 0.0) if self._reading is not None else 0.0
+        self._reading = steady
+        if simulated is None or self._simulated is None:
+            elapsed, self._moved_at = since_reading, steady
+        elif simulated == self._simulated:
+            elapsed = 0.0
+        else:
+            moved, since_move = simulated - self._simulated, steady - self._moved_at
+            jumped = moved < 0.0 or moved > 100.0 * since_move + 1.0
+            self.jumps += jumped
+            elapsed = since_reading if jumped else min(moved, since_move)
+            self._moved_at = steady
+        self._simulated = simulated
+        self.now += elapsed
+        return self.now
+
+    @property
+    def paused(self) -> bool:
+        """True if a simulated clock stands still."""
+        return (
+            self._simulated is not None
+            and self._reading is not None
+            and self._reading - self._moved_at > QUIET
+        )

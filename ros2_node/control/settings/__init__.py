@@ -1,0 +1,1 @@
+"""Parameters of the node: their types, bounds, defaults and descriptions."""

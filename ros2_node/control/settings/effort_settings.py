@@ -1,0 +1,110 @@
+"""The parameters of what the node makes of measured joint torques."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from .parameter import Number, Parameter
+
+
+@dataclass(frozen=True)
+class EffortSettings:
+    """Part of `Settings`."""
+
+    effort_source: Annotated[
+        str,
+        Parameter(
+            "none",
+            "The motors' torques, of which external ones are found: effort of joint_states, or our own commands.",
+            choices=("none", "message", "command"),
+            fixed=True,
+        ),
+    ]
+    observer_gain: Annotated[
+        float,
+        Parameter(
+            50.0,
+            "Momentum observer: external torques follow with a delay of 1 / this.",
+            "1/s",
+            low=0.1,
+            high=1e4,
+        ),
+    ]
+    external_wrench_link: Annotated[
+        str,
+        Parameter(
+            "",
+            "Link on which ~/external_wrench_estimate is; empty = it is not published.",
+            fixed=True,
+        ),
+    ]
+    collision_threshold: Annotated[
+        Number,
+        Parameter(
+            0.0,
+            "External torque that is a collision; 0 = none. A number, or a list in command_joints order.",
+            "N*m",
+            low=0.0,
+            high=1e6,
+            per_joint=True,
+        ),
+    ]
+    collision_speed_factor: Annotated[
+        float,
+        Parameter(
+            0.0,
+            "What a joint's speed adds to its collision_threshold.",
+            "N*m*s/rad",
+            low=0.0,
+            high=1e4,
+        ),
+    ]
+    collision_reaction: Annotated[
+        str,
+        Parameter(
+            "stop",
+            "At a collision: stop with a fault, or let the arm float by its gravity torques.",
+            choices=("stop", "gravity"),
+        ),
+    ]
+    identification_time: Annotated[
+        float,
+        Parameter(
+            0.0,
+            "How long ~/identify_payload listens; 0 = until it is called again.",
+            "s",
+            low=0.0,
+            high=600.0,
+        ),
+    ]
+    identification_cutoff: Annotated[
+        float,
+        Parameter(
+            10.0,
+            "~/identify_payload: low pass, above the frequencies of the motion.",
+            "Hz",
+            low=0.1,
+            high=200.0,
+        ),
+    ]
+    identification_friction: Annotated[
+        bool,
+        Parameter(
+            True, "~/identify_payload: joints may have offsets and friction that the model lacks."
+        ),
+    ]
+
+    def __post_init__(self) -> None:
+        if self.effort_source != "none":
+            return
+        limits = self.collision_threshold
+        if any(limits if isinstance(limits, tuple) else (limits,)):
+            raise ValueError("collision_threshold needs effort_source: message (or command)")
+        if self.external_wrench_link:
+            raise ValueError("external_wrench_link needs effort_source: message (or command)")
+
+    @property
+    def feels(self) -> bool:
+        """True if external torques are computed."""
+        return self.effort_source != "none"

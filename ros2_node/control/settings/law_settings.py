@@ -1,0 +1,171 @@
+"""Parameters of tracking and of friction, a part of the node's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from .parameter import Number, Parameter
+
+LAWS = {
+    name: f"ros2_node.laws.{name}:{name}"
+    for name in ("joint_impedance", "cartesian_impedance", "teaching")
+}
+"""The laws that come with the node, and the kernels that they are."""
+
+
+@dataclass(frozen=True)
+class LawSettings:
+    """Fields of `Settings`, each with its parameter."""
+
+    kp: Annotated[
+        Number,
+        Parameter(
+            100.0,
+            "Mode computed_torque: gain on the position error.",
+            "1/s^2",
+            low=0.0,
+            high=1e5,
+            per_joint=True,
+        ),
+    ]
+    kd: Annotated[
+        Number,
+        Parameter(
+            20.0,
+            "Mode computed_torque: gain on the velocity error.",
+            "1/s",
+            low=0.0,
+            high=1e4,
+            per_joint=True,
+        ),
+    ]
+    max_tracking_error: Annotated[
+        Number,
+        Parameter(
+            0.5,
+            "Mode computed_torque, and a law that reads q_desired: a reference farther off is refused, "
+            "a robot farther off stops; 0 = any.",
+            "rad or m",
+            low=0.0,
+            high=1e4,
+            per_joint=True,
+        ),
+    ]
+    max_reference_acceleration: Annotated[
+        float,
+        Parameter(
+            50.0,
+            "Largest acceleration of a reference; 0 = any. Velocities are bounded by the description's limits.",
+            "rad/s^2 or m/s^2",
+            low=0.0,
+            high=1e4,
+        ),
+    ]
+    reference_violation: Annotated[
+        str,
+        Parameter(
+            "reject",
+            "A reference faster than the limits: reject it, or clip its velocities and accelerations.",
+            choices=("reject", "clip"),
+        ),
+    ]
+    joint_limit_repulsion: Annotated[
+        str,
+        Parameter(
+            "by_law",
+            "Whether joints are pushed back before their position limits: in mode computed_torque and in the laws "
+            "that come with the node, always, or never (references then go beyond limits too).",
+            choices=("by_law", "always", "never"),
+        ),
+    ]
+    joint_limit_margin: Annotated[
+        Number,
+        Parameter(
+            0.1,
+            "Where that begins before a limit; at most a twentieth of the joint's range. 0 = nowhere.",
+            "rad or m",
+            low=0.0,
+            high=10.0,
+            per_joint=True,
+        ),
+    ]
+    joint_limit_effort: Annotated[
+        float,
+        Parameter(
+            0.5,
+            "Share of the effort limit with which a joint is pushed back at the position limit itself; 0 = none.",
+            low=0.0,
+            high=1.0,
+        ),
+    ]
+    max_pose_error: Annotated[
+        tuple[float, ...],
+        Parameter(
+            (0.2, 0.5),
+            "A law with a pose reference: one farther off is refused, a frame farther off stops; 0 = any.",
+            "m and rad",
+            low=0.0,
+            high=1e3,
+            length=2,
+        ),
+    ]
+    friction_scale: Annotated[
+        Number,
+        Parameter(
+            0.0,
+            "Share of the joints' friction that torques overcome; 0 = none. Not in mode gravity.",
+            name="friction.scale",
+            low=0.0,
+            high=1.0,
+            per_joint=True,
+        ),
+    ]
+    friction_coulomb: Annotated[
+        Number,
+        Parameter(
+            0.0,
+            "Coulomb friction; 0 = that of the description's <dynamics>.",
+            "N*m",
+            name="friction.coulomb",
+            low=0.0,
+            high=1e4,
+            per_joint=True,
+        ),
+    ]
+    friction_viscous: Annotated[
+        Number,
+        Parameter(
+            0.0,
+            "Viscous friction; 0 = that of the description's <dynamics>.",
+            "N*m*s/rad",
+            name="friction.viscous",
+            low=0.0,
+            high=1e4,
+            per_joint=True,
+        ),
+    ]
+    friction_travel: Annotated[
+        Number,
+        Parameter(
+            1.0,
+            "How far a joint moves with its friction overcome, where no law holds a position: then it is as "
+            "heavy as it is until it has rested; 0 = any.",
+            "rad or m",
+            name="friction.travel",
+            low=0.0,
+            high=1e4,
+            per_joint=True,
+        ),
+    ]
+    friction_speed: Annotated[
+        float,
+        Parameter(
+            0.05,
+            "Speed around which the sign of Coulomb friction is smoothed.",
+            "rad/s",
+            name="friction.speed",
+            low=1e-3,
+            high=10.0,
+        ),
+    ]

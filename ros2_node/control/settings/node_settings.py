@@ -1,0 +1,355 @@
+"""The node's parameters: one list that types, declares, checks and documents them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, get_type_hints
+
+import numpy as np
+
+from .command_settings import CommandSettings
+from .effort_settings import EffortSettings
+from .law_settings import LawSettings
+from .parameter import Number, Parameter, check
+from .state_settings import StateSettings
+
+LAW_INPUTS = "law_inputs."
+"""Prefix of the names of parameters that are inputs of the law."""
+
+
+def check_law_input(name: str, value: Any) -> tuple[float, ...]:
+    """The numbers of such a parameter; ValueError when they are none. The law bounds them (`Law`)."""
+    whole = [value] if isinstance(value, (int, float)) else value
+    numbers = tuple(check(Parameter((0.0,), "", name=name, low=-np.inf, high=np.inf), whole))
+    if not np.isfinite(numbers).all():
+        raise ValueError(f"{name} must be finite, got {', '.join(f'{x:g}' for x in numbers)}")
+    return numbers
+
+
+@dataclass(frozen=True)
+class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
+    """Checked parameter values. Each field carries its parameter; `PARAMETERS` lists them."""
+
+    robot_description: Annotated[
+        str,
+        Parameter(
+            "", "URDF text. Wins over robot_description_file; with neither, the topic is used."
+        ),
+    ]
+    robot_description_file: Annotated[
+        str,
+        Parameter("", "Path of a URDF or xacro file, or the name of a robot bundled with warpdyn."),
+    ]
+    device: Annotated[str, Parameter("cpu", 'Where kernels run: "cpu", "cuda:0", ...', fixed=True)]
+    executor: Annotated[
+        str,
+        Parameter(
+            "events",
+            "rclpy executor; events costs less than half the CPU of single.",
+            choices=("single", "events"),
+            fixed=True,
+        ),
+    ]
+    mode: Annotated[
+        str,
+        Parameter(
+            "gravity",
+            "What the torques do: hold against gravity; produce the reference's accelerations; or track the reference.",
+            choices=("gravity", "inverse_dynamics", "computed_torque"),
+        ),
+    ]
+    law: Annotated[
+        str,
+        Parameter(
+            "",
+            "A law in place of mode: joint_impedance, cartesian_impedance or teaching, or a kernel of "
+            "your own, package.module:name or /path/file.py:name; empty = mode.",
+            fixed=True,
+        ),
+    ]
+    law_options: Annotated[
+        tuple[str, ...],
+        Parameter((), "Options of the law, such as frame=tool0.", fixed=True),
+    ]
+    policy: Annotated[
+        str,
+        Parameter(
+            "",
+            "A trained policy in place of mode: an ONNX file, or the name of a policy of warpdyn; empty = mode.",
+            fixed=True,
+        ),
+    ]
+    policy_task: Annotated[
+        str,
+        Parameter(
+            "",
+            "The policy's task: a name, package.module:Task or /path/file.py:Task; empty = the one that its file says.",
+            fixed=True,
+        ),
+    ]
+    joints: Annotated[
+        tuple[str, ...],
+        Parameter(
+            (),
+            "Joints read from joint_states; empty = all of the model. The others stay at zero.",
+            fixed=True,
+        ),
+    ]
+    command_joints: Annotated[
+        tuple[str, ...],
+        Parameter(
+            (), "Order of ~/commands, as in the controller's own list; empty = joints.", fixed=True
+        ),
+    ]
+    tip_links: Annotated[
+        tuple[str, ...],
+        Parameter((), "Links whose pose is published on ~/poses/<link>.", fixed=True),
+    ]
+    gravity: Annotated[
+        tuple[float, ...],
+        Parameter(
+            (0.0, 0.0, -9.81),
+            "Gravitational acceleration in the root link's frame.",
+            "m/s^2",
+            low=-1e3,
+            high=1e3,
+            length=3,
+        ),
+    ]
+    rate: Annotated[
+        float,
+        Parameter(
+            0.0,
+            "Cycles a second with the latest state; 0 = one cycle for each joint_states.",
+            "Hz",
+            low=0.0,
+            high=5000.0,
+            fixed=True,
+        ),
+    ]
+    publish_frequency: Annotated[
+        float,
+        Parameter(
+            50.0,
+            "Poses, TF, mass matrix and Jacobians; 0 = never.",
+            "Hz",
+            low=0.0,
+            high=1000.0,
+            fixed=True,
+        ),
+    ]
+    publish_link_poses: Annotated[bool, Parameter(True, "Publish ~/link_poses.", fixed=True)]
+    publish_tf: Annotated[
+        bool,
+        Parameter(
+            False, "Publish /tf and /tf_static; robot_state_publisher usually does.", fixed=True
+        ),
+    ]
+    frame_prefix: Annotated[str, Parameter("", "Put before every frame name.", fixed=True)]
+    publish_mass_matrix: Annotated[bool, Parameter(False, "Publish ~/mass_matrix.", fixed=True)]
+    jacobian_links: Annotated[
+        tuple[str, ...],
+        Parameter((), "Links whose Jacobian is published on ~/jacobian/<link>.", fixed=True),
+    ]
+    reference_timeout: Annotated[
+        float,
+        Parameter(
+            0.5,
+            "A reference older than this asks for rest at its position; 0 = never.",
+            "s",
+            low=0.0,
+            high=3600.0,
+        ),
+    ]
+    stale_action: Annotated[
+        str,
+        Parameter(
+            "ramp_down",
+            "How torques end: ramp down to zero, zero at once, or hold the last (for arms with brakes).",
+            choices=("ramp_down", "zero", "hold"),
+        ),
+    ]
+    start_enabled: Annotated[
+        bool, Parameter(False, "Enable by itself at the first valid state.", fixed=True)
+    ]
+    ramp_time: Annotated[
+        float,
+        Parameter(
+            1.0,
+            "Torques rise in this time after ~/enable, and changes of parameters come in within it.",
+            "s",
+            low=0.0,
+            high=60.0,
+        ),
+    ]
+    torque_scale: Annotated[
+        Number,
+        Parameter(
+            1.0,
+            "Factor on the commands, for all joints or a list in command_joints order.",
+            low=0.0,
+            high=1.5,
+            per_joint=True,
+        ),
+    ]
+    effort_limit_scale: Annotated[
+        float, Parameter(1.0, "Factor on the effort limits.", low=0.0, high=1.0)
+    ]
+    effort_limits: Annotated[
+        Number,
+        Parameter(
+            0.0,
+            "Effort limits beside the description's, of which the smaller counts; 0 = only the description's.",
+            "N*m",
+            low=0.0,
+            high=1e6,
+            per_joint=True,
+        ),
+    ]
+    unlimited_effort: Annotated[
+        bool, Parameter(False, "Let commands out for joints that have no effort limit at all.")
+    ]
+    max_torque_rate: Annotated[
+        Number,
+        Parameter(
+            -1.0,
+            "Largest change of a command; -1 = the joint's effort limit in 0.02 s (policy: 0.005 s), 0 = no limit.",
+            "N*m/s",
+            low=-1.0,
+            high=1e6,
+            per_joint=True,
+        ),
+    ]
+    lock: Annotated[
+        str,
+        Parameter(
+            "enabled",
+            "When safety parameters can be narrowed only: while a robot is enabled, always, or never.",
+            choices=("enabled", "always", "never"),
+            fixed=True,
+        ),
+    ]
+    payload_link: Annotated[
+        str, Parameter("", "Link that carries a load; empty = none.", name="payload.link")
+    ]
+    payload_mass: Annotated[
+        float, Parameter(0.0, "Mass of the load.", "kg", name="payload.mass", low=0.0, high=1e4)
+    ]
+    payload_com: Annotated[
+        tuple[float, ...],
+        Parameter(
+            (0.0, 0.0, 0.0),
+            "Centre of mass of the load in the frame of payload.link.",
+            "m",
+            name="payload.com",
+            low=-100.0,
+            high=100.0,
+            length=3,
+        ),
+    ]
+    payload_inertia: Annotated[
+        tuple[float, ...],
+        Parameter(
+            (0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
+            "Inertia of the load about its centre of mass, in the axes of payload.link: Ixx Ixy Ixz Iyy Iyz Izz.",
+            "kg*m^2",
+            name="payload.inertia",
+            low=-1e4,
+            high=1e4,
+            length=6,
+        ),
+    ]
+    diagnostics_period: Annotated[
+        float,
+        Parameter(
+            1.0, "Between two messages on /diagnostics.", "s", low=0.1, high=60.0, fixed=True
+        ),
+    ]
+    namespaces: Annotated[
+        tuple[str, ...],
+        Parameter(
+            (),
+            "Robots of the same model, each with topics of its own; empty = one robot.",
+            fixed=True,
+        ),
+    ]
+
+    law_inputs: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    """Values of the parameters `law_inputs.<name>`, of which the law says which there are."""
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any] | None = None) -> Settings:
+        """Settings from parameter values by name, defaults for the rest; ValueError names what
+        is wrong."""
+        return DEFAULTS._with(values or {})
+
+    def changed(self, values: Mapping[str, Any]) -> Settings:
+        """These settings with some parameters changed; a fixed one, or a bad value, is a
+        ValueError."""
+        for name in values:
+            if name in BY_NAME and BY_NAME[name].fixed:
+                raise ValueError(
+                    f"{name} is read at start only: set it in the launch file and restart the node"
+                )
+        return self._with(values)
+
+    def _with(self, values: Mapping[str, Any]) -> Settings:
+        """These settings with some values in place of theirs, each checked, and all together."""
+        inputs = {name: x for name, x in values.items() if name.startswith(LAW_INPUTS)}
+        for name in values:
+            if name not in BY_NAME and name not in inputs:
+                raise ValueError(f"there is no parameter {name!r}")
+        parameters = [BY_NAME[name] for name in values if name not in inputs]
+        settings = replace(self, **{p.field: check(p, values[p.name]) for p in parameters})
+        if inputs:
+            read = {n.removeprefix(LAW_INPUTS): check_law_input(n, x) for n, x in inputs.items()}
+            settings = replace(settings, law_inputs={**settings.law_inputs, **read})
+        makers = [name for name in ("law", "policy") if getattr(settings, name)]
+        if makers and settings.mode != "gravity":
+            raise ValueError(f"{makers[0]} takes the place of mode: leave mode out")
+        if len(makers) > 1:
+            raise ValueError("a law and a policy are two laws: leave one of them out")
+        if settings.policy_task and not settings.policy:
+            raise ValueError("policy_task is for a policy, and policy is empty")
+        if not settings.law and (settings.law_options or settings.law_inputs):
+            raise ValueError("law_options and law_inputs are for a law, and law is empty")
+        if np.any(settings.friction_scale) and not settings.needs_velocity:
+            raise ValueError(
+                "friction.scale needs velocities, and mode gravity uses none: law teaching is gravity "
+                "with friction compensation"
+            )
+        if len(set(settings.namespaces)) != len(settings.namespaces):
+            raise ValueError("namespaces must differ from each other")
+        if settings.payload_mass > 0.0 and not settings.payload_link:
+            raise ValueError(
+                "payload.mass is set but payload.link is empty: name the link that carries the load"
+            )
+        return settings
+
+    def values(self) -> dict[str, Any]:
+        """The values by parameter name."""
+        return {p.name: getattr(self, p.field) for p in PARAMETERS}
+
+    @property
+    def needs_velocity(self) -> bool:
+        return self.mode != "gravity" or bool(self.law or self.policy)
+
+    @property
+    def law_name(self) -> str:
+        """The source of the torques, for people."""
+        if self.policy:
+            return f"policy {self.policy}"
+        return f"law {self.law}" if self.law else f"mode {self.mode}"
+
+
+PARAMETERS: tuple[Parameter, ...] = tuple(
+    replace(hint.__metadata__[0], name=hint.__metadata__[0].name or name)
+    for name, hint in get_type_hints(Settings, include_extras=True).items()
+    if hasattr(hint, "__metadata__")
+)
+BY_NAME = {parameter.name: parameter for parameter in PARAMETERS}
+DEFAULTS = Settings(**{parameter.field: parameter.default for parameter in PARAMETERS})
+
+SOURCES = frozenset(("robot_description", "robot_description_file"))
+"""Parameters that say where the model comes from."""

@@ -1,0 +1,95 @@
+"""One parameter of the node: its type, bounds and words, and what makes a value of it good."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Number = float | tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter: its default gives its type, its bounds are inclusive."""
+
+    default: Any
+    description: str
+    unit: str = ""
+    name: str = ""
+    """The name in ROS; where it is empty, the name of the field of `Settings` that carries it."""
+    choices: tuple[str, ...] = ()
+    low: float = -math.inf
+    high: float = math.inf
+    length: int | None = None
+    per_joint: bool = False
+    """A number for all joints, or a list with one for each of command_joints."""
+    fixed: bool = False
+    """Read at start only."""
+
+    @property
+    def field(self) -> str:
+        """Name of the attribute of `Settings`."""
+        return self.name.replace(".", "_")
+
+
+def check(parameter: Parameter, value: Any) -> Any:
+    """The value as its parameter needs it: integers become numbers, lists tuples; else
+    ValueError."""
+    name, default = parameter.name, parameter.default
+    if isinstance(default, bool):
+        if not isinstance(value, bool):
+            raise ValueError(f"{name} must be true or false, got {value!r}")
+        return value
+    if isinstance(default, str):
+        if not isinstance(value, str):
+            raise ValueError(f"{name} must be a text, got {value!r}; put it in quotes")
+        if parameter.choices and value not in parameter.choices:
+            raise ValueError(f"{name} must be one of {', '.join(parameter.choices)}, got {value!r}")
+        return value
+    if isinstance(default, float) and not (parameter.per_joint and _is_list(value)):
+        return _number(parameter, value)
+    if not _is_list(value):
+        raise ValueError(f"{name} must be a list, got {value!r}")
+    if parameter.per_joint or (default and isinstance(default[0], float)):
+        numbers = tuple(_number(parameter, x) for x in value)
+        if parameter.length is not None and len(numbers) != parameter.length:
+            raise ValueError(f"{name} must be {parameter.length} numbers, got {len(numbers)}")
+        if not numbers:
+            raise ValueError(f"{name} is an empty list: give one number, or one for each joint")
+        return numbers
+    if not all(isinstance(x, str) for x in value):
+        raise ValueError(f"{name} must be a list of names, got {value!r}")
+    names = tuple(x for x in value if x)  # [""] is how a launch file spells an empty list
+    if len(set(names)) != len(names):
+        raise ValueError(f"{name} names something twice: {', '.join(names)}")
+    return names
+
+
+def _is_list(value: Any) -> bool:
+    return hasattr(value, "typecode") or (
+        isinstance(value, Sequence) and not isinstance(value, (str, bytes))
+    )
+
+
+def _number(parameter: Parameter, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError(f"{parameter.name} must be a number, got {value!r}")
+    if not parameter.low <= value <= parameter.high:  # false for NaN
+        unit = f" {parameter.unit}" if parameter.unit else ""
+        raise ValueError(
+            f"{parameter.name} must lie in {parameter.low:g} .. {parameter.high:g}{unit}, got {value:g}"
+        )
+    return float(value)
+
+
+def per_joint(name: str, value: Number, n: int) -> np.ndarray:
+    """(n,) from one number or n of them."""
+    if isinstance(value, tuple) and len(value) != n:
+        raise ValueError(
+            f"{name} has {len(value)} numbers but there are {n} command joints: give one, or {n}"
+        )
+    return np.array(value) if isinstance(value, tuple) else np.full(n, value)

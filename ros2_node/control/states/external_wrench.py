@@ -1,0 +1,67 @@
+"""The outside force on a link, which the torques compensate while it is fresh."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from warpdyn import Model
+
+from ..settings.node_settings import Settings
+from .state import State
+
+WRENCH_BOUND = 1e4
+"""A wrench beyond this is nonsense [N, N·m]."""
+
+
+class ExternalWrench:
+    """A force and torque that something else exerts on a link, written into the wrench rows of a
+    robot's state."""
+
+    def __init__(
+        self, model: Model, state: State, settings: Settings, counts: Counter[str]
+    ) -> None:
+        self._state = state
+        self.arrived = -np.inf
+        self._links = {settings.frame_prefix + name: i for i, name in enumerate(model.link_names)}
+        self._links.update({name: i for i, name in enumerate(model.link_names)})
+        self._counts = counts
+        self._row: int | None = None
+        self._is_new = False
+        """True if a wrench has come where there was none, since the last `refresh`."""
+
+    def read(
+        self, link: str, force: Sequence[float], torque: Sequence[float], now: float
+    ) -> str | None:
+        """Use a wrench in place of the one before. Returns why it was refused."""
+        value = np.array((*force, *torque), dtype=float)
+        if link not in self._links:
+            self._counts["wrench_unknown_link"] += 1
+            return "wrench_unknown_link"
+        if not (np.abs(value) <= WRENCH_BOUND).all():
+            self._counts["wrench_nonfinite"] += 1
+            return "wrench_nonfinite"
+        row = self._links[link]
+        self._is_new |= row != self._row
+        self.clear()
+        self._row = row
+        self._state.wrench[self._row] = value
+        self.arrived = now
+        return None
+
+    def refresh(self, now: float, timeout: float) -> bool:
+        """Forget a wrench that is no longer fresh. Returns whether a wrench has come or gone, so
+        that the torques step."""
+        has_stepped, self._is_new = self._is_new, False
+        if self._row is not None and now - self.arrived > timeout:
+            self.clear()
+            return True
+        return has_stepped
+
+    def clear(self) -> None:
+        """No force any more."""
+        if self._row is not None:
+            self._state.wrench[self._row] = 0.0
+            self._row = None

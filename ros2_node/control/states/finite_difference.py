@@ -1,0 +1,79 @@
+"""Velocities from positions, for robots that report none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+LEAST_INTERVAL = 5e-4
+"""Positions closer together than this wait for the next [s]: over less, the noise of a stamp, or a
+burst of messages, is larger than the time between them."""
+BACKWARDS = 2e-3
+"""Stamps that run backwards by less than this are noise as well [s]."""
+
+Index = np.ndarray | slice
+
+
+class FiniteDifference:
+    """Differences of positions over the time between them, bounded and passed through a low pass of
+    first order.
+
+    Arrays are by coordinate (nq,). bound: largest speed that is believed [rad/s, m/s]; turns: which
+    coordinates are angles without end, whose differences go the short way round.
+    """
+
+    def __init__(self, bound: np.ndarray, turns: np.ndarray) -> None:
+        self._bound, self._turns = bound, turns
+        self._q, self._v = np.zeros(len(bound)), np.zeros(len(bound))
+        self._at = np.full(len(bound), -np.inf)
+        self._stamp = np.zeros(len(bound), dtype=np.int64)
+        self._known = np.zeros(len(bound), dtype=bool)
+        """Coordinates with a velocity before, from which the low pass starts."""
+
+    def forget(self) -> None:
+        """Start anew, as after a jump of the clock."""
+        self._at[:] = -np.inf
+        self._stamp[:] = 0
+        self._known[:] = False
+
+    def speed(
+        self, columns: Index, p: np.ndarray, stamp: int, now: float, longest: float, cutoff: float
+    ) -> np.ndarray:
+        """Velocities of some coordinates at positions p.
+
+        By stamps [ns] where those tell a time, by arrivals `now` [s] otherwise; zero where the
+        positions before are older than `longest` [s]. cutoff: of the low pass [Hz]; 0 = none.
+        """
+        before, old = self._stamp[columns], self._v[columns]
+        passed = np.where(
+            (stamp > 0) & (before > 0), (stamp - before) * 1e-9, now - self._at[columns]
+        )
+        waits = (passed > -BACKWARDS) & (passed < LEAST_INTERVAL)
+        usable = (passed >= LEAST_INTERVAL) & (passed <= longest)
+        time = np.where(usable, passed, 1.0)
+        step = short_way(p - self._q[columns], self._turns[columns])
+        bound = self._bound[columns]
+        raw = np.clip(step / time, -bound, bound)
+        if cutoff > 0.0:
+            share = -np.expm1(-2.0 * np.pi * cutoff * time)
+            raw = np.where(self._known[columns], old + share * (raw - old), raw)
+        speed = np.where(usable, raw, np.where(waits, old, 0.0))
+        self._q[columns] = np.where(waits, self._q[columns], p)
+        self._at[columns] = np.where(waits, self._at[columns], now)
+        self._stamp[columns] = np.where(waits, before, stamp)
+        self._known[columns] = np.where(waits, self._known[columns], usable)
+        self._v[columns] = speed
+        return speed
+
+
+def short_way(step: np.ndarray, turns: np.ndarray) -> np.ndarray:
+    """Changes of position, the short way round where a coordinate is an angle without end."""
+    if not turns.any():
+        return step
+    return np.where(turns, (step + np.pi) % (2.0 * np.pi) - np.pi, step)
+
+
+def index_of(columns: Sequence[int], n: int) -> Index:
+    """Columns as an index; a slice, which is quicker, where they are all."""
+    return slice(None) if list(columns) == list(range(n)) else np.array(columns, dtype=int)

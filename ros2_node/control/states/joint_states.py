@@ -1,0 +1,376 @@
+"""Reading of a JointState into q and v, and its checks."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from warpdyn import Model
+
+from ..settings.node_settings import Settings
+from .finite_difference import FiniteDifference
+from .name_maps import NameMap, NameMaps
+from .position_steps import FASTEST, JUMP_MARGIN, SLACK, PositionSteps
+from .state import State
+
+POSITION_BOUND = 1e4
+"""A joint position beyond this is nonsense [rad, m]."""
+MIMIC_TOLERANCE = 1e-2
+"""Largest distance of a mimic joint from where its source puts it [rad, m]."""
+FUTURE = 1_000_000_000
+"""A stamp this far ahead of the clock is noticed [ns]."""
+SPEED_FACTOR, FREE_SPEED = 2.0, 100.0
+"""A velocity beyond this factor on the joint's limit is no velocity, and its message is dropped; a
+joint without limit may reach FREE_SPEED [rad/s, m/s]."""
+
+
+class _Unnoted(NamedTuple):
+    """A message whose numbers are in use and whose oddities are not counted yet."""
+
+    map: NameMap
+    position: Sequence[float]
+    needed: np.ndarray
+    stamp: int
+    now: float
+    frozen: bool
+    odd: str
+    """The reason to count where its positions jump or contradict the velocities; else empty."""
+
+
+def single_joints(model: Model) -> tuple[str, ...]:
+    """The joints that a JointState can carry: one coordinate each, no mimics."""
+    return tuple(j.name for j in model.moving_joints if j.kind.nq == 1 and j.kind.nv == 1)
+
+
+class JointStates:
+    """The latest joint_states of one robot, read into q and v of its `state`.
+
+    A message is read in two halves, because between them the torques leave. `take` checks it and
+    writes q and v, which is all that the torques need. `note`, when they are out, counts what is
+    odd in the message and remembers it as the one before the next. The message waits in between in
+    `_unnoted`; a second `take` notes it first, so that no half is lost, and `read` does both where
+    nothing waits for the torques.
+
+    `now` is the watchdog's time in seconds. Joints that are not read stay at the model's neutral
+    position.
+    """
+
+    def __init__(
+        self, model: Model, settings: Settings, state: State, counts: Counter[str]
+    ) -> None:
+        able = single_joints(model)
+        self.joints = settings.joints or able
+        for name in self.joints:
+            if name not in able:
+                raise ValueError(_cannot_read(model, name))
+        self.q, self.v = state.q, state.v
+        self.q[:], self.v[:] = model.neutral, 0.0
+        self.felt_v = np.zeros(model.nv)
+        """Velocities for the observer of external torques where the torques need none; not a number
+        where a message had none."""
+        self.counts = counts
+        self.arrived = -np.inf
+        self.strict = False
+        """True if positions that jump are dropped, and not only noticed: while commands leave."""
+        self._settings, self._needs_velocity = settings, settings.needs_velocity
+        self._model = model
+        self._q_of = {name: model.q_indices([name])[0] for name in self.joints}
+        self._needed_q = np.array([self._q_of[name] for name in self.joints], dtype=int)
+        self._needed_v = np.array(model.v_indices(self.joints), dtype=int)
+        self._v_of_q = np.zeros(model.nq, dtype=int)
+        self._v_of_q[self._needed_q] = self._needed_v
+        self._continuous = np.zeros(model.nq, dtype=bool)
+        for name in self.joints:
+            self._continuous[self._q_of[name]] = model.joint(name).kind.name == "continuous"
+        fastest = np.full(model.nq, FASTEST)
+        limit = model.velocity_limit[self._needed_v]
+        is_limited = (limit > 0.0) & np.isfinite(limit)
+        fastest[self._needed_q] = np.where(is_limited, limit, FASTEST)
+        believed = np.full(model.nq, FREE_SPEED)
+        believed[self._needed_q] = np.where(is_limited, SPEED_FACTOR * limit, FREE_SPEED)
+        self._believed = believed
+        """Largest speed of each coordinate that is believed."""
+        self._slowest = float(believed.min())
+        self._difference = FiniteDifference(believed, self._continuous)
+        self._steps = PositionSteps(fastest, self._continuous)
+        self.lag = 0.0
+        """Lag of the last stamp behind this node's clock [s]; zero without a stamp."""
+        self._late_since = np.inf
+        """Arrival time of the first of the stamps that were too old [s]."""
+        self._seen = np.full(model.nq, -np.inf)
+        self._unnoted: _Unnoted | None = None
+        self._set_limits(settings)
+        self._maps = NameMaps(model, self._q_of, self._v_of_q)
+        self._recent: NameMap | None = None
+
+    def read(
+        self,
+        names: list[str],
+        position: Sequence[float],
+        velocity: Sequence[float],
+        stamp: int,
+        now: float,
+        ros_now: int = 0,
+    ) -> str | None:
+        """`take` and `note` at once."""
+        reason = self.take(names, position, velocity, stamp, now)
+        self.note(ros_now)
+        return reason
+
+    def take(
+        self,
+        names: list[str],
+        position: Sequence[float],
+        velocity: Sequence[float],
+        stamp: int,
+        now: float,
+    ) -> str | None:
+        """Check one message, its stamp in nanoseconds, and write q and v. Returns why it was
+        rejected, or None."""
+        if self._unnoted is not None:
+            self.note()
+        reason = self._take(names, position, velocity, stamp, now)
+        if reason is not None:
+            self.counts[reason] += 1
+        return reason
+
+    def _take(
+        self,
+        names: list[str],
+        position: Sequence[float],
+        velocity: Sequence[float],
+        stamp: int,
+        now: float,
+    ) -> str | None:
+        if not names:
+            return "empty_message"
+        # A publisher sends the same names again and again: comparing lists is quicker than hashing.
+        m = self._recent
+        if m is None or m.names != names:
+            m = self._recent = self._maps.find(names)
+        if m.problem is not None:
+            return m.problem
+        if len(position) != len(names) or len(velocity) not in (0, len(names)):
+            return "wrong_length"
+        every = _numbers(position)
+        p = every[m.entries]
+        if not bounded(p, POSITION_BOUND):
+            return "position_out_of_range" if np.isfinite(p).all() else "nonfinite_position"
+        step = p - self.q[m.columns]
+        # One product tells of nearly every message that nothing jumped; only then by joint.
+        moved = step @ step
+        odd = ""
+        if not moved <= JUMP_MARGIN**2 and self._jumps(m, step, now):
+            odd = "position_jump"
+            if self.strict:
+                return "position_jump_dropped"
+        if self._needs_velocity:
+            source = self._settings.velocity_source
+            differs = not moved <= SLACK**2 and source != "zero"
+            # A difference is taken of positions that are believed, so they are checked before it.
+            is_first = differs and source == "finite_difference"
+            against = is_first and self._contradicts(m, p, None, stamp, now)
+            if against and self.strict:
+                return "position_against_velocity_dropped"
+            # Before q changes, and only when nothing but its positions can refuse the message.
+            speed = self._speed(m, p, velocity, stamp, now)
+            if isinstance(speed, str):
+                return speed
+            if differs and not is_first and isinstance(speed, np.ndarray):
+                against = self._contradicts(m, p, speed, stamp, now)
+                if against and self.strict:
+                    return "position_against_velocity_dropped"
+            odd = odd or ("position_against_velocity" if against else "")
+            self.v[m.v_columns] = speed
+        elif self._settings.feels:
+            speed = self._speed(m, p, velocity, stamp, now)
+            self.felt_v[m.v_columns] = np.nan if isinstance(speed, str) else speed
+        # A driver that lost its robot repeats its last message; a stamp of zero says nothing. What
+        # is not read does not count: it may be NaN, which equals nothing.
+        frozen = 0 != stamp == m.stamp and m.needed is not None and np.array_equal(p, m.needed)
+        self.q[m.columns] = p
+        # A NamedTuple's own constructor is a Python function; this one is not.
+        self._unnoted = tuple.__new__(_Unnoted, (m, position, p, stamp, now, frozen, odd))
+        # Numbers of a part are kept even when it is rejected: the other part may follow at once.
+        if not m.complete and not self._can_merge(m.missing, now):
+            return "missing_joint"
+        if not frozen:
+            self.arrived = now
+        return None
+
+    def note(self, ros_now: int = 0) -> None:
+        """Remember the message read last, and count what is odd in it.
+
+        `ros_now` is the time that stamps are compared with [ns]; 0 compares with none.
+        """
+        if self._unnoted is None:
+            return
+        m, position, needed, stamp, now, frozen, odd = self._unnoted
+        self._unnoted = None
+        counts = self.counts
+        if m.unknown:
+            counts["unknown_joint"] += m.unknown
+        for i, source, multiplier, offset in m.mimics:
+            if not abs(position[i] - multiplier * position[source] - offset) <= MIMIC_TOLERANCE:
+                counts["mimic_mismatch"] += 1
+        if ros_now and stamp:
+            self.lag = max(ros_now - stamp, 0) * 1e-9
+            if stamp - ros_now > FUTURE:
+                counts["stamp_future"] += 1
+            if self.lateness():
+                counts["stamp_old"] += 1
+                self._late_since = min(self._late_since, now)
+            else:
+                self._late_since = np.inf
+        if self._outside().any():
+            counts["position_beyond_limit"] += 1
+        if frozen:  # a repetition of the last message proves nothing alive
+            counts["repeated_message"] += 1
+            return
+        if 0 < stamp < m.stamp:
+            counts["stamp_backwards"] += 1
+        if odd:
+            counts[odd] += 1
+        self._seen[m.columns] = now
+        self._steps.note(m.columns, stamp, now)
+        m.stamp, m.needed = stamp, needed
+
+    def forget(self) -> None:
+        """Start anew, as after a jump of the clock: earlier positions say nothing about
+        velocities or jumps."""
+        self._seen[:] = -np.inf
+        self.lag, self._late_since = 0.0, np.inf
+        self._difference.forget()
+        self._steps.forget()
+        self._unnoted = None
+        self._maps.forget()
+
+    def _outside(self) -> np.ndarray:
+        """The coordinates that are beyond their limits and the margin (nq,)."""
+        return (self.q < self._lowest) | (self.q > self._highest)
+
+    def lateness(self) -> str:
+        """The text of a refusal of stamps that are too old, and what to do; empty if they are not."""
+        if not 0.0 < self._settings.max_state_age < self.lag:
+            return ""
+        return (
+            f"the stamps of joint_states are {self.lag:.3g} s older than this node's clock, more than "
+            f"max_state_age {self._settings.max_state_age:g} s: the driver lags, or the clocks differ "
+            "(synchronise them, or set use_sim_time where the stamps are a simulation's)"
+        )
+
+    def late_for(self, now: float) -> float:
+        """Time for which all stamps have been too old [s]; negative infinity where the last is not."""
+        return now - self._late_since if self.lateness() else -np.inf
+
+    def beyond_limits(self) -> str:
+        """The joints that are beyond their position limits, and what to do; empty if none is."""
+        outside = self._outside()
+        parts = [
+            f"{name} is at {self.q[k]:.4g}, beyond its limits "
+            f"{self._model.position_lower[k]:.4g} to {self._model.position_upper[k]:.4g}"
+            for name, k in self._q_of.items()
+            if outside[k]
+        ]
+        if not parts:
+            return ""
+        return (
+            f"{'; '.join(parts)} by more than position_limit_margin "
+            f"{self._settings.position_limit_margin:g}: are joint_states in radians and metres, and "
+            "are the encoders referenced?"
+        )
+
+    def age(self, now: float) -> float:
+        """Seconds since the last valid state."""
+        return now - self.arrived
+
+    def change(self, settings: Settings) -> None:
+        """Use new parameters; velocities stay as they are, but for a mode that has none."""
+        self._settings, self._needs_velocity = settings, settings.needs_velocity
+        self._set_limits(settings)
+        if not settings.needs_velocity:
+            self.v[:] = 0.0
+
+    def _set_limits(self, settings: Settings) -> None:
+        """The positions that are believed: those within the description's limits and a margin."""
+        margin = settings.position_limit_margin
+        self._lowest = np.full(self._model.nq, -np.inf)
+        self._highest = np.full(self._model.nq, np.inf)
+        for k in self._needed_q:
+            if margin and not self._continuous[k]:
+                self._lowest[k] = self._model.position_lower[k] - margin
+                self._highest[k] = self._model.position_upper[k] + margin
+
+    @property
+    def recent(self) -> NameMap | None:
+        """The columns of the last message by its names."""
+        return self._recent
+
+    def _can_merge(self, missing: np.ndarray, now: float) -> bool:
+        if self._settings.missing_joint_policy == "hold":
+            late = missing[now - self._seen[missing] > self._settings.state_timeout]
+            self.v[self._v_of_q[late]] = 0.0
+            return True
+        return bool((now - self._seen[missing] <= self._settings.state_timeout).all())
+
+    def _jumps(self, m: NameMap, step: np.ndarray, now: float) -> bool:
+        """True if a joint has moved farther than it can have."""
+        return self._steps.jumps(m.columns, step, now - self._seen[m.columns])
+
+    def _contradicts(
+        self, m: NameMap, p: np.ndarray, speed: np.ndarray | None, stamp: int, now: float
+    ) -> bool:
+        """True if positions are not those to which the velocities lead."""
+        q, v, longest = self.q[m.columns], self.v[m.v_columns], self._settings.state_timeout
+        if speed is not None and stamp > 0 and m.stamp > 0:
+            # One product again, of a motion without much acceleration.
+            strayed = p - q - speed * (1e-9 * (stamp - m.stamp))
+            if strayed @ strayed <= SLACK**2:
+                return False
+        if not self._steps.contradicts(m.columns, (q, p), (v, speed), stamp, now, longest):
+            return False
+        if self.strict:
+            self._steps.drop(m.columns, q, v, stamp, now, longest)
+        return True
+
+    def _speed(
+        self, m: NameMap, p: np.ndarray, velocity: Sequence[float], stamp: int, now: float
+    ) -> np.ndarray | float | str:
+        """Velocities by the chosen source, or why they are refused."""
+        settings = self._settings
+        if settings.velocity_source == "zero":
+            return 0.0
+        if settings.velocity_source == "finite_difference":
+            return self._difference.speed(
+                m.columns, p, stamp, now, settings.state_timeout, settings.velocity_cutoff
+            )
+        if len(velocity) == 0:
+            return "missing_velocity"
+        w = _numbers(velocity)[m.entries]
+        # The same product as for positions; both are false for NaN.
+        if w @ w <= self._slowest**2 or (np.abs(w) <= self._believed[m.columns]).all():
+            return w
+        return "velocity_out_of_range" if np.isfinite(w).all() else "nonfinite_velocity"
+
+
+def bounded(x: np.ndarray, bound: float) -> bool:
+    """True if all are finite and no larger than the bound; the sum of squares, which is quick,
+    nearly always tells."""
+    return bool(x @ x <= bound * bound) or bool((np.abs(x) <= bound).all())
+
+
+def _numbers(values: Sequence[float]) -> np.ndarray:
+    """The numbers of a message, not copied."""
+    return np.frombuffer(values) if isinstance(values, array) else np.asarray(values, dtype=float)
+
+
+def _cannot_read(model: Model, name: str) -> str:
+    mimics = {j.name: j.mimic for j in model.joints if j.mimic is not None}
+    if name in mimics:
+        return f"joint {name!r} follows {mimics[name].joint!r} and has no coordinate of its own: take it off the list"
+    able = single_joints(model)
+    return f"{model.name} has no moving joint {name!r}; its joints are {', '.join(able[:40])}"

@@ -1,0 +1,125 @@
+"""Thousands of robots that travel as one flat array."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import warpdyn as wd
+
+from ..commands.torque_output import TorqueOutput
+from ..settings.node_settings import Settings
+from ..states.joint_states import POSITION_BOUND
+from .device_launch import DeviceLaunch, bound_on
+from .fleet_dynamics import FleetDynamics
+
+MOST_NUMBERS = 4 << 20
+"""Numbers of a state beyond which it is refused, 32 MiB: a quarter of a million robots of 8 joints."""
+
+KEPT = 1024
+"""Robots whose memory is kept for good."""
+
+
+class FlatBatch:
+    """Robots that travel as one flat array: (B, 2, dof) positions and velocities in, (B, dof)
+    torques out.
+
+    They are computed on the device of `dynamics`. dof counts the joints of `model.joint_names`. A
+    robot whose numbers are not usable gets zero torque and is counted; the others are not touched
+    by it.
+    """
+
+    def __init__(self, dynamics: FleetDynamics, settings: Settings, output: TorqueOutput) -> None:
+        """`output`: scale and limits of a single robot, which hold for each robot of a batch."""
+        self._dynamics = dynamics
+        self._output = output
+        self._settings = settings
+        self.bad_robots = 0
+        self._size = -1
+
+    def change(self, settings: Settings) -> None:
+        self._settings = settings
+        self._size = -1
+
+    def warm(self) -> None:
+        """Compute one robot, so that no kernel is compiled in a callback: a batch may come at any
+        time, and a single robot's scalar kernel does not serve it. And its poses, but on the CPU,
+        where the kernel of the robots' own poses serves."""
+        nv = self._dynamics.model.nv
+        if self._dynamics.model.nq == nv and self._dynamics.law is None:
+            self.compute(np.zeros((1, 2, nv)))
+            if self._dynamics.device != "cpu" and self._settings.publish_link_poses:
+                self.poses()
+
+    def robots_in(self, length: int, sizes: Sequence[int]) -> int:
+        """The number of robots in a message of `length` numbers; ValueError when its dimensions
+        say otherwise."""
+        nv = self._dynamics.model.nv
+        if self._dynamics.law is not None:
+            raise ValueError("batches are computed by mode, and this node has a law")
+        if self._dynamics.model.nq != nv:
+            raise ValueError("batches need joints of one coordinate each")
+        if length > MOST_NUMBERS:
+            raise ValueError(
+                f"the data has {length} numbers; at most {MOST_NUMBERS} are read, "
+                f"{MOST_NUMBERS // (2 * nv)} robots: send them in parts"
+            )
+        if length == 0 or length % (2 * nv):
+            raise ValueError(f"the data must be robots x 2 x {nv} numbers, got {length}")
+        if sizes and list(sizes) != [length // (2 * nv), 2, nv]:
+            raise ValueError(
+                f"the dimensions must be [{length // (2 * nv)}, 2, {nv}], got {list(sizes)}"
+            )
+        return length // (2 * nv)
+
+    def compute(self, state: np.ndarray) -> np.ndarray:
+        """(B, nv) torques for (B, 2, nv) states, scaled by `torque_scale` and within the effort
+        limits; the array is used again by the next call."""
+        if len(state) != self._size:
+            self._allocate(len(state))
+        bad = self._load(state)
+        self._run()
+        self._output.limited(self.torque)
+        self.torque[bad] = 0.0
+        self.bad_robots += len(bad)
+        return self.torque
+
+    def release(self) -> bool:
+        """Give back the memory of many robots; whether there was any. The next state makes it anew."""
+        if self._size <= KEPT:
+            return False
+        self._allocate(1)
+        return True
+
+    def poses(self) -> np.ndarray:
+        """(B, nlinks, 7) position and quaternion xyzw of each link, of the last states."""
+        if isinstance(self._run, DeviceLaunch):
+            poses: Any = wd.fk(self._dynamics.model, self._run.arrays["q"], form="pose")
+            return np.asarray(poses.numpy())
+        return np.asarray(wd.fk(self._dynamics.model, self.q, form="pose"))
+
+    def _load(self, state: np.ndarray) -> np.ndarray:
+        """Take states over, zeros where a number is not usable; returns the indices of those robots."""
+        self.q[:] = state[:, 0]
+        if self._settings.needs_velocity:
+            self._v[:] = state[:, 1]
+        sizes = np.abs(state)
+        if sizes.max() <= POSITION_BOUND:  # false where one is NaN
+            return np.empty(0, int)
+        bad = np.flatnonzero(~(sizes <= POSITION_BOUND).all(axis=(1, 2)))
+        self.q[bad], self._v[bad] = 0.0, 0.0
+        return bad
+
+    def _allocate(self, size: int) -> None:
+        model, nv = self._dynamics.model, self._dynamics.model.nv
+        self._size = size
+        self.q, self._v, a, self.torque = (np.zeros((size, nv)) for _ in range(4))
+        wrenches = np.zeros((size, model.nlinks, 6))
+        gravity = np.tile(self._dynamics.gravity[0], (size, 1))
+        inputs = {"q": self.q, "v": self._v, "a": a, "f_ext": wrenches, "gravity": gravity}
+        params = self._dynamics.payload.params
+        self._run = bound_on(
+            self._dynamics.device, wd.rnea, model, inputs, self.torque, ("q", "v"), params
+        )

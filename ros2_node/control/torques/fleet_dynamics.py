@@ -1,0 +1,99 @@
+"""Torques of all robots of one model, in one launch: inverse dynamics, a user's law, a policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import warp as wp
+
+import warpdyn as wd
+from warpdyn import Model
+from warpdyn.execution.compile.kernel_cache import start_kernel_cache
+
+from ..settings.node_settings import Settings
+from ..states.state import State
+from .device_launch import bound_on
+from .friction_compensation import FrictionCompensation
+from .law import Law
+from .payload import Payload
+from .policy_law import PolicyLaw
+
+
+class FleetDynamics:
+    """Torques of some robots of one model: fill the rows of `state`, call `compute`, read the rows
+    of its torque.
+
+    The arrays are float64 on the host; with a CUDA device they are copied there and back in every
+    call. The constructor checks the settings; the first `compute` compiles the kernels.
+    """
+
+    def __init__(self, model: Model, settings: Settings, robots: int) -> None:
+        self.model = model
+        self.device = settings.device
+        self.state = State.of_robots(model, robots)
+        self.gravity = np.tile(np.array(settings.gravity), (robots, 1))
+        """One row for each robot, read anew at every launch."""
+        self.payload = Payload(model, settings)
+        self.law: Law | PolicyLaw | None = None
+        if settings.law:
+            self.law = Law(model, settings, self.state, self.gravity, self.payload)
+        elif settings.policy:
+            self.law = PolicyLaw(model, settings, self.state)
+        holds = self.law is not None and (
+            self.law.tracks or isinstance(self.law, PolicyLaw) or self.law.frame is not None
+        )
+        self.friction = FrictionCompensation(model, settings, self.state, holds)
+        self._launch: Callable[[], object] = self._first_launch
+
+    def compute(self) -> None:
+        """Torques of the rows as they stand."""
+        self._launch()
+        if self.friction.active:
+            self.friction.add()
+
+    def change_gravity(self, gravity: tuple[float, ...]) -> None:
+        """Compute with this gravity from the next launch on."""
+        self.gravity[:] = gravity
+
+    @property
+    def total_mass(self) -> float:
+        """Mass of the model and its load [kg]."""
+        return self.model.total_mass + self.payload.mass
+
+    def carry(self, payload: Payload) -> None:
+        """Go on with a load on another link, whose kernels are warm."""
+        self.payload = payload
+        self._launch = self._bound()
+
+    def _first_launch(self) -> None:
+        self._launch = self._bound()
+        self._launch()
+
+    def _bound(self) -> Callable[[], object]:
+        if self.law is not None:
+            return self.law.bound(self.payload)
+        state, params = self.state, self.payload.params
+        inputs = {
+            "q": state.q,
+            "v": state.v,
+            "a": state.a,
+            "f_ext": state.wrench,
+            "gravity": self.gravity,
+        }
+        fresh, single = tuple(inputs), len(state.q) == 1
+        return bound_on(
+            self.device, wd.rnea, self.model, inputs, state.torque, fresh, params, single=single
+        )
+
+
+def check_device(device: str) -> None:
+    """ValueError when kernels cannot run there."""
+    start_kernel_cache()
+    known = [d.alias for d in wp.get_devices()]
+    try:
+        wp.get_device(device)
+    except Exception as error:
+        raise ValueError(
+            f"device {device!r} is not there; this machine has {', '.join(known)}"
+        ) from error

@@ -1,0 +1,227 @@
+"""A user's own kernel as the law of the torques: what it is given, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from math import prod
+
+import numpy as np
+
+from warpdyn import Model
+from warpdyn.user_kernels.loading import load_kernel, missing_options, read_options
+from warpdyn.user_kernels.own_kernel import OwnKernel
+from warpdyn.user_kernels.signature import Shape
+
+from ..settings.law_settings import LAWS
+from ..settings.node_settings import DEFAULTS, Settings
+from ..states.state import State
+from .device_launch import bound_on
+from .payload import Payload
+
+ROWS = {
+    "q": ("nq",),
+    "v": ("nv",),
+    "q_desired": ("nq",),
+    "v_desired": ("nv",),
+    "a_desired": ("nv",),
+    "q_posture": ("nq",),
+    "pose_desired": (7,),
+    "f_ext": ("nlinks", 6),
+    "gravity": (3,),
+}
+"""Arrays that the node fills itself, by the names that a law gives them, and their shapes."""
+
+
+class Law:
+    """The kernel of `law` for some robots of one model, with the arrays that it reads.
+
+    `inputs` are those by name; what the node does not fill is a parameter `law_inputs.<name>`, or
+    else at the default of the kernel's text.
+    """
+
+    def __init__(
+        self, model: Model, settings: Settings, state: State, gravity: np.ndarray, payload: Payload
+    ) -> None:
+        self.kernel = loaded(settings.law)
+        self._model, self._state, self._device = model, state, settings.device
+        try:
+            self.options = read_options(self.kernel, settings.law_options)
+        except ValueError as error:
+            raise ValueError(f"law_options: {error}") from None
+        if missing := missing_options(self.kernel, self.options):
+            raise ValueError(f"law {settings.law} needs law_options: {missing[0]}=...")
+        rows = {
+            "q": state.q,
+            "v": state.v,
+            "q_desired": state.q_desired,
+            "v_desired": state.v_desired,
+            "a_desired": state.a_desired,
+            "q_posture": state.q_desired,
+            "pose_desired": state.pose_desired,
+            "f_ext": state.wrench,
+            "gravity": gravity,
+        }
+        self.inputs: dict[str, np.ndarray] = {}
+        for name, each in self.kernel.signature.arrays.items():
+            if name in ROWS and each.shape != ROWS[name]:
+                raise ValueError(
+                    f"law {settings.law}: {name} comes from the node with shape {ROWS[name]}, not "
+                    f"{each.shape}; give it another name to have it as a parameter"
+                )
+            lead = () if each.serves_all else (len(state.q),)
+            new = np.zeros((*lead, *each.sizes(model)))
+            self.inputs[name] = rows[name] if name in ROWS else new
+        self.frame = self._frame(settings)
+        """The link whose pose it wants, where it reads one."""
+        self._write(self._values(settings))
+        self._check_result(settings, payload)
+
+    @property
+    def tracks(self) -> bool:
+        """True if it reads a wanted position, from which the robot may not be too far."""
+        return "q_desired" in self.inputs
+
+    def _frame(self, settings: Settings) -> str | None:
+        """The link that `pose_desired` is of: its option `frame`."""
+        if "pose_desired" not in self.inputs:
+            return None
+        frame = self.options.get("frame")
+        if not isinstance(frame, str):
+            raise ValueError(
+                f"law {settings.law} reads pose_desired: it needs an option frame, the link that the "
+                "pose is of"
+            )
+        if frame not in self._model.link_names:
+            links = ", ".join(self._model.link_names[:40])
+            raise ValueError(
+                f"law_options frame={frame}: {self._model.name} has no such link; it has {links}"
+            )
+        return frame
+
+    def bound(self, payload: Payload) -> Callable[[], object]:
+        """A function that computes the torques of the state, with a load."""
+        return bound_on(
+            self._device,
+            self.kernel,
+            self._model,
+            self.inputs,
+            self._state.torque,
+            tuple(self.inputs),
+            payload.params,
+            self.options,
+            single=len(self._state.q) == 1,
+        )
+
+    def check(self, settings: Settings) -> None:
+        """ValueError when these settings do not fit it."""
+        self._values(settings)
+
+    def change(self, settings: Settings) -> None:
+        """Compute with these inputs from the next launch on."""
+        self._write(self._values(settings))
+
+    def _values(self, settings: Settings) -> dict[str, np.ndarray]:
+        """The inputs that are parameters, for one robot."""
+        if settings.gravity != DEFAULTS.gravity and "gravity" not in self.inputs:
+            raise ValueError(
+                f"gravity is {list(settings.gravity)}, but law {settings.law} has no argument "
+                "gravity: (3,) to hand on to the robot's functions"
+            )
+        others = inputs_of(self.kernel)
+        for name in settings.law_inputs:
+            if name not in others:
+                raise ValueError(
+                    f"law {settings.law} has no input {name!r} for law_inputs.{name}; it has "
+                    f"{', '.join(others) or 'none'}"
+                )
+        values = {}
+        for name in others:
+            each = self.kernel.signature.arrays[name]
+            shape = each.sizes(self._model)
+            given = settings.law_inputs.get(name)
+            if given is not None:
+                values[name] = _shaped(name, given, shape, each.shape)
+            elif each.default is not None:
+                values[name] = np.broadcast_to(np.asarray(each.default[0], dtype=float), shape)
+            else:
+                raise ValueError(
+                    f"law {settings.law} needs the parameter law_inputs.{name}: "
+                    f"{_how_many(shape, each.shape)}"
+                )
+        beside, name = self.kernel.text.__globals__, self.kernel.__name__
+        try:
+            if check := beside.get(f"check_{name}"):
+                check(values)
+            check_largest(values, beside.get(f"largest_{name}", {}))
+        except ValueError as error:
+            raise ValueError(f"law {settings.law}: {error}") from None
+        return values
+
+    def _write(self, values: dict[str, np.ndarray]) -> None:
+        for name, value in values.items():
+            self.inputs[name][...] = value
+
+    def _check_result(self, settings: Settings, payload: Payload) -> None:
+        """ValueError unless it returns one torque for each velocity. Nothing is compiled."""
+        try:
+            call = self.kernel.describe(
+                self._model, **self.inputs, params=payload.params, **self.options
+            )
+        except Exception as error:  # a user's text: whatever it raises is to be told
+            raise ValueError(f"law {settings.law}: {error}") from error
+        shapes = [call.shapes[name] for name in call.results]
+        if shapes != [(self._model.nv,)]:
+            shown = ", ".join(map(str, shapes))
+            raise ValueError(
+                f"law {settings.law} must return one array of shape (nv,) = ({self._model.nv},), "
+                f"the torques; got {shown}"
+            )
+
+
+def check_largest(inputs: Mapping[str, np.ndarray], largest: Mapping[str, float]) -> None:
+    """ValueError for an input with a number beyond sense, of either sign."""
+    for name, most in largest.items():
+        size = np.abs(inputs[name]).max()
+        if not size <= most:
+            raise ValueError(f"{name} must be at most {most:g}, got {size:g}: is its unit right?")
+
+
+def _shaped(
+    name: str, given: tuple[float, ...], shape: tuple[int, ...], declared: Shape
+) -> np.ndarray:
+    """The numbers of a parameter in an input's shape: row by row; one for all joints; or the diagonal
+    of a square matrix."""
+    if len(given) == prod(shape):
+        return np.reshape(given, shape)
+    if len(given) == 1 and declared in (("nq",), ("nv",)):
+        return np.full(shape, given[0])
+    if len(shape) == 2 and shape[0] == shape[1] == len(given):
+        return np.diag(given)
+    raise ValueError(
+        f"law_inputs.{name} must be {_how_many(shape, declared)}, shape {shape} row by row; got "
+        f"{len(given)}"
+    )
+
+
+def _how_many(shape: tuple[int, ...], declared: Shape) -> str:
+    """The count of numbers that give an input of this shape, in words."""
+    if declared in (("nq",), ("nv",)):
+        return f"{prod(shape)} numbers, or one for all joints"
+    if len(shape) == 2 and shape[0] == shape[1]:
+        return f"{prod(shape)} numbers, or {shape[0]} for its diagonal"
+    return f"{prod(shape)} numbers"
+
+
+@cache
+def loaded(law: str) -> OwnKernel:
+    """The kernel of that name, read once; ValueError when there is none."""
+    try:
+        return load_kernel(LAWS.get(law, law))
+    except (ValueError, ImportError) as error:
+        raise ValueError(f"law: {error}") from error
+
+
+def inputs_of(kernel: OwnKernel) -> list[str]:
+    """The arrays of a kernel that are parameters of the node."""
+    return [name for name in kernel.signature.arrays if name not in ROWS]

@@ -1,0 +1,78 @@
+"""The load that a link carries: numbers that a kernel reads at every launch, so that another load
+needs no other kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warpdyn import Model, Params
+
+from ..settings.node_settings import Settings
+
+
+class Payload:
+    """The inertial numbers of `payload.link` with its load, as `params` of the functions of
+    dynamics.
+
+    Another mass, centre of mass or inertia is written into the same arrays; another link is another
+    `Payload`, whose kernels are compiled once.
+    """
+
+    def __init__(self, model: Model, settings: Settings) -> None:
+        self._model = model
+        self.link = settings.payload_link
+        self.mass = 0.0
+        """Mass of the load alone [kg]."""
+        self.params: Params | None = None
+        """Varying numbers of that link; None where no link carries anything."""
+        if self.link:
+            check_link(model, self.link)
+            mass, com, inertia = numbers(model, settings)
+            self.params = model.params(
+                mass={self.link: mass}, com={self.link: com}, inertia={self.link: inertia}
+            )
+            self.mass = settings.payload_mass
+
+    def change(self, settings: Settings) -> bool:
+        """Carry another load on the same link; False when nothing changes, or when these settings
+        name another link."""
+        if self.params is None or settings.payload_link != self.link:
+            return False
+        written = False
+        for name, value in zip(
+            ("mass", "com", "inertia"), numbers(self._model, settings), strict=True
+        ):
+            row = self.params[name][0]
+            written |= not np.array_equal(row, value)
+            self.params[name][0] = value
+        self.mass = settings.payload_mass
+        return written
+
+
+def check_link(model: Model, link: str) -> None:
+    """ValueError when the model has no such link."""
+    if link not in model.link_names:
+        links = ", ".join(model.link_names[:40])
+        raise ValueError(f"payload.link {link!r} is not a link of {model.name}, which has {links}")
+
+
+def numbers(model: Model, settings: Settings) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mass () [kg], com (3,) [m] and inertia (6,) about it [kg·m²] of the link and its load
+    together, in the link's frame; ValueError for a load that no body can be."""
+    xx, xy, xz, yy, yz, zz = settings.payload_inertia
+    inertia = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+    if settings.payload_mass and any(settings.payload_inertia):
+        moments = np.linalg.eigvalsh(np.array(inertia))
+        if moments[0] < 0.0 or moments[2] > (moments[0] + moments[1]) * (1.0 + 1e-6):
+            shown = ", ".join(f"{x:g}" for x in moments)
+            raise ValueError(
+                "payload.inertia must be that of a body: principal moments of at least 0, none larger "
+                f"than the sum of the other two; got {shown} kg*m^2"
+            )
+    x, y, z = settings.payload_com
+    # A load without mass is none, so that its numbers can be set one after the other.
+    if settings.payload_mass:
+        model = model.with_payload(settings.payload_link, settings.payload_mass, (x, y, z), inertia)
+    link = model.link(settings.payload_link)
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = link.inertia
+    return np.array(link.mass), np.array(link.com), np.array([xx, xy, xz, yy, yz, zz])

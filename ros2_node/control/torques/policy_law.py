@@ -1,0 +1,149 @@
+"""A trained policy as the law of the torques: what is read of it, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from warpdyn import Model
+from warpdyn.user_kernels.loading import load_module
+
+from ..settings.node_settings import Settings
+from ..states.base_state import BaseState
+from ..states.joint_states import single_joints
+from ..states.state import State
+from .payload import Payload
+from .robot_policy import RobotPolicy
+
+if TYPE_CHECKING:
+    from warpdyn.rl import Policy, Task
+
+SPEEDS = 3
+"""Numbers of a command that cmd_vel gives: forward, sideways, turning."""
+
+
+class PolicyLaw:
+    """The policy of `policy` for some robots of one model; `policies` has one for each."""
+
+    tracks = False
+    """True if it reads a wanted position, from which the robot may not be too far."""
+
+    def __init__(self, model: Model, settings: Settings, state: State) -> None:
+        self._policy, self._task = loaded(settings.policy, settings.policy_task)
+        task = self._task
+        names = check_joints(model, task, settings)
+        rows = np.array(model.q_indices(names)), np.array(model.v_indices(names))
+        base = task.model.root if task.model.floating_base else None
+        self.policies = [
+            RobotPolicy(
+                task,
+                state.row(k),
+                rows,
+                BaseState(base, settings.frame_prefix) if base is not None else None,
+            )
+            for k in range(len(state.q))
+        ]
+
+    def deploy(self) -> None:
+        """Compile the policy's kernels, which all robots share."""
+        first = _learning().Deployed(self._task, self._policy)
+        for k, policy in enumerate(self.policies):
+            policy.deployed = first.twin() if k else first
+
+    def bound(self, payload: Payload) -> Callable[[], object]:
+        """A function that writes the torques of all robots; a policy knows of no load."""
+        if not hasattr(self.policies[0], "deployed"):
+            self.deploy()
+
+        def apply() -> None:
+            for policy in self.policies:
+                policy.apply()
+
+        return apply
+
+    def check(self, settings: Settings) -> None:
+        """Nothing of it changes while the node runs."""
+
+    def change(self, settings: Settings) -> None:
+        """Nothing of it changes while the node runs."""
+
+
+def _learning() -> Any:
+    """warpdyn.rl, which needs onnxruntime; ValueError without that."""
+    try:
+        from warpdyn import rl
+    except ImportError as error:
+        raise ValueError(f"policy: {error}") from error
+    return rl
+
+
+@cache
+def loaded(policy: str, named: str) -> tuple[Policy, Task]:
+    """A policy and its task, read once; ValueError when there is none. `policy` is a file, or the
+    name of a policy that comes with warpdyn; `named` is its task, where the file does not say it."""
+    rl, path = _learning(), Path(policy)
+    try:
+        read = rl.Policy(path if path.suffix or path.exists() else rl.shipped(policy))
+        return read, _task(rl, read, named)
+    except (ValueError, ImportError) as error:
+        raise ValueError(f"policy: {error}") from error
+
+
+def _task(rl: Any, policy: Policy, named: str) -> Task:
+    """The task that is named, or else the one that the policy's file says it is of."""
+    if ":" in named:
+        place, _, name = named.rpartition(":")
+        made = getattr(load_module(place), name, None)
+        task = made() if callable(made) else made
+        if not isinstance(task, rl.Task):
+            raise ValueError(
+                f"policy_task {named} must be a warpdyn.rl.Task, or what makes one; it is "
+                f"{type(task).__name__}"
+            )
+        return task
+    if named:
+        return cast("Task", rl.make(named))
+    of = policy.about.get("task")
+    names = [n for n, each in rl.TASKS.items() if of in (n, each.__name__)]
+    if not names:
+        raise ValueError(
+            f"{policy.path} is of {of or 'a task that it does not name'}, which does not come with "
+            "warpdyn: name it, policy_task:=package.module:Task"
+        )
+    return cast("Task", rl.make(names[0]))
+
+
+def check_joints(model: Model, task: Task, settings: Settings) -> tuple[str, ...]:
+    """The task's joints by name; ValueError when the robot cannot be moved by its policy."""
+    names = task.model.joint_names
+    commanded = settings.command_joints or settings.joints or single_joints(model)
+    for name in names:
+        if name not in model.joint_names:
+            raise ValueError(
+                f"policy {settings.policy} moves {name!r} of {task.model.name}, and {model.name} has "
+                f"no such joint; its joints are {', '.join(model.joint_names)}"
+            )
+        if name not in commanded:
+            raise ValueError(
+                f"policy {settings.policy} moves {name!r}: it must be among joints and command_joints"
+            )
+    for name in commanded:
+        if name not in names:
+            raise ValueError(
+                f"policy {settings.policy} does not move {name!r}: leave it out of command_joints"
+            )
+    if task.model.base_velocity != "local":
+        raise ValueError(
+            f"{task.name} has its base's velocities as {task.model.base_velocity!r}; odometry gives "
+            'the base\'s own axes, "local"'
+        )
+    if task.commanded and not task.model.floating_base:
+        raise ValueError(
+            f"{task.name} is commanded by {task.commanded!r}, and cmd_vel has the speeds of a free "
+            "base alone"
+        )
+    return names

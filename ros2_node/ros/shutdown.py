@@ -1,0 +1,56 @@
+"""The end of the node: the signals that ask for it, and the last commands."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Sequence
+
+from rclpy.duration import Duration
+from rclpy.impl.rcutils_logger import RcutilsLogger
+
+from ..control.commands.torque_output import STOP_PERIOD
+from ..control.fleet import Fleet
+from .topics import TorqueTopics
+
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+"""Signals that ask the node to end: SIGHUP is a closed terminal or a dropped ssh, SIGQUIT Ctrl-\\."""
+ACKNOWLEDGE = Duration(nanoseconds=200_000_000)
+"""Longest time for the last commands to be acknowledged."""
+
+
+def told_to_end() -> Callable[[], bool]:
+    """Catch the signals of ENDING from now on, and say whether one has come. SIGHUP stays ignored
+    where it was, as nohup wants it."""
+    received: list[int] = []
+    for number in ENDING:
+        if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, lambda number, frame: received.append(number))
+    return lambda: bool(received)
+
+
+def stop_robots(fleet: Fleet, topics: Sequence[TorqueTopics], log: RcutilsLogger) -> None:
+    """The stop sequence of every enabled robot, acknowledged, before the context goes. What keeps
+    one robot's commands from being sent does not keep the others'."""
+    fleet.stop(time.monotonic())
+    pairs = [(r, t) for r, t in zip(fleet.robots, topics, strict=True) if not r.idle]
+    unsent: dict[TorqueTopics, str] = {}
+    while not fleet.idle:
+        for robot, sender in pairs:
+            command = robot.stop_step(time.monotonic())
+            try:
+                if command is not None:
+                    sender.send_command(command)
+            except Exception as error:  # a publisher that is gone, a context that is shut down
+                unsent[sender] = str(error)
+        time.sleep(STOP_PERIOD)
+    for _, sender in pairs:
+        try:
+            sender.commands.wait_for_all_acked(ACKNOWLEDGE)
+        except Exception as error:
+            unsent.setdefault(sender, str(error))
+    for sender, why in unsent.items():
+        log.fatal(
+            f"the stop sequence could not be sent on {sender.commands_topic}: {why}; "
+            "the controller keeps the last torque"
+        )

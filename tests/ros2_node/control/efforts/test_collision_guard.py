@@ -1,0 +1,53 @@
+"""Thresholds by joint, raised by speed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from fleets import panda_settings
+
+from ros2_node.control.efforts.collision_guard import CollisionGuard
+
+JOINTS, COLUMNS = ("a", "b", "c"), [2, 0, 1]
+KNOWN = np.ones(4, dtype=bool)
+
+
+def guard(**values):
+    return CollisionGuard(JOINTS, COLUMNS, panda_settings(effort_source="message", **values))
+
+
+def test_no_threshold_watches_nothing():
+    assert guard().hit(np.full(4, 1e9), np.zeros(4), KNOWN) == "" and not guard().watching
+
+
+def test_the_joint_that_is_farthest_beyond_is_named():
+    """By its threshold, not by its torque; zero is none for that joint."""
+    one = guard(collision_threshold=[1.0, 10.0, 0.0])
+    assert one.hit(np.array([9.0, 500.0, 0.9, 0.0]), np.zeros(4), KNOWN) == ""
+    said = one.hit(np.array([12.0, 500.0, -3.0, 0.0]), np.zeros(4), KNOWN)
+    assert said == "collision: external torque of a is -3 N·m, more than its threshold 1"
+
+
+def test_speed_raises_the_threshold_of_its_own_joint():
+    """What is not known is no collision."""
+    one = guard(collision_threshold=1.0, collision_speed_factor=2.0)
+    felt, v = np.array([2.5, 0.0, 2.5, 0.0]), np.array([-1.0, 0.0, 0.0, 0.0])
+    assert one.hit(felt, v, KNOWN).startswith("collision: external torque of a ")
+    v[2] = 1.0
+    assert one.hit(felt, v, KNOWN) == ""
+    assert one.hit(felt * [np.nan, 1, 99, 1], v, KNOWN & (felt > 9)) == ""
+
+
+def test_joints_that_are_not_seen_are_named():
+    """Those with a threshold alone; one that is known is enough to watch."""
+    one, none = guard(collision_threshold=[1.0, 10.0, 0.0]), np.zeros(4, dtype=bool)
+    assert one.unseen(none) == ["a", "b"] and not one.watches(none) and one.unseen(KNOWN) == []
+    known = np.array([True, False, False, False])
+    assert one.unseen(known) == ["a"] and one.watches(known)
+    known = np.array([False, True, False, True])
+    assert not one.watches(known), "the one that is known has no threshold"
+
+
+def test_a_list_must_fit():
+    with pytest.raises(ValueError, match="collision_threshold has 2 numbers"):
+        guard(collision_threshold=[1.0, 1.0])

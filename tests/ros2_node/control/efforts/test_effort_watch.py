@@ -1,0 +1,327 @@
+"""What a robot feels from state to state: collisions while enabled, floating, its services."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from feeling import feel, feeling_fleet
+from fleets import MODEL, Q, fault_of, launch
+
+import warpdyn as wd
+from ros2_node.control.robot import FLOAT_TIME
+from ros2_node.control.safety.gate import Phase
+from ros2_node.control.safety.status import Status
+
+HELD = wd.gravity_torques(MODEL, Q)
+PUSH = np.array([0.5, -6.0, 0.5, 0.3, 0.1, -0.2, 0.05, 0.0])
+
+
+@pytest.fixture
+def fleet():
+    return feeling_fleet(collision_threshold=3.0)
+
+
+def go(fleet, effort, begin, count, dt=0.002, q=Q):
+    """Feed states; the time after them, and the last command."""
+    robot, command = fleet.robots[0], None
+    for k in range(count):
+        now = begin + k * dt
+        assert feel(robot, now, effort, q)
+        command = launch(fleet, robot, now)[1]
+    return begin + count * dt, command
+
+
+def test_a_collision_stops_at_the_state_that_tells_of_it(fleet):
+    """The answer to that very state is the first command of the stop sequence, and a fault is
+    latched; while disabled nothing stops."""
+    robot = fleet.robots[0]
+    now, _ = go(fleet, HELD - PUSH, 0.0, 60)
+    assert not fault_of(robot) and robot.touch.hit, "told, but there is nothing to stop"
+    np.testing.assert_allclose(robot.touch.external, PUSH, atol=1e-4)
+    now, _ = go(fleet, HELD, now, 60)
+    assert robot.enable(now, now)[0]
+    now, command = go(fleet, HELD, now, 5)
+    np.testing.assert_allclose(command, HELD, atol=1e-9)
+    told = 0
+    while not fault_of(robot) and told < 20:
+        now, command = go(fleet, HELD - PUSH, now, 1)
+        told += 1
+    assert told < 5, "a filter of 5 ms passes half of it within two states"
+    assert command is not None and not command.any()
+    assert "panda_joint2" in fault_of(robot) and robot.counts["collision"] == 1
+    assert robot.status(now) is Status.FAULT
+
+
+def test_floating_carries_the_weight_whatever_is_tracked(fleet):
+    """In computed torque the reference pulls no more; ~/enable with false ends it."""
+    robot = fleet.robots[0]
+    values = {"mode": "computed_torque", "collision_reaction": "gravity", "max_tracking_error": 0.2}
+    fleet.change(fleet.settings.changed({**values, "ramp_time": 1.0}))
+    now, _ = go(fleet, HELD, 0.0, 5)
+    assert robot.enable(now, now - 10.0)[0]
+    robot.setpoint.q[1] += 0.1
+    now, command = go(fleet, HELD, now, 5)
+    assert np.abs(command - HELD).max() > 1.0
+    now, _ = go(fleet, HELD - PUSH, now, 20)
+    assert (
+        robot.gate.phase is Phase.FLOATING
+        and robot.status(now) is Status.FLOATING
+        and not fault_of(robot)
+    )
+    robot.setpoint.q[1] += 1.0
+    now, command = go(fleet, HELD, now + FLOAT_TIME, 5, dt=FLOAT_TIME / 3)
+    np.testing.assert_allclose(command, HELD, atol=1e-9)
+    assert not fault_of(robot), "what floats follows no reference"
+    robot.disable(now)
+    assert robot.gate.phase is not Phase.FLOATING
+
+
+@pytest.mark.parametrize(
+    ("values", "kept"),
+    [
+        ({"payload.link": "panda_link7"}, 0),
+        ({"payload.link": ""}, 0),
+        ({"payload.link": "panda_hand", "payload.mass": 1.0}, 1),
+        ({"collision_threshold": 4.0}, 1),
+        ({"torque_scale": 0.9}, 1),
+    ],
+)
+def test_another_payload_link_begins_the_diagnosis_anew(values, kept):
+    """Poses at rest were measured with the load on the old link; another change keeps them."""
+    fleet = feeling_fleet(**{"payload.link": "panda_hand"})
+    robot = fleet.robots[0]
+    go(fleet, HELD, 0.0, 20, dt=0.1)
+    assert len(robot.touch.rest) == 1
+    fleet.change(fleet.settings.changed(values))
+    assert len(robot.touch.rest) == kept
+
+
+def test_a_state_without_velocity_is_used_and_nothing_is_felt(fleet):
+    """The torques need none in mode gravity; the observer begins anew with the next."""
+    robot = fleet.robots[0]
+    now, _ = go(fleet, HELD - PUSH, 0.0, 60)
+    assert feel(robot, now, HELD, v=())
+    assert not robot.touch.valid and np.isnan(robot.touch.external).all()
+    assert robot.counts["effort_no_velocity"] == 1
+    go(fleet, HELD - PUSH, now + 0.002, 1)
+    assert robot.touch.valid and not np.abs(robot.touch.external).max()
+    report = robot.touch.report()
+    assert "N·m" in report["largest external torque"]
+    assert report["efforts known of"] == " ".join(robot.states.joints)
+
+
+def test_commands_in_place_of_efforts():
+    """`effort_source: command`: known while they are sent, and a push is felt without any effort."""
+    fleet = feeling_fleet(effort_source="command", payload__link="")
+    robot = fleet.robots[0]
+    now, _ = go(fleet, (), 0.0, 3)
+    assert not robot.touch.valid
+    robot.enable(now, now)
+    now, _ = go(fleet, (), now, 60)
+    assert np.abs(robot.touch.external).max() < 1e-9
+    assert "measured efforts are needed" in robot.touch.identify()[1]
+
+
+def test_services_say_what_they_lack(fleet):
+    robot = fleet.robots[0]
+    good, text = robot.touch.diagnose()
+    assert not good and text.startswith("0 poses at rest")
+    bare = feeling_fleet(payload__link="").robots[0]
+    assert bare.touch.identify() == (False, "set payload.link: name the link that carries the load")
+
+
+def test_gravity_is_diagnosed_without_a_payload_link(monkeypatch):
+    """Its kernels are warm when the robot is made: the service compiles nothing while commands wait."""
+    made = []
+
+    def diagnose(*arguments, **options):
+        made.append(options)
+        return real(*arguments, **options)
+
+    real = wd.diagnose_gravity
+    monkeypatch.setattr(wd, "diagnose_gravity", diagnose)
+    fleet = feeling_fleet(payload__link="")
+    robot, now = fleet.robots[0], 1.0
+    assert len(made) == 1
+    for k in range(3):
+        q = Q + 0.2 * k
+        feel(robot, now - 0.01, HELD, q, np.ones(8))  # it moves there
+        now, _ = go(fleet, wd.gravity_torques(MODEL, q), now, 60, dt=0.02, q=q)
+    good, text = robot.touch.diagnose()
+    assert good and text.startswith("3 poses at rest") and "panda_joint2: agrees" in text
+    assert set(made[0]) == set(made[1]) and made[0]["link"] is made[1]["link"] is None
+
+
+def test_a_jump_of_the_clock_begins_anew(fleet):
+    robot = fleet.robots[0]
+    now, _ = go(fleet, HELD - PUSH, 0.0, 60)
+    robot.forget()
+    go(fleet, HELD - PUSH, now, 1)
+    assert not np.abs(robot.touch.external).max()
+
+
+def test_a_collision_is_not_lost_between_two_cycles(fleet):
+    """With `rate` several states come to a cycle: one that tells of a collision stops the arm, whatever
+    the next ones say. What was told while disabled is no reason to stop."""
+    robot = fleet.robots[0]
+    now, _ = go(fleet, HELD - PUSH, 0.0, 60)
+    assert robot.enable(now, now)[0]
+    assert launch(fleet, robot, now)[1] is not None and not fault_of(robot)
+    now, _ = go(fleet, HELD, now, 1)
+    robot.reset()
+    robot.disable(now)
+    while robot.stop_step(now + 9.0) is not None:
+        pass
+    now, _ = go(fleet, HELD, now, 60)
+    assert robot.enable(now, now)[0]
+    for k in range(120):
+        assert feel(robot, now + 0.002 * k, HELD - PUSH if k < 20 else HELD)
+    assert np.abs(robot.touch.external).max() < 1e-3, "it is over"
+    assert not launch(fleet, robot, now + 0.24)[1].any() and "panda_joint2" in fault_of(robot)
+
+
+def test_a_joint_whose_effort_comes_and_goes_blinds_no_other(fleet):
+    """As where a sensor drops every second value: a push on another joint stops the arm."""
+    robot = fleet.robots[0]
+    now, _ = go(fleet, HELD, 0.0, 5)
+    assert robot.enable(now, now)[0]
+    for k in range(40):
+        effort = HELD - PUSH
+        effort[6] = np.nan if k % 2 else effort[6]
+        now, _ = go(fleet, effort, now, 1)
+    assert "panda_joint2" in fault_of(robot)
+
+
+@pytest.mark.parametrize("lost", ["missing", "not a number", "velocity", "gaps"])
+def test_who_is_to_tell_of_collisions_and_feels_nothing_is_not_enabled_and_stops(fleet, lost):
+    """Efforts that end, in whatever way, end commands within `state_timeout`; they are said to be
+    missing before."""
+    robot, step = fleet.robots[0], 0.002
+    fleet.change(fleet.settings.changed({"state_timeout": 0.2, "collision_threshold": 3.0}))
+    effort = np.full(8, np.nan) if lost == "not a number" else () if lost == "missing" else HELD
+    more = {"v": ()} if lost == "velocity" else {}
+    step = 0.15 if lost == "gaps" else step
+
+    def blind(now):
+        assert feel(robot, now, effort, **more)
+        return launch(fleet, robot, now)[1]
+
+    blind(0.0)
+    blind(step)
+    good, text = robot.enable(step, step)
+    assert not good and text.startswith(
+        "collision_threshold is set, and no external torque is known"
+    )
+    assert lost == "gaps" or "panda_joint1, " in robot.touch.blind
+    now, _ = go(fleet, HELD, 1.0, 5)
+    assert robot.enable(now, now) == (True, "enabled") and not robot.touch.blind
+    until = now + 0.2
+    while now < until - 1e-9:
+        assert blind(now) is not None and robot.watch(now, now) is None
+        now += step
+    assert robot.watch(until + 0.001, until) is not None
+    assert fault_of(robot).startswith("collision_threshold is set")
+
+
+def test_a_threshold_may_be_set_while_enabled(fleet):
+    """It is watched from the next state on, and no reason to stop by itself."""
+    robot = fleet.robots[0]
+    fleet.change(fleet.settings.changed({"collision_threshold": 0.0}))
+    now, _ = go(fleet, HELD, 0.0, 5)
+    assert robot.enable(now, now)[0]
+    now, _ = go(fleet, HELD, now, 100)
+    fleet.change(fleet.settings.changed({"collision_threshold": 3.0}))
+    assert robot.watch(now, now) is None and robot.enabled
+    go(fleet, HELD - PUSH, now, 20)
+    assert "panda_joint2" in fault_of(robot)
+
+
+def test_a_joint_that_is_not_seen_is_named(fleet):
+    """A gripper without effort under one threshold for all: enabled, and the answer names it."""
+    robot = fleet.robots[0]
+    effort = HELD.copy()
+    effort[7] = np.nan
+    now, _ = go(fleet, effort, 0.0, 5)
+    text = "collisions of panda_finger_joint1 are not seen: no effort"
+    assert robot.touch.blind == text
+    assert robot.enable(now, now) == (True, f"enabled; {text}")
+    now, _ = go(fleet, effort, now, 200)
+    assert robot.watch(now, now) is None and robot.enabled
+
+
+def test_floating_says_how_it_ends_and_yields_whatever_was_coming_in(fleet):
+    """A change of parameters that comes in within a second does not go on pushing after a collision;
+    ~/enable with true is refused."""
+    robot = fleet.robots[0]
+    values = {"collision_reaction": "gravity", "mode": "computed_torque", "max_tracking_error": 0.0}
+    fleet.change(fleet.settings.changed({**values, "kp": 1000.0, "ramp_time": 1.0}))
+    now, _ = go(fleet, HELD, 0.0, 5)
+    assert robot.enable(now, now - 10.0)[0]
+    robot.setpoint.q[1] += 0.1
+    now, before = go(fleet, HELD, now, 5)
+    before = before.copy()
+    fleet.change(fleet.settings.changed({"kp": 0.0}))
+    now, still = go(fleet, HELD, now, 2)
+    np.testing.assert_allclose(still, before, atol=0.01 * np.abs(before).max())
+    now, _ = go(fleet, HELD - PUSH, now, 20)
+    assert robot.gate.phase is Phase.FLOATING
+    now, command = go(fleet, HELD, now, 40)
+    np.testing.assert_allclose(command, HELD, atol=1e-9)
+    good, text = robot.enable(now, now)
+    assert not good and text.startswith(
+        "floating after a collision: external torque of panda_joint2"
+    )
+    assert text.endswith("call ~/enable with false first")
+
+
+def test_a_float_that_is_not_finite_is_a_fault(fleet, monkeypatch):
+    robot = fleet.robots[0]
+    fleet.change(fleet.settings.changed({"collision_reaction": "gravity"}))
+    now, _ = go(fleet, HELD, 0.0, 5)
+    assert robot.enable(now, now)[0]
+    now, _ = go(fleet, HELD - PUSH, now, 20)
+    assert robot.gate.phase is Phase.FLOATING
+    monkeypatch.setattr(robot.touch.torques, "weigh", lambda: np.full(8, np.nan))
+    now, command = go(fleet, HELD, now, 1)
+    assert command is None and fault_of(robot) and robot.output.stopping
+
+
+def test_what_pushed_does_not_stand_after_a_stop_that_holds(fleet):
+    """`stale_action: hold` sends what carries the weight, not what pressed."""
+    robot = fleet.robots[0]
+    values = {"stale_action": "hold", "mode": "computed_torque", "max_tracking_error": 0.0}
+    fleet.change(fleet.settings.changed(values))
+    now, _ = go(fleet, HELD, 0.0, 5)
+    assert robot.enable(now, now)[0]
+    robot.setpoint.q[1] += 0.1
+    now, pressing = go(fleet, HELD, now, 2)
+    assert np.abs(pressing - HELD).max() > 5.0
+    now, _ = go(fleet, HELD - PUSH, now, 20)
+    assert fault_of(robot)
+    last = [c.copy() for _ in range(9) if (c := robot.stop_step(now)) is not None][-1]
+    np.testing.assert_allclose(last, HELD, atol=1e-9)
+    robot.output.settle(np.full(8, np.nan), now)
+    assert np.isfinite(robot.output.command).all()
+
+
+def test_friction_that_parameters_tell_is_no_push():
+    """An arm with friction that the model lacks, moved freely: within a tenth of what it is without
+    the parameters; a push is felt as before."""
+    coulomb, viscous = 2.0, 0.7
+    told = {"friction__coulomb": coulomb, "friction__viscous": viscous, "friction__speed": 0.02}
+    largest = {}
+    for known in (False, True):
+        fleet = feeling_fleet(**(told if known else {}))
+        robot, felt, pushed = fleet.robots[0], [], []
+        size, w = np.array([*[0.3] * 7, 0.0]), 2 * np.pi * np.linspace(0.4, 0.8, 8)
+        for k in range(800):
+            t = 0.002 * k
+            q, v = Q + size * np.sin(w * t), size * w * np.cos(w * t)
+            tau = wd.rnea(MODEL, q, v, -size * w * w * np.sin(w * t))
+            effort = tau + coulomb * np.sign(v) + viscous * v - (PUSH if t > 1.3 else 0.0)
+            feel(robot, t, effort, q, v)
+            (pushed if t > 1.4 else felt).append(robot.touch.external[:7].copy())
+        largest[known] = np.sqrt(np.mean(np.square(felt[50:650])))
+        if known:
+            np.testing.assert_allclose(np.mean(pushed, axis=0), PUSH[:7], atol=0.2)
+    assert largest[False] > 2.0 and largest[True] < 0.1 * largest[False]

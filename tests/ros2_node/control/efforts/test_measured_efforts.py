@@ -1,0 +1,100 @@
+"""Efforts of messages by joint, and the time between two states."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from fleets import MODEL, NAMES, N, Q, panda_settings
+
+from ros2_node.control.efforts.measured_efforts import LONGEST, Efforts
+from ros2_node.control.states.joint_states import JointStates
+from ros2_node.control.states.state import State
+
+MS = 1_000_000
+
+
+@pytest.fixture
+def both():
+    counts = Counter()
+    row = State.of_robots(MODEL, 1).row(0)
+    settings = panda_settings(effort_source="message")
+    states = JointStates(MODEL, settings, row, counts)
+    return states, Efforts(MODEL.nv, states, counts), counts
+
+
+def test_joints_are_found_by_name_whatever_their_order(both):
+    states, efforts, _ = both
+    states.read(NAMES[::-1], Q[::-1], [0.0] * N, 1, 0.0)
+    efforts.read(np.arange(N))
+    np.testing.assert_array_equal(efforts.tau, np.arange(N)[::-1])
+    assert efforts.known.all()
+
+
+def test_what_is_no_number_is_unknown(both):
+    """One joint, or a whole message."""
+    states, efforts, counts = both
+    states.read(NAMES, Q, [0.0] * N, 1, 0.0)
+    efforts.read(np.ones(N))
+    efforts.read([*[1.0] * (N - 1), np.nan])
+    assert counts["effort_nonfinite"] == 1
+    assert list(np.flatnonzero(~efforts.known)) == [N - 1] and efforts.tau[-1] == 0.0
+    efforts.read(())
+    assert counts["effort_missing"] == 1 and not efforts.known.any()
+    efforts.read(np.ones(N))
+    efforts.read([1.0])
+    assert counts["effort_wrong_length"] == 1 and not efforts.known.any()
+
+
+def test_a_gripper_without_effort_does_not_blind_the_arm(both):
+    """Two publishers, of which one has none."""
+    states, efforts, _ = both
+    states.read(NAMES[:7], Q[:7], [0.0] * 7, 1, 0.0)
+    efforts.read(np.ones(7))
+    states.read(NAMES[7:], Q[7:], [0.0], 2, 0.0)
+    efforts.read(())
+    assert efforts.known[:7].all() and not efforts.known[7]
+
+
+def test_commands_take_the_place_of_efforts(both):
+    """While some are sent."""
+    _, efforts, _ = both
+    columns = np.arange(7)
+    efforts.command(columns, np.ones(7))
+    assert efforts.known.sum() == 7 and efforts.tau[0] == 1.0
+    efforts.command(columns, None)
+    assert not efforts.known.any()
+
+
+def test_time_by_stamps_and_by_arrivals(both):
+    """Stamps count where there are any; a pause, a jump back and the first state are a beginning; the
+    same stamp is no time at all."""
+    _, efforts, counts = both
+    assert efforts.passed(5 * MS, 10.0) == 0.0 and not counts
+    assert efforts.passed(6 * MS, 99.0) == pytest.approx(1e-3)
+    assert efforts.passed(6 * MS, 99.1) is None
+    assert efforts.passed(4 * MS, 99.2) == 0.0 and counts["effort_time_jump"] == 1
+    late = 4 * MS + round(2e9 * LONGEST)
+    assert efforts.passed(late, 99.3) == 0.0 and counts["effort_gap"] == 1
+    assert efforts.passed(0, 99.31) == pytest.approx(0.01)
+    assert efforts.passed(0, 99.33) == pytest.approx(0.02)
+    efforts.forget()
+    assert efforts.passed(7 * MS, 99.34) == 0.0 and counts["effort_gap"] == 1
+
+
+def test_another_publisher_whose_stamps_are_older_is_no_jump(both):
+    """A gripper's state that was measured before the arm's and comes after it is no time at all; the
+    arm's own stamps that go back are a jump, and so is a gripper a tenth of a second behind."""
+    states, efforts, counts = both
+    arm, gripper = (NAMES[:7], Q[:7], [0.0] * 7), (NAMES[7:], Q[7:], [0.0])
+
+    def passed(message, stamp):
+        states.read(*message, stamp, 0.0)
+        return efforts.passed(stamp, 0.0)
+
+    assert passed(arm, 1000 * MS) == 0.0
+    assert passed(gripper, 998 * MS) is None
+    assert passed(arm, 1001 * MS) == pytest.approx(1e-3) and not counts["effort_time_jump"]
+    assert passed(arm, 999 * MS) == 0.0 and counts["effort_time_jump"] == 1
+    assert passed(gripper, 800 * MS) == 0.0 and counts["effort_time_jump"] == 2

@@ -1,0 +1,142 @@
+"""Where a frame is wanted: what a pose must be, and that nothing jumps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from driven_arm import HAND, READY
+from fleets import MODEL, fault_of, feed, launch, panda_fleet
+
+import warpdyn as wd
+from ros2_node.control.fleet import Fleet
+from ros2_node.control.references.pose_reference import apart
+from ros2_node.control.robot import Robot
+
+Z = np.zeros(MODEL.nv)
+ROOT = MODEL.root
+
+
+@pytest.fixture
+def arm() -> tuple[Fleet, Robot]:
+    """A panda that holds its hand, with a state, enabled."""
+    fleet = panda_fleet(
+        law="cartesian_impedance",
+        law_options=[f"frame={HAND}"],
+        law_inputs__stiffness=[500.0, 500.0, 500.0, 30.0, 30.0, 30.0],
+        ramp_time=0.0,
+        state_timeout=5.0,
+        max_pose_error=[0.1, 0.4],
+    )
+    robot = fleet.robots[0]
+    feed(robot, 0.0, READY, Z)
+    return fleet, robot
+
+
+def pose_of(q=READY):
+    pose = wd.fk(MODEL, q, frame=HAND, form="pose")
+    return pose[:3].copy(), pose[3:].copy()
+
+
+def torque(fleet, robot, now, q=READY):
+    feed(robot, now, q, Z)
+    launch(fleet, robot, now)
+    return robot.state.torque.copy()
+
+
+def test_it_begins_where_it_is(arm):
+    """At ~/enable, whatever was sent before; wherever a hand has led it while it was disabled."""
+    fleet, robot = arm
+    position, quaternion = pose_of()
+    assert robot.refer_pose(ROOT, position + np.array([0.05, 0.0, 0.0]), quaternion) is None
+    moved = READY + np.array([0.2, 0.1, 0, 0, 0, 0, 0, 0])
+    for now, q in ((0.1, READY), (0.2, moved)):
+        np.testing.assert_allclose(
+            torque(fleet, robot, now, q), wd.gravity_torques(MODEL, q), atol=1e-6
+        )
+    assert robot.enable(0.2, 0.2)[0]
+    np.testing.assert_allclose(
+        torque(fleet, robot, 0.3, moved), wd.gravity_torques(MODEL, moved), atol=1e-6
+    )
+
+
+def test_a_pose_pulls_the_hand_there(arm):
+    """From the next launch on: 500 N/m times the way, and a turn by its stiffness."""
+    fleet, robot = arm
+    robot.enable(0.0, 0.0)
+    position, quaternion = pose_of()
+    turn = pin.exp3(np.array([0.0, 0.0, 0.2])) @ pin.Quaternion(quaternion).matrix()
+    turned = -pin.Quaternion(turn).coeffs()  # of either sign
+    assert robot.refer_pose(ROOT, position + np.array([0.02, -0.04, 0.0]), 1.01 * turned) is None
+    tau = torque(fleet, robot, 0.1)
+    J = wd.jacobian(MODEL, READY, frame=HAND, reference="local_world_aligned")
+    wanted = wd.gravity_torques(MODEL, READY) + J.T @ [10.0, -20.0, 0.0, 0.0, 0.0, 6.0]
+    np.testing.assert_allclose(tau, wanted, atol=1e-6)
+
+
+def test_poses_that_are_none_are_refused_and_counted(arm):
+    """Another frame, no number, no rotation; what was wanted before stays."""
+    fleet, robot = arm
+    robot.enable(0.0, 0.0)
+    position, quaternion = pose_of()
+    before = robot.state.pose_desired.copy()
+    for reason, frame, p, o in (
+        ("pose_other_frame", "camera", position, quaternion),
+        ("pose_other_frame", "", position, quaternion),
+        ("pose_nonfinite", ROOT, position * np.nan, quaternion),
+        ("pose_nonfinite", ROOT, position, quaternion + np.array([np.inf, 0, 0, 0])),
+        ("pose_nonfinite", ROOT, position + 1e5, quaternion),
+        ("pose_no_rotation", ROOT, position, 0 * quaternion),
+        ("pose_no_rotation", ROOT, position, 1.1 * quaternion),
+    ):
+        counted = robot.counts[reason]
+        assert robot.refer_pose(frame, p, o) == reason
+        assert robot.counts[reason] == counted + 1
+    np.testing.assert_array_equal(robot.state.pose_desired, before)
+    np.testing.assert_allclose(
+        torque(fleet, robot, 0.1), wd.gravity_torques(MODEL, READY), atol=1e-6
+    )
+
+
+def test_a_pose_that_jumps_is_refused_and_one_that_leads_away_stops(arm):
+    """Beyond max_pose_error, in metres or radians, with what is off in words."""
+    fleet, robot = arm
+    robot.enable(0.0, 0.0)
+    position, quaternion = pose_of()
+    assert (
+        robot.refer_pose(ROOT, position + np.array([0.2, 0.0, 0.0]), quaternion) == "pose_too_far"
+    )
+    assert "panda_hand is 0.2 m from its pose reference, more than max_pose_error 0.1 m" in (
+        robot.pose.refusal
+    )
+    half = pin.Quaternion(
+        pin.exp3(np.array([0.0, 0.6, 0.0])) @ pin.Quaternion(quaternion).matrix()
+    ).coeffs()
+    assert robot.refer_pose(ROOT, position, half) == "pose_too_far"
+    for k in range(1, 4):  # step by step, and the arm does not follow
+        assert robot.refer_pose(ROOT, position + np.array([0.0, 0.0, 0.04 * k]), quaternion) is None
+        torque(fleet, robot, 0.1 * k)
+    assert fault_of(robot).startswith("panda_hand is 0.12 m from its pose reference")
+    assert not robot.enabled
+
+
+def test_tolerances_change_and_zero_is_none(arm):
+    fleet, robot = arm
+    fleet.change(fleet.settings.changed({"max_pose_error": [0.0, 0.0]}))
+    robot.enable(0.0, 0.0)
+    position, quaternion = pose_of()
+    assert robot.refer_pose(ROOT, position + np.array([0.5, 0.0, 0.0]), quaternion) is None
+    torque(fleet, robot, 0.1)
+    assert robot.enabled
+
+
+def test_how_far_two_poses_are_apart():
+    one = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+    other = np.array([1.0, 2.0, 0.0, *-pin.Quaternion(pin.exp3(np.array([0, 3.0, 0]))).coeffs()])
+    np.testing.assert_allclose(apart(one, other), [2.0, 3.0])
+    np.testing.assert_allclose(apart(one, one), 0.0)
+
+
+def test_a_law_without_a_pose_takes_none():
+    robot = panda_fleet().robots[0]
+    assert robot.pose is None and robot.refer_pose(ROOT, *pose_of()) is None

@@ -1,0 +1,178 @@
+"""The point of ~/reference: what is used, what is refused, what stays."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from fleets import MODEL, NAMES, N, wheel_text
+from hypothesis import given
+from hypothesis import strategies as st
+
+import warpdyn as wd
+from ros2_node.control.references.setpoint import Setpoint
+from ros2_node.control.settings.node_settings import Settings
+
+
+@pytest.fixture
+def setpoint():
+    return Setpoint(MODEL, NAMES, NAMES, Counter())
+
+
+@given(st.permutations(range(N)), st.integers(1, N))
+def test_each_number_reaches_the_row_of_its_joint(order, number):
+    """In any order, of any of the joints; the others keep their positions and get no velocity
+    and no acceleration."""
+    setpoint = Setpoint(MODEL, NAMES, NAMES, Counter())
+    before, chosen = setpoint.q.copy(), list(order[:number])
+    x = np.arange(1.0, number + 1.0)
+    assert setpoint.read([NAMES[i] for i in chosen], (x, 0.02 * x, 3 * x), 1.0) is None
+    rest = [i for i in range(N) if i not in chosen]
+    for row, value in ((setpoint.q, x), (setpoint.v, 0.02 * x), (setpoint.a, 3 * x)):
+        np.testing.assert_array_equal(row[chosen], value)
+    np.testing.assert_array_equal(setpoint.q[rest], before[rest])
+    assert not setpoint.v[rest].any() and not setpoint.a[rest].any()
+    assert setpoint.arrived == 1.0
+
+
+@pytest.mark.parametrize(
+    "names, point, reason",
+    [
+        ([], ((), (), ()), "reference_wrong_length"),
+        (NAMES, ((0.0,), (), ()), "reference_wrong_length"),
+        ([NAMES[0]] * 2, ((0.0, 0.0), (), ()), "reference_duplicate_name"),
+        (["nose"], ((0.0,), (), ()), "reference_unknown_joint"),
+        ([NAMES[0]], ((np.nan,), (), ()), "reference_nonfinite"),
+        ([NAMES[0]], ((), (), (np.inf,)), "reference_nonfinite"),
+    ],
+)
+def test_a_bad_reference_is_refused_and_counted(setpoint, names, point, reason):
+    before = setpoint.q.copy()
+    assert setpoint.read(names, point, 0.0) == reason
+    assert setpoint._counts == {reason: 1} and not setpoint.placed
+    np.testing.assert_array_equal(setpoint.q, before)
+
+
+def test_there_is_a_position_to_track_once_one_was_said(setpoint):
+    """Accelerations alone place nothing; a position does, and so does `stay`."""
+    setpoint.read(NAMES[:1], ((), (), (1.0,)), 0.0)
+    assert not setpoint.placed
+    setpoint.read(NAMES[:1], ((0.5,), (), ()), 0.0)
+    assert setpoint.placed
+    other = Setpoint(MODEL, NAMES, NAMES, Counter())
+    other.stay(np.full(N, 0.3))
+    assert other.placed and (other.q == 0.3).all() and other.arrived == -np.inf
+
+
+def test_what_nobody_refreshes_keeps_its_position_only(setpoint):
+    """Once it is older than the timeout, and told once; 0 is never."""
+    setpoint.read(NAMES, (np.ones(N), 0.1 * np.ones(N), np.ones(N)), 0.0)
+    assert not setpoint.ends(0.5, 0.5) and not setpoint.ends(9.0, 0.0) and setpoint.v.all()
+    assert setpoint.ends(0.6, 0.5) and not setpoint.ends(0.7, 0.5)
+    assert (setpoint.q == 1.0).all() and not setpoint.v.any() and not setpoint.a.any()
+
+
+def tracking(**values):
+    """A setpoint of a robot that tracks, with the panda's joints."""
+    setpoint = Setpoint(MODEL, NAMES, NAMES, Counter())
+    setpoint.change(Settings.of({"mode": "computed_torque", "kp": 1.0, "kd": 0.0, **values}))
+    return setpoint
+
+
+def wanted_acceleration(setpoint, q):
+    a = np.zeros(N)
+    setpoint.track(q, np.zeros(N), a)
+    return a
+
+
+def test_joints_that_no_reference_names_stay_where_they_are():
+    """Before ~/enable nothing pulls at them; from then on they are held at the present position,
+    and not at the model's neutral one, whatever names the others and since when."""
+    setpoint, q = tracking(), np.linspace(-1.0, 1.0, N)
+    setpoint.read(NAMES[:2], (q[:2] + 0.1, (), ()), 9.99)
+    expected = np.array([0.1, 0.1, *[0.0] * (N - 2)])
+    np.testing.assert_allclose(wanted_acceleration(setpoint, q), expected, atol=1e-12)
+    setpoint.stay(q, since=9.9)
+    np.testing.assert_allclose(wanted_acceleration(setpoint, q), expected, atol=1e-12)
+    np.testing.assert_allclose(setpoint.q[2:], q[2:])
+    setpoint.stay(q, since=10.5)
+    np.testing.assert_allclose(wanted_acceleration(setpoint, q), 0.0, atol=1e-12)
+
+
+def test_a_reference_that_jumps_away_is_refused_with_the_joints_name():
+    """Far both from the robot and from the point before; a robot that lags behind a path is told
+    apart, and named, by `astray`."""
+    setpoint, q = tracking(max_tracking_error=0.3), np.array([0.0] * 3 + [-0.1] + [0.0] * 4)
+    setpoint.stay(q)
+    assert setpoint.read(NAMES, (q + 0.31 * (np.arange(N) == 2), (), ()), 0.0, q) == (
+        "reference_too_far"
+    )
+    assert setpoint._counts == {"reference_too_far": 1} and (setpoint.q == q).all()
+    assert setpoint.refusal == (
+        "panda_joint3 is 0.31 from its reference, more than max_tracking_error 0.3"
+    )
+    for step in (0.2, 0.4):
+        assert setpoint.read(NAMES[2:3], ([step], (), ()), 0.0, q) is None
+        wanted_acceleration(setpoint, q)
+        assert bool(setpoint.astray()) == (step > 0.3)
+    assert setpoint.astray().startswith("panda_joint3 is 0.4 from its reference")
+
+
+def test_the_tolerance_is_by_joint_and_zero_is_none():
+    """In mode computed_torque only: others track nothing."""
+    far = [0.0, 0.1, *[1.0] * (N - 2)]
+    setpoint, q = tracking(max_tracking_error=far), np.full(N, 0.5)
+    setpoint.stay(np.zeros(N))
+    assert setpoint.astray(q).startswith("panda_joint2 ") and "joint1" not in setpoint.astray(q)
+    for values in ({"max_tracking_error": 0.0}, {"mode": "inverse_dynamics"}):
+        other = tracking(**values)
+        other.stay(np.zeros(N))
+        assert not other.astray(q) and other.read(NAMES, (9 * q, (), ()), 0.0, q) is None
+    with pytest.raises(ValueError, match="max_tracking_error has 2 numbers"):
+        tracking(max_tracking_error=[1.0, 1.0])
+
+
+def test_a_joint_without_end_is_tracked_the_short_way_round():
+    """From 3.1 to -3.1 is a step of 0.08 and not of 6.2."""
+    model = wd.load_urdf(wheel_text())
+    setpoint = Setpoint(model, ["spin"], ["spin"], Counter())
+    setpoint.change(Settings.of({"mode": "computed_torque", "kp": 1.0}))
+    setpoint.stay(np.array([3.1]))
+    assert setpoint.read(["spin"], ([-3.1], (), ()), 0.0, np.array([3.1])) is None
+    a = np.zeros(1)
+    setpoint.track(np.array([3.1]), np.zeros(1), a)
+    np.testing.assert_allclose(a, 2 * np.pi - 6.2)
+
+
+@pytest.mark.parametrize(
+    "point, words",
+    [
+        (((), (0.0, 100.0), ()), "panda_joint2 is to reach 100, more than its velocity limit"),
+        (
+            ((), (), (-5000.0, 0.0)),
+            "panda_joint1 is to reach -5000, more than its max_reference_acc",
+        ),
+    ],
+)
+def test_references_are_no_faster_than_the_joints(point, words):
+    """They are refused whole, with the joint and its limit; or clipped, if the parameter says so."""
+    names = NAMES[:2]
+    setpoint = tracking()
+    assert setpoint.read(names, point, 0.0) == "reference_too_fast"
+    assert words in setpoint.refusal and "reference_violation" in setpoint.refusal
+    assert not setpoint.v.any() and not setpoint.a.any() and setpoint.arrived == -np.inf
+    clipping = tracking(reference_violation="clip")
+    assert clipping.read(names, point, 0.0) is None
+    assert clipping._counts == {"reference_clipped": 1}
+    assert np.abs(clipping.v).max() in (0.0, MODEL.velocity_limit[1])
+    assert np.abs(clipping.a).max() in (0.0, 50.0)
+    free = tracking(max_reference_acceleration=0.0)
+    assert free.read(names, ((), (), (5000.0, 0.0)), 0.0) is None, "0 is no bound"
+
+
+def test_a_joint_without_a_velocity_limit_is_not_bounded():
+    """The wheel's description says 0, which is no limit."""
+    model = wd.load_urdf(wheel_text())
+    setpoint = Setpoint(model, ["spin"], ["spin"], Counter())
+    assert setpoint.read(["spin"], ((), (500.0,), ()), 0.0) is None

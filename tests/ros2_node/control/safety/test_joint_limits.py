@@ -1,0 +1,338 @@
+"""Joints near their position limits: what pushes back, what is clipped, what is said."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+
+import numpy as np
+import pytest
+from fleets import (
+    MODEL,
+    NAMES,
+    N,
+    Q,
+    fault_of,
+    feed,
+    launch,
+    panda_fleet,
+    panda_settings,
+    wheel_text,
+)
+from simulated_arms import SimulatedArm
+
+import warpdyn as wd
+from ros2_node.control.fleet import Fleet
+from ros2_node.control.report import OK, WARN, Reporter
+from ros2_node.control.safety.joint_limits import (
+    BRAKING_TIME,
+    LARGEST_SHARE,
+    JointLimits,
+    lightest_inertia,
+    position_limits,
+    repels,
+)
+from ros2_node.control.settings.node_settings import Settings
+from ros2_node.demo.plant import READY
+
+TRACKING = {"mode": "computed_torque"}
+LIMIT = MODEL.effort_limit
+UPPER = MODEL.position_upper
+MARGIN = np.minimum(0.1, LARGEST_SHARE * (UPPER - MODEL.position_lower))
+ELBOW = {
+    "shoulder_lift_joint": -1.2,
+    "elbow_joint": 2.6,
+    "wrist_1_joint": -0.8,
+    "wrist_2_joint": 0.5,
+}
+ZERO = np.zeros(N)
+
+
+def limits(model=MODEL, joints=NAMES, effort=None, **values):
+    """The limits of a robot that has been served at 1 kHz."""
+    each = JointLimits(model, joints)
+    effort = model.effort_limit if effort is None else effort
+    each.change(Settings.of({**TRACKING, **values}), np.where(effort > 0.0, effort, np.inf))
+    middle = np.where(np.isfinite(each._range), each._middle, 0.0)
+    for k in range(2000):
+        each.add(np.zeros(model.nv), middle, np.zeros(model.nv), 0.001 * k)
+    return each
+
+
+def repulsion(each, q, v=ZERO):
+    return each.add(np.zeros(len(v)), q, v, each._added + 0.001)
+
+
+def test_at_the_limit_itself_it_is_the_share_of_the_effort_limit():
+    """At 1 kHz for the panda's arm (its finger is so light that the spring is softer); nothing where the
+    margin begins, and none in the middle."""
+    arm = slice(7)
+    for share in (0.5, 0.2):
+        each = limits(joint_limit_effort=share)
+        for side, end in ((1.0, UPPER), (-1.0, MODEL.position_lower)):
+            at_limit = -side * share * LIMIT
+            np.testing.assert_allclose(repulsion(each, end)[arm], at_limit[arm], rtol=1e-9)
+            assert 0.0 < -side * repulsion(each, end)[7] < share * LIMIT[7]
+            edge = end - side * MARGIN
+            assert np.abs(repulsion(each, edge)).max() < 1e-9
+            half = repulsion(each, end - side * 0.5 * MARGIN)
+            np.testing.assert_allclose(half[arm], 0.5 * at_limit[arm], rtol=1e-9)
+    torque = np.ones(N)
+    assert each.add(torque, Q, ZERO, 9.0) is torque
+
+
+def test_beyond_the_limit_it_grows_to_the_effort_limit_and_no_further():
+    far = repulsion(limits(), UPPER + 10.0)
+    np.testing.assert_allclose(far, -LIMIT)
+
+
+def test_the_damper_acts_towards_the_limit_alone_and_grows_with_the_depth():
+    each, v = limits(joint_limit_effort=0.1), np.full(N, 0.5)
+    still, at = repulsion(each, UPPER - 0.5 * MARGIN), UPPER - 0.5 * MARGIN
+    np.testing.assert_allclose(repulsion(each, at, -v), still, rtol=1e-6)
+    damped = repulsion(each, at, v) - still
+    wanted = -0.5 * BRAKING_TIME * 0.1 * LIMIT / MARGIN * v
+    heavy = lightest_inertia(MODEL) * 0.4 / 0.001 > BRAKING_TIME * 0.1 * LIMIT / MARGIN
+    assert heavy[[0, 1, 3]].all()
+    np.testing.assert_allclose(damped[heavy], wanted[heavy], rtol=1e-6)
+    assert (damped <= 0.0).all() and (damped >= wanted - 1e-9).all()
+
+
+def test_light_joints_have_softer_springs_where_states_are_seldom():
+    """A UR5e's last joint at 200 Hz: no stiffer than its inertia can follow."""
+    model = wd.load_robot("ur5e")
+    inertia = lightest_inertia(model)
+    fast, slow = limits(model, model.joint_names), limits(model, model.joint_names)
+    for k in range(2000):
+        slow.add(np.zeros(6), np.zeros(6), np.zeros(6), 2.0 + 0.005 * k)
+    quick, lazy = (
+        each.add(np.zeros(6), model.position_upper, np.zeros(6), each._added)
+        for each in (fast, slow)
+    )
+    assert (np.abs(quick) >= np.abs(lazy)).all()
+    np.testing.assert_allclose(-lazy[5], (0.3 / 0.005) ** 2 * inertia[5] * 0.1, rtol=0.05)
+    np.testing.assert_allclose(-quick[:5], 0.5 * model.effort_limit[:5], rtol=1e-9)
+
+
+def test_inertias_are_the_smallest_that_a_joint_has():
+    """No random position has a smaller one by much."""
+    least, rng = lightest_inertia(MODEL), np.random.default_rng(5)
+    for _ in range(20):
+        q = rng.uniform(MODEL.position_lower, UPPER)
+        alone = 1.0 / np.diag(np.linalg.inv(np.asarray(wd.crba(MODEL, q))))
+        assert (alone > 0.4 * least).all()
+
+
+def test_joints_without_an_end_without_limits_or_without_effort_are_excepted():
+    for kind, effort, lower, has in (
+        ("continuous", "9", "-1", False),
+        ("revolute", "9", "-1", True),
+        ("revolute", "0", "-1", False),
+        ("revolute", "9", "1", False),
+    ):
+        text = wheel_text(kind).replace('effort="0"', f'effort="{effort}"')
+        model = wd.load_urdf(text.replace('lower="-1"', f'lower="{lower}"'))
+        each = limits(model, ["spin"])
+        pushed = each.add(np.zeros(1), np.array([1.0]), np.zeros(1), 9.0)[0]
+        assert (pushed == pytest.approx(-4.5)) if has else pushed == 0.0
+
+
+@pytest.mark.parametrize(
+    "values, on",
+    [
+        ({"mode": "gravity"}, False),
+        ({"mode": "inverse_dynamics"}, False),
+        ({"mode": "computed_torque"}, True),
+        ({"law": "teaching"}, True),
+        ({"law": "joint_impedance"}, True),
+        ({"law": "cartesian_impedance"}, True),
+        ({"law": "my_package.my_module:law"}, False),
+        ({"policy": "quadruped_velocity"}, False),
+        ({"mode": "gravity", "joint_limit_repulsion": "always"}, True),
+        ({"mode": "computed_torque", "joint_limit_repulsion": "never"}, False),
+        ({"mode": "computed_torque", "joint_limit_effort": 0.0}, False),
+    ],
+)
+def test_who_is_pushed_back(values, on):
+    assert repels(Settings.of(values)) is on
+
+
+def test_a_margin_of_none_and_a_list_of_margins():
+    assert not limits(joint_limit_margin=0.0).active
+    each = limits(joint_limit_margin=[0.0, 0.05, *[0.1] * 6])
+    pushed = repulsion(each, UPPER - 0.04)
+    assert pushed[0] == 0.0 and pushed[1] == pytest.approx(-0.5 * 87.0 * 0.2)
+    with pytest.raises(ValueError, match="joint_limit_margin has 2 numbers"):
+        limits(joint_limit_margin=[0.1, 0.1])
+    low, high = position_limits(MODEL, NAMES[:2])
+    np.testing.assert_array_equal(high, UPPER[:2])
+    assert (low < high).all()
+
+
+@pytest.mark.parametrize("rate, damping", [(200.0, 0.05), (1000.0, 0.0)])
+def test_it_gives_back_no_energy(rate, damping):
+    """A free pendulum in MuJoCo that flies into its limit comes back with less than it brought."""
+    text = (
+        '<robot name="p"><link name="a"/><link name="b"><inertial><mass value="2"/>'
+        '<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        '<joint name="spin" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>'
+        '<limit lower="-1" upper="1" effort="20" velocity="3"/></joint></robot>'
+    )
+    for speed in (0.1, 0.5, 2.0):
+        arm = SimulatedArm(
+            text,
+            rate,
+            {"spin": 0.85},
+            damping,
+            joint_limit_repulsion="always",
+            law="teaching",
+            law_inputs__damping=0.0,
+            law_inputs__max_speed=100.0,
+            ramp_time=0.0,
+        )
+        arm.arm.data.qvel[:] = speed
+        arm.run(0.2 / speed + 0.6)
+        v = np.array(arm.velocities)[:, 0]
+        assert v[-1] < 0.0 or np.abs(v[-1]) < 1e-3, "it came back"
+        assert np.abs(v[len(v) // 2 :]).max() <= 0.999 * speed
+        assert np.array(arm.positions).max() < 1.0
+
+
+def driven(robot, pose, joint, sign, rate, **values):
+    """An arm whose reference of one joint goes 1.2 rad beyond the limit at 0.5 rad/s; the joint's largest
+    excess [rad]."""
+    arm = SimulatedArm(robot, rate, pose, 0.1, **values)
+    k, start = arm.names.index(joint), arm.q
+    low, high = position_limits(arm.fleet.dynamics.model, arm.names)
+    limit = high[k] if sign > 0 else low[k]
+    seconds = abs(limit + sign * 1.2 - start[k]) / 0.5
+
+    def reference(t):
+        q, v = start.copy(), np.zeros(len(start))
+        q[k] += sign * 0.5 * min(t, seconds)
+        v[k] = sign * 0.5 * (t < seconds)
+        return q, v, 0 * v
+
+    arm.run(seconds + 0.5, reference)
+    excess = (sign * (np.array(arm.positions)[:, k] - limit)).max()
+    return arm, excess
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"mode": "computed_torque", "kp": 400.0, "kd": 40.0},
+        {"law": "joint_impedance", "law_inputs__stiffness": [100.0] * 3 + [5.0, 5.0, 1.0]},
+    ],
+)
+@pytest.mark.parametrize("rate", [200.0, 1000.0])
+def test_a_reference_beyond_a_limit_does_not_take_the_arm_there(values, rate):
+    """UR5e's elbow from 2.6 rad on, to 4.3 beyond its limit of 3.14: the reference stays at the limit and
+    the arm before it, and both are told."""
+    arm, excess = driven("ur5e", ELBOW, "elbow_joint", 1.0, rate, **values)
+    assert arm.robot.enabled and excess <= 0.0, (excess, arm.robot.last_fault)
+    assert arm.robot.counts["reference_beyond_limit"]
+    assert "elbow_joint is to be at 4.3" in arm.robot.setpoint.clipped
+    level, text = Reporter(arm.robot.counts).level(arm.robot, arm.now, arm.now, 1.0)
+    assert (
+        level == WARN and "joint_limit: elbow_joint is" in text and "its upper limit 3.142" in text
+    )
+    steps = np.abs(np.diff(arm.commands, axis=0)).max(axis=0) * rate
+    assert (steps < 10.0 * arm.robot.output.limit).all(), "no step where the reference ends"
+
+
+SOFT = [300.0, 300.0, 300.0, 0.0, 50.0, 50.0, 50.0, 100.0]
+
+
+@pytest.mark.parametrize("rate", [200.0, 1000.0])
+@pytest.mark.parametrize(
+    "hand, values",
+    [
+        (10.0, {"law": "teaching"}),
+        (40.0, {"law": "joint_impedance", "law_inputs__stiffness": SOFT}),
+    ],
+)
+def test_an_outside_torque_does_not_push_an_arm_over_its_limit(hand, values, rate):
+    """A hand at the panda's fourth joint, with up to 0.46 of its effort limit: it is held at the limit,
+    within 10 mrad; without the repulsion it goes on."""
+    push = np.zeros(N)
+    push[3] = hand
+    ends = []
+    for word in ("by_law", "never"):
+        pose = {**READY, "panda_joint4": -0.3}
+        free = {"max_tracking_error": 0.0, "position_limit_margin": 0.0}
+        arm = SimulatedArm("panda", rate, pose, 0.5, joint_limit_repulsion=word, **free, **values)
+        arm.run(2.0, push=lambda t: min(t, 1.0) * push)
+        ends.append((np.array(arm.positions)[:, 3] - UPPER[3]).max())
+        if word == "by_law":
+            assert arm.robot.enabled, (arm.robot.last_fault, ends)
+            said = Reporter(arm.robot.counts).level(arm.robot, arm.now, arm.now, 1.0)[1]
+            assert "joint_limit: panda_joint4" in said
+            assert np.abs(np.array(arm.velocities)[-20:, 3]).max() < 0.05, "and it rests"
+    assert ends[0] < 0.010 and ends[1] > 0.3, ends
+
+
+def test_reference_and_arm_do_not_go_beyond_a_limit_in_silence():
+    """What a driver reports that follows any reference: 3.0 to 4.18 rad, limit 3.14. Before, the node
+    stayed enabled and told nothing."""
+    settings = {"robot_description_file": "ur5e", **TRACKING, "kp": 400.0, "ramp_time": 0.0}
+    fleet = Fleet(Settings.of(settings), "", [Counter()])
+    robot, names = fleet.robots[0], list(fleet.dynamics.model.joint_names)
+    q, v = np.array([0.3, -1.2, 3.0, -0.8, 0.5, 0.2]), np.zeros(6)
+    v[2], told = 0.5, ""
+    for k in range(480):
+        now = 0.005 * k
+        robot.read(names, array("d", q), array("d", v), int(1e9 * now) + 1, now)
+        robot.note(0)
+        if k == 0:
+            robot.enable(0.0, 0.0)
+        robot.refer(names, (q, v, ()), now)
+        launch(fleet, robot, now)
+        if robot.enabled:
+            told = Reporter(robot.counts).level(robot, now, now, 1.0)[1]
+        q[2] += 0.0025
+    assert "joint_limit: elbow_joint is 0.498 beyond its upper limit 3.142" in told
+    assert "reference_beyond_limit" in told
+    assert "elbow_joint is 0.501 from its reference" in fault_of(robot) and not robot.enabled
+
+
+def test_a_reference_at_the_limit_neither_moves_on_nor_hides():
+    """Beyond it position, velocity and acceleration are those of rest there; the others go on."""
+    fleet = panda_fleet(**TRACKING, max_tracking_error=0.0)
+    point, robot = fleet.robots[0].setpoint, fleet.robots[0]
+    position, rates = Q.copy(), 0.1 * np.ones(N)
+    position[3] = 0.5
+    assert robot.refer(NAMES, (position, rates, rates), 0.0) is None
+    expected = np.where(np.arange(N) == 3, 0.0, 0.1)
+    np.testing.assert_array_equal(point.v, expected)
+    np.testing.assert_array_equal(point.a, expected)
+    assert point.q[3] == UPPER[3] and point.at_limits == {"panda_joint4"}
+    assert robot.counts == {"reference_beyond_limit": 1}
+    position[3] = UPPER[3]
+    robot.refer(NAMES, (position, -rates, -rates), 0.0)
+    assert point.v[3] == -0.1 and point.at_limits == frozenset(), "back is free"
+    robot.refer(NAMES, (position, rates, rates), 0.0)
+    assert point.v[3] == 0.0 and robot.counts == {"reference_beyond_limit": 1}
+    fleet.change(panda_settings(**TRACKING, max_tracking_error=0.0, joint_limit_repulsion="never"))
+    position[3] = 0.5
+    robot.refer(NAMES, (position, (), ()), 0.0)
+    assert point.q[3] == 0.5
+
+
+def test_under_bare_gravity_compensation_a_joint_beyond_its_limit_is_told_and_not_pushed():
+    fleet = panda_fleet(ramp_time=0.0)
+    robot, q = fleet.robots[0], Q.copy()
+    reporter = Reporter(robot.counts)
+    q[3] = UPPER[3] + 0.005
+    for beyond, level in ((0.005, OK), (0.05, WARN)):
+        q[3] = UPPER[3] + beyond
+        feed(robot, beyond, q)
+        robot.enable(beyond, beyond)
+        command = launch(fleet, robot, beyond)[1]
+        np.testing.assert_allclose(command[:7], wd.rnea(MODEL, q, 0 * q, 0 * q)[:7], atol=1e-9)
+        assert reporter.level(robot, beyond, beyond, 1.0)[0] == level
+    assert (
+        "joint_limit: panda_joint4 is 0.05 beyond its upper limit -0.0698"
+        in reporter.level(robot, 0.05, 0.05, 1.0)[1]
+    )
+    assert "panda_joint4" in reporter.values(robot, panda_settings(), 0.05, 0.05, "")["joint_limit"]

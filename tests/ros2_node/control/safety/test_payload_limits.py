@@ -1,0 +1,53 @@
+"""The weight of a payload at the joints, compared with what they may give."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from fleets import MODEL, Q, feed, panda_fleet, panda_settings
+
+import warpdyn as wd
+from ros2_node.control.safety.payload_limits import overload, payload_torques
+
+HAND = {"payload__link": "panda_hand", "payload__com": (0.02, -0.03, 0.1)}
+
+
+def test_it_is_what_the_payload_adds_to_gravity():
+    """In any pose and gravity; nothing without a link or a mass."""
+    gravity = (1.0, -2.0, -9.0)
+    settings = panda_settings(**HAND, payload__mass=3.0, gravity=gravity)
+    heavy = MODEL.with_payload("panda_hand", 3.0, (0.02, -0.03, 0.1))
+    for q in (Q, wd.random_configuration(MODEL, 1, seed=1)[0]):
+        added = wd.oracle(wd.gravity_torques, heavy, q, gravity=gravity) - wd.oracle(
+            wd.gravity_torques, MODEL, q, gravity=gravity
+        )
+        np.testing.assert_allclose(payload_torques(MODEL, settings, q), added, atol=1e-9)
+    assert not payload_torques(MODEL, panda_settings(), Q).any()
+    assert not payload_torques(MODEL, panda_settings(payload__link="panda_hand"), Q).any()
+
+
+@pytest.mark.parametrize(
+    ("values", "heavy"),
+    [
+        ({"payload__mass": 5.0}, False),
+        ({"payload__mass": 50.0}, True),
+        ({"payload__mass": 5.0, "effort_limits": 1.0}, True),
+        ({"payload__mass": 5.0, "effort_limit_scale": 0.01}, True),
+        ({"payload__mass": 50.0, "effort_limit_scale": 0.0}, False),
+        ({"payload__mass": 50.0, "torque_scale": 0.05}, False),
+        ({"payload__mass": 50.0, "gravity": (0.0, 0.0, 0.0)}, False),
+    ],
+    ids=str,
+)
+def test_the_limits_are_those_of_the_commands(values, heavy):
+    """As scaled as the commands are; joints that may send nothing do not count."""
+    fleet = panda_fleet(**HAND, **values)
+    (robot,) = fleet.robots
+    assert overload(MODEL, fleet.settings, robot.states, robot.output) == "", "no state yet"
+    feed(robot, 0.0)
+    said = overload(MODEL, fleet.settings, robot.states, robot.output)
+    assert bool(said) == heavy
+    if heavy:
+        limit = robot.output.limit[1]
+        torque = abs(payload_torques(MODEL, fleet.settings, Q)[1])
+        assert f"panda_joint2 {torque:.4g} of {limit:.4g}" in said and " kg alone exceeds" in said

@@ -1,0 +1,21 @@
+"""Who publishes on a topic, in the sentence of a refusal and in the diagnostics."""
+
+from __future__ import annotations
+
+from ros2_node.control.safety.topic_publishers import TopicPublishers, refusal, report
+
+ALONE = TopicPublishers("joint_states", "/joint_states", 1)
+NOBODY = TopicPublishers("odom", "/odom", 0)
+TWO = TopicPublishers("commands", "/effort/commands", 2, ("/other", "/warpdyn"))
+
+
+def test_one_publisher_or_none_refuses_nothing():
+    assert refusal([ALONE, NOBODY]) == ""
+    assert report([ALONE, NOBODY]) == {"publishers of joint_states": "1", "publishers of odom": "0"}
+
+
+def test_several_are_named_with_what_to_do():
+    said = refusal([ALONE, TWO])
+    assert said.startswith("/effort/commands has 2 publishers (/other, /warpdyn): end those")
+    assert "allow_several_publishers" in said and "/joint_states" not in said
+    assert report([TWO]) == {"publishers of commands": "2 (/other, /warpdyn)"}

@@ -1,0 +1,46 @@
+"""The time that the watchdog goes by."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ros2_node.control.safety.watchdog_clock import WatchdogClock
+
+
+@given(st.lists(st.tuples(st.floats(0.0, 0.2), st.floats(-50.0, 50.0)), min_size=1, max_size=50))
+def test_the_watchdogs_time_never_outruns_the_steady_clock(steps):
+    """Whatever the simulated clock does: time never goes back and never faster than the steady
+    clock."""
+    clock, steady, simulated, last = WatchdogClock(), 100.0, 1000.0, 0.0
+    clock.advance(steady, simulated)
+    for passed, moved in steps:
+        steady, simulated = steady + passed, simulated + moved
+        now = clock.advance(steady, simulated)
+        assert last <= now <= steady - 100.0 + 1e-9
+        last = now
+
+
+def test_a_pause_ages_nothing_a_jump_ages_what_passed_and_slow_ticks_count():
+    clock = WatchdogClock()
+    clock.advance(0.0, 10.0)
+    assert clock.advance(60.0, 10.0) == 0.0 and clock.paused
+    assert clock.advance(60.01, 10.01) == pytest.approx(0.01) and not clock.paused
+    assert clock.advance(60.02, 500.0) == pytest.approx(0.02) and clock.jumps == 1
+    assert clock.advance(60.03, 5.0) == pytest.approx(0.03) and clock.jumps == 2
+    for k in range(10):
+        clock.advance(60.04 + 0.01 * k, 5.0)
+    assert clock.advance(60.13, 5.1) == pytest.approx(0.13), "a clock that ticks at 10 Hz"
+    assert WatchdogClock().advance(5.0, None) == 0.0
+
+
+@given(st.lists(st.floats(0.0, 10.0), min_size=1, max_size=20))
+def test_without_a_simulated_clock_it_is_the_steady_clock(steps):
+    """Time is what has passed since the first reading, and never paused."""
+    clock, steady = WatchdogClock(), 3.0
+    clock.advance(steady)
+    for passed in steps:
+        steady += passed
+        assert clock.advance(steady) == pytest.approx(steady - 3.0)
+    assert not clock.paused and clock.jumps == 0

@@ -1,0 +1,79 @@
+"""The table of parameters: checks, and that files and documents say the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from ros2_node.control.settings.node_settings import BY_NAME, PARAMETERS, Settings
+
+ROOT = Path(__file__).resolve().parents[4]
+
+
+def test_defaults_are_valid_and_complete():
+    settings = Settings.of()
+    assert Settings.of(settings.values()) == settings
+    assert len(BY_NAME) == len(PARAMETERS)
+    assert all(p.description.endswith((".", "text.")) for p in PARAMETERS)
+
+
+def test_fixed_parameters_do_not_change():
+    with pytest.raises(ValueError, match="restart"):
+        Settings.of().changed({"device": "cpu"})
+    assert Settings.of().changed({"ramp_time": 3}).ramp_time == 3.0
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "config").glob("*.yaml")), ids=lambda f: f.name)
+def test_config_files_are_valid(file):
+    values = yaml.safe_load(file.read_text())["/**"]["ros__parameters"]
+    ours = {
+        k: v for k, v in values.items() if k != "use_sim_time" and not k.startswith("qos_overrides")
+    }
+    Settings.of(ours)
+
+
+def test_the_complete_config_file_has_every_default():
+    values = yaml.safe_load((ROOT / "config" / "warpdyn.yaml").read_text())["/**"][
+        "ros__parameters"
+    ]
+    del values["use_sim_time"]
+    assert Settings.of(values) == Settings.of() and set(values) == set(BY_NAME)
+
+
+def test_the_document_has_every_parameter_with_its_default():
+    rows = [
+        line.split("|")
+        for line in (ROOT / "docs" / "ros2.md").read_text().splitlines()
+        if line.startswith("| `")
+    ]
+    documented = {
+        row[1].strip().strip("`"): row[2].strip().strip("`") for row in rows if len(row) > 5
+    }
+    for parameter in PARAMETERS:
+        text = documented[parameter.name]
+        value = yaml.safe_load(text) if text else ""
+        assert Settings.of({parameter.name: value}) == Settings.of(), parameter.name
+
+
+def test_a_law_takes_the_place_of_mode():
+    """Its inputs are numbers by name, kept beside each other; it needs velocities, and no mode."""
+    settings = Settings.of({"law": "laws:f", "law_inputs.gain": 3, "law_inputs.target": [1, 2.0]})
+    assert settings.law_inputs == {"gain": (3.0,), "target": (1.0, 2.0)}
+    assert settings.needs_velocity and not Settings.of().needs_velocity
+    changed = settings.changed({"law_inputs.gain": 4.0})
+    assert changed.law_inputs == {"gain": (4.0,), "target": (1.0, 2.0)}
+    with pytest.raises(ValueError, match="law is read at start only"):
+        settings.changed({"law": "laws:g"})
+    for values, said in (
+        ({"law": "laws:f", "mode": "computed_torque"}, "law takes the place of mode"),
+        ({"law_options": ["a=1"]}, "for a law, and law is empty"),
+        ({"law_inputs.gain": 1.0}, "for a law, and law is empty"),
+        ({"law": "laws:f", "law_inputs.gain": "much"}, "law_inputs.gain must be a list"),
+        ({"law": "laws:f", "law_inputs.gain": [float("nan")]}, "law_inputs.gain must lie in"),
+        ({"law": "laws:f", "law_inputs.gain": True}, "law_inputs.gain must be"),
+        ({"law": "laws:f", "law_inputs.gain": []}, "law_inputs.gain is an empty list"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            Settings.of(values)

@@ -1,0 +1,55 @@
+"""What makes a value of a parameter good."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ros2_node.control.settings.node_settings import PARAMETERS, Settings
+
+
+@pytest.mark.parametrize(
+    "name, value, said",
+    [
+        ("torque_scale", float("nan"), "0 .. 1.5"),
+        ("torque_scale", -0.1, "0 .. 1.5"),
+        ("torque_scale", [], "empty list"),
+        ("torque_scale", [1.0, float("inf")], "0 .. 1.5"),
+        ("torque_scale", True, "number"),
+        ("state_timeout", "0.1", "number"),
+        ("mode", "fly", "gravity, inverse_dynamics, computed_torque"),
+        ("mode", 1, "text"),
+        ("gravity", 9.81, "list"),
+        ("gravity", [0, 0], "3 numbers, got 2"),
+        ("joints", "panda_joint1", "list"),
+        ("joints", [1], "names"),
+        ("joints", ["a", "a"], "twice"),
+        ("start_enabled", 1, "true or false"),
+        ("payload.mass", 1.0, "payload.link"),
+        ("wings", 2, "no parameter"),
+    ],
+)
+def test_bad_values_say_what_is_needed(name, value, said):
+    with pytest.raises(ValueError, match=said) as error:
+        Settings.of({name: value})
+    assert name in str(error.value)
+
+
+def test_integers_and_empty_lists_are_understood():
+    settings = Settings.of({"kp": 5, "gravity": [0, 0, -9], "joints": [""], "torque_scale": [1, 0]})
+    assert settings.kp == 5.0 and settings.gravity == (0.0, 0.0, -9.0) and settings.joints == ()
+    assert settings.torque_scale == (1.0, 0.0)
+
+
+@given(
+    st.sampled_from(PARAMETERS),
+    st.one_of(
+        st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.lists(st.floats())
+    ),
+)
+def test_any_value_is_taken_or_refused_with_the_parameters_name(parameter, value):
+    try:
+        Settings.of({parameter.name: value})
+    except ValueError as error:
+        assert parameter.name in str(error)

@@ -1,0 +1,56 @@
+"""Odometry: what it must be, and what becomes of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ros2_node.control.states.base_state import BaseMotion, BaseState
+
+HERE = BaseMotion((1.0, 2.0, 0.3), (0.0, 0.0, 0.6, 0.8), (0.5, 0.1, 0.0), (0.0, 0.1, 0.7))
+
+
+def test_a_message_is_where_the_base_is_and_how_it_moves():
+    """In the root's axes, under its name with or without the prefix, or under none."""
+    base = BaseState("trunk", "r0/")
+    assert base.age(5.0) == np.inf
+    for k, frame in enumerate(("trunk", "r0/trunk", "")):
+        assert base.read(frame, HERE, k, 4.0 + k) is None
+    np.testing.assert_array_equal(base.place, [1.0, 2.0, 0.3, 0.0, 0.0, 0.6, 0.8])
+    np.testing.assert_array_equal(base.speed, [0.5, 0.1, 0.0, 0.0, 0.1, 0.7])
+    assert base.age(6.5) == 0.5
+
+
+def test_a_quaternion_is_made_of_unit_length():
+    base = BaseState("trunk")
+    assert base.read("", HERE._replace(quaternion=(0.0, 0.0, 0.606, 0.808)), 0, 0.0) is None
+    assert np.linalg.norm(base.place[3:]) == pytest.approx(1.0, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("frame", "change", "reason"),
+    [
+        ("base_footprint", {}, "odometry_other_frame"),
+        ("", {"linear": (np.nan, 0.0, 0.0)}, "odometry_nonfinite"),
+        ("", {"position": (0.0, np.inf, 0.0)}, "odometry_nonfinite"),
+        ("", {"quaternion": (0.0, 0.0, 0.0, 0.0)}, "odometry_no_rotation"),
+        ("", {"quaternion": (0.0, 0.0, np.nan, 1.0)}, "odometry_nonfinite"),
+        ("", {"quaternion": (0.5, 0.5, 0.5, 0.6)}, "odometry_no_rotation"),
+    ],
+)
+def test_what_is_wrong_leaves_the_state_before(frame, change, reason):
+    base = BaseState("trunk")
+    base.read("trunk", HERE, 1, 0.0)
+    assert base.read(frame, HERE._replace(**change), 2, 1.0) == reason
+    np.testing.assert_array_equal(base.speed, [0.5, 0.1, 0.0, 0.0, 0.1, 0.7])
+    assert base.age(1.0) == 1.0
+
+
+def test_a_message_that_is_repeated_proves_nothing_alive():
+    """Unless it has no stamp; a robot at rest has new stamps."""
+    base = BaseState("trunk")
+    base.read("", HERE, 7, 0.0)
+    assert base.read("", HERE, 7, 1.0) == "odometry_repeated" and base.age(1.0) == 1.0
+    assert base.read("", HERE, 8, 1.0) is None and base.age(1.0) == 0.0
+    base.read("", HERE, 0, 2.0)
+    assert base.read("", HERE, 0, 3.0) is None

@@ -1,0 +1,50 @@
+"""The outside force that is compensated while it is fresh."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from fleets import MODEL, panda_settings
+
+from ros2_node.control.states.external_wrench import ExternalWrench
+from ros2_node.control.states.state import State
+
+HAND = MODEL.link_index("panda_hand")
+
+
+@pytest.fixture
+def state():
+    return State.of_robots(MODEL, 2).row(1)
+
+
+@pytest.fixture
+def wrench(state):
+    return ExternalWrench(MODEL, state, panda_settings(frame_prefix="left/"), Counter())
+
+
+def test_it_stands_in_the_row_of_its_link_alone(wrench, state):
+    """By the link's name with or without the frame prefix; a wrench on another link replaces it."""
+    for name, link in (("panda_hand", HAND), ("left/panda_link3", MODEL.link_index("panda_link3"))):
+        assert wrench.read(name, (1.0, 2.0, 3.0), (4.0, 5.0, 6.0), 0.0) is None
+        np.testing.assert_array_equal(state.wrench[link], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+        assert np.flatnonzero(state.wrench.any(axis=1)).tolist() == [link]
+
+
+def test_it_goes_when_it_is_no_longer_fresh(wrench, state):
+    wrench.read("panda_hand", (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), 1.0)
+    wrench.refresh(1.1, 0.2)
+    assert state.wrench.any()
+    wrench.refresh(1.3, 0.2)
+    assert not state.wrench.any()
+
+
+def test_a_bad_wrench_is_counted_and_leaves_the_one_before(wrench, state):
+    wrench.read("panda_hand", (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0)
+    before = state.wrench.copy()
+    assert wrench.read("nose", (0, 0, 0), (0, 0, 0), 0.0) == "wrench_unknown_link"
+    for bad in (np.nan, np.inf, 1e5):
+        assert wrench.read("panda_hand", (0, 0, bad), (0, 0, 0), 0.0) == "wrench_nonfinite"
+    np.testing.assert_array_equal(state.wrench, before)
+    assert wrench._counts == {"wrench_unknown_link": 1, "wrench_nonfinite": 3}

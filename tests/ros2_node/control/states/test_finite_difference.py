@@ -1,0 +1,148 @@
+"""Velocities from positions: exact where the times are, calm where they are not."""
+
+from __future__ import annotations
+
+from array import array
+
+import numpy as np
+import pytest
+from fleets import MODEL, NAMES, Q, panda_fleet
+from hypothesis import given
+from hypothesis import strategies as st
+
+import warpdyn as wd
+from ros2_node.control.states.finite_difference import LEAST_INTERVAL, FiniteDifference, short_way
+
+ALL = slice(None)
+MILLISECOND = 1_000_000
+
+
+def of_one(bound=100.0, turns=False):
+    return FiniteDifference(np.array([bound]), np.array([turns]))
+
+
+def moved(difference, times, stamps, speed=1.0, cutoff=50.0):
+    """The velocities reported for a joint that moves at a constant speed through true times [s]."""
+    return np.array(
+        [
+            difference.speed(ALL, np.array([speed * true]), stamp, now, 0.1, cutoff)[0]
+            for true, stamp, now in zip(times, stamps, times, strict=True)
+        ]
+    )
+
+
+@given(st.floats(-50.0, 50.0), st.floats(1e-3, 0.09), st.floats(0.0, 200.0))
+def test_a_constant_speed_is_exact_whatever_the_filter(speed, interval, cutoff):
+    """From the second position on; the first tells none."""
+    times = 5.0 + interval * np.arange(5)
+    found = moved(of_one(), times, [0] * 5, speed, cutoff)
+    assert found[0] == 0.0
+    np.testing.assert_allclose(found[1:], speed, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("jitter", [0.2, 0.4, 0.8])
+def test_jitter_of_the_stamps_does_not_reach_the_velocity(jitter):
+    """Sampled at 1 kHz at 1 rad/s, stamps that scatter over 0.8 ms: within 0.35 rad/s, where plain
+    differences are off by several rad/s."""
+    rng = np.random.default_rng(0)
+    times = 5.0 + 1e-3 * np.arange(3000)
+    noise = rng.uniform(-0.5 * jitter, 0.5 * jitter, len(times)) * 1e-3
+    stamps = [int((t + x) * 1e9) for t, x in zip(times, noise, strict=True)]
+    found = moved(of_one(), times, stamps)[200:]
+    assert np.abs(found - 1.0).max() < 0.35 and abs(found.mean() - 1.0) < 0.05
+    plain = 1e-3 / np.diff(times + noise)
+    assert jitter < 0.8 or np.abs(plain - 1.0).max() > 2.0
+
+
+def test_a_burst_of_messages_has_no_velocities_of_its_own():
+    """Ten at a time each 10 ms, without stamps, arriving 20 us apart: the speed stays that of the
+    joint."""
+    difference, found = of_one(), []
+    for burst in range(50):
+        for k in range(10):
+            true, now = 0.01 * burst + 1e-3 * k, 0.01 * burst + 2e-5 * k
+            found.append(difference.speed(ALL, np.array([true]), 0, now, 0.1, 50.0)[0])
+    np.testing.assert_allclose(found[10:], 1.0, rtol=1e-6)
+
+
+def test_positions_too_close_in_time_wait_for_the_next():
+    """No part of the way is lost."""
+    difference = of_one()
+    difference.speed(ALL, np.zeros(1), 0, 0.0, 0.1, 0.0)
+    close = 0.5 * LEAST_INTERVAL
+    assert difference.speed(ALL, np.array([0.3]), 0, close, 0.1, 0.0) == 0.0
+    found = difference.speed(ALL, np.array([0.4]), 0, 0.01, 0.1, 0.0)
+    np.testing.assert_allclose(found, 40.0)
+
+
+def test_no_difference_is_beyond_what_is_believed():
+    found = moved(of_one(bound=2.0), [0.0, 0.01, 0.02], [0, 0, 0], speed=1e6)
+    np.testing.assert_array_equal(found, [0.0, 2.0, 2.0])
+
+
+def test_the_low_pass_is_of_first_order():
+    """A step of the speed: 1 - exp(-2 pi f t) of it."""
+    difference, cutoff = of_one(), 5.0
+    moved(difference, [0.0, 0.01], [0, 0], speed=0.0, cutoff=cutoff)
+    found = [
+        difference.speed(ALL, np.array([0.01 * k]), 0, 0.01 + 0.01 * k, 0.1, cutoff)[0]
+        for k in range(1, 20)
+    ]
+    expected = 1.0 - np.exp(-2.0 * np.pi * cutoff * 0.01 * np.arange(1, 20))
+    np.testing.assert_allclose(found, expected)
+
+
+def test_what_is_old_or_runs_backwards_tells_nothing():
+    """And the next difference starts anew."""
+    difference = of_one()
+    stamps = [1000, 1010, 1200, 1210, 1150, 1160]
+    found = moved(difference, np.array(stamps) * 1e-3, [x * MILLISECOND for x in stamps])
+    np.testing.assert_allclose(found, [0.0, 1.0, 0.0, 1.0, 0.0, 1.0])
+    difference.forget()
+    assert difference.speed(ALL, np.zeros(1), 0, 1.161, 0.1, 50.0) == 0.0
+
+
+def test_joints_that_come_apart_have_times_of_their_own():
+    difference = FiniteDifference(np.full(2, 100.0), np.zeros(2, dtype=bool))
+    for k in range(3):
+        arm = difference.speed(np.array([0]), np.array([0.01 * k]), 0, 0.01 * k, 0.1, 0.0)
+        hand = difference.speed(np.array([1]), np.array([0.02 * k]), 0, 0.04 * k + 1, 0.1, 0.0)
+    np.testing.assert_allclose([arm, hand], [[1.0], [0.5]])
+
+
+def test_the_short_way_round():
+    turns = np.array([True, False])
+    np.testing.assert_allclose(short_way(np.array([6.2, 6.2]), turns), [6.2 - 2 * np.pi, 6.2])
+
+
+@pytest.mark.parametrize("stamped", [True, False], ids=["jitter", "bursts"])
+def test_an_arm_that_is_pushed_comes_back(stamped):
+    """A panda in computed torque with velocities by differences, shaken by 3 N·m for 0.3 s, its
+    states at 1 kHz: with stamps that scatter over 0.8 ms, or ten at a time without stamps, by which
+    plain differences throw it around (65 rad). It stays within 0.1 rad and comes to rest."""
+    rng, dt = np.random.default_rng(1), 1e-3
+    fleet = panda_fleet(mode="computed_torque", velocity_source="finite_difference", ramp_time=0.0)
+    robot, waiting = fleet.robots[0], []
+    q, v, a = Q[None].copy(), np.zeros((1, 8)), np.zeros((1, 8))
+    held = wd.rnea(MODEL, Q, 0 * Q, 0 * Q)
+    torque = held[None].copy()
+    accelerate = wd.bind(wd.aba, MODEL, q, v, torque, out=a)
+    furthest = 0.0
+    for k in range(1200):
+        now = 1.0 + dt * k
+        waiting.append((array("d", q[0]), int((now + rng.uniform(-4e-4, 4e-4)) * 1e9)))
+        if stamped or k % 10 == 9:
+            for i, (position, stamp) in enumerate(waiting):
+                arrival = now + 2e-5 * i
+                assert robot.read(NAMES, position, (), stamp if stamped else 0, arrival)
+                robot.enable(arrival, arrival)
+                fleet.compute()
+                held = robot.command(arrival, arrival)[1].copy()
+            waiting.clear()
+        push = 3.0 * np.sin(40.0 * now) if k < 300 else 0.0
+        torque[0] = held + push * np.array([0, 1, 0, 1, 0, 0, 0, 0])
+        accelerate()
+        v += dt * a
+        q += dt * v
+        furthest = max(furthest, np.abs(q[0] - Q).max())
+    assert furthest < 0.1 and np.abs(q[0] - Q).max() < 1e-3 and np.abs(v).max() < 1e-2

@@ -1,0 +1,318 @@
+"""Names to columns and the checks of a state, without ROS: any order, any gap, any nonsense."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+
+import numpy as np
+import pytest
+from fleets import MODEL, NAMES, N, wheel_text
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import warpdyn as wd
+from ros2_node.control.settings.node_settings import Settings
+from ros2_node.control.states.joint_states import JointStates
+from ros2_node.control.states.name_maps import MAX_MAPS
+from ros2_node.control.states.position_steps import JUMP_MARGIN, JUMP_TIME
+from ros2_node.control.states.state import State
+
+NUMBERS = st.lists(st.floats(-3.0, 3.0), min_size=N, max_size=N)
+
+
+def reader(model=MODEL, **values):
+    """A reader into rows that held no numbers before."""
+    state = State.of_robots(model, 1).row(0)
+    state.q[:] = state.v[:] = np.nan
+    return JointStates(model, Settings.of(values), state, Counter())
+
+
+@given(
+    st.permutations(range(N)),
+    NUMBERS,
+    st.lists(st.sampled_from(["wheel", "camera", "lift"]), unique=True),
+)
+def test_any_order_with_strangers_among_them(order, numbers, strangers):
+    """Each number reaches the column of its name."""
+    states = reader(mode="inverse_dynamics")
+    q = np.array(numbers)
+    names = [*strangers, *(NAMES[i] for i in order)]
+    position = array("d", [9e9] * len(strangers) + list(q[order]))
+    velocity = array("d", [np.nan] * len(strangers) + list(0.1 * q[order]))
+    assert states.read(names, position, velocity, 0, 0.0) is None
+    np.testing.assert_array_equal(states.q, q)
+    np.testing.assert_array_equal(states.v, 0.1 * q)
+    assert states.counts["unknown_joint"] == len(strangers)
+
+
+@given(
+    st.lists(st.sampled_from([*NAMES, "panda_finger_joint2", "wheel"]), max_size=14),
+    st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=14),
+    st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=14),
+    st.integers(0, 2**62),
+    st.sampled_from(["gravity", "inverse_dynamics"]),
+    st.sampled_from(["message", "zero", "finite_difference"]),
+)
+@settings(max_examples=400)
+def test_no_message_whatever_makes_a_row_that_is_not_finite(
+    names, position, velocity, stamp, mode, source
+):
+    """Nothing raises, rows stay finite and bounded, and a rejection is counted under its reason."""
+    states = reader(mode=mode, velocity_source=source)
+    for k in range(3):
+        reason = states.read(names, array("d", position), array("d", velocity), stamp + k, 0.01 * k)
+        assert np.isfinite(states.q).all() and (np.abs(states.q) <= 1e4).all()
+        assert np.isfinite(states.v).all() and (np.abs(states.v) <= 1e7).all()
+        assert reason is None or states.counts[reason] > 0
+        if reason is None:
+            assert set(NAMES) <= set(names)
+
+
+@given(st.sets(st.integers(0, N - 1), min_size=1, max_size=N - 1), NUMBERS, st.floats(0.0, 0.3))
+def test_two_publishers_together_make_a_state_while_both_are_fresh(first, numbers, gap):
+    states, q = reader(state_timeout=0.1), np.array(numbers)
+    one, other = sorted(first), sorted(set(range(N)) - first)
+    assert states.read([NAMES[i] for i in one], array("d", q[one]), (), 0, 1.0) == "missing_joint"
+    reason = states.read([NAMES[i] for i in other], array("d", q[other]), (), 0, 1.0 + gap)
+    assert reason == (None if 1.0 + gap - 1.0 <= 0.1 else "missing_joint")
+    np.testing.assert_array_equal(states.q, q)
+
+
+def test_missing_joints_held():
+    """missing_joint_policy hold: the last position, zero if there was none."""
+    states = reader(missing_joint_policy="hold")
+    assert states.read(NAMES[:7], array("d", [0.5] * 7), (), 0, 0.0) is None
+    assert states.q[7] == 0.0
+    assert states.read(NAMES, array("d", [0.1] * 7 + [0.03]), (), 0, 0.0) is None
+    assert states.read(NAMES[:7], array("d", [0.5] * 7), (), 0, 100.0) is None
+    assert states.q[7] == 0.03
+
+
+def test_only_the_chosen_joints_are_needed():
+    states = reader(joints=NAMES[:7])
+    assert states.read(NAMES[:7], array("d", [0.5] * 7), (), 0, 0.0) is None
+    for wrong in ("panda_finger_joint2", "nose"):
+        with pytest.raises(ValueError, match=wrong):
+            reader(joints=[wrong])
+
+
+@pytest.mark.parametrize(
+    "reason, names, position, velocity",
+    [
+        ("empty_message", [], [], []),
+        ("wrong_length", NAMES, [0.0] * 7, []),
+        ("wrong_length", NAMES, [], []),
+        ("wrong_length", NAMES, [0.0] * 8, [0.0]),
+        ("duplicate_name", [*NAMES[:7], NAMES[0]], [0.0] * 8, []),
+        ("no_known_joint", ["a"], [0.0], []),
+        ("nonfinite_position", NAMES, [float("nan"), *[0.0] * 7], []),
+        ("nonfinite_position", NAMES, [float("-inf"), *[0.0] * 7], []),
+        ("position_out_of_range", NAMES, [1.1e4, *[0.0] * 7], []),
+        ("missing_velocity", NAMES, [0.0] * 8, []),
+        ("nonfinite_velocity", NAMES, [0.0] * 8, [float("nan")] * 8),
+    ],
+)
+def test_reasons(reason, names, position, velocity):
+    states = reader(mode="computed_torque")
+    assert states.read(names, array("d", position), array("d", velocity), 0, 0.0) == reason
+    assert states.counts == {reason: 1} and states.age(1.0) == np.inf
+
+
+def test_gravity_mode_does_not_ask_for_velocities():
+    states = reader()
+    for velocity in ([], [float("nan")] * 8, [5.0] * 8):
+        assert states.read(NAMES, array("d", [0.0] * 8), array("d", velocity), 0, 0.0) is None
+        assert not states.v.any()
+
+
+def test_differences_of_positions_by_stamps_then_by_arrival():
+    states = reader(mode="inverse_dynamics", velocity_source="finite_difference", state_timeout=0.1)
+    step = array("d", [0.01] * 8)
+    states.read(NAMES, array("d", [0.0] * 8), (), 1_000_000_000, 5.0)
+    assert not states.v.any()
+    states.read(NAMES, step, (), 1_020_000_000, 5.001)
+    np.testing.assert_allclose(states.v[:7], 0.5)
+    assert states.v[7] == 2.0 * 0.2, "twice the velocity limit is the most that is believed"
+    states.read(NAMES, array("d", [0.0] * 8), (), 1_010_000_000, 5.002)
+    assert not states.v.any(), "stamps backwards: no velocity"
+    states.forget()
+    states.read(NAMES, step, (), 0, 5.003)
+    assert not states.v.any(), "a jump of the clock: no velocity"
+    states.read(NAMES, array("d", [0.02] * 8), (), 0, 5.013)
+    np.testing.assert_allclose(states.v[:7], 1.0)
+
+
+def test_a_continuous_joint_turns_past_pi():
+    """From 3.1 to -3.1 is a small step, not a jump of 6.2."""
+    model = wd.load_urdf(wheel_text())
+    states = reader(model, mode="inverse_dynamics", velocity_source="finite_difference")
+    states.read(["spin"], array("d", [3.1]), (), 0, 0.0)
+    states.read(["spin"], array("d", [-3.1]), (), 0, 0.01)
+    np.testing.assert_allclose(states.v, (2 * np.pi - 6.2) / 0.01)
+    assert not states.counts["position_jump"]
+
+
+def test_what_is_noticed():
+    states = reader()
+    zero = [0.0] * 8
+    second = 1_000_000_000
+    states.read([*NAMES, "panda_finger_joint2"], array("d", [*zero, 0.04]), (), second, 0.0)
+    states.read(NAMES, array("d", zero), (), 10 * second, 0.01, ros_now=second)
+    states.read(NAMES, array("d", zero), (), 10 * second, 0.02, ros_now=20 * second)
+    states.read(NAMES, array("d", zero), (), 5 * second, 0.03, ros_now=20 * second)
+    states.read(NAMES, array("d", [1.0] * 8), (), 6 * second, 0.04, ros_now=20 * second)
+    assert states.counts.pop("stamp_old") == 3 and states.lag == 14.0
+    assert states.counts.pop("position_beyond_limit") == 1
+    expected = {
+        "mimic_mismatch",
+        "stamp_future",
+        "repeated_message",
+        "stamp_backwards",
+        "position_jump",
+    }
+    assert {k: n for k, n in states.counts.items() if n} == dict.fromkeys(expected, 1)
+
+
+def test_foreign_joints_may_share_a_name():
+    """Only a joint of the model that is named twice leaves a choice."""
+    states = reader()
+    names, zero = [*NAMES, "wheel", "wheel"], array("d", [0.0] * (N + 2))
+    assert states.read(names, zero, (), 0, 0.0) is None
+    assert states.counts == {"unknown_joint": 2}
+    assert states.read([*NAMES, NAMES[2]], zero[: N + 1], (), 0, 0.0) == "duplicate_name"
+
+
+def test_a_repeated_message_does_not_feed_the_watchdog():
+    states = reader()
+    for k in range(5):
+        assert states.read(NAMES, array("d", [0.0] * 8), (), 7, 0.1 * k) is None
+    assert states.age(0.4) == 0.4
+    for k in range(5):
+        states.read(NAMES, array("d", [0.0] * 8), (), 0, 0.5 + 0.1 * k)
+    assert states.age(0.9) == 0.0, "a stamp of zero says nothing"
+
+
+def test_ever_new_names_do_not_fill_the_memory():
+    states = reader()
+    for k in range(1000):
+        states.read([*NAMES, f"x{k}"], array("d", [0.0] * 9), (), 0, 0.0)
+    assert len(states._maps) <= MAX_MAPS
+
+
+def test_take_and_note_are_read_in_two_halves():
+    """After `take` q is valid and nothing is counted; `note` counts, once; a second `take` notes
+    the first."""
+    states = reader()
+    names, position = [*NAMES, "panda_finger_joint2"], array("d", [0.1] * 9)
+    assert states.take(names, position, (), 0, 0.0) is None
+    np.testing.assert_array_equal(states.q, 0.1)
+    assert not states.counts
+    states.note()
+    odd = array("d", [0.1] * 8 + [0.5])
+    states.take(names, odd, (), 0, 0.01)
+    assert not states.counts["mimic_mismatch"]
+    states.take(names, position, (), 0, 0.02)
+    assert states.counts["mimic_mismatch"] == 1, "noted before the next is read"
+    states.note()
+    states.note()
+    assert states.counts["mimic_mismatch"] == 1, "noted once"
+
+
+def test_reading_is_taking_and_noting():
+    """The same counts and rows, whichever way."""
+    at_once, in_halves = reader(), reader()
+    for k, position in enumerate(([0.0] * 8, [1.0] * 8, [1.0] * 8)):
+        message = (NAMES, array("d", position), (), 5 + k, 0.01 * k)
+        at_once.read(*message, ros_now=1)
+        in_halves.take(*message)
+        in_halves.note(1)
+    assert at_once.counts == in_halves.counts and at_once.counts["position_jump"] == 1
+    np.testing.assert_array_equal(at_once.q, in_halves.q)
+
+
+def enough(states, k, q=0.0, v=0.0, dt=0.001):
+    """One message of a stream at 1 kHz."""
+    stamp = 1_000_000_000 + int(k * dt * 1e9)
+    return states.read(NAMES, array("d", np.full(8, q)), array("d", np.full(8, v)), stamp, k * dt)
+
+
+def test_one_glitch_of_a_velocity_is_dropped_and_counted():
+    """Beyond twice the velocity limit of its joint; the state before stands for that cycle."""
+    states = reader(mode="computed_torque")
+    assert enough(states, 0, v=0.1) is None
+    glitch = array("d", [0.1] * 3 + [9000.0] + [0.1] * 4)
+    answer = states.read(NAMES, array("d", [0.0] * 8), glitch, 0, 0.001)
+    assert answer == "velocity_out_of_range" and states.counts[answer] == 1
+    assert (states.v == 0.1).all() and states.age(0.001) == 0.001
+    assert enough(states, 2, v=0.2) is None and (states.v == 0.2).all()
+    fast = MODEL.velocity_limit
+    assert states.read(NAMES, array("d", [0.0] * 8), array("d", 1.9 * fast), 0, 0.003) is None
+    assert states.read(NAMES, array("d", [0.0] * 8), array("d", 2.1 * fast), 0, 0.004) is not None
+
+
+def test_a_joint_without_velocity_limit_is_bounded_as_well():
+    states = reader(wd.load_urdf(wheel_text()), mode="computed_torque")
+    assert states.read(["spin"], array("d", [0.0]), array("d", [90.0]), 0, 0.0) is None
+    assert states.read(["spin"], array("d", [0.0]), array("d", [9000.0]), 0, 0.0) is not None
+
+
+@pytest.mark.parametrize("mode", ["gravity", "computed_torque"])
+def test_one_glitch_of_a_position_is_dropped_and_counted(mode):
+    """In every mode, while commands leave; otherwise it is used and noticed."""
+    states = reader(mode=mode)
+    states.strict = True
+    assert enough(states, 0) is None and enough(states, 1) is None
+    assert enough(states, 2, q=1.5) == "position_jump_dropped"
+    assert states.counts == {"position_jump_dropped": 1}
+    assert not states.q.any() and enough(states, 3, q=0.001) is None
+    assert states.age(0.003) == 0.0
+    states.strict = False
+    assert enough(states, 4, q=1.5) is None and (states.q == 1.5).all()
+    assert states.counts["position_jump"] == 1 and states.counts["position_jump_dropped"] == 1
+
+
+def test_positions_that_stay_away_let_the_state_grow_stale():
+    """By which the watchdog stops the robot; a jump of the clock is no jump of the joints."""
+    states = reader(state_timeout=0.1)
+    states.strict = True
+    enough(states, 0)
+    for k in range(1, 200):
+        assert enough(states, k, q=1.5) == "position_jump_dropped"
+    assert states.age(0.199) == 0.199
+    states.forget()
+    assert enough(states, 200, q=1.5) is None and states.age(0.2) == 0.0
+
+
+def test_a_frozen_driver_is_noticed_whatever_stands_beside_its_positions():
+    """A NaN in an entry that is not read, which equals nothing, does not make it alive."""
+    states = reader()
+    names = [*NAMES, "tool"]
+    for k in range(5):
+        position = array("d", [0.0] * 8 + [float("nan")])
+        assert states.read(names, position, (), 7, 0.02 * k) is None
+    assert states.age(0.08) == 0.08 and states.counts["repeated_message"] == 4
+
+
+def test_a_change_of_parameters_leaves_the_velocities():
+    """But in mode gravity, which has none."""
+    states = reader(mode="computed_torque")
+    enough(states, 0, v=0.1)
+    states.change(Settings.of({"mode": "computed_torque", "kp": 3.0}))
+    assert (states.v == 0.1).all()
+    states.change(Settings.of())
+    assert not states.v.any()
+
+
+@pytest.mark.parametrize("passed", [0.01, 0.2])
+def test_a_jump_is_what_twice_the_velocity_limit_does_not_allow(passed):
+    """In the time since the last message plus JUMP_TIME, plus JUMP_MARGIN; at the bound and beyond."""
+    limit = float(MODEL.velocity_limit[2])
+    bound = 2.0 * limit * (passed + JUMP_TIME) + JUMP_MARGIN
+    for share, reason in ((0.99, None), (1.01, "position_jump_dropped")):
+        states = reader()
+        states.read(NAMES, array("d", [0.0] * N), (), 0, 0.0)
+        states.strict = True
+        q = np.zeros(N)
+        q[2] = share * bound
+        assert states.read(NAMES, array("d", q), (), 0, passed) == reason

@@ -1,0 +1,52 @@
+"""Commands that an installation has: each starts its module, and without ROS 2 is one line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ros2_node.control import installed_command
+
+ROOT = Path(__file__).resolve().parents[3]
+
+WITHOUT = """
+import sys
+for name in ("rclpy", "mujoco", "sensor_msgs", "std_msgs"):
+    sys.modules[name] = None  # as if it were not installed
+import ros2_node, ros2_node.demo
+run = "run_" + sys.argv[1]
+sys.exit(getattr(ros2_node if sys.argv[1] == "node" else ros2_node.demo, run)())
+"""
+
+
+@pytest.mark.parametrize("name", ["node", "state_source", "plant"])
+def test_without_ros_a_command_is_one_line(name: str) -> None:
+    """What is missing, and how to get it."""
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT, name], capture_output=True, text=True, cwd=ROOT
+    )
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert "source a ROS 2 installation, or pip install" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_every_command_is_installed() -> None:
+    """setup.py names each function once."""
+    text = (ROOT / "setup.py").read_text()
+    for name in ("node", "state_source", "plant"):
+        package = "ros2_node" if name == "node" else "ros2_node.demo"
+        assert text.count(f"warpdyn_{name} = {package}:run_{name}") == 1
+
+
+def test_what_else_is_missing_is_not_hidden() -> None:
+    """A module of our own that cannot be imported is a defect, and shows as one."""
+
+    def main() -> int:
+        raise ModuleNotFoundError("No module named 'warpdyn.nothing'", name="warpdyn.nothing")
+
+    with pytest.raises(ModuleNotFoundError, match="nothing"):
+        installed_command.run(main)
+    assert installed_command.run(lambda: None) == 0 and installed_command.run(lambda: 3) == 3

@@ -1,0 +1,161 @@
+"""Thousands of robots in one flat array."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import warp as wp
+from fleets import MODEL, N, Q, panda_fleet, panda_settings
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+
+import warpdyn as wd
+from ros2_node.control.commands.torque_output import TorqueOutput
+from ros2_node.control.states.joint_states import single_joints
+from ros2_node.control.torques.device_launch import DeviceLaunch
+from ros2_node.control.torques.flat_batch import FlatBatch
+from ros2_node.control.torques.fleet_dynamics import FleetDynamics
+
+
+@given(st.integers(1, 50), st.integers(0, 10))
+@examples(max_examples=20)
+def test_bad_robots_of_a_batch_get_nothing_and_spoil_nobody(shared, robots, bad):
+    """Zero torque for numbers that are not usable; the others' torques are those of their
+    states."""
+    rng = np.random.default_rng(robots)
+    state = rng.uniform(-1.5, 1.5, (robots, 2, 8))
+    rows = rng.integers(0, robots, min(bad, robots))
+    state[rows, rng.integers(0, 2, len(rows)), rng.integers(0, 8, len(rows))] = rng.choice(
+        [np.nan, np.inf, 1e9]
+    )
+    torque = shared.batch.compute(state)
+    broken = np.isin(np.arange(robots), rows)
+    assert not torque[broken].any()
+    q = np.ascontiguousarray(state[~broken, 0])
+    np.testing.assert_allclose(torque[~broken], wd.rnea(MODEL, q, 0 * q, 0 * q), atol=1e-9)
+
+
+def test_sizes_of_a_batch(shared):
+    """Dimensions may be left out; where they are said they must be [robots, 2, dof]."""
+    assert shared.batch.robots_in(32, [2, 2, 8]) == 2 and shared.batch.robots_in(32, []) == 2
+    for length, sizes in ((0, []), (15, []), (32, [4, 2, 4]), (32, [2, 8])):
+        with pytest.raises(ValueError, match="must be"):
+            shared.batch.robots_in(length, sizes)
+
+
+@pytest.mark.parametrize("robots", [1, 7])
+def test_poses_are_those_of_the_last_states(shared, robots):
+    """Position and quaternion xyzw of forward kinematics, of every link of every robot."""
+    state = np.random.default_rng(robots).uniform(-1.0, 1.0, (robots, 2, MODEL.nv))
+    shared.batch.compute(state)
+    poses, T = shared.batch.poses(), wd.fk(MODEL, np.ascontiguousarray(state[:, 0]))
+    assert poses.shape == (robots, MODEL.nlinks, 7)
+    np.testing.assert_allclose(poses[..., :3], T[..., :3, 3], atol=1e-12)
+    R = wd.quaternion_to_matrix(np.ascontiguousarray(poses[..., 3:]).reshape(-1, 4))
+    np.testing.assert_allclose(R.reshape(*T.shape[:2], 3, 3), T[..., :3, :3], atol=1e-12)
+
+
+def test_velocities_count_where_the_mode_needs_them():
+    """In mode inverse_dynamics a batch gets M(q) 0 + h(q, v)."""
+    moving = panda_fleet(mode="inverse_dynamics")
+    state = np.random.default_rng(3).uniform(-1.0, 1.0, (5, 2, MODEL.nv))
+    q, v = np.ascontiguousarray(state[:, 0]), np.ascontiguousarray(state[:, 1])
+    torque = moving.batch.compute(state)
+    np.testing.assert_allclose(torque, wd.rnea(MODEL, q, v, 0 * v), atol=1e-9)
+
+
+def test_torques_of_a_batch_are_scaled_and_limited():
+    """As those of a single robot: torque_scale, and the effort limits with their factor."""
+    fleet = panda_fleet(gravity=[0.0, 0.0, -98.1])
+    state = np.zeros((3, 2, N))
+    state[:, 0] = Q
+    full = fleet.batch.compute(state).copy()
+    limit = MODEL.effort_limit
+    assert (np.abs(full) <= limit).all() and (np.abs(full) == limit).any()
+    fleet.change(
+        panda_settings(torque_scale=0.1, effort_limit_scale=0.05, gravity=[0.0, 0.0, -98.1])
+    )
+    unlimited = wd.rnea(MODEL, Q, 0 * Q, 0 * Q, gravity=(0.0, 0.0, -98.1))
+    expected = np.clip(0.1 * unlimited, -0.05 * limit, 0.05 * limit)
+    assert (np.abs(expected) == 0.05 * limit).any()
+    np.testing.assert_allclose(fleet.batch.compute(state), np.tile(expected, (3, 1)), atol=1e-9)
+
+
+def test_a_robot_with_joints_of_several_coordinates_has_no_flat_batch():
+    """A quaternion's four numbers are no four joints."""
+    model = wd.load_robot("panda", floating_base=True)
+    output = TorqueOutput(model, single_joints(model), panda_settings())
+    batch = FlatBatch(FleetDynamics(model, panda_settings(), 1), panda_settings(), output)
+    with pytest.raises(ValueError, match="one coordinate each"):
+        batch.robots_in(2 * model.nv, [])
+
+
+@pytest.fixture
+def on_device(monkeypatch):
+    """A function that makes batches run on a device, and the names that they asked for. Without a
+    GPU, Warp's arrays on the CPU stand for one's."""
+    asked = []
+
+    def place(device):
+        class There(DeviceLaunch):
+            def __init__(self, function, model, wanted, *rest):
+                asked.append(wanted)
+                super().__init__(function, model, device, *rest)
+
+        monkeypatch.setattr("ros2_node.control.torques.device_launch.DeviceLaunch", There)
+        return asked
+
+    return place
+
+
+@pytest.mark.parametrize("device", [d.alias for d in wp.get_devices()])
+def test_a_batch_is_computed_on_the_device(device, on_device):
+    """Torques and poses, where parameter `device` says."""
+    asked = on_device(device)
+    fleet = panda_fleet(mode="inverse_dynamics")
+    fleet.dynamics.device = "cuda:0"
+    for seed in range(2):
+        state = np.random.default_rng(seed).uniform(-1.0, 1.0, (5, 2, MODEL.nv))
+        q, v = np.ascontiguousarray(state[:, 0]), np.ascontiguousarray(state[:, 1])
+        torque = fleet.batch.compute(state)
+        np.testing.assert_allclose(torque, wd.rnea(MODEL, q, v, 0 * v), atol=1e-9)
+        np.testing.assert_allclose(fleet.batch.poses(), wd.fk(MODEL, q, form="pose"), atol=1e-12)
+    assert asked == ["cuda:0"], "bound once for one number of robots"
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda:0"])
+def test_a_batch_carries_the_payload(device, on_device):
+    """The mass of now, on the link of now, on a device too."""
+    asked = on_device("cpu")
+    fleet = panda_fleet(payload__link="panda_hand", payload__mass=1.0)
+    fleet.dynamics.device = device
+    state = np.random.default_rng(4).uniform(-1.0, 1.0, (5, 2, MODEL.nv))
+    q = np.ascontiguousarray(state[:, 0])
+    for link, mass in (("panda_hand", 1.0), ("panda_hand", 3.0), ("panda_link5", 2.0)):
+        changed = panda_settings(payload__link=link, payload__mass=mass)
+        if link != fleet.dynamics.payload.link:
+            fleet.blend_to(panda_fleet(payload__link=link, payload__mass=mass))
+        fleet.dynamics.payload.change(changed)
+        heavy = MODEL.with_payload(link, mass)
+        np.testing.assert_allclose(
+            fleet.batch.compute(state), wd.rnea(heavy, q, 0 * q, 0 * q), atol=1e-9
+        )
+    assert asked == ([] if device == "cpu" else [device] * 3), "batch, robots, batch"
+
+
+def test_on_a_device_nothing_is_left_to_compile_in_a_callback(on_device, monkeypatch):
+    """Poses of a batch are not computed where those of the robots are; both are warm when the fleet
+    is there."""
+    on_device("cpu")
+    seen = []
+    fk = wd.fk
+    monkeypatch.setattr(
+        "ros2_node.control.torques.flat_batch.wd.fk",
+        lambda model, q, **options: seen.append(type(q)) or fk(model, q, **options),
+    )
+    panda_fleet(device="cuda:0")
+    assert seen == [wp.array]
+    panda_fleet(device="cuda:0", publish_link_poses=False)
+    panda_fleet()
+    assert len(seen) == 1, "nobody wants them, or the robots' kernels serve"

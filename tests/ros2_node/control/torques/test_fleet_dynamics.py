@@ -1,0 +1,89 @@
+"""One launch for the rows of all robots."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from fleets import MODEL, panda_settings
+
+import warpdyn as wd
+from ros2_node.control.torques.device_launch import DeviceLaunch
+from ros2_node.control.torques.fleet_dynamics import FleetDynamics, check_device
+from ros2_node.control.torques.payload import Payload
+
+
+@pytest.fixture
+def dynamics():
+    return FleetDynamics(MODEL, panda_settings(), 3)
+
+
+def fill(dynamics, seed=0):
+    """Random rows; returns them as arguments of `wd.rnea`."""
+    rng, state = np.random.default_rng(seed), dynamics.state
+    for row in (state.q, state.v, state.a, state.wrench):
+        row[...] = rng.uniform(-1.0, 1.0, row.shape)
+    return state
+
+
+def expected(model, state, **options):
+    wrench = {
+        name: np.ascontiguousarray(state.wrench[:, i]) for i, name in enumerate(model.link_names)
+    }
+    return wd.rnea(model, state.q, state.v, state.a, f_ext=wrench, **options)
+
+
+def test_torque_is_the_inverse_dynamics_of_the_rows(dynamics):
+    """Whatever stands in q, v, a and wrench when `compute` is called, it is read anew."""
+    for seed in range(3):
+        state = fill(dynamics, seed)
+        state.torque[:] = np.nan
+        dynamics.compute()
+        np.testing.assert_allclose(state.torque, expected(MODEL, state), atol=1e-9)
+
+
+def test_gravity_and_payload_change_between_launches(dynamics):
+    """The rows stay; torques are those of the new gravity, of the robot with its load."""
+    state = fill(dynamics)
+    dynamics.change_gravity((0.0, 0.0, -1.62))
+    dynamics.compute()
+    moon = expected(MODEL, state, gravity=(0.0, 0.0, -1.62))
+    np.testing.assert_allclose(state.torque, moon, atol=1e-9)
+    settings = panda_settings(payload__link="panda_hand", payload__mass=2.0)
+    dynamics.carry(Payload(MODEL, settings))
+    for mass, com in ((2.0, (0.0, 0.0, 0.1)), (0.5, (0.1, 0.0, 0.0))):
+        changed = settings.changed({"payload.mass": mass, "payload.com": com})
+        dynamics.payload.change(changed)
+        dynamics.compute()
+        heavy = MODEL.with_payload("panda_hand", mass, com)
+        heavier = expected(heavy, state, gravity=(0.0, 0.0, -1.62))
+        np.testing.assert_allclose(state.torque, heavier, atol=1e-9)
+        assert dynamics.total_mass == pytest.approx(heavy.total_mass)
+
+
+def test_a_device_gets_everything_at_every_launch(monkeypatch):
+    """Rows, gravity and payload; Warp's arrays on the CPU stand for a GPU's."""
+
+    class There(DeviceLaunch):
+        def __init__(self, function, model, wanted, *rest):
+            assert wanted == "cuda:0"
+            super().__init__(function, model, "cpu", *rest)
+
+    monkeypatch.setattr("ros2_node.control.torques.device_launch.DeviceLaunch", There)
+    settings = panda_settings(payload__link="panda_link5", payload__mass=1.0)
+    dynamics = FleetDynamics(MODEL, settings, 2)
+    dynamics.device = "cuda:0"
+    dynamics.carry(Payload(MODEL, settings))
+    for mass in (1.0, 3.0):
+        state, gravity = fill(dynamics, int(mass)), (0.0, 0.0, -mass)
+        dynamics.payload.change(settings.changed({"payload.mass": mass}))
+        dynamics.change_gravity(gravity)
+        dynamics.compute()
+        heavy = MODEL.with_payload("panda_link5", mass)
+        wanted = expected(heavy, state, gravity=gravity)
+        np.testing.assert_allclose(state.torque, wanted, atol=1e-9)
+
+
+def test_a_device_that_is_not_there_is_named_with_those_that_are():
+    check_device("cpu")
+    with pytest.raises(ValueError, match=r"'cuda:77' is not there; this machine has cpu"):
+        check_device("cuda:77")

@@ -1,0 +1,434 @@
+"""A user's kernel as the law: what it is given, what it passes through, and what is refused."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fleets import (
+    MODEL,
+    NAMES,
+    Q,
+    fault_of,
+    feed,
+    launch,
+    loss_of,
+    panda_fleet,
+    panda_settings,
+    wheel_text,
+)
+
+import warpdyn as wd
+from ros2_node.control.fleet import Fleet
+from ros2_node.control.robot_check import check_robot
+from ros2_node.control.settings.law_settings import LAWS
+from ros2_node.control.settings.node_settings import Settings
+from ros2_node.control.torques.device_launch import DeviceLaunch
+from ros2_node.control.torques.law import inputs_of, loaded
+
+TEXT = """import numpy as np
+import warpdyn as wd
+
+
+@wd.kernel
+def impedance(robot, q, v, target: (3,), *, frame, stiffness=400.0, damping=40.0):
+    J = robot.jacobian(q, frame=frame, reference="local_world_aligned")[:3]
+    error = target - robot.fk(q, frame=frame)[:3, 3]
+    return robot.gravity_torques(q) + J.T @ (stiffness * error - damping * (J @ v))
+
+
+@wd.kernel
+def tracking(robot, q, v, q_desired, v_desired, a_desired, kp: () = 100.0, *, kd=20.0):
+    a = a_desired + kp * (q_desired - q) + kd * (v_desired - v)
+    return {"tau": robot.rnea(q, v, a)}
+
+
+@wd.kernel
+def pushed(robot, q, f_ext: ("nlinks", 6), gravity: (3,), bias: wd.shared(("nv",))):
+    return robot.rnea(q, 0 * bias, 0 * bias, f_ext=f_ext, gravity=gravity) + bias
+
+
+@wd.kernel
+def rooted(robot, q, gain: ()):
+    return np.sqrt(gain) * robot.gravity_torques(q)
+
+
+@wd.kernel
+def bounded(robot, q, gain: ()):
+    return gain * robot.gravity_torques(q)
+
+
+largest_bounded = {"gain": 5.0}
+
+
+@wd.kernel
+def shaped(robot, q, K: (2, 2), k: ("nv",)):
+    return k * (K[0, 0] + K[1, 1] + 10 * K[0, 1]) + 0 * q
+
+
+def check_shaped(inputs):
+    if inputs["k"].min() < 0:
+        raise ValueError("k must push")
+
+
+@wd.kernel
+def placed(robot, q, pose_desired: (7,), *, link):
+    return pose_desired[0] + 0 * q
+
+
+@wd.kernel
+def two(robot, q):
+    return q, q
+
+
+@wd.kernel
+def short(robot, q):
+    return q[:3]
+
+
+@wd.kernel
+def odd(robot, q, v: (3,)):
+    return q
+
+
+@wd.kernel
+def deciding(robot, q):
+    return q if q[0] > 0 else -q
+"""
+RNEA = wd.rnea
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("laws") / "my_laws.py"
+    path.write_text(TEXT)
+    return path
+
+
+def law_fleet(file: Path, name: str, robots: int = 1, **values) -> Fleet:
+    return panda_fleet(robots, law=f"{file}:{name}", ramp_time=0.0, **values)
+
+
+def impedance_fleet(file: Path, robots: int = 1, **values) -> Fleet:
+    values = {"law_inputs__target": [0.4, 0.1, 0.5], **values}
+    options = ["frame=panda_hand", "stiffness=300"]
+    return law_fleet(file, "impedance", robots, law_options=options, **values)
+
+
+def wanted_impedance(q, v, target, model=MODEL):
+    J = wd.jacobian(model, q, frame="panda_hand", reference="local_world_aligned")[:3]
+    error = np.array(target) - wd.fk(model, q, frame="panda_hand")[:3, 3]
+    return wd.gravity_torques(model, q) + J.T @ (300.0 * error - 40.0 * (J @ v))
+
+
+def test_the_law_makes_the_torques_of_all_robots(file):
+    """By its options, its inputs from parameters, and the load, in one launch."""
+    load = {"payload__link": "panda_hand", "payload__mass": 2.0, "payload__com": [0.0, 0.0, 0.1]}
+    fleet = impedance_fleet(file, 3, **load)
+    v = np.linspace(-0.1, 0.1, MODEL.nv)
+    for k, robot in enumerate(fleet.robots):
+        feed(robot, 0.0, Q * (k + 1) / 3, v)
+    fleet.compute()
+    loaded_model = MODEL.with_payload("panda_hand", 2.0, (0, 0, 0.1))
+    for k, robot in enumerate(fleet.robots):
+        wanted = wanted_impedance(Q * (k + 1) / 3, v, [0.4, 0.1, 0.5], loaded_model)
+        np.testing.assert_allclose(robot.state.torque, wanted, atol=1e-9)
+
+
+def test_it_needs_velocities(file):
+    """A state without them is rejected, as in the modes that have some."""
+    robot = impedance_fleet(file).robots[0]
+    assert not feed(robot, 0.0) and robot.counts["missing_velocity"] == 1
+
+
+def test_references_arrive_and_what_is_not_named_stays(file):
+    """The wanted motion of ~/reference; before one, and at ~/enable, the present position."""
+    fleet = law_fleet(file, "tracking", law_inputs__kp=50.0, state_timeout=1.0)
+    robot, v = fleet.robots[0], np.full(MODEL.nv, 0.1)
+    way = np.array([0.05] * 7 + [0.015])
+    feed(robot, 0.0, Q, v)
+    fleet.compute()
+    wanted = RNEA(MODEL, Q, v, -20.0 * v)
+    np.testing.assert_allclose(robot.state.torque, wanted, atol=1e-9)
+    assert robot.enable(0.0, 0.0)[0]
+    assert robot.refer(NAMES, (Q + way, 0.5 * v, 2.0 * v), 0.0) is None
+    feed(robot, 0.01, Q, v)
+    fleet.compute()
+    wanted = RNEA(MODEL, Q, v, 2.0 * v + 50.0 * way - 20.0 * 0.5 * v)
+    np.testing.assert_allclose(robot.state.torque, wanted, atol=1e-9)
+    feed(robot, 0.9, Q, v)  # the reference is old: rest at its position
+    fleet.compute()
+    wanted = RNEA(MODEL, Q, v, 50.0 * way - 20.0 * v)
+    np.testing.assert_allclose(robot.state.torque, wanted, atol=1e-9)
+
+
+def test_a_law_that_tracks_may_not_go_astray(file):
+    """max_tracking_error holds for a law that reads q_desired, and for no other."""
+    for name, options in (("tracking", []), ("impedance", ["frame=panda_hand"])):
+        inputs = {} if name == "tracking" else {"law_inputs__target": [0.4, 0.0, 0.5]}
+        fleet = law_fleet(file, name, law_options=options, state_timeout=9.0, **inputs)
+        robot = fleet.robots[0]
+        feed(robot, 0.0, Q, 0 * Q)
+        assert robot.enable(0.0, 0.0)[0]
+        far = Q.copy()
+        far[0] += 0.6
+        assert feed(robot, 0.9, far, 0 * Q)
+        launch(fleet, robot, 0.9)
+        assert ("more than max_tracking_error" in fault_of(robot)) is (name == "tracking")
+        jumped = robot.refer(NAMES[:1], ([Q[0] + 2.0], [], []), 0.9) == "reference_too_far"
+        assert jumped is False, "a robot that has stopped takes any reference"
+
+
+def test_wrench_gravity_and_a_shared_input(file):
+    """What the node knows comes by name; an array that serves all robots is one."""
+    bias = [0.5] * MODEL.nv
+    fleet = law_fleet(file, "pushed", 2, law_inputs__bias=bias, gravity=[0.0, 0.0, -1.62])
+    for robot in fleet.robots:
+        feed(robot, 0.0, Q, 0 * Q)
+    fleet.robots[1].wrench.read("panda_hand", (1.0, 2.0, 3.0), (0.0, 0.1, 0.2), 0.0)
+    fleet.compute()
+    f_ext = np.zeros((MODEL.nlinks, 6))
+    f_ext[MODEL.link_index("panda_hand")] = [1.0, 2.0, 3.0, 0.0, 0.1, 0.2]
+    for robot, push in zip(fleet.robots, (0 * f_ext, f_ext), strict=True):
+        wanted = RNEA(MODEL, Q, 0 * Q, 0 * Q, f_ext=push, gravity=(0.0, 0.0, -1.62)) + 0.5
+        np.testing.assert_allclose(robot.state.torque, wanted, atol=1e-9)
+
+
+def test_commands_pass_the_limits_and_the_ramp(file):
+    """As the built-in torques do."""
+    fleet = impedance_fleet(file, effort_limit_scale=0.05)
+    robot = fleet.robots[0]
+    feed(robot, 0.0, Q, 0 * Q)
+    robot.enable(0.0, -10.0)
+    showable, command = launch(fleet, robot, 0.0)
+    limit = 0.05 * MODEL.effort_limit
+    wanted = wanted_impedance(Q, 0 * Q, [0.4, 0.1, 0.5])
+    assert showable and (np.abs(wanted) > limit).any()
+    np.testing.assert_allclose(command, np.clip(wanted, -limit, limit), atol=1e-9)
+    ramped = panda_fleet(
+        law=f"{file}:impedance",
+        law_options=["frame=panda_hand", "stiffness=300"],
+        law_inputs__target=[0.4, 0.1, 0.5],
+        ramp_time=1.0,
+    )
+    robot = ramped.robots[0]
+    feed(robot, 0.0, Q, 0 * Q)
+    robot.enable(0.0, 0.0)
+    feed(robot, 0.05, Q, 0 * Q)
+    limit = MODEL.effort_limit
+    np.testing.assert_allclose(
+        launch(ramped, robot, 0.05)[1], np.clip(0.05 * wanted, -limit, limit), atol=1e-9
+    )
+
+
+def test_a_torque_that_is_not_finite_is_a_fault(file):
+    """It is never sent; a stale state ends the commands too."""
+    fleet = law_fleet(file, "rooted", law_inputs__gain=1.0, stale_action="zero")
+    robot = fleet.robots[0]
+    feed(robot, 0.0, Q, 0 * Q)
+    robot.enable(0.0, 0.0)
+    assert launch(fleet, robot, 0.0)[1] is not None
+    fleet.change(fleet.settings.changed({"law_inputs.gain": -1.0}))
+    feed(robot, 0.01, Q, 0 * Q)
+    assert launch(fleet, robot, 0.01) == (False, None) and "is not finite" in fault_of(robot)
+    fleet.change(fleet.settings.changed({"law_inputs.gain": 1.0}))
+    while robot.watch(0.02, 0.02) is not None:
+        pass
+    robot.reset()
+    feed(robot, 0.03, Q, 0 * Q)
+    assert robot.enable(0.03, 0.03)[0]
+    robot.watch(1.0, 1.0)
+    assert not robot.enabled and loss_of(robot).startswith("no valid joint_states")
+
+
+def test_an_input_changes_without_a_step(file):
+    """Commands go from the old target's torques to the new one's within the ramp time."""
+    values = {"law_options": ["frame=panda_hand", "stiffness=100"], "ramp_time": 1.0}
+    fleet = panda_fleet(law=f"{file}:impedance", law_inputs__target=[0.4, 0.0, 0.5], **values)
+    robot = fleet.robots[0]
+
+    def commanded(t):
+        feed(robot, t, Q, 0 * Q)
+        return launch(fleet, robot, t)[1].copy()
+
+    feed(robot, 0.0, Q, 0 * Q)
+    robot.enable(0.0, -10.0)
+    before = commanded(0.0)
+    fleet.change(fleet.settings.changed({"law_inputs.target": [0.4, 0.1, 0.6]}))
+    first, half, last = commanded(0.001), commanded(0.501), commanded(1.1)
+    assert np.abs(last - before).max() > 1.0
+    np.testing.assert_allclose(first, before, atol=1e-9)
+    np.testing.assert_allclose(half, (before + last) / 2, atol=1e-9)
+    with pytest.raises(ValueError, match=r"law_inputs.target must be 3 numbers.*got 2"):
+        fleet.change(fleet.settings.changed({"law_inputs.target": [0.4, 0.1]}))
+    np.testing.assert_allclose(commanded(1.2), last, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "said"),
+    [
+        ("nothing", {}, r"law: .*my_laws.py has no kernel 'nothing'; it has impedance"),
+        ("impedance", {}, r"needs law_options: frame=\.\.\."),
+        ("impedance", {"law_options": ["frame"]}, r"law_options: options are NAME=VALUE"),
+        ("impedance", {"law_options": ["fame=a"]}, r"law_options: impedance has no option 'fame'"),
+        (
+            "impedance",
+            {"law_options": ["frame=panda_hand"]},
+            r"needs the parameter law_inputs.target: 3 numbers",
+        ),
+        (
+            "impedance",
+            {"law_options": ["frame=nix"], "law_inputs__target": [0.0, 0.0, 0.0]},
+            r"panda has no link named 'nix'",
+        ),
+        ("tracking", {"law_inputs__kd": 3.0}, r"has no input 'kd' .*; it has kp"),
+        ("tracking", {"gravity": [0.0, 0.0, -1.62]}, r"no argument gravity: \(3,\)"),
+        ("shaped", {"law_inputs__k": -1.0, "law_inputs__K": [1.0, 1.0]}, r"law .*: k must push"),
+        ("placed", {"law_options": ["link=panda_hand"]}, r"it needs an option frame"),
+        ("two", {}, r"must return one array of shape \(nv,\) = \(8,\), .*; got \(8,\), \(8,\)"),
+        ("short", {}, r"must return one array of shape \(nv,\) = \(8,\), .*; got \(3,\)"),
+        ("odd", {}, r"v comes from the node with shape \('nv',\), not \(3,\)"),
+        ("deciding", {}, r"my_laws.py:\d+: a Python `if`"),
+    ],
+)
+def test_what_cannot_be_a_law_is_refused_before_anything_is_compiled(file, name, values, said):
+    settings = panda_settings(law=f"{file}:{name}", **values)
+    with pytest.raises(ValueError, match=said):
+        check_robot(MODEL, settings)
+    with pytest.raises(ValueError, match=said):
+        Fleet(settings, "", [Counter()])
+
+
+def test_batches_are_not_for_a_law(file):
+    fleet = law_fleet(file, "rooted", law_inputs__gain=1.0)
+    with pytest.raises(ValueError, match="this node has a law"):
+        fleet.batch.robots_in(16, ())
+
+
+def test_inputs_are_what_the_node_does_not_fill(file):
+    """A law is read once, so that every robot has the same kernel."""
+    assert inputs_of(loaded(f"{file}:impedance")) == ["target"]
+    assert inputs_of(loaded(f"{file}:tracking")) == ["kp"]
+    assert loaded(f"{file}:tracking") is loaded(f"{file}:tracking")
+
+
+def test_on_a_device_it_is_what_it_is_on_the_host(file):
+    """By copies, as the built-in torques; with the options, shared inputs and changed ones."""
+    fleet = law_fleet(file, "pushed", 2, law_inputs__bias=[0.5] * MODEL.nv)
+    law, state = fleet.dynamics.law, fleet.dynamics.state
+    out = np.full_like(state.torque, np.nan)
+    launch_there = DeviceLaunch(
+        law.kernel, MODEL, "cpu", law.inputs, out, tuple(law.inputs), None, law.options
+    )
+    for bias in (0.5, 2.0):
+        fleet.change(fleet.settings.changed({"law_inputs.bias": [bias] * MODEL.nv}))
+        fleet.compute()
+        launch_there()
+        np.testing.assert_allclose(out, state.torque, atol=1e-9)
+    impedance = impedance_fleet(file).dynamics
+    out = np.full_like(impedance.state.torque, np.nan)
+    inputs, options = impedance.law.inputs, impedance.law.options
+    DeviceLaunch(impedance.law.kernel, MODEL, "cpu", inputs, out, ("q",), None, options)()
+    np.testing.assert_allclose(out, impedance.state.torque, atol=1e-9)
+
+
+def test_one_number_serves_all_joints_and_n_are_the_diagonal(file):
+    """Of arrays ("nv",), and of square matrices, whose numbers may also stand row by row."""
+    fleet = law_fleet(file, "shaped", law_inputs__k=2.0, law_inputs__K=[3.0, 4.0])
+    feed(fleet.robots[0], 0.0, Q, 0 * Q)
+
+    def torque():
+        fleet.compute()
+        return fleet.robots[0].state.torque.copy()
+
+    np.testing.assert_allclose(torque(), 14.0)
+    fleet.change(fleet.settings.changed({"law_inputs.K": [3.0, 1.0, 0.0, 4.0]}))
+    np.testing.assert_allclose(torque(), 34.0)
+    with pytest.raises(ValueError, match=r"law_inputs.K must be 4 numbers, .*; got 3"):
+        fleet.change(fleet.settings.changed({"law_inputs.K": [1.0, 2.0, 3.0]}))
+    with pytest.raises(ValueError, match=r"law .*:shaped: k must push"):
+        fleet.change(fleet.settings.changed({"law_inputs.k": [1.0] * 7 + [-1.0]}))
+    np.testing.assert_allclose(torque(), 34.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "said"),
+    [
+        ("joint_impedance", {"law_inputs__stiffness": -1.0}, "stiffness must be at least 0"),
+        ("joint_impedance", {}, "needs .*inputs.stiffness: 8 numbers, or one for all joints"),
+        (
+            "cartesian_impedance",
+            {"law_options": ["frame=panda_hand"]},
+            "needs .*inputs.stiffness: 36 numbers, or 6 for its diagonal",
+        ),
+        ("teaching", {"law_inputs__max_speed": -1.0}, "max_speed must be at least 0"),
+        (
+            "joint_impedance",
+            {"law_inputs__stiffness": 1e9},
+            r"stiffness must be at most 100000, got 1e\+09: is its unit right\?",
+        ),
+        (
+            "cartesian_impedance",
+            {"law_options": ["frame=panda_hand"], "law_inputs__stiffness": [1e9] * 6},
+            r"stiffness must be at most 100000, got 1e\+09",
+        ),
+        ("teaching", {"law_inputs__coupling": 1e9}, r"coupling must be at most 100000"),
+    ],
+)
+def test_the_laws_of_the_node_are_kernels_like_any_other(name, values, said):
+    """By their short names, and as modules' kernels; numbers that drive the arm are refused."""
+    assert loaded(name).text is loaded(LAWS[name]).text
+    with pytest.raises(ValueError, match=f"law {name}.*{said}"):
+        check_robot(MODEL, panda_settings(law=name, **values))
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_every_input_of_a_law_of_the_node_has_a_largest_number(name):
+    """At least its default."""
+    kernel = loaded(name)
+    largest = kernel.text.__globals__[f"largest_{name}"]
+    assert set(largest) == set(inputs_of(kernel))
+    for input_name, most in largest.items():
+        default = kernel.signature.arrays[input_name].default
+        assert default is None or np.abs(default[0]).max() <= most
+
+
+def test_a_law_of_ones_own_takes_finite_numbers_or_what_it_says(file):
+    """Any finite number; with `largest_NAME` beside the kernel those up to it."""
+    check_robot(MODEL, panda_settings(law=f"{file}:rooted", law_inputs__gain=1e200))
+    for bad in (np.inf, -np.inf, np.nan):
+        with pytest.raises(ValueError, match=r"law_inputs.gain must (be finite|lie)"):
+            panda_settings(law=f"{file}:rooted", law_inputs__gain=bad)
+    with pytest.raises(ValueError, match="bounded: gain must be at most 5, got 6"):
+        check_robot(MODEL, panda_settings(law=f"{file}:bounded", law_inputs__gain=-6.0))
+
+
+def test_a_law_of_a_link_that_is_not_there_is_refused():
+    settings = panda_settings(
+        law="cartesian_impedance", law_options=["frame=nix"], law_inputs__stiffness=[1.0] * 6
+    )
+    with pytest.raises(ValueError, match=r"frame=nix: panda has no such link; it has panda_link0"):
+        check_robot(MODEL, settings)
+
+
+def test_angles_without_end_go_the_shorter_way(tmp_path):
+    """A wheel at 3 rad that is wanted at -3 rad turns on, and not back."""
+    description = wheel_text()
+    (tmp_path / "wheels.py").write_text(
+        "import warpdyn as wd\n@wd.kernel\ndef spring(robot, q, q_desired):\n    return q_desired - q\n"
+    )
+    settings = Settings.of(
+        {
+            "robot_description": description,
+            "law": f"{tmp_path}/wheels.py:spring",
+            "velocity_source": "zero",
+        }
+    )
+    fleet = Fleet(settings, "", [Counter()])
+    robot = fleet.robots[0]
+    robot.refer(["spin"], ([-3.0], [], []), 0.0)
+    robot.read(["spin"], [3.0], [], 1, 0.0)
+    fleet.compute()
+    np.testing.assert_allclose(robot.state.torque, 2 * np.pi - 6.0, atol=1e-9)

@@ -1,0 +1,283 @@
+"""A policy as the law of a robot: through the same gate, limits and watchdog, and what is refused."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from array import array
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fleets import fault_of, launch, loss_of, panda_settings
+from policy_files import TURNING, linear_policy, turning_weights
+
+import warpdyn as wd
+from ros2_node.control.fleet import Fleet
+from ros2_node.control.report import Reporter, ready
+from ros2_node.control.robot_check import check_robot
+from ros2_node.control.safety.status import Status
+from ros2_node.control.settings.node_settings import Settings
+from ros2_node.control.states.base_state import BaseMotion
+from ros2_node.control.torques.policy_law import check_joints, loaded
+
+TASK = "policy_files:Turn"
+NAMES = ["left_joint", "right_joint"]
+Q, V = np.array([0.1, -0.2]), np.array([0.3, 0.5])
+LIMITS = np.array([20.0, 8.0])
+SINGLE = 1e-5
+"""The policy computes in float32; torques of up to 20 N·m."""
+
+
+def here(x: float) -> BaseMotion:
+    return BaseMotion((x, 0.0, 0.3), (0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("policies") / "turn.onnx"
+    return str(linear_policy(path, turning_weights(), task="Turn", robot="turning"))
+
+
+def turning_settings(file: str, **values) -> Settings:
+    given = {"robot_description": TURNING, "policy": file, "policy_task": TASK, "ramp_time": 0.0}
+    return Settings.of({**given, **{n.replace("__", "."): x for n, x in values.items()}})
+
+
+@pytest.fixture(scope="module")
+def shared(file: str) -> Fleet:
+    return Fleet(turning_settings(file), "", [Counter(), Counter()])
+
+
+@pytest.fixture
+def fleet(shared: Fleet) -> Fleet:
+    for robot in shared.robots:
+        robot.disable(0.0)
+        while robot.stop_step(1e9) is not None:
+            pass
+        robot.reset()
+        robot.counts.clear()
+        robot.states.forget()
+        robot.states.arrived = robot.policy.base.arrived = robot.policy.command.arrived = -np.inf
+        robot.policy._due = -np.inf
+    return shared
+
+
+def feed(robot, now, q=Q, v=V):
+    return robot.read(NAMES, array("d", q), array("d", v), int(now * 1e9) + 1, now)
+
+
+def wanted(x=0.0, forward=0.0, turning=0.0, q=Q, v=V):
+    """Torques by the text of `Turn` and its weights, in the description's order of joints."""
+    targets = np.array([0.5 * turning, 0.1 * (x + forward)])
+    return np.array([30.0, 40.0]) * (targets - q) - 2.0 * v
+
+
+def test_the_policys_torques_go_the_way_of_all_torques(fleet):
+    """From odometry, cmd_vel and joints, in another order than the task's, to limited commands."""
+    robot = fleet.robots[0]
+    robot.read_base("trunk", here(0.5), 1, 1.0)
+    robot.read_speeds(1.0, 0.0, 0.4, 1.0)
+    assert feed(robot, 1.0)
+    showable, command = launch(fleet, robot, 1.0)
+    torque = wanted(0.5, 1.0, 0.4)
+    assert showable and command is None
+    np.testing.assert_allclose(robot.state.torque, torque, atol=SINGLE)
+    assert robot.enable(1.0, 1.0)[0]
+    assert feed(robot, 1.002, Q + 1e-3)
+    _, command = launch(fleet, robot, 1.002)
+    assert abs(wanted(0.5, 1.0, 0.4, Q + 1e-3)[1]) > LIMITS[1], "the effort limit is at work"
+    np.testing.assert_allclose(
+        command, np.clip(wanted(0.5, 1.0, 0.4, Q + 1e-3), -LIMITS, LIMITS), atol=SINGLE
+    )
+
+
+def test_targets_hold_for_a_period_and_drives_follow_every_state(fleet):
+    """The policy is asked at 50 Hz; its targets are of the last time."""
+    robot = fleet.robots[0]
+    robot.read_base("", here(0.0), 1, 2.0)
+    feed(robot, 2.0)
+    robot.read_base("", here(1.0), 2, 2.01)
+    feed(robot, 2.01, 0 * Q)
+    fleet.compute()
+    np.testing.assert_allclose(robot.state.torque, wanted(0.0, q=0 * Q), atol=SINGLE)
+    feed(robot, 2.02, 0 * Q)
+    fleet.compute()
+    np.testing.assert_allclose(robot.state.torque, wanted(1.0, q=0 * Q), atol=SINGLE)
+
+
+def test_an_old_command_is_none_and_a_large_one_is_as_large_as_was_trained(fleet):
+    robot = fleet.robots[0]
+    robot.read_speeds(7.0, 0.0, 0.0, 3.0)
+    for now, forward in ((3.0, 1.0), (3.3, 1.0), (3.6, 0.0)):
+        robot.read_base("", here(0.0), int(1e9 * now), now)
+        feed(robot, now, Q + 0.01 * now)
+        fleet.compute()
+        q = Q + 0.01 * now
+        np.testing.assert_allclose(robot.state.torque, wanted(0.0, forward, q=q), atol=SINGLE)
+    robot.read_speeds(np.nan, 0.0, 0.0, 4.0)
+    assert robot.counts["speed_nonfinite"] == 1
+
+
+def test_without_odometry_nothing_is_shown_and_enable_says_why(fleet):
+    """One clear line, before and after messages that are no good."""
+    robot = fleet.robots[0]
+    assert not feed(robot, 5.0) and robot.status(5.0) is Status.WAITING_FOR_BASE
+    good, said = robot.enable(5.0, 5.0)
+    assert not good and said == "there is no fresh odom, which the policy needs"
+    robot.read_base("base_footprint", here(0.0), 1, 5.0)
+    assert "(odometry_other_frame 1)" in robot.enable(5.0, 5.0)[1]
+    level, message = Reporter(robot.counts).level(robot, 5.0, 5.0, 1.0)
+    assert level == 1 and message.startswith("waiting for odom; odometry_other_frame (1)")
+
+
+def test_odometry_that_ends_is_a_state_that_is_lost(fleet):
+    """The stop sequence, as for joint_states."""
+    robot = fleet.robots[0]
+    robot.read_base("", here(0.0), 1, 6.0)
+    feed(robot, 6.0)
+    assert robot.enable(6.0, 6.0)[0] and launch(fleet, robot, 6.0)[1] is not None
+    for now in (6.05, 6.1, 6.15):
+        feed(robot, now, Q + 0.01 * (now - 6.0))
+        robot.watch(now, now)
+    assert not robot.enabled and loss_of(robot) == "no valid odom for 0.1 s"
+    assert robot.status(6.15) is Status.STOPPING
+
+
+def test_enabling_begins_anew(fleet):
+    """Its last action is none, and it is asked at once."""
+    robot = fleet.robots[0]
+    robot.read_base("", here(1.0), 1, 7.0)
+    feed(robot, 7.0)
+    feed(robot, 7.02)
+    assert np.abs(robot.policy.deployed.observation[-2:]).max() > 0.0, "the last action"
+    assert robot.enable(7.021, 7.021)[0]
+    np.testing.assert_array_equal(robot.policy.deployed.observation[-2:], np.zeros(2))
+
+
+def test_robots_of_one_node_have_policies_of_their_own(fleet):
+    for k, robot in enumerate(fleet.robots):
+        robot.read_base("", here(float(k)), 1, 8.0)
+        feed(robot, 8.0)
+    fleet.compute()
+    for k, robot in enumerate(fleet.robots):
+        np.testing.assert_allclose(robot.state.torque, wanted(float(k)), atol=SINGLE)
+
+
+def test_a_policy_that_gives_no_numbers_is_a_fault(tmp_path):
+    """Never sent; the robot stops, and the fault names the joints."""
+    weights = np.full((22, 2), np.inf)
+    path = linear_policy(tmp_path / "inf.onnx", weights)
+    fleet = Fleet(turning_settings(str(path)), "", [Counter()])
+    robot = fleet.robots[0]
+    robot.read_base("", here(0.0), 1, 0.0)
+    feed(robot, 0.0)
+    assert launch(fleet, robot, 0.0) == (False, None)
+    assert fault_of(robot) == "the computed torque of left_joint, right_joint is not finite"
+
+
+def test_the_node_says_what_moves_it(fleet, file):
+    assert f"policy {file}, on cpu" in ready(fleet.robots, fleet.settings)
+    with pytest.raises(ValueError, match="this node has a law"):
+        fleet.batch.robots_in(16, ())
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"policy": "nothing.onnx"}, r"policy: nothing.onnx: no such policy file"),
+        ({"policy": "trot"}, r"policy: no policy of trot comes with warpdyn"),
+        ({"policy": __file__}, r"policy: .*test_policy_law.py is no ONNX policy"),
+        ({"policy_task": ""}, r"policy: .* is of Turn, which does not come with warpdyn: name it"),
+        ({"policy_task": "turning"}, r"policy: there is no task 'turning'"),
+        ({"policy_task": "policy_files:nix"}, r"policy_task .*:nix must be a warpdyn.rl.Task"),
+        ({"policy_task": "no_such_module:Turn"}, r"policy: there is no module 'no_such_module'"),
+        (
+            {"policy_task": "cartpole_swing_up"},
+            r"policy .* moves 'slider' of cartpole, and turning",
+        ),
+        ({"joints": ["left_joint"]}, r"moves 'right_joint': it must be among joints"),
+        ({"mode": "computed_torque"}, r"policy takes the place of mode"),
+        ({"law": "a:b"}, r"a law and a policy are two laws"),
+    ],
+)
+def test_what_cannot_move_the_robot_is_refused_with_a_line(file, values, said):
+    """Before anything is compiled."""
+    with pytest.raises(ValueError, match=said):
+        check_robot(wd.load_urdf(TURNING), turning_settings(file, **values))
+
+
+def test_a_policy_task_without_a_policy_is_refused():
+    with pytest.raises(ValueError, match="policy_task is for a policy, and policy is empty"):
+        Settings.of({"policy_task": "quadruped_velocity"})
+
+
+def test_a_policy_of_another_width_is_refused_when_the_robot_is_made(tmp_path):
+    path = linear_policy(tmp_path / "narrow.onnx", np.zeros((7, 2)))
+    with pytest.raises(ValueError, match="observes 7 numbers; Turn for turning gives 22"):
+        Fleet(turning_settings(str(path)), "", [Counter()])
+
+
+def test_joints_that_a_policy_does_not_move_may_not_be_commanded(file):
+    _, task = loaded(file, TASK)
+    more = TURNING.replace(
+        "</robot>",
+        '<link name="c"/><joint name="camera" type="continuous"><parent link="trunk"/>'
+        '<child link="c"/><axis xyz="0 0 1"/><limit effort="1" velocity="1"/></joint></robot>',
+    )
+    more = more.replace('<link name="c"/>', '<link name="c"><inertial><mass value="1"/><inertia '
+                        'ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>')  # fmt: skip
+    model = wd.load_urdf(more)
+    with pytest.raises(ValueError, match="does not move 'camera': leave it out of command_joints"):
+        check_joints(model, task, turning_settings(file))
+    settings = turning_settings(file, command_joints=["right_joint", "left_joint"])
+    assert check_joints(model, task, settings) == ("right_joint", "left_joint")
+
+
+ALONE = """
+import sys
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {"onnxruntime", "torch", "gymnasium", "rsl_rl", "onnx"}:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Blocked())
+from ros2_node.control.torques.policy_law import loaded
+from ros2_node.control.fleet import Fleet
+print("warpdyn.rl" in sys.modules)
+try:
+    loaded("any.onnx", "")
+except ValueError as error:
+    print(error)
+"""
+
+
+def test_without_a_policy_nothing_of_learning_is_imported_and_with_one_it_says_what_lacks():
+    root = str(Path(__file__).resolve().parents[4])
+    done = subprocess.run(
+        [sys.executable, "-c", ALONE], cwd=root, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == [
+        "False",
+        "policy: warpdyn.rl needs onnxruntime, which is not installed: pip install onnxruntime, "
+        "or, to learn as well, pip install '.[rl]' in warpdyn's folder",
+    ]
+
+
+def test_other_settings_have_no_policy():
+    from fleets import panda_fleet
+
+    robot = panda_fleet().robots[0]
+    robot.read_base("", here(0.0), 0, 0.0)
+    robot.read_speeds(1.0, 0.0, 0.0, 0.0)
+    assert robot.policy is None and not robot.counts and panda_settings().policy == ""
+
+
+def test_an_old_wrench_is_forgotten_under_a_policy_too(fleet):
+    """It says nothing to the policy; the observer of external torques would count it for ever."""
+    robot = fleet.robots[0]
+    link = robot.dynamics.model.link_names[-1]
+    assert robot.wrench.read(link, (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0) is None
+    assert robot.state.wrench.any()
+    robot.prepare(9.0)
+    assert not robot.state.wrench.any()

@@ -1,0 +1,112 @@
+"""When a robot's policy is asked, what it is told, and what torques come of it."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from fleets import MODEL, N, Q
+
+from ros2_node.control.settings.node_settings import Settings
+from ros2_node.control.states.base_state import BaseMotion, BaseState
+from ros2_node.control.states.state import State
+from ros2_node.control.torques.robot_policy import RobotPolicy
+
+SETTINGS = Settings.of({"reference_timeout": 0.5})
+ROWS = [5, 0, 2]
+"""Where the policy's joints are among the panda's."""
+
+
+class Asked:
+    """In the place of a policy: keeps what it is told; its drives pull with twice the error."""
+
+    def __init__(self, quaternion="xyzw", commands=3):
+        self.period, self.commands = 0.02, commands
+        self.task = SimpleNamespace(model=SimpleNamespace(quaternion=quaternion))
+        self.told, self.begun = [], 0
+
+    def reset(self):
+        self.begun += 1
+
+    def step(self, q, v, command):
+        self.told.append((np.array(q), np.array(v), None if command is None else np.array(command)))
+
+    def torques(self, q, v):
+        return 2.0 * (1.0 - q) - v
+
+
+def policy_of(asked, base=None):
+    state = State.of_robots(MODEL, 1).row(0)
+    state.q[:], state.v[:] = Q, np.arange(N)
+    policy = RobotPolicy(asked.task, state, (ROWS, ROWS), base)
+    policy.deployed = asked
+    return policy, state
+
+
+@pytest.mark.parametrize("rate", [500.0, 200.0, 130.0, 50.0])
+def test_it_is_asked_once_a_period_whatever_the_rate_and_jitter_of_the_states(rate):
+    """At the state that is nearest to its time; none counts as late."""
+    random = np.random.default_rng(1)
+    times = np.arange(round(10 * rate)) / rate
+    jittered = times + random.uniform(-0.2, 0.2, len(times)) / rate
+    policy, _ = policy_of(asked := Asked())
+    late = [policy.prepare(now, SETTINGS) for now in 100.0 + jittered]
+    assert abs(len(asked.told) - 500) <= 2
+    assert not any(late)
+
+
+def test_states_that_come_too_seldom_are_told():
+    policy, _ = policy_of(asked := Asked())
+    late = [policy.prepare(now, SETTINGS) for now in 3.0 + np.arange(20) / 25.0]
+    assert len(asked.told) == 20 and not late[0] and all(late[1:])
+
+
+def test_after_a_pause_it_goes_on_from_there():
+    """No steps are made up for."""
+    policy, _ = policy_of(asked := Asked())
+    for now in (1.0, 1.02, 9.0, 9.01, 9.02, 9.03):
+        policy.prepare(now, SETTINGS)
+    assert len(asked.told) == 4
+
+
+def test_it_begins_anew_at_once():
+    policy, _ = policy_of(asked := Asked())
+    policy.prepare(1.0, SETTINGS)
+    policy.prepare(1.001, SETTINGS)
+    policy.begin()
+    policy.prepare(1.002, SETTINGS)
+    assert asked.begun == 1 and len(asked.told) == 2
+
+
+@pytest.mark.parametrize("quaternion", ["xyzw", "wxyz"])
+def test_base_joints_and_command_are_told_in_the_tasks_order(quaternion):
+    """The quaternion as the task's model has it; an old command is none."""
+    base = BaseState("trunk")
+    motion = BaseMotion((1.0, 2.0, 3.0), (0.0, 0.6, 0.0, 0.8), (4.0, 5.0, 6.0), (7.0, 8.0, 9.0))
+    base.read("", motion, 0, 0.0)
+    policy, _ = policy_of(asked := Asked(quaternion), base)
+    policy.command.read(0.1, 0.2, 0.3, 0.0)
+    policy.prepare(0.0, SETTINGS)
+    policy.prepare(1.0, SETTINGS)
+    turned = [0.0, 0.6, 0.0, 0.8] if quaternion == "xyzw" else [0.8, 0.0, 0.6, 0.0]
+    q, v, command = asked.told[0]
+    np.testing.assert_array_equal(q, [1.0, 2.0, 3.0, *turned, *Q[ROWS]])
+    np.testing.assert_array_equal(v, [4.0, 5.0, 6.0, 7.0, 8.0, 9.0, *ROWS])
+    np.testing.assert_array_equal(command, [0.1, 0.2, 0.3])
+    np.testing.assert_array_equal(asked.told[1][2], np.zeros(3))
+    assert policy.age(2.0) == 2.0
+
+
+def test_a_fixed_base_is_never_old_and_a_task_without_command_gets_none():
+    policy, _ = policy_of(asked := Asked(commands=0))
+    policy.prepare(0.0, SETTINGS)
+    assert asked.told[0][2] is None and len(asked.told[0][0]) == 3 and policy.age(9.0) == 0.0
+
+
+def test_torques_are_those_of_the_drives_and_zero_elsewhere():
+    policy, state = policy_of(Asked())
+    policy.apply()
+    wanted = np.zeros(N)
+    wanted[ROWS] = 2.0 * (1.0 - Q[ROWS]) - np.array(ROWS)
+    np.testing.assert_array_equal(state.torque, wanted)
