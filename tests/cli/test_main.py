@@ -49,7 +49,7 @@ def test_a_robot_without_joints_is_explained(tmp_path, capsys):
     stone = tmp_path / "stone.urdf"
     stone.write_text("<robot name='stone'><link name='a'/></robot>")
     assert main(["info", str(stone)]) == 0
-    assert main(["demo", str(stone), "--output", str(tmp_path / "stone.png")]) == 2
+    assert main(["bench", str(stone)]) == 2
     assert "no moving joint" in capsys.readouterr().err
 
 
@@ -63,7 +63,7 @@ def test_a_command_has_the_name_of_its_file(capsys):
 
 def test_every_command_has_its_help(capsys):
     """`warpdyn COMMAND --help` names the robot first and exits with 0."""
-    for name in ("info", "check", "bench", "compile", "source", "demo", "simulate", "cache"):
+    for name in ("info", "check", "bench", "compile", "source", "simulate", "cache"):
         with pytest.raises(SystemExit) as exit:
             main([name, "--help"])
         said = capsys.readouterr().out

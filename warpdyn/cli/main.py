@@ -21,7 +21,7 @@ from . import bench, cache, check, compile, export, info, label, source, view
 from .command_line import UserError
 from .command_parser import CommandParser
 from .learning import eval, play, sim2sim, train
-from .pictures import demo, simulate
+from .pictures import simulate
 
 COMMANDS = (
     info,
@@ -31,7 +31,6 @@ COMMANDS = (
     source,
     export,
     label,
-    demo,
     simulate,
     train,
     eval,
@@ -45,8 +44,13 @@ COMMANDS = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code."""
+    return carry_out(parser(), arguments)
+
+
+def carry_out(parser: CommandParser, arguments: Sequence[str] | None) -> int:
+    """Parse the arguments and call what they name in `run`; a user's errors are a line on stderr."""
     wp.config.log_level = wp.LOG_ERROR  # Warp's chatter stays out of the tables
-    args = parser().parse_args(sys.argv[1:] if arguments is None else arguments)
+    args = parser.parse_args(sys.argv[1:] if arguments is None else arguments)
     run: Callable[[argparse.Namespace], int] = args.run
     try:
         return run(args)

@@ -1,4 +1,4 @@
-"""The picture of `warpdyn demo`: the robot at a few moments of its fall and of being held, and each joint
+"""The demo's picture: the robot at a few moments of its fall and of being held, and each joint
 over time on a scale of its own."""
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...model import Model
-from .robot_picture import RobotPicture, Sight, Silhouette
+from warpdyn import Model
+from warpdyn.cli.pictures.robot_picture import RobotPicture, Sight, Silhouette
 
 MOMENTS = 5
 """Drawings of the robot as it falls."""
