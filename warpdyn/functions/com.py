@@ -12,14 +12,7 @@ from typing import Any
 from ..algorithms import com as _com
 from ..arrays import A, Array
 from ..execution.batched import batched
-from ..execution.request.base_velocity import (
-    ACCELERATION,
-    BIAS,
-    COLUMNS,
-    CONFIGURATION,
-    VELOCITY,
-    Axes,
-)
+from ..execution.request.base_velocity import BIAS, COLUMNS
 from ..execution.request.call import Call
 from ..model import Model
 from ..model.description import ModelError
@@ -47,15 +40,7 @@ def com(
     >>> np.allclose(wd.com(model, q), np.average(wd.link_coms(model, q), 1, masses))
     True
     """
-    return _call(
-        _com.com,
-        model,
-        {"q": q},
-        subtree=subtree,
-        out=out,
-        params=params,
-        by_velocity={"q": CONFIGURATION},
-    )
+    return _call(_com.com, model, {"q": q}, subtree=subtree, out=out, params=params)
 
 
 @batched
@@ -73,13 +58,7 @@ def com_velocity(
     q: (B, nq).  v: (B, nv).  Returns (B, 3) [m/s]. subtree: as in `com`.
     """
     return _call(
-        _com.com_velocity,
-        model,
-        {"q": q, "v": v},
-        subtree=subtree,
-        out=out,
-        params=params,
-        by_velocity={"q": CONFIGURATION, "v": VELOCITY},
+        _com.com_velocity, model, {"q": q, "v": v}, subtree=subtree, out=out, params=params
     )
 
 
@@ -105,7 +84,6 @@ def com_acceleration(
         subtree=subtree,
         out=out,
         params=params,
-        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "a": ACCELERATION},
     )
 
 
@@ -130,7 +108,7 @@ def com_bias_acceleration(
         subtree=subtree,
         out=out,
         params=params,
-        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "out": BIAS},
+        by_velocity={"out": BIAS},
         rate_of=_com.com_jacobian,
     )
 
@@ -157,7 +135,7 @@ def com_jacobian(
         subtree=subtree,
         out=out,
         params=params,
-        by_velocity={"q": CONFIGURATION, "out": COLUMNS},
+        by_velocity={"out": COLUMNS},
     )
 
 
@@ -179,7 +157,6 @@ def link_coms(
         out=out,
         options=(("links", model.link_names),),
         params=params,
-        by_velocity={"q": CONFIGURATION},
     )
 
 
@@ -196,8 +173,7 @@ def _call(
     subtree: str | None,
     out: Array[A] | None,
     params: Params | None,
-    by_velocity: Mapping[str, Axes],
-    rate_of: Callable[..., Any] | None = None,
+    **more: Any,
 ) -> Call[A]:
     """The algorithm over the links that count."""
     return Call(
@@ -209,8 +185,7 @@ def _call(
         options=(("links", _counted(model, subtree)),),
         refuse=lambda model: _refuse_massless(model, subtree),
         params=params,
-        by_velocity=by_velocity,
-        rate_of=rate_of,
+        **more,
     )
 
 

@@ -20,14 +20,7 @@ from ..algorithms import manipulability as _manipulability
 from ..algorithms.frames import PARTS, Part, of_several
 from ..arrays import A, Array
 from ..execution.batched import batched
-from ..execution.request.base_velocity import (
-    ACCELERATION,
-    BIAS,
-    COLUMNS,
-    CONFIGURATION,
-    RATE,
-    VELOCITY,
-)
+from ..execution.request.base_velocity import BIAS, COLUMNS, RATE
 from ..execution.request.call import Call
 from ..model import Model
 from ..model.params import Params
@@ -74,16 +67,7 @@ def fk(
     algorithms, options = for_each_link((_fk.fk,), model, frame, frames)
     one_of("form", form, _fk.FORMS)
     options += (*relative_option(model, relative_to), ("form", form))
-    return Call(
-        "fk",
-        model,
-        algorithms,
-        {"q": q},
-        out=out,
-        options=options,
-        params=params,
-        by_velocity={"q": CONFIGURATION},
-    )
+    return Call("fk", model, algorithms, {"q": q}, out=out, options=options, params=params)
 
 
 @batched
@@ -139,7 +123,7 @@ def jacobian(
         options=options + where,
         shapes=POINT,
         params=params,
-        by_velocity={"q": CONFIGURATION, "out": COLUMNS},
+        by_velocity={"out": COLUMNS},
     )
 
 
@@ -167,7 +151,7 @@ def pose_and_jacobian(
         options=options,
         results=("pose", "jacobian"),
         params=params,
-        by_velocity={"q": CONFIGURATION, "jacobian": COLUMNS},
+        by_velocity={"jacobian": COLUMNS},
     )
 
 
@@ -207,7 +191,6 @@ def frame_velocity(
         out=out,
         options=options,
         params=params,
-        by_velocity={"q": CONFIGURATION, "v": VELOCITY},
     )
 
 
@@ -249,7 +232,6 @@ def frame_acceleration(
         out=out,
         options=options,
         params=params,
-        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "a": ACCELERATION},
     )
 
 
@@ -289,7 +271,7 @@ def frame_bias_acceleration(
         options=options,
         params=params,
         rate_of=rate_of,
-        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "out": BIAS},
+        by_velocity={"out": BIAS},
     )
 
 
@@ -327,7 +309,7 @@ def jacobian_derivative(
         shapes=POINT,
         params=params,
         rate_of=rate_of,
-        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "out": RATE},
+        by_velocity={"out": RATE},
     )
 
 
@@ -393,5 +375,4 @@ def manipulability(
         out=out,
         options=options,
         params=params,
-        by_velocity={"q": CONFIGURATION},
     )

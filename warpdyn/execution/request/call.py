@@ -15,7 +15,7 @@ from ...arrays import Array
 from ...model import Model
 from ...model.params import Params
 from ...recording.program import shape_of
-from .base_velocity import Axes
+from .base_velocity import BY_NAME, Axes
 from .inputs import GRAVITY, Input, argument, force, forces, parameter, seed, solution
 
 Gravity = Sequence[float] | Array[object] | None
@@ -78,11 +78,11 @@ class Call(Generic[R]):
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """Shapes of one environment's slices: of arguments other than q (nq) and coordinate vectors
     (nv); of results, where nested lists cannot tell (a matrix of a robot without coordinates)."""
-    by_velocity: Mapping[str, Axes] | None = None
+    by_velocity: Mapping[str, Axes] | None = field(default_factory=dict)
     """Arguments and results that are by velocity coordinates, with what their last dimensions are;
     for no other does the representation of a base's velocity (`Model.base_velocity`) matter; and
-    the configuration that they are at.
-    None: not said, so that only models with base_velocity="local" are accepted."""
+    the configuration that they are at. Those in `base_velocity.BY_NAME` need not be named.
+    None: nothing is converted, whatever its name."""
     local_only: str = ""
     """For an algorithm that is written for base_velocity="local" alone: the call to make for other
     models."""
@@ -119,6 +119,11 @@ class Call(Generic[R]):
     inputs: Mapping[str, Input] | None = None
     """Records of `arrays`, where they are all there is to read (`gathered`); None: `arrays`
     are the arguments, and gravity, external forces and params are added."""
+
+    @property
+    def axes(self) -> Mapping[str, Axes]:
+        """Axes of arguments and results by name: `by_velocity`, and those that go without saying."""
+        return {} if self.by_velocity is None else {**BY_NAME, **self.by_velocity}
 
     def handed_out(self, results: Any) -> R:
         """What the user gets of a launch: of one array, or a tuple of them where there are several."""
