@@ -22,9 +22,8 @@ from warpdyn.cli.command_line import (
     refuse_immobile,
     write_file,
 )
-from warpdyn.cli.command_parser import CommandParser
 from warpdyn.cli.hardware import hardware
-from warpdyn.cli.main import carry_out
+from warpdyn.cli.main import CommandParser, carry_out
 from warpdyn.cli.shared_options import add_device, add_frame, add_robot
 from warpdyn.cli.tables import print_measurements, say
 from warpdyn.cli.timing import Case, measured

@@ -9,7 +9,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
+from typing import Any, NoReturn
 
 import warp as wp
 
@@ -19,7 +21,6 @@ from ..model.description import ModelError
 from ..model.printable import printable
 from . import bench, cache, check, compile, export, info, label, source, view
 from .command_line import UserError
-from .command_parser import CommandParser
 from .learning import eval, play, sim2sim, train
 from .pictures import simulate
 
@@ -85,3 +86,45 @@ def parser() -> CommandParser:
     for command in COMMANDS:
         command.add_parser(commands)
     return result
+
+
+class CommandParser(argparse.ArgumentParser):
+    """A parser that answers a misspelled command or option with "did you mean"."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._arguments: list[str] = []
+        self._commands: dict[str, CommandParser] = {}
+
+    def add_subparsers(self, **options: Any) -> Any:
+        """The commands, whose names are those that a misspelled one is compared with."""
+        commands = super().add_subparsers(**options)
+        self._commands = commands.choices
+        return commands
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # type: ignore[override]
+        """As of `argparse`; the arguments are remembered for `error`."""
+        self._arguments = [] if args is None else list(args)
+        return super().parse_known_args(args, namespace)
+
+    def error(self, message: str) -> NoReturn:
+        """Print usage and message, and what misspelled names are near to; exit with 2."""
+        name = next((each for each in self._arguments if not each.startswith("-")), None)
+        if self._commands and name is not None:
+            if name not in self._commands:
+                hint = _near(name, self._commands) or f"; {self.prog} --help lists the commands"
+                super().error(f"there is no command {name!r}{hint}")
+            self._commands[name].error(message)
+        super().error(message + self._misspelled())
+
+    def _misspelled(self) -> str:
+        """Options that are none of this command, with those that they are near to."""
+        known = self._option_string_actions
+        given = (each.partition("=")[0] for each in self._arguments if each.startswith("--"))
+        unknown = (each for each in given if each not in known)
+        return "".join(_near(each, known) for each in unknown)
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    near = get_close_matches(name, list(known), n=1)
+    return f"; did you mean {near[0]}?" if near else ""
