@@ -1,1 +1,1 @@
-"""The first part of scripts/demo.sh: algorithms checked and timed, then an arm that falls and one that is held."""
+"""The demo of scripts/demo.sh: algorithms checked and timed, and an arm that falls and is held, drawn and live."""
