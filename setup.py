@@ -1,10 +1,12 @@
 """Metadata of the one package that pip and colcon (ament_python) build."""
 
 import re
+import runpy
 from pathlib import Path
 
 import setuptools
 from setuptools import find_packages, setup
+from setuptools.command.build_py import build_py
 
 HERE = Path(__file__).parent
 VERSION = re.search(r'__version__ = "(.+)"', (HERE / "warpdyn/__init__.py").read_text()).group(1)
@@ -91,6 +93,14 @@ BENCH = [
 
 def files(folder: str, pattern: str) -> list[str]:
     return sorted(map(str, Path(folder).glob(pattern)))
+
+
+class BuildWithStub(build_py):
+    """Writes the stub for editors before setuptools lists files; editable installs come here too."""
+
+    def finalize_options(self) -> None:
+        runpy.run_path(str(HERE / "scripts/robot_stub.py"))["write"]()
+        super().finalize_options()
 
 
 setup(
@@ -180,6 +190,7 @@ setup(
         "docs": [*RL, *VIEWER, *LABELS, *SITE, "matplotlib"],
         "test": TEST,
     },
+    cmdclass={"build_py": BuildWithStub},
     entry_points={
         "console_scripts": [
             "warpdyn = warpdyn.cli.main:main",

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import warpdyn as wd
-from warpdyn.arrays.cache_sizes import data_caches
+from warpdyn.arrays.layout import data_caches
 
 from .interleave import CORES, Turn, take_turns
 from .records import Run, line, short, table

@@ -23,7 +23,7 @@ fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/venv.sh
 set_up demo
-.venv/bin/warpdyn demo "$robot"
+.venv/bin/python -m examples.demo.demo "$robot"
 
 if [[ $ros == no ]]; then
     exit 0

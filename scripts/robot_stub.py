@@ -1,23 +1,19 @@
 """Write warpdyn/user_kernels/robot_methods.pyi: the methods of a kernel's robot, with types and docstrings for editors.
 
-    python scripts/robot_stub.py            # write
-    python scripts/robot_stub.py --check    # exit with 1 where the file is not what would be written
+    python scripts/robot_stub.py
 
-They are the public functions without the model; this file is made from them, not by hand.
+They are the public functions without the model. setup.py runs this when it builds or installs warpdyn, before
+warpdyn's requirements are there. So this script reads the sources and does not import warpdyn.
 """
 
 from __future__ import annotations
 
 import ast
-import inspect
-import sys
+import builtins
 from pathlib import Path
-from typing import Any, TypeVar
 
-import warpdyn as wd
-from warpdyn.execution.batched import FUNCTIONS, Function
-
-FILE = Path(__file__).parents[1] / "warpdyn/user_kernels/robot_methods.pyi"
+PACKAGE = Path(__file__).parents[1] / "warpdyn"
+FILE = PACKAGE / "user_kernels/robot_methods.pyi"
 
 HEAD = '''"""Methods of the robot in a user's own kernel, for editors and type checkers.
 
@@ -41,14 +37,43 @@ SOURCES = {
 """Where names of annotations come from; others come from the function's own module."""
 
 
+def write() -> None:
+    """Write the file."""
+    FILE.write_text(stub(), encoding="utf-8")
+
+
 def stub() -> str:
     """The text of the file."""
     sources = {"Mapping": "collections.abc", "Sequence": "collections.abc", "Values": ".values"}
-    methods = [method(FUNCTIONS[name], sources) for name in sorted(FUNCTIONS) if name in wd.__all__]
+    functions = public_functions()
+    methods = [method(*functions[name], sources) for name in sorted(functions)]
     outside = {m for m in sources.values() if not m.startswith(".")}
     imports = [line(m, sources) for m in sorted(outside)] + ["", "import numpy as np", ""]
     imports += [line(m, sources) for m in sorted({*sources.values()} - outside, reverse=True)]
     return "\n".join([HEAD, *imports, ALIASES, "class RobotMethods:", *methods])
+
+
+def public_functions() -> dict[str, tuple[ast.FunctionDef, str]]:
+    """Batched functions of a model or of poses in `warpdyn.__all__`, each with its module."""
+    exported = next(
+        ast.literal_eval(node.value)
+        for node in parsed(PACKAGE / "__init__.py").body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+    )
+    found = {}
+    for path in sorted((PACKAGE / "functions").rglob("*.py")):
+        module = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+        for node in parsed(path).body:
+            if isinstance(node, ast.FunctionDef) and node.name in exported:
+                decorators = [ast.unparse(each) for each in node.decorator_list]
+                if "batched" in decorators and node.args.args[0].arg != "function":
+                    found[node.name] = node, module
+    return found
+
+
+def parsed(path: Path) -> ast.Module:
+    """A source file's syntax tree."""
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def line(module: str, sources: dict[str, str]) -> str:
@@ -56,41 +81,43 @@ def line(module: str, sources: dict[str, str]) -> str:
     return f"from {module} import {', '.join(sorted(n for n, m in sources.items() if m == module))}"
 
 
-def method(function: Function, sources: dict[str, str]) -> str:
+def method(function: ast.FunctionDef, module: str, sources: dict[str, str]) -> str:
     """A function as a method, with its docstring."""
-    signature, scope = inspect.signature(function.describe), function.describe.__globals__
+    positional = function.args.args
+    optional = {each.arg for each in positional[len(positional) - len(function.args.defaults) :]}
+    optional |= {
+        each.arg
+        for each, default in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
+        if default is not None
+    }
     written = ["self"]
-    for each in signature.parameters.values():
-        if each.name in ("model", "params", "out"):
+    for each in [*positional, *function.args.kwonlyargs]:
+        if each.arg in ("model", "params", "out"):
             continue
-        if each.kind is each.KEYWORD_ONLY and "*" not in written:
+        if each in function.args.kwonlyargs and "*" not in written:
             written.append("*")
-        default = "" if each.default is each.empty else " = ..."
-        annotation = typed(str(each.annotation), "Array", scope, sources)
-        written.append(f"{each.name}: {annotation}{default}")
-    returned = str(signature.return_annotation).removeprefix("Call[").removesuffix("]")
+        annotation = typed(ast.unparse(each.annotation), "Array", module, sources)
+        written.append(f"{each.arg}: {annotation}{' = ...' if each.arg in optional else ''}")
+    returned = ast.unparse(function.returns).removeprefix("Call[").removesuffix("]")
     result = (
         "tuple[Values, ...]"
         if returned == "Solution"
-        else typed(returned, "Values", scope, sources)
+        else typed(returned, "Values", module, sources)
     )
     doc = (
-        inspect.cleandoc(function.__doc__ or "")
-        .replace("\n", "\n        ")
-        .replace("        \n", "\n")
+        (ast.get_docstring(function) or "").replace("\n", "\n        ").replace("        \n", "\n")
     )
     arguments = ",\n        ".join(written)
     return (
-        f"    def {function.__name__}(\n        {arguments},\n    ) -> {result}:\n"
-        f'        """{doc}"""\n'
+        f'    def {function.name}(\n        {arguments},\n    ) -> {result}:\n        """{doc}"""\n'
     )
 
 
 class Renamed(ast.NodeTransformer):
     """An annotation with arrays under another name, `Array[A]` and its type variable both."""
 
-    def __init__(self, array: str, scope: dict[str, Any]):
-        self.array, self.scope = ast.Name(array), scope
+    def __init__(self, array: str):
+        self.array = ast.Name(array)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         """`Array[A]`."""
@@ -98,31 +125,23 @@ class Renamed(ast.NodeTransformer):
         return self.visit(node.value) if whole else self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        """`Array`, or `A`."""
-        known = self.scope.get(node.id)
-        return self.array if node.id == "Array" or isinstance(known, TypeVar) else node
+        """`Array`, or the type variable `A`."""
+        return self.array if node.id in ("Array", "A") else node
 
 
-def typed(annotation: str, array: str, scope: dict[str, Any], sources: dict[str, str]) -> str:
+def typed(annotation: str, array: str, module: str, sources: dict[str, str]) -> str:
     """An annotation with arrays under another name; where its names come from is noted."""
-    tree = Renamed(array, scope).visit(ast.parse(annotation, mode="eval"))
+    tree = Renamed(array).visit(ast.parse(annotation, mode="eval"))
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id not in ("Gravity", "Forces", array):
-            own = f"..{scope['__name__'].removeprefix('warpdyn.')}"
-            if node.id in SOURCES or node.id in scope:
-                sources.setdefault(node.id, SOURCES.get(node.id, own))
+        if isinstance(node, ast.Name) and node.id not in (
+            "Gravity",
+            "Forces",
+            array,
+            *dir(builtins),
+        ):
+            sources.setdefault(node.id, SOURCES.get(node.id, f"..{module}"))
     return ast.unparse(tree)
 
 
-def main() -> int:
-    if "--check" not in sys.argv[1:]:
-        FILE.write_text(stub())
-        return 0
-    if FILE.exists() and FILE.read_text() == stub():
-        return 0
-    print(f"{FILE.name} is not what the public functions say; run scripts/robot_stub.py")
-    return 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    write()

@@ -5,4 +5,4 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/venv.sh
 ROS_EXTRAS=ros,rosdemo
 source scripts/ros_env.sh
-exec .venv/bin/python -m ros2_node.demo --robot "${1:-panda}" --plot demo_ros2.png
+exec .venv/bin/python -m examples.demo.live_arm --robot "${1:-panda}" --plot demo_ros2.png

@@ -37,6 +37,7 @@ fi
 ruff check .
 ruff format --check .
 python scripts/prose.py
+python scripts/robot_stub.py # mypy reads it
 mypy
 pytest -n 2 --ignore tests/ros
 if compgen -G "tests/ros/test_*.py" >/dev/null; then

@@ -85,7 +85,7 @@ QUICK = {
     "user_kernels": ("test_own_kernel.py", "test_signature.py", "test_refusals.py"),
     "cli": ("test_command_line.py", "test_info.py", "test_tables.py", "test_workload.py"),
     "cli/learning": ("test_policy_options.py",),
-    "cli/pictures": ("test_demo_picture.py",),
+    "cli/pictures": ("test_robot_picture.py",),
     "benchmarks/fuzzing": ("test_outcomes.py", "test_damaged_files.py"),
     "benchmarks": (
         "test_benchmarks.py::test_tables_of_figures_come_from_the_results",
@@ -100,7 +100,13 @@ QUICK = {
     "ros2_node/laws": ("test_mean_damping.py", "test_joint_impedance.py"),
     "ros2_node/ros": ("test_topics.py", "test_outputs.py", "test_guards.py"),
     "ros2_node/demo": ("test_plant.py",),
-    ".": ("test_architecture.py", "test_face.py", "test_prose.py", "test_readme.py"),
+    ".": (
+        "test_architecture.py",
+        "test_demo_picture.py",
+        "test_face.py",
+        "test_prose.py",
+        "test_readme.py",
+    ),
 }
 """Folder of tests/ → its files, or `file::test` for one test of a file."""
 

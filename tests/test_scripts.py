@@ -50,13 +50,14 @@ def run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
             [
                 "apt",
                 *LINT,
+                "python scripts/robot_stub.py",
                 "mypy",
                 "pytest -n 2 --ignore tests/ros",
             ],
         ),
         (
             ("--no-apt",),
-            [*LINT, "mypy", "pytest -n 2 --ignore tests/ros"],
+            [*LINT, "python scripts/robot_stub.py", "mypy", "pytest -n 2 --ignore tests/ros"],
         ),
         (("--no-apt", "-k", "rnea"), ["pytest -k rnea"]),
     ],

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ros2_node.demo.closed_loop import closed_loop
+from examples.demo.closed_loop import closed_loop
 
 from .arm import ARM, arm_urdf
 

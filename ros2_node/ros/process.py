@@ -8,15 +8,60 @@ from collections.abc import Callable
 from typing import Protocol, TypeVar, cast
 
 import rclpy
+from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from warpdyn.execution.compile.compiler_process import IN_CHILD
 
 from ..control.settings.node_settings import Settings
-from .executor import Collecting, make_executor, spin
 from .shutdown import told_to_end
 from .streams import tolerate_lost_output
+
+
+class Collecting(Protocol):
+    """A node whose states wait until no event is left."""
+
+    handled: int
+    """Number of states received."""
+    exit_code: int | None
+    """Set if the node cannot continue."""
+
+    @property
+    def pending(self) -> bool:
+        """True if states wait for a launch."""
+
+    def flush(self) -> None:
+        """Compute for all states that wait."""
+
+
+def make_executor(node: Node, kind: str) -> Executor:
+    """The executor of the parameter `executor`; "single" if this rclpy has no EventsExecutor."""
+    executor: Executor | None = None
+    if kind == "events":
+        try:
+            from rclpy.experimental import EventsExecutor
+
+            executor = EventsExecutor(context=node.context)
+        except ImportError:
+            node.get_logger().warning(
+                "this rclpy has no EventsExecutor: executor single, at twice the CPU time"
+            )
+    executor = executor or SingleThreadedExecutor(context=node.context)
+    executor.add_node(node)
+    return executor
+
+
+def spin(node: Collecting, executor: Executor, stopped: Callable[[], bool]) -> None:
+    """Handle events until told to stop; with several robots, one launch serves all states that have
+    come in."""
+    while rclpy.ok() and not stopped() and node.exit_code is None:
+        before, pending = node.handled, node.pending
+        # While states wait, look for another event without waiting; when none came, compute.
+        executor.spin_once(timeout_sec=0.0 if pending else 0.2)
+        if pending and node.handled == before:
+            node.flush()
+
 
 BAD_START = 2
 """Exit code if parameters, device or the first model cannot be used."""

@@ -19,7 +19,7 @@ NEEDED = {
 
 @pytest.mark.parametrize(
     "command",
-    ["info", "check", "bench", "compile", "source", "export", "label", "demo", "simulate", "view"],
+    ["info", "check", "bench", "compile", "source", "export", "label", "simulate", "view"],
 )
 def test_a_robot_is_named_and_read_alike(command: str) -> None:
     """The robot, its base, its loops and the arguments of its xacro file."""

@@ -19,7 +19,7 @@ import warpdyn as wd
 from warpdyn.labels import LabelError, labelling
 from warpdyn.labels.dry_run import forecast
 from warpdyn.labels.labelled_file import LogFile, Outcome
-from warpdyn.labels.labelling import prepared
+from warpdyn.labels.labelling import log_files, prepared
 
 quiet = partial(wd.label, progress=False)
 
@@ -166,3 +166,52 @@ def test_the_bar_counts_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     wd.label(ARM, logs(tmp_path / "logs", 2), "rnea", tmp_path / "out")
     said = capsys.readouterr().err
     assert "200/200" in said and "rows" in said and "2 of 2 files" in said
+
+
+def names(folder: Path, *asked: str) -> dict[str, str]:
+    files, _ = log_files([str(folder / x) for x in asked], folder / "out")
+    return {
+        f.source.relative_to(folder).as_posix(): f.target.relative_to(folder).as_posix()
+        for f in files
+    }
+
+
+def test_names_patterns_folders_and_lists(tmp_path: Path) -> None:
+    """Outputs lie as the logs do; a bag's folder is one log; hidden files and outputs are none."""
+    for name in (
+        "a/x.parquet",
+        "a/b/x.parquet",
+        "a/y.txt",
+        "a/.z.csv",
+        "a/bag/metadata.yaml",
+        "a/bag/0.db3",
+        "out/o.csv",
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    all_of_a = {
+        "a/x.parquet": "out/x.parquet",
+        "a/b/x.parquet": "out/b/x.parquet",
+        "a/bag": "out/bag.parquet",
+    }
+    assert names(tmp_path, "a") == all_of_a
+    assert names(tmp_path, "a/*.parquet", "a/x.parquet") == {"a/x.parquet": "out/x.parquet"}
+    assert len(names(tmp_path, "**/x.parquet")) == 2
+    (tmp_path / "list.txt").write_text(f"{tmp_path}/a/x.parquet\n\n{tmp_path}/a/b/x.parquet\n")
+    files, root = log_files(f"@{tmp_path}/list.txt", tmp_path / "out")
+    assert root == tmp_path / "a"
+    assert {f.source for f in files} == {tmp_path / "a/x.parquet", tmp_path / "a/b/x.parquet"}
+    assert "out/o.csv" not in names(tmp_path, "**/*.csv", "a/x.parquet")
+    assert names(tmp_path, "a/missing.csv") == {"a/missing.csv": "out/missing.csv"}
+
+
+def test_files_that_are_refused(tmp_path: Path) -> None:
+    """No log; two of one output; an output over its log."""
+    with pytest.raises(ValueError, match=r"there are no logs: .*/\*\.csv names none"):
+        names(tmp_path, "*.csv")
+    (tmp_path / "a.bag").write_text("")
+    (tmp_path / "a.parquet").write_text("")
+    with pytest.raises(ValueError, match=r"would both be written as .*/out/a\.parquet"):
+        names(tmp_path, "a.bag", "a.parquet")
+    with pytest.raises(ValueError, match="would be written over itself"):
+        log_files(tmp_path / "a.parquet", tmp_path)

@@ -15,7 +15,7 @@ import pytest
 from harness import ROOT, NodeProcess
 
 TOOLS = Path(sys.executable).parent
-PARTS = ("warpdyn", "ros2_node", "launch", "config", "rviz", "resource")
+PARTS = ("warpdyn", "ros2_node", "launch", "config", "rviz", "resource", "scripts")
 TESTS = (
     "fleets.py",
     "ros2_node/control/settings/test_node_settings.py",

@@ -454,6 +454,6 @@ def test_a_bad_start_ends_the_node(make, monkeypatch):
     with pytest.raises(ValueError, match="'cuda:77' is not there"):
         make(device="cuda:77")
     node = make(robot_description_file="nowhere.urdf", executor="single")
-    monkeypatch.setattr("ros2_node.ros.executor.rclpy.ok", lambda: True)
+    monkeypatch.setattr("ros2_node.ros.process.rclpy.ok", lambda: True)
     end = time.monotonic() + 30.0
     assert run(node, lambda: time.monotonic() > end) == BAD_START

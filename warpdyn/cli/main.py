@@ -9,7 +9,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
+from typing import Any, NoReturn
 
 import warp as wp
 
@@ -19,9 +21,8 @@ from ..model.description import ModelError
 from ..model.printable import printable
 from . import bench, cache, check, compile, export, info, label, source, view
 from .command_line import UserError
-from .command_parser import CommandParser
 from .learning import eval, play, sim2sim, train
-from .pictures import demo, simulate
+from .pictures import simulate
 
 COMMANDS = (
     info,
@@ -31,7 +32,6 @@ COMMANDS = (
     source,
     export,
     label,
-    demo,
     simulate,
     train,
     eval,
@@ -45,8 +45,13 @@ COMMANDS = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code."""
+    return carry_out(parser(), arguments)
+
+
+def carry_out(parser: CommandParser, arguments: Sequence[str] | None) -> int:
+    """Parse the arguments and call the command's `run`; a user's errors are a line on stderr."""
     wp.config.log_level = wp.LOG_ERROR  # keeps Warp's messages out of the tables
-    args = parser().parse_args(sys.argv[1:] if arguments is None else arguments)
+    args = parser.parse_args(sys.argv[1:] if arguments is None else arguments)
     run: Callable[[argparse.Namespace], int] = args.run
     try:
         return run(args)
@@ -81,3 +86,45 @@ def parser() -> CommandParser:
     for command in COMMANDS:
         command.add_parser(commands)
     return result
+
+
+class CommandParser(argparse.ArgumentParser):
+    """A parser that answers a misspelled command or option with "did you mean"."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._arguments: list[str] = []
+        self._commands: dict[str, CommandParser] = {}
+
+    def add_subparsers(self, **options: Any) -> Any:
+        """The commands, whose names are those that a misspelled one is compared with."""
+        commands = super().add_subparsers(**options)
+        self._commands = commands.choices
+        return commands
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # type: ignore[override]
+        """As of `argparse`; the arguments are remembered for `error`."""
+        self._arguments = [] if args is None else list(args)
+        return super().parse_known_args(args, namespace)
+
+    def error(self, message: str) -> NoReturn:
+        """Print usage and message, and what misspelled names are near to; exit with 2."""
+        name = next((each for each in self._arguments if not each.startswith("-")), None)
+        if self._commands and name is not None:
+            if name not in self._commands:
+                hint = _near(name, self._commands) or f"; {self.prog} --help lists the commands"
+                super().error(f"there is no command {name!r}{hint}")
+            self._commands[name].error(message)
+        super().error(message + self._misspelled())
+
+    def _misspelled(self) -> str:
+        """Options that are none of this command, with those that they are near to."""
+        known = self._option_string_actions
+        given = (each.partition("=")[0] for each in self._arguments if each.startswith("--"))
+        unknown = (each for each in given if each not in known)
+        return "".join(_near(each, known) for each in unknown)
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    near = get_close_matches(name, list(known), n=1)
+    return f"; did you mean {near[0]}?" if near else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..algorithms import actuator_torques as _actuator_torques
 from ..arrays import A, Array
 from ..execution.batched import batched
-from ..execution.request.base_velocity import CONFIGURATION, FORCE, VELOCITY
+from ..execution.request.base_velocity import FORCE
 from ..execution.request.call import Call
 from ..model import Model
 
@@ -40,5 +40,5 @@ def actuator_torques(
         {"q": q, "v": v, "control": control},
         out=out,
         shapes={"control": (len(model.actuators),)},
-        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "out": FORCE},
+        by_velocity={"out": FORCE},
     )

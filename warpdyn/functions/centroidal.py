@@ -14,14 +14,7 @@ from ..algorithms import centroidal as _centroidal
 from ..algorithms import momentum as _momentum
 from ..arrays import A, Array
 from ..execution.batched import batched
-from ..execution.request.base_velocity import (
-    ACCELERATION,
-    COLUMNS,
-    CONFIGURATION,
-    RATE,
-    VELOCITY,
-    Axes,
-)
+from ..execution.request.base_velocity import COLUMNS, RATE
 from ..execution.request.call import Call
 from ..model import Model
 from ..model.description import ModelError
@@ -68,8 +61,7 @@ def _call(
     params: Params | None,
     options: tuple[tuple[str, Any], ...] = (),
     columns: bool = False,
-    by_velocity: Mapping[str, Axes],
-    rate_of: Callable[..., Any] | None = None,
+    **more: Any,
 ) -> Call[A]:
     """Call of the algorithm with the root link; `columns`: one result column for each velocity."""
     return Call(
@@ -82,8 +74,7 @@ def _call(
         refuse=_refuse_massless,
         shapes={"out": (6, model.nv)} if columns else {},
         params=params,
-        by_velocity=by_velocity,
-        rate_of=rate_of,
+        **more,
     )
 
 
@@ -114,7 +105,6 @@ def momentum(
         out=out,
         params=params,
         options=_chosen(reference, REFERENCES),
-        by_velocity={"q": CONFIGURATION, "v": VELOCITY},
     )
 
 
@@ -142,7 +132,7 @@ def momentum_jacobian(
         params=params,
         options=_chosen(reference, REFERENCES),
         columns=True,
-        by_velocity={"q": CONFIGURATION, "out": COLUMNS},
+        by_velocity={"out": COLUMNS},
     )
 
 
@@ -170,7 +160,6 @@ def centroidal_momentum(
         out=out,
         params=params,
         options=_chosen(reference, CENTROIDAL_REFERENCES),
-        by_velocity={"q": CONFIGURATION, "v": VELOCITY},
     )
 
 
@@ -199,7 +188,7 @@ def centroidal_momentum_matrix(
         params=params,
         options=_chosen(reference, CENTROIDAL_REFERENCES),
         columns=True,
-        by_velocity={"q": CONFIGURATION, "out": COLUMNS},
+        by_velocity={"out": COLUMNS},
     )
 
 
@@ -228,7 +217,7 @@ def centroidal_momentum_matrix_derivative(
         out=out,
         params=params,
         columns=True,
-        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "out": RATE},
+        by_velocity={"out": RATE},
         rate_of=partial(_momentum.momentum_jacobian, **axes),
     )
 
@@ -256,7 +245,6 @@ def centroidal_momentum_rate(
         {"q": q, "v": v, "a": a},
         out=out,
         params=params,
-        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "a": ACCELERATION},
     )
 
 
@@ -284,7 +272,6 @@ def locked_inertia(
         out=out,
         params=params,
         options=_chosen(reference, REFERENCES),
-        by_velocity={"q": CONFIGURATION},
     )
 
 
@@ -313,7 +300,6 @@ def average_velocity(
         out=out,
         params=params,
         options=_chosen(reference, REFERENCES),
-        by_velocity={"q": CONFIGURATION, "v": VELOCITY},
     )
 
 
@@ -341,7 +327,7 @@ def average_velocity_jacobian(
         params=params,
         options=_chosen(reference, REFERENCES),
         columns=True,
-        by_velocity={"q": CONFIGURATION, "out": COLUMNS},
+        by_velocity={"out": COLUMNS},
     )
 
 
@@ -369,7 +355,6 @@ def average_centroidal_velocity(
         out=out,
         params=params,
         options=_chosen(reference, CENTROIDAL_REFERENCES),
-        by_velocity={"q": CONFIGURATION, "v": VELOCITY},
     )
 
 
@@ -396,5 +381,5 @@ def average_centroidal_velocity_jacobian(
         params=params,
         options=_chosen(reference, CENTROIDAL_REFERENCES),
         columns=True,
-        by_velocity={"q": CONFIGURATION, "out": COLUMNS},
+        by_velocity={"out": COLUMNS},
     )

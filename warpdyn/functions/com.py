@@ -13,14 +13,7 @@ from typing import Any
 from ..algorithms import com as _com
 from ..arrays import A, Array
 from ..execution.batched import batched
-from ..execution.request.base_velocity import (
-    ACCELERATION,
-    BIAS,
-    COLUMNS,
-    CONFIGURATION,
-    VELOCITY,
-    Axes,
-)
+from ..execution.request.base_velocity import BIAS, COLUMNS
 from ..execution.request.call import Call
 from ..model import Model
 from ..model.description import ModelError
@@ -48,15 +41,7 @@ def com(
     >>> np.allclose(wd.com(model, q), np.average(wd.link_coms(model, q), 1, masses))
     True
     """
-    return _call(
-        _com.com,
-        model,
-        {"q": q},
-        subtree=subtree,
-        out=out,
-        params=params,
-        by_velocity={"q": CONFIGURATION},
-    )
+    return _call(_com.com, model, {"q": q}, subtree=subtree, out=out, params=params)
 
 
 @batched
@@ -74,13 +59,7 @@ def com_velocity(
     q: (B, nq).  v: (B, nv).  Returns (B, 3) [m/s]. subtree: as in `com`.
     """
     return _call(
-        _com.com_velocity,
-        model,
-        {"q": q, "v": v},
-        subtree=subtree,
-        out=out,
-        params=params,
-        by_velocity={"q": CONFIGURATION, "v": VELOCITY},
+        _com.com_velocity, model, {"q": q, "v": v}, subtree=subtree, out=out, params=params
     )
 
 
@@ -106,7 +85,6 @@ def com_acceleration(
         subtree=subtree,
         out=out,
         params=params,
-        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "a": ACCELERATION},
     )
 
 
@@ -131,7 +109,7 @@ def com_bias_acceleration(
         subtree=subtree,
         out=out,
         params=params,
-        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "out": BIAS},
+        by_velocity={"out": BIAS},
         rate_of=_com.com_jacobian,
     )
 
@@ -158,7 +136,7 @@ def com_jacobian(
         subtree=subtree,
         out=out,
         params=params,
-        by_velocity={"q": CONFIGURATION, "out": COLUMNS},
+        by_velocity={"out": COLUMNS},
     )
 
 
@@ -180,7 +158,6 @@ def link_coms(
         out=out,
         options=(("links", model.link_names),),
         params=params,
-        by_velocity={"q": CONFIGURATION},
     )
 
 
@@ -197,8 +174,7 @@ def _call(
     subtree: str | None,
     out: Array[A] | None,
     params: Params | None,
-    by_velocity: Mapping[str, Axes],
-    rate_of: Callable[..., Any] | None = None,
+    **more: Any,
 ) -> Call[A]:
     """Call of the algorithm over the counted links."""
     return Call(
@@ -210,8 +186,7 @@ def _call(
         options=(("links", _counted(model, subtree)),),
         refuse=lambda model: _refuse_massless(model, subtree),
         params=params,
-        by_velocity=by_velocity,
-        rate_of=rate_of,
+        **more,
     )
 
 

@@ -15,14 +15,7 @@ from ..algorithms import passive_forces as _passive_forces
 from ..algorithms import rnea as _rnea
 from ..arrays import A, Array
 from ..execution.batched import batched
-from ..execution.request.base_velocity import (
-    ACCELERATION,
-    BIAS_FORCE,
-    CONFIGURATION,
-    FORCE,
-    RATE,
-    VELOCITY,
-)
+from ..execution.request.base_velocity import ACCELERATION, BIAS_FORCE, FORCE, RATE, VELOCITY
 from ..execution.request.call import Call, Forces, Gravity, Solves
 from ..execution.request.evaluate import tree_of
 from ..model import Model
@@ -74,7 +67,7 @@ def rnea(
         gravity=gravity,
         f_ext=f_ext,
         params=params,
-        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "a": ACCELERATION, "out": FORCE},
+        by_velocity={"out": FORCE},
     )
 
 
@@ -100,7 +93,7 @@ def crba(
         out=out,
         shapes={"out": (model.nv, model.nv)},
         params=params,
-        by_velocity={"q": CONFIGURATION, "out": FORCE + FORCE},
+        by_velocity={"out": FORCE + FORCE},
     )
 
 
@@ -159,7 +152,7 @@ def aba(
         refuse=refuse_unmoved,
         solves=Solves(_rnea.rnea, "a", "tau", _crba.crba),
         params=params,
-        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "tau": FORCE, "out": ACCELERATION},
+        by_velocity={"out": ACCELERATION},
     )
 
 
@@ -194,7 +187,7 @@ def gravity_torques(
         gravity=gravity,
         f_ext=f_ext,
         params=params,
-        by_velocity={"q": CONFIGURATION, "out": FORCE},
+        by_velocity={"out": FORCE},
     )
 
 
@@ -231,7 +224,7 @@ def bias_forces(
         f_ext=f_ext,
         params=params,
         rate_of=_crba.crba,
-        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "out": BIAS_FORCE},
+        by_velocity={"out": BIAS_FORCE},
     )
 
 
@@ -264,7 +257,7 @@ def effect_torques(
         forces=True,
         gravity=gravity,
         params=params,
-        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "out": FORCE},
+        by_velocity={"out": FORCE},
     )
 
 
@@ -297,7 +290,7 @@ def coriolis_matrix(
         shapes=shapes,
         params=params,
         rate_of=_crba.crba,
-        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "out": FORCE + RATE},
+        by_velocity={"out": FORCE + RATE},
     )
 
 
@@ -321,7 +314,7 @@ def mass_matrix_inverse(
         refuse=refuse_unmoved,
         shapes=shapes,
         params=params,
-        by_velocity={"q": CONFIGURATION, "out": VELOCITY + VELOCITY},
+        by_velocity={"out": VELOCITY + VELOCITY},
     )
 
 
@@ -356,7 +349,7 @@ def solve(
         refuse=refuse_unmoved,
         solves=solves,
         params=params,
-        by_velocity={"q": CONFIGURATION, "b": FORCE, "out": VELOCITY},
+        by_velocity={"b": FORCE, "out": VELOCITY},
     )
 
 

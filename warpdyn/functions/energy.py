@@ -5,7 +5,6 @@ from __future__ import annotations
 from ..algorithms import energy as _energy
 from ..arrays import A, Array
 from ..execution.batched import batched
-from ..execution.request.base_velocity import ACCELERATION, CONFIGURATION, FORCE, VELOCITY
 from ..execution.request.call import Call, Forces, Gravity
 from ..model import Model
 from ..model.params import Params
@@ -26,13 +25,7 @@ def kinetic_energy(
     over the bodies.
     """
     return Call(
-        "kinetic_energy",
-        model,
-        (_energy.kinetic_energy,),
-        {"q": q, "v": v},
-        out=out,
-        params=params,
-        by_velocity={"q": CONFIGURATION, "v": VELOCITY},
+        "kinetic_energy", model, (_energy.kinetic_energy,), {"q": q, "v": v}, out=out, params=params
     )
 
 
@@ -62,7 +55,6 @@ def potential_energy(
         forces=True,
         gravity=gravity,
         params=params,
-        by_velocity={"q": CONFIGURATION},
     )
 
 
@@ -90,7 +82,6 @@ def mechanical_energy(
         forces=True,
         gravity=gravity,
         params=params,
-        by_velocity={"q": CONFIGURATION, "v": VELOCITY},
     )
 
 
@@ -129,10 +120,4 @@ def contact_power(
         gravity=gravity,
         f_ext=f_ext,
         params=params,
-        by_velocity={
-            "q": CONFIGURATION,
-            "v": VELOCITY,
-            "a": ACCELERATION,
-            "tau": FORCE,
-        },
     )

@@ -164,7 +164,7 @@ def inverse_kinematics(
         repeats=True,
         plain=("seed", "q0"),
         named=Solution._converted if out is None else Solution,
-        by_velocity={},
+        by_velocity=None,
     )
 
 

@@ -21,14 +21,7 @@ from ..algorithms import manipulability as _manipulability
 from ..algorithms.frames import PARTS, Part, of_several
 from ..arrays import A, Array
 from ..execution.batched import batched
-from ..execution.request.base_velocity import (
-    ACCELERATION,
-    BIAS,
-    COLUMNS,
-    CONFIGURATION,
-    RATE,
-    VELOCITY,
-)
+from ..execution.request.base_velocity import BIAS, COLUMNS, RATE
 from ..execution.request.call import Call
 from ..model import Model
 from ..model.params import Params
@@ -75,16 +68,7 @@ def fk(
     algorithms, options = for_each_link((_fk.fk,), model, frame, frames)
     one_of("form", form, _fk.FORMS)
     options += (*relative_option(model, relative_to), ("form", form))
-    return Call(
-        "fk",
-        model,
-        algorithms,
-        {"q": q},
-        out=out,
-        options=options,
-        params=params,
-        by_velocity={"q": CONFIGURATION},
-    )
+    return Call("fk", model, algorithms, {"q": q}, out=out, options=options, params=params)
 
 
 @batched
@@ -140,7 +124,7 @@ def jacobian(
         options=options + where,
         shapes=POINT,
         params=params,
-        by_velocity={"q": CONFIGURATION, "out": COLUMNS},
+        by_velocity={"out": COLUMNS},
     )
 
 
@@ -168,7 +152,7 @@ def pose_and_jacobian(
         options=options,
         results=("pose", "jacobian"),
         params=params,
-        by_velocity={"q": CONFIGURATION, "jacobian": COLUMNS},
+        by_velocity={"jacobian": COLUMNS},
     )
 
 
@@ -208,7 +192,6 @@ def frame_velocity(
         out=out,
         options=options,
         params=params,
-        by_velocity={"q": CONFIGURATION, "v": VELOCITY},
     )
 
 
@@ -250,7 +233,6 @@ def frame_acceleration(
         out=out,
         options=options,
         params=params,
-        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "a": ACCELERATION},
     )
 
 
@@ -290,7 +272,7 @@ def frame_bias_acceleration(
         options=options,
         params=params,
         rate_of=rate_of,
-        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "out": BIAS},
+        by_velocity={"out": BIAS},
     )
 
 
@@ -328,7 +310,7 @@ def jacobian_derivative(
         shapes=POINT,
         params=params,
         rate_of=rate_of,
-        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "out": RATE},
+        by_velocity={"out": RATE},
     )
 
 
@@ -395,5 +377,4 @@ def manipulability(
         out=out,
         options=options,
         params=params,
-        by_velocity={"q": CONFIGURATION},
     )

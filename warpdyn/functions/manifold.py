@@ -13,7 +13,7 @@ from ..arrays import A, Array, random_rows, views
 from ..execution.batched import batched
 from ..execution.compile.kernel_cache import start_kernel_cache
 from ..execution.request.argument_checks import check_model
-from ..execution.request.base_velocity import CONFIGURATION, VELOCITY
+from ..execution.request.base_velocity import VELOCITY
 from ..execution.request.call import Call
 from ..model import Model
 from ..model.coordinate_ranges import coordinate_ranges, orientation_columns
@@ -41,7 +41,7 @@ def integrate(model: Model, q: Array[A], d: Array[A], *, out: Array[A] | None = 
         {"q": q, "d": d},
         out=out,
         over={"out": "q"},
-        by_velocity={"q": CONFIGURATION, "d": VELOCITY},
+        by_velocity={"d": VELOCITY},
     )
 
 
@@ -67,7 +67,7 @@ def difference(model: Model, q0: Array[A], q1: Array[A], *, out: Array[A] | None
         {"q0": q0, "q1": q1},
         out=out,
         shapes=shapes,
-        by_velocity={"q0": CONFIGURATION, "q1": CONFIGURATION, "out": VELOCITY},
+        by_velocity={"out": VELOCITY},
     )
 
 
@@ -93,7 +93,6 @@ def interpolate(
         out=out,
         over={"out": "q0"},
         shapes=shapes,
-        by_velocity={"q0": CONFIGURATION, "q1": CONFIGURATION},
     )
 
 
@@ -119,7 +118,6 @@ def configuration_rate(
         out=out,
         options=options,
         any_length=True,
-        by_velocity={"q": CONFIGURATION, "v": VELOCITY},
     )
 
 
@@ -137,7 +135,6 @@ def normalize(model: Model, q: Array[A], *, out: Array[A] | None = None) -> Call
         out=out,
         any_length=True,
         over={"out": "q"},
-        by_velocity={"q": CONFIGURATION},
     )
 
 
@@ -152,14 +149,7 @@ def clamp(model: Model, q: Array[A], *, out: Array[A] | None = None) -> Call[A]:
         ("upper", tuple(model.position_upper.tolist())),
     )
     return Call(
-        "clamp",
-        model,
-        (_manifold.clamp,),
-        {"q": q},
-        out=out,
-        over={"out": "q"},
-        options=options,
-        by_velocity={"q": CONFIGURATION},
+        "clamp", model, (_manifold.clamp,), {"q": q}, out=out, over={"out": "q"}, options=options
     )
 
 

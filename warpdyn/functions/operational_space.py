@@ -14,7 +14,7 @@ from ..algorithms.frames import PARTS, Part
 from ..algorithms.jacobian import jacobian
 from ..arrays import A, Array
 from ..execution.batched import batched
-from ..execution.request.base_velocity import CONFIGURATION, UNCHANGED, VELOCITY
+from ..execution.request.base_velocity import UNCHANGED, VELOCITY
 from ..execution.request.call import Call, Forces, Gravity
 from ..execution.request.evaluate import tree_of
 from ..model import Model
@@ -67,7 +67,7 @@ def operational_space(
         gravity=gravity,
         f_ext=f_ext,
         params=params,
-        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "inverse": VELOCITY + UNCHANGED},
+        by_velocity={"inverse": VELOCITY + UNCHANGED},
     )
 
 
@@ -95,7 +95,6 @@ def operational_space_inertia(
         out=out,
         where=(frame, reference, part),
         params=params,
-        by_velocity={"q": CONFIGURATION},
     )
 
 
@@ -123,7 +122,7 @@ def dynamically_consistent_inverse(
         out=out,
         where=(frame, reference, part),
         params=params,
-        by_velocity={"q": CONFIGURATION, "out": VELOCITY + UNCHANGED},
+        by_velocity={"out": VELOCITY + UNCHANGED},
     )
 
 

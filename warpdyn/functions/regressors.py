@@ -13,13 +13,7 @@ from collections.abc import Sequence
 from ..algorithms import regressors as _regressors
 from ..arrays import A, Array
 from ..execution.batched import batched
-from ..execution.request.base_velocity import (
-    ACCELERATION,
-    CONFIGURATION,
-    FORCE,
-    UNCHANGED,
-    VELOCITY,
-)
+from ..execution.request.base_velocity import FORCE, UNCHANGED
 from ..execution.request.call import Call, Gravity
 from ..model import Model
 from ..model.description import several
@@ -58,12 +52,7 @@ def joint_torque_regressor(
         gravity=gravity,
         shapes={"out": (model.nv, 10 * len(named))},
         params=params,
-        by_velocity={
-            "q": CONFIGURATION,
-            "v": VELOCITY,
-            "a": ACCELERATION,
-            "out": FORCE + UNCHANGED,
-        },
+        by_velocity={"out": FORCE + UNCHANGED},
     )
 
 
@@ -92,7 +81,6 @@ def kinetic_energy_regressor(
         out=out,
         options=options,
         params=params,
-        by_velocity={"q": CONFIGURATION, "v": VELOCITY},
     )
 
 
@@ -122,5 +110,4 @@ def potential_energy_regressor(
         forces=True,
         gravity=gravity,
         params=params,
-        by_velocity={"q": CONFIGURATION},
     )

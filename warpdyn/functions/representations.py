@@ -60,7 +60,7 @@ def convert_configuration(
         out=out,
         options=options,
         shapes={"q": shape, "out": (len(entries),)},
-        by_velocity={},
+        by_velocity=None,
     )
 
 
@@ -209,7 +209,7 @@ def _whole(
         ("columns", columns),
     )
     return Call(
-        name, model, (algorithm,), arrays, out=out, options=options, shapes=widths, by_velocity={}
+        name, model, (algorithm,), arrays, out=out, options=options, shapes=widths, by_velocity=None
     )
 
 

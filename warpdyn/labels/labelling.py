@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+import glob
+import os
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,7 @@ from typing import Any
 from tqdm import tqdm
 
 from ..execution.compile.kernel_cache import start_kernel_cache
-from ..logs.opening import open_log
+from ..logs.opening import kind_of_log, open_log, written_as
 from ..logs.records import LogError
 from ..model import Model
 from ..model.optional_packages import install_extra
@@ -23,7 +25,6 @@ from .manifest import check_settings, write_manifest
 from .on_ray import on_ray
 from .on_threads import on_threads
 from .own_outputs import OutputState, output_state, refuse_foreign
-from .plan import log_files
 from .row_quantities import read_quantities
 from .savitzky_golay import Filter
 
@@ -191,3 +192,67 @@ def _write_if_possible(
     except OSError:
         if not any(each.full for each in outcomes):
             raise
+
+
+def log_files(logs: str | Path | Iterable[str | Path], out: Path) -> tuple[list[LogFile], Path]:
+    """Files by names, patterns, folders (all logs in them), or `@list.txt` with a name on each line.
+
+    Outputs lie in `out` as the files lie below the folder that they have in common, which is
+    returned too. Outputs of earlier runs are no logs. ValueError: no file, or two of one output.
+    """
+    asked = [logs] if isinstance(logs, (str, Path)) else list(logs)
+    sources = list(dict.fromkeys(path for each in asked for path in _found(str(each), out)))
+    if not sources:
+        shown = ", ".join(map(str, asked[:3])) or "nothing"
+        raise ValueError(f"there are no logs: {shown} names none")
+    parents = {os.path.abspath(path.parent) for path in sources}  # noqa: PTH100 (links stay)
+    root = Path(os.path.commonpath(parents))
+    targets: dict[Path, Path] = {}
+    files = []
+    folder_of = cache(Path.resolve)
+
+    def real(path: Path) -> Path:
+        """Without links above it, which are the same for many files."""
+        return folder_of(path.parent) / path.name
+
+    for source in sources:
+        folder = Path(os.path.abspath(source.parent)).relative_to(root)  # noqa: PTH100
+        target = out / folder / written_as(source)
+        if target in targets:
+            raise ValueError(
+                f"{targets[target]} and {source} would both be written as {target}; "
+                "label them into folders of their own"
+            )
+        if real(target) == real(source):
+            link = f": {out} leads to {out.resolve()}" if out.resolve() != out.absolute() else ""
+            raise ValueError(f"{source} would be written over itself{link}; choose another --out")
+        targets[target] = source
+        files.append(LogFile(source, target))
+    return files, root
+
+
+def _found(text: str, out: Path) -> Iterator[Path]:
+    if text.startswith("@"):
+        with Path(text[1:]).open(encoding="utf-8") as lines:
+            for line in filter(None, map(str.strip, lines)):
+                yield from _found(line, out)
+        return
+    path = Path(text)
+    if not path.exists() and glob.has_magic(text):
+        found = map(Path, sorted(glob.glob(text, recursive=True)))  # noqa: PTH207 (absolute ones)
+        yield from (x for x in found if out.absolute() not in x.absolute().parents)
+    elif path.is_dir() and kind_of_log(path) is None:
+        yield from _logs_below(path, out.absolute())
+    else:
+        yield path
+
+
+def _logs_below(folder: Path, out: Path) -> Iterator[Path]:
+    """Logs in a folder and those in it; a bag of ROS 2 is one log."""
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith(".") or path.absolute() == out:
+            continue
+        if kind_of_log(path) is not None:
+            yield path
+        elif path.is_dir():
+            yield from _logs_below(path, out)

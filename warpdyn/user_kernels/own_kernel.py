@@ -109,7 +109,7 @@ class OwnKernel(Function[..., Any]):
             results=tuple(prepared.results.by_name),
             shapes=prepared.shapes,
             params=params,
-            by_velocity={},
+            by_velocity=None,
             identity=(self, options_key),
             plain=prepared.plain,
             tables=self._tables(given),
@@ -167,7 +167,7 @@ class OwnKernel(Function[..., Any]):
             options=options,
             shapes=shaped,
             params=params,
-            by_velocity={},
+            by_velocity=None,
             identity=(self, options_key),
             tables=self._tables(given),
         )

@@ -107,37 +107,37 @@ def test_every_function_says_what_is_by_velocity(name: str) -> None:
     """All that has nv entries, and nothing that the function does not have; or what to call for other models."""
     call = call_of(name, PUSHED)
     if call.local_only:
-        assert call.by_velocity is None and getattr(wd, call.local_only.partition("(")[0])
+        assert not call.by_velocity and getattr(wd, call.local_only.partition("(")[0])
         return
-    assert call.by_velocity is not None
     if name in CONVERSIONS:
-        assert not call.by_velocity
+        assert not call.axes
         return
     shapes = {n: x.shape for n, x in inputs_of(call).items()} | result_shapes(call)
     wide = {n: shape for n, shape in shapes.items() if FLOATING.nv in shape}
     others = {"bias", "configuration"}
-    said = {n for n, axes in call.by_velocity.items() if not others & {*axes}}
-    assert set(wide) == said
-    if said:
-        assert CONFIGURATION in call.by_velocity.values()
+    by_velocity = {n: axes for n, axes in call.axes.items() if n in shapes}
+    assert set(wide) == {n for n, axes in by_velocity.items() if not others & {*axes}}
+    if wide:
+        assert CONFIGURATION in by_velocity.values()
     for n, shape in wide.items():
-        axes = call.by_velocity[n]
+        axes = by_velocity[n]
         last = shape[len(shape) - len(axes) :]
         assert [size == FLOATING.nv for size in last] == [kind is not None for kind in axes]
 
 
-def test_a_function_that_says_nothing_is_refused() -> None:
-    """On a model in another representation, where its result would be wrong; elsewhere it is no matter."""
+def test_an_argument_is_converted_by_its_name_unless_none_are() -> None:
+    """A velocity by the name of v; with `by_velocity=None` none."""
 
-    def algorithm(tree: Any, q: Any) -> Any:
-        return q
+    def algorithm(tree: Any, q: Any, v: Any) -> Any:
+        return v
 
-    def call(model: wd.Model) -> Call:
-        return Call("mine", model, (algorithm,), {"q": model.neutral})
-
-    assert evaluate(call(FLOATING), {"q": [1.0] * 9})["out"] == [1.0] * 9
-    with pytest.raises(TypeError, match=r"mine does not say.*base_velocity=\"world\""):
-        evaluate(call(FLOATING.with_base_velocity("world")), {"q": [1.0] * 9})
+    model = FLOATING.with_base_velocity("world")
+    inputs = {"q": [1.0, 2.0, 3.0, *model.neutral[3:]], "v": [float(k) for k in range(model.nv)]}
+    converted = Call("mine", model, (algorithm,), inputs)
+    as_given = replace(converted, by_velocity=None)
+    assert evaluate(as_given, inputs)["out"] == inputs["v"]
+    local = wd.convert_velocity(model, [inputs["q"]], [inputs["v"]], target="local")
+    np.testing.assert_allclose(evaluate(converted, inputs)["out"], local[0])
 
 
 def test_inverse_kinematics_in_any_representation(case: Case) -> None:

@@ -114,7 +114,7 @@ def test_a_child_that_is_killed_or_silent_is_named(module, monkeypatch):
 )
 def test_the_demo_says_in_one_line_why_it_stopped(error, monkeypatch, capsys):
     """Without a traceback, and by its exit status."""
-    from ros2_node.demo import __main__ as demo
+    from examples.demo import live_arm as demo
 
     def fail(*arguments, **options):
         raise error

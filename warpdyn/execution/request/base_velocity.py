@@ -54,6 +54,15 @@ UNCHANGED: Axes = (None,)
 """A dimension that does not belong to velocity coordinates."""
 
 
+BY_NAME: Mapping[str, Axes] = {
+    **dict.fromkeys(("q", "q0", "q1"), CONFIGURATION),
+    "v": VELOCITY,
+    "a": ACCELERATION,
+    "tau": FORCE,
+}
+"""Arguments and results that have the same axes in all calls that have them."""
+
+
 class Converter:
     """Conversions between the model's representation and the local one, at one configuration.
 

@@ -15,7 +15,7 @@ from ...arrays import Array
 from ...model import Model
 from ...model.params import Params
 from ...recording.program import shape_of
-from .base_velocity import Axes
+from .base_velocity import BY_NAME, Axes
 from .inputs import GRAVITY, Input, argument, force, forces, parameter, seed, solution
 
 Gravity = Sequence[float] | Array[object] | None
@@ -79,10 +79,11 @@ class Call(Generic[R]):
     """Shapes of one environment's slices: of arguments other than q (nq) and coordinate vectors
     (nv); of results whose nested lists do not show the shape (a matrix of a robot without
     coordinates)."""
-    by_velocity: Mapping[str, Axes] | None = None
+    by_velocity: Mapping[str, Axes] | None = field(default_factory=dict)
     """Arguments and results in velocity coordinates, with the meaning of their last dimensions, and
     their configuration. The representation of a base's velocity (`Model.base_velocity`) affects
-    only these. None: not declared, so that only models with base_velocity="local" are accepted."""
+    only these. Those in `base_velocity.BY_NAME` need not be named. None: nothing is converted,
+    whatever its name."""
     local_only: str = ""
     """For an algorithm that works only with base_velocity="local": the call to make for other
     models."""
@@ -124,6 +125,11 @@ class Call(Generic[R]):
 
     _gathered: Any = field(default=None, init=False, repr=False)
     """Result of `gather`, since several stages of a call ask for it."""
+
+    @property
+    def axes(self) -> Mapping[str, Axes]:
+        """Axes of arguments and results by name: `by_velocity`, and those that go without saying."""
+        return {} if self.by_velocity is None else {**BY_NAME, **self.by_velocity}
 
     def handed_out(self, results: Any) -> R:
         """The user's result from a launch's array, or from a tuple of arrays if there are

@@ -176,7 +176,7 @@ def evaluate(
         )
     # Algorithms use only the local representation, so conversions surround them.
     converter = _converter(call, tree, inputs)
-    by_velocity = call.by_velocity or {}
+    by_velocity = call.axes
     local = inputs_in(converter, arguments, by_velocity) if converter else arguments
     results = call.algorithms[0](tree, *local.values(), **extra)
     named = dict(zip(call.results, results if len(call.results) > 1 else (results,), strict=True))
@@ -209,13 +209,9 @@ def _converter(call: Call, tree: Tree, inputs: Mapping[str, Nested]) -> Converte
             f'{call.name} is for models with base_velocity="local"; {model.name} has '
             f'"{model.base_velocity}": use {call.local_only}, or model.with_base_velocity("local")'
         )
-    if call.by_velocity is None:
-        raise TypeError(
-            f"{call.name} does not say what is by velocity coordinates, which {model.name} with "
-            f'base_velocity="{model.base_velocity}" needs: Call(..., by_velocity=...)'
-        )
-    configurations = [name for name, axes in call.by_velocity.items() if axes == CONFIGURATION]
-    return _converter_at(model, tree, inputs[configurations[0]]) if configurations else None
+    axes = call.axes
+    at = next((name for name in inputs if axes.get(name) == CONFIGURATION), None)
+    return None if at is None else _converter_at(model, tree, inputs[at])
 
 
 def _converter_at(model: Model, tree: Tree, q: Sequence[Scalar]) -> Converter | None:

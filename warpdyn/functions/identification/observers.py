@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...algorithms import momentum_observer as _observer
 from ...arrays import A, Array
 from ...execution.batched import batched
-from ...execution.request.base_velocity import CONFIGURATION, FORCE
+from ...execution.request.base_velocity import FORCE
 from ...execution.request.call import Call, Forces, Gravity
 from ...model import Model
 from ...model.params import Params
@@ -116,5 +116,5 @@ def external_wrench(
         options=options,
         shapes={"out": (6,)},
         params=params,
-        by_velocity={"q": CONFIGURATION, "external": FORCE},
+        by_velocity={"external": FORCE},
     )

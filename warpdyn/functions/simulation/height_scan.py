@@ -10,7 +10,6 @@ from ...algorithms.simulation import height_scan as _height_scan
 from ...arrays import A, Array, views
 from ...arrays.libraries import NUMPY, library_of
 from ...execution.batched import batched
-from ...execution.request.base_velocity import CONFIGURATION
 from ...execution.request.call import Call
 from ...model import Model
 from ...model.params import Params
@@ -55,7 +54,6 @@ def height_scan(
         options=(*of_link(model, link), ("arrays", tuple(more))),
         shapes={"pattern": shape, **{name: shape for name, (_, shape) in more.items()}},
         params=params,
-        by_velocity={"q": CONFIGURATION},
         plain=tuple(name for name in more if name not in TABLES),
         tables=tuple(name for name in more if name in TABLES),
     )

@@ -16,7 +16,7 @@ from ...algorithms.simulation import point_frames as _points
 from ...algorithms.simulation.contact_rows import ContactPoint
 from ...arrays import A, Array
 from ...execution.batched import batched
-from ...execution.request.base_velocity import COLUMNS, CONFIGURATION, RATE, VELOCITY
+from ...execution.request.base_velocity import COLUMNS, RATE
 from ...execution.request.call import Call
 from ...model import Model
 from ...model.params import Params
@@ -50,7 +50,6 @@ def point_positions(
         options=(("points", chosen),),
         shapes={"out": (len(chosen), 3)},
         params=params,
-        by_velocity={"q": CONFIGURATION},
     )
 
 
@@ -78,7 +77,6 @@ def point_velocities(
         options=(("points", chosen),),
         shapes={"out": (len(chosen), 3)},
         params=params,
-        by_velocity={"q": CONFIGURATION, "v": VELOCITY},
     )
 
 
@@ -105,7 +103,6 @@ def point_transforms(
         options=(("points", chosen),),
         shapes={"out": (len(chosen), 4, 4)},
         params=params,
-        by_velocity={"q": CONFIGURATION},
     )
 
 
@@ -137,7 +134,7 @@ def point_jacobians(
         options=(("points", chosen), ("reference", reference_of(reference)), ("part", part)),
         shapes={"out": (len(chosen), rows, model.nv)},
         params=params,
-        by_velocity={"q": CONFIGURATION, "out": COLUMNS},
+        by_velocity={"out": COLUMNS},
     )
 
 
@@ -169,7 +166,7 @@ def point_jacobian_derivatives(
         shapes={"out": (len(chosen), rows, model.nv)},
         params=params,
         rate_of=JACOBIANS,
-        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "out": RATE},
+        by_velocity={"out": RATE},
     )
 
 
@@ -197,7 +194,6 @@ def point_heights(
         shapes={"out": (len(chosen),)},
         params=params,
         refuse=refusing_still_points(chosen),
-        by_velocity={"q": CONFIGURATION},
     )
 
 
@@ -229,5 +225,4 @@ def in_contact(
         shapes={"out": (len(names),)},
         params=params,
         refuse=refusing_still_points(chosen),
-        by_velocity={"q": CONFIGURATION},
     )

@@ -12,7 +12,6 @@ from ...algorithms.simulation.contact_rows import ContactPoint
 from ...algorithms.simulation.guarded_step import Measured
 from ...arrays import A, Array
 from ...execution.batched import batched
-from ...execution.request.base_velocity import ACCELERATION, CONFIGURATION, VELOCITY
 from ...execution.request.call import Call, Gravity
 from ...model import Model
 from ...model.description import several
@@ -75,7 +74,6 @@ def imu(
         forces=True,
         gravity=gravity,
         params=params,
-        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "a": ACCELERATION},
     )
 
 
@@ -112,7 +110,6 @@ def link_contact_forces(
         options=(*options, ("reference", reference_of(reference)), ("points", touching)),
         shapes={"forces": (len(touching), 3)},
         params=params,
-        by_velocity={"q": CONFIGURATION},
     )
 
 
@@ -147,7 +144,6 @@ def contact_flags(
             ("threshold", checked_threshold(threshold)),
         ),
         shapes={"forces": (len(touching), 3), "out": (len(touching if named is None else named),)},
-        by_velocity={},
     )
 
 

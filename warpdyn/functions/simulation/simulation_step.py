@@ -10,7 +10,6 @@ from ...algorithms.simulation.semi_implicit_step import Scene
 from ...algorithms.simulation.substeps import substeps as _substeps
 from ...arrays import Array
 from ...execution.batched import batched
-from ...execution.request.base_velocity import CONFIGURATION, FORCE, VELOCITY
 from ...execution.request.call import Call, Forces, Gravity
 from ...model import Model
 from ...model.params import Params
@@ -217,7 +216,6 @@ def step(
         f_ext=f_ext,
         params=params,
         refuse=(refusing_still_points if implicit else refusing_for_explicit_forces)(touching),
-        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "tau": FORCE},
         plain=tuple(name for name in more if name not in (*HANDED_ON, *TARGETS, *TABLES)),
         tables=tuple(name for name in more if name in TABLES),
         unsigned=tuple(name for name in more if name in UNSIGNED),

@@ -9,7 +9,7 @@ from ...algorithms.simulation.contact_rows import ContactPoint
 from ...algorithms.simulation.smooth_dynamics import state_derivative as _state_derivative
 from ...arrays import Array
 from ...execution.batched import batched
-from ...execution.request.base_velocity import ACCELERATION, CONFIGURATION, FORCE, VELOCITY
+from ...execution.request.base_velocity import ACCELERATION
 from ...execution.request.call import Call, Forces, Gravity
 from ...model import Model
 from ...model.params import Params
@@ -92,12 +92,7 @@ def state_derivative(
         f_ext=f_ext,
         params=params,
         refuse=refusing_for_explicit_forces(touching),
-        by_velocity={
-            "q": CONFIGURATION,
-            "v": VELOCITY,
-            "tau": FORCE,
-            "acceleration": ACCELERATION,
-        },
+        by_velocity={"acceleration": ACCELERATION},
         plain=tuple(n for n in more if n not in ("deformation", "targets")),
         named=StateDerivative,
     )

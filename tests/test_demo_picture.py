@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.cli.pictures.demo import simulate
-from warpdyn.cli.pictures.demo_picture import (
+from examples.demo.demo import simulate
+from examples.demo.demo_picture import (
     FALLING,
     HELD,
     MOMENTS,

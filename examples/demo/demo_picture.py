@@ -1,5 +1,5 @@
-"""The picture of `warpdyn demo`: the robot at a few moments while it falls and while it is held,
-and each joint over time on its own scale."""
+"""The demo's picture: the robot at a few moments of its fall and of being held, and each joint
+over time on a scale of its own."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...model import Model
-from .robot_picture import RobotPicture, Sight, Silhouette
+from warpdyn import Model
+from warpdyn.cli.pictures.robot_picture import RobotPicture, Sight, Silhouette
 
 MOMENTS = 5
 """Number of drawings of the falling robot."""

@@ -14,9 +14,8 @@ import numpy as np
 import rclpy
 
 import warpdyn
-
-from .plant import READY
-from .processes import Child, Client, ros_arguments
+from ros2_node.demo.plant import READY
+from ros2_node.demo.processes import Child, Client, ros_arguments
 
 RAMP_TIME = 0.5
 TOUCH = "warpdyn/commands"

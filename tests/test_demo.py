@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.cli.main import main
-from warpdyn.cli.pictures import demo
+from examples.demo import demo
+from examples.demo.demo import main
 from warpdyn.cli.timing import Measurement
 from warpdyn.model.description import Limits
 
@@ -69,7 +69,7 @@ def test_demo_names_its_picture(arguments, tmp_path, capsys, monkeypatch):
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(demo, "BATCH", 256)
     picture = tmp_path / "arm.png"
-    assert main(["demo", *arguments, "--output", str(picture)]) == 0
+    assert main([*arguments, "--output", str(picture)]) == 0
     said = capsys.readouterr().out
     assert "Worst error: relative" in said and f"picture: {picture}" in said
     assert "degrees; with tau = g(q) by" in " ".join(said.split())
@@ -87,9 +87,9 @@ def test_demo_takes_the_frame_that_its_text_names(monkeypatch, tmp_path, capsys)
 
     monkeypatch.setattr(demo, "measured", measured)
     picture = ["--output", str(tmp_path / "p.png")]
-    assert main(["demo", "panda", "--frame", "panda_link7", *picture]) == 0
+    assert main(["panda", "--frame", "panda_link7", *picture]) == 0
     assert asked == ["panda_link7"]
-    assert main(["demo", "panda", "--frame", "panda_lnk7", *picture]) == 2
+    assert main(["panda", "--frame", "panda_lnk7", *picture]) == 2
     said = capsys.readouterr().err
     assert said.startswith("warpdyn: error: panda has no link named 'panda_lnk7'; did you mean ")
     assert "'panda_link7'" in said and said.count("\n") == 1 and len(asked) == 1
@@ -104,6 +104,6 @@ def test_demo_explains_a_robot_that_has_no_forward_dynamics(tmp_path, capsys):
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        assert main(["demo", str(weightless), "--output", str(tmp_path / "w.png")]) == 0
+        assert main([str(weightless), "--output", str(tmp_path / "w.png")]) == 0
     said = capsys.readouterr().out
     assert "aba is not defined" in said and "no picture" in said

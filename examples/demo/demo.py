@@ -1,19 +1,20 @@
-"""`warpdyn demo`: computes, checks and times dynamics, then draws a picture of gravity
-compensation."""
+"""Dynamics computed, checked and timed, then a picture of gravity compensation.
+
+python -m examples.demo.demo [ROBOT] [-o FILE]      # in warpdyn's folder, as scripts/demo.sh does
+"""
 
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from ...execution.batched import bind
-from ...functions.dynamics import aba, rnea
-from ...functions.manifold import integrate
-from ...model import Model
-from ..command_line import (
+from warpdyn import Model, aba, bind, integrate, rnea
+from warpdyn.cli.command_line import (
     check_picture,
     chosen_device,
     named_frame,
@@ -21,11 +22,13 @@ from ..command_line import (
     refuse_immobile,
     write_file,
 )
-from ..hardware import hardware
-from ..shared_options import Commands, add_command, add_device, add_frame, add_robot
-from ..tables import print_measurements, say
-from ..timing import Case, measured
-from ..workload import ARGUMENTS, position_bounds
+from warpdyn.cli.hardware import hardware
+from warpdyn.cli.main import CommandParser, carry_out
+from warpdyn.cli.shared_options import add_device, add_frame, add_robot
+from warpdyn.cli.tables import print_measurements, say
+from warpdyn.cli.timing import Case, measured
+from warpdyn.cli.workload import ARGUMENTS, position_bounds
+
 from .demo_picture import Trajectories, picture
 
 BATCH = 4096
@@ -35,14 +38,14 @@ STEP = 1e-3
 DURATION = 2.0
 
 
-def add_parser(commands: Commands) -> None:
-    """Add `warpdyn demo`."""
-    text = "compute, check and time 4,096 random states, then draw gravity compensation"
-    sub = add_command(commands, "demo", text)
-    add_robot(sub)
-    add_frame(sub)
-    add_device(sub)
-    sub.add_argument(
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the demo; returns its exit code."""
+    text = "Compute, check and time 4,096 random states, then draw gravity compensation."
+    parser = CommandParser(prog="demo", description=text)
+    add_robot(parser)
+    add_frame(parser)
+    add_device(parser)
+    parser.add_argument(
         "-o",
         "--output",
         type=Path,
@@ -50,7 +53,8 @@ def add_parser(commands: Commands) -> None:
         metavar="FILE",
         help="default: demo.png",
     )
-    sub.set_defaults(run=demo)
+    parser.set_defaults(run=demo)
+    return carry_out(parser, arguments)
 
 
 def demo(args: argparse.Namespace) -> int:
@@ -150,3 +154,7 @@ def story(model: Model, motion: Trajectories) -> str:
         f"without torque a joint turns by up to {fallen:.0f} degrees; "
         f"with tau = g(q) by {held:.1g} degrees"
     )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,8 +1,10 @@
 """Live demo of gravity compensation: the node and a MuJoCo arm in two processes, over local DDS.
 
-The arm falls for three seconds without torque. It is put back and held by its brakes. ~/enable lets
-the torques rise, the brakes open, and the arm stays. The demo prints how far the joints moved in
-both phases and saves the plot.
+The arm falls for three seconds without torque. It is put back and held by its brakes, ~/enable lets
+the torques rise, the brakes open, and it stays. Prints how far the joints moved in both phases and
+saves the plot.
+
+    python -m examples.demo.live_arm [--robot ROBOT]    # in warpdyn's folder, as scripts/ros_demo.sh does
 """
 
 from __future__ import annotations
@@ -14,10 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
+from ros2_node.demo.processes import ProcessError, on_this_machine
 from warpdyn import ModelError
 
 from .closed_loop import Run, closed_loop
-from .processes import ProcessError, on_this_machine
 
 
 def plot(run: Run, file: Path) -> None:

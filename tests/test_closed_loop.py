@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import warpdyn
-from ros2_node.demo.__main__ import verdict
-from ros2_node.demo.closed_loop import Run, _read, start
+from examples.demo.closed_loop import Run, _read, start
+from examples.demo.live_arm import verdict
 
 NAMES = ["arm", "slide", "wrist"]
 HINGES = [0, 2]
