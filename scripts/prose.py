@@ -26,22 +26,12 @@ class Bound(NamedTuple):
 BOUNDS = {
     "README: words": Bound(900, 900),
     "README: line of the first code block": Bound(30, 30),
-    "pages at the goal: most semicolons per 1,000 words": Bound(3, 3),
+    "docs: most semicolons per 1,000 words on a page": Bound(3, 3),
     "docs: semicolons per 1,000 words": Bound(3, 3),
-    "docs: table cells of more than 25 words": Bound(0, 1),
-    "docstrings: first words that are no noun [%]": Bound(2, 12.4),
+    "docs: table cells of more than 25 words": Bound(0, 0),
+    "docstrings: first words that are no noun [%]": Bound(2, 2),
 }
 """The one table of bounds, by what is counted."""
-
-AT_THE_GOAL = (
-    "README.md",
-    "docs/README.md",
-    "docs/figures.md",
-    "docs/index.md",
-    "docs/installation.md",
-    "docs/limitations.md",
-)
-"""Pages whose semicolons keep to the goal. A page that reaches it comes in, and none goes out."""
 
 LONGEST_CELL = 25
 """Words. A longer cell of a table is a paragraph."""
@@ -125,8 +115,8 @@ def counted() -> dict[str, float]:
     return {
         "README: words": words(prose(readme)),
         "README: line of the first code block": first_code_line(readme),
-        "pages at the goal: most semicolons per 1,000 words": max(
-            semicolons(prose((ROOT / name).read_text())) for name in AT_THE_GOAL
+        "docs: most semicolons per 1,000 words on a page": max(
+            semicolons(prose(text)) for text in (readme, *texts)
         ),
         "docs: semicolons per 1,000 words": semicolons("\n".join(map(prose, texts))),
         "docs: table cells of more than 25 words": sum(len(long_cells(text)) for text in texts),

@@ -101,10 +101,14 @@ LAZY = {
 }
 """Optional libraries, and the files that may import them when they are imported themselves."""
 
+VERSIONS = "warpdyn/execution/native/versions.py"
+TORCH_NATIVE = "warpdyn/execution/native/torch_native.py"
+DISPATCH = "warpdyn/execution/dispatch.py"
+
 LIBRARY_WORDS = {
-    "torch": {"warpdyn/arrays/torch_arrays.py", "warpdyn/execution/dispatch.py"},
-    "jax": {"warpdyn/arrays/jax_arrays.py", "warpdyn/execution/dispatch.py"},
-    "warp": {"warpdyn/arrays/warp_arrays.py", "warpdyn/execution/dispatch.py"},
+    "torch": {"warpdyn/arrays/torch_arrays.py", DISPATCH, VERSIONS, TORCH_NATIVE},
+    "jax": {"warpdyn/arrays/jax_arrays.py", DISPATCH},
+    "warp": {"warpdyn/arrays/warp_arrays.py", DISPATCH, VERSIONS},
     "cupy": set[str](),
 }
 """Names of array libraries as strings: where each may stand, beside the registry."""

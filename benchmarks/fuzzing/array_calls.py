@@ -49,16 +49,13 @@ OF_ANY_LIBRARY = ("numpy", "other_numpy")
 
 POINTS = 4
 """Points of a pattern, at most. The model does not tell how many there are."""
-
 TOLERANCE = {"float64": 1e-11, "float32": 2e-4}
 """Differences relative to the largest entry, at least 1. float32: `aba` divides by small inertias."""
 
 BATCHES = (1, 3, 4, 8, 16, 17, 64)
 CALLS = 6
 """Calls of a series, at most: the third one is planned, and in C from the fourth on."""
-
 call_cache.RUNS_IN_PYTHON = 1
-
 LONE = {"plain", "offset", "read_only", "imaginary", "lazy_zeros", "parameter", "numpy", "masked"}
 """Layouts of one robot's vector."""
 

@@ -35,6 +35,7 @@ from .c_functions import (
     new_function,
     words_of,
 )
+from .versions import is_tested, version_of
 
 MOST = 8
 """Number of backward passes of a call that the C function knows; others use the Python way."""
@@ -130,6 +131,8 @@ def _as_expected() -> bool:
 def torch_words() -> Words | None:
     """Addresses of Torch's functions for the C functions; None if they cannot be used."""
     library, keys = _library(), _keys()
+    if not is_tested("torch", version_of(torch.__version__)):
+        return None
     if library is None or keys is None or not _as_expected():
         return None
     names = [*(f"aoti_torch_get_{x}" for x in _ASKED), "aoti_torch_grad_mode_is_enabled"]

@@ -15,11 +15,11 @@ Version = tuple[int, int]
 
 TESTED: dict[str, tuple[Version, Version]] = {
     "cpython": ((3, 10), (3, 13)),
-    "numpy": ((1, 26), (2, 4)),
+    "numpy": ((2, 2), (2, 4)),
     "warp": ((1, 19), (1, 19)),
-    "torch": ((2, 4), (2, 13)),
+    "torch": ((2, 13), (2, 13)),
 }
-"""First and last minor version of each."""
+"""First and last minor version of each. Torch's is checked where tensors are first read."""
 
 
 def version_of(text: Any) -> Version:
