@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -133,22 +133,27 @@ def remark_on(count: float, goal: float, bound: float) -> str:
     return "lower the bound" if bound > goal and max(count, goal) < 0.9 * bound else ""
 
 
-def table(counts: dict[str, float]) -> str:
+def table(counts: Mapping[str, float], bounds: Mapping[str, Bound]) -> str:
     """Count, bound and goal of each, as Markdown."""
     rows = [
         f"| {'counted':<51} |  today |  bound |   goal | |",
         f"|{'-' * 53}|-------:|-------:|-------:|---|",
     ]
-    for name, (goal, bound) in BOUNDS.items():
+    for name, (goal, bound) in bounds.items():
         remark = remark_on(counts[name], goal, bound)
-        rows.append(f"| {name:<51} | {counts[name]:6.4g} | {bound:6.4g} | {goal:6.4g} | {remark} |")
+        rows.append(f"| {name:<51} | {counts[name]:6.5g} | {bound:6.5g} | {goal:6.5g} | {remark} |")
     return "\n".join(rows)
+
+
+def broken(counts: Mapping[str, float], bounds: Mapping[str, Bound]) -> bool:
+    """True if a count is above its bound."""
+    return any(counts[name] > bound for name, (_, bound) in bounds.items())
 
 
 def main() -> int:
     counts = counted()
-    print(table(counts))
-    return int(any(counts[name] > bound for name, (_, bound) in BOUNDS.items()))
+    print(table(counts, BOUNDS))
+    return int(broken(counts, BOUNDS))
 
 
 if __name__ == "__main__":

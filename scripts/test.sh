@@ -24,6 +24,7 @@ if [[ $* == --quick ]]; then
     ruff check .
     ruff format --check .
     python scripts/prose.py
+    python scripts/code_shape.py
     exec pytest -n 2 --quick --ignore tests/ros
 fi
 if (($#)); then
@@ -37,6 +38,7 @@ fi
 ruff check .
 ruff format --check .
 python scripts/prose.py
+python scripts/code_shape.py
 python scripts/robot_stub.py # mypy reads it
 mypy
 pytest -n 2 --ignore tests/ros

@@ -21,25 +21,34 @@ def check_writable(out: Array, v: View) -> None:
         raise ValueError("out is read-only")
     # Innermost dimension first: a step must reach beyond the extent of the dimensions so far.
     reach = 0
-    for stride, size in sorted(
-        (abs(stride), size) for stride, size in zip(v.strides, v.shape, strict=True)
-    ):
+    for stride, size in sorted(zip(map(abs, v.strides), v.shape, strict=True)):
         if size > 1 and stride <= reach and 0 not in v.shape:
             what = "a broadcast dimension (stride 0)" if stride == 0 else "rows that overlap"
             raise ValueError(f"out has {what}: its entries share memory; pass an array of its own")
         reach += (size - 1) * stride
 
 
-def overlapping(v: View, others: Mapping[str, View]) -> str | None:
+Extent = tuple[int, int]
+"""The address of an array's first byte and of the byte after its last."""
+
+
+def overlapping(
+    v: View, others: Mapping[str, View], extents: dict[str, Extent] | None = None
+) -> str | None:
     """Name of the first of the other arrays that may share memory; interleaved parts of one array
     do not count.
+
+    extents: of the other arrays by name, to be computed once for many calls; missing ones are added.
 
     Two arrays are separate if their extents are, or if the rows of each lie between those of the
     other: columns of one array, or alternating rows.
     """
     low, high = extent(v)
+    extents = {} if extents is None else extents
     for name, other in others.items():
-        other_low, other_high = extent(other)
+        if name not in extents:
+            extents[name] = extent(other)
+        other_low, other_high = extents[name]
         if (
             low < other_high
             and other_low < high
@@ -61,7 +70,7 @@ def _interleaved(a: View, b: View) -> bool:
     return a_high - a_low <= start and start + b_high - b_low <= step
 
 
-def extent(v: View) -> tuple[int, int]:
+def extent(v: View) -> Extent:
     """The address of its first byte and of the byte after its last."""
     return _extent(v.address, v.shape, v.strides, v.single)
 

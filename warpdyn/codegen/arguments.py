@@ -34,7 +34,7 @@ class ArgumentLayout:
     @property
     def length(self) -> int:
         """Number of integers in the vector."""
-        return len(HEADER) + FIELDS * len(self.arrays)
+        return len(HEADER) + FIELDS * (len(self.inputs) + len(self.results))
 
     def fields(self, array: str) -> list[str]:
         """C++ of the fields of the array with this C++ name."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping
 from itertools import repeat
 from typing import Any, Protocol
@@ -128,8 +129,10 @@ class CallCache:
         else:
             self._move_to_c(key, made, args, kwargs)
 
-    def forget(self, key: Key) -> None:
+    def forget(self, key: Key, ending: Callable[[], bool] = sys.is_finalizing) -> None:
         """Forget a call, because its model is gone."""
+        if ending():  # the modules that this needs may be gone, too
+            return
         self._plans.pop(key, None)
         self._runs_left.pop(key, None)
         if self._calls_in_c is not None:

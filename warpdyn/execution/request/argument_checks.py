@@ -10,7 +10,7 @@ import numpy as np
 from ...arrays import Array, View, views
 from ...arrays.libraries import NUMPY
 from ...arrays.numpy_arrays import check_unmasked
-from ...arrays.overlap import check_writable, overlapping
+from ...arrays.overlap import Extent, check_writable, overlapping
 from ...arrays.protocol import rows_of
 from ...model import Model
 from ...model.printable import printable
@@ -157,6 +157,7 @@ def check_outs(
     `over`: for each result, the input whose array it may overwrite.
     """
     seen = dict(inputs)
+    extents: dict[str, Extent] = {}
     checked = []
     for k, (out, shape) in enumerate(zip(outs, wanted, strict=True)):
         name = "out" if len(outs) == 1 else f"out[{k}]"
@@ -175,7 +176,7 @@ def check_outs(
         # A result may overwrite its own input, but must not overlap any other array.
         if over[k] is not None and seen.get(str(over[k])) == v:
             del seen[str(over[k])]
-        other = overlapping(v, seen)
+        other = overlapping(v, seen, extents)
         if other is not None:
             raise ValueError(
                 f"{name} shares memory with {other}; results are written while inputs are still "

@@ -1,0 +1,127 @@
+"""Counts of the shape of the code, and failure if a bound is broken: `python scripts/code_shape.py`.
+
+`BOUNDS` has the goal and the bound of each count, as in `prose.py`: a bound can only fall.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+import tokenize
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+from prose import Bound, broken, table  # noqa: E402
+
+BOUNDS = {
+    "functions with a complexity above 20": Bound(8, 31),
+    "bodies of more than 25 lines without a comment [%]": Bound(10, 10),
+    "most modules in one folder": Bound(34, 34),
+    "lines of warpdyn and ros2_node": Bound(66_600, 72_100),
+}
+"""The one table of bounds, by what is counted. The longest import chain is counted by
+tests/test_architecture.py."""
+
+COMPLEX, LONG_BODY = 20, 25
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+DECISIONS = (
+    ast.If,
+    ast.IfExp,
+    ast.For,
+    ast.AsyncFor,
+    ast.While,
+    ast.ExceptHandler,
+    ast.comprehension,
+    ast.match_case,
+)
+
+
+def modules() -> list[Path]:
+    """Python files of the packages."""
+    return [p for name in ("warpdyn", "ros2_node") for p in sorted((ROOT / name).rglob("*.py"))]
+
+
+def functions(tree: ast.Module) -> Iterator[Function]:
+    """All functions of a module, those in other functions too."""
+    yield from (node for node in ast.walk(tree) if isinstance(node, Function))
+
+
+def own_nodes(function: Function) -> Iterator[ast.AST]:
+    """Nodes of a function without those of the functions and classes in it."""
+    waiting = list(ast.iter_child_nodes(function))
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (*Function.__args__, ast.ClassDef)):
+            continue
+        yield node
+        waiting += ast.iter_child_nodes(node)
+
+
+def complexity(function: Function) -> int:
+    """McCabe's number (1976), with the operands of `and` and `or`: 1 and one for each decision."""
+    nodes = list(own_nodes(function))
+    operands = sum(len(x.values) - 1 for x in nodes if isinstance(x, ast.BoolOp))
+    conditions = sum(len(x.ifs) for x in nodes if isinstance(x, ast.comprehension))
+    return 1 + sum(isinstance(x, DECISIONS) for x in nodes) + operands + conditions
+
+
+def comment_lines(path: Path) -> set[int]:
+    """Lines that have a comment which is not a directive for a tool."""
+    with path.open("rb") as source:
+        return {
+            token.start[0]
+            for token in tokenize.tokenize(source.readline)
+            if token.type == tokenize.COMMENT
+            and not token.string.startswith(("# type:", "# noqa", "# pragma"))
+        }
+
+
+def body_lines(function: Function) -> range:
+    """Lines of a function's body without its docstring."""
+    body = function.body[1:] if ast.get_docstring(function) is not None else function.body
+    return range(body[0].lineno, (function.end_lineno or 0) + 1) if body else range(0)
+
+
+def long_bodies(path: Path, tree: ast.Module) -> Iterator[bool]:
+    """For each body of more than 25 lines: True if no comment is in it or on the line above it."""
+    comments = comment_lines(path)
+    for function in functions(tree):
+        lines = body_lines(function)
+        if len(lines) > LONG_BODY:
+            yield comments.isdisjoint(range(lines.start - 1, lines.stop))
+
+
+def counted() -> dict[str, float]:
+    """The counts of `BOUNDS` for the present files."""
+    trees = {path: ast.parse(path.read_text()) for path in modules()}
+    without = [x for path, tree in trees.items() for x in long_bodies(path, tree)]
+    folders = Counter(path.parent for path in trees if path.name != "__init__.py")
+    sources = [
+        p
+        for name in ("warpdyn", "ros2_node")
+        for kind in ("*.py", "*.h")
+        for p in (ROOT / name).rglob(kind)
+    ]
+    values = (
+        sum(complexity(f) > COMPLEX for tree in trees.values() for f in functions(tree)),
+        100 * sum(without) / max(len(without), 1),
+        max(folders.values()),
+        sum(path.read_text().count("\n") for path in sources),
+    )
+    return dict(zip(BOUNDS, values, strict=True))
+
+
+def main() -> int:
+    counts = counted()
+    print(table(counts, BOUNDS))
+    return int(broken(counts, BOUNDS))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
