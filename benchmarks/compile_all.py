@@ -51,7 +51,7 @@ def calls(model: wd.Model) -> Iterator[tuple[str, Callable[[], Any]]]:
     def given(function: Callable[..., Any]) -> tuple[list[Any], dict[str, Any], bool]:
         parameters = inspect.signature(function).parameters
         positional = [p.name for p in parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
-        if function is wd.matrix_to_quaternion:
+        if function is wd.convert.matrix_to_quaternion:
             return [np.eye(3, dtype=np.float32)[None]], {}, False
         arguments: list[Any] = [
             model if x == "model" else 0.5 if x == "t" else array(x) for x in positional
@@ -61,7 +61,7 @@ def calls(model: wd.Model) -> Iterator[tuple[str, Callable[[], Any]]]:
             if name in parameters and parameters[name].default is inspect.Parameter.empty:
                 options[name] = (
                     {"local": "xyzw", "world": "wxyz"}[value]
-                    if function is wd.convert_quaternion
+                    if function is wd.convert.quaternion
                     else value
                 )
         if "joints" in parameters:

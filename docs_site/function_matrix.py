@@ -6,6 +6,8 @@ import ast
 import inspect
 import textwrap
 from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
 
 import warpdyn as wd
 from warpdyn.arrays.libraries import REGISTRY
@@ -49,10 +51,13 @@ def rows() -> list[Row]:
 
 
 def kernels() -> dict[str, Function]:
-    """Public functions that run as kernels, by name."""
-    public = {name: getattr(wd, name) for name in wd.__all__}
+    """Public functions that run as kernels, by name: `rnea`, `convert.twist`."""
+    public: dict[str, Any] = {name: getattr(wd, name) for name in wd.__all__}
+    for space in [name for name, thing in public.items() if isinstance(thing, ModuleType)]:
+        names = getattr(public[space], "__all__", ())
+        public |= {f"{space}.{name}": getattr(public[space], name) for name in names}
     functions = {name: f for name, f in public.items() if isinstance(f, Function)}
-    return {name: f for name, f in functions.items() if FUNCTIONS.get(name) is f}
+    return {name: f for name, f in functions.items() if FUNCTIONS.get(f.__name__) is f}
 
 
 def repeats(function: Function) -> bool:

@@ -14,7 +14,6 @@ import sys
 from pathlib import Path
 from typing import Any, TypeVar
 
-import warpdyn as wd
 from warpdyn.execution.batched import FUNCTIONS, Function
 
 FILE = Path(__file__).parents[1] / "warpdyn/user_kernels/robot_methods.pyi"
@@ -44,7 +43,7 @@ SOURCES = {
 def stub() -> str:
     """The text of the file."""
     sources = {"Mapping": "collections.abc", "Sequence": "collections.abc", "Values": ".values"}
-    methods = [method(FUNCTIONS[name], sources) for name in sorted(FUNCTIONS) if name in wd.__all__]
+    methods = [method(FUNCTIONS[name], sources) for name in sorted(FUNCTIONS)]
     outside = {m for m in sources.values() if not m.startswith(".")}
     imports = [line(m, sources) for m in sorted(outside)] + ["", "import numpy as np", ""]
     imports += [line(m, sources) for m in sorted({*sources.values()} - outside, reverse=True)]

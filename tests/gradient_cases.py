@@ -181,11 +181,13 @@ def value(model: wd.Model, name: str, seed: int, count: int = 2) -> np.ndarray:
     if name == "quaternion":
         return turn(draw, count)
     if name == "rotation":
-        return wd.quaternion_to_matrix(turn(draw, count))
+        return wd.convert.quaternion_to_matrix(turn(draw, count))
     if name == "matrix":
-        return wd.pose_to_matrix(value(model, "pose", seed, count))
+        return wd.convert.pose_to_matrix(value(model, "pose", seed, count))
     if name == "matrices":
-        return wd.pose_to_matrix(value(model, "pose", seed, 3 * count)).reshape(count, 3, 4, 4)
+        return wd.convert.pose_to_matrix(value(model, "pose", seed, 3 * count)).reshape(
+            count, 3, 4, 4
+        )
     last = model.links[-1]
     widths = {
         "gravity": (3,),

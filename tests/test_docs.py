@@ -23,7 +23,7 @@ BLOCK = re.compile(
     r"^```python\n(.*?)^```\n(?:prints\n```\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL
 )
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
-CALL = re.compile(r"`(?:wd\.)?(\w+)\((?:f|model|pose|matrix|quaternion|source)\b")
+CALL = re.compile(r"`(?:wd\.)?([\w.]+)\((?:f|model|pose|matrix|quaternion|source)\b")
 
 
 IN_ORDER = ("tutorial",)

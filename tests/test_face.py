@@ -142,7 +142,7 @@ def undocumented(owner: type) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "owner", [wd.Model, wd.Params, wd.Solution], ids=lambda each: each.__name__
+    "owner", [wd.Model, wd.Params, wd.results.Solution], ids=lambda each: each.__name__
 )
 def test_every_attribute_says_what_it_is(owner: type) -> None:
     """Fields, properties and methods of what a user holds most."""

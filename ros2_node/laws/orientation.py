@@ -9,7 +9,7 @@ import numpy as np
 import warpdyn as wd
 
 
-def rotation_vector(robot: wd.Robot, R: Any) -> tuple[Any, Any]:
+def rotation_vector(robot: wd.kernels.Robot, R: Any) -> tuple[Any, Any]:
     """The logarithm of a rotation matrix (3, 3), axis times angle [rad], at most half a turn; and
     half the angle divided by its tangent, which `moment_of` needs.
 

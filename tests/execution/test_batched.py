@@ -56,9 +56,9 @@ def test_functions_in_a_class_body_become_methods() -> None:
     """As every function does; the instance is the first argument."""
 
     class Robot:
-        step = wd.matrix_to_pose
+        step = wd.convert.matrix_to_pose
 
-    assert Robot.step is wd.matrix_to_pose
+    assert Robot.step is wd.convert.matrix_to_pose
     with pytest.raises(TypeError, match="Robot"):
         Robot().step()
 
@@ -143,7 +143,7 @@ def test_two_bound_calls_may_write_one_array(count: int, columns: bool, dtype: t
 
 
 @wd.kernel
-def zero_matrix(robot: wd.Robot, q: np.ndarray) -> np.ndarray:
+def zero_matrix(robot: wd.kernels.Robot, q: np.ndarray) -> np.ndarray:
     return np.zeros((2, 2))
 
 
@@ -159,7 +159,7 @@ def test_constants_that_are_written_once() -> None:
 
 
 @wd.kernel
-def raised(robot: wd.Robot, q: np.ndarray, *, constants: str = "each_run") -> np.ndarray:
+def raised(robot: wd.kernels.Robot, q: np.ndarray, *, constants: str = "each_run") -> np.ndarray:
     return q + (2.0 if constants == "twice" else 1.0)
 
 

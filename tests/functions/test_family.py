@@ -200,7 +200,7 @@ def test_lists_of_names_are_not_one_name() -> None:
     """ "abc" is a sequence of letters to Python; here it is a mistake."""
     q = MODEL.neutral
     for call in (
-        lambda name: wd.select_q(MODEL, q, name),
+        lambda name: wd.convert.select_q(MODEL, q, name),
         lambda name: MODEL.v_indices(name),
         lambda name: MODEL.link_indices(name),
         lambda name: MODEL.reduce(name),

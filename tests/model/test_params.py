@@ -131,7 +131,7 @@ def rebuilt(model: wd.Model, values: Mapping[str, Mapping[str, np.ndarray]], e: 
     def changed_joint(old: wd.Joint) -> wd.Joint:
         pose = own.get("placement", {}).get(old.name)
         axis = own.get("axis", {}).get(old.name)
-        old = old if pose is None else replace(old, pose=wd.Pose.of(pose))
+        old = old if pose is None else replace(old, pose=wd.description.Pose.of(pose))
         return old if axis is None else replace(old, axis=unit_vector(axis))
 
     model = replace(
@@ -423,7 +423,7 @@ def test_inverse_kinematics_of_each_environments_robot() -> None:
     place = np.tile(
         [
             *model.joint("panda_joint4").pose.position,
-            *wd.matrix_to_quaternion(np.array(model.joint("panda_joint4").pose.rotation)),
+            *wd.convert.matrix_to_quaternion(np.array(model.joint("panda_joint4").pose.rotation)),
         ],
         (4, 1),
     )
@@ -577,9 +577,9 @@ def test_replaced_arrays() -> None:
 
 PANDA = by_name("panda").model
 DRAWS: dict[str, Any] = {
-    "mass": wd.scale(0.8, 1.2),
-    "armature": {"panda_joint[1-4]": wd.add(0.05, 0.1)},
-    "gravity": wd.add(-0.1, 0.1),
+    "mass": wd.random.scale(0.8, 1.2),
+    "armature": {"panda_joint[1-4]": wd.random.add(0.05, 0.1)},
+    "gravity": wd.random.add(-0.1, 0.1),
 }
 MASK = np.array([True, False, False, True, False, False])
 

@@ -186,7 +186,7 @@ def test_functions_of_poses() -> None:
     """Those without a model, and second derivatives by vjp of a vjp."""
     pose = np.hstack([np.ones((2, 3)), turn(np.random.default_rng(0), 2)])
     w = np.arange(32.0).reshape(2, 4, 4)
-    bar = wd.vjp(wd.pose_to_matrix, pose, cotangents=w)
+    bar = wd.vjp(wd.convert.pose_to_matrix, pose, cotangents=w)
     assert error(bar[:, :3], w[:, :3, 3]) <= ROUND_OFF["float64"]
 
 

@@ -190,7 +190,7 @@ def test_a_mistake_names_the_line(text: Any, message: str) -> None:
     model = by_name("panda").model
     with pytest.raises((TypeError, ValueError, KeyError), match=message) as caught:
         wd.kernel(text)(model, np.zeros((2, model.nq)))
-    if isinstance(caught.value, wd.RecordingError):
+    if isinstance(caught.value, wd.kernels.RecordingError):
         assert "test_one_robot.py:" in str(caught.value)
 
 

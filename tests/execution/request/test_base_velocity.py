@@ -41,9 +41,9 @@ class Case:
         self.q, self.v_own, self.a_own = s.q, s.v, s.a
         self.tau_own = wd.oracle(wd.rnea, self.own, s.q, s.v, s.a)
         sides = {"source": "body", "target": representation}
-        self.v = wd.oracle(wd.convert_velocity, self.own, s.q, s.v, **sides)
-        self.a = wd.oracle(wd.convert_acceleration, self.own, s.q, s.v, s.a, **sides)
-        self.tau = wd.oracle(wd.convert_force, self.own, s.q, self.tau_own, **sides)
+        self.v = wd.oracle(wd.convert.velocity, self.own, s.q, s.v, **sides)
+        self.a = wd.oracle(wd.convert.acceleration, self.own, s.q, s.v, s.a, **sides)
+        self.tau = wd.oracle(wd.convert.force, self.own, s.q, self.tau_own, **sides)
         self.frame = self.own.link_names[-1]
 
     def __call__(self, function, *arrays, **options):
@@ -154,10 +154,10 @@ def test_inverse_kinematics_in_any_representation(case: Case) -> None:
 def test_derivatives_of_conversions(case: Case) -> None:
     """By q they are along the model's velocity, as those of every other function are."""
     sides = {"source": "local", "target": "world"}
-    d = wd.derivatives(wd.convert_velocity, case.model, case.q, case.v_own, **sides)
+    d = wd.derivatives(wd.convert.velocity, case.model, case.q, case.v_own, **sides)
     ahead, behind = (
         wd.oracle(
-            wd.convert_velocity,
+            wd.convert.velocity,
             case.model,
             wd.oracle(wd.integrate, case.model, case.q, h * case.a),
             case.v_own,
@@ -194,7 +194,7 @@ def test_an_acceleration_without_velocity(case: Case) -> None:
     given = {"a": case.a[0].tolist(), "tau": case.tau[0].tolist()}
     local = inputs_in(converter, given, {"a": ACCELERATION, "tau": FORCE})
     still = wd.oracle(
-        wd.convert_acceleration,
+        wd.convert.acceleration,
         case.model,
         case.q[0],
         0 * case.v[0],
