@@ -22,6 +22,7 @@ import warp as wp
 
 import warpdyn as wd
 from warpdyn.cli.workload import furthest_link
+from warpdyn.execution.batched import FUNCTIONS
 
 from .cases import COLD_COMPILE
 from .robots import robot
@@ -71,12 +72,8 @@ def calls(model: wd.Model) -> Iterator[tuple[str, Callable[[], Any]]]:
             options["frame"], framed = frame, False
         return arguments, options, framed
 
-    for name in wd.__all__:
-        function = getattr(wd, name)
-        if not hasattr(function, "describe") or name in (
-            "vjp",
-            "jvp",
-            "derivatives",
+    for name, function in FUNCTIONS.items():
+        if name in (
             "inverse_kinematics",
             *(() if model.actuators else ("actuator_torques",)),
         ):

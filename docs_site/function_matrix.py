@@ -25,6 +25,8 @@ class Row:
     """What one public function of arrays does."""
 
     name: str
+    path: str
+    """Its name after `wd.`, with the namespace."""
     libraries: tuple[str, ...]
     """Titles of the array libraries it takes."""
     gradient: bool
@@ -40,13 +42,14 @@ def rows() -> list[Row]:
     devices = tuple(DEVICES[b.device] for b in TARGETS.values() if b.device is not None)
     return [
         Row(
-            name,
+            function.__name__,
+            path,
             tuple(REGISTRY.values()),
             not repeats(function),
             "params" in inspect.signature(function).parameters,
             devices,
         )
-        for name, function in sorted(kernels().items())
+        for path, function in sorted(kernels().items())
     ]
 
 
@@ -78,7 +81,7 @@ def page() -> str:
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     for row in rows():
         cells = [
-            f"{{func}}`wd.{row.name} <warpdyn.{row.name}>`",
+            f"{{func}}`wd.{row.path} <warpdyn.{row.path}>`",
             *(_mark(each in row.libraries) for each in libraries),
             _mark(row.gradient),
             _mark(row.params),

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from public_names import public_names
 
 import warpdyn as wd
 from warpdyn.algorithms.fk import FORMS, Form
@@ -172,7 +173,8 @@ def test_references_are_typed_as_they_are_accepted(alias: Any, choices: Collecti
 
 def public_callables() -> dict[str, Any]:
     """Public functions, and public methods of the classes that users call."""
-    known = {name: getattr(wd, name) for name in wd.__all__ if name.islower()}
+    known = {name: each for name, each in public_names().items() if name.islower()}
+    known["labels.label"] = wd.labels.label
     known |= {
         f"inertial.{name}": each
         for name, each in vars(wd.inertial).items()
@@ -186,8 +188,17 @@ def public_callables() -> dict[str, Any]:
 
 
 FREE = {
-    *("derivatives: wrt", "compile: device", "Model.attach: prefix", "Model.assemble: source"),
-    *("label: on", "label: filter", "label: topic"),  # with an address, a window, of any name
+    *(
+        "derivatives: wrt",
+        "kernels.compile: device",
+        "Model.attach: prefix",
+        "Model.assemble: source",
+    ),
+    *(
+        "labels.label: on",
+        "labels.label: filter",
+        "labels.label: topic",
+    ),  # with an address, a window, of any name
 }
 """Texts that are no choice between words."""
 

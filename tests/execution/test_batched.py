@@ -10,6 +10,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from public_names import public_names
 from robots import by_name
 from states import error, states
 
@@ -20,7 +21,7 @@ from warpdyn.execution.request.call import Call
 CLOSE = 1e-12
 """Relative to the largest entry, float64 against the oracle."""
 
-FUNCTIONS = {n: f for n, f in vars(wd).items() if n in wd.__all__ and isinstance(f, Function)}
+FUNCTIONS = {f.__name__: f for f in public_names().values() if isinstance(f, Function)}
 
 
 # What functions have.

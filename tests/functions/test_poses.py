@@ -37,8 +37,8 @@ GIVEN = {
 def test_shapes(name: str) -> None:
     """Of poses, quaternions and matrices."""
     given, shape = GIVEN[name]
-    check_shapes(getattr(wd, name), given, shapes=shape)
-    check_defaults(getattr(wd, name), given, order="xyzw")
+    check_shapes(getattr(wd.convert, name), given, shapes=shape)
+    check_defaults(getattr(wd.convert, name), given, order="xyzw")
 
 
 def test_quaternions_keep_their_four_numbers() -> None:
@@ -112,7 +112,7 @@ def test_an_unknown_order_is_refused(name: str) -> None:
     with pytest.raises(
         ValueError, match='the order of a quaternion must be "xyzw" or "wxyz", got \'zyxw\''
     ):
-        getattr(wd, name)(GIVEN[name][0], order="zyxw")
+        getattr(wd.convert, name)(GIVEN[name][0], order="zyxw")
 
 
 def test_a_target_order_is_checked_too() -> None:
@@ -133,4 +133,4 @@ def test_shapes_are_checked(name: str) -> None:
         ValueError,
         match=rf"^{argument.get(name, 'quaternion')} must be \((B|\.\.\.), .*got \(2, 5, 5\)",
     ):
-        getattr(wd, name)(np.zeros((2, 5, 5)))
+        getattr(wd.convert, name)(np.zeros((2, 5, 5)))

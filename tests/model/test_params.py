@@ -17,6 +17,7 @@ from robots import Robot, by_name, joint, link, urdf
 from states import error, states
 
 import warpdyn as wd
+from warpdyn.execution import batched
 from warpdyn.execution.batched import described
 from warpdyn.execution.request.call import all_arrays, input_shapes
 from warpdyn.execution.request.evaluate import record_call
@@ -56,8 +57,8 @@ def signature(function: Any) -> Mapping[str, inspect.Parameter]:
 
 FUNCTIONS = [
     function
-    for function in (getattr(wd, name) for name in wd.__all__)
-    if hasattr(function, "describe") and "params" in signature(function)
+    for function in (*batched.FUNCTIONS.values(), wd.vjp, wd.jvp, wd.derivatives)
+    if "params" in signature(function)
     if function is not wd.inverse_kinematics  # it repeats
 ]
 OPTIONS = {

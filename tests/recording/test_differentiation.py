@@ -34,7 +34,7 @@ def carried_out(call: Call) -> tuple[np.ndarray, ...]:
 
 def described_case(case: Case) -> Call:
     positional, keywords = case.arguments(case.arrays)
-    return described(getattr(wd, case.function), positional, keywords)
+    return described(case.called, positional, keywords)
 
 
 def tangents_of(call: Call) -> dict[str, np.ndarray]:
@@ -109,7 +109,7 @@ KERNELS = (
 @pytest.mark.parametrize("case", KERNELS, ids=str)
 def test_kernels_match_the_oracle(case: Case, run, dtype) -> None:
     """vjp, jvp and derivatives, in both precisions."""
-    function, model = getattr(wd, case.function), case.model
+    function, model = case.called, case.model
     given = [x.astype(dtype).astype(float) for x in case.arrays.values()]
     results = wd.oracle(function, model, *given, **case.options)
     cotangents = (

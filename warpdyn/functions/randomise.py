@@ -116,9 +116,10 @@ def randomise(
 ) -> Params:
     """Random parameters around the model's own, for the `params=` of every function.
 
-    Each argument is a `wd.random.scale(..)` or a `wd.random.add(..)`, or a mapping from patterns of link or joint
-    names, {"*finger*": wd.random.scale(0.8, 1.2)}; the last matching pattern counts. Without names it applies
-    to all links that have mass, or to all joints on which it has an effect.
+    Each argument is a `wd.random.scale(..)` or a `wd.random.add(..)`, or a mapping from patterns of
+    link or joint names, {"*finger*": wd.random.scale(0.8, 1.2)}; the last matching pattern counts.
+    Without names it applies to all links that have mass, or to all joints on which it has an
+    effect.
     mass [kg]: the inertia scales with it. com [m]. inertia: stretches the body along each axis of
     its link, by one factor for the second moment of mass along each axis. placement [m], tilt
     [rad]: position of the joints on their parents, and their orientation (rotation vector).

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from states import error, states
 
 import warpdyn as wd
+from warpdyn.execution import batched
 from warpdyn.execution.batched import described
 from warpdyn.execution.request.base_velocity import (
     ACCELERATION,
@@ -81,12 +83,12 @@ FLOATING = _PENDULUM.with_payload(_PENDULUM.root, 1.0, inertia=np.eye(3))
 
 PUSHED = replace(FLOATING, actuators=(Actuator("push", ((FLOATING.joint_names[1], 1.0),)),))
 
-FUNCTIONS = [name for name in wd.__all__ if getattr(getattr(wd, name), "of_a_model", False)]
+FUNCTIONS = {name: each for name, each in batched.FUNCTIONS.items() if each.of_a_model}
 
 
 def call_of(name: str, model: wd.Model) -> Call:
     """The call of a function on one state of zeros."""
-    function = getattr(wd, name)
+    function = FUNCTIONS[name]
     parameters = inspect.signature(function).parameters
     arrays: dict[str, Any] = {"targets": np.eye(4)[None], "t": 0.5, "forces": np.zeros((1, 0, 3))}
     arrays["pattern"] = np.zeros((3, 2))
@@ -107,7 +109,9 @@ def test_every_function_says_what_is_by_velocity(name: str) -> None:
     """All that has nv entries, and nothing that the function does not have; or what to call for other models."""
     call = call_of(name, PUSHED)
     if call.local_only:
-        assert call.by_velocity is None and getattr(wd, call.local_only.partition("(")[0])
+        assert call.by_velocity is None and attrgetter(
+            call.local_only.partition("(")[0].removeprefix("wd.")
+        )(wd)
         return
     assert call.by_velocity is not None
     if name in CONVERSIONS:

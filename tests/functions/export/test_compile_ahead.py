@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.execution.batched import Function
+from warpdyn.execution.batched import FUNCTIONS
 from warpdyn.execution.compile import compiling
 from warpdyn.execution.launch import launch
 from warpdyn.functions.export.compile_ahead import kernels_of
@@ -98,15 +98,11 @@ def test_jaxs_gradient_is_found(no_new_kernel) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [
-        name
-        for name in wd.__all__
-        if isinstance(getattr(wd, name), Function) and getattr(wd, name).of_a_model
-    ],
+    [name for name, function in FUNCTIONS.items() if function.of_a_model],
 )
 def test_every_function_of_a_model_can_be_listed(name: str) -> None:
     """With a frame where it has one; recorded here, not compiled."""
-    function = getattr(wd, name)
+    function = FUNCTIONS[name]
     options = {"frame": FRAME} if "frame" in inspect.signature(function.describe).parameters else {}
     if "points" in inspect.signature(function.describe).parameters:
         options["points"] = [wd.ContactPoint(FRAME, (0.0, 0.0, 0.0), 0.1)]
