@@ -101,7 +101,13 @@ QUICK = {
     "ros2_node/laws": ("test_mean_damping.py", "test_joint_impedance.py"),
     "ros2_node/ros": ("test_topics.py", "test_outputs.py", "test_guards.py"),
     "ros2_node/demo": ("test_plant.py",),
-    ".": ("test_architecture.py", "test_face.py", "test_prose.py", "test_readme.py"),
+    ".": (
+        "test_architecture.py",
+        "test_face.py",
+        "test_prose.py",
+        "test_readme.py",
+        "test_renamed.py",
+    ),
 }
 """Folder of tests/ → its files, or `file::test` for one test of a file."""
 

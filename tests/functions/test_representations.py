@@ -18,9 +18,9 @@ ROUND_OFF = 1e-14
 MODEL = by_name("mimic_chain_floating").model
 S = states(MODEL, 2)
 GIVEN = {
-    "convert_velocity": (S.q, S.v),
-    "convert_acceleration": (S.q, S.v, S.a),
-    "convert_force": (S.q, S.tau),
+    "velocity": (S.q, S.v),
+    "acceleration": (S.q, S.v, S.a),
+    "force": (S.q, S.tau),
 }
 LIBRARIES = ("mujoco", "newton", "drake", "pinocchio")
 JOINTS = sum(bool(joint.kind.nv) for joint in MODEL.joints)
@@ -33,7 +33,7 @@ SIX = np.random.default_rng(0).normal(size=(3, 6))
 @pytest.mark.parametrize("name", GIVEN)
 def test_shapes(name: str) -> None:
     """nv between representations; with a library a column for every joint, followers too."""
-    function = getattr(wd, name)
+    function = getattr(wd.convert, name)
     check_shapes(function, MODEL, *GIVEN[name], shapes=(MODEL.nv,), target="world")
     check_shapes(function, MODEL, *GIVEN[name], shapes=(6 + JOINTS,), target="mujoco")
     there = [wd.oracle(function, MODEL, *GIVEN[name], target="mujoco")] * (len(GIVEN[name]) - 1)
@@ -65,7 +65,7 @@ def test_calls() -> None:
 @pytest.mark.parametrize("name", GIVEN)
 def test_nothing_is_converted_by_default(name: str) -> None:
     """Both sides are warpdyn's, in the representation that the model was loaded with."""
-    function = getattr(wd, name)
+    function = getattr(wd.convert, name)
     assert error(wd.oracle(function, MODEL, *GIVEN[name]), GIVEN[name][-1]) <= ROUND_OFF
     found = wd.oracle(function, MODEL, *GIVEN[name], target="world")
     assert np.array_equal(
@@ -76,7 +76,7 @@ def test_nothing_is_converted_by_default(name: str) -> None:
 @pytest.mark.parametrize("name", GIVEN)
 def test_names_have_aliases(name: str) -> None:
     """body, mixed, inertial; Pinocchio's base is "local"."""
-    function = getattr(wd, name)
+    function = getattr(wd.convert, name)
     for alias, own in (("mixed", "local_world_aligned"), ("inertial", "world")):
         found = wd.oracle(function, MODEL, *GIVEN[name], source="body", target=alias)
         wanted = wd.oracle(function, MODEL, *GIVEN[name], source="local", target=own)
@@ -140,13 +140,13 @@ def test_refusals() -> None:
 def test_two_libraries_are_two_steps(name: str) -> None:
     """One side is warpdyn's."""
     with pytest.raises(ValueError, match="convert from one library to another in two steps"):
-        getattr(wd, name)(MODEL, *GIVEN[name], source="mujoco", target="drake")
+        getattr(wd.convert, name)(MODEL, *GIVEN[name], source="mujoco", target="drake")
     with pytest.raises(ValueError, match="joints= is the order of another library's columns"):
-        getattr(wd, name)(MODEL, *GIVEN[name], target="world", joints=MODEL.joint_names)
+        getattr(wd.convert, name)(MODEL, *GIVEN[name], target="world", joints=MODEL.joint_names)
     with pytest.raises(
         ValueError, match=r"target must be one of local, .*warpdyn, mujoco.*got 'left'"
     ):
-        getattr(wd, name)(MODEL, *GIVEN[name], target="left")
+        getattr(wd.convert, name)(MODEL, *GIVEN[name], target="left")
 
 
 def test_a_configuration_has_one_library() -> None:

@@ -435,7 +435,7 @@ def test_a_long_kernel_warns(monkeypatch: pytest.MonkeyPatch) -> None:
         return q
 
     monkeypatch.setattr(launch, "LONG", 100)
-    expected = r"kernel long for cartpole has 1\d\d operations.* s, once.*wd\.repeat"
+    expected = r"kernel long for cartpole has 1\d\d operations.* s, once.*wd\.kernels\.repeat"
     with pytest.warns(UserWarning, match=expected):
         long(by_name("cartpole").model, np.zeros((1, 2)))
 

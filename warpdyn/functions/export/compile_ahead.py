@@ -41,8 +41,8 @@ def compile(
     ("q", "v"). The kernels of `backward` for these inputs are compiled too. Later calls must
     require gradients of exactly these inputs, because each choice of inputs is another kernel.
 
-    `wd.kernels.compiling` takes the calls of a script instead of a list. A second call of this function
-    with the same list only checks the caches.
+    `wd.kernels.compiling` takes the calls of a script instead of a list. A second call of this
+    function with the same list only checks the caches.
     """
     if callable(calls):
         raise TypeError(f"calls must be a list: wd.kernels.compile(model, [{calls!r}])")
