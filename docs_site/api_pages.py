@@ -40,7 +40,7 @@ TITLES = {
 NAMESPACES = {
     "warpdyn.convert": "warpdyn.convert: conversions",
     "warpdyn.description": "warpdyn.description: parts of links and joints",
-    "warpdyn.kernels": "warpdyn.kernels: names for kernels",
+    "warpdyn.kernels": "warpdyn.kernels: your own kernels, and compiling ahead",
     "warpdyn.random": "warpdyn.random: random numbers",
     "warpdyn.results": "warpdyn.results: types of results",
     "warpdyn.runtime": "warpdyn.runtime: threads and memory",

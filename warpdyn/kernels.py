@@ -1,5 +1,5 @@
-"""Kernels: names for the functions under `wd.kernel`, and kernels compiled before their first
-use."""
+"""Names for use in your own kernels (`wd.kernel`), and functions that compile kernels before their
+first use."""
 
 from .execution.repeat.compiling_block import compiling
 from .functions.export.compile_ahead import compile
