@@ -68,7 +68,7 @@ def measure(rounds: int = ROUNDS, batches: Sequence[int] = BATCHES) -> Iterator[
     """A record for each case and batch, with ns for one robot by way."""
     for name, algorithm in CASES if installed() else (("panda", "rnea"),):
         work = Work(robot(name), algorithm, states_of(robot(name), SMALL))
-        wd.set_num_threads(1)
+        wd.runtime.set_num_threads(1)
         near = _turn(work.bind(), SMALL)
         for batch in batches:
             turns = {"arithmetic": near, **_turns(name, algorithm, batch)}
@@ -77,7 +77,7 @@ def measure(rounds: int = ROUNDS, batches: Sequence[int] = BATCHES) -> Iterator[
             near.samples.clear()
             size = sum(int(x[0].nbytes) for x in work.outs)
             yield {"robot": name, "algorithm": algorithm, "batch": batch, "result": size, "ns": ns}
-    wd.set_num_threads(None)
+    wd.runtime.set_num_threads(None)
 
 
 def _turns(name: str, algorithm: str, batch: int) -> dict[str, Turn]:
@@ -92,7 +92,7 @@ def _turns(name: str, algorithm: str, batch: int) -> dict[str, Turn]:
         for source, target in zip(sources, targets, strict=True):
             np.copyto(target, source)
 
-    wd.set_num_threads(1)
+    wd.runtime.set_num_threads(1)
     runs: dict[str, Callable[[], Any]] = {
         "plain": lambda: rows.function(*rows.arguments, **options),
         "out": rows.call,
@@ -108,9 +108,9 @@ def _turns(name: str, algorithm: str, batch: int) -> dict[str, Turn]:
         turns["pinocchio"] = _turn(call, 1)
     if len(CORES) > 1:
         turns["one thread"] = Turn(runs["own"], batch, CORES[-1:])
-        wd.set_num_threads(2)
+        wd.runtime.set_num_threads(2)
         turns["two threads"] = Turn(columns.bind(), batch, CORES)
-        wd.set_num_threads(1)
+        wd.runtime.set_num_threads(1)
     return turns
 
 

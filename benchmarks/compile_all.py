@@ -22,6 +22,7 @@ import warp as wp
 
 import warpdyn as wd
 from warpdyn.cli.workload import furthest_link
+from warpdyn.execution.batched import FUNCTIONS
 
 from .cases import COLD_COMPILE
 from .robots import robot
@@ -51,7 +52,7 @@ def calls(model: wd.Model) -> Iterator[tuple[str, Callable[[], Any]]]:
     def given(function: Callable[..., Any]) -> tuple[list[Any], dict[str, Any], bool]:
         parameters = inspect.signature(function).parameters
         positional = [p.name for p in parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
-        if function is wd.matrix_to_quaternion:
+        if function is wd.convert.matrix_to_quaternion:
             return [np.eye(3, dtype=np.float32)[None]], {}, False
         arguments: list[Any] = [
             model if x == "model" else 0.5 if x == "t" else array(x) for x in positional
@@ -61,7 +62,7 @@ def calls(model: wd.Model) -> Iterator[tuple[str, Callable[[], Any]]]:
             if name in parameters and parameters[name].default is inspect.Parameter.empty:
                 options[name] = (
                     {"local": "xyzw", "world": "wxyz"}[value]
-                    if function is wd.convert_quaternion
+                    if function is wd.convert.quaternion
                     else value
                 )
         if "joints" in parameters:
@@ -71,12 +72,8 @@ def calls(model: wd.Model) -> Iterator[tuple[str, Callable[[], Any]]]:
             options["frame"], framed = frame, False
         return arguments, options, framed
 
-    for name in wd.__all__:
-        function = getattr(wd, name)
-        if not hasattr(function, "describe") or name in (
-            "vjp",
-            "jvp",
-            "derivatives",
+    for name, function in FUNCTIONS.items():
+        if name in (
             "inverse_kinematics",
             *(() if model.actuators else ("actuator_torques",)),
         ):

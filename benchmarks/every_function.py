@@ -189,7 +189,7 @@ def measured(name: str, robot: str) -> dict[str, Any]:
 
 def main(names: list[str]) -> None:
     """Measure, and write as it goes."""
-    wd.set_num_threads(1)
+    wd.runtime.set_num_threads(1)
     before = json.loads(RESULT.read_text()) if names and RESULT.exists() else {"records": []}
     chosen = names or sorted(FUNCTIONS)
     records = [record for record in before["records"] if record["function"] not in chosen]

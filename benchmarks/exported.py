@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 import warpdyn as wd
+from warpdyn.execution.batched import FUNCTIONS
 
 from .__main__ import what_it_ran_on
 
@@ -141,7 +142,7 @@ def timed(folder: Path, eigen: Path | None) -> dict[str, Any]:
 
 def compiled(folder: Path, model: wd.Model, name: str, compiler: str) -> dict[str, Any]:
     """CPU seconds to compile a function's header, and the bytes of code that come of it."""
-    function = getattr(wd, name)
+    function = FUNCTIONS[name]
     wd.export(model, [function], folder / "robot.hpp", namespace="robot", overwrite=True)
     (folder / "unit.cpp").write_text(
         f'#include "robot.hpp"\nvoid *one = (void *)&robot::{name};\n'

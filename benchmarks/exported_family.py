@@ -36,6 +36,7 @@ import warpdyn as wd
 from warpdyn.cli.workload import random_states
 from warpdyn.codegen.exported_header import ExportedFunction
 from warpdyn.codegen.portable import Style
+from warpdyn.execution.batched import FUNCTIONS
 from warpdyn.functions.export.compile_ahead import Precision
 from warpdyn.functions.export.exporting import exported_functions, header_of
 
@@ -94,8 +95,8 @@ def cases(
     `left` is told why others are left out."""
     last = FRAMES[model.name] or model.link_names[-1]
     for name in names:
-        function = getattr(wd, name)
-        if not getattr(function, "of_a_model", False):
+        function = FUNCTIONS[name]
+        if not function.of_a_model:
             continue
         parameters = inspect.signature(function).parameters
         fixed: dict[str, Any] = {}
@@ -277,14 +278,14 @@ def main() -> None:
     parser.add_argument("--robots", nargs="+", choices=FRAMES, default=list(FRAMES))
     dtypes = get_args(Precision)[::-1]
     parser.add_argument("--dtypes", nargs="+", choices=dtypes, default=dtypes)
-    parser.add_argument("--functions", nargs="+", choices=wd.__all__, default=[], metavar="NAME")
+    parser.add_argument("--functions", nargs="+", choices=FUNCTIONS, default=[], metavar="NAME")
     given = parser.parse_args()
     if missing := [x for x in COMPILERS if shutil.which(x) is None]:
         raise SystemExit(f"{', '.join(missing)} must be installed")
     for dtype in given.dtypes:
         for name in given.robots:
             model = wd.load_robot(name)
-            result = checked(model, dtype, given.functions or wd.__all__)
+            result = checked(model, dtype, given.functions or list(FUNCTIONS))
             results = json.loads(RESULT.read_text()) if RESULT.exists() else {}
             results["about"] = what_it_ran_on("cpu", [])
             before = results.get(f"{name} {dtype}", {}) if given.functions else {}

@@ -262,7 +262,7 @@ def main() -> None:
             )
             q_rate, acceleration, *contacts = mine
             acceleration = wd.oracle(
-                *(wd.convert_acceleration, scene.model, state["q"], state["v"], acceleration),
+                *(wd.convert.acceleration, scene.model, state["q"], state["v"], acceleration),
                 target="world",
             )
             for what, ours in zip(DYNAMIC, (q_rate, acceleration, *contacts), strict=True):

@@ -93,7 +93,7 @@ def timed(spent: dict[str, float], owner: type, name: str, stage: str) -> Iterat
 
 def rows_a_second(folder: Path) -> dict[str, Any]:
     """CPU ns a row by stage, one thread, best of three."""
-    wd.set_num_threads(1)
+    wd.runtime.set_num_threads(1)
     labelling = Labelling(MODEL, read_quantities(MODEL, ["rnea"]), {})
     found: dict[str, Any] = {}
     for name, given in (("LeRobot; v and a derived", False), ("v and a there", True)):
@@ -147,14 +147,14 @@ if on == "ray":
 model = wd.load_robot("panda")
 for source, target in ((first, first + "-out"), (logs, out)):
     begin = time.perf_counter()
-    report = wd.label(model, source, "rnea", target, on=on, workers=workers, progress=False)
+    report = wd.labels.label(model, source, "rnea", target, on=on, workers=workers, progress=False)
     assert not report.failed, report.failed
     print(time.perf_counter() - begin)
 """
 
 
 def two_workers(folder: Path, on: str) -> dict[str, Any]:
-    """Seconds of `wd.label` with one worker and with two, in turns. The workers have labelled small
+    """Seconds of `wd.labels.label` with one worker and with two, in turns. The workers have labelled small
     files before: what starts them and loads their kernels is not in the seconds."""
     logs(folder, FILES, 2 * ROWS)
     (folder / "first").mkdir()

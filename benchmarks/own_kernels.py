@@ -88,19 +88,19 @@ def check(name: str, got: np.ndarray, wanted: np.ndarray, near: float) -> None:
 
 
 @wd.kernel
-def own_rnea(robot: wd.Robot, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> Any:
+def own_rnea(robot: wd.kernels.Robot, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> Any:
     """The built-in function's text."""
     return robot.rnea(q, v, a)
 
 
 @wd.kernel
-def own_aba(robot: wd.Robot, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> Any:
+def own_aba(robot: wd.kernels.Robot, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> Any:
     """The built-in function's text."""
     return robot.aba(q, v, tau)
 
 
 @wd.kernel
-def many_operations(robot: wd.Robot, q: np.ndarray, v: np.ndarray) -> Any:
+def many_operations(robot: wd.kernels.Robot, q: np.ndarray, v: np.ndarray) -> Any:
     """Arithmetic of the text's own, about 10,000 operations of 7 joints."""
     A = np.outer(q, v) + np.eye(robot.nq)
     for _ in range(13):
@@ -229,7 +229,11 @@ def search_rows() -> Iterator[str]:
     ]
     own, built_in = (run() for run in runs)
     a, b = turns([(run, len(start)) for run in runs])
-    yield from ("", "## Damped least-squares inverse kinematics by `wd.repeat` and `until`", "")
+    yield from (
+        "",
+        "## Damped least-squares inverse kinematics by `wd.kernels.repeat` and `until`",
+        "",
+    )
     yield (
         f"{len(start):,} poses of the hand, from starts up to 0.3 rad away in each joint, to 1e-4 m and 1e-3 rad; "
         "ordinary calls, `restarts=0`."
@@ -346,7 +350,7 @@ def _recording(
 def main() -> int:
     wp.config.log_level = wp.LOG_ERROR
     os.sched_setaffinity(0, CORES[-1:])  # what libraries start threads for
-    wd.set_num_threads(1)
+    wd.runtime.set_num_threads(1)
     about, given = what_it_ran_on("cpu", []), states()
     versions = ", ".join(f"{name} {x}" for name, x in about["versions"].items())
     text = [

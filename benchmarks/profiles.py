@@ -125,7 +125,7 @@ RULES: dict[str, Callable[[int, bool], int]] = {
 def stride_table() -> Iterator[str]:
     yield line(["robot, algorithm", "B", *(f"{rule} [ns]" for rule in RULES)])
     yield "|---|---|" + "---|" * len(RULES)
-    wd.set_num_threads(1)
+    wd.runtime.set_num_threads(1)
     for name, algorithm in tqdm(STRIDED, desc="strides"):
         states = states_of(robot(name), max(STRIDED_BATCHES))
         turns = {}

@@ -122,7 +122,7 @@ def by_threads(scene: Scene, envs: int, rounds: int) -> list[str]:
     for n, sim in sims.items():
 
         def run(n: int = n, sim: wd.Simulation = sim) -> None:
-            wd.set_num_threads(n)
+            wd.runtime.set_num_threads(n)
             sim.step(scene.targets)
 
         turns[n] = Turn(run, envs * 4)
@@ -220,7 +220,7 @@ def main() -> None:
     parser.add_argument("--threads", action="store_true", help="two beside one")
     parser.add_argument("--terrain", action="store_true", help="on uneven ground, beside the flat")
     arguments = parser.parse_args()
-    wd.set_num_threads(1)
+    wd.runtime.set_num_threads(1)
     scenes = {
         "quadruped": ("quadruped", 0.32, QUADRUPED_STANCE, (40.0, 1.0), "*_foot"),
         "humanoid": ("humanoid", 0.79, (), (300.0, 10.0), "*_ankle_roll_link"),

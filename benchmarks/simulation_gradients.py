@@ -163,7 +163,7 @@ def by_sweeps(n: int) -> None:
 
 def times(substeps: list[int], envs: int, rounds: int) -> None:
     """Print the time of a gradient by state, torques and targets beside that of the roll-out."""
-    wd.set_num_threads(1)
+    wd.runtime.set_num_threads(1)
     print("| substeps | ns a substep | gradient, times the roll-out | compiled in CPU s |")
     print("|---|---|---|---|")
     for n in substeps:

@@ -57,7 +57,7 @@ def measure(
         if case.batch * entries * (4 if case.dtype == "float32" else 8) <= LARGEST
     ]
     for case in kept:
-        wd.set_num_threads(case.threads)
+        wd.runtime.set_num_threads(case.threads)
         start = time.perf_counter()
         own = {key: values[: case.batch] for key, values in states.items()}
         work = Work(robot, algorithm, own, case.dtype, case.layout, device)
@@ -86,12 +86,12 @@ def measure(
             default=kept[0],
         )
         own = {key: values[: main.batch] for key, values in states.items()}
-        wd.set_num_threads(1)
+        wd.runtime.set_num_threads(1)
         of = Turn(Work(robot, primal, own, device=device).bind(), main.batch, _cores(1), device)
         take_turns([*opponents, *bound, *called, of], rounds)
     else:
         take_turns([*opponents, *bound, *called], rounds)
-    wd.set_num_threads(None)
+    wd.runtime.set_num_threads(None)
 
     for case, (work, first, error), tight, plain in zip(kept, works, bound, called, strict=True):
         source = work.source()
@@ -189,7 +189,7 @@ def _cores(threads: int) -> Sequence[int]:
 
 def _with_threads(threads: int, work: Work) -> Callable[[], Any]:
     def run() -> Any:
-        wd.set_num_threads(threads)
+        wd.runtime.set_num_threads(threads)
         return work.call()
 
     return run

@@ -63,7 +63,7 @@ def seconds(run: Callable[[], Any]) -> float:
 
 def alone(name: str, algorithm: str, batch: int) -> None:
     """The second process: one thread, without an end."""
-    wd.set_num_threads(1)
+    wd.runtime.set_num_threads(1)
     run = work(name, algorithm, batch).bind()
     print("ready", flush=True)
     while True:
@@ -89,9 +89,9 @@ def second_process(*case: str) -> Iterator[int]:
 def measure(name: str, algorithm: str, batch: int, rounds: int) -> dict[str, Any]:
     """Microseconds on one thread; how many times as fast two are, and two processes, in all rounds and in
     those in which two processors were worth it."""
-    wd.set_num_threads(1)
+    wd.runtime.set_num_threads(1)
     one = work(name, algorithm, batch).bind()
-    wd.set_num_threads(2)
+    wd.runtime.set_num_threads(2)
     two = work(name, algorithm, batch).bind()
     took: list[tuple[float, float, float]] = []
     with second_process(name, algorithm, str(batch)) as child:
@@ -106,7 +106,7 @@ def measure(name: str, algorithm: str, batch: int, rounds: int) -> dict[str, Any
                 worth += 1
             else:
                 time.sleep(PAUSE)
-    wd.set_num_threads(None)
+    wd.runtime.set_num_threads(None)
     return {
         "robot": name,
         "algorithm": algorithm,
@@ -139,7 +139,7 @@ def main() -> None:
     args = parser.parse_args()
     found = []
     for name, algorithm in CASES if installed() else CASES[:3]:
-        wd.set_num_threads(1)
+        wd.runtime.set_num_threads(1)
         of_one = seconds(work(name, algorithm, 4096).bind()) / 4096
         for us in MICROSECONDS:
             batch = round(us * 1e-6 / of_one / 512) * 512

@@ -23,12 +23,10 @@ ROOMS = {
     "formats": "Robots from files",
     "robots": "Robots that come with warpdyn",
     "execution": "Calls",
-    "arrays": "Memory",
     "user_kernels": "Kernels of your own",
-    "labels": "Labels of logs",
 }
-"""Rooms whose public names share a page, in the order of the reference, and its titles. The room of
-functions has a page for each module."""
+"""Rooms whose public names share a page, and its titles. The room of functions has a page for each
+module. The order of the reference is that of `wd.__all__`."""
 
 FUNCTIONS = "functions"
 
@@ -39,6 +37,16 @@ TITLES = {
 }
 """Pages of functions whose titles are not their modules' names."""
 
+NAMESPACES = {
+    "warpdyn.convert": "warpdyn.convert: conversions",
+    "warpdyn.description": "warpdyn.description: parts of links and joints",
+    "warpdyn.kernels": "warpdyn.kernels: your own kernels, and compiling ahead",
+    "warpdyn.random": "warpdyn.random: random numbers",
+    "warpdyn.results": "warpdyn.results: types of results",
+    "warpdyn.runtime": "warpdyn.runtime: threads and memory",
+}
+"""Modules of `wd.__all__` that hold public names themselves, and the titles of their pages."""
+
 PLACES = {
     "KINDS": "warpdyn.model.joints",
     "ContactPoint": "warpdyn.functions.simulation.contact_points",
@@ -48,6 +56,7 @@ PLACES = {
 """Modules of names that are not filed under the one that defines them."""
 
 BESIDE = {
+    "warpdyn.labels": ("labels", "warpdyn.labels: labels of logs"),
     "warpdyn.rl": ("reinforcement_learning", "warpdyn.rl: reinforcement learning"),
     "warpdyn.viewer": ("viewer", "warpdyn.viewer: robots in the browser"),
 }
@@ -61,23 +70,31 @@ def pages() -> dict[str, str]:
     """Text of each page by its file's name, the index among them."""
     written: dict[str, str] = {}
     for module, names in families().items():
-        room, stem = module.split(".")[1], module.rpartition(".")[2]
-        title = ROOMS.get(room) or TITLES.get(stem) or stem.replace("_", " ").capitalize()
-        title += " (API)"  # else a search shows two pages of one title, the guide's and this
-        written[stem] = _page(title, sentence_of(module), map(directive, in_order(names, stem)))
-    for module, (page, title) in BESIDE.items():
-        thing = import_module(module)
-        blocks = (_described(f"{module}.{name}", getattr(thing, name)) for name in thing.__all__)
-        written[page] = _page(title, sentence_of(module), blocks)
+        if module in NAMESPACES:
+            written[module.rpartition(".")[2]] = _of_module(module, NAMESPACES[module])
+            continue
+        stem = module.rpartition(".")[2]
+        # Without "(API)" a search would show two pages of one title, the guide's and this.
+        heading, blocks = f"{title(module)} (API)", map(directive, in_order(names, stem))
+        written[stem] = _page(heading, sentence_of(module), blocks)
+    for module, (page, heading) in BESIDE.items():
+        written[page] = _of_module(module, heading)
     laws = [f"{each.__name__}.{each.__name__.rpartition('.')[2]}" for each in LAWS]
-    blocks = (f".. autofunction:: {law}\n" for law in laws)
     written["ros2_laws"] = _page(
-        "Laws of the ROS 2 node (API)", sentence_of("ros2_node.laws"), blocks
+        "Laws of the ROS 2 node (API)",
+        sentence_of("ros2_node.laws"),
+        (f".. autofunction:: {law}\n" for law in laws),
     )
     written |= {f"text_{name}": _text(name) for name in texts()}
     written["matrix"] = function_matrix.page()
     written["index"] = _index()
     return written
+
+
+def title(module: str) -> str:
+    """The title of a module's page, without "(API)"; a comment of `wd.__all__`, too."""
+    room, stem = module.split(".")[1], module.rpartition(".")[2]
+    return ROOMS.get(room) or TITLES.get(stem) or stem.replace("_", " ").capitalize()
 
 
 @cache
@@ -90,13 +107,14 @@ def texts() -> dict[str, str]:
 
 
 def families() -> dict[str, list[str]]:
-    """Public names by the module whose page has them: a room's, or a module's of the functions."""
+    """Public names by the module whose page has them, in the order of `wd.__all__`: a room's, or a
+    module's of the functions."""
     found: dict[str, list[str]] = {}
     for name, thing in public().items():
         module = home(name, thing)
         room = ".".join(module.split(".")[:2])
         found.setdefault(module if room.endswith(FUNCTIONS) else room, []).append(name)
-    return dict(sorted(found.items()))
+    return found
 
 
 def in_order(names: Iterable[str], stem: str) -> list[str]:
@@ -148,6 +166,13 @@ def _described(path: str, thing: Any) -> str:
     return f".. autodata:: {path}\n   :no-value:\n"
 
 
+def _of_module(module: str, title: str) -> str:
+    """The page of a module with all its public names."""
+    thing = import_module(module)
+    blocks = (_described(f"{module}.{name}", getattr(thing, name)) for name in thing.__all__)
+    return _page(title, sentence_of(module), blocks)
+
+
 def _page(title: str, sentence: str, directives: Iterable[str]) -> str:
     blocks = "\n".join(f"```{{eval-rst}}\n{each}```\n" for each in directives)
     return f"# {title}\n\n{sentence}\n\n{blocks}"
@@ -162,20 +187,29 @@ def _text(name: str) -> str:
 
 
 def _index() -> str:
-    modules = [module.split(".") for module in families()]
-    of_functions = [path[-1] for path in modules if path[1] == FUNCTIONS]
-    others = [room for room in ROOMS if ["warpdyn", room] in modules]
+    pages_of: dict[str, list[str]] = {}
+    for module in families():
+        pages_of.setdefault(section(module), []).append(module.rpartition(".")[2])
     beside = [*(page for page, _ in BESIDE.values()), "ros2_laws"]
     return (
         "# API reference\n\n"
         "Every public name, with shapes, units, frames, the source of its formula, and an example that tests run. "
         "Examples assume `import numpy as np` and `import warpdyn as wd`, so `warpdyn.rnea` is `wd.rnea` there.\n\n"
         + _tree("Which arrays, devices and gradients", ["matrix"])
-        + _tree("Functions", of_functions)
-        + _tree("Models, arrays and calls", others)
-        + _tree("Reinforcement learning, viewer, ROS 2", beside)
+        + "".join(_tree(title, names) for title, names in pages_of.items())
+        + _tree("Learning, labels, viewing, ROS 2", beside)
         + _tree("Source of the algorithms", [f"text_{name}" for name in texts()])
     )
+
+
+def section(module: str) -> str:
+    """The heading in the index under which a page stands."""
+    if module in NAMESPACES:
+        return "Namespaces"
+    _, room, *inner = module.split(".")
+    if room == FUNCTIONS:
+        return "Simulation" if inner[0] == "simulation" else "Functions"
+    return "Calls and kernels" if room in ("execution", "user_kernels") else "Robots"
 
 
 def _tree(title: str, names: list[str]) -> str:

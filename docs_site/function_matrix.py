@@ -6,6 +6,8 @@ import ast
 import inspect
 import textwrap
 from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
 
 import warpdyn as wd
 from warpdyn.arrays.libraries import REGISTRY
@@ -23,6 +25,8 @@ class Row:
     """What one public function of arrays does."""
 
     name: str
+    path: str
+    """Its name after `wd.`, with the namespace."""
     libraries: tuple[str, ...]
     """Titles of the array libraries it takes."""
     gradient: bool
@@ -38,21 +42,25 @@ def rows() -> list[Row]:
     devices = tuple(DEVICES[b.device] for b in TARGETS.values() if b.device is not None)
     return [
         Row(
-            name,
+            function.__name__,
+            path,
             tuple(REGISTRY.values()),
             not repeats(function),
             "params" in inspect.signature(function).parameters,
             devices,
         )
-        for name, function in sorted(kernels().items())
+        for path, function in sorted(kernels().items())
     ]
 
 
 def kernels() -> dict[str, Function]:
-    """Public functions that run as kernels, by name."""
-    public = {name: getattr(wd, name) for name in wd.__all__}
+    """Public functions that run as kernels, by name: `rnea`, `convert.twist`."""
+    public: dict[str, Any] = {name: getattr(wd, name) for name in wd.__all__}
+    for space in [name for name, thing in public.items() if isinstance(thing, ModuleType)]:
+        names = getattr(public[space], "__all__", ())
+        public |= {f"{space}.{name}": getattr(public[space], name) for name in names}
     functions = {name: f for name, f in public.items() if isinstance(f, Function)}
-    return {name: f for name, f in functions.items() if FUNCTIONS.get(name) is f}
+    return {name: f for name, f in functions.items() if FUNCTIONS.get(f.__name__) is f}
 
 
 def repeats(function: Function) -> bool:
@@ -73,7 +81,7 @@ def page() -> str:
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     for row in rows():
         cells = [
-            f"{{func}}`wd.{row.name} <warpdyn.{row.name}>`",
+            f"{{func}}`wd.{row.path} <warpdyn.{row.path}>`",
             *(_mark(each in row.libraries) for each in libraries),
             _mark(row.gradient),
             _mark(row.params),

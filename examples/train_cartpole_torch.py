@@ -36,7 +36,7 @@ class CartPoles:
     def robots(self) -> wd.Params:
         """A new robot for each environment."""
         self.episodes += 1
-        mass = wd.scale(0.5, 2.0, "log-uniform")
+        mass = wd.random.scale(0.5, 2.0, "log-uniform")
         return wd.randomise(
             self.model,
             len(self.q),

@@ -1,13 +1,15 @@
 """Public names with their signatures, a line each: `python scripts/api_snapshot.py > before.txt`;
-later, diff."""
+later, diff. A name that has moved has a line under its old name and one under its new name."""
 
 from __future__ import annotations
 
 import inspect
 import re
 from collections.abc import Callable
+from operator import attrgetter
 
 import warpdyn as wd
+from warpdyn.renamed import RENAMED
 
 
 def lines(prefix: str, thing: object) -> list[str]:
@@ -37,10 +39,17 @@ def parameters(thing: Callable[..., object]) -> str:
     return re.sub(r" at 0x\w+", "", f"({', '.join(map(str, plain))})")
 
 
+def public() -> set[str]:
+    """Names after `wd.`: `rnea`, `convert.twist`, and those of RENAMED."""
+    spaces = {name: getattr(wd, name) for name in wd.__all__}
+    inner = {f"{s}.{name}" for s, each in spaces.items() for name in getattr(each, "__all__", ())}
+    return {*wd.__all__, *inner, *RENAMED, *RENAMED.values()}
+
+
 def main() -> None:
     """Print the lines of every public name."""
-    for name in sorted(wd.__all__):
-        print(*lines(name, getattr(wd, name)), sep="\n")
+    for name in sorted(public()):
+        print(*lines(name, attrgetter(RENAMED.get(name, name))(wd)), sep="\n")
 
 
 if __name__ == "__main__":

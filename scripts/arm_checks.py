@@ -39,7 +39,7 @@ EXPORTED = "exported header"
 
 @wd.kernel
 def impedance(
-    robot: wd.Robot, q: np.ndarray, v: np.ndarray, *, stiffness: float = 20.0
+    robot: wd.kernels.Robot, q: np.ndarray, v: np.ndarray, *, stiffness: float = 20.0
 ) -> np.ndarray:
     """Joint springs to zero, with gravity and damping."""
     return robot.rnea(q, 0 * v, 0 * v) - stiffness * q - 2.0 * np.sqrt(stiffness) * v

@@ -23,7 +23,7 @@ from tqdm import tqdm
 
 import warpdyn as wd
 from warpdyn.codegen.source import TARGETS, write
-from warpdyn.execution.batched import Function
+from warpdyn.execution.batched import FUNCTIONS
 from warpdyn.execution.request.call import derived, input_shapes, inputs_of, result_names
 from warpdyn.execution.request.evaluate import record_call, result_shapes
 
@@ -103,7 +103,7 @@ def params_of(model: wd.Model) -> wd.Params:
 
 def described(robot: str, name: str) -> Any:
     """The call of a public function on zeros."""
-    model, function = model_of(robot), getattr(wd, name)
+    model, function = model_of(robot), FUNCTIONS[name]
     parameters = inspect.signature(function).parameters
     frame = model.link_names[-1]
     given: dict[str, Any] = {}
@@ -171,11 +171,7 @@ def hashed(case: tuple[str, str, str]) -> list[tuple[str, Any]]:
 
 def names() -> list[str]:
     """Public functions that have a program."""
-    functions = {n: f for n, f in vars(wd).items() if n in wd.__all__ and isinstance(f, Function)}
-    of_functions = {
-        n for n, f in functions.items() if "function" in inspect.signature(f).parameters
-    }
-    return [name for name in wd.__all__ if name in functions and name not in of_functions]
+    return sorted(FUNCTIONS)
 
 
 def cases(functions: Sequence[str]) -> list[tuple[str, str, str]]:
@@ -183,7 +179,7 @@ def cases(functions: Sequence[str]) -> list[tuple[str, str, str]]:
     return [
         (robot, name, kind)
         for name in functions
-        for robot in (ROBOTS if getattr(wd, name).of_a_model else ROBOTS[:1])
+        for robot in (ROBOTS if FUNCTIONS[name].of_a_model else ROBOTS[:1])
         for kind in ("", *DERIVED.get(robot, ()))
     ]
 

@@ -54,17 +54,12 @@ def stub() -> str:
 
 
 def public_functions() -> dict[str, tuple[ast.FunctionDef, str]]:
-    """Batched functions of a model or of poses in `warpdyn.__all__`, each with its module."""
-    exported = next(
-        ast.literal_eval(node.value)
-        for node in parsed(PACKAGE / "__init__.py").body
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
-    )
+    """Batched functions of a model or of poses, each with its module."""
     found = {}
     for path in sorted((PACKAGE / "functions").rglob("*.py")):
         module = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
         for node in parsed(path).body:
-            if isinstance(node, ast.FunctionDef) and node.name in exported:
+            if isinstance(node, ast.FunctionDef) and node.args.args:
                 decorators = [ast.unparse(each) for each in node.decorator_list]
                 if "batched" in decorators and node.args.args[0].arg != "function":
                     found[node.name] = node, module

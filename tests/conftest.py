@@ -77,7 +77,7 @@ def device(request: pytest.FixtureRequest) -> str:
 def _threads() -> Iterator[None]:
     """What a command sets for its process ends with the test."""
     yield
-    wd.set_num_threads(None)
+    wd.runtime.set_num_threads(None)
 
 
 @pytest.fixture(params=ROBOTS, ids=lambda robot: robot.name, scope="session")

@@ -11,6 +11,7 @@ from robots import BALLS_REMADE, Robot, by_name, joint, link, urdf
 from states import states
 
 import warpdyn as wd
+from warpdyn.execution.batched import FUNCTIONS
 from warpdyn.model.actuators import Actuator
 
 HOPPER = urdf(
@@ -130,10 +131,15 @@ class Case:
         names = [*self.given.split(), *self.more.split()]
         return {name: value(self.model, name, k) for k, name in enumerate(names)}
 
+    @property
+    def called(self) -> Any:
+        """The function itself, by its own name, whatever its namespace is."""
+        return FUNCTIONS.get(self.function) or getattr(wd, self.function)
+
     def run(self, arrays: Mapping[str, Any]) -> tuple[Any, ...]:
         """The function's results."""
         positional, keywords = self.arguments(arrays)
-        results = getattr(wd, self.function)(*positional, **keywords)
+        results = self.called(*positional, **keywords)
         return results if isinstance(results, tuple) else (results,)
 
     def arguments(self, arrays: Mapping[str, Any]) -> tuple[tuple, dict[str, Any]]:
@@ -153,7 +159,7 @@ class Case:
         }
         if varied:
             keywords["params"] = self.model.params(**varied)
-        of_a_model = getattr(getattr(wd, self.function), "of_a_model", True)
+        of_a_model = getattr(self.called, "of_a_model", True)
         return ((self.model,) if of_a_model else ()) + positional, {**self.options, **keywords}
 
 
@@ -181,11 +187,13 @@ def value(model: wd.Model, name: str, seed: int, count: int = 2) -> np.ndarray:
     if name == "quaternion":
         return turn(draw, count)
     if name == "rotation":
-        return wd.quaternion_to_matrix(turn(draw, count))
+        return wd.convert.quaternion_to_matrix(turn(draw, count))
     if name == "matrix":
-        return wd.pose_to_matrix(value(model, "pose", seed, count))
+        return wd.convert.pose_to_matrix(value(model, "pose", seed, count))
     if name == "matrices":
-        return wd.pose_to_matrix(value(model, "pose", seed, 3 * count)).reshape(count, 3, 4, 4)
+        return wd.convert.pose_to_matrix(value(model, "pose", seed, 3 * count)).reshape(
+            count, 3, 4, 4
+        )
     last = model.links[-1]
     widths = {
         "gravity": (3,),

@@ -109,6 +109,7 @@ QUICK = {
         "test_face.py",
         "test_prose.py",
         "test_readme.py",
+        "test_renamed.py",
     ),
 }
 """Folder of tests/ → its files, or `file::test` for one test of a file."""

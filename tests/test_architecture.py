@@ -40,7 +40,11 @@ LONGEST_RNEA = 30
 FORBIDDEN_NAMES = {"utils", "util", "core", "common", "helpers", "misc", "base"}
 
 PAIRED = {"warpdyn.algorithms", "warpdyn.functions"}
-"""An algorithm and the public functions made of it may have one name; no other two modules may."""
+"""An algorithm and the public functions made of it may have one name; no other two modules may.
+Namespaces of the face, which define nothing, are not counted."""
+
+NAMESPACES = ("convert", "description", "kernels", "random", "results", "runtime")
+"""Modules of the face that only import public names from the rooms below."""
 
 ONLY = {
     "warpdyn.algebra": {"math", "warpdyn.algebra"},
@@ -209,11 +213,23 @@ def test_imports_point_down(path: Path) -> None:
 
 
 def test_floors_are_folders() -> None:
-    """At most nine floors, every folder on one of them and every one of them a folder; two modules lie loose."""
+    """At most nine floors, every folder on one of them and every one of them a folder. Only the
+    modules of the face lie loose."""
     assert len(FLOORS) <= 9
     folders = {room(module_name(file.parent / "__init__.py")) for file in FILES}
     assert Counter(folder for floor in FLOORS for folder in floor) == Counter(folders)
-    assert {path.name for path in ROOT.glob("warpdyn/*.py")} == {"__init__.py", "__main__.py"}
+    face = {"__init__", "__main__", "renamed", *NAMESPACES}
+    assert {path.stem for path in ROOT.glob("warpdyn/*.py")} == face
+
+
+@pytest.mark.parametrize("name", NAMESPACES)
+def test_a_namespace_only_imports(name: str) -> None:
+    """A docstring, imports and `__all__`, which has every imported name."""
+    text, *imported, names = parsed(ROOT / f"warpdyn/{name}.py").body
+    assert isinstance(text, ast.Expr) and isinstance(names, ast.Assign)
+    assert all(isinstance(node, ast.ImportFrom) and node.level == 1 for node in imported)
+    found = {alias.asname or alias.name for node in imported for alias in getattr(node, "names")}  # noqa: B009
+    assert found == set(ast.literal_eval(names.value))
 
 
 LONGEST_CHAIN = 48
@@ -398,7 +414,8 @@ def test_a_name_is_given_once() -> None:
     assert not {name for name, count in classes.items() if count > 1}
     places: dict[str, set[str]] = {}
     for path in FILES:
-        if path.name not in ("__init__.py", "__main__.py") and not holds_a_command(path):
+        face = path.parent == ROOT / "warpdyn"
+        if path.name != "__init__.py" and not face and not holds_a_command(path):
             places.setdefault(path.stem, set()).add(room(module_name(path)))
     assert not {
         name: rooms for name, rooms in places.items() if len(rooms) > 1 and not rooms <= PAIRED
@@ -471,6 +488,8 @@ def test_every_module_has_its_tests(path: Path) -> None:
     """tests/ has the folders of the code, and in them a test file of each module's name."""
     if path.name in ("__init__.py", "__main__.py") and path.parent.name not in ("robots",):
         return
+    if path.parent == ROOT / "warpdyn" and path.stem in NAMESPACES:
+        return  # test_face.py
     folder = path.relative_to(ROOT).parent
     folder = folder.relative_to("warpdyn") if folder.parts[0] == "warpdyn" else folder
     stem = path.parent.name if path.name == "__init__.py" else path.stem

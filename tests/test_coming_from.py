@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
+from public_names import public_names
 
 import warpdyn as wd
 import warpdyn.functions
@@ -37,9 +38,10 @@ def test_our_names_exist(row: list[str]) -> None:
         assert note
         return
     for name in re.findall(r"`(.*?)`", ours):
-        assert re.fullmatch(r"(wd|model)\.\w+", name), name
-    for name in re.findall(r"\bwd\.(\w+)", ours + note):
-        assert any(hasattr(module, name) for module in MODULES), f"wd.{name}"
+        assert re.fullmatch(r"(wd(\.(convert|kernels|random))?|model)\.\w+", name), name
+    for name in re.findall(r"\bwd\.(\w+(?:\.\w+)?)", ours + note):
+        known = name in public_names() or any(hasattr(module, name) for module in MODULES)
+        assert known, f"wd.{name}"
     model = wd.load_robot("double_pendulum")
     for name in re.findall(r"\bmodel\.(\w+)", ours + note):
         assert hasattr(model, name), f"model.{name}"

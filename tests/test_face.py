@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
 import subprocess
 import sys
@@ -11,20 +12,47 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from public_names import public_names
 
 import warpdyn as wd
 
+NAMESPACES = ("convert", "description", "kernels", "random", "results", "runtime")
+
 
 def test_dir_shows_the_public_names() -> None:
-    """No module but `inertial` and `random`, which are public."""
-    assert set(wd.__all__) <= set(dir(wd))
+    """No module but `inertial` and the namespaces, and no old name."""
+    assert set(dir(wd)) == {*wd.__all__, "__version__"}
     modules = {name for name in dir(wd) if isinstance(getattr(wd, name), ModuleType)}
-    assert modules == {"inertial", "random"}
+    assert modules == {"inertial", *NAMESPACES}
+
+
+def test_the_top_level_is_short() -> None:
+    """At most 130 names, each once, and the namespaces have no name of the top level."""
+    names = list(public_names())
+    assert len(wd.__all__) == len(set(wd.__all__)) <= 130
+    spaced = {name.partition(".")[2] for name in names if "." in name}
+    assert not spaced & {*wd.__all__}
+
+
+@pytest.mark.parametrize("name", NAMESPACES)
+def test_a_namespace_is_a_module(name: str) -> None:
+    """`import warpdyn.convert` works, `dir` shows its public names, and each of them is there."""
+    space = importlib.import_module(f"warpdyn.{name}")
+    assert space is getattr(wd, name) and (space.__doc__ or "").strip()
+    assert space.__all__ and all(hasattr(space, each) for each in space.__all__)
+
+
+def test_labels_are_opened_when_they_are_asked_for() -> None:
+    """`wd.labels` needs no import of its own."""
+    code = "import sys, warpdyn as wd; assert 'warpdyn.labels' not in sys.modules; wd.labels.label"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.mark.parametrize(
     ("word", "meant"),
     [
+        ("convert_quaternions", "convert.quaternion"),
+        ("set_num_thread", "runtime.set_num_threads"),
         ("forward_kinematics", "fk"),
         ("inverse_dynamics", "rnea"),
         ("forward_dynamics", "aba"),
@@ -39,7 +67,7 @@ def test_a_name_of_the_field_is_answered(word: str, meant: str) -> None:
     """By the function that is meant."""
     with pytest.raises(AttributeError, match=f"no attribute '{word}'; did you mean wd.{meant}\\?"):
         getattr(wd, word)
-    assert hasattr(wd, meant)
+    assert meant in public_names()
 
 
 def test_what_is_answered_exists() -> None:
@@ -142,7 +170,7 @@ def undocumented(owner: type) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "owner", [wd.Model, wd.Params, wd.Solution], ids=lambda each: each.__name__
+    "owner", [wd.Model, wd.Params, wd.results.Solution], ids=lambda each: each.__name__
 )
 def test_every_attribute_says_what_it_is(owner: type) -> None:
     """Fields, properties and methods of what a user holds most."""

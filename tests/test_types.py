@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from public_names import public_names
 
 import warpdyn as wd
 from warpdyn.algorithms.fk import FORMS, Form
@@ -60,24 +61,24 @@ reveal_type(wd.jvp(wd.com, model, q, tangents={"q": v}))  # ndarray
 reveal_type(wd.random_configuration(model, 3))  # ndarray
 reveal_type(wd.random_configuration(model, 3, like=t))  # Tensor
 reveal_type(wd.Group([model], [3])(wd.rnea, t, t, t))  # Tensor
-reveal_type(wd.pack_q(model, {"a": 1.0}))  # ndarray
-reveal_type(wd.split_q(model, t)[1])  # Tensor
-reveal_type(wd.matrix_to_pose(t, order="wxyz"))  # Tensor
+reveal_type(wd.convert.pack_q(model, {"a": 1.0}))  # ndarray
+reveal_type(wd.convert.split_q(model, t)[1])  # Tensor
+reveal_type(wd.convert.matrix_to_pose(t, order="wxyz"))  # Tensor
 reveal_type(model.with_payload("hand", 1.0, np.zeros(3), np.eye(3)))  # Model
 reached = wd.inverse_kinematics(model, {"hand": q}).success.all()
 wd.jacobian(model, q, frame="hand", reference="LOCAL_WORLD_ALIGNED", part="linear")
 wd.momentum(model, q, v, reference="centroidal")
-wd.convert_velocity(model, q, v, source="mixed", target="mujoco")
+wd.convert.velocity(model, q, v, source="mixed", target="mujoco")
 
 wd.jacobian(model, q, frame="hand", reference="lokal")  # error: "reference"
 wd.jacobian(model, q, frame="hand", part="top")  # error: "part"
 wd.fk(model, q, form="quaternion")  # error: "form"
 wd.frame_acceleration(model, q, v, v, kind="spacial")  # error: "kind"
 wd.aba(model, q, v, v, method="rnea")  # error: "method"
-wd.matrix_to_pose(q, order="wxzy")  # error: "order"
+wd.convert.matrix_to_pose(q, order="wxzy")  # error: "order"
 wd.momentum(model, q, v, reference="com")  # error: "reference"
-wd.convert_force(model, q, v, source="bullet")  # error: "source"
-wd.scale(0.5, 2.0, "gauss")  # error: "scale"
+wd.convert.force(model, q, v, source="bullet")  # error: "source"
+wd.random.scale(0.5, 2.0, "gauss")  # error: "scale"
 wd.load("x.urdf", floating_bas=True)  # error: "floating_bas"
 wd.load("x.xml", loops="open")  # error: "loops"
 wd.load_robot("panda", base_velocity="lokal")  # error: "base_velocity"
@@ -143,7 +144,7 @@ def words(alias: Any) -> list[str]:
     [
         (Form, FORMS),
         (Part, PARTS),
-        (KindName, wd.KINDS),
+        (KindName, wd.description.KINDS),
         (OtherLibrary, CONVENTIONS),
         (representations.Side, [representations.OWN, *CONVENTIONS]),
     ],
@@ -172,7 +173,8 @@ def test_references_are_typed_as_they_are_accepted(alias: Any, choices: Collecti
 
 def public_callables() -> dict[str, Any]:
     """Public functions, and public methods of the classes that users call."""
-    known = {name: getattr(wd, name) for name in wd.__all__ if name.islower()}
+    known = {name: each for name, each in public_names().items() if name.islower()}
+    known["labels.label"] = wd.labels.label
     known |= {
         f"inertial.{name}": each
         for name, each in vars(wd.inertial).items()
@@ -186,8 +188,17 @@ def public_callables() -> dict[str, Any]:
 
 
 FREE = {
-    *("derivatives: wrt", "compile: device", "Model.attach: prefix", "Model.assemble: source"),
-    *("label: on", "label: filter", "label: topic"),  # with an address, a window, of any name
+    *(
+        "derivatives: wrt",
+        "kernels.compile: device",
+        "Model.attach: prefix",
+        "Model.assemble: source",
+    ),
+    *(
+        "labels.label: on",
+        "labels.label: filter",
+        "labels.label: topic",
+    ),  # with an address, a window, of any name
 }
 """Texts that are no choice between words."""
 

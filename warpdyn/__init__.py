@@ -1,19 +1,18 @@
 """Batched rigid-body dynamics for robots, on NVIDIA Warp kernels recorded from the textbook's algorithms."""
 
-from collections.abc import Callable
+import sys
 from difflib import get_close_matches
 from importlib import import_module
-from types import ModuleType
-from typing import TYPE_CHECKING
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+from warnings import warn
 
-from .arrays.reused_memory import empty_cache
+from . import convert, description, kernels, random, results, runtime
 from .execution.batched import bind
 from .execution.compile.kernel import quieten as _quieten
-from .execution.compiling_block import compiling
-from .execution.config import Config, config
-from .execution.launch.state_checks import StateReport, check_state
+from .execution.config import config
+from .execution.launch.state_checks import check_state
 from .execution.oracle import oracle
-from .execution.threads import get_num_threads, set_num_threads
 from .formats.load import load
 from .formats.mjcf.mjcf import load_mjcf
 from .formats.sdf.sdf import load_sdf
@@ -43,16 +42,6 @@ from .functions.com import (
     com_velocity,
     link_coms,
 )
-from .functions.coordinates import (
-    pack_q,
-    pack_v,
-    select_q,
-    select_v,
-    split_q,
-    split_v,
-    unpack_q,
-    unpack_v,
-)
 from .functions.derivatives import aba_derivatives, derivatives, jvp, rnea_derivatives, vjp
 from .functions.dynamics import (
     aba,
@@ -65,13 +54,7 @@ from .functions.dynamics import (
     rnea,
     solve,
 )
-from .functions.energy import (
-    contact_power,
-    kinetic_energy,
-    mechanical_energy,
-    potential_energy,
-)
-from .functions.export.compile_ahead import compile
+from .functions.energy import contact_power, kinetic_energy, mechanical_energy, potential_energy
 from .functions.export.exporting import export
 from .functions.export.python_extension import export_python
 from .functions.group import Group
@@ -82,7 +65,7 @@ from .functions.identification.payload_identification import (
     identify_payload_in_motion,
 )
 from .functions.inertial import inertial_parameters, with_inertial_parameters
-from .functions.inverse_kinematics import Solution, inverse_kinematics
+from .functions.inverse_kinematics import inverse_kinematics
 from .functions.kinematics import (
     fk,
     frame_acceleration,
@@ -108,30 +91,14 @@ from .functions.operational_space import (
     operational_space,
     operational_space_inertia,
 )
-from .functions.poses import (
-    chain_product,
-    convert_quaternion,
-    matrix_to_pose,
-    matrix_to_quaternion,
-    pose_to_matrix,
-    quaternion_to_matrix,
-)
-from .functions.randomise import add, randomise, scale
+from .functions.poses import chain_product
+from .functions.randomise import randomise
 from .functions.regressors import (
     joint_torque_regressor,
     kinetic_energy_regressor,
     potential_energy_regressor,
 )
-from .functions.representations import (
-    convert_acceleration,
-    convert_configuration,
-    convert_force,
-    convert_twist,
-    convert_velocity,
-    convert_wrench,
-    force_transform,
-    motion_transform,
-)
+from .functions.representations import force_transform, motion_transform
 from .functions.screws import Screws, screw_axes, screws
 from .functions.simulation.contact_estimates import estimate_good_contact_parameters
 from .functions.simulation.contact_points import ContactPoint, ContactPoints
@@ -149,209 +116,191 @@ from .functions.simulation.point_kinematics import (
 )
 from .functions.simulation.sensors import Sensors, contact_flags, imu, link_contact_forces
 from .functions.simulation.simulation import Simulation
-from .functions.simulation.simulation_step import Step, step
-from .functions.simulation.state_derivative import StateDerivative, state_derivative
+from .functions.simulation.simulation_step import step
+from .functions.simulation.state_derivative import state_derivative
 from .functions.simulation.terrain import HeightMap, Plane
 from .functions.states import ModelState, random_state
 from .model import Model
 from .model.builder import ModelBuilder
-from .model.description import (
-    Effects,
-    Gearbox,
-    Geometry,
-    Joint,
-    Limits,
-    Link,
-    Mimic,
-    ModelError,
-    ModelWarning,
-    Pose,
-)
-from .model.joints import KINDS, JointKind
+from .model.description import Joint, Link, ModelError, ModelWarning
 from .model.params import Params
+from .renamed import RENAMED
 from .robots import load_robot, robot_names
-from .user_kernels import random_numbers as random
-from .user_kernels.array_functions import solve_symmetric
-from .user_kernels.loops import repeat
-from .user_kernels.one_robot import OneRobot as Robot
 from .user_kernels.own_kernel import kernel
-from .user_kernels.refusals import RecordingError
-from .user_kernels.signature import shared, table
 
 __version__ = "0.2.0"
 
 _quieten()
 
-__all__ = [
-    "KINDS",
-    "PD",
-    "Config",
-    "ContactPoint",
-    "ContactPoints",
-    "Effects",
-    "Gearbox",
-    "Geometry",
-    "Ground",
-    "Group",
-    "HeightMap",
-    "Joint",
-    "JointKind",
-    "Limits",
-    "Link",
-    "Mimic",
+__all__ = [  # noqa: RUF022 (in the order of the API reference)
+    # Robots as data
     "Model",
     "ModelBuilder",
-    "ModelError",
-    "ModelState",
-    "ModelWarning",
+    "Link",
+    "Joint",
     "Params",
-    "Plane",
-    "Pose",
-    "RecordingError",
-    "Robot",
-    "Screws",
-    "Sensors",
-    "Simulation",
-    "SoftGround",
-    "Solution",
-    "StateDerivative",
-    "StateReport",
-    "Step",
+    "ModelError",
+    "ModelWarning",
+    # Robots from files
+    "load",
+    "load_urdf",
+    "load_xacro",
+    "load_sdf",
+    "load_mjcf",
+    "load_usd",
+    # Robots that come with warpdyn
+    "load_robot",
+    "robot_names",
+    # Kinematics
+    "fk",
+    "pose_and_jacobian",
+    "frame_velocity",
+    "frame_acceleration",
+    "frame_bias_acceleration",
+    "jacobian",
+    "jacobian_derivative",
+    "kinematic_hessian",
+    "manipulability",
+    # Dynamics
+    "rnea",
     "aba",
-    "aba_derivatives",
-    "actuator_torques",
-    "add",
-    "average_centroidal_velocity",
-    "average_centroidal_velocity_jacobian",
-    "average_velocity",
-    "average_velocity_jacobian",
+    "crba",
+    "mass_matrix_inverse",
+    "solve",
     "bias_forces",
-    "bind",
+    "gravity_torques",
+    "coriolis_matrix",
+    "effect_torques",
+    # Energy
+    "kinetic_energy",
+    "potential_energy",
+    "mechanical_energy",
+    "contact_power",
+    # Centre of mass
+    "com",
+    "com_velocity",
+    "com_acceleration",
+    "com_bias_acceleration",
+    "com_jacobian",
+    "link_coms",
+    # Centroidal
+    "momentum",
+    "momentum_jacobian",
     "centroidal_momentum",
     "centroidal_momentum_matrix",
     "centroidal_momentum_matrix_derivative",
     "centroidal_momentum_rate",
-    "chain_product",
-    "check_state",
-    "clamp",
-    "com",
-    "com_acceleration",
-    "com_bias_acceleration",
-    "com_jacobian",
-    "com_velocity",
-    "compile",
-    "compiling",
-    "config",
-    "configuration_rate",
-    "contact_flags",
-    "contact_power",
-    "convert_acceleration",
-    "convert_configuration",
-    "convert_force",
-    "convert_quaternion",
-    "convert_twist",
-    "convert_velocity",
-    "convert_wrench",
-    "coriolis_matrix",
-    "crba",
-    "derivatives",
-    "diagnose_gravity",
-    "difference",
-    "dynamically_consistent_inverse",
-    "effect_torques",
-    "empty_cache",
-    "estimate_good_contact_parameters",
-    "export",
-    "export_python",
-    "external_wrench",
-    "fk",
-    "force_transform",
-    "frame_acceleration",
-    "frame_bias_acceleration",
-    "frame_velocity",
-    "get_num_threads",
-    "gravity_torques",
-    "height_scan",
-    "identify_payload",
-    "identify_payload_in_motion",
-    "imu",
-    "in_contact",
-    "inertial",
-    "inertial_parameters",
-    "integrate",
-    "interpolate",
-    "inverse_kinematics",
-    "jacobian",
-    "jacobian_derivative",
-    "joint_torque_regressor",
-    "jvp",
-    "kernel",
-    "kinematic_hessian",
-    "kinetic_energy",
-    "kinetic_energy_regressor",
-    "label",
-    "link_coms",
-    "link_contact_forces",
-    "load",
-    "load_mjcf",
-    "load_robot",
-    "load_sdf",
-    "load_urdf",
-    "load_usd",
-    "load_xacro",
     "locked_inertia",
-    "manipulability",
-    "mass_matrix_inverse",
-    "matrix_to_pose",
-    "matrix_to_quaternion",
-    "mechanical_energy",
-    "momentum",
-    "momentum_jacobian",
-    "momentum_observer",
-    "motion_transform",
+    "average_velocity",
+    "average_velocity_jacobian",
+    "average_centroidal_velocity",
+    "average_centroidal_velocity_jacobian",
+    # Manifold
+    "integrate",
+    "difference",
+    "interpolate",
+    "configuration_rate",
     "normalize",
+    "clamp",
+    "random_configuration",
+    # States
+    "random_state",
+    "ModelState",
+    # Derivatives
+    "derivatives",
+    "vjp",
+    "jvp",
+    "rnea_derivatives",
+    "aba_derivatives",
+    # Inverse kinematics
+    "inverse_kinematics",
+    # Operational space
     "operational_space",
     "operational_space_inertia",
-    "oracle",
-    "pack_q",
-    "pack_v",
-    "point_heights",
-    "point_jacobian_derivatives",
-    "point_jacobians",
-    "point_positions",
-    "point_transforms",
-    "point_velocities",
-    "pose_and_jacobian",
-    "pose_to_matrix",
-    "potential_energy",
-    "potential_energy_regressor",
-    "quaternion_to_matrix",
-    "random",
-    "random_configuration",
-    "random_state",
-    "randomise",
-    "repeat",
-    "rnea",
-    "rnea_derivatives",
-    "robot_names",
-    "scale",
-    "screw_axes",
+    "dynamically_consistent_inverse",
+    # Poses
+    "chain_product",
+    # Representations
+    "motion_transform",
+    "force_transform",
+    # Products of exponentials
     "screws",
-    "select_q",
-    "select_v",
-    "set_num_threads",
-    "shared",
-    "solve",
-    "solve_symmetric",
-    "split_q",
-    "split_v",
-    "state_derivative",
-    "step",
-    "table",
-    "unpack_q",
-    "unpack_v",
-    "vjp",
+    "screw_axes",
+    "Screws",
+    # Actuation
+    "actuator_torques",
+    # Regressors
+    "joint_torque_regressor",
+    "kinetic_energy_regressor",
+    "potential_energy_regressor",
+    # Inertial
+    "inertial",
+    "inertial_parameters",
     "with_inertial_parameters",
+    # Payload identification
+    "identify_payload",
+    "identify_payload_in_motion",
+    # Gravity diagnosis
+    "diagnose_gravity",
+    # Observers
+    "momentum_observer",
+    "external_wrench",
+    # Randomise
+    "randomise",
+    # Groups of robots
+    "Group",
+    # Exporting
+    "export",
+    # Python extension
+    "export_python",
+    # Simulation
+    "Simulation",
+    # Simulation step
+    "step",
+    # State derivative
+    "state_derivative",
+    # Contact points
+    "ContactPoint",
+    "ContactPoints",
+    # Point kinematics
+    "point_positions",
+    "point_velocities",
+    "point_heights",
+    "point_transforms",
+    "point_jacobians",
+    "point_jacobian_derivatives",
+    "in_contact",
+    # Ground
+    "Ground",
+    "SoftGround",
+    # Contact estimates
+    "estimate_good_contact_parameters",
+    # Terrain
+    "HeightMap",
+    "Plane",
+    # Height scan
+    "height_scan",
+    # Drives
+    "PD",
+    # Sensors
+    "imu",
+    "contact_flags",
+    "link_contact_forces",
+    "Sensors",
+    # Calls
+    "bind",
+    "oracle",
+    "check_state",
+    "config",
+    # Kernels of your own
+    "kernel",
+    # Namespaces
+    "convert",
+    "description",
+    "kernels",
+    "random",
+    "results",
+    "runtime",
 ]
 
 _FIELD_WORDS = {
@@ -376,23 +325,28 @@ _FIELD_WORDS = {
 
 
 if TYPE_CHECKING:
+    from . import labels as labels
     from . import viewer as viewer
     from .labels import label as label
+    from .renamed import *  # noqa: F403 (a type checker knows the old names, too)
 else:  # a type checker is to reject unknown names itself
 
-    def __getattr__(name: str) -> ModuleType | Callable[..., object]:
-        """Import the viewer or `label` on first use; for any other name, suggest the public name
-        that was probably meant."""
+    def __getattr__(name: str) -> Any:
+        """Import `labels` or the viewer on first use; find a name that has moved, with a warning;
+        for any other name, suggest the public name that was probably meant."""
         if name == "viewer":
             return import_module(".viewer", __name__)
-        if name == "label":
-            label: Callable[..., object] = import_module(".labels", __name__).label
-            return label
-        meant = _FIELD_WORDS.get(name) or next(iter(get_close_matches(name, __all__, n=1)), None)
-        hint = f"; did you mean wd.{meant}?" if meant else ""
+        if name == "labels":
+            return import_module(".labels", __name__)
+        if name in RENAMED:
+            warn(f"wd.{name} has moved; use wd.{RENAMED[name]}", DeprecationWarning, stacklevel=2)
+            return attrgetter(RENAMED[name])(sys.modules[__name__])
+        close = get_close_matches(name, [*__all__, *RENAMED], n=1)
+        meant = _FIELD_WORDS.get(name) or next(iter(close), None)
+        hint = f"; did you mean wd.{RENAMED.get(meant, meant)}?" if meant else ""
         raise AttributeError(f"module 'warpdyn' has no attribute {name!r}{hint}")
 
 
 def __dir__() -> list[str]:
     """Only the public names."""
-    return sorted([*__all__, "__version__", "inertial"])
+    return sorted([*__all__, "__version__"])

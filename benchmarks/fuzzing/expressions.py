@@ -66,7 +66,7 @@ def made(body: str) -> Text:
 
 
 def repeated(n: int, step: Callable[[Any], Any], state: Any) -> Any:
-    """`wd.repeat` in Python."""
+    """`wd.kernels.repeat` in Python."""
     for _ in range(n):
         state = step(state)
     return state
@@ -246,7 +246,7 @@ def outcome(body: str, random: Random) -> tuple[Outcome, Any]:
         if wanted is not None:
             described(kernel, (wd.load_robot("double_pendulum"), *environments[0].values()), {})
             return Outcome("different", "NumPy raises, a kernel does not", f"{show}{wanted}"), None
-    except wd.RecordingError as error:
+    except wd.kernels.RecordingError as error:
         return Outcome("refused", reason_of(error), f"{show}{error}"), None
     except Exception as error:
         return Outcome("different", f"{type(error).__name__}", f"{show}{error}"), None
@@ -259,7 +259,7 @@ def with_repeat(text: Text) -> Text:
     """The text of a kernel, with warpdyn's loop."""
 
     def kernel(robot: Any, x: (3,), y: (3,), M: (3, 3), s: ()) -> Any:  # type: ignore[valid-type]
-        return text(robot, x, y, M, s, repeat=wd.repeat)
+        return text(robot, x, y, M, s, repeat=wd.kernels.repeat)
 
     return kernel
 

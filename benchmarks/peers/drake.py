@@ -95,7 +95,7 @@ class Drake:
             own = q[d.q]
             x, y, z, w = own[list(xyzw_columns(self.model))]
             full[at : at + 7] = (w, x, y, z, *own[:3])
-            R = wd.quaternion_to_matrix(np.array([x, y, z, w]))
+            R = wd.convert.quaternion_to_matrix(np.array([x, y, z, w]))
             k, c = rows.start, d.v.start
             G[k : k + 3, c + 3 : c + 6] = G[k + 3 : k + 6, c : c + 3] = R
         self.plant.SetPositions(self.context, full)

@@ -31,7 +31,7 @@ RUNS = ((0, 1), (0, 2), (1, 1))
 def digest(task: str, seed: int, threads: int, iterations: int) -> dict[str, Any]:
     """A training's weights, actor's and critic's, as a digest, and what it has reached."""
     torch.set_num_threads(1)
-    wd.set_num_threads(threads)
+    wd.runtime.set_num_threads(threads)
     trainer = rl.Trainer(rl.make(task), seed=seed)
     *_, last = trainer.run(minutes=1e9, iterations=iterations)
     told = hashlib.sha256()

@@ -24,7 +24,7 @@ PARTS = {
 def shares(task: rl.Task, cores: int, iterations: int = 4) -> dict[str, Any]:
     """CPU seconds of each part in an iteration of a task's recipe, the first one left out."""
     torch.set_num_threads(cores)
-    wd.set_num_threads(cores)
+    wd.runtime.set_num_threads(cores)
     trainer = rl.Trainer(task, seed=0)
     spent = dict.fromkeys(PARTS, 0.0)
     for name in PARTS:

@@ -93,7 +93,7 @@ def seat(key: str, cores: int, envs: int) -> None:
     if "torch" in packages:
         import warpdyn as wd
 
-        wd.set_num_threads(cores)
+        wd.runtime.set_num_threads(cores)
     made = make(envs or suits, cores)
     for _ in range(WARM):
         made.advance()

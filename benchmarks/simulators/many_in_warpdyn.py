@@ -12,7 +12,7 @@ NAME, PACKAGES = "warpdyn", ("warpdyn",)
 
 
 def running(start: Settled, envs: int, threads: int) -> list[Running]:
-    wd.set_num_threads(threads)
+    wd.runtime.set_num_threads(threads)
     return [_running(start, envs, substeps) for substeps in (4, 1)]
 
 

@@ -11,11 +11,11 @@ import warpdyn as wd
 
 @wd.kernel
 def arm_step(
-    robot: wd.Robot,
+    robot: wd.kernels.Robot,
     q: np.ndarray,
     v: np.ndarray,
     q_wanted: np.ndarray,
-    gains: Annotated[np.ndarray, wd.shared((2, "nv"))],
+    gains: Annotated[np.ndarray, wd.kernels.shared((2, "nv"))],
     *,
     dt: float = 5e-4,
     substeps: int = 4,
@@ -31,7 +31,7 @@ def arm_step(
         v = np.where((q < lower) & (v < 0) | (q > upper) & (v > 0), 0.0, v)
         return np.clip(q, lower, upper), v
 
-    q, v = wd.repeat(substeps, substep, (q, v))
+    q, v = wd.kernels.repeat(substeps, substep, (q, v))
     return {"q": q, "v": v}
 
 

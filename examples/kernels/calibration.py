@@ -11,10 +11,10 @@ import warpdyn as wd
 
 @wd.kernel
 def residual(
-    robot: wd.Robot,
+    robot: wd.kernels.Robot,
     q: np.ndarray,
     measured: Annotated[np.ndarray, (4, 4)],
-    offsets: Annotated[np.ndarray, wd.shared(("nv",))],
+    offsets: Annotated[np.ndarray, wd.kernels.shared(("nv",))],
     *,
     frame: str,
 ) -> np.ndarray:

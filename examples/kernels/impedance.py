@@ -11,7 +11,7 @@ import warpdyn as wd
 
 @wd.kernel
 def impedance(
-    robot: wd.Robot,
+    robot: wd.kernels.Robot,
     q: np.ndarray,
     v: np.ndarray,
     target: Annotated[np.ndarray, (3,)],

@@ -11,7 +11,7 @@ import warpdyn as wd
 
 @wd.kernel
 def reach(
-    robot: wd.Robot,
+    robot: wd.kernels.Robot,
     q: np.ndarray,
     target: Annotated[np.ndarray, (4, 4)],
     *,
@@ -33,11 +33,11 @@ def reach(
         there = (np.linalg.norm(error[:3]) < near[0]) & (np.linalg.norm(turn) < near[1])
         there = there & (np.trace(R) > 0)  # not half a turn away, where the sine is small too
         damping = 0.1 * (error @ error) + 1e-6
-        d = J.T @ wd.solve_symmetric(J @ J.T + damping * np.eye(6), error)
+        d = J.T @ wd.kernels.solve_symmetric(J @ J.T + damping * np.eye(6), error)
         moved = robot.clamp(robot.integrate(q, d))
         return np.where(there, q, moved), there, count + 1
 
-    q, there, count = wd.repeat(steps, step, (q, False, 0), until=lambda state: state[1])
+    q, there, count = wd.kernels.repeat(steps, step, (q, False, 0), until=lambda state: state[1])
     return {"q": q, "success": there, "steps": count.astype(int)}
 
 

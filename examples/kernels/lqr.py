@@ -8,13 +8,13 @@ import numpy as np
 
 import warpdyn as wd
 
-Gains = Annotated[np.ndarray, wd.shared((4,))]
-Weights = Annotated[np.ndarray, wd.shared((4, 4))]
+Gains = Annotated[np.ndarray, wd.kernels.shared((4,))]
+Weights = Annotated[np.ndarray, wd.kernels.shared((4, 4))]
 
 
 @wd.kernel
 def step(
-    robot: wd.Robot,
+    robot: wd.kernels.Robot,
     q: np.ndarray,
     v: np.ndarray,
     force: Annotated[np.ndarray, ()],
@@ -28,7 +28,13 @@ def step(
 
 @wd.kernel
 def cost(
-    robot: wd.Robot, q: np.ndarray, v: np.ndarray, gains: Gains, final: Weights, *, steps: int = 100
+    robot: wd.kernels.Robot,
+    q: np.ndarray,
+    v: np.ndarray,
+    gains: Gains,
+    final: Weights,
+    *,
+    steps: int = 100,
 ) -> np.ndarray:
     """Sum of xᵀ x + u² along `steps` steps under u = -gains x, and xᵀ final x at the end."""
 
@@ -37,7 +43,7 @@ def cost(
         u = -gains @ x
         return step(robot, x[:2], x[2:], u), spent + x @ x + u * u
 
-    x, spent = wd.repeat(steps, follow, (np.concatenate([q, v]), 0.0))
+    x, spent = wd.kernels.repeat(steps, follow, (np.concatenate([q, v]), 0.0))
     return spent + x @ final @ x
 
 

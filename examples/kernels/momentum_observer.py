@@ -13,7 +13,7 @@ Torques = Annotated[np.ndarray, ("nv",)]
 
 @wd.kernel
 def observe(
-    robot: wd.Robot,
+    robot: wd.kernels.Robot,
     q: np.ndarray,
     v: np.ndarray,
     tau: np.ndarray,

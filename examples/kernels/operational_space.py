@@ -11,7 +11,7 @@ import warpdyn as wd
 
 @wd.kernel
 def task_and_posture(
-    robot: wd.Robot,
+    robot: wd.kernels.Robot,
     q: np.ndarray,
     v: np.ndarray,
     q_rest: np.ndarray,

@@ -13,7 +13,7 @@ Number = Annotated[np.ndarray, ()]
 
 @wd.kernel
 def observe(
-    robot: wd.Robot,
+    robot: wd.kernels.Robot,
     q: np.ndarray,
     v: np.ndarray,
     target: Annotated[np.ndarray, (3,)],

@@ -24,7 +24,7 @@ FARTHEST = 1.0
 
 @wd.kernel
 def cartesian_impedance(
-    robot: wd.Robot,
+    robot: wd.kernels.Robot,
     q: np.ndarray,
     v: np.ndarray,
     pose_desired: Annotated[np.ndarray, (7,)],
@@ -56,7 +56,7 @@ def cartesian_impedance(
     place = robot.fk(q, frame=frame)
     J = robot.jacobian(q, frame=frame, reference="local_world_aligned")
     force, K = _spring(robot, place, pose_desired, stiffness, max_force, axes)
-    reached = wd.solve_symmetric(robot.crba(q), J.T)
+    reached = wd.kernels.solve_symmetric(robot.crba(q), J.T)
     inertia = _inertia(J @ reached, HEAVIEST * robot.total_mass)
     force = force - damping_by_ratio(inertia, K, damping_ratio) @ (J @ v)
     free = v - reached @ (inertia @ (J @ v))
@@ -67,7 +67,7 @@ def cartesian_impedance(
 
 
 def _spring(
-    robot: wd.Robot, place: Any, pose: Any, stiffness: Any, most: Any, axes: Axes
+    robot: wd.kernels.Robot, place: Any, pose: Any, stiffness: Any, most: Any, axes: Axes
 ) -> tuple[Any, Any]:
     """Force and moment of the spring (6,), and its stiffness (6, 6), in the root link's axes."""
     wanted = robot.quaternion_to_matrix(pose[3:])
@@ -111,10 +111,10 @@ def _inertia(mobility: Any, heaviest: Any) -> Any:
     """
     unit = np.eye(6)
     tiny = 1e-12 * np.trace(mobility)
-    light = 1.0 / np.trace(wd.solve_symmetric(mobility + tiny * unit, unit))
+    light = 1.0 / np.trace(wd.kernels.solve_symmetric(mobility + tiny * unit, unit))
     least = 1.0 / heaviest
     lacks = np.clip(1.0 - light / least, 0.0, 1.0)
-    return wd.solve_symmetric(mobility + (tiny + least * lacks * lacks) * unit, unit)
+    return wd.kernels.solve_symmetric(mobility + (tiny + least * lacks * lacks) * unit, unit)
 
 
 largest_cartesian_impedance = {

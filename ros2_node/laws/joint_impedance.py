@@ -16,7 +16,7 @@ Number = Annotated[np.ndarray, ()]
 
 @wd.kernel
 def joint_impedance(
-    robot: wd.Robot,
+    robot: wd.kernels.Robot,
     q: np.ndarray,
     v: np.ndarray,
     q_desired: np.ndarray,

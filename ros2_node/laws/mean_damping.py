@@ -46,12 +46,12 @@ def geometric_mean(A: Any, B: Any) -> Any:
     def closer(means: Any) -> Any:
         arithmetic, harmonic = means
         middle = 0.5 * (arithmetic + harmonic)
-        product = arithmetic @ wd.solve_symmetric(middle, harmonic)
+        product = arithmetic @ wd.kernels.solve_symmetric(middle, harmonic)
         return middle, 0.5 * (product + product.T)
 
     def met(means: Any) -> Any:
         arithmetic, harmonic = means
         return np.trace(arithmetic) - np.trace(harmonic) < CLOSE * np.trace(arithmetic)
 
-    mean, _ = wd.repeat(ROUNDS, closer, (A / both, scaled / share), until=met)
+    mean, _ = wd.kernels.repeat(ROUNDS, closer, (A / both, scaled / share), until=met)
     return np.sqrt(share) * both * mean

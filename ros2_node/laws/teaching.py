@@ -17,7 +17,7 @@ FELT = 0.3
 
 @wd.kernel
 def teaching(
-    robot: wd.Robot,
+    robot: wd.kernels.Robot,
     q: np.ndarray,
     v: np.ndarray,
     q_posture: np.ndarray,
@@ -39,7 +39,7 @@ def teaching(
     leads; its force does not grow beyond FELT.
     The node adds friction compensation (`friction.scale`), as for every law.
     """
-    alone = 1.0 / np.diag(wd.solve_symmetric(robot.crba(q), np.eye(robot.nv)))
+    alone = 1.0 / np.diag(wd.kernels.solve_symmetric(robot.crba(q), np.eye(robot.nv)))
     beyond = v - np.clip(v, -max_speed, max_speed)
     weight = robot.rnea(q, 0.0 * v, 0.0 * v, f_ext=f_ext, gravity=gravity)
     felt = coupling * np.clip(robot.difference(q, q_posture), -FELT, FELT)

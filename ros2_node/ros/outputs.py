@@ -76,7 +76,9 @@ def _joint_poses(dynamics: FleetDynamics, settings: Settings) -> np.ndarray:
     parents = T[:, [model.link_index(j.parent) for j in moving]]
     children = T[:, [model.link_index(j.child) for j in moving]]
     X = np.linalg.inv(parents) @ children
-    quaternions = wd.matrix_to_quaternion(np.ascontiguousarray(X[..., :3, :3]).reshape(-1, 3, 3))
+    quaternions = wd.convert.matrix_to_quaternion(
+        np.ascontiguousarray(X[..., :3, :3]).reshape(-1, 3, 3)
+    )
     quaternions = np.asarray(quaternions).reshape(*X.shape[:2], 4)
     return np.concatenate([X[..., :3, 3], quaternions], axis=-1)
 

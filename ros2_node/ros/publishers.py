@@ -166,7 +166,7 @@ class Transforms:
         if fixed:
             rotations = np.array([j.pose.rotation for j in fixed], dtype=float)
             positions = np.array([j.pose.position for j in fixed], dtype=float)
-            poses = np.hstack([positions, wd.matrix_to_quaternion(rotations)]).tolist()
+            poses = np.hstack([positions, wd.convert.matrix_to_quaternion(rotations)]).tolist()
         transforms = [
             transform(prefix + joint.parent, prefix + joint.child, pose, stamp)
             for prefix in self._prefixes

@@ -76,4 +76,4 @@ def test_a_free_base_in_mujoco() -> None:
     )
     assert found == q.tolist()
     assert model.quaternion == "wxyz"
-    assert np.array_equal(found, wd.oracle(wd.convert_configuration, model, q, target="mujoco"))
+    assert np.array_equal(found, wd.oracle(wd.convert.configuration, model, q, target="mujoco"))

@@ -122,7 +122,7 @@ def test_positions_orientations_and_weights() -> None:
     """What weighs nothing is left out; matrices, poses and positions are the same targets."""
     model, hand = wd.load_robot("ur5e"), "tool0"
     T = reachable(model, 64, [hand])[hand]
-    pose = np.concatenate([T[:, :3, 3], wd.matrix_to_pose(T)[:, 3:]], axis=1)
+    pose = np.concatenate([T[:, :3, 3], wd.convert.matrix_to_pose(T)[:, 3:]], axis=1)
     whole = inverse_kinematics(model, T, frame=hand)
     assert np.abs(inverse_kinematics(model, {hand: pose}).q - whole.q).max() < 1e-6
 

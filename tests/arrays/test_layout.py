@@ -65,7 +65,7 @@ def test_all_memory_keeps_one_law(name: str, monkeypatch: pytest.MonkeyPatch) ->
     library = library_of(made(name, np.zeros(2)))
     q = made(name, states(model, 10).q, layout="environments_last")
     masses = {model.link_names[-1]: made(name, np.linspace(1.0, 2.0, 10))}
-    drawn = wd.randomise(model, 10, mass=wd.scale(0.5, 2.0), like=q)["mass"]
+    drawn = wd.randomise(model, 10, mass=wd.random.scale(0.5, 2.0), like=q)["mass"]
     stacked = model.params(mass=masses)["mass"]
     for array, rows in ((wd.crba(model, q), 4), (drawn, drawn.shape[1]), (stacked, 1)):
         v = library.view("array", array)

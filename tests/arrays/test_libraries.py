@@ -124,7 +124,7 @@ def test_a_new_library_has_the_rest_too(trays: Trays) -> None:
     middle = wd.interpolate(MODEL, q, on_trays(STATES.q)[0], 0.5)
     assert np.allclose(middle.memory, q.memory)
     assert type(wd.random_configuration(MODEL, 3, like=q)) is Tray
-    mass = wd.randomise(MODEL, 7, mass=wd.scale(0.5, 2.0), like=q)
+    mass = wd.randomise(MODEL, 7, mass=wd.random.scale(0.5, 2.0), like=q)
     assert type(mass["mass"]) is Tray and type(wd.crba(MODEL, q, params=mass)) is Tray
     link = MODEL.link_names[3]
     mass = MODEL.params(mass={link: Tray(np.linspace(1, 2, 7))})

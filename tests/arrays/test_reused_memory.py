@@ -126,11 +126,11 @@ def test_results_that_are_held_stay_as_they_are() -> None:
 
 
 def test_a_large_result_is_written_where_the_last_one_was() -> None:
-    wd.empty_cache()
+    wd.runtime.empty_cache()
     q = np.zeros((ROWS, 6), np.float32)
     first = address(wd.gravity_torques(ARM, q))
     assert MEMORY.kept > 0 and address(wd.gravity_torques(ARM, q)) == first
-    wd.empty_cache()
+    wd.runtime.empty_cache()
     assert MEMORY.kept == 0
 
 

@@ -14,6 +14,7 @@ from warpdyn.cli.workload import random_states
 from warpdyn.codegen import portable
 from warpdyn.codegen.exported_header import needed_of_a_library
 from warpdyn.codegen.portable import Style
+from warpdyn.execution.batched import FUNCTIONS
 from warpdyn.functions.export.exporting import header_of
 
 PART = 60
@@ -59,7 +60,7 @@ def test_functions_without_a_library(
     )
     model, left = robot(), dict[str, str]()
     states = {k: x.astype(dtype) for k, x in random_states(model, family.ROWS).items()}
-    every = list(family.cases(model, states, dtype, wd.__all__, left))
+    every = list(family.cases(model, states, dtype, list(FUNCTIONS), left))
     cases = [x for x in every if not needed_of_a_library([x.function])]
     source = tmp_path / "small.cpp"
     source.write_text(family.source_of(model, cases, dtype == "float32"))

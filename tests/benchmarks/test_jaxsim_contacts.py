@@ -48,7 +48,7 @@ def test_forces_and_rates_are_theirs(name: str, number: int) -> None:
     same(rate, state["deformation_rate"])
     same(q_rate, state["q_rate"])
     same(
-        wd.oracle(wd.convert_acceleration, scene.model, q, v, a, target="world"),
+        wd.oracle(wd.convert.acceleration, scene.model, q, v, a, target="world"),
         state["acceleration world"],
     )
     assert np.abs(forces).max() > 20.0

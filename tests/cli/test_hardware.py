@@ -13,11 +13,11 @@ from warpdyn.cli import hardware
 @pytest.mark.parametrize(("threads", "text"), [(1, "1 thread"), (2, "2 threads")])
 def test_the_cpu_is_named_with_its_threads(threads, text):
     """Figures of one thread and of two are told apart."""
-    wd.set_num_threads(threads)
+    wd.runtime.set_num_threads(threads)
     try:
         assert hardware.hardware("cpu") == f"{hardware.processor()}, {text}"
     finally:
-        wd.set_num_threads(None)
+        wd.runtime.set_num_threads(None)
 
 
 def test_a_processor_has_a_name_without_linux(monkeypatch):

@@ -33,7 +33,7 @@ def several(robot, q, q_next, v0, t: (), bias: ("nv",), gain: (2,) = (1.0, 2.0),
 
 
 @wd.kernel
-def tables(robot, table: wd.shared((4, 4)), v):
+def tables(robot, table: wd.kernels.shared((4, 4)), v):
     """One table for all."""
     return table[0, :2] * v[:2]
 

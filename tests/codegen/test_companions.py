@@ -116,7 +116,7 @@ def watched(module):
     threads.append(threading.get_ident())
     return compile_one(module)
 compiling._compile = watched
-wd.set_num_threads(3)
+wd.runtime.set_num_threads(3)
 model, zeros = wd.load_robot("panda"), np.zeros((3, 1, 8))
 wd.aba_derivatives(model, *zeros)
 number = len(kernel_source(wd.aba_derivatives.describe(model, *zeros)).companions)

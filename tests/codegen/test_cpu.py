@@ -323,7 +323,7 @@ def test_threads_do_not_show(name: str, dtype: np.dtype, device: str) -> None:
     results = []
     try:
         for number in (1, 2, 3, 7):
-            wd.set_num_threads(number)
+            wd.runtime.set_num_threads(number)
             results += [
                 job.run(),
                 job.run(
@@ -332,7 +332,7 @@ def test_threads_do_not_show(name: str, dtype: np.dtype, device: str) -> None:
                 ),
             ]
     finally:
-        wd.set_num_threads(None)
+        wd.runtime.set_num_threads(None)
     assert all(same_bits(r, results[0]) for r in results[1:])
     last = whole_part(job, slice(40_000, 40_003))
     assert error(results[0][40_000:], last.oracle()) <= CLOSE[str(dtype)]

@@ -31,14 +31,14 @@ def test_one_environment_matches_the_oracle(dtype: type) -> None:
 
 
 @wd.kernel
-def everything(robot: wd.Robot, q: np.ndarray, x: (3,)):
+def everything(robot: wd.kernels.Robot, q: np.ndarray, x: (3,)):
     """Each function that is written in another way than in lanes, and loops, one that ends early."""
     turned = robot.fk(q)[-1, :3, :3] @ np.sqrt(np.abs(x))
     parts = np.concatenate([np.exp(turned), np.floor(3.0 * x), np.arctan2(x, turned)])
-    root = wd.repeat(
+    root = wd.kernels.repeat(
         40, lambda y: 0.5 * (y + 7.0 / y), x[0] + 5.0, until=lambda y: np.abs(y * y - 7.0) < 1e-9
     )
-    half = wd.repeat(5, lambda y: 0.5 * y, x)
+    half = wd.kernels.repeat(5, lambda y: 0.5 * y, x)
     return np.concatenate([parts, half, np.stack([root])])
 
 

@@ -22,11 +22,11 @@ def pages() -> dict[str, str]:
 
 
 def test_every_public_name_is_described_once(pages: dict[str, str]) -> None:
-    """Of `wd`, of `warpdyn.rl` and `warpdyn.viewer`."""
+    """Of `wd` and its namespaces, of `warpdyn.labels`, `warpdyn.rl` and `warpdyn.viewer`."""
     told = Counter(path for text in pages.values() for _, path in DIRECTIVE.findall(text))
     wanted = {f"warpdyn.{name}" for name in wd.__all__ if not inspect.ismodule(getattr(wd, name))}
-    wanted |= {wd.inertial.__name__, wd.random.__name__}
-    for module in api_pages.BESIDE:
+    wanted |= {wd.inertial.__name__}
+    for module in (*api_pages.NAMESPACES, *api_pages.BESIDE):
         wanted |= {f"{module}.{name}" for name in importlib.import_module(module).__all__}
     assert not wanted - set(told)
     assert max(told.values()) == 1
@@ -60,6 +60,28 @@ def test_functions_are_filed_by_family() -> None:
     assert sum(map(len, families.values())) == len(wd.__all__)
 
 
+def test_the_namespaces_are_those_of_the_face() -> None:
+    """Each module of `wd.__all__` with names of its own has a page, and every name of it is public."""
+    spaces = {name for name in wd.__all__ if hasattr(getattr(wd, name), "__all__")}
+    assert {f"warpdyn.{name}" for name in spaces} == set(api_pages.NAMESPACES)
+
+
+def test_public_names_stand_in_the_order_of_the_pages() -> None:
+    """`wd.__all__` is grouped by page, with the page's title in a comment above each group."""
+    pages = [
+        (module, api_pages.in_order(names, module.rpartition(".")[2]))
+        for module, names in api_pages.families().items()
+        if module not in api_pages.NAMESPACES
+    ]
+    groups = re.findall(r"^    # (.+)\n((?:    \"\w+\",\n)+)", inspect.getsource(wd), re.MULTILINE)
+    titles, written = [title for title, _ in groups], [names.split() for _, names in groups]
+    assert titles == [*(api_pages.title(module) for module, _ in pages), "Namespaces"]
+    assert [[name.strip('",') for name in names] for names in written[:-1]] == [
+        names for _, names in pages
+    ]
+    assert [name for group in written for name in group] == [f'"{name}",' for name in wd.__all__]
+
+
 def test_every_algorithm_stands_there_as_it_is(pages: dict[str, str]) -> None:
     """A page for each file of warpdyn/algorithms/, which is included and not copied."""
     folder = Path(wd.__file__).parents[1]
@@ -71,7 +93,7 @@ def test_every_algorithm_stands_there_as_it_is(pages: dict[str, str]) -> None:
 
 def test_data_has_its_module_s_words() -> None:
     """Not those of `dict`; where none stand below it, none."""
-    assert api_pages.said_of("warpdyn.KINDS").startswith("Joint kinds by name")
+    assert api_pages.said_of("warpdyn.description.KINDS").startswith("Joint kinds by name")
     assert api_pages.said_of("warpdyn.rl.TASKS").startswith("Tasks that come with warpdyn")
     assert (
         api_pages.said_of("warpdyn.config") == api_pages.said_of("warpdyn.inertial.ENTRIES") == ""
@@ -80,8 +102,8 @@ def test_data_has_its_module_s_words() -> None:
 
 def test_a_page_names_itself_after_what_stands_in_it_first(pages: dict[str, str]) -> None:
     """The function that a page is named after stands first, then functions, then classes of results."""
-    page = pages["inverse_kinematics"]
-    assert page.index("autofunction:: warpdyn.inverse_kinematics") < page.index("warpdyn.Solution")
+    page = pages["screws"]
+    assert page.index("autofunction:: warpdyn.screws") < page.index("warpdyn.Screws")
     assert api_pages.in_order(["Solution", "near", "reach"], "reach") == [
         "reach",
         "near",

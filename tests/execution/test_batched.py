@@ -10,6 +10,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from public_names import public_names
 from robots import by_name
 from states import error, states
 
@@ -20,7 +21,7 @@ from warpdyn.execution.request.call import Call
 CLOSE = 1e-12
 """Relative to the largest entry, float64 against the oracle."""
 
-FUNCTIONS = {n: f for n, f in vars(wd).items() if n in wd.__all__ and isinstance(f, Function)}
+FUNCTIONS = {f.__name__: f for f in public_names().values() if isinstance(f, Function)}
 
 
 # What functions have.
@@ -56,9 +57,9 @@ def test_functions_in_a_class_body_become_methods() -> None:
     """As every function does; the instance is the first argument."""
 
     class Robot:
-        step = wd.matrix_to_pose
+        step = wd.convert.matrix_to_pose
 
-    assert Robot.step is wd.matrix_to_pose
+    assert Robot.step is wd.convert.matrix_to_pose
     with pytest.raises(TypeError, match="Robot"):
         Robot().step()
 
@@ -143,7 +144,7 @@ def test_two_bound_calls_may_write_one_array(count: int, columns: bool, dtype: t
 
 
 @wd.kernel
-def zero_matrix(robot: wd.Robot, q: np.ndarray) -> np.ndarray:
+def zero_matrix(robot: wd.kernels.Robot, q: np.ndarray) -> np.ndarray:
     return np.zeros((2, 2))
 
 
@@ -159,7 +160,7 @@ def test_constants_that_are_written_once() -> None:
 
 
 @wd.kernel
-def raised(robot: wd.Robot, q: np.ndarray, *, constants: str = "each_run") -> np.ndarray:
+def raised(robot: wd.kernels.Robot, q: np.ndarray, *, constants: str = "each_run") -> np.ndarray:
     return q + (2.0 if constants == "twice" else 1.0)
 
 

@@ -23,7 +23,7 @@ import warp as wp
 import warpdyn as wd
 model = wd.load_robot("cartpole")
 z = np.zeros((1, 2))
-with wd.compiling():
+with wd.kernels.compiling():
     wd.crba(model, z)
 from warpdyn.execution.compile import kernel_objects
 built, build = [], kernel_objects.compile_object
@@ -62,7 +62,7 @@ def test_a_block_notes_calls_and_compiles_them_at_its_end(
 ) -> None:
     """Results in it are zeros, arrays of the caller stay as they are, and each kernel is compiled once."""
     out = np.full((1, 2, 2), 7.0)
-    with wd.compiling():
+    with wd.kernels.compiling():
         tau = wd.rnea(model, Z + 1, Z, Z)
         assert wd.crba(model, Z, out=out) is out and (out == 7).all()
         wd.rnea(model, *np.ones((3, 3, 2)))
@@ -78,7 +78,7 @@ def test_a_block_notes_calls_and_compiles_them_at_its_end(
 
 def test_a_block_that_fails_compiles_nothing(model: wd.Model, empty_cache: Path) -> None:
     """And calls after it compute again."""
-    with pytest.raises(RuntimeError, match="mine"), wd.compiling():
+    with pytest.raises(RuntimeError, match="mine"), wd.kernels.compiling():
         wd.crba(model, Z)
         raise RuntimeError("mine")
     assert compiled_in(empty_cache) == []
@@ -87,7 +87,7 @@ def test_a_block_that_fails_compiles_nothing(model: wd.Model, empty_cache: Path)
 
 def test_a_bound_call_in_a_block_is_whole(model: wd.Model, empty_cache: Path) -> None:
     """It outlives the block, so it is compiled and launched there."""
-    with wd.compiling():
+    with wd.kernels.compiling():
         run_it = wd.bind(wd.crba, model, Z)
         assert compiled_in(empty_cache) == ["wp_warpdyn_crba_cartpole"]
     assert np.allclose(run_it(), wd.oracle(wd.crba, model, Z), rtol=1e-14, atol=0)
@@ -103,7 +103,7 @@ def test_a_backward_pass_finds_its_kernels(model: wd.Model, empty_cache: Path) -
         wd.aba(model, q, v, v).square().sum().backward()
         return q.grad
 
-    with wd.compiling():
+    with wd.kernels.compiling():
         step()
     kept = compiled_in(empty_cache)
     assert len(kept) == 2

@@ -59,18 +59,18 @@ def test_an_error_in_a_task_reaches_the_caller() -> None:
 
 def test_number_of_threads() -> None:
     """Set, read, back to all cores; anything but a whole number of at least one is refused."""
-    default = wd.get_num_threads()
+    default = wd.runtime.get_num_threads()
     assert default >= 1
     try:
-        wd.set_num_threads(3)
-        assert wd.get_num_threads() == 3
+        wd.runtime.set_num_threads(3)
+        assert wd.runtime.get_num_threads() == 3
         for wrong in (0, -1, 2.5, "2"):
             with pytest.raises(ValueError, match="number of threads must be at least 1, or None"):
-                wd.set_num_threads(wrong)
-        assert wd.get_num_threads() == 3
+                wd.runtime.set_num_threads(wrong)
+        assert wd.runtime.get_num_threads() == 3
     finally:
-        wd.set_num_threads(None)
-    assert wd.get_num_threads() == default
+        wd.runtime.set_num_threads(None)
+    assert wd.runtime.get_num_threads() == default
 
 
 def test_calls_from_several_threads() -> None:
@@ -79,13 +79,13 @@ def test_calls_from_several_threads() -> None:
     inputs = [states(model, count, seed=count) for count in (1, 40, 3000, 20_000) * 3]
     wanted = [wd.rnea(model, s.q, s.v, s.a) for s in inputs]
     try:
-        wd.set_num_threads(2)
+        wd.runtime.set_num_threads(2)
         with ThreadPoolExecutor(6) as pool:
             found = list(
                 pool.map(lambda s: [wd.rnea(model, s.q, s.v, s.a) for _ in range(3)], inputs)
             )
     finally:
-        wd.set_num_threads(None)
+        wd.runtime.set_num_threads(None)
     assert all(
         np.array_equal(r, w) for results, w in zip(found, wanted, strict=True) for r in results
     )
@@ -97,7 +97,7 @@ def test_fork_keeps_working() -> None:
         pytest.skip("no fork here")
     code = (
         "import os, numpy as np, warpdyn as wd\n"
-        "m = wd.load_robot('cartpole'); wd.set_num_threads(2); q = np.zeros((200000, 2))\n"
+        "m = wd.load_robot('cartpole'); wd.runtime.set_num_threads(2); q = np.zeros((200000, 2))\n"
         "wd.fk(m, q)\n"
         "pid = os.fork()\n"
         "if pid == 0:\n    wd.fk(m, q); os._exit(7)\n"

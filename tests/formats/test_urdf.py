@@ -86,7 +86,7 @@ def test_a_joint_named_floating_base_leaves_the_base_free() -> None:
     model = load(text, floating_base=True)
     assert model.base_joint == "floating_base_2" and model.joint_names == ("hip",)
     base = [1.0, 2.0, 3.0, 0.0, 0.6, 0.0, 0.8]
-    q = wd.pack_q(model, {"hip": 0.5, model.base_joint: np.array(base)})
+    q = wd.convert.pack_q(model, {"hip": 0.5, model.base_joint: np.array(base)})
     np.testing.assert_array_equal(q, [*base, 0.5])
     other = load(text.replace("floating_base", "weld"), floating_base=True)
     np.testing.assert_array_equal(wd.oracle(wd.crba, model, q), wd.oracle(wd.crba, other, q))

@@ -11,13 +11,12 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
+from warpdyn.execution import batched
 from warpdyn.model.actuators import Actuator
 
 MODEL = replace(wd.load_robot("quadruped"), actuators=(Actuator("hip", (("FL_hip_joint", 2.0),)),))
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    name: getattr(wd, name)
-    for name in wd.__all__
-    if getattr(getattr(wd, name), "of_a_model", False)
+    name: each for name, each in batched.FUNCTIONS.items() if each.of_a_model
 }
 
 WITHOUT_NUMBERS = {
@@ -200,7 +199,7 @@ def test_lists_of_names_are_not_one_name() -> None:
     """ "abc" is a sequence of letters to Python; here it is a mistake."""
     q = MODEL.neutral
     for call in (
-        lambda name: wd.select_q(MODEL, q, name),
+        lambda name: wd.convert.select_q(MODEL, q, name),
         lambda name: MODEL.v_indices(name),
         lambda name: MODEL.link_indices(name),
         lambda name: MODEL.reduce(name),

@@ -77,7 +77,7 @@ def test_poses_have_two_forms() -> None:
     check_shapes(wd.fk, MODEL, S.q, shapes=(2, 7), frames=["tip", "arm"], form="pose")
     T = wd.oracle(wd.fk, MODEL, S.q, frame="tip")
     pose = wd.oracle(wd.fk, MODEL, S.q, frame="tip", form="pose")
-    assert error(wd.matrix_to_pose(T), pose) <= ROUND_OFF["float64"]
+    assert error(wd.convert.matrix_to_pose(T), pose) <= ROUND_OFF["float64"]
 
 
 @pytest.mark.parametrize("name", PARTED)

@@ -23,7 +23,7 @@ def quaternions(count: int = 6) -> np.ndarray:
 
 Q = quaternions()
 POSE = np.hstack([np.random.default_rng(1).uniform(-2, 2, (6, 3)), Q])
-R, T = wd.oracle(wd.quaternion_to_matrix, Q), wd.oracle(wd.pose_to_matrix, POSE)
+R, T = wd.oracle(wd.convert.quaternion_to_matrix, Q), wd.oracle(wd.convert.pose_to_matrix, POSE)
 GIVEN = {
     "matrix_to_pose": (T, (7,)),
     "pose_to_matrix": (POSE, (4, 4)),
@@ -37,19 +37,19 @@ GIVEN = {
 def test_shapes(name: str) -> None:
     """Of poses, quaternions and matrices."""
     given, shape = GIVEN[name]
-    check_shapes(getattr(wd, name), given, shapes=shape)
-    check_defaults(getattr(wd, name), given, order="xyzw")
+    check_shapes(getattr(wd.convert, name), given, shapes=shape)
+    check_defaults(getattr(wd.convert, name), given, order="xyzw")
 
 
 def test_quaternions_keep_their_four_numbers() -> None:
     """(B, 4) in either order."""
-    check_shapes(wd.convert_quaternion, Q, shapes=(4,), source="xyzw", target="wxyz")
+    check_shapes(wd.convert.quaternion, Q, shapes=(4,), source="xyzw", target="wxyz")
 
 
 def test_calls() -> None:
     """One pose or many, both precisions, `out=`."""
-    check_call(wd.matrix_to_pose, T)
-    check_call(wd.convert_quaternion, Q, source="xyzw", target="wxyz")
+    check_call(wd.convert.matrix_to_pose, T)
+    check_call(wd.convert.quaternion, Q, source="xyzw", target="wxyz")
 
 
 @pytest.mark.parametrize("order", ["xyzw", "wxyz"])
@@ -57,10 +57,10 @@ def test_one_way_undoes_the_other(order: str) -> None:
     """Matrices and quaternions, matrices and poses."""
     turn = Q if order == "xyzw" else np.roll(Q, 1, axis=1)
     pose = np.hstack([POSE[:, :3], turn])
-    assert error(wd.oracle(wd.quaternion_to_matrix, turn, order=order), R) <= ROUND_OFF
-    assert error(wd.oracle(wd.matrix_to_quaternion, R, order=order), turn) <= ROUND_OFF
-    assert error(wd.oracle(wd.pose_to_matrix, pose, order=order), T) <= ROUND_OFF
-    assert error(wd.oracle(wd.matrix_to_pose, T, order=order), pose) <= ROUND_OFF
+    assert error(wd.oracle(wd.convert.quaternion_to_matrix, turn, order=order), R) <= ROUND_OFF
+    assert error(wd.oracle(wd.convert.matrix_to_quaternion, R, order=order), turn) <= ROUND_OFF
+    assert error(wd.oracle(wd.convert.pose_to_matrix, pose, order=order), T) <= ROUND_OFF
+    assert error(wd.oracle(wd.convert.matrix_to_pose, T, order=order), pose) <= ROUND_OFF
 
 
 def test_a_rotation_matrix_is_the_corner_of_a_homogeneous_one() -> None:
@@ -112,13 +112,13 @@ def test_an_unknown_order_is_refused(name: str) -> None:
     with pytest.raises(
         ValueError, match='the order of a quaternion must be "xyzw" or "wxyz", got \'zyxw\''
     ):
-        getattr(wd, name)(GIVEN[name][0], order="zyxw")
+        getattr(wd.convert, name)(GIVEN[name][0], order="zyxw")
 
 
 def test_a_target_order_is_checked_too() -> None:
     """As the source's is."""
     with pytest.raises(ValueError, match="got 'XYZW'"):
-        wd.convert_quaternion(Q, source="xyzw", target="XYZW")
+        wd.convert.quaternion(Q, source="xyzw", target="XYZW")
 
 
 @pytest.mark.parametrize("name", GIVEN)
@@ -133,4 +133,4 @@ def test_shapes_are_checked(name: str) -> None:
         ValueError,
         match=rf"^{argument.get(name, 'quaternion')} must be \((B|\.\.\.), .*got \(2, 5, 5\)",
     ):
-        getattr(wd, name)(np.zeros((2, 5, 5)))
+        getattr(wd.convert, name)(np.zeros((2, 5, 5)))

@@ -187,7 +187,7 @@ def test_placements() -> None:
     place = moved["placement"][:, 0]
     assert np.abs(place[:, :3] - joint.pose.position).max() <= 0.02
     assert error(np.linalg.norm(place[:, 3:], axis=1), np.ones(40)) <= 1e-14
-    still = wd.matrix_to_quaternion(np.array(joint.pose.rotation))
+    still = wd.convert.matrix_to_quaternion(np.array(joint.pose.rotation))
     inverse = [-still[0], -still[1], -still[2], still[3]]
     for row in place[:, 3:].tolist():
         x, y, z, w = quaternion_product(inverse, row)
@@ -253,7 +253,7 @@ REFUSED = {
     "no draw": (
         lambda: randomise(PANDA, 3, mass=0.5),
         TypeError,
-        r"mass needs wd.scale\(..\) or wd.add\(..\)",
+        r"mass needs wd.random.scale\(..\) or wd.random.add\(..\)",
     ),
     "negative mass": (
         lambda: randomise(PANDA, 3, mass=add(-1, 1)),

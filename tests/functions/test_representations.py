@@ -18,9 +18,9 @@ ROUND_OFF = 1e-14
 MODEL = by_name("mimic_chain_floating").model
 S = states(MODEL, 2)
 GIVEN = {
-    "convert_velocity": (S.q, S.v),
-    "convert_acceleration": (S.q, S.v, S.a),
-    "convert_force": (S.q, S.tau),
+    "velocity": (S.q, S.v),
+    "acceleration": (S.q, S.v, S.a),
+    "force": (S.q, S.tau),
 }
 LIBRARIES = ("mujoco", "newton", "drake", "pinocchio")
 JOINTS = sum(bool(joint.kind.nv) for joint in MODEL.joints)
@@ -33,7 +33,7 @@ SIX = np.random.default_rng(0).normal(size=(3, 6))
 @pytest.mark.parametrize("name", GIVEN)
 def test_shapes(name: str) -> None:
     """nv between representations; with a library a column for every joint, followers too."""
-    function = getattr(wd, name)
+    function = getattr(wd.convert, name)
     check_shapes(function, MODEL, *GIVEN[name], shapes=(MODEL.nv,), target="world")
     check_shapes(function, MODEL, *GIVEN[name], shapes=(6 + JOINTS,), target="mujoco")
     there = [wd.oracle(function, MODEL, *GIVEN[name], target="mujoco")] * (len(GIVEN[name]) - 1)
@@ -43,14 +43,14 @@ def test_shapes(name: str) -> None:
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_configurations_have_the_librarys_columns(library: str) -> None:
     """Seven of the base and one for every joint; coming back, nq."""
-    check_shapes(wd.convert_configuration, MODEL, S.q, shapes=(7 + JOINTS,), target=library)
-    there = wd.oracle(wd.convert_configuration, MODEL, S.q, target=library)
-    check_shapes(wd.convert_configuration, MODEL, there, shapes=(MODEL.nq,), source=library)
+    check_shapes(wd.convert.configuration, MODEL, S.q, shapes=(7 + JOINTS,), target=library)
+    there = wd.oracle(wd.convert.configuration, MODEL, S.q, target=library)
+    check_shapes(wd.convert.configuration, MODEL, there, shapes=(MODEL.nq,), source=library)
 
 
 def test_shapes_of_six_vectors() -> None:
     """Twists and wrenches stay six numbers; transforms are 6 by 6."""
-    for function in (wd.convert_twist, wd.convert_wrench):
+    for function in (wd.convert.twist, wd.convert.wrench):
         check_shapes(function, POSE, SIX, shapes=(6,), source="local", target="world")
     for function in (wd.motion_transform, wd.force_transform):
         check_shapes(function, POSE, shapes=(6, 6))
@@ -58,14 +58,14 @@ def test_shapes_of_six_vectors() -> None:
 
 def test_calls() -> None:
     """One robot or many, both precisions, `out=`."""
-    check_call(wd.convert_twist, POSE, SIX, source="local", target="world")
+    check_call(wd.convert.twist, POSE, SIX, source="local", target="world")
     check_call(wd.motion_transform, POSE)
 
 
 @pytest.mark.parametrize("name", GIVEN)
 def test_nothing_is_converted_by_default(name: str) -> None:
     """Both sides are warpdyn's, in the representation that the model was loaded with."""
-    function = getattr(wd, name)
+    function = getattr(wd.convert, name)
     assert error(wd.oracle(function, MODEL, *GIVEN[name]), GIVEN[name][-1]) <= ROUND_OFF
     found = wd.oracle(function, MODEL, *GIVEN[name], target="world")
     assert np.array_equal(
@@ -76,7 +76,7 @@ def test_nothing_is_converted_by_default(name: str) -> None:
 @pytest.mark.parametrize("name", GIVEN)
 def test_names_have_aliases(name: str) -> None:
     """body, mixed, inertial; Pinocchio's base is "local"."""
-    function = getattr(wd, name)
+    function = getattr(wd.convert, name)
     for alias, own in (("mixed", "local_world_aligned"), ("inertial", "world")):
         found = wd.oracle(function, MODEL, *GIVEN[name], source="body", target=alias)
         wanted = wd.oracle(function, MODEL, *GIVEN[name], source="local", target=own)
@@ -88,20 +88,20 @@ def test_names_have_aliases(name: str) -> None:
 def test_joints_in_another_order() -> None:
     """joints= names the library's columns; turned round, they come turned round."""
     names = [joint.name for joint in MODEL.joints if joint.kind.nv]
-    usual = wd.oracle(wd.convert_velocity, MODEL, S.q, S.v, target="mujoco", joints=names)
-    other = wd.oracle(wd.convert_velocity, MODEL, S.q, S.v, target="mujoco", joints=names[::-1])
+    usual = wd.oracle(wd.convert.velocity, MODEL, S.q, S.v, target="mujoco", joints=names)
+    other = wd.oracle(wd.convert.velocity, MODEL, S.q, S.v, target="mujoco", joints=names[::-1])
     assert np.array_equal(other[:, :6], usual[:, :6])
     assert np.array_equal(other[:, 6:], usual[:, :5:-1])
-    back = wd.oracle(wd.convert_velocity, MODEL, S.q, other, source="mujoco", joints=names[::-1])
+    back = wd.oracle(wd.convert.velocity, MODEL, S.q, other, source="mujoco", joints=names[::-1])
     assert error(back, S.v) <= ROUND_OFF
 
 
 def test_newtons_velocity_is_that_of_a_point() -> None:
     """com= takes the place of the root link's centre of mass: v + ω × c, in the world's axes."""
-    mixed = wd.oracle(wd.convert_velocity, MODEL, S.q, S.v, target="mixed")
+    mixed = wd.oracle(wd.convert.velocity, MODEL, S.q, S.v, target="mixed")
     R = wd.oracle(wd.fk, MODEL, S.q, frame=MODEL.root)[:, :3, :3]
     for com in (None, (0.4, -0.1, 0.2)):
-        found = wd.oracle(wd.convert_velocity, MODEL, S.q, S.v, target="newton", com=com)
+        found = wd.oracle(wd.convert.velocity, MODEL, S.q, S.v, target="newton", com=com)
         c = np.array(MODEL.link(MODEL.root).com if com is None else com)
         wanted = mixed[:, :3] + np.cross(mixed[:, 3:6], R @ c)
         assert error(found[:, :3], wanted) <= ROUND_OFF
@@ -140,23 +140,23 @@ def test_refusals() -> None:
 def test_two_libraries_are_two_steps(name: str) -> None:
     """One side is warpdyn's."""
     with pytest.raises(ValueError, match="convert from one library to another in two steps"):
-        getattr(wd, name)(MODEL, *GIVEN[name], source="mujoco", target="drake")
+        getattr(wd.convert, name)(MODEL, *GIVEN[name], source="mujoco", target="drake")
     with pytest.raises(ValueError, match="joints= is the order of another library's columns"):
-        getattr(wd, name)(MODEL, *GIVEN[name], target="world", joints=MODEL.joint_names)
+        getattr(wd.convert, name)(MODEL, *GIVEN[name], target="world", joints=MODEL.joint_names)
     with pytest.raises(
         ValueError, match=r"target must be one of local, .*warpdyn, mujoco.*got 'left'"
     ):
-        getattr(wd, name)(MODEL, *GIVEN[name], target="left")
+        getattr(wd.convert, name)(MODEL, *GIVEN[name], target="left")
 
 
 def test_a_configuration_has_one_library() -> None:
     """Neither none nor two: a configuration has no representations."""
     for sides in ({}, {"target": "world"}, {"source": "mujoco", "target": "drake"}):
         with pytest.raises(ValueError, match="one of source and target must be a library"):
-            wd.convert_configuration(MODEL, S.q, **sides)
+            wd.convert.configuration(MODEL, S.q, **sides)
 
 
-@pytest.mark.parametrize("function", [wd.convert_twist, wd.convert_wrench])
+@pytest.mark.parametrize("function", [wd.convert.twist, wd.convert.wrench])
 def test_six_vectors_have_three_representations(function) -> None:
     """No library's, as a frame alone has none; both sides must be said."""
     for sides in ({"source": "drake", "target": "world"}, {"source": "local", "target": "warpdyn"}):
@@ -169,4 +169,4 @@ def test_six_vectors_have_three_representations(function) -> None:
 def test_columns_of_a_library_are_counted() -> None:
     """A row of nv where the library has more is refused with what is needed."""
     with pytest.raises(ValueError, match=rf"^v must be \(B, {6 + JOINTS}\).*got \(2, {MODEL.nv}\)"):
-        wd.convert_velocity(MODEL, S.q, S.v, source="mujoco")
+        wd.convert.velocity(MODEL, S.q, S.v, source="mujoco")

@@ -1,4 +1,4 @@
-"""`wd.label`: a folder of logs, again and again, until all of them are labelled."""
+"""`wd.labels.label`: a folder of logs, again and again, until all of them are labelled."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from warpdyn.labels.dry_run import forecast
 from warpdyn.labels.labelled_file import LogFile, Outcome
 from warpdyn.labels.labelling import log_files, prepared
 
-quiet = partial(wd.label, progress=False)
+quiet = partial(wd.labels.label, progress=False)
 
 
 def logs(folder: Path, count: int, lengths: tuple[int, ...] = (60, 40)) -> Path:
@@ -86,7 +86,7 @@ def test_a_killed_run_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
     quiet(ARM, here, "rnea", tmp_path / "undisturbed")
     out = tmp_path / "out"
     code = (
-        "import sys, warpdyn as wd; wd.label(wd.load_robot('double_pendulum'), sys.argv[1], 'rnea', "
+        "import sys, warpdyn as wd; wd.labels.label(wd.load_robot('double_pendulum'), sys.argv[1], 'rnea', "
         "sys.argv[2], workers=1, progress=False)"
     )
     running = subprocess.Popen([sys.executable, "-c", code, str(here), str(out)])
@@ -163,7 +163,7 @@ def test_what_is_refused(tmp_path: Path, options: dict[str, str], error: str) ->
 
 
 def test_the_bar_counts_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    wd.label(ARM, logs(tmp_path / "logs", 2), "rnea", tmp_path / "out")
+    wd.labels.label(ARM, logs(tmp_path / "logs", 2), "rnea", tmp_path / "out")
     said = capsys.readouterr().err
     assert "200/200" in said and "rows" in said and "2 of 2 files" in said
 

@@ -97,7 +97,7 @@ def test_the_command(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 1, done.stderr
     assert "b.parquet" in done.stdout + done.stderr
-    wd.label(ARM, tmp_path / "logs/a.parquet", "rnea", tmp_path / "threads", progress=False)
+    wd.labels.label(ARM, tmp_path / "logs/a.parquet", "rnea", tmp_path / "threads", progress=False)
     made = (tmp_path / "out/a.parquet").read_bytes()
     assert made == (tmp_path / "threads/a.parquet").read_bytes()
 

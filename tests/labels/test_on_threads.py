@@ -28,12 +28,12 @@ def test_every_file_once(tmp_path: Path, workers: int) -> None:
     """One that is broken is told, the others are done; threads of the caller are as they were."""
     todo = files(tmp_path, 9)
     todo[4].source.write_bytes(b"broken")
-    before, told = wd.get_num_threads(), list[int]()
+    before, told = wd.runtime.get_num_threads(), list[int]()
     outcomes = list(on_threads(LABELLING, todo, told.append, workers))
     assert sorted(each.file for each in outcomes) == sorted(todo)
     assert [each.file for each in outcomes if each.error] == [todo[4]]
     assert sum(told) == sum(each.rows for each in outcomes) == 800
-    assert wd.get_num_threads() == before
+    assert wd.runtime.get_num_threads() == before
     one = todo[0].target.read_bytes()
     assert all(f.target.read_bytes() == one for f in todo if f is not todo[4])
 
@@ -59,10 +59,10 @@ def test_each_file_is_labelled_on_one_thread(
     label = module.label_file
 
     def counted(*arguments: object) -> object:
-        threads.append(wd.get_num_threads())
+        threads.append(wd.runtime.get_num_threads())
         return label(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(module, "label_file", counted)
-    wd.set_num_threads(2)
+    wd.runtime.set_num_threads(2)
     list(on_threads(LABELLING, files(tmp_path, 3), lambda rows: None, 2))
-    assert threads == [1, 1, 1] and wd.get_num_threads() == 2
+    assert threads == [1, 1, 1] and wd.runtime.get_num_threads() == 2

@@ -14,7 +14,7 @@ from log_files import ARM, cubic, lerobot, write_bag
 import warpdyn as wd
 from warpdyn.labels.own_outputs import OutputState, output_state, stamp_of
 
-quiet = partial(wd.label, progress=False)
+quiet = partial(wd.labels.label, progress=False)
 
 
 def log(folder: Path, kind: str, rows: int = 60) -> Path:

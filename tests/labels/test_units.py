@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warpdyn as wd
+from warpdyn.execution.batched import FUNCTIONS
 from warpdyn.labels.units import UNITS
 
 
 def test_every_function_has_a_row_and_every_row_a_function() -> None:
-    public = {name: getattr(wd, name) for name in wd.__all__}
-    assert set(UNITS) == {n for n, f in public.items() if getattr(f, "of_a_model", False)}
+    assert set(UNITS) == {name for name, each in FUNCTIONS.items() if each.of_a_model}
     assert all(each.unit and each.frame for each in UNITS.values())
 
 

@@ -48,15 +48,17 @@ def rebuilt(model: Model) -> Model:
     return builder.build(floating_base=model.floating_base, quaternion=model.quaternion)
 
 
-@pytest.mark.parametrize("mimic", [("a", 2.0, 0.5), wd.Mimic("a", 2.0, 0.5)])
+@pytest.mark.parametrize("mimic", [("a", 2.0, 0.5), wd.description.Mimic("a", 2.0, 0.5)])
 def test_a_mimic_joint_is_built_from_three_words_or_a_mimic(
-    mimic: wd.Mimic | tuple[str, float, float],
+    mimic: wd.description.Mimic | tuple[str, float, float],
 ) -> None:
     """The record that a model's joint has, as it is, too."""
     builder = ModelBuilder().add_link("root").add_link("one").add_link("two")
     builder.add_joint("a", "continuous", "root", "one")
     model = builder.add_joint("b", "continuous", "one", "two", mimic=mimic).build()
-    assert model.joint("b").mimic == wd.Mimic("a", 2.0, 0.5) and model.joint_names == ("a",)
+    assert model.joint("b").mimic == wd.description.Mimic("a", 2.0, 0.5) and model.joint_names == (
+        "a",
+    )
 
 
 @pytest.mark.parametrize("robot", ROBOTS, ids=lambda robot: robot.name)

@@ -44,8 +44,14 @@ def test_every_link_has_a_line_below_its_parents(robot: Robot) -> None:
 def dressed(folder: Path) -> wd.Model:
     """A robot with a mesh that is there, one that is not, and a home."""
     (folder / "a.stl").write_bytes(b"solid")
-    meshes = [wd.Geometry("mesh", (1.0, 1.0, 1.0), f"{x}.stl", folder=folder) for x in "ab"]
-    shapes = wd.Geometry("sphere", (0.1,)), wd.Geometry("capsule", (0.1, 0.5)), *meshes
+    meshes = [
+        wd.description.Geometry("mesh", (1.0, 1.0, 1.0), f"{x}.stl", folder=folder) for x in "ab"
+    ]
+    shapes = (
+        wd.description.Geometry("sphere", (0.1,)),
+        wd.description.Geometry("capsule", (0.1, 0.5)),
+        *meshes,
+    )
     builder = wd.ModelBuilder("toy").add_link("box", 1.0, collisions=shapes[:2])
     builder.add_link("arm", 1.0, collisions=shapes[2:])
     builder.add_joint("turn", "continuous", "box", "arm", axis=(0, 1, 0))

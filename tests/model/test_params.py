@@ -17,6 +17,7 @@ from robots import Robot, by_name, joint, link, urdf
 from states import error, states
 
 import warpdyn as wd
+from warpdyn.execution import batched
 from warpdyn.execution.batched import described
 from warpdyn.execution.request.call import all_arrays, input_shapes
 from warpdyn.execution.request.evaluate import record_call
@@ -56,8 +57,8 @@ def signature(function: Any) -> Mapping[str, inspect.Parameter]:
 
 FUNCTIONS = [
     function
-    for function in (getattr(wd, name) for name in wd.__all__)
-    if hasattr(function, "describe") and "params" in signature(function)
+    for function in (*batched.FUNCTIONS.values(), wd.vjp, wd.jvp, wd.derivatives)
+    if "params" in signature(function)
     if function is not wd.inverse_kinematics  # it repeats
 ]
 OPTIONS = {
@@ -131,7 +132,7 @@ def rebuilt(model: wd.Model, values: Mapping[str, Mapping[str, np.ndarray]], e: 
     def changed_joint(old: wd.Joint) -> wd.Joint:
         pose = own.get("placement", {}).get(old.name)
         axis = own.get("axis", {}).get(old.name)
-        old = old if pose is None else replace(old, pose=wd.Pose.of(pose))
+        old = old if pose is None else replace(old, pose=wd.description.Pose.of(pose))
         return old if axis is None else replace(old, axis=unit_vector(axis))
 
     model = replace(
@@ -423,7 +424,7 @@ def test_inverse_kinematics_of_each_environments_robot() -> None:
     place = np.tile(
         [
             *model.joint("panda_joint4").pose.position,
-            *wd.matrix_to_quaternion(np.array(model.joint("panda_joint4").pose.rotation)),
+            *wd.convert.matrix_to_quaternion(np.array(model.joint("panda_joint4").pose.rotation)),
         ],
         (4, 1),
     )
@@ -577,9 +578,9 @@ def test_replaced_arrays() -> None:
 
 PANDA = by_name("panda").model
 DRAWS: dict[str, Any] = {
-    "mass": wd.scale(0.8, 1.2),
-    "armature": {"panda_joint[1-4]": wd.add(0.05, 0.1)},
-    "gravity": wd.add(-0.1, 0.1),
+    "mass": wd.random.scale(0.8, 1.2),
+    "armature": {"panda_joint[1-4]": wd.random.add(0.05, 0.1)},
+    "gravity": wd.random.add(-0.1, 0.1),
 }
 MASK = np.array([True, False, False, True, False, False])
 

@@ -34,7 +34,7 @@ def test_an_axis_turns_the_joint_about_it() -> None:
     poses = wd.oracle(wd.fk, model, q, frame="disk", params=model.params(axis={"spin": axes}))
     for pose, u, angle in zip(poses, axes, q[:, 0], strict=True):
         quaternion = [*(u / np.linalg.norm(u) * np.sin(angle / 2)), np.cos(angle / 2)]
-        assert np.allclose(pose[:3, :3], wd.quaternion_to_matrix(np.array(quaternion)))
+        assert np.allclose(pose[:3, :3], wd.convert.quaternion_to_matrix(np.array(quaternion)))
 
 
 def test_derivatives_by_an_axis_are_along_the_sphere() -> None:

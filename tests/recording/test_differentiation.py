@@ -34,7 +34,7 @@ def carried_out(call: Call) -> tuple[np.ndarray, ...]:
 
 def described_case(case: Case) -> Call:
     positional, keywords = case.arguments(case.arrays)
-    return described(getattr(wd, case.function), positional, keywords)
+    return described(case.called, positional, keywords)
 
 
 def tangents_of(call: Call) -> dict[str, np.ndarray]:
@@ -109,7 +109,7 @@ KERNELS = (
 @pytest.mark.parametrize("case", KERNELS, ids=str)
 def test_kernels_match_the_oracle(case: Case, run, dtype) -> None:
     """vjp, jvp and derivatives, in both precisions."""
-    function, model = getattr(wd, case.function), case.model
+    function, model = case.called, case.model
     given = [x.astype(dtype).astype(float) for x in case.arrays.values()]
     results = wd.oracle(function, model, *given, **case.options)
     cotangents = (
@@ -186,7 +186,7 @@ def test_functions_of_poses() -> None:
     """Those without a model, and second derivatives by vjp of a vjp."""
     pose = np.hstack([np.ones((2, 3)), turn(np.random.default_rng(0), 2)])
     w = np.arange(32.0).reshape(2, 4, 4)
-    bar = wd.vjp(wd.pose_to_matrix, pose, cotangents=w)
+    bar = wd.vjp(wd.convert.pose_to_matrix, pose, cotangents=w)
     assert error(bar[:, :3], w[:, :3, 3]) <= ROUND_OFF["float64"]
 
 

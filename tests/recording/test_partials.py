@@ -26,8 +26,10 @@ TEXTS: dict[str, Callable[[Any, Any], Any]] = {
     "mask": lambda x, y: np.sqrt(x) * np.where(y > 5, 1.0, 0.0) + y,
     "finite": lambda x, y: np.where(np.isfinite(y / x), x * y, 0.0),
     "power": lambda x, y: x ** np.rint(y),
-    "loop": lambda x, y: wd.repeat(20, lambda s: np.where(s > 0, np.sqrt(s) * y, s * x), x),
-    "outside": lambda x, y: wd.repeat(3, lambda s: np.where(x > 0, np.sqrt(x) + s, s * y), y),
+    "loop": lambda x, y: wd.kernels.repeat(20, lambda s: np.where(s > 0, np.sqrt(s) * y, s * x), x),
+    "outside": lambda x, y: wd.kernels.repeat(
+        3, lambda s: np.where(x > 0, np.sqrt(x) + s, s * y), y
+    ),
 }
 
 X = np.array([[0.3, -0.5], [1.5, -2.0], [0.0, 0.0], [1.0, 0.0]])

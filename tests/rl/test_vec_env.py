@@ -241,16 +241,16 @@ def test_where_checks_would_wait_they_come_when_asked(monkeypatch: pytest.Monkey
 
 
 def test_threads_make_no_difference() -> None:
-    before = wd.get_num_threads()
+    before = wd.runtime.get_num_threads()
     try:
         bits = []
         for threads in (1, 2):
-            wd.set_num_threads(threads)
+            wd.runtime.set_num_threads(threads)
             env = rl.VecEnv(Hold(), 700)
             env.reset()
             bits.append(acted(env, 6)[-1][0]["hidden"])
     finally:
-        wd.set_num_threads(before)
+        wd.runtime.set_num_threads(before)
     assert torch.equal(*bits)
 
 

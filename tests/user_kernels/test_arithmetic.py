@@ -196,5 +196,7 @@ def test_what_numpy_does_otherwise_is_refused(text: Any, message: str) -> None:
     def refused(robot: Any, x: (4,)) -> Any:  # type: ignore[valid-type]
         return text(x)
 
-    with pytest.raises(wd.RecordingError, match=rf"^test_arithmetic.py:\d+: {message}|{message}"):
+    with pytest.raises(
+        wd.kernels.RecordingError, match=rf"^test_arithmetic.py:\d+: {message}|{message}"
+    ):
         refused(wd.load_robot("cartpole"), np.zeros((1, 4)))

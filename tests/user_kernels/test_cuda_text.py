@@ -32,7 +32,7 @@ def episode(robot: Any, q: Any, v: Any, age: (), *, longest: float = 0.5) -> Any
         v = np.where((q < -2.0) & (v < 0) | (q > 2.0) & (v > 0), 0.0, v)
         return q + 0.01 * v, v, np.abs(v[0]) > 0.2
 
-    q, v, fast = wd.repeat(5, step, (q, v, False), until=lambda state: state[2])
+    q, v, fast = wd.kernels.repeat(5, step, (q, v, False), until=lambda state: state[2])
     done = fast | (age > longest)
     drawn = wd.random.normal(wd.random.key(3, robot.env, np.rint(100 * age)), robot.nq)
     q, v = np.where(done, drawn, q), np.where(done, 0.0, v)

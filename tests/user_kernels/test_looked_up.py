@@ -13,7 +13,7 @@ HEIGHTS = RNG.normal(size=(4, 5))
 
 
 @wd.kernel
-def looked_up(robot, q, heights: wd.table((4, 5)), place: (2,)):
+def looked_up(robot, q, heights: wd.kernels.table((4, 5)), place: (2,)):
     ground = wd.HeightMap(heights, 1.0, origin=(0.0, 0.0), offset=place)
     scan = robot.height_scan(q, np.zeros((1, 2)), terrain=ground)
     return heights.look(place[0], np.floor(place[1])), scan[0] * place[0]
@@ -37,7 +37,7 @@ def test_a_kernel_looks_up_values_and_makes_a_terrain() -> None:
 
 
 def test_what_cannot_be_done_with_a_table_is_said() -> None:
-    def indexed(robot, q, heights: wd.table((4, 5))):
+    def indexed(robot, q, heights: wd.kernels.table((4, 5))):
         return heights[0, 0] * q[0]
 
     with pytest.raises(TypeError, match=r"table.look\(row, column\)"):
@@ -46,12 +46,12 @@ def test_what_cannot_be_done_with_a_table_is_said() -> None:
     def constant(robot, q):
         return robot.height_scan(q, np.zeros((1, 2)), terrain=wd.HeightMap(HEIGHTS, 1.0))
 
-    with pytest.raises(TypeError, match=r"wd.table\(\(rows, columns\)\)"):
+    with pytest.raises(TypeError, match=r"wd.kernels.table\(\(rows, columns\)\)"):
         wd.kernel(constant)(MODEL, np.zeros((2, 2)))
     with pytest.raises(TypeError, match="rows and columns, and no default"):
 
         @wd.kernel
-        def flat(robot, q, heights: wd.table((4,))):
+        def flat(robot, q, heights: wd.kernels.table((4,))):
             return q
 
     with pytest.raises(ValueError, match=r"\(4, 5\)"):

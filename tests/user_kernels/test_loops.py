@@ -1,4 +1,4 @@
-"""wd.repeat: states of every form, and what is refused."""
+"""wd.kernels.repeat: states of every form, and what is refused."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def test_a_state_keeps_its_form() -> None:
 
     @wd.kernel
     def rolled(robot: Any, q: Any) -> Any:
-        flat = wd.repeat(3, lambda x: 2 * x + q, q)
-        deep = wd.repeat(
+        flat = wd.kernels.repeat(3, lambda x: 2 * x + q, q)
+        deep = wd.kernels.repeat(
             2,
             lambda s: {"a": (s["a"][0] + 1, s["a"][1] @ s["a"][1].T), "b": s["b"] * q[0]},
             {"a": (0.0, np.eye(2)), "b": q},
         )
-        pair = wd.repeat(4, lambda s: Pair(s.y, s.x + s.y), Pair(q[0], q[1]))
+        pair = wd.kernels.repeat(4, lambda s: Pair(s.y, s.x + s.y), Pair(q[0], q[1]))
         assert isinstance(pair, Pair)
         return np.concatenate(
             [flat, deep["a"][1][0], deep["b"], np.stack([deep["a"][0], pair.x, pair.y])]
@@ -56,7 +56,7 @@ def test_a_condition_stays_one() -> None:
             x, far, near = state
             return np.where(far, x, 2 * x), (x > 4.0) | far, near & (x < 2.0)
 
-        x, far, near = wd.repeat(6, step, (q, np.array([False, False]), q > 0.5))
+        x, far, near = wd.kernels.repeat(6, step, (q, np.array([False, False]), q > 0.5))
         return {"x": x, "far": far, "left": ~near}
 
     q = np.array([[1.0, 0.01], [5.0, 0.6]])
@@ -72,9 +72,11 @@ def test_a_condition_that_becomes_a_number_is_refused() -> None:
 
     @wd.kernel
     def counted(robot: Any, q: Any) -> Any:
-        return wd.repeat(3, lambda count: count + 1, False)
+        return wd.kernels.repeat(3, lambda count: count + 1, False)
 
-    with pytest.raises(wd.RecordingError, match=r"begins with a condition.*begin with a number"):
+    with pytest.raises(
+        wd.kernels.RecordingError, match=r"begins with a condition.*begin with a number"
+    ):
         counted(MODEL, np.zeros((1, 2)))
 
 
@@ -88,7 +90,7 @@ def test_a_loop_is_recorded_once() -> None:
             calls.append(1)
             return x * 0.5 + np.sin(x)
 
-        return wd.repeat(1000, step, q)
+        return wd.kernels.repeat(1000, step, q)
 
     rolled(MODEL, np.ones((2, 2)))
     assert len(calls) < 10
@@ -97,7 +99,7 @@ def test_a_loop_is_recorded_once() -> None:
 def test_gradients_go_through_a_loop() -> None:
     @wd.kernel
     def rolled(robot: Any, q: Any) -> Any:
-        return wd.repeat(6, lambda x: x + 0.1 * np.sin(x) * q[::-1], q)
+        return wd.kernels.repeat(6, lambda x: x + 0.1 * np.sin(x) * q[::-1], q)
 
     q = np.array([[0.3, -0.7], [1.1, 0.2]])
     w = np.array([[1.0, 2.0], [-0.5, 0.3]])
@@ -113,14 +115,17 @@ def test_gradients_go_through_a_loop() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (lambda q: wd.repeat(q[0], lambda x: x, q), "known whole number"),
-        (lambda q: wd.repeat(-1, lambda x: x, q), "at least 0, got -1"),
+        (lambda q: wd.kernels.repeat(q[0], lambda x: x, q), "known whole number"),
+        (lambda q: wd.kernels.repeat(-1, lambda x: x, q), "at least 0, got -1"),
         (
-            lambda q: wd.repeat(2, lambda x: x[:1], q),
+            lambda q: wd.kernels.repeat(2, lambda x: x[:1], q),
             r"arrays of shapes \[\(2,\)\]; got \[\(1,\)\]",
         ),
-        (lambda q: wd.repeat(2, lambda x: x, q, until=lambda x: x > 0), "one condition, got shape"),
-        (lambda q: wd.repeat(2, lambda x: x if x[0] > 0 else -x, q), "a Python `if`"),
+        (
+            lambda q: wd.kernels.repeat(2, lambda x: x, q, until=lambda x: x > 0),
+            "one condition, got shape",
+        ),
+        (lambda q: wd.kernels.repeat(2, lambda x: x if x[0] > 0 else -x, q), "a Python `if`"),
     ],
 )
 def test_loops_that_are_none(text: Any, message: str) -> None:

@@ -325,7 +325,7 @@ def test_shapes_by_annotation() -> None:
         robot: Any,
         q: Any,
         gains: ("nv", 2),  # type: ignore[valid-type]  # noqa: F821, UP037
-        table: Annotated[np.ndarray, wd.shared((4,))],
+        table: Annotated[np.ndarray, wd.kernels.shared((4,))],
         scale: Annotated[float, ()],
         offset: (2,) = (0.5, 0.25),  # type: ignore[valid-type]
     ) -> Any:
@@ -382,7 +382,7 @@ def test_results_that_are_none(text: Any, message: str) -> None:
 
 
 def test_a_step_that_is_repeated() -> None:
-    """wd.repeat with a state that is a tuple, and until a condition holds."""
+    """wd.kernels.repeat with a state that is a tuple, and until a condition holds."""
     model = by_name("double_pendulum").model
 
     @wd.kernel
@@ -392,7 +392,7 @@ def test_a_step_that_is_repeated() -> None:
             v = v + 0.01 * robot.aba(q, v, np.zeros(robot.nv))
             return q + 0.01 * v, v, n + 1
 
-        q, v, n = wd.repeat(20, step, (q, v, 0.0), until=lambda s: np.abs(s[1]).max() > 2.0)
+        q, v, n = wd.kernels.repeat(20, step, (q, v, 0.0), until=lambda s: np.abs(s[1]).max() > 2.0)
         return {"q": q, "v": v, "n": n.astype(int)}
 
     s = states(model, 9)
@@ -435,7 +435,7 @@ def test_a_long_kernel_warns(monkeypatch: pytest.MonkeyPatch) -> None:
         return q
 
     monkeypatch.setattr(launch, "LONG", 100)
-    expected = r"kernel long for cartpole has 1\d\d operations.* s, once.*wd\.repeat"
+    expected = r"kernel long for cartpole has 1\d\d operations.* s, once.*wd\.kernels\.repeat"
     with pytest.warns(UserWarning, match=expected):
         long(by_name("cartpole").model, np.zeros((1, 2)))
 

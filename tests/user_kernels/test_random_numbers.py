@@ -41,13 +41,13 @@ def test_a_draw_depends_on_its_key_alone() -> None:
     many = draws(4096)
     for count in (1, 7, 100):
         assert all(np.array_equal(x, y[:count]) for x, y in zip(draws(count), many, strict=True))
-    threads = wd.get_num_threads()
+    threads = wd.runtime.get_num_threads()
     try:
         for number in (1, 2):
-            wd.set_num_threads(number)
+            wd.runtime.set_num_threads(number)
             assert np.array_equal(draws(4096).normal, many.normal)
     finally:
-        wd.set_num_threads(threads)
+        wd.runtime.set_num_threads(threads)
     assert np.array_equal(draws(4096, np.float32).uniform, many.uniform)
     assert np.allclose(draws(4096, np.float32).normal, many.normal, atol=1e-5)
 
@@ -70,7 +70,7 @@ def test_cudas_text_draws_the_same_numbers(single: bool, tmp_path: Path) -> None
             x, n = state
             return x + wd.random.uniform(wd.random.key(1, robot.env, n)), n + 1
 
-        total, n = wd.repeat(5, step, (0.0 * q[0], 0.0))
+        total, n = wd.kernels.repeat(5, step, (0.0 * q[0], 0.0))
         return np.stack([total, wd.random.uniform(wd.random.key(1, robot.env, n))])
 
     dtype = np.float32 if single else np.float64

@@ -24,7 +24,7 @@ def bad(robot, q):
 
 try:
     bad(wd.load_robot("cartpole"), np.zeros((1, 2)))
-except wd.RecordingError as error:
+except wd.kernels.RecordingError as error:
     print(error)
 
 @wd.kernel

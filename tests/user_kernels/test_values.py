@@ -68,8 +68,8 @@ EXPRESSIONS: tuple[Callable[[Any, Any], Any], ...] = (
     lambda x, M: np.array([1.0, 2.0, 3.0]) @ M + np.eye(3)[0] * x[0] + np.float32(2) * x[:3],
     lambda x, M: np.logical_and(x > 0, x < 0.5) + np.logical_xor(x > 0, x < 0.5) * 2.0,
     lambda x, M: np.array([x[0], x[1]]) + x[2:4],
-    lambda x, M: wd.solve_symmetric(M @ M.T + np.eye(3), x[:3]),
-    lambda x, M: wd.solve_symmetric(M @ M.T + np.eye(3), M),
+    lambda x, M: wd.kernels.solve_symmetric(M @ M.T + np.eye(3), x[:3]),
+    lambda x, M: wd.kernels.solve_symmetric(M @ M.T + np.eye(3), M),
 )
 """Of a vector of six and a matrix of three by three."""
 
@@ -231,7 +231,7 @@ REFUSED: tuple[tuple[Callable[[Any], Any], str], ...] = (
     (lambda x: x[x[0]], r"an index must be known.*np.where"),
     (lambda x: x[x > 0], r"an index must be known.*np.where"),
     (lambda x: np.linalg.svd(x[None]), r"np.svd has no form in a kernel; there are .*einsum"),
-    (lambda x: np.linalg.solve(x[None], x), "use wd.solve_symmetric"),
+    (lambda x: np.linalg.solve(x[None], x), "use wd.kernels.solve_symmetric"),
     (lambda x: np.sort(x), "np.sort has no form in a kernel; use np.minimum"),
     (lambda x: np.arcsinh(x), "np.arcsinh has no form in a kernel; there are .*tanh"),
     (lambda x: np.where(x > 0), "three arguments"),
@@ -260,7 +260,7 @@ def test_what_cannot_be_recorded_names_line_and_remedy(text: Any, message: str) 
 
     with pytest.raises((TypeError, AttributeError), match=message) as caught:
         refused(wd.load_robot("cartpole"), np.zeros((2, 6)))
-    if isinstance(caught.value, wd.RecordingError):
+    if isinstance(caught.value, wd.kernels.RecordingError):
         assert str(caught.value).startswith("test_values.py:")
 
 

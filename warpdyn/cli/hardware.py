@@ -7,7 +7,7 @@ from pathlib import Path
 
 import warp as wp
 
-from .. import get_num_threads
+from ..execution.threads import get_num_threads
 
 
 def hardware(device: str) -> str:

@@ -15,7 +15,7 @@ def compiling() -> Iterator[None]:
 
     Example for the kernels of a training step, including gradients:
 
-        with wd.compiling():
+        with wd.kernels.compiling():
             train_step(q, v)  # once, with arrays of the right kind; few rows will do
 
     Results in the block are zeros (arrays passed as `out` do not change), so the block must not

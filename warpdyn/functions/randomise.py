@@ -116,9 +116,10 @@ def randomise(
 ) -> Params:
     """Random parameters around the model's own, for the `params=` of every function.
 
-    Each argument is a `scale(..)` or an `add(..)`, or a mapping from patterns of link or joint
-    names, {"*finger*": scale(0.8, 1.2)}; the last matching pattern counts. Without names it applies
-    to all links that have mass, or to all joints on which it has an effect.
+    Each argument is a `wd.random.scale(..)` or a `wd.random.add(..)`, or a mapping from patterns of
+    link or joint names, {"*finger*": wd.random.scale(0.8, 1.2)}; the last matching pattern counts.
+    Without names it applies to all links that have mass, or to all joints on which it has an
+    effect.
     mass [kg]: the inertia scales with it. com [m]. inertia: stretches the body along each axis of
     its link, by one factor for the second moment of mass along each axis. placement [m], tilt
     [rad]: position of the joints on their parents, and their orientation (rotation vector).
@@ -226,7 +227,7 @@ def _chosen(model: Model, quantity: str, what: Draws) -> Iterator[tuple[str, Dra
     for pattern, draw in patterns.items():
         if not isinstance(draw, Draw):
             raise TypeError(
-                f"{quantity} needs wd.scale(..) or wd.add(..), or these by name pattern; got {draw!r}"
+                f"{quantity} needs wd.random.scale(..) or wd.random.add(..), or these by name pattern; got {draw!r}"
             )
         if not any(fnmatchcase(name, pattern) for name in known):
             look_up(known, pattern, noun, model.name)
@@ -262,10 +263,10 @@ def _check(model: Model, quantity: str, draws: Mapping[str, Draw]) -> None:
     for name, draw in draws.items():
         if draw.verb == "add" and quantity in SCALED:
             raise ValueError(
-                f"{quantity} is scaled, not added to, which keeps it that of a body: wd.scale(..)"
+                f"{quantity} is scaled, not added to, which keeps it that of a body: wd.random.scale(..)"
             )
         if draw.verb == "scale" and quantity in ADDED:
-            raise ValueError(f"{quantity} is added to, not scaled: wd.add(..)")
+            raise ValueError(f"{quantity} is added to, not scaled: wd.random.add(..)")
         if quantity in SIGNED:
             continue
         nominal = (

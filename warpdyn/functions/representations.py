@@ -90,7 +90,7 @@ def convert_velocity(
     - "newton": linear velocity of the root link's centre of mass, and angular, in the world's axes;
     - "drake": angular first, then linear, in the world's axes;
     - "pinocchio": "local".
-    If one side is a library, the joint columns follow its order; see `convert_configuration` for
+    If one side is a library, the joint columns follow its order; see `convert.configuration` for
     `joints`.
     com: the point of Newton's linear velocity, in the root link's frame; by default the link's
     centre of mass. If Newton has merged links at fixed joints into the root, give the centre of
@@ -125,7 +125,7 @@ def convert_acceleration(
     `a`.
 
     q: (B, nq), warpdyn's.  v, a: (B, nv) in the source's convention, named as in
-    `convert_velocity`.
+    `convert.velocity`.
     Returns (B, nv) [m/s², rad/s²].
     Between "local" and "world", accelerations transform like twists. If the linear part is that of
     a moving point in the world's axes, ω × v of that point is added (RBDA section 2.10; classical
@@ -158,7 +158,7 @@ def convert_force(
     representation.
 
     q: (B, nq), warpdyn's.  tau: (B, nv) [N, N·m] in the source's convention, named as in
-    `convert_velocity`.
+    `convert.velocity`.
     Returns (B, nv): tau' = T⁻ᵀ tau where v' = T v. Forces on another library's mimic joints are
     added to the joint that they follow, times their multiplier. In the other direction they are
     zero.
@@ -282,7 +282,7 @@ def convert_wrench(
     out: Array[A] | None = None,
 ) -> Call[A]:
     """A wrench on a frame from one representation to another, given the frame's pose; arguments as
-    in `convert_twist`.
+    in `convert.twist`.
 
     wrench: (B, 6) [N, N·m], force then couple about the representation's point.  Returns (B, 6).
     From "local" to "world" this is the general transform of forces: f' = R f, n' = R n + p × R f;

@@ -1,4 +1,4 @@
-"""`wd.label`: quantities of a robot for every row of many logs."""
+"""`wd.labels.label`: quantities of a robot for every row of many logs."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ class ModelBuilder:
     ) -> ModelBuilder:
         """Add a joint from link `parent` to link `child`.
 
-        kind: one of `warpdyn.KINDS`. pose: of the joint in the parent: a Pose, a 4x4 matrix, x y z,
+        kind: one of `warpdyn.description.KINDS`. pose: of the joint in the parent: a Pose, a 4x4 matrix, x y z,
         or x y z qx qy qz qw. axis: in the joint's frame, of any length. Limits [rad or m; by s; N·m
         or N], damping, friction and armature belong to the coordinate. A joint of two axes uses
         them for its first axis, and the arguments that end in 2 for its second.

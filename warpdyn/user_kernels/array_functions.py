@@ -310,8 +310,8 @@ ARRAY_FUNCTIONS |= {
 }
 
 _REMEDIES: dict[Callable[..., Any], str] = {
-    np.linalg.solve: "wd.solve_symmetric(A, b), where A is symmetric and positive definite",
-    np.linalg.inv: "wd.solve_symmetric(A, np.eye(n)), where A is symmetric and positive definite",
+    np.linalg.solve: "wd.kernels.solve_symmetric(A, b), where A is symmetric and positive definite",
+    np.linalg.inv: "wd.kernels.solve_symmetric(A, np.eye(n)), where A is symmetric and positive definite",
     np.sort: "np.minimum and np.maximum of pairs",
     np.argmax: "np.where on comparisons",
     np.argmin: "np.where on comparisons",

@@ -10,9 +10,9 @@ from .values import Values, objects, of
 
 
 class LookedUp:
-    """An argument of a kernel that was declared as `wd.table((rows, columns))`. Its numbers are not
-    values of the kernel; `look` reads them, and `wd.HeightMap(table, cell)` makes a terrain of
-    it."""
+    """An argument of a kernel that was declared as `wd.kernels.table((rows, columns))`. Its
+    numbers are not values of the kernel; `look` reads them, and `wd.HeightMap(table, cell)` makes a
+    terrain of it."""
 
     ndim = 2
 

@@ -141,7 +141,7 @@ def _table(function: str, name: str, array: Any) -> Any:
     if not isinstance(array, LookedUp):
         refuse(
             f"robot.{function}: {name} must be an argument of the kernel: "
-            f"{name}: wd.table((rows, columns))"
+            f"{name}: wd.kernels.table((rows, columns))"
         )
     return array.table
 

@@ -44,8 +44,8 @@ def _place(code: CodeType, line: int) -> str:
 UNKNOWN = (
     "a Python `if`, `while`, `and`, `or`, `not`, `max` or `min` looked at a value, which is known only "
     "when the kernel runs; use np.where(condition, a, b), np.maximum, np.minimum, join "
-    "conditions by & | ~, or repeat a step with wd.repeat(..., until=...); arrays of single values that NumPy's "
-    "functions are to take are made by np.stack([x, 1.0])"
+    "conditions by & | ~, or repeat a step with wd.kernels.repeat(..., until=...); arrays of single "
+    "values that NumPy's functions are to take are made by np.stack([x, 1.0])"
 )
 
 OF_OBJECTS = "which has no callable", "not supported for the input types"

@@ -29,7 +29,7 @@ class Shared(NamedTuple):
 
 def shared(shape: Shape) -> Shared:
     """Annotation of a kernel argument whose one array serves all environments:
-    `table: wd.shared((12, 12))`.
+    `table: wd.kernels.shared((12, 12))`.
 
     shape: sizes, as of other arguments. An array with a dimension of environments is accepted too.
     """
@@ -44,7 +44,7 @@ class Table(NamedTuple):
 
 def table(shape: Shape) -> Table:
     """Annotation of a kernel argument that is a lookup table for all environments:
-    `heights: wd.table((200, 200))`, `heights.look(row, column)`.
+    `heights: wd.kernels.table((200, 200))`, `heights.look(row, column)`.
 
     shape: rows and columns.
     """

@@ -186,7 +186,7 @@ class Values(NDArrayOperatorsMixin):
     def __index__(self) -> NoReturn:
         refuse(
             "an index or a number of turns must be known when the kernel is recorded, and this is a value; "
-            "choose by np.where, or repeat a known number of times with wd.repeat(n, step, state, until=...)"
+            "choose by np.where, or repeat a known number of times with wd.kernels.repeat(n, step, state, until=...)"
         )
 
 
@@ -247,7 +247,7 @@ def objects(x: Any) -> Any:
         if x.size > LARGEST_CONSTANT:
             refuse(
                 f"an array of {x.size} numbers from outside would become {x.size} constants of the program, of which "
-                f"there may be {LARGEST_CONSTANT}; pass it as an argument, as `table: wd.shared({x.shape})`"
+                f"there may be {LARGEST_CONSTANT}; pass it as an argument, as `table: wd.kernels.shared({x.shape})`"
             )
         return x.astype(bool if x.dtype == bool else float).astype(object)
     if type(x).__module__.partition(".")[0] != "builtins" and hasattr(x, "__array__"):

@@ -124,7 +124,7 @@ def test_a_robot_whose_joints_are_still_is_one_body() -> None:
     v[:6] = [1.0, 0.5, -0.2, 2.0, 1.0, -2.0]
     options: dict[str, Any] = {"control": wd.PD(400.0, 5.0, 1e9), "targets": q[7:], "stops": "none"}
     none = (0.0, 0.0, 0.0)
-    end = wd.Step(
+    end = wd.results.Step(
         *wd.oracle(wd.step, model, q, v, 0 * v, dt=0.005, substeps=60, gravity=none, **options)
     )
     before, after = (

@@ -139,7 +139,7 @@ def test_drives_are_explicit_forces_and_their_torques_means_of_the_stages() -> N
         np.array([1.0, 0.5]),
     )
     options: dict[str, Any] = {"dt": 0.004, "integrator": "heun"}
-    end = wd.Step(
+    end = wd.results.Step(
         *wd.oracle(wd.step, model, q, v, tau, control=control, targets=targets, **options)
     )
 

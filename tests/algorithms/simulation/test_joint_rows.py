@@ -31,7 +31,7 @@ def pendulum(coulomb: float = 0.0, limits: tuple[float, float] | None = None) ->
     return model.with_friction(coulomb=coulomb) if coulomb else model
 
 
-def rolled(model: wd.Model, q: Any, v: Any, tau: Any = None, **options: Any) -> wd.Step:
+def rolled(model: wd.Model, q: Any, v: Any, tau: Any = None, **options: Any) -> wd.results.Step:
     """The oracle's step, of one robot."""
     given = [np.array(x, dtype=float) for x in (q, v, np.zeros(model.nv) if tau is None else tau)]
     return wd.oracle(wd.step, model, *given, **{"dt": H, **options})

@@ -20,10 +20,10 @@ def body(com: str = "0 0 0") -> wd.Model:
     return wd.load_urdf(BODY.format(com=com), floating_base=True)
 
 
-def rolled(model: wd.Model, q: Any, v: Any, **options: Any) -> wd.Step:
+def rolled(model: wd.Model, q: Any, v: Any, **options: Any) -> wd.results.Step:
     """The oracle's step, of one robot."""
     given = [np.array(x, dtype=float) for x in (q, v, np.zeros(model.nv))]
-    return wd.Step(*wd.oracle(wd.step, model, *given, **options))
+    return wd.results.Step(*wd.oracle(wd.step, model, *given, **options))
 
 
 def test_momentum_of_a_robot_in_free_flight_is_of_the_first_order() -> None:
@@ -50,7 +50,7 @@ def test_every_joint_steps_as_the_forward_dynamics(robot: Robot) -> None:
     wrong = []
     for dt in (2e-5, 1e-5):
         options: dict[str, Any] = {"dt": dt, "speed_guard": False, "stops": "none"}
-        end = wd.Step(*wd.oracle(wd.step, model, q, v, tau, **options))
+        end = wd.results.Step(*wd.oracle(wd.step, model, q, v, tau, **options))
         moved = wd.oracle(wd.difference, model, q, end.q)
         wrong.append([np.abs((end.v - v) / dt - a).max(), np.abs(moved / dt - v).max()])
     scale = 1.0 + np.abs(a).max()
@@ -64,7 +64,9 @@ def test_a_step_is_the_forward_dynamics() -> None:
     model = wd.load_robot("panda").with_friction(viscous=0.3)
     s = states(model, 1)
     q, v, tau = s.q[0], s.v[0], s.tau[0]
-    end = wd.Step(*wd.oracle(wd.step, model, q, v, tau, dt=1e-7, speed_guard=False, stops="none"))
+    end = wd.results.Step(
+        *wd.oracle(wd.step, model, q, v, tau, dt=1e-7, speed_guard=False, stops="none")
+    )
     a = wd.oracle(wd.aba, model, q, v, tau)
     assert np.allclose((end.v - v) / 1e-7, a, rtol=1e-4, atol=1e-4)
     assert np.allclose((end.q - q) / 1e-7, end.v, rtol=1e-6, atol=1e-6)
@@ -151,14 +153,14 @@ def test_joints_stop_at_their_limits() -> None:
     held = np.where(np.arange(n) == elbow, 0.0, 1.0)
     drives = wd.PD((1e5 * held).tolist(), (1e3 * held).tolist(), 1e9)
     hold = {"control": drives, "targets": q}
-    end = wd.Step(*wd.oracle(wd.step, model, q, 0 * q, tau, substeps=400, **hold, **free))
+    end = wd.results.Step(*wd.oracle(wd.step, model, q, 0 * q, tau, substeps=400, **hold, **free))
     assert end.q[elbow] - upper == pytest.approx(0.01, rel=1e-3)
-    loose = wd.Step(
+    loose = wd.results.Step(
         *wd.oracle(wd.step, model, q, 0 * q, tau, substeps=100, stops="none", **hold, **free)
     )
     assert loose.q[elbow] > upper + 0.5
     q[elbow] = upper + 2.0
-    back = wd.Step(*wd.oracle(wd.step, model, q, 0 * q, 0 * q, **free))
+    back = wd.results.Step(*wd.oracle(wd.step, model, q, 0 * q, 0 * q, **free))
     assert -0.04 / 0.005 <= back.v[elbow] < -0.1
     sprung = model.with_limit_springs(stiffness=10.0)
     call = wd.step.describe(sprung, q, q, q)  # type: ignore[attr-defined]

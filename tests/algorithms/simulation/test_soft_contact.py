@@ -95,7 +95,7 @@ def test_powers_are_powers(exponent: float) -> None:
 def test_a_box_comes_to_rest_at_the_depth_that_carries_it(integrator: str) -> None:
     """K δ^1.5 = m g / 4 in every integrator; and it stays where friction holds it."""
     q, v = np.array([0, 0, 0.049, 0, 0, 0, 1.0]), np.array([0.05, 0, 0, 0, 0, 0])
-    end = wd.Step(
+    end = wd.results.Step(
         *wd.oracle(
             *(wd.step, BOX, q, v, np.zeros(6)),
             **{"points": CORNERS, "ground": wd.SoftGround(MU, K, D), "dt": 1e-3},

@@ -73,7 +73,7 @@ def test_two_free_bodies_of_one_model_move_as_those_of_two_models(
     tau = [rng.normal(size=model.nv) for model in (one, other)]
     options = {"integrator": integrator, "substeps": 6, "dt": 0.002}
 
-    def after(model: wd.Model, *state: np.ndarray) -> wd.Step:
+    def after(model: wd.Model, *state: np.ndarray) -> wd.results.Step:
         contacts = {"points": wd.ContactPoints(model), "ground": ground} if ground else {}
         return wd.oracle(wd.step, model, *state, **options, **contacts)
 

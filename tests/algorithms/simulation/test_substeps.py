@@ -15,10 +15,10 @@ def test_torques_are_the_mean_over_the_steps() -> None:
     q, v = np.array([0.3, -0.2]), np.zeros(2)
     drive = {"control": wd.PD(20.0, 1.0), "targets": np.array([1.0, 0.5]), "dt": 0.01}
     tau = np.array([0.1, 0.2])
-    together = wd.Step(*wd.oracle(wd.step, MODEL, q, v, tau, substeps=3, **drive))
+    together = wd.results.Step(*wd.oracle(wd.step, MODEL, q, v, tau, substeps=3, **drive))
     each = []
     for _ in range(3):
-        end = wd.Step(*wd.oracle(wd.step, MODEL, q, v, tau, **drive))
+        end = wd.results.Step(*wd.oracle(wd.step, MODEL, q, v, tau, **drive))
         q, v = end.q, end.v
         each.append(end.torques)
     assert together.torques == pytest.approx(np.mean(each, axis=0), rel=1e-12)

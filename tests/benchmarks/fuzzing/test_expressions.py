@@ -52,6 +52,6 @@ def test_a_wrong_value_and_a_wrong_slope_are_noticed(monkeypatch: pytest.MonkeyP
 
 def test_refusals_are_counted_by_their_reason() -> None:
     """Without line, file and numbers."""
-    error = wd.RecordingError("<expression 7>:2: np.sort has no form of 12 entries")
+    error = wd.kernels.RecordingError("<expression 7>:2: np.sort has no form of 12 entries")
     assert fuzzing.reason_of(error) == "np.sort has no form of N entries"
     assert fuzzing.outcome("return np.sort(x)", Random(0))[0].kind == "refused"

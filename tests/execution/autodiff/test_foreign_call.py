@@ -52,12 +52,12 @@ def test_jit_launches_without_python(
     monkeypatch.setattr(threads, "SLICE", 1e-6)
     before = threads._wanted.value
     try:
-        wd.set_num_threads(number)
+        wd.runtime.set_num_threads(number)
         run(*of_jax(first))
         without_python(monkeypatch)
         assert np.array_equal(run(*of_jax(second)), wanted)
     finally:
-        wd.set_num_threads(before or None)
+        wd.runtime.set_num_threads(before or None)
 
 
 SHAPES: dict[str, Any] = {
@@ -129,7 +129,7 @@ def test_kernels_of_a_block_are_compiled_at_its_end(monkeypatch: pytest.MonkeyPa
     """In it a jitted function gives zeros; after it the same one runs the kernel."""
     arrays = of_jax(drawn(3, 4))
     run = jax.jit(lambda *x: wd.rnea(ARM, *x, gravity=[0.0, 0.0, -1.6]))
-    with wd.compiling():
+    with wd.kernels.compiling():
         assert not np.any(run(*arrays))
     wanted = wd.rnea(ARM, *drawn(3, 4), gravity=[0.0, 0.0, -1.6])
     assert np.array_equal(run(*arrays), wanted)
@@ -142,7 +142,7 @@ def test_a_kernel_that_cannot_be_compiled_is_an_error(monkeypatch: pytest.Monkey
     """Noted in a block that raised, and its compile fails later: no result, and where to look."""
     arrays = of_jax(drawn(3, 4))
     run = jax.jit(lambda *x: wd.rnea(ARM, *x, gravity=[0.0, 0.0, -1.6]))
-    with pytest.raises(ZeroDivisionError), wd.compiling():
+    with pytest.raises(ZeroDivisionError), wd.kernels.compiling():
         run(*arrays)
         raise ZeroDivisionError
 

@@ -57,7 +57,7 @@ lazily = pytest.mark.parametrize("lazy", LAZY.values(), ids=LAZY)
 
 
 @wd.kernel
-def turned(robot: wd.Robot, q: np.ndarray, v: np.ndarray) -> Any:
+def turned(robot: wd.kernels.Robot, q: np.ndarray, v: np.ndarray) -> Any:
     return robot.rnea(q, v, 2.0 * v)
 
 

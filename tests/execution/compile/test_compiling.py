@@ -153,7 +153,7 @@ def test_kernels_are_compiled_side_by_side(
 
     load_all(kernels[:1])
     monkeypatch.setattr(compiling, "_compile", meeting)
-    wd.set_num_threads(2)
+    wd.runtime.set_num_threads(2)
     assert load_all(kernels, lambda kernel, seconds: told.append((kernel, seconds))) == 2
     assert {kernel for kernel, _ in told} == set(kernels) and all(s >= 0 for _, s in told)
     assert load_all(kernels) == 0

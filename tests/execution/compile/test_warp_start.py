@@ -45,7 +45,7 @@ def test_a_machine_without_a_driver_has_no_line() -> None:
     [
         "wd.random_configuration(model, 2)",
         "wd.random_state(model, 2)",
-        "wd.randomise(model, 2, seed=0, mass=wd.scale(0.9, 1.1))",
+        "wd.randomise(model, 2, seed=0, mass=wd.random.scale(0.9, 1.1))",
         "wd.gravity_torques(model, np.zeros((2, 2)))",
     ],
 )

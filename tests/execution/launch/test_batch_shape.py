@@ -295,7 +295,9 @@ def test_zeros_inside_torch_have_gradients(zero: tuple[str, ...]) -> None:
 
 def test_params_beside_trajectories_say_how() -> None:
     """Params have rows, so that (T, E, n) arrays beside those that vary go as rows."""
-    params = wd.randomise(PANDA, E, mass=wd.scale(0.8, 1.2), gravity=wd.add(-0.1, 0.1), seed=1)
+    params = wd.randomise(
+        PANDA, E, mass=wd.random.scale(0.8, 1.2), gravity=wd.random.add(-0.1, 0.1), seed=1
+    )
     with pytest.raises(
         ValueError, match=r"Params have one dimension of environments: .*params\[idx\]"
     ):

@@ -55,7 +55,7 @@ def test_slices_cover_the_batch_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job, "shared", lambda *_: None)
     try:
         for number in (1, 2, 3):
-            wd.set_num_threads(number)
+            wd.runtime.set_num_threads(number)
             laid_out = prepared(s.q, s.v, s.a)
             _, commands = laid_out._prepared(laid_out.kernel.new_command)
             slices = [(x.arguments[first], x.arguments[count]) for x in commands]
@@ -64,7 +64,7 @@ def test_slices_cover_the_batch_once(monkeypatch: pytest.MonkeyPatch) -> None:
             assert (len(slices) > 1) is (number > 1)
             assert np.array_equal(wd.rnea(PANDA, s.q, s.v, s.a), wanted)
     finally:
-        wd.set_num_threads(None)
+        wd.runtime.set_num_threads(None)
     empty = np.zeros((0, PANDA.nq)), np.zeros((0, PANDA.nv)), np.zeros((0, PANDA.nv))
     laid_out = prepared(*empty)
     assert laid_out._prepared(laid_out.kernel.new_command)[1] == []

@@ -28,9 +28,9 @@ MODEL = by_name("panda").model
 @pytest.fixture(autouse=True)
 def threads() -> Iterator[None]:
     """Four of them, whatever the machine has."""
-    wd.set_num_threads(4)
+    wd.runtime.set_num_threads(4)
     yield
-    wd.set_num_threads(None)
+    wd.runtime.set_num_threads(None)
 
 
 def alone(code: str) -> subprocess.CompletedProcess[str]:
@@ -38,7 +38,7 @@ def alone(code: str) -> subprocess.CompletedProcess[str]:
     begin = (
         "import os, numpy as np, warpdyn as wd\n"
         "from warpdyn.execution.launch import native_threads\n"
-        "wd.set_num_threads(3); m = wd.load_robot('cartpole'); q = np.zeros((200000, 2))\n"
+        "wd.runtime.set_num_threads(3); m = wd.load_robot('cartpole'); q = np.zeros((200000, 2))\n"
         "wd.fk(m, q); assert len(native_threads._workers) == 2\n"
     )
     return subprocess.run(
@@ -61,7 +61,7 @@ def test_every_environment_is_computed_once(count: int) -> None:
     s = states(MODEL, count, seed=1)
     out = np.full((count, MODEL.nv), np.nan)
     run = wd.bind(wd.rnea, MODEL, s.q, s.v, s.a, out=out)
-    wd.set_num_threads(1)
+    wd.runtime.set_num_threads(1)
     wanted = wd.rnea(MODEL, s.q, s.v, s.a)
     for _ in range(30):
         out[:] = np.nan
@@ -86,9 +86,9 @@ def test_threads_that_fell_asleep_wake_again() -> None:
 def test_callers_at_the_same_time() -> None:
     """Launches that displace each other from the threads' boxes are done by their callers."""
     every = [states(MODEL, count, seed=count) for count in (20_000, 30_000, 40_000)] * 4
-    wd.set_num_threads(1)
+    wd.runtime.set_num_threads(1)
     wanted = [wd.rnea(MODEL, s.q, s.v, s.a) for s in every]
-    wd.set_num_threads(4)
+    wd.runtime.set_num_threads(4)
     with ThreadPoolExecutor(6) as pool:
         found = list(pool.map(lambda s: [wd.rnea(MODEL, s.q, s.v, s.a) for _ in range(20)], every))
     for results, expected in zip(found, wanted, strict=True):
@@ -120,7 +120,7 @@ def test_a_system_that_starts_no_thread(monkeypatch: pytest.MonkeyPatch) -> None
     assert native_threads._at_hand(system, 3) == []
     s = states(MODEL, 20_000, seed=4)
     found = wd.rnea(MODEL, s.q, s.v, s.a)
-    wd.set_num_threads(1)
+    wd.runtime.set_num_threads(1)
     np.testing.assert_array_equal(found, wd.rnea(MODEL, s.q, s.v, s.a))
 
 

@@ -17,7 +17,7 @@ NV = PANDA.nv
 
 
 @wd.kernel
-def entry(robot, q, heights: wd.table((4, 5))):
+def entry(robot, q, heights: wd.kernels.table((4, 5))):
     """One entry of a table, times a coordinate."""
     return heights.look(1, 2) * q[0]
 

@@ -38,7 +38,7 @@ def test_a_sound_state(library: str, dtype: Any) -> None:
     for q, v in ((Q, V), (at_limit, None), (Q[0], V[0]), (Q.reshape(2, 3, -1), V[0])):
         given = [made(library, x.astype(dtype)) for x in (q, v) if x is not None]
         report = wd.check_state(MODEL, *given)
-        assert report == wd.StateReport((), ()) and report.ok
+        assert report == wd.results.StateReport((), ()) and report.ok
         assert str(report) == "nothing wrong"
 
 

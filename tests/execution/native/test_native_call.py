@@ -155,7 +155,7 @@ def test_switches_are_looked_at_each_time(monkeypatch: pytest.MonkeyPatch) -> No
     q, v, a = drawn(3, 10)
     for _ in range(3):
         wd.rnea(ARM, q, v, a)
-    with wd.compiling():
+    with wd.kernels.compiling():
         assert not wd.rnea(ARM, q, v, a).any()
     with monkeypatch.context() as there:
         there.setattr(wp._src.context.runtime, "_apic_capture", object())  # type: ignore[attr-defined]

@@ -153,7 +153,7 @@ def test_switches_are_looked_at_each_time(monkeypatch: pytest.MonkeyPatch) -> No
     q, v, a = drawn(3, 10)
     for _ in range(3):
         wd.rnea(ARM, q, v, a)
-    with wd.compiling():
+    with wd.kernels.compiling():
         assert not wd.rnea(ARM, q, v, a).any()
     monkeypatch.setattr(wd.config, "debug", True)
     with pytest.raises(ValueError, match="shoulder_pan_joint is nan"):
@@ -210,14 +210,14 @@ def test_many_threads_share_a_plan() -> None:
 
 def test_large_batches_are_shared_out_as_before() -> None:
     """A plan of a batch that is worth several threads."""
-    before = wd.get_num_threads()
+    before = wd.runtime.get_num_threads()
     try:
-        wd.set_num_threads(2)
+        wd.runtime.set_num_threads(2)
         for seed in (1, 2, 3, 4):
             x = drawn(30_000, seed)
             assert np.array_equal(wd.rnea(ARM, *x), checked(wd.rnea, ARM, *x))
     finally:
-        wd.set_num_threads(before)
+        wd.runtime.set_num_threads(before)
 
 
 def tensors(seed: int) -> list[torch.Tensor]:

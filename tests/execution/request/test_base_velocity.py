@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from states import error, states
 
 import warpdyn as wd
+from warpdyn.execution import batched
 from warpdyn.execution.batched import described
 from warpdyn.execution.request.base_velocity import (
     ACCELERATION,
@@ -41,9 +43,9 @@ class Case:
         self.q, self.v_own, self.a_own = s.q, s.v, s.a
         self.tau_own = wd.oracle(wd.rnea, self.own, s.q, s.v, s.a)
         sides = {"source": "body", "target": representation}
-        self.v = wd.oracle(wd.convert_velocity, self.own, s.q, s.v, **sides)
-        self.a = wd.oracle(wd.convert_acceleration, self.own, s.q, s.v, s.a, **sides)
-        self.tau = wd.oracle(wd.convert_force, self.own, s.q, self.tau_own, **sides)
+        self.v = wd.oracle(wd.convert.velocity, self.own, s.q, s.v, **sides)
+        self.a = wd.oracle(wd.convert.acceleration, self.own, s.q, s.v, s.a, **sides)
+        self.tau = wd.oracle(wd.convert.force, self.own, s.q, self.tau_own, **sides)
         self.frame = self.own.link_names[-1]
 
     def __call__(self, function, *arrays, **options):
@@ -81,12 +83,12 @@ FLOATING = _PENDULUM.with_payload(_PENDULUM.root, 1.0, inertia=np.eye(3))
 
 PUSHED = replace(FLOATING, actuators=(Actuator("push", ((FLOATING.joint_names[1], 1.0),)),))
 
-FUNCTIONS = [name for name in wd.__all__ if getattr(getattr(wd, name), "of_a_model", False)]
+FUNCTIONS = {name: each for name, each in batched.FUNCTIONS.items() if each.of_a_model}
 
 
 def call_of(name: str, model: wd.Model) -> Call:
     """The call of a function on one state of zeros."""
-    function = getattr(wd, name)
+    function = FUNCTIONS[name]
     parameters = inspect.signature(function).parameters
     arrays: dict[str, Any] = {"targets": np.eye(4)[None], "t": 0.5, "forces": np.zeros((1, 0, 3))}
     arrays["pattern"] = np.zeros((3, 2))
@@ -107,7 +109,8 @@ def test_every_function_says_what_is_by_velocity(name: str) -> None:
     """All that has nv entries, and nothing that the function does not have; or what to call for other models."""
     call = call_of(name, PUSHED)
     if call.local_only:
-        assert not call.by_velocity and getattr(wd, call.local_only.partition("(")[0])
+        name = call.local_only.partition("(")[0].removeprefix("wd.")
+        assert not call.by_velocity and attrgetter(name)(wd)
         return
     if name in CONVERSIONS:
         assert not call.axes
@@ -154,10 +157,10 @@ def test_inverse_kinematics_in_any_representation(case: Case) -> None:
 def test_derivatives_of_conversions(case: Case) -> None:
     """By q they are along the model's velocity, as those of every other function are."""
     sides = {"source": "local", "target": "world"}
-    d = wd.derivatives(wd.convert_velocity, case.model, case.q, case.v_own, **sides)
+    d = wd.derivatives(wd.convert.velocity, case.model, case.q, case.v_own, **sides)
     ahead, behind = (
         wd.oracle(
-            wd.convert_velocity,
+            wd.convert.velocity,
             case.model,
             wd.oracle(wd.integrate, case.model, case.q, h * case.a),
             case.v_own,
@@ -194,7 +197,7 @@ def test_an_acceleration_without_velocity(case: Case) -> None:
     given = {"a": case.a[0].tolist(), "tau": case.tau[0].tolist()}
     local = inputs_in(converter, given, {"a": ACCELERATION, "tau": FORCE})
     still = wd.oracle(
-        wd.convert_acceleration,
+        wd.convert.acceleration,
         case.model,
         case.q[0],
         0 * case.v[0],

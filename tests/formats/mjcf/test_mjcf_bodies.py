@@ -56,7 +56,7 @@ def test_other_representations_have_the_same_base_spring() -> None:
     wanted = wd.oracle(effect_torques, model, s.q, s.v)
     for there in ("world", "local_world_aligned"):
         other = model.with_base_velocity(there)
-        v = wd.convert_velocity(model, s.q, s.v, target=there)
+        v = wd.convert.velocity(model, s.q, s.v, target=there)
         found = wd.oracle(effect_torques, other, s.q, v)
         assert error((found * v).sum(-1), (wanted * s.v).sum(-1)) < 10 * SPRINGS
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.execution.batched import Function
+from warpdyn.execution.batched import FUNCTIONS
 from warpdyn.execution.compile import compiling
 from warpdyn.execution.launch import launch
 from warpdyn.functions.export.compile_ahead import kernels_of
@@ -51,8 +51,8 @@ def test_what_is_listed_is_found(no_new_kernel) -> None:
         partial(wd.derivatives, wd.com, wrt="q"),
         partial(wd.inverse_kinematics, frame=FRAME),
     ]
-    wd.compile(model, listed)
-    assert wd.compile(model, listed) == 0
+    wd.kernels.compile(model, listed)
+    assert wd.kernels.compile(model, listed) == 0
     no_new_kernel()
     z = np.zeros((3, 2), np.float32)
     wd.rnea(model, z, z, z)
@@ -72,7 +72,7 @@ def test_torchs_backward_pass_is_found(no_new_kernel) -> None:
     """By the inputs that are named; of a call that solves a system too."""
     torch = pytest.importorskip("torch")
     model = wd.load_robot("cartpole")
-    wd.compile(model, [wd.rnea, wd.aba, wd.crba], dtype="float64", gradients=("tau", "q"))
+    wd.kernels.compile(model, [wd.rnea, wd.aba, wd.crba], dtype="float64", gradients=("tau", "q"))
     no_new_kernel()
 
     def leaf(needed: bool) -> torch.Tensor:
@@ -89,7 +89,7 @@ def test_jaxs_gradient_is_found(no_new_kernel) -> None:
     """What `jax.grad` asks for is what Torch asks for."""
     jax = pytest.importorskip("jax")
     model = wd.load_robot("cartpole")
-    wd.compile(model, [wd.rnea], gradients="q")
+    wd.kernels.compile(model, [wd.rnea], gradients="q")
     no_new_kernel()
     z = jax.numpy.ones((2, 2), jax.numpy.float32)
     gradient = jax.grad(lambda q: wd.rnea(model, q, z, z).sum())(z)
@@ -98,15 +98,11 @@ def test_jaxs_gradient_is_found(no_new_kernel) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [
-        name
-        for name in wd.__all__
-        if isinstance(getattr(wd, name), Function) and getattr(wd, name).of_a_model
-    ],
+    [name for name, function in FUNCTIONS.items() if function.of_a_model],
 )
 def test_every_function_of_a_model_can_be_listed(name: str) -> None:
     """With a frame where it has one; recorded here, not compiled."""
-    function = getattr(wd, name)
+    function = FUNCTIONS[name]
     options = {"frame": FRAME} if "frame" in inspect.signature(function.describe).parameters else {}
     if "points" in inspect.signature(function.describe).parameters:
         options["points"] = [wd.ContactPoint(FRAME, (0.0, 0.0, 0.0), 0.1)]
@@ -128,21 +124,25 @@ def test_every_function_of_a_model_can_be_listed(name: str) -> None:
 
 def test_mistakes_say_what_to_do() -> None:
     """A function that is not of a model, something else altogether, a dtype."""
-    for wrong in (wd.pose_to_matrix, np.sin, "rnea", partial(wd.vjp)):
-        with pytest.raises(TypeError, match=r"compile takes functions of a model.*wd.compiling"):
-            wd.compile(MODEL, [wrong])  # type: ignore[list-item]
+    for wrong in (wd.convert.pose_to_matrix, np.sin, "rnea", partial(wd.vjp)):
+        with pytest.raises(
+            TypeError, match=r"compile takes functions of a model.*wd.kernels.compiling"
+        ):
+            wd.kernels.compile(MODEL, [wrong])  # type: ignore[list-item]
     with pytest.raises(
         ValueError, match=r"pattern must be .*functools.partial\(wd.height_scan, \.\.\.\)"
     ):
-        wd.compile(ARM, [wd.height_scan])
-    with pytest.raises(TypeError, match=r"calls must be a list: wd.compile\(model, \[<function"):
-        wd.compile(MODEL, wd.rnea)  # type: ignore[arg-type]
+        wd.kernels.compile(ARM, [wd.height_scan])
+    with pytest.raises(
+        TypeError, match=r"calls must be a list: wd.kernels.compile\(model, \[<function"
+    ):
+        wd.kernels.compile(MODEL, wd.rnea)  # type: ignore[arg-type]
     with pytest.raises(
         ValueError, match=r"none of these calls has an input Q .* they have a, q, v"
     ):
-        wd.compile(MODEL, [wd.rnea, wd.crba], gradients=("q", "Q"))
+        wd.kernels.compile(MODEL, [wd.rnea, wd.crba], gradients=("q", "Q"))
     with pytest.raises(ValueError, match='dtype must be "float32" or "float64", got \'half\''):
-        wd.compile(MODEL, [wd.rnea], dtype="half")
+        wd.kernels.compile(MODEL, [wd.rnea], dtype="half")
 
 
 def test_a_kernel_of_ones_own_is_compiled_like_a_function(no_new_kernel) -> None:
@@ -153,8 +153,8 @@ def test_a_kernel_of_ones_own_is_compiled_like_a_function(no_new_kernel) -> None
         return gain * t * (target - robot.fk(q, frame=frame)[:3, 3])
 
     listed = [partial(pulled, frame=FRAME), partial(pulled, frame=FRAME, gain=3.0)]
-    wd.compile(MODEL, listed, gradients="q")
-    assert wd.compile(MODEL, listed, gradients="q") == 0
+    wd.kernels.compile(MODEL, listed, gradients="q")
+    assert wd.kernels.compile(MODEL, listed, gradients="q") == 0
     no_new_kernel()
     arrays = [np.zeros((3, 2), np.float32), np.zeros((3, 3), np.float32), np.zeros(3, np.float32)]
     for gain in (2.0, 3.0):

@@ -17,33 +17,33 @@ from warpdyn.model.description import Pose
 TURN = Pose.at((0.1, -0.2, 0.3), (0.4, -0.5, 0.6))
 
 
-def model_of(*shapes: wd.Geometry, floating: bool = True) -> wd.Model:
+def model_of(*shapes: wd.description.Geometry, floating: bool = True) -> wd.Model:
     """A cart with the shapes on its pole, and a sphere on its first link."""
     model = wd.load_robot("cartpole", floating_base=floating)
-    dressed = {"pole": shapes, "rail": (wd.Geometry("sphere", (0.3,)),)}
+    dressed = {"pole": shapes, "rail": (wd.description.Geometry("sphere", (0.3,)),)}
     links = tuple(replace(x, collisions=dressed.get(x.name, ())) for x in model.links)
     return replace(model, links=links)
 
 
-def on_pole(shape: wd.Geometry) -> list[wd.ContactPoint]:
+def on_pole(shape: wd.description.Geometry) -> list[wd.ContactPoint]:
     points = wd.ContactPoints(model_of(shape)).only("pole")
     assert all(type(point) is wd.ContactPoint and point.link == "pole" for point in points)
     return list(points)
 
 
-def inside(shape: wd.Geometry, point: wd.ContactPoint) -> np.ndarray:
+def inside(shape: wd.description.Geometry, point: wd.ContactPoint) -> np.ndarray:
     """The centre in the shape's own frame."""
     R, p = np.array(shape.pose.rotation), np.array(shape.pose.position)
     return R.T @ (np.array(point.centre) - p)
 
 
 def test_a_sphere_is_a_point_with_its_radius() -> None:
-    (point,) = on_pole(wd.Geometry("sphere", (0.07,), pose=TURN))
+    (point,) = on_pole(wd.description.Geometry("sphere", (0.07,), pose=TURN))
     assert point.radius == 0.07 and point.centre == pytest.approx(TURN.position)
 
 
 def test_a_capsule_is_its_two_ends() -> None:
-    shape = wd.Geometry("capsule", (0.05, 0.4), pose=TURN)
+    shape = wd.description.Geometry("capsule", (0.05, 0.4), pose=TURN)
     found = [inside(shape, point) for point in on_pole(shape)]
     assert np.allclose(found, [[0, 0, -0.2], [0, 0, 0.2]], atol=1e-12)
     assert {point.radius for point in on_pole(shape)} == {0.05}
@@ -51,7 +51,7 @@ def test_a_capsule_is_its_two_ends() -> None:
 
 def test_a_box_is_its_corners() -> None:
     """Eight different ones, each at half the size along each axis."""
-    shape = wd.Geometry("box", (0.2, 0.4, 0.6), pose=TURN)
+    shape = wd.description.Geometry("box", (0.2, 0.4, 0.6), pose=TURN)
     found = np.array([inside(shape, point) for point in on_pole(shape)])
     assert (
         np.allclose(np.abs(found), [0.1, 0.2, 0.3]) and len(np.unique(np.sign(found), axis=0)) == 8
@@ -59,7 +59,7 @@ def test_a_box_is_its_corners() -> None:
 
 
 def test_a_cylinder_is_points_on_its_rims() -> None:
-    shape = wd.Geometry("cylinder", (0.1, 0.5), pose=TURN)
+    shape = wd.description.Geometry("cylinder", (0.1, 0.5), pose=TURN)
     found = np.array([inside(shape, point) for point in on_pole(shape)])
     assert len(found) == 2 * RIM and np.allclose(np.hypot(found[:, 0], found[:, 1]), 0.1)
     assert sorted(np.round(found[:, 2], 9)) == [-0.25] * RIM + [0.25] * RIM
@@ -128,7 +128,9 @@ def test_meshes_of_a_real_robot_are_found_and_read() -> None:
 
 def test_meshes_that_are_not_there_are_left_out_by_name() -> None:
     """With the reason; the other links have their points."""
-    points = wd.ContactPoints(model_of(wd.Geometry("mesh", (1.0, 1.0, 1.0), "pole.stl")))
+    points = wd.ContactPoints(
+        model_of(wd.description.Geometry("mesh", (1.0, 1.0, 1.0), "pole.stl"))
+    )
     why = "its name is relative, and the description came as text; load it by its path"
     assert points.links == ("rail",) and points.left_out == (("pole", "the mesh pole.stl", why),)
     assert f"left out: the mesh pole.stl of pole ({why})" in repr(points)
@@ -136,7 +138,7 @@ def test_meshes_that_are_not_there_are_left_out_by_name() -> None:
 
 def test_what_is_fixed_in_the_world_has_no_points() -> None:
     """The rail of a cart that is bolted down."""
-    sphere = wd.Geometry("sphere", (0.1,))
+    sphere = wd.description.Geometry("sphere", (0.1,))
     assert wd.ContactPoints(model_of(sphere, floating=False)).links == ("pole",)
     assert wd.ContactPoints(model_of(sphere)).links == ("rail", "pole")
 

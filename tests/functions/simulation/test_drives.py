@@ -71,11 +71,11 @@ WHEEL = wd.load_urdf(
 FAR = np.array([1e4])
 
 
-def turned(control: wd.PD, v: float, **options: Any) -> wd.Step:
+def turned(control: wd.PD, v: float, **options: Any) -> wd.results.Step:
     """The oracle's step of a wheel whose target is far ahead."""
     given = (np.zeros(1), np.array([v]), np.zeros(1))
     options = {**FREE, "targets": FAR, **options}
-    return wd.Step(*wd.oracle(wd.step, WHEEL, *given, control=control, **options))
+    return wd.results.Step(*wd.oracle(wd.step, WHEEL, *given, control=control, **options))
 
 
 @pytest.mark.parametrize(

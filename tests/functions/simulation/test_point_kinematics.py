@@ -47,7 +47,7 @@ def test_jacobians_give_velocities_in_every_representation_of_the_base() -> None
     q = s.q[0]
     for word in ("local", "mixed", "world"):
         model = MODEL.with_base_velocity(word)
-        v = wd.oracle(wd.convert_velocity, MODEL, q, s.v[0], target=word)
+        v = wd.oracle(wd.convert.velocity, MODEL, q, s.v[0], target=word)
         J = wd.oracle(wd.point_jacobians, model, q, points=POINTS, part="linear")
         speeds = wd.oracle(wd.point_velocities, model, q, v, points=POINTS)
         assert J @ v == pytest.approx(speeds, abs=1e-12)

@@ -94,8 +94,8 @@ def test_kernels_the_oracle_and_other_velocities_of_the_base_agree() -> None:
     single = wd.imu(model, *(x.astype(np.float32) for x in (q, v, a)), frame="leg")
     assert single.dtype == np.float32 and np.allclose(single, wanted[:, 0], rtol=1e-4, atol=1e-3)
     mixed = model.with_base_velocity("mixed")
-    there = wd.convert_velocity(model, q, v, target="mixed")
-    accelerating = wd.convert_acceleration(model, q, v, a, target="mixed")
+    there = wd.convert.velocity(model, q, v, target="mixed")
+    accelerating = wd.convert.acceleration(model, q, v, a, target="mixed")
     same = wd.imu(mixed, q, there, accelerating, frame="leg")
     assert np.allclose(same, wanted[:, 0], atol=1e-9)
 
@@ -232,10 +232,10 @@ def test_what_a_simulation_measures_is_what_the_functions_say(box: wd.Model) -> 
     for _ in range(12):
         for each in (sim, plain, steps):
             each.step([0.9])
-        last = wd.convert_velocity(box, steps.q, steps.v, target="mixed")
+        last = wd.convert.velocity(box, steps.q, steps.v, target="mixed")
         steps.step()
         assert np.allclose(steps.q, sim.q, atol=1e-12)
-        now = wd.convert_velocity(box, sim.q, sim.v, target="mixed")
+        now = wd.convert.velocity(box, sim.q, sim.v, target="mixed")
         a = (now - last) / 0.005
         felt = wd.imu(mixed, sim.q, now, a, frames=SENSORS.imu)
         # The base's spin is differentiated in the world's axes by one and by both in its own.

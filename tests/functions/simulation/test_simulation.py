@@ -82,17 +82,17 @@ def test_a_simulation_is_the_step_carried_on() -> None:
 def test_results_are_equal_whatever_the_batch_and_the_threads() -> None:
     """An environment alone, among others, on one thread or two: the same bits."""
     ends = []
-    number = wd.get_num_threads()
+    number = wd.runtime.get_num_threads()
     try:
         for envs, threads in ((3, 1), (5000, 1), (5000, 2)):
-            wd.set_num_threads(threads)
+            wd.runtime.set_num_threads(threads)
             sim = simulation(envs)
             sim.q[2] = 0.5, 0.1
             for _ in range(50):
                 sim.step(np.array([0.2, -0.6], np.float32))
             ends.append([getattr(sim, n)[2].copy() for n in ("q", "v", "forces", "torques")])
     finally:
-        wd.set_num_threads(number)
+        wd.runtime.set_num_threads(number)
     for other in ends[1:]:
         assert all(np.array_equal(x, y) for x, y in zip(ends[0], other, strict=True))
 
@@ -297,7 +297,7 @@ def test_a_simulation_starts_at_a_configuration_by_name() -> None:
 
 def test_a_simulation_of_too_many_points_asks_which() -> None:
     """Rather than compiling for minutes; those that are passed are taken."""
-    boxes = tuple(wd.Geometry("box", (0.1 * k, 0.1, 0.1)) for k in range(1, 10))
+    boxes = tuple(wd.description.Geometry("box", (0.1 * k, 0.1, 0.1)) for k in range(1, 10))
     model = replace(MODEL, links=tuple(replace(x, collisions=boxes) for x in MODEL.links))
     with pytest.raises(ValueError, match=r"has 216 contact points, more than 40; choose those"):
         wd.Simulation(model, 2)

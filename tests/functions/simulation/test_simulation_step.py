@@ -136,7 +136,7 @@ def test_a_dropped_box_lands_without_a_catch_or_a_bounce(boxes: History) -> None
 def test_a_sphere_rolls_at_five_sevenths() -> None:
     """Of the speed that it was thrown with, to twelve digits."""
     sphere = wd.load_urdf(CUBE.format(0.4 * 0.01), floating_base=True)
-    end = wd.Step(
+    end = wd.results.Step(
         *wd.oracle(
             wd.step,
             sphere,
@@ -257,7 +257,7 @@ def test_kernel_and_oracle_agree_in_any_layout_and_library() -> None:
         for layout in ("rows", "environments_last"):
             *arrays, warm = (made(library, x, layout=layout) for x in given)
             got = wd.step(BOX, *arrays, impulses=warm, **options)
-            assert type(got) is wd.Step and type(got.q) is type(arrays[0])
+            assert type(got) is wd.results.Step and type(got.q) is type(arrays[0])
             for x, y in zip(got, wanted, strict=True):
                 assert host(x).shape == y.shape and np.allclose(host(x), y, atol=1e-9)
     small = wd.step(
@@ -307,14 +307,14 @@ def test_other_velocities_of_the_base_lead_to_the_same_places() -> None:
     q, v, tau = s.q[0], s.v[0], s.tau[0]
     q[2] = 0.2
     options: dict[str, Any] = {"points": FEET, "dt": 0.02, "substeps": 2}
-    local = wd.Step(*wd.oracle(wd.step, QUADRUPED, q, v, tau, **options))
+    local = wd.results.Step(*wd.oracle(wd.step, QUADRUPED, q, v, tau, **options))
     for word in ("mixed", "world"):
         other = QUADRUPED.with_base_velocity(word)
-        there = wd.oracle(wd.convert_velocity, QUADRUPED, q, v, target=word)
-        pushed = wd.oracle(wd.convert_force, QUADRUPED, q, tau, target=word)
-        end = wd.Step(*wd.oracle(wd.step, other, q, there, pushed, **options))
+        there = wd.oracle(wd.convert.velocity, QUADRUPED, q, v, target=word)
+        pushed = wd.oracle(wd.convert.force, QUADRUPED, q, tau, target=word)
+        end = wd.results.Step(*wd.oracle(wd.step, other, q, there, pushed, **options))
         assert np.allclose(end.q, local.q, atol=1e-12)
-        wanted = wd.oracle(wd.convert_velocity, QUADRUPED, local.q, local.v, target=word)
+        wanted = wd.oracle(wd.convert.velocity, QUADRUPED, local.q, local.v, target=word)
         assert np.allclose(end.v, wanted, atol=1e-10)
 
 
@@ -346,7 +346,7 @@ def test_substeps_are_steps_one_after_the_other() -> None:
     s = states(model, 1)
     q, v, tau = s.q[0], s.v[0], s.tau[0]
     options: dict[str, Any] = {"control": wd.PD(30.0, 1.0), "targets": np.zeros(2), "dt": 0.002}
-    whole = wd.Step(*wd.oracle(wd.step, model, q, v, tau, substeps=3, **options))
+    whole = wd.results.Step(*wd.oracle(wd.step, model, q, v, tau, substeps=3, **options))
     torques = []
     for _ in range(3):
         q, v, _, _, applied = wd.oracle(wd.step, model, q, v, tau, **options)

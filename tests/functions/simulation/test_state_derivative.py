@@ -48,7 +48,7 @@ def test_every_library_gives_the_oracle_s_rates_and_steps() -> None:
         ground = wd.SoftGround(made(library, frictions), made(library, stiffness), 150.0)
         options = {"points": CORNERS, "deformation": strained, "ground": ground}
         got = wd.state_derivative(BOX, *arrays, **options)
-        assert type(got) is wd.StateDerivative
+        assert type(got) is wd.results.StateDerivative
         assert all(np.allclose(host(x), y, atol=1e-9) for x, y in zip(got, rates, strict=True))
         end = wd.step(BOX, *arrays, **{**ROLLED, **options})
         assert end.deformation is end.impulses

@@ -91,7 +91,7 @@ def test_poses_are_forward_kinematics(dynamics):
     """(R, nlinks, 7): position and quaternion xyzw of each link in the root link."""
     poses, T = output("link_poses").compute(dynamics, EVERYTHING), wd.fk(MODEL, dynamics.state.q)
     np.testing.assert_allclose(poses[..., :3], T[..., :3, 3], atol=1e-12)
-    R = wd.quaternion_to_matrix(np.ascontiguousarray(poses[..., 3:]).reshape(-1, 4))
+    R = wd.convert.quaternion_to_matrix(np.ascontiguousarray(poses[..., 3:]).reshape(-1, 4))
     np.testing.assert_allclose(R.reshape(2, -1, 3, 3), T[..., :3, :3], atol=1e-12)
 
 
@@ -103,7 +103,9 @@ def test_joint_transforms_chain_to_the_poses_of_the_links(dynamics):
         for robot in range(2):
             X = np.eye(4)
             X[:3, 3] = values[robot, i, :3]
-            X[:3, :3] = wd.quaternion_to_matrix(np.ascontiguousarray(values[robot, i : i + 1, 3:]))
+            X[:3, :3] = wd.convert.quaternion_to_matrix(
+                np.ascontiguousarray(values[robot, i : i + 1, 3:])
+            )
             parent = T[robot, MODEL.link_index(joint.parent)]
             child = T[robot, MODEL.link_index(joint.child)]
             np.testing.assert_allclose(parent @ X, child, atol=1e-12)

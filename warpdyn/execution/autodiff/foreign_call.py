@@ -94,8 +94,8 @@ class ForeignCall:
         return self._command.address or 0
 
     def _find(self, bounds: int, arguments: ctypes._Pointer[ctypes.c_int64]) -> None:
-        """Stand-in for a kernel that a `wd.compiling` block has yet to compile: it writes zeros
-        inside the block, and runs the kernel after it."""
+        """Stand-in for a kernel that a `wd.kernels.compiling` block has yet to compile: it writes
+        zeros inside the block, and runs the kernel after it."""
         try:
             if noted(self.kernel):
                 for place, size in self._results:

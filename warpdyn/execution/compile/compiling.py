@@ -215,7 +215,7 @@ def _ended(kernel: Kernel, error: OSError) -> str:
     """Error message for a compiler process that ended, with a remedy."""
     short = error.errno in (errno.ENOMEM, errno.EAGAIN)
     remedy = (
-        "free memory, or compile one kernel at a time, wd.set_num_threads(1)"
+        "free memory, or compile one kernel at a time, wd.runtime.set_num_threads(1)"
         if short
         else "call again to compile once more"
     )

@@ -147,7 +147,7 @@ def check_length(kernel: Kernel) -> None:
         time = "long" if seconds is None else f"about {seconds:.0f} s"
         warnings.warn(
             f"the kernel {kernel.label} has {kernel.source.operations:,} operations; compiling it "
-            f"takes {time}, once. Python loops are written out: wd.repeat(n, step, state) records a "
+            f"takes {time}, once. Python loops are written out: wd.kernels.repeat(n, step, state) records a "
             "step once; or make several kernels",
             stacklevel=2,
         )

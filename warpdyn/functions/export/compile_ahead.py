@@ -41,11 +41,11 @@ def compile(
     ("q", "v"). The kernels of `backward` for these inputs are compiled too. Later calls must
     require gradients of exactly these inputs, because each choice of inputs is another kernel.
 
-    `wd.compiling` takes the calls of a script instead of a list. A second call of this function
-    with the same list only checks the caches.
+    `wd.kernels.compiling` takes the calls of a script instead of a list. A second call of this
+    function with the same list only checks the caches.
     """
     if callable(calls):
-        raise TypeError(f"calls must be a list: wd.compile(model, [{calls!r}])")
+        raise TypeError(f"calls must be a list: wd.kernels.compile(model, [{calls!r}])")
     asked = list(calls)
     check_gradients(model, asked, gradients, zeros_of(dtype, device))
     kernels = [
@@ -126,7 +126,7 @@ def call_on_zeros(
         raise TypeError(
             "compile takes functions of a model, such as wd.rnea or "
             'functools.partial(wd.jacobian, frame="hand"), '
-            f"got {getattr(inner, '__name__', inner)!r}; for all others use `with wd.compiling():`"
+            f"got {getattr(inner, '__name__', inner)!r}; for all others use `with wd.kernels.compiling():`"
         )
     parameters = list(inspect.signature(inner).parameters.values())[1:]
     arrays = [

@@ -78,7 +78,7 @@ def momentum_observer(
         f_ext=f_ext,
         params=params,
         unsigned=("dt", "gain"),
-        local_only="convert_velocity(model, q, v, ...) before it",
+        local_only="wd.convert.velocity(model, q, v, ...) before it",
     )
 
 

@@ -52,7 +52,7 @@ def test_poses_are_those_of_the_last_states(shared, robots):
     poses, T = shared.batch.poses(), wd.fk(MODEL, np.ascontiguousarray(state[:, 0]))
     assert poses.shape == (robots, MODEL.nlinks, 7)
     np.testing.assert_allclose(poses[..., :3], T[..., :3, 3], atol=1e-12)
-    R = wd.quaternion_to_matrix(np.ascontiguousarray(poses[..., 3:]).reshape(-1, 4))
+    R = wd.convert.quaternion_to_matrix(np.ascontiguousarray(poses[..., 3:]).reshape(-1, 4))
     np.testing.assert_allclose(R.reshape(*T.shape[:2], 3, 3), T[..., :3, :3], atol=1e-12)
 
 

@@ -46,7 +46,7 @@ def tracking(robot, q, v, q_desired, v_desired, a_desired, kp: () = 100.0, *, kd
 
 
 @wd.kernel
-def pushed(robot, q, f_ext: ("nlinks", 6), gravity: (3,), bias: wd.shared(("nv",))):
+def pushed(robot, q, f_ext: ("nlinks", 6), gravity: (3,), bias: wd.kernels.shared(("nv",))):
     return robot.rnea(q, 0 * bias, 0 * bias, f_ext=f_ext, gravity=gravity) + bias
 
 
