@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from ..arrays import Array, random_laws, views
+from ..arrays import Array, Library, random_laws, views
 from ..arrays.random_laws import Law
 from ..execution.compile.kernel_cache import start_kernel_cache
 from ..execution.request.call import STANDARD_GRAVITY
@@ -172,7 +172,7 @@ class _Numbers:
 
     envs: int
     seed: int
-    kind: Any
+    kind: tuple[Library, str, bool]
 
     def quantity(
         self, model: Model, quantity: str, draws: Mapping[str, Mapping[str, Draw]]
@@ -215,8 +215,8 @@ class _Numbers:
         more: list[Any],
     ) -> Array:
         """(envs, k, ..) for the k owners at `index` among all owners."""
-        library, device = self.kind[:2]
-        out = views.empty(*self.kind, self.envs, nominal.shape, True)
+        library, device, single = self.kind
+        out = views.empty(library, device, single, self.envs, nominal.shape, True)
         view = views.view(quantity, out)
         if nominal.ndim == 1:
             view = view._replace(shape=(*view.shape, 1), strides=(*view.strides, 0))
