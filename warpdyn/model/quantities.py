@@ -17,7 +17,7 @@ SCALE, ADD = "scale", "add"
 
 
 @dataclass(frozen=True)
-class Quantity:
+class VaryingQuantity:
     """A quantity of a link or of a joint.
 
     signed: its numbers may be negative. is_effect: it is an entry of a joint's `Effects`. is_param:
@@ -34,20 +34,20 @@ class Quantity:
     changes: tuple[str, ...] = ()
 
 
-QUANTITIES: dict[str, Quantity] = {
-    "mass": Quantity("link", changes=(SCALE, ADD)),
-    "com": Quantity("link", (3,), signed=True, changes=(SCALE, ADD)),
-    "inertia": Quantity("link", (6,), signed=True, changes=(SCALE,)),
-    "placement": Quantity("joint", (7,), signed=True, changes=(ADD,)),
-    "tilt": Quantity("joint", (3,), signed=True, is_param=False, changes=(ADD,)),
-    "axis": Quantity("joint", (3,), signed=True),
-    "armature": Quantity("joint", changes=(SCALE, ADD)),
-    "viscous": Quantity("joint", is_effect=True, changes=(SCALE, ADD)),
-    "coulomb": Quantity("joint", is_effect=True, changes=(SCALE, ADD)),
-    "stiffness": Quantity("joint", is_effect=True, changes=(SCALE, ADD)),
-    "damping": Quantity("joint", is_effect=True, changes=(SCALE, ADD)),
-    "spring": Quantity("joint", is_effect=True),
-    "rest": Quantity("joint", is_effect=True, signed=True),
+QUANTITIES: dict[str, VaryingQuantity] = {
+    "mass": VaryingQuantity("link", changes=(SCALE, ADD)),
+    "com": VaryingQuantity("link", (3,), signed=True, changes=(SCALE, ADD)),
+    "inertia": VaryingQuantity("link", (6,), signed=True, changes=(SCALE,)),
+    "placement": VaryingQuantity("joint", (7,), signed=True, changes=(ADD,)),
+    "tilt": VaryingQuantity("joint", (3,), signed=True, is_param=False, changes=(ADD,)),
+    "axis": VaryingQuantity("joint", (3,), signed=True),
+    "armature": VaryingQuantity("joint", changes=(SCALE, ADD)),
+    "viscous": VaryingQuantity("joint", is_effect=True, changes=(SCALE, ADD)),
+    "coulomb": VaryingQuantity("joint", is_effect=True, changes=(SCALE, ADD)),
+    "stiffness": VaryingQuantity("joint", is_effect=True, changes=(SCALE, ADD)),
+    "damping": VaryingQuantity("joint", is_effect=True, changes=(SCALE, ADD)),
+    "spring": VaryingQuantity("joint", is_effect=True),
+    "rest": VaryingQuantity("joint", is_effect=True, signed=True),
 }
 """Quantities of links and joints, in the order of the arguments of `Model.params` and `randomise`.
 
