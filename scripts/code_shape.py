@@ -18,10 +18,10 @@ sys.path.insert(0, str(ROOT / "scripts"))
 from prose import Bound, broken, table  # noqa: E402
 
 BOUNDS = {
-    "functions with a complexity above 20": Bound(8, 31),
+    "functions with a complexity above 20": Bound(8, 20),
     "bodies of more than 25 lines without a comment [%]": Bound(10, 10),
     "most modules in one folder": Bound(34, 34),
-    "lines of warpdyn and ros2_node": Bound(66_600, 72_100),
+    "lines of warpdyn and ros2_node": Bound(66_600, 72_800),
 }
 """The one table of bounds, by what is counted. The longest import chain is counted by
 tests/test_architecture.py."""

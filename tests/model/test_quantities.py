@@ -2,24 +2,47 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.model.quantities import JOINT, LINK, SHAPES
+from warpdyn.model.description import Effects
+from warpdyn.model.quantities import DRAWN, EFFECTS, QUANTITIES, SHAPES
 
 MODEL = wd.load_robot("panda")
 
 
 def test_each_quantity_is_an_argument_of_params() -> None:
-    """Of links or of joints, none of both."""
+    """Of links or of joints, in the table's order."""
+    assert keywords(MODEL.params) == SHAPES.keys()
     for quantity, shape in SHAPES.items():
-        name = MODEL.links[2].name if quantity in LINK else MODEL.joints[2].name
+        link = QUANTITIES[quantity].owner == "link"
+        name = MODEL.links[2].name if link else MODEL.joints[2].name
         number = np.zeros(shape) + 0.5
         assert MODEL.params(**{quantity: {name: number}})[quantity].shape == (1, *shape)
-    assert not LINK.keys() & JOINT.keys()
+
+
+def test_each_quantity_with_a_draw_is_an_argument_of_randomise() -> None:
+    """An axis, a spring and its rest position are not drawn, and a tilt is drawn only."""
+    assert keywords(wd.randomise) == set(DRAWN)
+    assert SHAPES.keys() - set(DRAWN) == {"axis", "spring", "rest"}
+    assert set(DRAWN) - SHAPES.keys() == {"tilt"}
+
+
+def test_effects_are_fields_of_a_joint_s_effects() -> None:
+    assert set(EFFECTS) <= {field.name for field in fields(Effects)}
+
+
+def keywords(function: Callable[..., Any]) -> set[str]:
+    """Keyword arguments of a function that are quantities of links and joints."""
+    others = {"seed", "gravity", "like", "dtype", "device"}
+    parameters = inspect.signature(function).parameters.values()
+    return {x.name for x in parameters if x.kind is x.KEYWORD_ONLY} - others
 
 
 def test_an_axis_turns_the_joint_about_it() -> None:

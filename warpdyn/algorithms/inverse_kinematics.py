@@ -254,20 +254,7 @@ def _damped_step(
     pull = {
         k: sum((row[k] * x for row, x in zip(J, e, strict=True) if k in row), 0.0) for k in reached
     }
-    # `free` is 0 for a coordinate at a limit whose pull leads beyond it. It multiplies the columns,
-    # because symbols allow no branch.
-    free: dict[int, Scalar] = dict.fromkeys(reached, 1.0)
-    for body in tree.independent_bodies:
-        if body.kind.single and body.v_index[0] in free:
-            (c,), (k,) = body.q_index, body.v_index
-            if task.upper[c] < inf:
-                free[k] = select_less(
-                    q[c], task.upper[c], free[k], select_less(0.0, pull[k], 0.0, free[k])
-                )
-            if task.lower[c] > -inf:
-                free[k] = select_less(
-                    task.lower[c], q[c], free[k], select_less(pull[k], 0.0, 0.0, free[k])
-                )
+    free = _free_coordinates(tree, q, pull, task)
     J = [{k: x * free[k] for k, x in row.items()} for row in J]
     d: list[Scalar] = [0.0] * tree.nv
     # JᵀJ has a row for each coordinate, JJᵀ one for each error: the smaller system is factorised.
@@ -286,6 +273,26 @@ def _damped_step(
     for k, x in zip(reached, moves, strict=True):
         d[k] = x
     return d
+
+
+def _free_coordinates(
+    tree: Tree, q: Sequence[Scalar], pull: dict[int, Scalar], task: FrameTask
+) -> dict[int, Scalar]:
+    """1 for each coordinate of v that may move, and 0 for one at a limit whose pull leads beyond it.
+    These numbers multiply the columns, because symbols allow no branch."""
+    free: dict[int, Scalar] = dict.fromkeys(pull, 1.0)
+    for body in tree.independent_bodies:
+        if body.kind.single and body.v_index[0] in free:
+            (c,), (k,) = body.q_index, body.v_index
+            if task.upper[c] < inf:
+                free[k] = select_less(
+                    q[c], task.upper[c], free[k], select_less(0.0, pull[k], 0.0, free[k])
+                )
+            if task.lower[c] > -inf:
+                free[k] = select_less(
+                    task.lower[c], q[c], free[k], select_less(pull[k], 0.0, 0.0, free[k])
+                )
+    return free
 
 
 def _damped(A: list[list[Scalar]], damping: Scalar) -> list[list[Scalar]]:

@@ -101,11 +101,7 @@ def bench(args: argparse.Namespace) -> int:
     if args.json:
         check_file(args.json)
     if args.peers is not None:
-        if args.device not in (None, "cpu") or args.threads not in (None, 1):
-            raise UserError(
-                "--peers compares on one core of the CPU: leave --device and --threads out"
-            )
-        args.device, args.threads = "cpu", 1
+        _compare_on_one_core(args)
     model = refuse_immobile(read_model(args))
     frame = named_frame(args, model)
     if args.threads:
@@ -134,6 +130,13 @@ def bench(args: argparse.Namespace) -> int:
     if args.plot:
         write_file(args.plot, lambda path: plot(model, measurements, path))
     return 0
+
+
+def _compare_on_one_core(args: argparse.Namespace) -> None:
+    """Set the device and the threads of a comparison; raises if the user set others."""
+    if args.device not in (None, "cpu") or args.threads not in (None, 1):
+        raise UserError("--peers compares on one core of the CPU: leave --device and --threads out")
+    args.device, args.threads = "cpu", 1
 
 
 def to_json(model: Model, measurements: Sequence[Measurement]) -> str:

@@ -11,20 +11,15 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from ..arrays import Array, random_laws, views
+from ..arrays import Array, Library, random_laws, views
 from ..arrays.random_laws import Law
 from ..execution.compile.kernel_cache import start_kernel_cache
 from ..execution.request.call import STANDARD_GRAVITY
 from ..model import Model
 from ..model.description import Joint, Link, look_up
 from ..model.params import Params
-from ..model.quantities import LINK, SHAPES
+from ..model.quantities import ADD, QUANTITIES, SCALE, SHAPES, owners
 from ..model.varied import nominal_value
-
-SCALED = ("inertia",)
-ADDED = ("placement", "tilt")
-SIGNED = ("com", "placement", "tilt", "gravity")
-"""Quantities that can only be scaled, that can only be added to, and that may be negative."""
 
 
 @dataclass(frozen=True)
@@ -140,76 +135,103 @@ def randomise(
         "inertia": inertia,
         "placement": placement,
         "tilt": tilt,
-    }
-    given |= {
         "armature": armature,
         "viscous": viscous,
         "coulomb": coulomb,
         "stiffness": stiffness,
         "damping": damping,
     }
+    draws = _draws_by_name(model, given)
+    start_kernel_cache()
+    numbers = _Numbers(envs, seed, views.kind_of(like, dtype, device))
+    arrays: dict[str, Array] = {}
+    names: dict[str, tuple[str, ...]] = {}
+    for quantity in [q for q in SHAPES if q in draws]:
+        names[quantity], arrays[quantity] = numbers.quantity(model, quantity, draws)
+    down = None if gravity is None else numbers.gravity(gravity)
+    return Params(model, arrays, names, down)
+
+
+def _draws_by_name(model: Model, given: Mapping[str, Draws]) -> dict[str, dict[str, Draw]]:
+    """The checked draws of each quantity, by name of link or joint."""
     draws = {q: dict(_chosen(model, q, what)) for q, what in given.items() if what is not None}
-    for quantity in draws:
-        _check(model, quantity, draws[quantity])
+    for quantity, by_name in draws.items():
+        _check(model, quantity, by_name)
+    # An inertia scales with its mass, and a tilt turns a placement: they are one array of params.
     if "mass" in draws:
         draws["inertia"] = dict.fromkeys(draws["mass"], AS_IT_IS) | draws.get("inertia", {})
     if "tilt" in draws:
         draws["placement"] = dict.fromkeys(draws["tilt"], IN_PLACE) | draws.get("placement", {})
-    start_kernel_cache()
-    kind = views.kind_of(like, dtype, device)
+    return draws
 
-    def rows(
-        quantity: str, names: Sequence[str], otherwise: Draw | None = None
-    ) -> list[list[float]]:
-        return [draws.get(quantity, {}).get(name, otherwise).row for name in names]  # type: ignore[union-attr]
 
-    def drawn(
+@dataclass(frozen=True)
+class _Numbers:
+    """Random numbers of a seed for `envs` environments, as arrays of a kind: a library, a device
+    and a precision."""
+
+    envs: int
+    seed: int
+    kind: tuple[Library, str, bool]
+
+    def quantity(
+        self, model: Model, quantity: str, draws: Mapping[str, Mapping[str, Draw]]
+    ) -> tuple[tuple[str, ...], Array]:
+        """Names of the k links or joints that have a draw, in the model's order, and their numbers
+        (envs, k, ..)."""
+        every = owners(model, quantity)
+        index = [k for k, owner in enumerate(every) if owner.name in draws[quantity]]
+        chosen = [every[k] for k in index]
+        names = tuple(owner.name for owner in chosen)
+        kernel: Any = random_laws.draw_numbers
+        more: list[Any] = []
+        if quantity == "inertia":
+            kernel = random_laws.draw_inertias
+            masses = _rows(draws.get("mass", {}), names, AS_IT_IS)
+            more = [[owner.mass for owner in chosen], masses, _seed(self.seed, "mass")]
+        elif quantity == "placement":
+            kernel = random_laws.draw_placements
+            tilts = _rows(draws.get("tilt", {}), names, IN_PLACE)
+            more = [tilts, _seed(self.seed, "tilt")]
+        nominal = np.array([nominal_value(quantity, owner) for owner in chosen])
+        rows = _rows(draws[quantity], names)
+        return names, self._array(quantity, nominal, index, len(every), rows, kernel, more)
+
+    def gravity(self, draw: Draw) -> Array:
+        """Accelerations of free fall (envs, 3)."""
+        nominal = np.array([STANDARD_GRAVITY])
+        kernel = random_laws.draw_numbers
+        down: Any = self._array("gravity", nominal, [0], 1, [draw.row], kernel, [])
+        return down[:, 0]  # type: ignore[no-any-return]
+
+    def _array(
+        self,
         quantity: str,
         nominal: np.ndarray,
         index: list[int],
-        owners: int,
-        rows: list,
+        owner_count: int,
+        rows: list[list[float]],
         kernel: wp.Kernel,
-        more: list,
+        more: list[Any],
     ) -> Array:
         """(envs, k, ..) for the k owners at `index` among all owners."""
-        out = views.empty(*kind, envs, nominal.shape, True)
+        library, device, single = self.kind
+        out = views.empty(library, device, single, self.envs, nominal.shape, True)
         view = views.view(quantity, out)
         if nominal.ndim == 1:
             view = view._replace(shape=(*view.shape, 1), strides=(*view.strides, 0))
-        key, stream = _seed(seed, quantity), kind[0].stream(kind[1])
-        random_laws.vary(
-            kernel, view, nominal.reshape(len(nominal), -1), rows, index, owners, key, more, stream
-        )
-        return kind[0].handed_back(out)
+        flat = nominal.reshape(len(nominal), -1)
+        key, stream = _seed(self.seed, quantity), library.stream(device)
+        random_laws.vary(kernel, view, flat, rows, index, owner_count, key, more, stream)
+        return library.handed_back(out)  # type: ignore[no-any-return]
 
-    arrays: dict[str, Array] = {}
-    names: dict[str, tuple[str, ...]] = {}
-    for quantity in [q for q in SHAPES if q in draws]:
-        owners: Sequence[Any] = model.links if quantity in LINK else model.joints
-        index = [k for k, owner in enumerate(owners) if owner.name in draws[quantity]]
-        names[quantity] = tuple(owners[k].name for k in index)
-        nominal = np.array([nominal_value(quantity, owners[k]) for k in index])
-        kernel, more = random_laws.draw_numbers, []
-        if quantity == "inertia":
-            kernel = random_laws.draw_inertias
-            more = [
-                [owners[k].mass for k in index],
-                rows("mass", names[quantity], AS_IT_IS),
-                _seed(seed, "mass"),
-            ]
-        elif quantity == "placement":
-            kernel = random_laws.draw_placements
-            more = [rows("tilt", names[quantity], IN_PLACE), _seed(seed, "tilt")]
-        arrays[quantity] = drawn(
-            quantity, nominal, index, len(owners), rows(quantity, names[quantity]), kernel, more
-        )
-    down: Any = None
-    if gravity is not None:
-        nominal = np.array([STANDARD_GRAVITY])
-        down = drawn("gravity", nominal, [0], 1, [gravity.row], random_laws.draw_numbers, [])
-        down = down[:, 0]
-    return Params(model, arrays, names, down)
+
+def _rows(
+    draws: Mapping[str, Draw], names: Sequence[str], otherwise: Draw | None = None
+) -> list[list[float]]:
+    """The draw of each name as numbers for a kernel."""
+    chosen = (draws.get(name, otherwise) for name in names)
+    return [draw.row for draw in chosen if draw is not None]
 
 
 def _seed(seed: int, quantity: str) -> int:
@@ -220,10 +242,9 @@ def _seed(seed: int, quantity: str) -> int:
 
 def _chosen(model: Model, quantity: str, what: Draws) -> Iterator[tuple[str, Draw]]:
     """Names of links or joints, each with its draw."""
-    noun = "link" if quantity in LINK else "joint"
-    owners: Sequence[Any] = model.links if quantity in LINK else model.joints
+    noun = QUANTITIES[quantity].owner
     patterns: Mapping[str, Any] = what if isinstance(what, Mapping) else {"*": what}
-    known: dict[str, Any] = {owner.name: owner for owner in owners}
+    known: dict[str, Any] = {owner.name: owner for owner in owners(model, quantity)}
     for pattern, draw in patterns.items():
         if not isinstance(draw, Draw):
             raise TypeError(
@@ -240,7 +261,7 @@ def _chosen(model: Model, quantity: str, what: Draws) -> Iterator[tuple[str, Dra
             used = True
             yield name, matching[-1][1]
     if not used:
-        hint = "; scaling leaves zero as it is" if quantity not in ADDED else ""
+        hint = "; scaling leaves zero as it is" if SCALE in QUANTITIES[quantity].changes else ""
         raise ValueError(
             f"{quantity}: no {noun} of {model.name} that matches {list(patterns)} has any{hint}"
         )
@@ -250,7 +271,7 @@ def _answers(quantity: str, owner: Link | Joint, draw: Draw) -> bool:
     """True if a draw for all owners has an effect on this one."""
     if isinstance(owner, Link):
         return owner.mass > 0
-    if quantity in ADDED:
+    if SCALE not in QUANTITIES[quantity].changes:
         return True
     if draw.verb == "scale":
         return nominal_value(quantity, owner) > 0
@@ -260,22 +281,19 @@ def _answers(quantity: str, owner: Link | Joint, draw: Draw) -> bool:
 
 def _check(model: Model, quantity: str, draws: Mapping[str, Draw]) -> None:
     """Raise for a draw that could give an impossible robot."""
+    described = QUANTITIES[quantity]
     for name, draw in draws.items():
-        if draw.verb == "add" and quantity in SCALED:
+        if draw.verb == "add" and ADD not in described.changes:
             raise ValueError(
                 f"{quantity} is scaled, not added to, which keeps it that of a body: wd.random.scale(..)"
             )
-        if draw.verb == "scale" and quantity in ADDED:
+        if draw.verb == "scale" and SCALE not in described.changes:
             raise ValueError(f"{quantity} is added to, not scaled: wd.random.add(..)")
-        if quantity in SIGNED:
+        # An inertia may have negative entries, but the factor that scales it may not be negative.
+        if described.signed and quantity != "inertia":
             continue
-        nominal = (
-            1.0
-            if quantity == "inertia"
-            else nominal_value(
-                quantity, model.link(name) if quantity in LINK else model.joint(name)
-            )
-        )
+        owner = model.link(name) if described.owner == "link" else model.joint(name)
+        nominal = 1.0 if quantity == "inertia" else nominal_value(quantity, owner)
         # The smallest number that the law can give must still be possible, in every environment.
         least = draw.least(nominal)
         if (

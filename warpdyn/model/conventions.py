@@ -70,6 +70,14 @@ class ColumnMap:
     tau_to: Columns
 
 
+def _refuse_missing(model: Model, order: Sequence[Joint]) -> None:
+    named = {joint.name for joint in order}
+    if missing := [name for name in model.joint_names if name not in named]:
+        raise ValueError(
+            f"joints must name every joint that has coordinates; {', '.join(missing)} are missing"
+        )
+
+
 @lru_cache(maxsize=64)
 def column_map(model: Model, library: str, joints: tuple[str, ...] | None) -> ColumnMap:
     """Columns to and from a library's convention.
@@ -117,11 +125,7 @@ def column_map(model: Model, library: str, joints: tuple[str, ...] | None) -> Co
                     q_from[ks[0]] = (ANGLE, (place, place + 1), 1.0, 0.0)
                 elif f == SAME:
                     q_from[ks[0]] = (SAME, (place,), 1.0, 0.0)
-    missing = [name for name in model.joint_names if name not in {joint.name for joint in order}]
-    if missing:
-        raise ValueError(
-            f"joints must name every joint that has coordinates; {', '.join(missing)} are missing"
-        )
+    _refuse_missing(model, order)
     # Forces go to the leaders alone: no force drives a follower's joint.
     places = {terms[0][0]: k for k, terms in v_from.items()}
     tau_to = [

@@ -11,13 +11,13 @@ carries it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from ..algebra.scalar import as_number
 from ..algebra.spatial import HERE, Placement, Vector
 from .checks import PERPENDICULAR
-from .description import Joint, Link, Mimic, ModelError
+from .description import Gearbox, Joint, Link, Mimic, ModelError
 
 
 def without_gears(source: str, links: Sequence[Link], joints: Sequence[Joint]) -> list[Joint]:
@@ -31,32 +31,18 @@ def without_gears(source: str, links: Sequence[Link], joints: Sequence[Joint]) -
     known = {link.name for link in links}
     for gear in waiting:
         where = f'{source}: joint "{gear.name}"'
-        if gear.gearbox is None:
-            raise ModelError(
-                f"{where}: a {gear.kind.name} joint needs its ratio and its reference link (gearbox=...)"
-            )
-        if not math.isfinite(gear.gearbox.ratio):
-            raise ModelError(f"{where}: the ratio is {gear.gearbox.ratio}; it must be finite")
-        for role, name in (
-            ("reference", gear.gearbox.reference),
-            ("parent", gear.parent),
-            ("child", gear.child),
-        ):
-            if name not in known:
-                raise ModelError(
-                    f'{where}: its {role} link "{name}" does not exist; add the link or correct the name'
-                )
+        gearbox = _checked_gearbox(where, gear, known)
         # Axes are compared in the root's frame at zero position, because parent, child and
         # reference each have their own.
         x = _place(where, gear.parent, carriers).compose(gear.pose.placement).as_matrix()
         axis, axis2 = (x.R.to_parent(Vector(*u)) for u in (gear.axis, gear.axis2 or gear.axis))
-        first, sign = _between(where, gear.gearbox.reference, gear.parent, axis, carriers)
-        ratio = gear.gearbox.ratio
+        first, sign = _between(where, gearbox.reference, gear.parent, axis, carriers)
+        ratio = gearbox.ratio
         # If another joint carries the child, that joint becomes the mimic joint and the gearbox is
         # dropped. Otherwise the gearbox itself is the child's joint, and its coordinate is the
         # child's angle less the parent's, hence the + 1.
         if gear.child in plain:
-            second, other = _between(where, gear.gearbox.reference, gear.child, axis2, carriers)
+            second, other = _between(where, gearbox.reference, gear.child, axis2, carriers)
             if second.mimic is not None or second.name in replaced:
                 raise ModelError(
                     f'{where}: it moves joint "{second.name}", which follows another already; remove one of the two'
@@ -70,6 +56,25 @@ def without_gears(source: str, links: Sequence[Link], joints: Sequence[Joint]) -
             )
     kept = (replaced.get(joint.name, joint) for joint in joints)
     return [joint for joint in kept if joint is not None]
+
+
+def _checked_gearbox(where: str, gear: Joint, links: Collection[str]) -> Gearbox:
+    """The joint's gearbox; raises if it has none, if its ratio is not finite, or if a link does not
+    exist."""
+    gearbox = gear.gearbox
+    if gearbox is None:
+        raise ModelError(
+            f"{where}: a {gear.kind.name} joint needs its ratio and its reference link (gearbox=...)"
+        )
+    if not math.isfinite(gearbox.ratio):
+        raise ModelError(f"{where}: the ratio is {gearbox.ratio}; it must be finite")
+    roles = {"reference": gearbox.reference, "parent": gear.parent, "child": gear.child}
+    for role, name in roles.items():
+        if name not in links:
+            raise ModelError(
+                f'{where}: its {role} link "{name}" does not exist; add the link or correct the name'
+            )
+    return gearbox
 
 
 def _between(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ..algebra.scalar import is_number
-from ..algebra.spatial import HERE, ZERO, ZERO_INERTIA, Placement, Vector, as_matrix
+from ..algebra.spatial import HERE, ZERO, ZERO_INERTIA, Inertia, Placement, Vector, as_matrix
 from .description import Joint, followed
 from .joints import FLOATING, aligned
 from .link_inertia import Point, Spread
@@ -15,85 +15,114 @@ from .structure import Structure
 from .tendons import Tendon
 from .tree import WORLD, Body, Cable, DrivenJoint, Frame, Tree, TreeActuator
 
+Columns = Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]]
+"""Columns of each joint in q and in v, by name."""
+
 
 def build_tree(model: Structure) -> Tree:
     """Lump fixed joints, align joint axes and resolve mimic joints. A joint of two axes becomes two
     bodies."""
-    coordinates = {
+    columns = {
         name: (tuple(range(c.q.start, c.q.stop)), tuple(range(c.v.start, c.v.stop)))
         for name, c in model.coordinates.items()
     }
-    by_name = {j.name: j for j in model.joints}
-    bodies: list[Body] = []
-    frames: dict[str, Frame] = {}
-    ground = ZERO_INERTIA
-    if model.floating_base:
-        q_index, v_index = coordinates[model.base_joint]
-        base = Body(
-            joint=model.base_joint,
-            parent=WORLD,
-            kind=FLOATING,
-            axis=2,
-            X_tree=HERE,
-            known=ZERO_INERTIA,
-            q_index=FLOATING.scalar_last(q_index, model.quaternion),
-            v_index=v_index,
-            armature=model.base_armature,
-            effects=model.base_effects,
-        )
-        bodies.append(base)
-        frames[model.root] = Frame(0, HERE)
-    else:
-        frames[model.root] = Frame(WORLD, HERE)
+    joints = {j.name: j for j in model.joints}
+    bodies = _base(model, columns)
+    frames = {model.root: Frame(0 if bodies else WORLD, HERE)}
     for joint in model.joints:  # parents come first, so that each finds its carrier
         carrier = frames[joint.parent]
         X = carrier.placement.compose(joint.pose.placement).as_matrix()
         # The child of a fixed joint moves with the body that carries the joint: it is a frame in
         # that body.
-        if not joint.kind.nv:
-            frames[joint.child] = Frame(carrier.body, X)
-            continue
-        # A mimic joint reads its leader's columns; the relation is two numbers of the body.
-        leader, multiplier, offset = followed(joint, by_name)
-        q_index, v_index = coordinates[leader]
-        q_index, parent = joint.kind.scalar_last(q_index, model.quaternion), carrier.body
-        effects, limits = joint.effects, joint.v_limits
-        for kind, direction in zip(
-            joint.kind.with_pitch(joint.pitch).parts, joint.axes, strict=True
-        ):
-            # With the frame turned so that the joint moves about or along a coordinate axis, most
-            # entries of its transform are zeros and ones. An axis that points backwards counts its
-            # angle backwards.
-            axis, sign, turn = aligned(kind, direction)
-            X_tree = X.compose(Placement(turn, ZERO)).as_matrix()
-            body = Body(
-                joint=joint.name,
-                parent=parent,
-                kind=kind,
-                axis=axis,
-                X_tree=X_tree,
-                known=ZERO_INERTIA,
-                q_index=q_index[: kind.nq],
-                v_index=v_index[: kind.nv],
-                multiplier=sign * multiplier,
-                offset=sign * offset,
-                armature=joint.armature,
-                effects=tuple(each.along(sign) for each in effects[: kind.nv]),
-                limits=limits[0].along(sign),
-            )
-            bodies.append(body)
-            effects, limits = effects[kind.nv :], limits[kind.nv :]
-            q_index, v_index = q_index[kind.nq :], v_index[kind.nv :]
-            # The next axis, and the child link, are described in the joint's frame before that
-            # turn.
-            parent, X = len(bodies) - 1, Placement(turn, ZERO).inverse()
-        frames[joint.child] = Frame(parent, X)
-    # Links are lumped last, when every frame has its body. The mass at the centre and the moments
-    # about it are added separately, because with params either may be symbols.
+        frames[joint.child] = (
+            _add_joint(model, joint, carrier.body, X, columns, joints, bodies)
+            if joint.kind.nv
+            else Frame(carrier.body, X)
+        )
+    # Links are lumped last, when every frame has its body.
+    ground = _lump_links(model, bodies, frames)
+    starts = {name: (v[0], q[0]) for name, (q, v) in columns.items()}
+    cables = tuple(_cable(tendon, joints, starts) for tendon in model.tendons)
+    drives, driven = _drives(model, joints, starts)
+    return Tree(tuple(bodies), frames, model.nq, model.nv, ground, cables, drives, driven)
+
+
+def _base(model: Structure, columns: Columns) -> list[Body]:
+    """The free base as a body; none if the root is fixed to the world."""
+    if not model.floating_base:
+        return []
+    q_index, v_index = columns[model.base_joint]
+    base = Body(
+        joint=model.base_joint,
+        parent=WORLD,
+        kind=FLOATING,
+        axis=2,
+        X_tree=HERE,
+        known=ZERO_INERTIA,
+        q_index=FLOATING.scalar_last(q_index, model.quaternion),
+        v_index=v_index,
+        armature=model.base_armature,
+        effects=model.base_effects,
+    )
+    return [base]
+
+
+def _add_joint(
+    model: Structure,
+    joint: Joint,
+    parent: int,
+    X: Placement,
+    columns: Columns,
+    joints: Mapping[str, Joint],
+    bodies: list[Body],
+) -> Frame:
+    """Add a body without mass for each axis of a moving joint, and return its child's frame.
+
+    parent, X: the body that carries the joint, and the joint's placement in it.
+    """
+    # A mimic joint reads its leader's columns; the relation is two numbers of the body.
+    leader, multiplier, offset = followed(joint, joints)
+    q_index, v_index = columns[leader]
+    q_index = joint.kind.scalar_last(q_index, model.quaternion)
+    effects, limits = joint.effects, joint.v_limits
+    for kind, direction in zip(joint.kind.with_pitch(joint.pitch).parts, joint.axes, strict=True):
+        # With the frame turned so that the joint moves about or along a coordinate axis, most
+        # entries of its transform are zeros and ones. An axis that points backwards counts its
+        # angle backwards.
+        axis, sign, turn = aligned(kind, direction)
+        body = Body(
+            joint=joint.name,
+            parent=parent,
+            kind=kind,
+            axis=axis,
+            X_tree=X.compose(Placement(turn, ZERO)).as_matrix(),
+            known=ZERO_INERTIA,
+            q_index=q_index[: kind.nq],
+            v_index=v_index[: kind.nv],
+            multiplier=sign * multiplier,
+            offset=sign * offset,
+            armature=joint.armature,
+            effects=tuple(each.along(sign) for each in effects[: kind.nv]),
+            limits=limits[0].along(sign),
+        )
+        bodies.append(body)
+        effects, limits = effects[kind.nv :], limits[kind.nv :]
+        q_index, v_index = q_index[kind.nq :], v_index[kind.nv :]
+        # The next axis, and the child link, are described in the joint's frame before that turn.
+        parent, X = len(bodies) - 1, Placement(turn, ZERO).inverse()
+    return Frame(parent, X)
+
+
+def _lump_links(model: Structure, bodies: list[Body], frames: dict[str, Frame]) -> Inertia:
+    """Add the links' masses to their frames and to the bodies that carry them, and return the
+    inertia of the links that are fixed to the world."""
+    ground = ZERO_INERTIA
     for link in model.links:
         frame = frames[link.name] = replace(
             frames[link.name], mass=link.mass, com=Vector(*link.com)
         )
+        # The mass at the centre and the moments about it are added separately, because with params
+        # either may be symbols.
         point = Point(frame.placement, frame.mass, frame.com)
         spread = Spread(as_matrix(frame.placement.R), link.symmetric)
         if frame.body == WORLD:
@@ -104,10 +133,7 @@ def build_tree(model: Structure) -> Tree:
             part = frame.mass * link.borne, frame.placement.point_to_parent(frame.com)
             body = replace(body, borne=(*body.borne, part))
         bodies[frame.body] = body
-    starts = {name: (v[0], q[0]) for name, (q, v) in coordinates.items()}
-    cables = tuple(_cable(tendon, by_name, starts) for tendon in model.tendons)
-    drives, driven = _drives(model, by_name, starts)
-    return Tree(tuple(bodies), frames, model.nq, model.nv, ground, cables, drives, driven)
+    return ground
 
 
 def _drives(

@@ -18,7 +18,7 @@ from ..arrays.libraries import library_of
 from ..arrays.protocol import dtype_name
 from ..arrays.stacking import count_of, first_array, of_kind, shape_of, stacked
 from .description import look_up
-from .quantities import LINK, SHAPES, check_numbers, check_owner
+from .quantities import QUANTITIES, SHAPES, check_numbers, check_owner, owners
 from .structure import Structure
 
 
@@ -306,16 +306,16 @@ def _stack(
 ) -> tuple[tuple[str, ...], Any]:
     """Names of the links or joints for which a quantity varies, in the model's order, and its
     array."""
-    known = tuple(each.name for each in (model.links if quantity in LINK else model.joints))
-    shape = SHAPES[quantity]
+    known = tuple(each.name for each in owners(model, quantity))
+    shape, owner = SHAPES[quantity], QUANTITIES[quantity].owner
     if not isinstance(values, Mapping):
         bodies = tuple(link.name for link in model.links if link.mass)
         columns = len(shape) + 1
-        if quantity in LINK and shape_of(values)[-columns:] == (len(bodies), *shape):
+        if owner == "link" and shape_of(values)[-columns:] == (len(bodies), *shape):
             known = bodies  # as `randomise` draws them
         return known, _whole(quantity, values, (len(known), *shape), envs, dtype, model.name)
     for name in values:
-        look_up(dict.fromkeys(known), name, "link" if quantity in LINK else "joint", model.name)
+        look_up(dict.fromkeys(known), name, owner, model.name)
         check_owner(model, quantity, name)
     if not values:
         raise ValueError(f"{quantity} varies for nothing: give at least one name")
@@ -335,7 +335,7 @@ def _whole(
     )
     shape = shape_of(array)
     if shape not in (expected, (envs or (shape or expected)[0], *expected)):
-        what = "link" if quantity in LINK else "joint"
+        what = QUANTITIES[quantity].owner
         raise ValueError(
             f"{quantity} must be {{{what} name: values}} or an array (B, {', '.join(map(str, expected))}), "
             f"for the {expected[0]} {what}s of {model}; got {shape}"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Literal
 
 import numpy as np
 
@@ -10,29 +12,68 @@ from ..arrays.libraries import library_of
 from .description import Joint
 from .structure import Structure
 
-LINK = {"mass": (), "com": (3,), "inertia": (6,)}
-JOINT = {
-    "placement": (7,),
-    "axis": (3,),
-    "armature": (),
-    "viscous": (),
-    "coulomb": (),
-    "stiffness": (),
-    "damping": (),
-    "spring": (),
-    "rest": (),
+SCALE, ADD = "scale", "add"
+"""Changes that `randomise` draws."""
+
+
+@dataclass(frozen=True)
+class VaryingQuantity:
+    """A quantity of a link or of a joint.
+
+    signed: its numbers may be negative. is_effect: it is an entry of a joint's `Effects`. is_param:
+    it is an argument of `Model.params`. changes: how `randomise` may change it; without any it is
+    no argument of `randomise`.
+    """
+
+    owner: Literal["link", "joint"]
+    shape: tuple[int, ...] = ()
+    _: KW_ONLY
+    signed: bool = False
+    is_effect: bool = False
+    is_param: bool = True
+    changes: tuple[str, ...] = ()
+
+
+QUANTITIES: dict[str, VaryingQuantity] = {
+    "mass": VaryingQuantity("link", changes=(SCALE, ADD)),
+    "com": VaryingQuantity("link", (3,), signed=True, changes=(SCALE, ADD)),
+    "inertia": VaryingQuantity("link", (6,), signed=True, changes=(SCALE,)),
+    "placement": VaryingQuantity("joint", (7,), signed=True, changes=(ADD,)),
+    "tilt": VaryingQuantity("joint", (3,), signed=True, is_param=False, changes=(ADD,)),
+    "axis": VaryingQuantity("joint", (3,), signed=True),
+    "armature": VaryingQuantity("joint", changes=(SCALE, ADD)),
+    "viscous": VaryingQuantity("joint", is_effect=True, changes=(SCALE, ADD)),
+    "coulomb": VaryingQuantity("joint", is_effect=True, changes=(SCALE, ADD)),
+    "stiffness": VaryingQuantity("joint", is_effect=True, changes=(SCALE, ADD)),
+    "damping": VaryingQuantity("joint", is_effect=True, changes=(SCALE, ADD)),
+    "spring": VaryingQuantity("joint", is_effect=True),
+    "rest": VaryingQuantity("joint", is_effect=True, signed=True),
 }
-SHAPES: dict[str, tuple[int, ...]] = {**LINK, **JOINT}
-"""Shape of the value of one link or joint, by quantity.
+"""Quantities of links and joints, in the order of the arguments of `Model.params` and `randomise`.
 
 mass [kg]; com [m] in the link's frame; inertia Ixx Ixy Ixz Iyy Iyz Izz [kg·m²] about the centre of
-mass in the link's axes; placement of the joint's frame in its parent link, x y z qx qy qz qw; axis
-in the joint's frame, whose length is ignored; armature and joint effects as in
-`Model.with_armature`, `with_friction`, `with_limit_springs`, `with_springs`.
+mass in the link's axes; placement of the joint's frame in its parent link, x y z qx qy qz qw; tilt
+[rad], a rotation vector that turns the placement; axis in the joint's frame, whose length is
+ignored; armature and joint effects as in `Model.with_armature`, `with_friction`,
+`with_limit_springs`, `with_springs`.
 """
+
+SHAPES = {name: each.shape for name, each in QUANTITIES.items() if each.is_param}
+"""Shape of the value of one link or joint, by quantity of `Model.params`."""
+
+EFFECTS = tuple(name for name, each in QUANTITIES.items() if each.is_effect)
+"""Quantities that are entries of a joint's `Effects`."""
+
+DRAWN = tuple(name for name, each in QUANTITIES.items() if each.changes)
+"""Quantities that `randomise` draws."""
 
 OF_ONE_COORDINATE = ("axis", "rest")
 """Quantities of joints that have one coordinate."""
+
+
+def owners(model: Structure, quantity: str) -> Sequence[Any]:
+    """All links, or all joints: the owners of the quantity."""
+    return model.links if QUANTITIES[quantity].owner == "link" else model.joints
 
 
 def has_direction(joint: Joint) -> bool:
@@ -44,7 +85,7 @@ def has_direction(joint: Joint) -> bool:
 def check_owner(model: Structure, quantity: str, name: str) -> None:
     """Refuse quantities that a link or joint does not have."""
     # Fixed joints have a placement, but every other quantity of a joint needs coordinates.
-    if quantity in LINK or quantity == "placement":
+    if QUANTITIES[quantity].owner == "link" or quantity == "placement":
         return
     joint = model.joint(name)
     if not joint.kind.nv:
@@ -76,7 +117,7 @@ def check_owner(model: Structure, quantity: str, name: str) -> None:
 def check_numbers(model: Structure, quantity: str, names: tuple[str, ...], array: Any) -> None:
     """Refuse invalid masses, frictions and axes, if the numbers can be read."""
     library = library_of(array)
-    if quantity in ("com", "inertia", "placement", "rest") or not library.readable(array):
+    if (QUANTITIES[quantity].signed and quantity != "axis") or not library.readable(array):
         return
     host = library.to_host(array)
     if quantity == "axis":
@@ -89,7 +130,7 @@ def check_numbers(model: Structure, quantity: str, names: tuple[str, ...], array
     wrong = np.argwhere(~sound)
     if len(wrong):
         *row, k = wrong[0].tolist()
-        of = f'{"link" if quantity in LINK else "joint"} "{names[k]}" of {model.name}'
+        of = f'{QUANTITIES[quantity].owner} "{names[k]}" of {model.name}'
         where = f" in row {row[0]} of {len(host)}" if row else ""
         got = ", ".join(f"{x:g}" for x in np.ravel(host[(*row, k)]))
         raise ValueError(f"{quantity} of {of} must be {needed}, got {got}{where}")

@@ -16,6 +16,7 @@ from .description import (
     ZERO3,
     Geometry,
     Joint,
+    Limits,
     Link,
     Matrix3,
     ModelError,
@@ -117,7 +118,6 @@ def _joint(robot: etree._Element, joint: Joint) -> None:
             raise ModelError(f"{where}: URDF has no word for {what}; {remedy}")
     # URDF requires limits for a revolute joint; without any it is a continuous one.
     limits = joint.limits
-    bounded = math.isfinite(limits.lower) or math.isfinite(limits.upper)
     endless = limits.lower == -math.inf and limits.upper == math.inf
     if endless and kind.needs_limits and kind.turns:
         kind = CONTINUOUS
@@ -127,11 +127,7 @@ def _joint(robot: etree._Element, joint: Joint) -> None:
     etree.SubElement(element, "child", link=joint.child)
     if joint.kind.has_axis:
         etree.SubElement(element, "axis", xyz=_text(joint.axis))
-    bounds = {}
-    if kind.needs_limits and bounded:
-        bounds = {"lower": _text([limits.lower]), "upper": _text([limits.upper])}
-    rates = {"effort": limits.effort, "velocity": limits.velocity}
-    bounds |= {key: _text([value]) for key, value in rates.items() if math.isfinite(value)}
+    bounds = _bounds(limits, positions=kind.needs_limits)
     if bounds and joint.kind.nv:
         etree.SubElement(element, "limit", bounds)
     if joint.damping or joint.friction:
@@ -145,6 +141,15 @@ def _joint(robot: etree._Element, joint: Joint) -> None:
             "offset": _text([joint.mimic.offset]),
         }
         etree.SubElement(element, "mimic", mimic)
+
+
+def _bounds(limits: Limits, positions: bool) -> dict[str, str]:
+    """Attributes of <limit>: the finite limits, and both of `positions` if one is finite."""
+    bounds = {}
+    if positions and (math.isfinite(limits.lower) or math.isfinite(limits.upper)):
+        bounds = {"lower": _text([limits.lower]), "upper": _text([limits.upper])}
+    rates = {"effort": limits.effort, "velocity": limits.velocity}
+    return bounds | {key: _text([value]) for key, value in rates.items() if math.isfinite(value)}
 
 
 def _origin(element: etree._Element, pose: Pose) -> None:

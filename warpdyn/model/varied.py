@@ -10,10 +10,8 @@ from ..algebra.pose_forms import position_and_quaternion
 from ..algebra.quaternions import quaternion_rotation
 from ..algebra.scalar import Scalar, sqrt
 from .description import Effects, Joint, Link, Pose
-from .quantities import LINK, has_direction
+from .quantities import EFFECTS, QUANTITIES, has_direction
 from .structure import Robot
-
-EFFECTS = ("viscous", "coulomb", "stiffness", "damping", "spring", "rest")
 
 TYPICAL: dict[str, Any] = {
     "mass": 1.0,
@@ -35,9 +33,8 @@ def varied(model: Robot, names: Mapping[str, tuple[str, ...]], values: Mapping[s
     by_name: dict[str, dict[str, Any]] = {}
     for quantity, nested in values.items():
         for name, value in zip(names[quantity], nested, strict=True):
-            by_name.setdefault(f"{'link' if quantity in LINK else 'joint'} {name}", {})[
-                quantity
-            ] = value
+            owner = f"{QUANTITIES[quantity].owner} {name}"
+            by_name.setdefault(owner, {})[quantity] = value
     links = tuple(_link(link, by_name.get(f"link {link.name}")) for link in model.links)
     joints = tuple(_joint(joint, by_name.get(f"joint {joint.name}")) for joint in model.joints)
     return replace(model, links=links, joints=joints)

@@ -3,22 +3,22 @@ observations."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..execution.oracle import oracle
 from ..functions.simulation.drives import base_coordinates
 from ..user_kernels import random_numbers
-from ..user_kernels.own_kernel import OwnKernel, kernel
+from ..user_kernels.own_kernel import OwnKernel
 from ..user_kernels.random_numbers import Key
 from ..user_kernels.signature import Shared, Table
 from .observation import Observation, terms_of
 from .task import Episode, Task, TaskError
-from .terms import every, world_to_base
-from .variation import Push, Vary
+from .task_functions import begun, check_begun, controlled, promoted, pushed, rewarded, updated
+from .terms import every
+from .variation import Vary
 from .varied_simulation import (
     Moved,
     as_described,
@@ -35,6 +35,33 @@ VARY, NOISE, KEEP = 7, 17, 27
 number, each term with noise, and each kept number."""
 
 Shapes = Mapping[str, tuple[int, ...]]
+
+
+class Transition(NamedTuple):
+    """An environment before a step, and after simulation and update. fields: the kernel's arrays.
+    v: velocity at the end of the simulation, which an update may change. age: steps of the episode,
+    with this one."""
+
+    fields: dict[str, Any]
+    key: Key
+    before: Episode
+    after: Episode
+    v: Any
+    age: Any
+    finite: Any
+
+
+class Ends(NamedTuple):
+    """Conditions at the end of a step. done: terminated or truncated. begins: a new episode begins.
+    odd_action: the action was not finite. rewards: those of the step. sums: those of the episode."""
+
+    terminated: Any
+    truncated: Any
+    done: Any
+    begins: Any
+    odd_action: Any
+    rewards: Any
+    sums: Any
 
 
 class EnvironmentStep:
@@ -60,15 +87,17 @@ class EnvironmentStep:
         self._defaults = defaults(task)
         # The shapes of the carried arrays and of the observations come from running the task's
         # functions once.
-        begun = self._begun()
+        shapes_begun = self._begun()
         nv = task.model.nv
         self.carried: dict[str, tuple[int, ...]] = {}
         self.carried |= {"q": (task.model.nq,), "v": (nv,), "last_v": (nv,)}
         self.carried |= {"last_action": (task.actions,)}
         self.carried |= {"impulses": (len(task.points), 3)}
         self.carried |= {"age": (), "ticks": (), "over": (), "sums": (len(self.rewards),)}
-        self.carried |= begun | late_shape(task)
-        self.own = tuple(n for n in begun if n not in ("q", "v", *task.keep, *self._defaults))
+        self.carried |= shapes_begun | late_shape(task)
+        self.own = tuple(
+            n for n in shapes_begun if n not in ("q", "v", *task.keep, *self._defaults)
+        )
         self.observation = Observation(task, self._terms())
         self.carried |= self.observation.carried
         self.observations = self.observation.shapes
@@ -94,9 +123,14 @@ class EnvironmentStep:
 
     def kernel_of(self, name: str, arrays: Shapes, text: Callable[..., Any]) -> OwnKernel:
         """A kernel of a function over arrays by name, and over the task's numbers and tables."""
-        numbers = {n: x.shape for n, x in self.numbers.items()}
-        tables = {n: x.shape for n, x in self.tables.items()}
-        return _kernel(name, arrays, numbers, tables, text)
+        numbers = {n: Shared(x.shape) for n, x in self.numbers.items()}
+        tables = {n: Table(x.shape) for n, x in self.tables.items()}
+        names = [*arrays, *numbers, *tables]
+        if twice := sorted({n for n in names if names.count(n) > 1}):
+            raise TaskError(
+                f"{self.task.name}: {', '.join(twice)} names more than one array, number or table"
+            )
+        return OwnKernel.of_shapes(name, {**arrays, **numbers, **tables}, text)
 
     def _begun(self) -> dict[str, tuple[int, ...]]:
         """Names and shapes of the arrays with which an episode begins."""
@@ -110,12 +144,7 @@ class EnvironmentStep:
         oracle(
             self.kernel_of("begin", {"ticks": ()}, text), self.task.model, 0.0, *self.given.values()
         )
-        for name, size in (("q", self.task.model.nq), ("v", self.task.model.nv)):
-            if shapes[name] != (size,):
-                raise TaskError(
-                    f"{self.task.name}.begin: {name} must be ({size},) for {self.task.model.name}, "
-                    f"got {shapes[name]}"
-                )
+        check_begun(self.task, shapes)
         return shapes
 
     def _terms(self) -> dict[str, tuple[int, ...]]:
@@ -175,27 +204,20 @@ class EnvironmentStep:
         """Arrays at the beginning of an episode; numbers that are drawn only once are taken from
         `kept`."""
         task = self.task
-        begun = task.begin(robot, Episode({**known, "random": key.at(BEGIN)}))
-        if not {"q", "v"} <= set(begun):
-            raise TaskError(f"{task.name}.begin must name q and v; it named {', '.join(begun)}")
-        if both := set(begun) & set(task.keep):
-            raise TaskError(
-                f"{task.name}.begin names {', '.join(sorted(both))}, which keep has; what is kept "
-                "changes in promote"
-            )
+        arrays = begun(task, robot, Episode({**known, "random": key.at(BEGIN)}))
         varied = {
             name: kept[name]
             if kept and task.vary[name].when == "startup"
             else task.vary[name].drawn(key.at(VARY + k), default)
             for k, (name, default) in enumerate(self._defaults.items())
         }
-        return {**begun, **varied}
+        return {**arrays, **varied}
 
     def _step(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
         """All carried arrays after a step, its rewards, and the observations."""
 
         def here(robot: Any, s: Episode) -> Moved:
-            return simulated(self.task, robot, s, self._wanted(robot, s))
+            return simulated(self.task, robot, s, controlled(self.task, robot, s))
 
         return self._after(robot, fields, here)
 
@@ -204,7 +226,7 @@ class EnvironmentStep:
         a robot."""
         s = self._acting(fields, self._key(robot, fields))
         pushed = {} if self.task.push is None else {"v": s.v}
-        return {**self._wanted(robot, s), **pushed}
+        return {**controlled(self.task, robot, s), **pushed}
 
     def _settle(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
         """Results of `_step`, from another simulator's state after the command."""
@@ -242,130 +264,118 @@ class EnvironmentStep:
         s = Episode({n: fields[n] for n in self.carried} | self._shared(fields))
         s = s.with_fields(action=action, time=s.age * seconds, random=key.at(CONTROL))
         if task.push is not None:
-            s = s.with_fields(v=self._pushed(task.push, s, key))
+            s = s.with_fields(v=pushed(task, task.push, s, key.at(PUSH)))
         return self._at_its_place(s, fields)
 
     def _after(
         self, robot: Any, fields: dict[str, Any], simulate: Callable[[Any, Episode], Moved]
     ) -> dict[str, Any]:
         """Results of a step in which `simulate` moves the robot."""
-        task, seconds = self.task, self.task.step_seconds
+        step = self._simulate(robot, fields, simulate)
+        ends = self._end(robot, step, self._reward(robot, step))
+        over = ends.done & step.finite
+        s = step.after.with_fields(random=step.key.at(PROMOTE))
+        step = step._replace(after=step.after.with_fields(**promoted(self.task, robot, s, over)))
+        carried, s = self._reset(robot, step, ends)
+        final = self._final(robot, step)
+        # Operations are recorded in the order of these lines. A training recognises its task by the
+        # hash of the program (`task_program`), so another order would make it another task.
+        return {
+            **carried,
+            "reward": ends.rewards.sum(),
+            "terminated": ends.terminated,
+            "truncated": ends.truncated,
+            "ended_sums": np.where(ends.done, ends.sums, 0.0),
+            "ended_age": np.where(ends.done, step.age, 0.0),
+            "failed": ~step.finite,
+            "odd_action": ends.odd_action,
+            **self._observe(robot, step, ends, s),
+            # A learner that stores final observations must not store NaN.
+            **{f"final_{n}": np.where(step.finite, final[n], 0.0) for n in self.observations},
+        }
+
+    def _simulate(
+        self, robot: Any, fields: dict[str, Any], simulate: Callable[[Any, Episode], Moved]
+    ) -> Transition:
+        """The robot's motion under the action, then the task's update."""
         key = self._key(robot, fields)
         before = self._acting(fields, key)
-        end = simulate(robot, before)
-        finite = np.isfinite(end.q).all() & np.isfinite(end.v).all()
+        moved = simulate(robot, before)
+        finite = np.isfinite(moved.q).all() & np.isfinite(moved.v).all()
         age = before.age + 1.0
         s = before.with_fields(
-            q=end.q,
-            v=end.v,
-            forces=end.forces,
-            torques=end.torques,
-            impulses=end.impulses,
+            q=moved.q,
+            v=moved.v,
+            forces=moved.forces,
+            torques=moved.torques,
+            impulses=moved.impulses,
             last_v=before.v,
             age=age,
-            time=age * seconds,
-            **end.late,
+            time=age * self.task.step_seconds,
+            **moved.late,
             random=key.at(UPDATE),
         )
-        changed = task.update(robot, s)
-        if unknown := set(changed) - {*self.own, "q", "v"}:
-            raise TaskError(
-                f"{task.name}.update changes {', '.join(sorted(unknown))}, which begin does not name"
-            )
-        s = s.with_fields(**changed)
-        earned = self._earned(robot, s, key)
-        parts = np.where(finite, earned * fields["scales"] * seconds, 0.0)
-        fell = task.ended(robot, s) | ~finite
-        odd = ~np.isfinite(fields["action"]).all()
-        late = (age > self.length - 0.5) & ~fell
-        sums = before.sums + parts
+        after = updated(self.task, robot, s, {*self.own, "q", "v"})
+        return Transition(fields, key, before, after, moved.v, age, finite)
+
+    def _reward(self, robot: Any, step: Transition) -> Any:
+        """The step's rewards in the order of `scales`; zero if the state is not finite."""
+        s = step.after.with_fields(random=step.key.at(REWARD))
+        earned = rewarded(self.task, robot, s, self.rewards)
+        return np.where(step.finite, earned * step.fields["scales"] * self.task.step_seconds, 0.0)
+
+    def _end(self, robot: Any, step: Transition, rewards: Any) -> Ends:
+        """Whether the episode ends, and whether the next one begins."""
+        fell = self.task.ended(robot, step.after) | ~step.finite
+        odd = ~np.isfinite(step.fields["action"]).all()
+        late = (step.age > self.length - 0.5) & ~fell
+        sums = step.before.sums + rewards
         begins = fell | late
         if self.wait:
-            begins = before.over > 0.5
+            # The episode ended in the step before this one, whose action has no effect.
+            begins = step.before.over > 0.5
             fell, late = fell & ~begins, late & ~begins
-            parts = np.where(begins, 0.0, parts)
+            rewards = np.where(begins, 0.0, rewards)
             odd = odd & ~begins
-        done = fell | late
-        s = s.with_fields(**self._promoted(robot, s, done & finite, key))
-        fresh = self._fresh(robot, vars(s), key, fields)
+        return Ends(fell, late, fell | late, begins, odd, rewards, sums)
+
+    def _reset(self, robot: Any, step: Transition, ends: Ends) -> tuple[dict[str, Any], Episode]:
+        """The carried arrays after the step, and the episode with them; those of a new episode
+        where one begins."""
+        s = step.after
+        fresh = self._fresh(robot, vars(s), step.key, step.fields)
         now = {n: getattr(s, n) for n in self.carried} | {
-            "last_action": before.action,
-            "sums": sums,
-            "last_v": end.v,
-            "over": np.where(done, 1.0, 0.0),
+            "last_action": step.before.action,
+            "sums": ends.sums,
+            "last_v": step.v,
+            "over": np.where(ends.done, 1.0, 0.0),
         }
-        zero = {n: np.zeros(shape) for n, shape in self.carried.items()}
-        zero |= {n: now[n] for n in task.keep}
-        after = {n: np.where(begins, fresh.get(n, zero[n]), now[n]) for n in self.carried}
-        after = self._varied(after, age, key)
-        after["ticks"] = before.ticks + 1.0
-        seen = s.with_fields(**after, time=after["age"] * seconds)
-        seen = seen.with_fields(
-            forces=np.where(begins, 0.0, s.forces), torques=np.where(begins, 0.0, s.torques)
+        first = {n: np.zeros(shape) for n, shape in self.carried.items()}
+        first |= {n: now[n] for n in self.task.keep} | fresh
+        carried = {n: np.where(ends.begins, first[n], now[n]) for n in self.carried}
+        carried = self._varied(carried, step.age, step.key)
+        carried["ticks"] = step.before.ticks + 1.0
+        s = s.with_fields(**carried, time=carried["age"] * self.task.step_seconds)
+        s = s.with_fields(
+            forces=np.where(ends.begins, 0.0, step.after.forces),
+            torques=np.where(ends.begins, 0.0, step.after.torques),
         )
-        seen = self._at_its_place(seen, fields)
-        last = self._now(robot, s.with_fields(last_action=before.action), key)
-        final = self.observation.with_history(last, fields, False)
-        return {
-            **after,
-            "reward": parts.sum(),
-            "terminated": fell,
-            "truncated": late,
-            "ended_sums": np.where(done, sums, 0.0),
-            "ended_age": np.where(done, age, 0.0),
-            "failed": ~finite,
-            "odd_action": odd,
-            **self.observation.with_history(self._now(robot, seen, key), fields, begins),
-            # A learner that stores final observations must not store NaN.
-            **{f"final_{n}": np.where(finite, final[n], 0.0) for n in self.observations},
-        }
+        return carried, self._at_its_place(s, step.fields)
 
-    def _wanted(self, robot: Any, s: Episode) -> dict[str, Any]:
-        """The checked result of `control`."""
-        task = self.task
-        wanted = task.control(robot, s)
-        if not wanted or set(wanted) - {"targets", "tau"}:
-            raise TaskError(
-                f"{task.name}.control must give targets, tau, or both; "
-                f"it gave {', '.join(wanted) or 'nothing'}"
-            )
-        return wanted
+    def _final(self, robot: Any, step: Transition) -> dict[str, Any]:
+        """Observations by group at the end of the step, before a reset."""
+        s = step.after.with_fields(last_action=step.before.action)
+        return self.observation.with_history(self._now(robot, s, step.key), step.fields, False)
 
-    def _promoted(self, robot: Any, s: Episode, done: Any, key: Key) -> dict[str, Any]:
-        """Kept numbers, changed where an episode is over."""
-        task = self.task
-        changed = task.promote(robot, s.with_fields(random=key.at(PROMOTE)))
-        if unknown := set(changed) - set(task.keep):
-            raise TaskError(
-                f"{task.name}.promote changes {', '.join(sorted(unknown))}, which keep does not have"
-            )
-        return {n: np.where(done, x, getattr(s, n)) for n, x in changed.items()}
-
-    def _earned(self, robot: Any, s: Episode, key: Key) -> Any:
-        """Rewards in the order of `scales`."""
-        rewards = self.task.reward(robot, s.with_fields(random=key.at(REWARD)))
-        if set(rewards) != set(self.rewards):
-            missing = set(self.rewards) ^ set(rewards)
-            raise TaskError(
-                f"{self.task.name}: reward and scales must name the same rewards; "
-                f"only one of them names {', '.join(sorted(missing))}"
-            )
-        return np.stack([np.asarray(rewards[n]) + 0.0 for n in self.rewards])
+    def _observe(self, robot: Any, step: Transition, ends: Ends, s: Episode) -> dict[str, Any]:
+        """Observations by group after a reset, with the carried history."""
+        now = self._now(robot, s, step.key)
+        return self.observation.with_history(now, step.fields, ends.begins)
 
     def _now(self, robot: Any, s: Episode, key: Key) -> dict[str, Any]:
         """Present observations, by group."""
         found = terms_of(self.task.observe(robot, s.with_fields(random=key.at(OBSERVE))))
         return self.observation.seen(found, key.at(NOISE))
-
-    def _pushed(self, push: Push, s: Episode, key: Key) -> Any:
-        """Velocities after a push, if one is due."""
-        if not self.task.model.floating_base:
-            raise TaskError(f"{self.task.name}.push: {self.task.model.name} has no free base")
-        draws = random_numbers.uniform(key.at(PUSH), 2, [0.0, 0.0], [2 * np.pi, push.speed])
-        level = np.stack([np.cos(draws[0]), np.sin(draws[0]), 0.0]) * draws[1]
-        kick = world_to_base(s.q, level)
-        now = every(s.age, push.seconds / self.task.step_seconds)
-        return np.concatenate([s.v[:3] + np.where(now, kick, 0.0), s.v[3:]])
 
     def _varied(self, after: dict[str, Any], age: Any, key: Key) -> dict[str, Any]:
         """The arrays with new draws of the numbers whose interval has passed."""
@@ -375,25 +385,3 @@ class EnvironmentStep:
                 now = every(age, vary.seconds / self.task.step_seconds)
                 after[name] = np.where(now, vary.drawn(key.at(VARY + k), default), after[name])
         return after
-
-
-def _kernel(
-    name: str,
-    arrays: Shapes,
-    numbers: Shapes,
-    tables: Shapes,
-    text: Callable[[Any, dict[str, Any]], Any],
-) -> OwnKernel:
-    """A kernel whose arrays are named by a task."""
-
-    def whole(robot: Any, *values: Any) -> Any:
-        return text(robot, dict(zip((*arrays, *numbers, *tables), values, strict=True)))
-
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    parameters = [inspect.Parameter("robot", kind)]
-    parameters += [inspect.Parameter(n, kind, annotation=shape) for n, shape in arrays.items()]
-    parameters += [inspect.Parameter(n, kind, annotation=Shared(x)) for n, x in numbers.items()]
-    parameters += [inspect.Parameter(n, kind, annotation=Table(x)) for n, x in tables.items()]
-    whole.__name__ = whole.__qualname__ = name
-    whole.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    return kernel(whole)

@@ -16,7 +16,8 @@ from ..functions.simulation.drives import base_coordinates
 from ..functions.simulation.ground import Ground, completed
 from ..functions.simulation.terrain import HeightMap
 from ..model.description import Joint, Link
-from ..model.quantities import LINK, SHAPES
+from ..model.quantities import QUANTITIES, SHAPES
+from ..model.quantities import owners as every_owner
 from ..model.varied import nominal_value
 from .task import Episode, Task, TaskError
 
@@ -87,11 +88,11 @@ def _default(task: Task, name: str) -> Any:
 def owners(task: Task, quantity: str) -> list[Link | Joint]:
     """Links or joints whose number varies: those of the pattern that have this quantity."""
     of, model = task.vary[quantity].of, task.model
-    every: Sequence[Any] = model.links if quantity in LINK else model.joints
+    every = every_owner(model, quantity)
     found = [x for x in every if fnmatchcase(x.name, of) and _has(quantity, x)]
     if not found:
         raise TaskError(
-            f"{task.name}.vary: no {'link' if quantity in LINK else 'joint'} of {model.name} that "
+            f"{task.name}.vary: no {QUANTITIES[quantity].owner} of {model.name} that "
             f"matches {of!r} has {quantity}"
         )
     return found

@@ -36,7 +36,7 @@ from .looked_up import LookedUp
 from .one_robot import OneRobot
 from .refusals import with_place
 from .results import Results
-from .signature import NEEDED
+from .signature import NEEDED, Shape, Shared, Signature, Table
 from .values import from_nested
 
 ENV = "env"
@@ -47,15 +47,32 @@ class OwnKernel(Function[..., Any]):
     """A function of one robot that runs for a batch; called with a robot, inside another kernel, it
     is recorded in place."""
 
-    def __init__(self, text: Callable[..., Any]):
+    def __init__(self, text: Callable[..., Any], signature: Signature | None = None):
         self.text = text
-        self.signature = _signature.read(text)
+        self.signature = _signature.read(text) if signature is None else signature
         self._known: WeakKeyDictionary[Model, dict[tuple, _Prepared]] = WeakKeyDictionary()
         self.describe = self._described
         functools.update_wrapper(self, text)
         self.of_a_model = True
         self.__signature__ = self.signature.call
         self._calls = CallCache(self.signature.call, calls_in_c)
+
+    @classmethod
+    def of_shapes(
+        cls,
+        name: str,
+        shapes: Mapping[str, Shape | Shared | Table],
+        function: Callable[[Any, dict[str, Any]], Any],
+    ) -> OwnKernel:
+        """A kernel that names its arrays by a mapping instead of a signature: `function` gets the
+        robot, and the values of all arrays by name."""
+
+        def text(robot: Any, *values: Any) -> Any:
+            return function(robot, dict(zip(shapes, values, strict=True)))
+
+        text.__name__ = text.__qualname__ = name
+        text.__module__ = function.__module__
+        return cls(text, _signature.of_shapes(name, shapes))
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         """The result for arrays or, inside another kernel, for its robot's values."""

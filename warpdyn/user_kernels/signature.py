@@ -91,11 +91,7 @@ def read(text: Callable[..., Any]) -> Signature:
     defaults: dict[str, Any] = {}
     # Positional arguments are arrays, keyword-only arguments are options.
     for parameter in parameters[1:]:
-        if parameter.name in RESERVED:
-            raise TypeError(
-                f"{name}: the argument {parameter.name!r} needs another name; "
-                f"{', '.join(RESERVED)} are the caller's"
-            )
+        _refuse_reserved(name, parameter.name)
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             raise TypeError(
                 f"{name}: a kernel has no *{parameter.name}; name its arrays, and its options after a *"
@@ -106,6 +102,26 @@ def read(text: Callable[..., Any]) -> Signature:
         annotation = _evaluated(parameter.annotation, text)
         arrays[parameter.name] = _array(name, parameter, annotation)
     return Signature(arrays, defaults, _called(signature))
+
+
+def of_shapes(name: str, shapes: Mapping[str, Shape | Shared | Table]) -> Signature:
+    """The signature of the kernel `name` for arrays that are listed with their shapes, without
+    options."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [inspect.Parameter(n, kind, annotation=shape) for n, shape in shapes.items()]
+    for each in shapes:
+        _refuse_reserved(name, each)
+    arrays = {each.name: _array(name, each, each.annotation) for each in parameters}
+    robot = inspect.Parameter("robot", kind)
+    return Signature(arrays, {}, _called(inspect.Signature([robot, *parameters])))
+
+
+def _refuse_reserved(kernel: str, argument: str) -> None:
+    if argument in RESERVED:
+        raise TypeError(
+            f"{kernel}: the argument {argument!r} needs another name; "
+            f"{', '.join(RESERVED)} are the caller's"
+        )
 
 
 def _array(kernel: str, parameter: inspect.Parameter, annotation: Any) -> ArrayArgument:

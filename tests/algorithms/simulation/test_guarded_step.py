@@ -17,7 +17,16 @@ GRAVITY = (0.0, 0.0, -9.81)
 
 @pytest.mark.parametrize("broken", [math.nan, math.inf])
 def test_a_state_that_is_not_finite_becomes_the_start_and_counts(broken: float) -> None:
-    scene = Scene((), (), False, (), (), 0.01, 2, 4)
+    scene = Scene(
+        arrays=(),
+        points=(),
+        guarded=False,
+        speed_limits=(),
+        stops=(),
+        dt=0.01,
+        substeps=2,
+        sweeps=4,
+    )
     tree, start = tree_of(MODEL), [0.4, 0.5]
 
     def after(speed: float) -> tuple:

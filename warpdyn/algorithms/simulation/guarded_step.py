@@ -12,7 +12,7 @@ from .delayed_targets import from_the_beginning, shifted
 from .imu import imu, mean_acceleration
 from .link_contact_forces import contact_flags, link_contact_forces
 from .semi_implicit_step import Scene
-from .substeps import launch
+from .substeps import Launch, launch
 
 INFINITE = float("inf")
 """A bound that every finite number is below."""
@@ -46,49 +46,77 @@ def guarded_step(
     targets, if targets are delayed, and the readings of `sensors`: IMUs, points touched, forces,
     links touched."""
     named = dict(zip(scene.arrays, more, strict=True))
-    launches: list[list] = []
+    earlier_targets: dict[str, list] = {}
     if "latency" in named:
         targets, earlier = named["targets"], named["earlier_targets"]
         named["earlier_targets"] = from_the_beginning(targets, earlier, time[0])
-        launches = [shifted(targets, named["earlier_targets"])]
+        earlier_targets["earlier_targets"] = shifted(targets, named["earlier_targets"])
     units = sensors.units if sensors is not None else ()
-    (q, v, impulses, forces, *of_joints), before = launch(
-        tree, q, v, tau, [*named.values()], scene, gravity, f_ext, keep=bool(units)
-    )
+    end = launch(tree, q, v, tau, [*named.values()], scene, gravity, f_ext, keep=bool(units))
+    step = end.results
     # One number that is not finite makes the whole sum so, and the comparison below then fails.
     size: Scalar = 0.0
-    for x in (*q, *v):
+    for x in (*step["q"], *step["v"]):
         size = size + absolute(x)
 
     def if_finite(x: Scalar, otherwise: Scalar) -> Scalar:
         return select_less(size, INFINITE, x, otherwise)
 
-    def kept(rows: list) -> list:
+    def finite(rows: list) -> list:
         return [[if_finite(x, 0.0) for x in row] for row in rows]
 
-    pressed = kept(forces)
-    results = (
-        [if_finite(x, y) for x, y in zip(q, start, strict=True)],
-        [if_finite(x, 0.0) for x in v],
-        kept(impulses),
-        pressed,
-        *kept(of_joints),
-        [if_finite(_one_later(time[0], scene.dt * scene.substeps), 0.0)],
-        [failures[0] + if_finite(0.0, 1.0)],
-        *launches,
+    forces = finite(step["forces"])
+    results: dict[str, list] = {
+        "q": [if_finite(x, y) for x, y in zip(step["q"], start, strict=True)],
+        "v": [if_finite(x, 0.0) for x in step["v"]],
+        "impulses": finite(step["impulses"]),
+        "forces": forces,
+    }
+    for name in ("torques", "joint_impulses"):
+        if name in step:
+            results[name] = [if_finite(x, 0.0) for x in step[name]]
+    results["time"] = [if_finite(_one_later(time[0], scene.dt * scene.substeps), 0.0)]
+    results["failures"] = [failures[0] + if_finite(0.0, 1.0)]
+    results |= earlier_targets
+    if sensors is not None:
+        results |= _readings(tree, end, forces, scene, sensors, gravity, f_ext)
+        for name in ("imu", "link_forces"):
+            results[name] = finite(results[name])
+    return tuple(results.values())
+
+
+def _readings(
+    tree: Tree,
+    end: Launch,
+    forces: list,
+    scene: Scene,
+    sensors: Measured,
+    gravity: Sequence[Scalar],
+    f_ext: Mapping[str, Sequence[Scalar]],
+) -> dict[str, list]:
+    """Readings of the sensors by name. `forces`: those of the launch, zero if it failed."""
+    q, v = end.results["q"], end.results["v"]
+    before = end.q_before, end.v_before
+    a = mean_acceleration(tree, before, (q, v), scene.dt) if sensors.units else []
+    accelerations = imu(tree, q, v, a, gravity, f_ext, frames=sensors.units)
+    link_forces = link_contact_forces(
+        tree,
+        q,
+        end.results["forces"],
+        points=scene.points,
+        frames=sensors.links,
+        reference="local_world_aligned",
     )
-    if sensors is None:
-        return results
-    a = mean_acceleration(tree, before, (q, v), scene.dt) if units else []
-    readings = imu(tree, q, v, a, gravity, f_ext, frames=units)
-    by_link = link_contact_forces(
-        tree, q, forces, points=scene.points, frames=sensors.links, reference="local_world_aligned"
-    )
-    touched = [
-        contact_flags(tree, pressed, points=scene.points, links=each, threshold=sensors.threshold)
+    contacts, link_contacts = (
+        contact_flags(tree, forces, points=scene.points, links=each, threshold=sensors.threshold)
         for each in (None, sensors.links)
-    ]
-    return (*results, kept(readings), touched[0], kept(by_link), touched[1])
+    )
+    return {
+        "imu": accelerations,
+        "contacts": contacts,
+        "link_forces": link_forces,
+        "link_contacts": link_contacts,
+    }
 
 
 def _one_later(time: Scalar, seconds: float) -> Scalar:

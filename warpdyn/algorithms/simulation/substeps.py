@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import accumulate
 from typing import NamedTuple
 
 from ...algebra.scalar import Scalar, repeat
@@ -35,14 +34,49 @@ def substeps(
     of its stages.  Torques: of tau and drives on all coordinates but a free base's, mean over the
     steps.  Joint impulses: of the same coordinates [N s, N m s].
     """
-    return launch(tree, q, v, tau, more, scene, gravity, f_ext).results
+    return tuple(launch(tree, q, v, tau, more, scene, gravity, f_ext).results.values())
 
 
 class Launch(NamedTuple):
-    """The results of `substeps`, and the state before the last step, if it is kept."""
+    """The results of `substeps` by name, and the configuration and velocity before the last step,
+    empty unless they are kept."""
 
-    results: tuple[list, ...]
-    before: tuple[list[Scalar], list[Scalar]]
+    results: dict[str, list]
+    q_before: list[Scalar]
+    v_before: list[Scalar]
+
+
+class LoopState(NamedTuple):
+    """What one step of a launch passes to the next: the robot's `StepState`, then sums, counts and
+    results. Parts that a launch does not need are empty."""
+
+    q: list[Scalar]
+    v: list[Scalar]
+    impulses: list[Scalar]
+    joint_impulses: list[Scalar]
+    driven: list[Scalar]
+    """Sum over the steps of the drives' forces, nv."""
+    steps: list[Scalar]
+    """One number if targets are delayed: the number of finished steps."""
+    forces: list[Scalar]
+    """Forces of soft ground on the points, 3 each: its deformations do not show them."""
+    q_before: list[Scalar]
+    v_before: list[Scalar]
+    """The state before the step, if it is kept."""
+
+    @property
+    def robot(self) -> StepState:
+        return StepState(self.q, self.v, self.impulses, self.joint_impulses)
+
+    @property
+    def numbers(self) -> list[Scalar]:
+        """All parts, one after the other, as `repeat` takes them."""
+        return [x for part in self for x in part]
+
+    def of_numbers(self, numbers: Sequence[Scalar]) -> LoopState:
+        """The state of other numbers, cut into parts that are as long as these."""
+        rest = iter(numbers)
+        return LoopState(*([next(rest) for _ in part] for part in self))
 
 
 def launch(
@@ -62,58 +96,87 @@ def launch(
     soft = soft_surface_of(named, scene.exponents)
     surface = _compliant(named)
     terrain = terrain_of(named)
-    nv, count, first = tree.nv, len(scene.points), 6 if free_base(tree) else 0
     late = None
     if "latency" in named:
         late = delayed_targets(
             named["targets"], named["earlier_targets"], named["latency"][0], scene.substeps
         )
-    handed_on = "impulses" if soft is None else "deformation"
-    rubbed = named.get("joint_impulses", [0.0] * nv)
-    warm = [
-        [x for point in named.get(handed_on, [[0.0] * 3] * count) for x in point],
-        [rubbed[k - first] for k in scene.joint_rows],
-    ]
-    # The loop's state is one list, cut at these ends. After the robot's state come the sum of the
-    # drives' forces, the number of finished steps if targets are delayed, contact forces if they
-    # are not impulses, and the state before if it is kept.
-    before = [[*q], [*v]] if keep else [[], []]
-    begin = [[*q], [*v], *warm, [0.0] * nv, [0.0] if late else []]
-    begin += [[0.0] * (3 * count if soft else 0), *before]
-    ends = [*accumulate(len(part) for part in begin)]
-
-    def parts(numbers: list[Scalar]) -> list[list[Scalar]]:
-        return [numbers[a:b] for a, b in zip([0, *ends], ends, strict=False)]
+    begin = _begin(tree, q, v, named, scene, keep)
 
     def step(numbers: list[Scalar]) -> list[Scalar]:
-        *state, total, done, _, _, _ = parts(numbers)
-        seen = drive._replace(targets=late.at(done[0])) if drive and late else drive
-        here = StepState(*state)
-        after, applied, forces = (
-            semi_implicit_step(tree, here, tau, seen, surface, soft, terrain, scene, gravity, f_ext)
+        state = begin.of_numbers(numbers)
+        robot = state.robot
+        now = drive._replace(targets=late.at(state.steps[0])) if drive and late else drive
+        after, driven, forces = (
+            semi_implicit_step(tree, robot, tau, now, surface, soft, terrain, scene, gravity, f_ext)
             if scene.integrator == "semi_implicit"
-            else explicit_step(tree, here, tau, seen, soft, terrain, scene, gravity, f_ext)
+            else explicit_step(tree, robot, tau, now, soft, terrain, scene, gravity, f_ext)
         )
-        summed = [t + x for t, x in zip(total, applied, strict=True)]
-        before = state[:2] if keep else ()
-        counted = [n + 1.0 for n in done]
-        return [x for part in (*after, summed, counted, forces, *before) for x in part]
+        return LoopState(
+            **after._asdict(),
+            driven=[total + x for total, x in zip(state.driven, driven, strict=True)],
+            steps=[n + 1.0 for n in state.steps],
+            forces=forces,
+            q_before=state.q if keep else [],
+            v_before=state.v if keep else [],
+        ).numbers
 
-    numbers = [x for part in begin for x in part]
-    end = step(numbers) if scene.substeps == 1 else repeat(step, numbers, scene.substeps)
-    q_end, v_end, touched, rubbed, total, _, pressed, *kept = parts(end)
-    impulses = [touched[3 * n : 3 * n + 3] for n in range(count)]
-    forces = (
-        [[x * (1.0 / scene.dt) for x in each] for each in impulses]
-        if soft is None
-        else [pressed[3 * n : 3 * n + 3] for n in range(count)]
+    numbers = begin.numbers
+    numbers = step(numbers) if scene.substeps == 1 else repeat(step, numbers, scene.substeps)
+    end = begin.of_numbers(numbers)
+    return Launch(_results(tree, tau, end, scene, soft is not None), end.q_before, end.v_before)
+
+
+def _begin(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    named: Mapping[str, Sequence],
+    scene: Scene,
+    keep: bool,
+) -> LoopState:
+    """The loop's state before the first step, with the impulses or deformations of the previous
+    launch."""
+    soft, count = "damping" in named, len(scene.points)
+    of_points = named.get("deformation" if soft else "impulses", [[0.0] * 3] * count)
+    of_joints = named.get("joint_impulses", [0.0] * tree.nv)
+    first = _first_joint(tree)
+    return LoopState(
+        q=[*q],
+        v=[*v],
+        impulses=[x for point in of_points for x in point],
+        joint_impulses=[of_joints[k - first] for k in scene.joint_rows],
+        driven=[0.0] * tree.nv,
+        steps=[0.0] if "latency" in named else [],
+        forces=[0.0] * (3 * count if soft else 0),
+        q_before=[*q] if keep else [],
+        v_before=[*v] if keep else [],
     )
-    torques = [t + x * (1.0 / scene.substeps) for t, x in zip(tau, total, strict=True)][first:]
-    results: tuple[list, ...] = (q_end, v_end, impulses, forces, torques)
+
+
+def _results(
+    tree: Tree, tau: Sequence[Scalar], end: LoopState, scene: Scene, soft: bool
+) -> dict[str, list]:
+    """Results by name, from the loop's state after the last step."""
+    first, points = _first_joint(tree), [slice(3 * n, 3 * n + 3) for n in range(len(scene.points))]
+    impulses = [end.impulses[point] for point in points]
+    forces = (
+        [end.forces[point] for point in points]
+        if soft
+        else [[x * (1.0 / scene.dt) for x in each] for each in impulses]
+    )
+    driven = [t + x * (1.0 / scene.substeps) for t, x in zip(tau, end.driven, strict=True)]
+    results: dict[str, list] = {"q": end.q, "v": end.v, "impulses": impulses, "forces": forces}
+    results["torques"] = driven[first:]
     if scene.joint_rows:
-        of_joints = dict(zip(scene.joint_rows, rubbed, strict=True))
-        results = (*results, [of_joints.get(k, 0.0) for k in range(first, nv)])
-    return Launch(results, (kept[0], kept[1]))
+        of_rows = dict(zip(scene.joint_rows, end.joint_impulses, strict=True))
+        results["joint_impulses"] = [of_rows.get(k, 0.0) for k in range(first, tree.nv)]
+    return results
+
+
+def _first_joint(tree: Tree) -> int:
+    """The first coordinate of v that is a joint's and not a free base's."""
+    return 6 if free_base(tree) else 0
 
 
 def _compliant(named: Mapping[str, Sequence]) -> Surface | None:

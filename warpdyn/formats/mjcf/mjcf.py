@@ -143,29 +143,9 @@ class MjcfReader:
         # an inertia.
         free = base_of(self.values, self.bodies, floating_base)
         self.contacts.look_at(self.bodies)
-        matter = {name: body.matter for name, body in self.bodies.items() if name != WORLD}
-        weighed = mjcf_inertia.links(
-            self.values, matter, self.meshes, bodies_at_rest(self.bodies, free, floating_base)
-        )
-        bare = [*([] if free else [Link(WORLD)]), *weighed]
-        for link in (aligned(self.values, self.bodies[link.name], link) for link in bare):
-            seen, touch = self.shapes.of(self.bodies[link.name].matter.geoms)
-            borne = self.bodies[link.name].gravcomp
-            self.links.append(replace(link, visuals=seen, collisions=touch, gravcomp=borne))
+        self._add_links(free, floating_base)
         base = name_of_base_joint({str(x.get("name")) for x in self.root.iter("joint")})
-        # MuJoCo numbers qpos in the order of bodies, and `places` needs the same order.
-        for body in self.bodies.values():
-            if body.name == free:
-                self.places.append(Place(base, FLOATING, drawn_at(body.X), bool(body.joints)))
-                self._of_base(body)
-            elif body.name != WORLD:
-                self.body(body, floating_base is not False)
-            if free and body.name == WORLD and body.sites:
-                self.values.remarks.append(
-                    "sites of <worldbody> are left out: the base is free, and no link the world"
-                )
-            elif not (free and body.name == WORLD):
-                self.sites(body)
+        self._add_joints(free, base, floating_base)
         actuators = read_actuators(self.values, self.root, self.joints)
         joints = with_effort_limits(self.values, self.root, self.joints)
         tendons = read_tendons(self.values, self.root, joints)
@@ -200,6 +180,34 @@ class MjcfReader:
             named=named,
             is_simulated=True,
         )
+
+    def _add_links(self, free: str, floating_base: bool | None) -> None:
+        """Add a link with its shapes for each body, and for the world if nothing is `free`."""
+        matter = {name: body.matter for name, body in self.bodies.items() if name != WORLD}
+        weighed = mjcf_inertia.links(
+            self.values, matter, self.meshes, bodies_at_rest(self.bodies, free, floating_base)
+        )
+        bare = [*([] if free else [Link(WORLD)]), *weighed]
+        for link in (aligned(self.values, self.bodies[link.name], link) for link in bare):
+            seen, touch = self.shapes.of(self.bodies[link.name].matter.geoms)
+            borne = self.bodies[link.name].gravcomp
+            self.links.append(replace(link, visuals=seen, collisions=touch, gravcomp=borne))
+
+    def _add_joints(self, free: str, base: str, floating_base: bool | None) -> None:
+        """Add the joints and sites of each body, in MuJoCo's order of qpos, as `places` needs
+        them."""
+        for body in self.bodies.values():
+            if body.name == free:
+                self.places.append(Place(base, FLOATING, drawn_at(body.X), bool(body.joints)))
+                self._of_base(body)
+            elif body.name != WORLD:
+                self.body(body, floating_base is not False)
+            if free and body.name == WORLD and body.sites:
+                self.values.remarks.append(
+                    "sites of <worldbody> are left out: the base is free, and no link the world"
+                )
+            elif not (free and body.name == WORLD):
+                self.sites(body)
 
     # Children of a body.
 

@@ -41,16 +41,7 @@ def coupled(
     for element in (child for section in root.findall("equality") for child in section):
         tag = tag_name(element)
         written = values.attributes(element, "equality", None)
-        if tag not in (*LOOPS, "joint") or not values.boolean(element, "active", written, True):
-            values.ignore(
-                f"element <{tag}> of <equality>{'' if tag not in (*LOOPS, 'joint') else ', not active'}",
-                element,
-            )
-            continue
-        if any(written.get(key) in mocap for key in ("body1", "body2")):
-            values.remarks.append(
-                f"{_name(element)}: it pulls a body to one that the user moves (mocap); it is left out"
-            )
+        if _is_left_out(values, element, written, mocap):
             continue
         tied = _of_tendon(values, element, written, lengths, driven) if tag == "tendon" else None
         tag, written = ("joint", tied) if tied else (tag, written)
@@ -75,14 +66,39 @@ def coupled(
         else:
             locked[first.name] = [start]
     check_mimics(values.source, list(by_name.values()))
-    held = {name: position for name, (position,) in locked.items()}
-    followers = [joint for joint in by_name.values() if joint.mimic is not None]
+    held = _held(by_name.values(), {name: position for name, (position,) in locked.items()})
+    return locked_joints(list(by_name.values()), locked), held
+
+
+def _held(joints: Collection[Joint], locked: Mapping[str, float]) -> dict[str, float]:
+    """Positions of the locked joints and of those that follow them."""
+    held = dict(locked)
+    followers = [joint for joint in joints if joint.mimic is not None]
     for _ in followers:  # a follower may lead another
         for joint in followers:
             mimic = joint.mimic
             if mimic is not None and mimic.joint in held:
                 held[joint.name] = mimic.multiplier * held[mimic.joint] + mimic.offset
-    return locked_joints(list(by_name.values()), locked), held
+    return held
+
+
+def _is_left_out(
+    values: MjcfValues, element: Element, written: Mapping[str, str], mocap: Collection[str]
+) -> bool:
+    """True for an element that is no active constraint between joints or bodies of the robot; a
+    remark says so."""
+    tag = tag_name(element)
+    known = tag in (*LOOPS, "joint")
+    if not known or not values.boolean(element, "active", written, True):
+        what = f"element <{tag}> of <equality>{', not active' if known else ''}"
+        values.ignore(what, element)
+        return True
+    if any(written.get(key) in mocap for key in ("body1", "body2")):
+        values.remarks.append(
+            f"{_name(element)}: it pulls a body to one that the user moves (mocap); it is left out"
+        )
+        return True
+    return False
 
 
 def _of_tendon(

@@ -182,31 +182,18 @@ def _weighed(
             f'{values.source}: body "{next(iter(bodies))}" has no <inertial>; the inertia of its geoms is computed by '
             "the package mujoco, which is not installed: pip install mujoco, or write an <inertial>"
         ) from None
+    used = {written.get("mesh") for geoms in bodies.values() for _, written, _ in geoms}
+    here = [mesh for name, mesh in meshes.weighable.items() if name in used]
     root = etree.Element("mujoco")
     etree.SubElement(root, "compiler", dict(values.compiler.raw))
     assets = etree.SubElement(root, "asset")
-    used = {written.get("mesh") for geoms in bodies.values() for _, written, _ in geoms}
-    here = [mesh for name, mesh in meshes.weighable.items() if name in used]
     for attributes, _ in here:
         etree.SubElement(assets, "mesh", attributes)
     world = etree.SubElement(root, "worldbody")
     for geoms in bodies.values():
         body = etree.SubElement(world, "body")
-        for element, written, X in geoms:
-            for key in MEASURES:
-                if key in written:  # otherwise MuJoCo writes a warning to a file of its own
-                    values.numbers(element, key, written, max(len(written[key].split()), 1))
-            geom = {key: written[key] for key in WEIGHED if key in written}
-            if values.compiler_of(element) is not values.compiler:  # MuJoCo uses the file's own
-                geom["group"] = str(values.compiler.inertiagrouprange[0])
-                if "fromto" not in geom:
-                    X = X.compose(values.placement(element, written)).as_matrix()
-                    geom = {key: x for key, x in geom.items() if key not in ("pos", *TURNS)}
-            rows = as_matrix(X.R).matrix.rows
-            axes = [tuple(row)[column] for column in (0, 1) for row in rows]
-            frame = etree.SubElement(body, "frame", pos=_words(X.p), xyaxes=_words(axes))
-            # Geoms that touch nothing need no convex hull.
-            etree.SubElement(frame, "geom", contype="0", conaffinity="0", **geom)
+        for geom in geoms:
+            _add_geom(values, body, *geom)
     text = etree.tostring(root, encoding="unicode")
     files = {name: data for mesh in here for name, data in mesh.files.items()}
     digest = hashlib.sha256(text.encode())
@@ -232,6 +219,26 @@ def _weighed(
         J = R.symmetric_to_parent(_diagonal(moments))
         read[name] = Link(name, mass, com, matrix3(J.rows)), Placement(R, Vector(*com))
     return read
+
+
+def _add_geom(
+    values: MjcfValues, body: Element, element: Element, written: Mapping[str, str], X: Placement
+) -> None:
+    """Add what MuJoCo needs to weigh a geom to a body of its own file."""
+    for key in MEASURES:
+        if key in written:  # otherwise MuJoCo writes a warning to a file of its own
+            values.numbers(element, key, written, max(len(written[key].split()), 1))
+    geom = {key: written[key] for key in WEIGHED if key in written}
+    if values.compiler_of(element) is not values.compiler:  # MuJoCo uses the file's own
+        geom["group"] = str(values.compiler.inertiagrouprange[0])
+        if "fromto" not in geom:
+            X = X.compose(values.placement(element, written)).as_matrix()
+            geom = {key: x for key, x in geom.items() if key not in ("pos", *TURNS)}
+    rows = as_matrix(X.R).matrix.rows
+    axes = [tuple(row)[column] for column in (0, 1) for row in rows]
+    frame = etree.SubElement(body, "frame", pos=_words(X.p), xyaxes=_words(axes))
+    # Geoms that touch nothing need no convex hull.
+    etree.SubElement(frame, "geom", contype="0", conaffinity="0", **geom)
 
 
 def _adjusted(values: MjcfValues, bodies: Mapping[str, Matter], read: Iterable[Link]) -> list[Link]:

@@ -96,9 +96,11 @@ def _version(name: str, root: Element) -> tuple[int, int]:
     return version
 
 
-def _refuse_includes(
-    values: SdfValues, scene: SdfFrames, models: list[tuple[SdfFrames, SdfFrame]]
-) -> None:
+Placed = tuple[SdfFrames, SdfFrame]
+"""A model, or the world, with the frames around it."""
+
+
+def _refuse_includes(values: SdfValues, scene: SdfFrames, models: list[Placed]) -> None:
     """Refuse a world that includes a model, unless the caller named one of its own models."""
     for included in children(scene.world.element, "include"):
         uri = values.text(included, "uri")
@@ -109,38 +111,47 @@ def _refuse_includes(
         )
 
 
-def _choose(
-    values: SdfValues, root: Element, wanted: str | None, movable: bool
-) -> tuple[SdfFrames, SdfFrame]:
+def _choose(values: SdfValues, root: Element, wanted: str | None, movable: bool) -> Placed:
     """The model to load (or the world), and the frames around it."""
     worlds = children(root, "world") + ([root] if children(root, "model") else [])
     scenes = [SdfFrames(values, world, movable) for world in worlds]
     models = [
         (scene, model) for scene in scenes for model in scene.world.inside if model.kind == "model"
     ]
-    candidates: list[tuple[SdfFrames, SdfFrame]]
-    if wanted == WORLD:
-        candidates = [(scene, scene.world) for scene in scenes]
-    elif wanted is not None:
-        named = [(scene, scene.find(scene.world, wanted, "model")) for scene in scenes]
-        candidates = [(scene, model) for scene, model in named if model is not None]
-    else:
-        # Worlds often hold a ground plane or furniture: without a name, the only model that is not
-        # static is the robot.
-        candidates = (
-            models
-            if len(models) == 1
-            else [(scene, model) for scene, model in models if not model.static]
-        )
+    candidates = _candidates(scenes, models, wanted)
     if len(candidates) == 1:
         scene, chosen = candidates[0]
         if wanted in (None, WORLD):
             _refuse_includes(values, scene, models)
         return scene, chosen
-    # No unique choice is left. The message tells an empty file, a missing name and an ambiguous one
-    # apart.
-    shown = ", ".join(f'"{model.name}"' for _, model in models[:12])
     included = any(children(world, "include") for world in worlds)
+    raise _no_choice(values, models, candidates, wanted, included)
+
+
+def _candidates(scenes: list[SdfFrames], models: list[Placed], wanted: str | None) -> list[Placed]:
+    """The models, or worlds, that the caller may mean."""
+    if wanted == WORLD:
+        return [(scene, scene.world) for scene in scenes]
+    if wanted is not None:
+        named = [(scene, scene.find(scene.world, wanted, "model")) for scene in scenes]
+        return [(scene, model) for scene, model in named if model is not None]
+    # Worlds often hold a ground plane or furniture: without a name, the only model that is not
+    # static is the robot.
+    if len(models) == 1:
+        return models
+    return [(scene, model) for scene, model in models if not model.static]
+
+
+def _no_choice(
+    values: SdfValues,
+    models: list[Placed],
+    candidates: list[Placed],
+    wanted: str | None,
+    included: bool,
+) -> ModelError:
+    """The error if no unique choice is left: an empty file, a missing name or an ambiguous one.
+    included: a world includes models."""
+    shown = ", ".join(f'"{model.name}"' for _, model in models[:12])
     if not models or (included and not candidates):
         problem = (
             "it has no <model> of its own"
@@ -156,7 +167,7 @@ def _choose(
     else:
         problem = f'it has {len(candidates) or "no"} models named "{wanted}"'
         remedy = f"give the name of one of its models ({shown})"
-    raise ModelError(f"{values.source}: {problem}; {remedy}")
+    return ModelError(f"{values.source}: {problem}; {remedy}")
 
 
 class SdfReader:

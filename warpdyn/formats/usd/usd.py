@@ -31,7 +31,6 @@ from .usd_values import UsdValues, library, said
 WORLD = "world"
 """The massless root link of a robot that is fixed to the world."""
 
-AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
 EXCLUDED = "physics:excludeFromArticulation"
 SECOND = "its second body carries its first; exchange its bodies and their frames"
 FREEDOMS = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
@@ -219,6 +218,25 @@ class UsdReader:
 
     def _choose(self, wanted: str | None) -> tuple[str, list[str], str]:
         """Path of an articulation, its bodies, and its root body."""
+        found = self._articulations()
+        articulated = [path for path in found if path in self.roots]
+        chosen = articulated if articulated else list(found)
+        if wanted is not None:
+            chosen = [p for p in found if wanted in (p, p.rpartition("/")[2])]
+        if len(chosen) != 1:
+            what = "articulations" if wanted is None else f'articulations "{wanted}"'
+            raise ModelError(
+                f"{self.values.source}: it has {len(chosen) or 'no'} {what}; say which: "
+                f'model="...", one of {", ".join(list(found)[:12])}'
+            )
+        others = len(self.bodies) - len(found[chosen[0]][0])
+        if others:
+            self.values.remarks.append(f"{others} bodies are not of {chosen[0]}, and are left out")
+        return (chosen[0], *found[chosen[0]])
+
+    def _articulations(self) -> dict[str, tuple[list[str], str]]:
+        """Bodies and root body of each group of bodies that joints connect, by the path of its
+        marked root, or of its first body."""
         groups = joined(list(self.bodies), [j.bodies for j in self.joints])
         found: dict[str, tuple[list[str], str]] = {}
         ends = {str(j.prim.GetPath()): {end for end in j.bodies if end} for j in self.joints}
@@ -238,20 +256,7 @@ class UsdReader:
                     )
                 members, root = [*found[path][0], *members], found[path][1]
             found[path] = (members, root)
-        articulated = [path for path in found if path in near]
-        chosen = articulated if articulated else list(found)
-        if wanted is not None:
-            chosen = [p for p in found if wanted in (p, p.rpartition("/")[2])]
-        if len(chosen) != 1:
-            what = "articulations" if wanted is None else f'articulations "{wanted}"'
-            raise ModelError(
-                f"{self.values.source}: it has {len(chosen) or 'no'} {what}; say which: "
-                f'model="...", one of {", ".join(list(found)[:12])}'
-            )
-        others = len(self.bodies) - len(found[chosen[0]][0])
-        if others:
-            self.values.remarks.append(f"{others} bodies are not of {chosen[0]}, and are left out")
-        return (chosen[0], *found[chosen[0]])
+        return found
 
     def _below(self, path: str) -> set[str]:
         """The bodies at a path and below."""
@@ -339,17 +344,8 @@ class UsdReader:
         if prim.IsA(physics.SphericalJoint):
             yield "ball", self._ball(prim, turned)
             return
-        sign = -1.0 if turned else 1.0
         simple = prim.IsA(physics.RevoluteJoint) or prim.IsA(physics.PrismaticJoint)
-        if simple:
-            turns = prim.IsA(physics.RevoluteJoint)
-            axis = str(values.value(prim, "physics:axis") or "X")
-            bounds = [values.value(prim, f"physics:{end}Limit") for end in ("lower", "upper")]
-            free = [(("rot" if turns else "trans") + axis, *bounds)]
-        elif prim.GetTypeName() == "PhysicsJoint":
-            free = [each for f in FREEDOMS for each in self._range(prim, f)]
-        else:
-            raise values.refusal(prim, f"a {prim.GetTypeName()} is no joint of a robot here")
+        free = self._ranges(prim)
         turning = [f for f, *_ in free if f.startswith("rot")]
         bounds = [x for _, *ends in free for x in ends if x is not None]
         # Three unlimited rotations are a ball joint, which has no singular orientation.
@@ -363,16 +359,23 @@ class UsdReader:
                 f"{prim.GetPath()}: it turns about several axes; taken one after the other, "
                 f"{', '.join(turning)}, as Newton does"
             )
-        for freedom, lower, upper in free:
-            turns = freedom.startswith("rot")
-            drive = ("angular" if turns else "linear") if simple else freedom
-            limits = values.limits(prim, turns, lower, upper, drive)
-            kind = KINDS["revolute" if turns else "prismatic"]
-            if turns and limits.lower == -np.inf and limits.upper == np.inf:
-                kind = KINDS["continuous"]
-            x, y, z = AXES[freedom[-1]]
-            made = Joint("", kind, "", "", axis=(sign * x, sign * y, sign * z), limits=limits)
-            yield freedom, values.along(made, prim)
+        for freedom, *ends in free:
+            drive = freedom
+            if simple:
+                drive = "angular" if turning else "linear"
+            yield freedom, values.along_axis(prim, freedom, ends, drive, -1.0 if turned else 1.0)
+
+    def _ranges(self, prim: Any) -> list[tuple[str, Any, Any]]:
+        """The freedoms of a joint that are not locked, with their ranges."""
+        values, physics = self.values, self.pxr.UsdPhysics
+        turns = prim.IsA(physics.RevoluteJoint)
+        if turns or prim.IsA(physics.PrismaticJoint):
+            axis = str(values.value(prim, "physics:axis") or "X")
+            lower, upper = (values.value(prim, f"physics:{end}Limit") for end in ("lower", "upper"))
+            return [(("rot" if turns else "trans") + axis, lower, upper)]
+        if prim.GetTypeName() == "PhysicsJoint":
+            return [each for f in FREEDOMS for each in self._range(prim, f)]
+        raise values.refusal(prim, f"a {prim.GetTypeName()} is no joint of a robot here")
 
     def _range(self, prim: Any, freedom: str) -> Iterator[tuple[str, Any, Any]]:
         """A freedom of a generic joint with its range; nothing if the range locks it."""

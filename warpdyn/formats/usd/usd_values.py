@@ -6,7 +6,7 @@ Joint and mass numbers have single precision in USD; rotations are normalised.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from ...model.checks import MOST
 from ...model.description import Joint, Limits, Link, Mimic, ModelError, matrix3, vector3
+from ...model.joints import KINDS
 from ...model.optional_packages import install_extra
 from .usd_inertia import mass_properties
 
@@ -24,6 +25,8 @@ UP = {
     "Y": np.array([[1.0, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]]),
 }
 """Axes of a stage in the world, whose third axis is up."""
+
+AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
 
 ARMATURE = ("newton:armature", "physxJoint:armature", "mjc:armature")
 SPEED = ("newton:velocityLimit", "physxJoint:maxJointVelocity")
@@ -239,6 +242,21 @@ class UsdValues:
             velocity=bounds[1] * unit,
             effort=bounds[0] * self.units.effort(turns),
         )
+
+    def along_axis(
+        self, prim: Any, freedom: str, ends: Sequence[Any], drive: str, sign: float
+    ) -> Joint:
+        """A hinge or a slide along a freedom ("rotX") between its ends, without name and place yet.
+        sign: -1 if the joint is traversed from its second body."""
+        turns = freedom.startswith("rot")
+        lower, upper = ends
+        limits = self.limits(prim, turns, lower, upper, drive)
+        kind = KINDS["revolute" if turns else "prismatic"]
+        if turns and limits.lower == -math.inf and limits.upper == math.inf:
+            kind = KINDS["continuous"]
+        x, y, z = AXES[freedom[-1]]
+        made = Joint("", kind, "", "", axis=(sign * x, sign * y, sign * z), limits=limits)
+        return self.along(made, prim)
 
     def along(self, joint: Joint, prim: Any) -> Joint:
         """A joint of one coordinate with its armature, damping and friction [SI]."""

@@ -30,21 +30,31 @@ def with_passive_forces(model: Model, asked: PassiveForces | None) -> Model:
         one_of("passive_forces", asked, get_args(PassiveForces))
     if (asked or ("description" if model.is_simulated else "model")) == "model":
         return model
-    joints, tendons = model.joints, model.tendons
-    acting = [e for x in (*joints, *tendons) for e in _effects(x)] + list(model.base_effects)
-    damped = any(x.damping for x in tendons) or any(any(j.v_damping) for j in joints)
-    rubbing = any(any(j.v_friction) for j in joints)
-    springs = [*(j.spring for j in joints), *(t.spring for t in tendons)]
-    sprung = any(springs) or bool(model.base_springs)
-    if damped and not any(e.viscous for e in acting):
+    owners = (*model.joints, *model.tendons)
+    acting = [*(e for x in owners for e in _effects(x)), *model.base_effects]
+    described = _described_forces(model)
+    if "viscous" in described and not any(e.viscous for e in acting):
         model = model.with_friction(viscous="description")
-    if rubbing and not any(e.coulomb for e in acting):
+    if "coulomb" in described and not any(e.coulomb for e in acting):
         model = model.with_friction(coulomb="description")
-    if sprung and not any(e.spring for e in acting):
+    if "spring" in described and not any(e.spring for e in acting):
         model = model.with_springs("description")
-    if any(link.gravcomp for link in model.links) and not any(link.borne for link in model.links):
+    if "gravcomp" in described and not any(link.borne for link in model.links):
         model = model.with_gravity_compensation("description")
     return model
+
+
+def _described_forces(model: Model) -> set[str]:
+    """Kinds of passive forces for which the description has numbers."""
+    owners: tuple[Any, ...] = (*model.joints, *model.tendons)
+    numbers: dict[str, list[Any]] = {
+        "viscous": [t.damping for t in model.tendons],
+        "coulomb": [x for joint in model.joints for x in joint.v_friction],
+        "spring": [*(x.spring for x in owners), bool(model.base_springs)],
+        "gravcomp": [link.gravcomp for link in model.links],
+    }
+    numbers["viscous"] += [x for joint in model.joints for x in joint.v_damping]
+    return {kind for kind, each in numbers.items() if any(each)}
 
 
 def _effects(owner: Any) -> tuple[Effects, ...]:

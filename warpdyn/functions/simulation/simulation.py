@@ -11,7 +11,6 @@ import numpy as np
 from ...algorithms.simulation.contact_rows import ContactPoint
 from ...algorithms.simulation.guarded_step import guarded_step
 from ...arrays import Array, views
-from ...execution.batched import described
 from ...execution.config import config
 from ...execution.launch.launch import prepare
 from ...execution.launch.state_checks import check_arrays, check_signs, check_state
@@ -25,7 +24,8 @@ from .described_simulation import PassiveForces, with_description, with_passive_
 from .drives import PD, Stops, base_coordinates
 from .ground import FLAT, Ground, SoftGround
 from .sensors import Sensors, checked_sensors
-from .simulation_step import Integrator, step
+from .simulation_step import step_call
+from .step_options import Integrator, StepOptions
 from .target_latency import latencies
 from .terrain import HeightMap, Plane
 from .varied_numbers import whole_number
@@ -104,68 +104,38 @@ class Simulation:
         device: Any = None,
     ):
         check_model(model)
-        envs = whole_number("envs", envs)
-        if dtype is None and like is None:
-            dtype = "float32"
-        self._library, self._device, self._single = views.kind_of(like, dtype, device)
-        if not self._library.in_place:
-            raise TypeError(
-                f"a Simulation writes its arrays in place, which {self._library.name}'s are not; "
-                "use wd.step, which gives new ones"
-            )
+        self.envs = whole_number("envs", envs)
+        self._choose_library(like, dtype, device)
         simulated = with_passive_forces(model, passive_forces)
         if params is not None and simulated is not model and params.model is model:
             params = replace(params, model=simulated)
-        model = simulated
-        self.model, self.envs, self.control, self.terrain = model, envs, control, terrain
-        self.points = default_points(model) if points is None else points
+        self.model, self.control, self.terrain = simulated, control, terrain
+        self.points = default_points(simulated) if points is None else points
         refuse_none(self.points)
-        ground = with_description(model, self.points, ground)
-        if stops is None and model.is_simulated and integrator == "semi_implicit":
+        ground = with_description(simulated, self.points, ground)
+        if stops is None and simulated.is_simulated and integrator == "semi_implicit":
             stops = "rows"
-        count, joints = len(self.points), model.nv - base_coordinates(model)
-        self.q, self.v = self._zeros(model.nq), self._zeros(model.nv)
-        self.tau, self.start = self._zeros(model.nv), self._zeros(model.nq)
-        self.targets = self._zeros(joints)
-        self.impulses, self.forces = self._zeros(count, 3), self._zeros(count, 3)
-        self.torques = self._zeros(joints)
-        self._columns = {"time": self._zeros(1), "failures": self._zeros(1)}
-        self.time, self.failures = (
-            self._library.entry(column, 0) for column in self._columns.values()
-        )
-        self.joint_impulses: Any = None
-        self.latency: Any = None
-        self.sensors = checked_sensors(model, self.points, sensors)
-        units, links = (self.sensors.units, self.sensors.links) if self.sensors else ((), ())
-        self.imu, self.link_forces = self._zeros(len(units), 6), self._zeros(len(links), 6)
-        self.contacts = self._zeros(count if self.sensors else 0)
-        self.link_contacts = self._zeros(len(links))
+        self.sensors = checked_sensors(simulated, self.points, sensors)
+        self._allocate()
         self._advance: Callable[[], Any] | None = None
-        late = self._late(latency, longest_latency, substeps)
-        self._call = self._described(
-            {
-                "dt": dt,
-                "substeps": substeps,
-                "sweeps": sweeps,
-                "ground": ground,
-                "terrain": terrain,
-                "stops": stops,
-                "integrator": integrator,
-            },
-            {"f_ext": f_ext, "gravity": gravity, "params": params, **late},
+        options = StepOptions(
+            dt=dt,
+            substeps=substeps,
+            integrator=integrator,
+            targets=None if control is None else self.targets,
+            control=control,
+            points=self.points,
+            ground=ground,
+            terrain=terrain,
+            sweeps=sweeps,
+            stops=stops,
+            f_ext=f_ext,
+            gravity=gravity,
+            params=params,
         )
-        if late:
-            self._call = self._giving(self._call, "earlier_targets")
-        if self.sensors is not None:
-            self._call = self._giving(self._call, *MEASURED)
+        self._call = self._described(self._with_memory(options, latency, longest_latency))
         check_signs(self._call)
-        begin = self._checked("start", _start(model, start), model.nq, None)
-        if wrong := check_state(model, begin).errors:
-            raise ValueError(f"start is no state: {wrong[0]}")
-        self._library.assign(self.start, slice(None), self._host(begin))
-        if control is not None:  # every driven joint has one coordinate for each velocity
-            held = self._library.to_host(self.start)[:, model.nq - joints :]
-            self._library.assign(self.targets, slice(None), held)
+        self._set_start(start)
         self.reset()
 
     def step(self, targets: Array | None = None, tau: Array | None = None) -> None:
@@ -236,47 +206,83 @@ class Simulation:
             f"{scene.substeps} step{'s' * (scene.substeps > 1)} of {scene.dt:g} s a launch>"
         )
 
-    def _described(self, numbers: dict[str, Any], more: dict[str, Any]) -> Call[Any]:
-        """The step as a call on the simulation's arrays, with time and failures."""
-        if self.control is not None:
-            more = {**more, "control": self.control, "targets": self.targets}
-        if len(self.points):
-            soft = isinstance(numbers["ground"], SoftGround)
-            more = {**more, "deformation" if soft else "impulses": self.impulses}
-
-        def call_with(**warm: Any) -> Call[Any]:
-            return described(
-                step,
-                (self.model, self.q, self.v, self.tau),
-                {"points": self.points, **numbers, **more, **warm},
+    def _choose_library(self, like: Array | None, dtype: Any, device: Any) -> None:
+        """Choose the library, the device and the precision of all arrays."""
+        if dtype is None and like is None:
+            dtype = "float32"
+        self._library, self._device, self._single = views.kind_of(like, dtype, device)
+        if not self._library.in_place:
+            raise TypeError(
+                f"a Simulation writes its arrays in place, which {self._library.name}'s are not; "
+                "use wd.step, which gives new ones"
             )
 
+    def _allocate(self) -> None:
+        """Allocate all arrays but those of joint rows and of late targets, which few simulations
+        have."""
+        model, count = self.model, len(self.points)
+        joints = model.nv - base_coordinates(model)
+        self.q, self.v = self._zeros(model.nq), self._zeros(model.nv)
+        self.tau, self.start = self._zeros(model.nv), self._zeros(model.nq)
+        self.targets = self._zeros(joints)
+        self.impulses, self.forces = self._zeros(count, 3), self._zeros(count, 3)
+        self.torques = self._zeros(joints)
+        self._columns = {"time": self._zeros(1), "failures": self._zeros(1)}
+        self.time, self.failures = (
+            self._library.entry(column, 0) for column in self._columns.values()
+        )
+        self.joint_impulses: Any = None
+        self.latency: Any = None
+        units, links = (self.sensors.units, self.sensors.links) if self.sensors else ((), ())
+        self.imu, self.link_forces = self._zeros(len(units), 6), self._zeros(len(links), 6)
+        self.contacts = self._zeros(count if self.sensors else 0)
+        self.link_contacts = self._zeros(len(links))
+
+    def _set_start(self, start: Any) -> None:
+        """Fill `start`, and the first targets of the drives."""
+        begin = self._checked("start", _start(self.model, start), self.model.nq, None)
+        if wrong := check_state(self.model, begin).errors:
+            raise ValueError(f"start is no state: {wrong[0]}")
+        self._library.assign(self.start, slice(None), self._host(begin))
+        if self.control is not None:  # every driven joint has one coordinate for each velocity
+            joints = self.targets.shape[1]
+            held = self._library.to_host(self.start)[:, self.model.nq - joints :]
+            self._library.assign(self.targets, slice(None), held)
+
+    def _with_memory(self, options: StepOptions, latency: Any, longest: int | None) -> StepOptions:
+        """The options with the arrays that one launch passes to the next."""
+        late = self._late(latency, longest, options.substeps)
+        contacts = {options.contact_memory: self.impulses} if len(self.points) else {}
+        return replace(options, **late, **contacts)
+
+    def _described(self, options: StepOptions) -> Call[Any]:
+        """The step as a call on the simulation's arrays, with time, failures and sensors."""
+        call = step_call(self.model, self.q, self.v, self.tau, options)
         # The shape of the joint impulses is known only from a first call, so the step is described
         # again with their array.
-        call = call_with()
         if "joint_impulses" in call.results:
             self.joint_impulses = self._zeros(*call.shapes["joint_impulses"])
-            call = call_with(joint_impulses=self.joint_impulses)
+            options = replace(options, joint_impulses=self.joint_impulses)
+            call = step_call(self.model, self.q, self.v, self.tau, options)
         arrays, first = dict(call.arrays), ("q", "v", "tau")
         kept = {"start": self.start} | {n: self._columns[n] for n in ("time", "failures")}
-        return self._giving(
-            replace(
-                call,
-                name="simulation",
-                algorithms=(guarded_step,),
-                arrays={**{n: arrays.pop(n) for n in first}, **kept, **arrays},
-                options=(*call.options, ("sensors", self.sensors)),
-                shapes={
-                    **call.shapes,
-                    "start": (self.model.nq,),
-                    "time": (1,),
-                    "failures": (1,),
-                    **{name: tuple(self._array(name).shape[1:]) for name in MEASURED},
-                },
-                named=None,
-            ),
-            *KEPT,
+        guarded = replace(
+            call,
+            name="simulation",
+            algorithms=(guarded_step,),
+            arrays={**{n: arrays.pop(n) for n in first}, **kept, **arrays},
+            options=(*call.options, ("sensors", self.sensors)),
+            shapes={
+                **call.shapes,
+                "start": (self.model.nq,),
+                "time": (1,),
+                "failures": (1,),
+                **{name: tuple(self._array(name).shape[1:]) for name in MEASURED},
+            },
+            named=None,
         )
+        late = () if options.latency is None else ("earlier_targets",)
+        return self._giving(guarded, *KEPT, *late, *(MEASURED if self.sensors else ()))
 
     def _late(self, latency: Any, longest: int | None, substeps: int) -> dict[str, Any]:
         """Arrays for late targets: the latency, and the targets of earlier launches."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 from ...algorithms.simulation.contact_rows import ContactPoint
+from ...algorithms.simulation.joint_rows import Bounds
 from ...algorithms.simulation.semi_implicit_step import Scene
 from ...algorithms.simulation.substeps import substeps as _substeps
 from ...arrays import Array
@@ -13,7 +14,6 @@ from ...execution.batched import batched
 from ...execution.request.call import Call, Forces, Gravity
 from ...model import Model
 from ...model.params import Params
-from ...model.reference_frames import one_of
 from .default_points import refuse_none
 from .drives import (
     PD,
@@ -25,8 +25,9 @@ from .drives import (
     speed_limits,
     stops_of,
 )
-from .ground import FLAT, Ground, SoftGround, check_ground, exponents_of, ground_arrays
+from .ground import FLAT, Ground, SoftGround, exponents_of
 from .point_checks import checked_points, refusing_for_explicit_forces, refusing_still_points
+from .step_options import Integrator, StepOptions, contact_arrays
 from .target_latency import late_targets
 from .terrain import TABLES, HeightMap, Plane, terrain_arrays
 from .varied_numbers import Shaped, is_number, whole_number
@@ -48,9 +49,6 @@ UNSIGNED = frozenset(
 
 POSITIVE = frozenset(("stiffness", "damping", "push_out", "no_load_speed"))
 """Numbers that must be above 0."""
-
-Integrator = Literal["semi_implicit", "heun", "rk4"]
-"""Integration methods of a step."""
 
 
 class Step(NamedTuple):
@@ -152,114 +150,118 @@ def step(
     of block Gauss-Seidel solve Coulomb's cone and dry joint friction: Castro, Permenter and Han,
     IEEE T-RO 39 (2023). The explicit integrators are Runge-Kutta-Munthe-Kaas methods.
     """
-    implicit = one_of("integrator", integrator, get_args(Integrator)) == "semi_implicit"
-    held = stops if stops is not None else "springs" if implicit else "none"
-    one_of("stops", held, get_args(Stops))
-    _refuse_if_explicit(integrator, speed_guard=speed_guard, stops=held != "none")
-    guarded = implicit if speed_guard is None else bool(speed_guard)
-    refuse_none(points)
-    touching = checked_points(model, points)
+    options = StepOptions(
+        dt=dt,
+        substeps=substeps,
+        integrator=integrator,
+        targets=targets,
+        control=control,
+        latency=latency,
+        earlier_targets=earlier_targets,
+        points=points,
+        impulses=impulses,
+        deformation=deformation,
+        ground=ground,
+        terrain=terrain,
+        sweeps=sweeps,
+        speed_guard=speed_guard,
+        joint_impulses=joint_impulses,
+        stops=stops,
+        f_ext=f_ext,
+        gravity=gravity,
+        params=params,
+        out=out,
+    )
+    return step_call(model, q, v, tau, options)
+
+
+def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions) -> Call[Step]:
+    """The call of `step`."""
+    options = options.with_defaults()
+    refuse_none(options.points)
+    points = checked_points(model, options.points)
     joints = model.nv - base_coordinates(model)
-    more = contact_arrays(model, touching, ground, impulses, deformation, q)
-    if "dissipation" in more and not implicit:
-        raise ValueError(
-            f'contacts of wd.Ground are implicit, which integrator="{integrator}" is not: take '
-            'integrator="semi_implicit", or ground=wd.SoftGround(...)'
-        )
-    if touching:
-        more |= terrain_arrays(model, terrain, touching, q)
-    more |= drive_arrays(model, control, targets)
-    more |= late_targets(latency, earlier_targets, targets, joints)
-    bounds = bounds_of(model, params) if held == "rows" else ()
-    rows = rows_of_joints(model, params, bounds) if implicit else ()
-    if joint_impulses is not None:
+    shaped = _arrays(model, q, points, options)
+    bounds = bounds_of(model, options.params) if options.stops == "rows" else ()
+    rows = rows_of_joints(model, options.params, bounds) if options.is_implicit else ()
+    if options.joint_impulses is not None:
         if not rows:
             raise ValueError(
                 f'joint_impulses are of Coulomb friction and of stops="rows"; no joint of {model.name} '
                 "has either"
             )
-        more["joint_impulses"] = joint_impulses, (joints,)
-    # The scene holds the constants of the program. Numbers that may vary between launches are
-    # arrays in `more`.
-    scene = Scene(
-        tuple(more),
-        touching,
-        guarded,
-        speed_limits(model) if guarded else (),
-        stops_of(model, params) if held == "springs" else (),
-        _duration(dt),
-        whole_number("substeps", substeps),
-        whole_number("sweeps", sweeps),
-        rows,
-        bounds,
-        integrator,
-        exponents_of(ground),
-    )
-    given: Any = StepOfRows if rows else Step
+        shaped["joint_impulses"] = options.joint_impulses, (joints,)
+    scene = _scene(model, points, tuple(shaped), rows, bounds, options)
+    refusing = refusing_still_points if options.is_implicit else refusing_for_explicit_forces
+    result: Any = StepOfRows if rows else Step
     return Call(
         "step",
         model,
         (_substeps,),
-        {"q": q, "v": v, "tau": tau, **{name: array for name, (array, _) in more.items()}},
-        out=out,
+        {"q": q, "v": v, "tau": tau, **{name: array for name, (array, _) in shaped.items()}},
+        out=options.out,
         options=(("scene", scene),),
-        results=given._fields,
+        results=result._fields,
         shapes={
-            **{name: shape for name, (_, shape) in more.items()},
-            "impulses": (len(touching), 3),
-            "forces": (len(touching), 3),
+            **{name: shape for name, (_, shape) in shaped.items()},
+            "impulses": (len(points), 3),
+            "forces": (len(points), 3),
             "torques": (joints,),
             "joint_impulses": (joints,),
         },
         forces=True,
-        gravity=gravity,
-        f_ext=f_ext,
-        params=params,
-        refuse=(refusing_still_points if implicit else refusing_for_explicit_forces)(touching),
-        plain=tuple(name for name in more if name not in (*HANDED_ON, *TARGETS, *TABLES)),
-        tables=tuple(name for name in more if name in TABLES),
-        unsigned=tuple(name for name in more if name in UNSIGNED),
-        positive=tuple(name for name in more if name in POSITIVE),
-        over={"impulses": "deformation"} if "deformation" in more else {},
-        named=given,
+        gravity=options.gravity,
+        f_ext=options.f_ext,
+        params=options.params,
+        refuse=refusing(points),
+        plain=tuple(name for name in shaped if name not in (*HANDED_ON, *TARGETS, *TABLES)),
+        tables=tuple(name for name in shaped if name in TABLES),
+        unsigned=tuple(name for name in shaped if name in UNSIGNED),
+        positive=tuple(name for name in shaped if name in POSITIVE),
+        over={"impulses": "deformation"} if "deformation" in shaped else {},
+        named=result,
     )
 
 
-def contact_arrays(
-    model: Model,
-    points: Sequence[ContactPoint],
-    ground: Any,
-    impulses: Array | None,
-    deformation: Array | None,
-    q: Array,
-) -> Shaped:
-    """Arrays of contacts with their shapes, by name: those of the previous step, and the ground's
-    numbers; empty without points."""
-    check_ground(ground)
-    soft = isinstance(ground, SoftGround)
-    handed_on = {"deformation": deformation} if soft else {"impulses": impulses}
-    if (impulses if soft else deformation) is not None:
+def _arrays(model: Model, q: Array, points: Sequence[ContactPoint], options: StepOptions) -> Shaped:
+    """Arrays that contacts, terrain and drives add to q, v and tau, with their shapes, by name."""
+    shaped = contact_arrays(model, points, options, q)
+    if "dissipation" in shaped and not options.is_implicit:
         raise ValueError(
-            "impulses= are of wd.Ground; on a wd.SoftGround points have a deformation="
-            if soft
-            else "deformation= is of points on a wd.SoftGround; those on wd.Ground have impulses="
+            f'contacts of wd.Ground are implicit, which integrator="{options.integrator}" is not: take '
+            'integrator="semi_implicit", or ground=wd.SoftGround(...)'
         )
-    shaped: Shaped = {n: (x, (len(points), 3)) for n, x in handed_on.items() if x is not None}
     if points:
-        return shaped | ground_arrays(model, ground, len(points), q)
-    if shaped:
-        raise ValueError(f"{next(iter(shaped))}= needs points=, and there are none")
-    return {}
+        shaped |= terrain_arrays(model, options.terrain, points, q)
+    shaped |= drive_arrays(model, options.control, options.targets)
+    joints = model.nv - base_coordinates(model)
+    return shaped | late_targets(options.latency, options.earlier_targets, options.targets, joints)
 
 
-def _refuse_if_explicit(integrator: str, **wanted: bool | None) -> None:
-    """Raise for options that only implicit steps have."""
-    for name, on in wanted.items():
-        if on and integrator != "semi_implicit":
-            raise ValueError(
-                f'{name}= acts implicitly, which integrator="{integrator}" is not; leave it out. '
-                "Limit springs of the model (model.with_limit_springs) act in every integrator"
-            )
+def _scene(
+    model: Model,
+    points: tuple[ContactPoint, ...],
+    arrays: tuple[str, ...],
+    rows: tuple[int, ...],
+    bounds: tuple[Bounds, ...],
+    options: StepOptions,
+) -> Scene:
+    """The constants of the program. Numbers that may vary between launches are among `arrays`."""
+    guarded = bool(options.speed_guard)
+    return Scene(
+        arrays=arrays,
+        points=points,
+        guarded=guarded,
+        speed_limits=speed_limits(model) if guarded else (),
+        stops=stops_of(model, options.params) if options.stops == "springs" else (),
+        dt=_duration(options.dt),
+        substeps=whole_number("substeps", options.substeps),
+        sweeps=whole_number("sweeps", options.sweeps),
+        joint_rows=rows,
+        bounds=bounds,
+        integrator=options.integrator,
+        exponents=exponents_of(options.ground),
+    )
 
 
 def _duration(dt: Any) -> float:

@@ -16,7 +16,7 @@ from ...model.params import Params
 from .drives import PD, drive_arrays
 from .ground import FLAT, Ground, SoftGround, exponents_of
 from .point_checks import checked_points, refusing_for_explicit_forces
-from .simulation_step import contact_arrays
+from .step_options import StepOptions, contact_arrays
 
 
 class StateDerivative(NamedTuple):
@@ -59,31 +59,41 @@ def state_derivative(
     if there are points. baumgarte: as in `configuration_rate`.
     RBDA section 7.3 for the acceleration (`aba`); Hunt-Crossley contacts.
     """
+    options = StepOptions(
+        targets=targets,
+        control=control,
+        points=points,
+        deformation=deformation,
+        ground=ground,
+        f_ext=f_ext,
+        gravity=gravity,
+        params=params,
+        out=out,
+    )
     touching = checked_points(model, points)
-    if touching and not isinstance(ground, SoftGround):
+    if touching and not options.is_soft:
         raise TypeError(
             "contacts of wd.Ground are implicit and have no forces at a state: with points= ground "
             f"must be wd.SoftGround(...), got {type(ground).__name__}"
         )
-    # Soft contacts keep a deformation and no impulses, hence the None.
-    more = contact_arrays(model, touching, ground, None, deformation, q)
-    more |= drive_arrays(model, control, targets)
+    shaped = contact_arrays(model, touching, options, q)
+    shaped |= drive_arrays(model, control, targets)
     shape = (len(touching), 3)
     return Call(
         "state_derivative",
         model,
         (_state_derivative,),
-        {"q": q, "v": v, "tau": tau, **{name: array for name, (array, _) in more.items()}},
+        {"q": q, "v": v, "tau": tau, **{name: array for name, (array, _) in shaped.items()}},
         out=out,
         options=(
-            ("arrays", tuple(more)),
+            ("arrays", tuple(shaped)),
             ("points", touching),
             ("exponents", exponents_of(ground)),
             ("baumgarte", float(baumgarte)),
         ),
         results=("q_rate", "acceleration", "deformation_rate", "forces"),
         shapes={
-            **{name: shape for name, (_, shape) in more.items()},
+            **{name: shape for name, (_, shape) in shaped.items()},
             "deformation_rate": shape,
             "forces": shape,
         },
@@ -93,6 +103,6 @@ def state_derivative(
         params=params,
         refuse=refusing_for_explicit_forces(touching),
         by_velocity={"acceleration": ACCELERATION},
-        plain=tuple(n for n in more if n not in ("deformation", "targets")),
+        plain=tuple(n for n in shaped if n not in ("deformation", "targets")),
         named=StateDerivative,
     )

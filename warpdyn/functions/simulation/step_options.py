@@ -1,0 +1,107 @@
+"""Options of simulated steps, one record for `step`, `Simulation` and `state_derivative`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+from ...algorithms.simulation.contact_rows import ContactPoint
+from ...arrays import Array
+from ...execution.request.call import Forces, Gravity
+from ...model import Model
+from ...model.params import Params
+from ...model.reference_frames import one_of
+from .drives import PD, Stops
+from .ground import FLAT, Ground, SoftGround, check_ground, ground_arrays
+from .terrain import HeightMap, Plane
+from .varied_numbers import Shaped
+
+Integrator = Literal["semi_implicit", "heun", "rk4"]
+"""Integration methods of a step."""
+
+
+@dataclass(frozen=True, eq=False)
+class StepOptions:
+    """Options of a step, with the names, meanings and defaults of the arguments of `step`."""
+
+    dt: float = 0.005
+    substeps: int = 1
+    integrator: Integrator = "semi_implicit"
+    targets: Array | None = None
+    control: PD | None = None
+    latency: Array | None = None
+    earlier_targets: Array | None = None
+    points: Sequence[ContactPoint] = ()
+    impulses: Array | None = None
+    deformation: Array | None = None
+    ground: Ground | SoftGround = FLAT
+    terrain: HeightMap | Plane | None = None
+    sweeps: int = 4
+    speed_guard: bool | None = None
+    joint_impulses: Array | None = None
+    stops: Stops | None = None
+    f_ext: Forces = None
+    gravity: Gravity = None
+    params: Params | None = None
+    out: tuple[Array, ...] | None = None
+
+    @property
+    def is_implicit(self) -> bool:
+        """True for the integrator that treats drives, stops and contacts implicitly."""
+        return self.integrator == "semi_implicit"
+
+    @property
+    def is_soft(self) -> bool:
+        """True if the ground has deformations instead of impulses."""
+        return isinstance(self.ground, SoftGround)
+
+    @property
+    def contact_memory(self) -> str:
+        """Name of the array that the contacts of one step pass to the next."""
+        return "deformation" if self.is_soft else "impulses"
+
+    def with_defaults(self) -> StepOptions:
+        """The options with the integrator's guard and stops instead of None; raises for an unknown
+        word, and for options that the integrator does not have."""
+        one_of("integrator", self.integrator, get_args(Integrator))
+        stops = self.stops
+        if stops is None:
+            stops = "springs" if self.is_implicit else "none"
+        one_of("stops", stops, get_args(Stops))
+        self._refuse_if_explicit(speed_guard=self.speed_guard, stops=stops != "none")
+        guard = self.is_implicit if self.speed_guard is None else bool(self.speed_guard)
+        return replace(self, stops=stops, speed_guard=guard)
+
+    def _refuse_if_explicit(self, **wanted: bool | None) -> None:
+        """Raise for options that only implicit steps have."""
+        for name, on in wanted.items():
+            if on and not self.is_implicit:
+                raise ValueError(
+                    f'{name}= acts implicitly, which integrator="{self.integrator}" is not; leave it out. '
+                    "Limit springs of the model (model.with_limit_springs) act in every integrator"
+                )
+
+
+def contact_arrays(
+    model: Model, points: Sequence[ContactPoint], options: StepOptions, q: Array
+) -> Shaped:
+    """Arrays of contacts with their shapes, by name: those of the previous step, and the ground's
+    numbers; empty without points."""
+    check_ground(options.ground)
+    memory: dict[str, Any] = {"impulses": options.impulses, "deformation": options.deformation}
+    kept = memory.pop(options.contact_memory)
+    if any(array is not None for array in memory.values()):
+        raise ValueError(
+            "impulses= are of wd.Ground; on a wd.SoftGround points have a deformation="
+            if options.is_soft
+            else "deformation= is of points on a wd.SoftGround; those on wd.Ground have impulses="
+        )
+    shaped: Shaped = {}
+    if kept is not None:
+        shaped[options.contact_memory] = kept, (len(points), 3)
+    if points:
+        return shaped | ground_arrays(model, options.ground, len(points), q)
+    if shaped:
+        raise ValueError(f"{options.contact_memory}= needs points=, and there are none")
+    return {}

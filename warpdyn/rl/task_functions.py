@@ -1,0 +1,91 @@
+"""The functions of a task, called with an episode; results that do not fit the task raise."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..user_kernels import random_numbers
+from ..user_kernels.random_numbers import Key
+from .task import Episode, Task, TaskError
+from .terms import every, world_to_base
+from .variation import Push
+
+
+def begun(task: Task, robot: Any, s: Episode) -> dict[str, Any]:
+    """The result of `begin`: arrays at the beginning of an episode, by name."""
+    arrays = task.begin(robot, s)
+    if not {"q", "v"} <= set(arrays):
+        raise TaskError(f"{task.name}.begin must name q and v; it named {', '.join(arrays)}")
+    if both := set(arrays) & set(task.keep):
+        raise TaskError(
+            f"{task.name}.begin names {', '.join(sorted(both))}, which keep has; what is kept "
+            "changes in promote"
+        )
+    return arrays
+
+
+def check_begun(task: Task, shapes: Mapping[str, tuple[int, ...]]) -> None:
+    """Raise if `begin` returns another number of coordinates than the robot has."""
+    for name, size in (("q", task.model.nq), ("v", task.model.nv)):
+        if shapes[name] != (size,):
+            raise TaskError(
+                f"{task.name}.begin: {name} must be ({size},) for {task.model.name}, "
+                f"got {shapes[name]}"
+            )
+
+
+def controlled(task: Task, robot: Any, s: Episode) -> dict[str, Any]:
+    """The result of `control`: targets, joint forces, or both."""
+    wanted = task.control(robot, s)
+    if not wanted or set(wanted) - {"targets", "tau"}:
+        raise TaskError(
+            f"{task.name}.control must give targets, tau, or both; "
+            f"it gave {', '.join(wanted) or 'nothing'}"
+        )
+    return wanted
+
+
+def updated(task: Task, robot: Any, s: Episode, names: Collection[str]) -> Episode:
+    """The episode after `update`, which may change the arrays `names`."""
+    changed = task.update(robot, s)
+    if unknown := set(changed) - set(names):
+        raise TaskError(
+            f"{task.name}.update changes {', '.join(sorted(unknown))}, which begin does not name"
+        )
+    return s.with_fields(**changed)
+
+
+def rewarded(task: Task, robot: Any, s: Episode, names: Sequence[str]) -> Any:
+    """The result of `reward` in the order of the names."""
+    rewards = task.reward(robot, s)
+    if set(rewards) != set(names):
+        missing = set(names) ^ set(rewards)
+        raise TaskError(
+            f"{task.name}: reward and scales must name the same rewards; "
+            f"only one of them names {', '.join(sorted(missing))}"
+        )
+    return np.stack([np.asarray(rewards[n]) + 0.0 for n in names])
+
+
+def promoted(task: Task, robot: Any, s: Episode, done: Any) -> dict[str, Any]:
+    """The kept numbers that `promote` changes, changed where an episode is over."""
+    changed = task.promote(robot, s)
+    if unknown := set(changed) - set(task.keep):
+        raise TaskError(
+            f"{task.name}.promote changes {', '.join(sorted(unknown))}, which keep does not have"
+        )
+    return {n: np.where(done, x, getattr(s, n)) for n, x in changed.items()}
+
+
+def pushed(task: Task, push: Push, s: Episode, key: Key) -> Any:
+    """Velocities after a push, if one is due."""
+    if not task.model.floating_base:
+        raise TaskError(f"{task.name}.push: {task.model.name} has no free base")
+    draws = random_numbers.uniform(key, 2, [0.0, 0.0], [2 * np.pi, push.speed])
+    level = np.stack([np.cos(draws[0]), np.sin(draws[0]), 0.0]) * draws[1]
+    kick = world_to_base(s.q, level)
+    now = every(s.age, push.seconds / task.step_seconds)
+    return np.concatenate([s.v[:3] + np.where(now, kick, 0.0), s.v[3:]])
