@@ -345,3 +345,31 @@ def test_what_cannot_be_is_refused() -> None:
     jax = pytest.importorskip("jax")
     with pytest.raises(TypeError, match=r"in place, which jax's are not; use wd.step"):
         simulation(like=jax.numpy.zeros(1))
+
+
+@pytest.mark.parametrize("rows", ["friction", "stops"])
+def test_joint_rows_on_soft_ground(rows: str) -> None:
+    """Friction and stops of joints need impulses, soft ground needs none of its own.
+
+    Far above it a robot moves as without ground. On it a robot with much dry friction keeps its pose.
+    """
+    model = wd.load_robot("quadruped")
+    options: dict[str, Any] = {"dt": 1e-3, "stops": "rows"} if rows == "stops" else {"dt": 1e-3}
+    if rows == "friction":
+        model = model.with_friction(coulomb=50.0)
+    soft = wd.SoftGround(0.5, 1e4, 150.0)
+    start = wd.random_configuration(model, 1)[0]
+    start[:3] = 0.0, 0.0, 100.0
+    ends = []
+    for ground in ({"ground": soft}, {"points": []}):
+        sim = wd.Simulation(model, 1, start=start, **ground, **options)
+        for _ in range(20):
+            sim.step()
+        ends.append(sim.q.copy())
+    assert np.allclose(*ends, rtol=0, atol=1e-5)
+    if rows == "friction":
+        start[2:7] = 0.32, 0.0, 0.0, 0.0, 1.0
+        sim = wd.Simulation(model, 1, start=start, ground=soft, **options)
+        for _ in range(500):
+            sim.step()
+        assert np.isfinite(sim.v).all() and np.abs(sim.q[0, 7:] - start[7:]).max() < 0.02

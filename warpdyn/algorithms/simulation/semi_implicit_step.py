@@ -159,7 +159,9 @@ def _constrained(
     constraints += joint_rows(rows, scene.joint_rows, friction, scene.bounds, state.q, scene.dt)
     if surface is not None:
         constraints += compliant_contacts(contacts, surface, rows, state.v, free, scene.dt)
-    warm = [*state.joint_impulses, *in_contact_axes(contacts, state.impulses)]
+    # On soft ground there are no contact rows, and `state.impulses` holds deformations.
+    before = state.impulses if surface is not None else []
+    warm = [*state.joint_impulses, *in_contact_axes(contacts, before)]
     impulses, after = constraint_impulses(rows, constraints, free, warm, scene.sweeps)
     return after, in_world_axes(contacts, impulses[of_joints:]), impulses[:of_joints]
 
