@@ -305,27 +305,35 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
         if inputs:
             read = {n.removeprefix(LAW_INPUTS): check_law_input(n, x) for n, x in inputs.items()}
             settings = replace(settings, law_inputs={**settings.law_inputs, **read})
-        makers = [name for name in ("law", "policy") if getattr(settings, name)]
-        if makers and settings.mode != "gravity":
+        settings._check_torque_source()
+        settings._check_robots()
+        return settings
+
+    def _check_torque_source(self) -> None:
+        """ValueError when mode, law, policy and their parameters contradict each other."""
+        makers = [name for name in ("law", "policy") if getattr(self, name)]
+        if makers and self.mode != "gravity":
             raise ValueError(f"{makers[0]} takes the place of mode: leave mode out")
         if len(makers) > 1:
             raise ValueError("a law and a policy are two laws: leave one of them out")
-        if settings.policy_task and not settings.policy:
+        if self.policy_task and not self.policy:
             raise ValueError("policy_task is for a policy, and policy is empty")
-        if not settings.law and (settings.law_options or settings.law_inputs):
+        if not self.law and (self.law_options or self.law_inputs):
             raise ValueError("law_options and law_inputs are for a law, and law is empty")
-        if np.any(settings.friction_scale) and not settings.needs_velocity:
+        if np.any(self.friction_scale) and not self.needs_velocity:
             raise ValueError(
                 "friction.scale needs velocities, and mode gravity uses none: law teaching is gravity "
                 "with friction compensation"
             )
-        if len(set(settings.namespaces)) != len(settings.namespaces):
+
+    def _check_robots(self) -> None:
+        """ValueError when two robots share a namespace, or when a load has no link."""
+        if len(set(self.namespaces)) != len(self.namespaces):
             raise ValueError("namespaces must differ from each other")
-        if settings.payload_mass > 0.0 and not settings.payload_link:
+        if self.payload_mass > 0.0 and not self.payload_link:
             raise ValueError(
                 "payload.mass is set but payload.link is empty: name the link that carries the load"
             )
-        return settings
 
     def values(self) -> dict[str, Any]:
         """The values by parameter name."""
