@@ -88,7 +88,7 @@ class WarpdynLifecycleNode(LifecycleNodeMixin, WarpdynNode):
                 time.sleep(0.01)
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Accept states; with `start_enabled`, enable at the first state."""
+        """Accept states; with `start_enabled`, enable at the first state unless a fault is latched."""
         self._supervisor.withheld = ""
         self._diagnostics.remark("managed", "")
         self._gate.start()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -80,23 +80,13 @@ class Reporter:
     ) -> tuple[int, str]:
         """The level and the message at this moment. What was counted in the last period is a
         warning."""
-        if self.counts != self._noticed:
-            for reason, n in self.counts.items():
-                if n != self._noticed[reason] and reason in WARNINGS:
-                    self._recent[reason] = steady
-            self._noticed = Counter(self.counts)
-        recent = [reason for reason, at in self._recent.items() if steady - at <= period]
-        parts = [f"{reason} ({self.counts[reason]})" for reason in recent]
+        parts = self._recent_counts(steady, period)
         parts += [f"{subject}: {text}" for subject, text in self.remarks.items()]
         if robot is None:
             return WARN, "; ".join(["waiting for a model", *parts])
-        if robot.touch is not None and (blind := robot.touch.blind):
-            parts.append(blind)
-        if robot.enabled and (joints := robot.output.saturated(steady)):
-            parts.append(f"at the effort limit: {joints}")
-        if robot.enabled and (joints := robot.limits.told(robot.state.q)):
-            parts.append(f"joint_limit: {joints}")
+        parts += _conditions(robot, steady)
         status, gate = robot.status(now), robot.gate
+        # A stop sequence is short: the reason for it follows with the status that comes after it.
         text = gate.reason if status is not Status.STOPPING else ""
         head = f"{status.value}: {text}" if text else status.value
         if gate.phase in FAULTS or gate.phase in LOSSES:
@@ -106,6 +96,16 @@ class Reporter:
         else:
             level = OK
         return level, "; ".join([head, *parts])
+
+    def _recent_counts(self, steady: float, period: float) -> list[str]:
+        """The reasons of WARNINGS that were counted in the last period, with their counts."""
+        if self.counts != self._noticed:
+            for reason, n in self.counts.items():
+                if n != self._noticed[reason] and reason in WARNINGS:
+                    self._recent[reason] = steady
+            self._noticed = Counter(self.counts)
+        recent = [reason for reason, at in self._recent.items() if steady - at <= period]
+        return [f"{reason} ({self.counts[reason]})" for reason in recent]
 
     def values(
         self, robot: Robot | None, settings: Settings, now: float, steady: float, timing: str
@@ -121,31 +121,50 @@ class Reporter:
         for name, rate in self.rates.look(steady).items():
             lines[f"{name} rate"] = f"{rate:.1f} Hz"
         if robot:
-            age = robot.age(now)
-            lines["state age"] = f"{age:.3f} s" if np.isfinite(age) else "no state yet"
-            lines["command joints"] = " ".join(robot.output.joints)
-            load = robot.dynamics.payload
-            lines["payload"] = f"{load.mass:g} kg on {load.link}" if load.link else "none"
-            if robot.touch is not None:
-                lines |= robot.touch.report()
-            if robot.setpoint.refusal:
-                lines["last reference refused"] = robot.setpoint.refusal
-            if robot.setpoint.clipped:
-                lines["last reference clipped"] = robot.setpoint.clipped
-            lines["joint_limit"] = robot.limits.told(robot.state.q) or "none"
-            if robot.pose is not None and robot.pose.refusal:
-                lines["last pose refused"] = robot.pose.refusal
-            lines["commands clamped"] = str(robot.output.clamped)
-            lines["commands rate limited"] = str(robot.output.rate_limited)
+            lines |= _robot_lines(robot, now)
         lines["compute time"] = timing
-        for reason in REJECTIONS:
-            if self.counts[reason]:
-                lines[f"rejected.{reason}"] = str(self.counts[reason])
-        for reason in (*NOTICES, "state_lost", "fault"):
-            if self.counts[reason]:
-                lines[f"noticed.{reason}"] = str(self.counts[reason])
+        lines |= self._counted("rejected", REJECTIONS)
+        lines |= self._counted("noticed", (*NOTICES, "state_lost", "fault"))
         lines["last fault"] = (robot.last_fault if robot else "") or "none"
         return lines | self.lines | self.remarks
+
+    def _counted(self, kind: str, reasons: Iterable[str]) -> dict[str, str]:
+        """The lines of the counts that are not zero."""
+        return {f"{kind}.{r}": str(self.counts[r]) for r in reasons if self.counts[r]}
+
+
+def _conditions(robot: Robot, steady: float) -> list[str]:
+    """The conditions of a robot that are warnings while they last."""
+    parts = []
+    if robot.touch is not None and (blind := robot.touch.blind):
+        parts.append(blind)
+    if robot.enabled and (joints := robot.output.saturated(steady)):
+        parts.append(f"at the effort limit: {joints}")
+    if robot.enabled and (joints := robot.limits.told(robot.state.q)):
+        parts.append(f"joint_limit: {joints}")
+    return parts
+
+
+def _robot_lines(robot: Robot, now: float) -> dict[str, str]:
+    """Key and value of the lines that need a model."""
+    age, load = robot.age(now), robot.dynamics.payload
+    lines = {
+        "state age": f"{age:.3f} s" if np.isfinite(age) else "no state yet",
+        "command joints": " ".join(robot.output.joints),
+        "payload": f"{load.mass:g} kg on {load.link}" if load.link else "none",
+    }
+    if robot.touch is not None:
+        lines |= robot.touch.report()
+    if robot.setpoint.refusal:
+        lines["last reference refused"] = robot.setpoint.refusal
+    if robot.setpoint.clipped:
+        lines["last reference clipped"] = robot.setpoint.clipped
+    lines["joint_limit"] = robot.limits.told(robot.state.q) or "none"
+    if robot.pose is not None and robot.pose.refusal:
+        lines["last pose refused"] = robot.pose.refusal
+    lines["commands clamped"] = str(robot.output.clamped)
+    lines["commands rate limited"] = str(robot.output.rate_limited)
+    return lines
 
 
 WARNINGS = frozenset((*REJECTIONS, *NOTICES)) - {"unknown_joint"}

@@ -273,7 +273,7 @@ class Robot:
 
     def start(self) -> None:
         """Let `start_enabled` enable the robot at its next valid state, or, with
-        `command_controller`, when the controller has been asked."""
+        `command_controller`, when the controller has been asked. A latched fault prevents it."""
         self.gate.send(GateEvent.START if self._settings.start_enabled else GateEvent.WITHDRAW)
 
     def withdraw(self) -> None:

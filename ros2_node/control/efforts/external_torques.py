@@ -51,6 +51,7 @@ class ExternalTorques:
     def _bind(self, payload: Payload) -> None:
         model, gravity = self._dynamics.model, self._dynamics.gravity[self._row]
         self._payload = payload
+        # A bound call keeps the arrays that it was bound to, so another payload needs other calls.
         self._observe = wd.bind(
             wd.momentum_observer,
             model,

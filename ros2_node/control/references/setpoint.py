@@ -59,6 +59,7 @@ class Setpoint:
         """(nv,), velocity limits; inf where the description has none"""
         self._strongest, self._clips = np.inf, False
         self._lowest, self._highest = np.full(model.nq, -np.inf), np.full(model.nq, np.inf)
+        # `change` copies these limits into `_lowest` and `_highest`, unless references may exceed them.
         self._limits = np.array(position_limits(model, joints))
         self._named_rows = np.array(list(self._q_of.values()), dtype=int)
         self.at_limits: frozenset[str] = frozenset()
@@ -118,6 +119,7 @@ class Setpoint:
         if len(position):
             rows = [self._q_of[name] for name in names]
             self._keep_within(names, rows, (position, velocity, acceleration))
+            # A copy, because a reference that is refused must not move the one in use.
             wanted = self.q.copy()
             wanted[rows] = position
             if q is not None and self._jumps(wanted, q):

@@ -21,9 +21,8 @@ class Phase(Enum):
     """Off because the state was not reliable; ~/enable clears it."""
     LOST_STARTING = "state lost, starting"
     FAULT = "fault"
-    """Off because of a fault; only ~/reset clears it."""
-    FAULT_STARTING = "fault, starting"
-    """Off because of a fault; after ~/reset the next valid state enables the robot."""
+    """Off because of a fault; only ~/reset clears it. Then ~/enable, or a new START, enables the
+    robot."""
 
 
 class GateEvent(Enum):
@@ -50,9 +49,9 @@ OPEN = (Phase.ENABLED, Phase.FLOATING)
 CLOSED = tuple(phase for phase in Phase if phase not in OPEN)
 STOPPING = (Phase.STOPPING, Phase.STOPPING_LOST, Phase.STOPPING_FAULT)
 """Phases in which the commands of a stop sequence are sent."""
-STARTING = (Phase.STARTING, Phase.LOST_STARTING, Phase.FAULT_STARTING)
+STARTING = (Phase.STARTING, Phase.LOST_STARTING)
 """Phases that wait for a valid state."""
-FAULTS = (Phase.STOPPING_FAULT, Phase.FAULT, Phase.FAULT_STARTING)
+FAULTS = (Phase.STOPPING_FAULT, Phase.FAULT)
 """Phases with a latched fault."""
 LOSSES = (Phase.STOPPING_LOST, Phase.LOST, Phase.LOST_STARTING)
 """Phases with a latched loss of the state."""
@@ -78,15 +77,12 @@ TRANSITIONS: dict[GateEvent, dict[Phase, Phase]] = {
         Phase.LOST: Phase.LOST,
         Phase.LOST_STARTING: Phase.LOST,
         Phase.FAULT: Phase.FAULT,
-        Phase.FAULT_STARTING: Phase.FAULT,
     },
     GateEvent.START: {
         Phase.OFF: Phase.STARTING,
         Phase.STARTING: Phase.STARTING,
         Phase.LOST: Phase.LOST_STARTING,
         Phase.LOST_STARTING: Phase.LOST_STARTING,
-        Phase.FAULT: Phase.FAULT_STARTING,
-        Phase.FAULT_STARTING: Phase.FAULT_STARTING,
     },
     GateEvent.WITHDRAW: {
         Phase.OFF: Phase.OFF,
@@ -99,7 +95,6 @@ TRANSITIONS: dict[GateEvent, dict[Phase, Phase]] = {
         Phase.LOST: Phase.LOST,
         Phase.LOST_STARTING: Phase.LOST,
         Phase.FAULT: Phase.FAULT,
-        Phase.FAULT_STARTING: Phase.FAULT,
     },
     GateEvent.COLLIDE: {Phase.ENABLED: Phase.FLOATING},
     GateEvent.LOSE: {
@@ -117,7 +112,6 @@ TRANSITIONS: dict[GateEvent, dict[Phase, Phase]] = {
         Phase.LOST: Phase.FAULT,
         Phase.LOST_STARTING: Phase.FAULT,
         Phase.FAULT: Phase.FAULT,
-        Phase.FAULT_STARTING: Phase.FAULT,
     },
     GateEvent.STOPPED: {
         Phase.STOPPING: Phase.OFF,
@@ -135,7 +129,6 @@ TRANSITIONS: dict[GateEvent, dict[Phase, Phase]] = {
         Phase.LOST: Phase.OFF,
         Phase.LOST_STARTING: Phase.STARTING,
         Phase.FAULT: Phase.OFF,
-        Phase.FAULT_STARTING: Phase.STARTING,
     },
 }
 """The next phase for each event and phase. The pairs that are missing here are in REFUSED."""
@@ -151,9 +144,11 @@ REFUSED: dict[GateEvent, dict[Phase, str]] = {
         Phase.STOPPING_LOST: IS_STOPPING,
         Phase.STOPPING_FAULT: IS_LATCHED,
         Phase.FAULT: IS_LATCHED,
-        Phase.FAULT_STARTING: IS_LATCHED,
     },
-    GateEvent.START: dict.fromkeys(OPEN, IS_OPEN) | dict.fromkeys(STOPPING, IS_STOPPING),
+    # A robot that remembered START through a fault would enable itself on ~/reset.
+    GateEvent.START: dict.fromkeys(OPEN, IS_OPEN)
+    | dict.fromkeys(STOPPING, IS_STOPPING)
+    | {Phase.FAULT: IS_LATCHED},
     GateEvent.COLLIDE: dict.fromkeys(CLOSED, IS_CLOSED) | {Phase.FLOATING: "floating already"},
     GateEvent.LOSE: dict.fromkeys(CLOSED, IS_CLOSED),
     GateEvent.STOPPED: {p: "no stop sequence is running" for p in Phase if p not in STOPPING},

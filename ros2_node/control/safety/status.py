@@ -29,6 +29,5 @@ SHOWN = {
     Phase.LOST: Status.LOST,
     Phase.LOST_STARTING: Status.LOST,
     Phase.FAULT: Status.FAULT,
-    Phase.FAULT_STARTING: Status.FAULT,
 }
 """The status of each phase of the gate, but of those where it depends on the states' age."""

@@ -16,7 +16,7 @@ class CommandSettings:
         str,
         Parameter(
             "float64_multi_array",
-            "Message of ~/commands: std_msgs/Float64MultiArray, or the stamped control_msgs/JointCommand.",
+            "Message type of ~/commands: std_msgs/Float64MultiArray, or the stamped control_msgs/JointCommand.",
             choices=("float64_multi_array", "joint_command"),
             fixed=True,
         ),
@@ -25,7 +25,7 @@ class CommandSettings:
         str,
         Parameter(
             "",
-            "Node of the controller, asked at ~/enable for its joints: another order is refused; empty = not asked.",
+            "Controller node whose joint order ~/enable checks. Another order is refused. Empty: not checked.",
             fixed=True,
         ),
     ]
@@ -33,15 +33,15 @@ class CommandSettings:
         bool,
         Parameter(
             False,
-            "Let several nodes publish joint_states, odom or ~/commands, as arm and gripper each their part; "
-            "else ~/enable is refused.",
+            "Several nodes may publish joint_states, odom or ~/commands, for example an arm and a "
+            "gripper. Otherwise ~/enable is refused.",
         ),
     ]
     realtime: Annotated[
         bool,
         Parameter(
             False,
-            "Ask for SCHED_FIFO, and for memory that stays in RAM, where allowed.",
+            "Request SCHED_FIFO and memory locked in RAM, where allowed.",
             fixed=True,
         ),
     ]

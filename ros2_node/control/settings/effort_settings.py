@@ -16,7 +16,8 @@ class EffortSettings:
         str,
         Parameter(
             "none",
-            "The motors' torques, of which external ones are found: effort of joint_states, or our own commands.",
+            "Motor torques from which external torques are estimated: effort of joint_states, or "
+            "the node's own commands.",
             choices=("none", "message", "command"),
             fixed=True,
         ),
@@ -25,7 +26,7 @@ class EffortSettings:
         float,
         Parameter(
             50.0,
-            "Momentum observer: external torques follow with a delay of 1 / this.",
+            "Momentum observer: external torques follow with a delay of 1 / gain.",
             "1/s",
             low=0.1,
             high=1e4,
@@ -35,7 +36,7 @@ class EffortSettings:
         str,
         Parameter(
             "",
-            "Link on which ~/external_wrench_estimate is; empty = it is not published.",
+            "Link of ~/external_wrench_estimate. Empty: not published.",
             fixed=True,
         ),
     ]
@@ -43,7 +44,7 @@ class EffortSettings:
         Number,
         Parameter(
             0.0,
-            "External torque that is a collision; 0 = none. A number, or a list in command_joints order.",
+            "External torque above which a joint is in collision. 0: no detection.",
             "N*m",
             low=0.0,
             high=1e6,
@@ -54,7 +55,7 @@ class EffortSettings:
         float,
         Parameter(
             0.0,
-            "What a joint's speed adds to its collision_threshold.",
+            "Increase of collision_threshold per unit of joint speed.",
             "N*m*s/rad",
             low=0.0,
             high=1e4,
@@ -64,7 +65,7 @@ class EffortSettings:
         str,
         Parameter(
             "stop",
-            "At a collision: stop with a fault, or let the arm float by its gravity torques.",
+            "At a collision, stop with a fault or let the arm float under gravity torques.",
             choices=("stop", "gravity"),
         ),
     ]
@@ -72,7 +73,7 @@ class EffortSettings:
         float,
         Parameter(
             0.0,
-            "How long ~/identify_payload listens; 0 = until it is called again.",
+            "How long ~/identify_payload records. 0: until the next call.",
             "s",
             low=0.0,
             high=600.0,
@@ -82,7 +83,7 @@ class EffortSettings:
         float,
         Parameter(
             10.0,
-            "~/identify_payload: low pass, above the frequencies of the motion.",
+            "~/identify_payload: cutoff of the low pass, above the frequencies of the motion.",
             "Hz",
             low=0.1,
             high=200.0,

@@ -44,8 +44,8 @@ class LawSettings:
         Number,
         Parameter(
             0.5,
-            "Mode computed_torque, and a law that reads q_desired: a reference farther off is refused, "
-            "a robot farther off stops; 0 = any.",
+            "Largest distance between reference and robot. Beyond it, the reference is refused or "
+            "the robot stops (computed_torque, laws with q_desired). 0: any.",
             "rad or m",
             low=0.0,
             high=1e4,
@@ -56,7 +56,7 @@ class LawSettings:
         float,
         Parameter(
             50.0,
-            "Largest acceleration of a reference; 0 = any. Velocities are bounded by the description's limits.",
+            "Largest acceleration of a reference. 0: any. The description's limits bound the velocities.",
             "rad/s^2 or m/s^2",
             low=0.0,
             high=1e4,
@@ -66,7 +66,7 @@ class LawSettings:
         str,
         Parameter(
             "reject",
-            "A reference faster than the limits: reject it, or clip its velocities and accelerations.",
+            "A reference faster than the limits is rejected, or its velocities and accelerations are clipped.",
             choices=("reject", "clip"),
         ),
     ]
@@ -74,8 +74,9 @@ class LawSettings:
         str,
         Parameter(
             "by_law",
-            "Whether joints are pushed back before their position limits: in mode computed_torque and in the laws "
-            "that come with the node, always, or never (references then go beyond limits too).",
+            "When joints are pushed back before their position limits. by_law: in mode "
+            "computed_torque and in the laws that come with the node. never: references may then "
+            "exceed the limits too.",
             choices=("by_law", "always", "never"),
         ),
     ]
@@ -83,7 +84,8 @@ class LawSettings:
         Number,
         Parameter(
             0.1,
-            "Where that begins before a limit; at most a twentieth of the joint's range. 0 = nowhere.",
+            "Distance from the limit at which the push begins, at most a twentieth of the joint's "
+            "range. 0: nowhere.",
             "rad or m",
             low=0.0,
             high=10.0,
@@ -94,7 +96,7 @@ class LawSettings:
         float,
         Parameter(
             0.5,
-            "Share of the effort limit with which a joint is pushed back at the position limit itself; 0 = none.",
+            "Share of the effort limit that pushes a joint back at the position limit itself. 0: none.",
             low=0.0,
             high=1.0,
         ),
@@ -103,7 +105,8 @@ class LawSettings:
         tuple[float, ...],
         Parameter(
             (0.2, 0.5),
-            "A law with a pose reference: one farther off is refused, a frame farther off stops; 0 = any.",
+            "Laws with a pose reference: largest distance between reference and frame. Beyond it, "
+            "the reference is refused or the robot stops. 0: any.",
             "m and rad",
             low=0.0,
             high=1e3,
@@ -114,7 +117,7 @@ class LawSettings:
         Number,
         Parameter(
             0.0,
-            "Share of the joints' friction that torques overcome; 0 = none. Not in mode gravity.",
+            "Share of the joints' friction that the torques compensate. 0: none. Not in mode gravity.",
             name="friction.scale",
             low=0.0,
             high=1.0,
@@ -125,7 +128,7 @@ class LawSettings:
         Number,
         Parameter(
             0.0,
-            "Coulomb friction; 0 = that of the description's <dynamics>.",
+            "Coulomb friction. 0: the value in the description's <dynamics>.",
             "N*m",
             name="friction.coulomb",
             low=0.0,
@@ -137,7 +140,7 @@ class LawSettings:
         Number,
         Parameter(
             0.0,
-            "Viscous friction; 0 = that of the description's <dynamics>.",
+            "Viscous friction. 0: the value in the description's <dynamics>.",
             "N*m*s/rad",
             name="friction.viscous",
             low=0.0,
@@ -149,8 +152,8 @@ class LawSettings:
         Number,
         Parameter(
             1.0,
-            "How far a joint moves with its friction overcome, where no law holds a position: then it is as "
-            "heavy as it is until it has rested; 0 = any.",
+            "How far a joint moves with compensated friction where no law holds a position. After "
+            "that, its friction is compensated again once it has rested. 0: any.",
             "rad or m",
             name="friction.travel",
             low=0.0,

@@ -34,19 +34,24 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
     robot_description: Annotated[
         str,
         Parameter(
-            "", "URDF text. Wins over robot_description_file; with neither, the topic is used."
+            "",
+            "URDF source. It wins over robot_description_file. Without both, the node reads the topic.",
         ),
     ]
     robot_description_file: Annotated[
         str,
-        Parameter("", "Path of a URDF or xacro file, or the name of a robot bundled with warpdyn."),
+        Parameter(
+            "", "Path of a URDF or xacro file, or the name of a robot that comes with warpdyn."
+        ),
     ]
-    device: Annotated[str, Parameter("cpu", 'Where kernels run: "cpu", "cuda:0", ...', fixed=True)]
+    device: Annotated[
+        str, Parameter("cpu", 'Device of the kernels: "cpu", "cuda:0", ...', fixed=True)
+    ]
     executor: Annotated[
         str,
         Parameter(
             "events",
-            "rclpy executor; events costs less than half the CPU of single.",
+            "rclpy executor. events needs less than half the CPU time of single.",
             choices=("single", "events"),
             fixed=True,
         ),
@@ -55,7 +60,7 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
         str,
         Parameter(
             "gravity",
-            "What the torques do: hold against gravity; produce the reference's accelerations; or track the reference.",
+            "Hold against gravity, produce the reference's accelerations, or track the reference.",
             choices=("gravity", "inverse_dynamics", "computed_torque"),
         ),
     ]
@@ -63,8 +68,8 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
         str,
         Parameter(
             "",
-            "A law in place of mode: joint_impedance, cartesian_impedance or teaching, or a kernel of "
-            "your own, package.module:name or /path/file.py:name; empty = mode.",
+            "A law that replaces mode: joint_impedance, cartesian_impedance, teaching, or your "
+            "own kernel, package.module:name or /path/file.py:name. Empty: mode.",
             fixed=True,
         ),
     ]
@@ -76,7 +81,8 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
         str,
         Parameter(
             "",
-            "A trained policy in place of mode: an ONNX file, or the name of a policy of warpdyn; empty = mode.",
+            "A trained policy that replaces mode: an ONNX file, or the name of a policy of "
+            "warpdyn. Empty: mode.",
             fixed=True,
         ),
     ]
@@ -84,7 +90,8 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
         str,
         Parameter(
             "",
-            "The policy's task: a name, package.module:Task or /path/file.py:Task; empty = the one that its file says.",
+            "Task of the policy: a name, package.module:Task or /path/file.py:Task. Empty: the "
+            "task that the file names.",
             fixed=True,
         ),
     ]
@@ -92,14 +99,16 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
         tuple[str, ...],
         Parameter(
             (),
-            "Joints read from joint_states; empty = all of the model. The others stay at zero.",
+            "Joints read from joint_states. Empty: all joints of the model. The other joints stay at zero.",
             fixed=True,
         ),
     ]
     command_joints: Annotated[
         tuple[str, ...],
         Parameter(
-            (), "Order of ~/commands, as in the controller's own list; empty = joints.", fixed=True
+            (),
+            "Order of ~/commands: the order of the controller's list. Empty: joints.",
+            fixed=True,
         ),
     ]
     tip_links: Annotated[
@@ -121,7 +130,7 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
         float,
         Parameter(
             0.0,
-            "Cycles a second with the latest state; 0 = one cycle for each joint_states.",
+            "Cycles per second with the latest state. 0: one cycle for each joint_states.",
             "Hz",
             low=0.0,
             high=5000.0,
@@ -132,7 +141,7 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
         float,
         Parameter(
             50.0,
-            "Poses, TF, mass matrix and Jacobians; 0 = never.",
+            "Rate of poses, TF, mass matrix and Jacobians. 0: never.",
             "Hz",
             low=0.0,
             high=1000.0,
@@ -143,10 +152,10 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
     publish_tf: Annotated[
         bool,
         Parameter(
-            False, "Publish /tf and /tf_static; robot_state_publisher usually does.", fixed=True
+            False, "Publish /tf and /tf_static. Usually robot_state_publisher does.", fixed=True
         ),
     ]
-    frame_prefix: Annotated[str, Parameter("", "Put before every frame name.", fixed=True)]
+    frame_prefix: Annotated[str, Parameter("", "Prefix of every frame name.", fixed=True)]
     publish_mass_matrix: Annotated[bool, Parameter(False, "Publish ~/mass_matrix.", fixed=True)]
     jacobian_links: Annotated[
         tuple[str, ...],
@@ -156,7 +165,7 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
         float,
         Parameter(
             0.5,
-            "A reference older than this asks for rest at its position; 0 = never.",
+            "With a reference older than this, the robot rests at its position. 0: never.",
             "s",
             low=0.0,
             high=3600.0,
@@ -171,13 +180,14 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
         ),
     ]
     start_enabled: Annotated[
-        bool, Parameter(False, "Enable by itself at the first valid state.", fixed=True)
+        bool, Parameter(False, "Enable automatically at the first valid state.", fixed=True)
     ]
     ramp_time: Annotated[
         float,
         Parameter(
             1.0,
-            "Torques rise in this time after ~/enable, and changes of parameters come in within it.",
+            "Torques rise within this time after ~/enable. Parameter changes are blended in "
+            "within the same time.",
             "s",
             low=0.0,
             high=60.0,
@@ -187,7 +197,7 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
         Number,
         Parameter(
             1.0,
-            "Factor on the commands, for all joints or a list in command_joints order.",
+            "Factor on the commands.",
             low=0.0,
             high=1.5,
             per_joint=True,
@@ -200,7 +210,7 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
         Number,
         Parameter(
             0.0,
-            "Effort limits beside the description's, of which the smaller counts; 0 = only the description's.",
+            "Effort limits in addition to the description's. The smaller one counts. 0: only the description's.",
             "N*m",
             low=0.0,
             high=1e6,
@@ -208,13 +218,14 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
         ),
     ]
     unlimited_effort: Annotated[
-        bool, Parameter(False, "Let commands out for joints that have no effort limit at all.")
+        bool, Parameter(False, "Send commands to joints that have no effort limit at all.")
     ]
     max_torque_rate: Annotated[
         Number,
         Parameter(
             -1.0,
-            "Largest change of a command; -1 = the joint's effort limit in 0.02 s (policy: 0.005 s), 0 = no limit.",
+            "Largest change of a command. -1: the joint's effort limit in 0.02 s (policy: 0.005 s). "
+            "0: no limit.",
             "N*m/s",
             low=-1.0,
             high=1e6,
@@ -225,13 +236,13 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
         str,
         Parameter(
             "enabled",
-            "When safety parameters can be narrowed only: while a robot is enabled, always, or never.",
+            "When safety parameters can only be narrowed: while a robot is enabled, always, or never.",
             choices=("enabled", "always", "never"),
             fixed=True,
         ),
     ]
     payload_link: Annotated[
-        str, Parameter("", "Link that carries a load; empty = none.", name="payload.link")
+        str, Parameter("", "Link that carries a load. Empty: none.", name="payload.link")
     ]
     payload_mass: Annotated[
         float, Parameter(0.0, "Mass of the load.", "kg", name="payload.mass", low=0.0, high=1e4)
@@ -263,14 +274,14 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
     diagnostics_period: Annotated[
         float,
         Parameter(
-            1.0, "Between two messages on /diagnostics.", "s", low=0.1, high=60.0, fixed=True
+            1.0, "Time between two messages on /diagnostics.", "s", low=0.1, high=60.0, fixed=True
         ),
     ]
     namespaces: Annotated[
         tuple[str, ...],
         Parameter(
             (),
-            "Robots of the same model, each with topics of its own; empty = one robot.",
+            "Robots of the same model, each with its own topics. Empty: one robot.",
             fixed=True,
         ),
     ]
@@ -305,27 +316,35 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
         if inputs:
             read = {n.removeprefix(LAW_INPUTS): check_law_input(n, x) for n, x in inputs.items()}
             settings = replace(settings, law_inputs={**settings.law_inputs, **read})
-        makers = [name for name in ("law", "policy") if getattr(settings, name)]
-        if makers and settings.mode != "gravity":
+        settings._check_torque_source()
+        settings._check_robots()
+        return settings
+
+    def _check_torque_source(self) -> None:
+        """ValueError when mode, law, policy and their parameters contradict each other."""
+        makers = [name for name in ("law", "policy") if getattr(self, name)]
+        if makers and self.mode != "gravity":
             raise ValueError(f"{makers[0]} takes the place of mode: leave mode out")
         if len(makers) > 1:
             raise ValueError("a law and a policy are two laws: leave one of them out")
-        if settings.policy_task and not settings.policy:
+        if self.policy_task and not self.policy:
             raise ValueError("policy_task is for a policy, and policy is empty")
-        if not settings.law and (settings.law_options or settings.law_inputs):
+        if not self.law and (self.law_options or self.law_inputs):
             raise ValueError("law_options and law_inputs are for a law, and law is empty")
-        if np.any(settings.friction_scale) and not settings.needs_velocity:
+        if np.any(self.friction_scale) and not self.needs_velocity:
             raise ValueError(
                 "friction.scale needs velocities, and mode gravity uses none: law teaching is gravity "
                 "with friction compensation"
             )
-        if len(set(settings.namespaces)) != len(settings.namespaces):
+
+    def _check_robots(self) -> None:
+        """ValueError when two robots share a namespace, or when a load has no link."""
+        if len(set(self.namespaces)) != len(self.namespaces):
             raise ValueError("namespaces must differ from each other")
-        if settings.payload_mass > 0.0 and not settings.payload_link:
+        if self.payload_mass > 0.0 and not self.payload_link:
             raise ValueError(
                 "payload.mass is set but payload.link is empty: name the link that carries the load"
             )
-        return settings
 
     def values(self) -> dict[str, Any]:
         """The values by parameter name."""

@@ -39,40 +39,59 @@ class Parameter:
 def check(parameter: Parameter, value: Any) -> Any:
     """The value as its parameter needs it: integers become numbers, lists tuples; else
     ValueError."""
-    name, default = parameter.name, parameter.default
+    default = parameter.default
     if isinstance(default, bool):
-        if not isinstance(value, bool):
-            raise ValueError(f"{name} must be true or false, got {value!r}")
-        return value
+        return _boolean(parameter, value)
     if isinstance(default, str):
-        if not isinstance(value, str):
-            raise ValueError(f"{name} must be a text, got {value!r}; put it in quotes")
-        if parameter.choices and value not in parameter.choices:
-            raise ValueError(f"{name} must be one of {', '.join(parameter.choices)}, got {value!r}")
-        return value
+        return _text(parameter, value)
     if isinstance(default, float) and not (parameter.per_joint and _is_list(value)):
         return _number(parameter, value)
     if not _is_list(value):
-        raise ValueError(f"{name} must be a list, got {value!r}")
+        raise ValueError(f"{parameter.name} must be a list, got {value!r}")
     if parameter.per_joint or (default and isinstance(default[0], float)):
-        numbers = tuple(_number(parameter, x) for x in value)
-        if parameter.length is not None and len(numbers) != parameter.length:
-            raise ValueError(f"{name} must be {parameter.length} numbers, got {len(numbers)}")
-        if not numbers:
-            raise ValueError(f"{name} is an empty list: give one number, or one for each joint")
-        return numbers
-    if not all(isinstance(x, str) for x in value):
-        raise ValueError(f"{name} must be a list of names, got {value!r}")
-    names = tuple(x for x in value if x)  # [""] is how a launch file spells an empty list
-    if len(set(names)) != len(names):
-        raise ValueError(f"{name} names something twice: {', '.join(names)}")
-    return names
+        return _numbers(parameter, value)
+    return _names(parameter, value)
 
 
 def _is_list(value: Any) -> bool:
     return hasattr(value, "typecode") or (
         isinstance(value, Sequence) and not isinstance(value, (str, bytes))
     )
+
+
+def _boolean(parameter: Parameter, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"{parameter.name} must be true or false, got {value!r}")
+    return value
+
+
+def _text(parameter: Parameter, value: Any) -> str:
+    name, choices = parameter.name, parameter.choices
+    if not isinstance(value, str):
+        raise ValueError(f"{name} must be a text, got {value!r}; put it in quotes")
+    if choices and value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
+    return value
+
+
+def _numbers(parameter: Parameter, value: Sequence[Any]) -> tuple[float, ...]:
+    name, length = parameter.name, parameter.length
+    numbers = tuple(_number(parameter, x) for x in value)
+    if length is not None and len(numbers) != length:
+        raise ValueError(f"{name} must be {length} numbers, got {len(numbers)}")
+    if not numbers:
+        raise ValueError(f"{name} is an empty list: give one number, or one for each joint")
+    return numbers
+
+
+def _names(parameter: Parameter, value: Sequence[Any]) -> tuple[str, ...]:
+    name = parameter.name
+    if not all(isinstance(x, str) for x in value):
+        raise ValueError(f"{name} must be a list of names, got {value!r}")
+    names = tuple(x for x in value if x)  # [""] is how a launch file spells an empty list
+    if len(set(names)) != len(names):
+        raise ValueError(f"{name} names something twice: {', '.join(names)}")
+    return names
 
 
 def _number(parameter: Parameter, value: Any) -> float:

@@ -16,7 +16,7 @@ class StateSettings:
         str,
         Parameter(
             "message",
-            "Velocities: those of joint_states, zero, or differences of the positions. Mode gravity needs none.",
+            "Velocities: from joint_states, zero, or differences of the positions. Mode gravity needs none.",
             choices=("message", "zero", "finite_difference"),
         ),
     ]
@@ -24,7 +24,7 @@ class StateSettings:
         float,
         Parameter(
             50.0,
-            "Low pass of finite-difference velocities; 0 = none.",
+            "Low pass of finite-difference velocities. 0: none.",
             "Hz",
             low=0.0,
             high=1e4,
@@ -32,15 +32,14 @@ class StateSettings:
     ]
     state_timeout: Annotated[
         float,
-        Parameter(
-            0.1, "A state older than this is stale, and so is a wrench.", "s", low=0.01, high=60.0
-        ),
+        Parameter(0.1, "A state or a wrench older than this is stale.", "s", low=0.01, high=60.0),
     ]
     max_state_age: Annotated[
         float,
         Parameter(
             0.5,
-            "A stamp older than this by the node's clock refuses ~/enable and stops; 0 = any.",
+            "If a stamp is older than this by the node's clock, ~/enable is refused and the robot "
+            "stops. 0: any.",
             "s",
             low=0.0,
             high=3600.0,
@@ -50,7 +49,7 @@ class StateSettings:
         float,
         Parameter(
             0.1,
-            "A joint farther beyond its position limits refuses ~/enable; 0 = not checked.",
+            "~/enable is refused while a joint is farther than this beyond its position limits. 0: not checked.",
             "rad or m",
             low=0.0,
             high=1e4,
@@ -60,7 +59,7 @@ class StateSettings:
         str,
         Parameter(
             "reject",
-            "A needed joint that no fresh message carries: reject the state, or hold its last position (zero if none).",
+            "A needed joint is in no fresh message: reject the state, or hold its last position (zero if none).",
             choices=("reject", "hold"),
         ),
     ]

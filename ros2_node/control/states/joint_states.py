@@ -13,7 +13,7 @@ from warpdyn import Model
 
 from ..settings.node_settings import Settings
 from .finite_difference import FiniteDifference
-from .name_maps import NameMap, NameMaps
+from .name_maps import NameMap, NameMaps, single_joints, unreadable
 from .position_steps import FASTEST, JUMP_MARGIN, SLACK, PositionSteps
 from .state import State
 
@@ -41,11 +41,6 @@ class _Unnoted(NamedTuple):
     """The reason to count where its positions jump or contradict the velocities; else empty."""
 
 
-def single_joints(model: Model) -> tuple[str, ...]:
-    """The joints that a JointState can carry: one coordinate each, no mimics."""
-    return tuple(j.name for j in model.moving_joints if j.kind.nq == 1 and j.kind.nv == 1)
-
-
 class JointStates:
     """The latest joint_states of one robot, read into q and v of its `state`.
 
@@ -66,7 +61,7 @@ class JointStates:
         self.joints = settings.joints or able
         for name in self.joints:
             if name not in able:
-                raise ValueError(_cannot_read(model, name))
+                raise ValueError(unreadable(model, name))
         self.q, self.v = state.q, state.v
         self.q[:], self.v[:] = model.neutral, 0.0
         self.felt_v = np.zeros(model.nv)
@@ -88,6 +83,7 @@ class JointStates:
             self._continuous[self._q_of[name]] = model.joint(name).kind.name == "continuous"
         fastest = np.full(model.nq, FASTEST)
         limit = model.velocity_limit[self._needed_v]
+        # A velocity limit of 0 in a description means that the joint has none.
         is_limited = (limit > 0.0) & np.isfinite(limit)
         fastest[self._needed_q] = np.where(is_limited, limit, FASTEST)
         believed = np.full(model.nq, FREE_SPEED)
@@ -156,8 +152,7 @@ class JointStates:
             return m.problem
         if len(position) != len(names) or len(velocity) not in (0, len(names)):
             return "wrong_length"
-        every = _numbers(position)
-        p = every[m.entries]
+        p = _numbers(position)[m.entries]
         if not bounded(p, POSITION_BOUND):
             return "position_out_of_range" if np.isfinite(p).all() else "nonfinite_position"
         step = p - self.q[m.columns]
@@ -168,27 +163,57 @@ class JointStates:
             odd = "position_jump"
             if self.strict:
                 return "position_jump_dropped"
+        # Before q changes, and only when nothing but its positions can refuse the message.
         if self._needs_velocity:
-            source = self._settings.velocity_source
-            differs = not moved <= SLACK**2 and source != "zero"
-            # A difference is taken of positions that are believed, so they are checked before it.
-            is_first = differs and source == "finite_difference"
-            against = is_first and self._contradicts(m, p, None, stamp, now)
-            if against and self.strict:
-                return "position_against_velocity_dropped"
-            # Before q changes, and only when nothing but its positions can refuse the message.
-            speed = self._speed(m, p, velocity, stamp, now)
+            speed, contradicted = self._compared_speed(m, p, velocity, moved, stamp, now)
             if isinstance(speed, str):
                 return speed
-            if differs and not is_first and isinstance(speed, np.ndarray):
-                against = self._contradicts(m, p, speed, stamp, now)
-                if against and self.strict:
-                    return "position_against_velocity_dropped"
-            odd = odd or ("position_against_velocity" if against else "")
             self.v[m.v_columns] = speed
+            odd = odd or ("position_against_velocity" if contradicted else "")
         elif self._settings.feels:
             speed = self._speed(m, p, velocity, stamp, now)
             self.felt_v[m.v_columns] = np.nan if isinstance(speed, str) else speed
+        return self._write_positions(m, position, p, stamp, now, odd)
+
+    def _compared_speed(
+        self,
+        m: NameMap,
+        p: np.ndarray,
+        velocity: Sequence[float],
+        moved: float,
+        stamp: int,
+        now: float,
+    ) -> tuple[np.ndarray | float | str, bool]:
+        """Velocities, or why the message is refused; and whether the positions contradict them.
+
+        moved: the square of the step from the last positions to these.
+        """
+        differs = not moved <= SLACK**2
+        if self._settings.velocity_source == "finite_difference":
+            # A difference is taken of positions that are believed, so they are checked before it.
+            contradicted = differs and self._contradicts(m, p, None, stamp, now)
+            if contradicted and self.strict:
+                return "position_against_velocity_dropped", True
+            return self._speed(m, p, velocity, stamp, now), contradicted
+        speed = self._speed(m, p, velocity, stamp, now)
+        if not differs or not isinstance(speed, np.ndarray):  # refused, or velocity_source zero
+            return speed, False
+        contradicted = self._contradicts(m, p, speed, stamp, now)
+        if contradicted and self.strict:
+            return "position_against_velocity_dropped", True
+        return speed, contradicted
+
+    def _write_positions(
+        self,
+        m: NameMap,
+        position: Sequence[float],
+        p: np.ndarray,
+        stamp: int,
+        now: float,
+        odd: str,
+    ) -> str | None:
+        """Write q, and leave the rest of the message for `note`. Returns "missing_joint" where the
+        state is not complete yet."""
         # A driver that lost its robot repeats its last message; a stamp of zero says nothing. What
         # is not read does not count: it may be NaN, which equals nothing.
         frozen = 0 != stamp == m.stamp and m.needed is not None and np.array_equal(p, m.needed)
@@ -366,11 +391,3 @@ def bounded(x: np.ndarray, bound: float) -> bool:
 def _numbers(values: Sequence[float]) -> np.ndarray:
     """The numbers of a message, not copied."""
     return np.frombuffer(values) if isinstance(values, array) else np.asarray(values, dtype=float)
-
-
-def _cannot_read(model: Model, name: str) -> str:
-    mimics = {j.name: j.mimic for j in model.joints if j.mimic is not None}
-    if name in mimics:
-        return f"joint {name!r} follows {mimics[name].joint!r} and has no coordinate of its own: take it off the list"
-    able = single_joints(model)
-    return f"{model.name} has no moving joint {name!r}; its joints are {', '.join(able[:40])}"

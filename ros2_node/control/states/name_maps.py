@@ -1,4 +1,4 @@
-"""Maps from the names of a JointState to columns of q and v."""
+"""The joints that a JointState can carry, and maps from its names to columns of q and v."""
 
 from __future__ import annotations
 
@@ -13,6 +13,20 @@ from .finite_difference import Index
 
 MAX_MAPS = 32
 """Lists of names that are remembered; a publisher of ever new names must not fill the memory."""
+
+
+def single_joints(model: Model) -> tuple[str, ...]:
+    """The joints that a JointState can carry: one coordinate each, no mimics."""
+    return tuple(j.name for j in model.moving_joints if j.kind.nq == 1 and j.kind.nv == 1)
+
+
+def unreadable(model: Model, name: str) -> str:
+    """The reason for which no JointState can carry the joint of this name."""
+    mimics = {j.name: j.mimic for j in model.joints if j.mimic is not None}
+    if name in mimics:
+        return f"joint {name!r} follows {mimics[name].joint!r} and has no coordinate of its own: take it off the list"
+    able = single_joints(model)
+    return f"{model.name} has no moving joint {name!r}; its joints are {', '.join(able[:40])}"
 
 
 @dataclass(eq=False)
@@ -69,6 +83,7 @@ class NameMaps:
         entry_of = {name: i for i, name in enumerate(names)}
         entries = [i for i, name in enumerate(names) if name in self._q_of]
         columns = [self._q_of[names[i]] for i in entries]
+        # Joints that the node does not know may repeat: they belong to other robots on the topic.
         problem = None
         if any(name in self._known and entry_of[name] != i for i, name in enumerate(names)):
             problem = "duplicate_name"

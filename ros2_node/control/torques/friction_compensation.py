@@ -12,7 +12,7 @@ from warpdyn import Model
 from ..settings.node_settings import Settings
 from ..settings.parameter import per_joint
 from ..states.finite_difference import short_way
-from ..states.joint_states import single_joints
+from ..states.name_maps import single_joints
 from ..states.state import State
 
 RESTING = 0.5

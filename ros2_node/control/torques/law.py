@@ -51,6 +51,7 @@ class Law:
             raise ValueError(f"law_options: {error}") from None
         if missing := missing_options(self.kernel, self.options):
             raise ValueError(f"law {settings.law} needs law_options: {missing[0]}=...")
+        # Views of the state, not copies: the kernel's inputs follow each new state.
         rows = {
             "q": state.q,
             "v": state.v,
@@ -149,6 +150,8 @@ class Law:
                     f"law {settings.law} needs the parameter law_inputs.{name}: "
                     f"{_how_many(shape, each.shape)}"
                 )
+        # Only the law's author knows which numbers are sensible: the module may define check_<law> and
+        # largest_<law>.
         beside, name = self.kernel.text.__globals__, self.kernel.__name__
         try:
             if check := beside.get(f"check_{name}"):

@@ -14,7 +14,7 @@ from warpdyn.user_kernels.loading import load_module
 
 from ..settings.node_settings import Settings
 from ..states.base_state import BaseState
-from ..states.joint_states import single_joints
+from ..states.name_maps import single_joints
 from ..states.state import State
 from .payload import Payload
 from .robot_policy import RobotPolicy
@@ -131,6 +131,7 @@ def check_joints(model: Model, task: Task, settings: Settings) -> tuple[str, ...
             raise ValueError(
                 f"policy {settings.policy} moves {name!r}: it must be among joints and command_joints"
             )
+    # The torque of a joint that the policy does not move is zero, so such a joint would sink.
     for name in commanded:
         if name not in names:
             raise ValueError(

@@ -89,7 +89,6 @@ def test_the_level_follows_the_robots_phase(reporter, robot):
         (Phase.LOST, ERROR, "state lost: why"),
         (Phase.LOST_STARTING, ERROR, "state lost: why"),
         (Phase.FAULT, ERROR, "fault: why"),
-        (Phase.FAULT_STARTING, ERROR, "fault: why"),
     ],
 )
 def test_level_and_message_of_each_phase_of_the_gate(phase, level, message, reporter, robot):

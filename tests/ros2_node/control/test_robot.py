@@ -197,6 +197,23 @@ def test_what_was_closed_before_it_had_started_does_not_start(how):
     assert robot.enable(0.02, 0.02)[0]
 
 
+def test_a_fault_that_activate_finds_waits_for_enable_after_reset():
+    """With start_enabled, a robot that is activated with a latched fault does not enable itself when
+    ~/reset clears the fault. The next activate enables it again."""
+    fleet = panda_fleet(start_enabled=True)
+    robot = fleet.robots[0]
+    robot.fail("an exception in a callback", 0.0)
+    robot.start()  # a managed node calls it on activate
+    assert robot.reset() == (True, "cleared: an exception in a callback")
+    for k in range(3):
+        feed(robot, 0.01 * k)
+        assert launch(fleet, robot, 0.01 * k)[1] is None
+    assert robot.gate.phase is Phase.OFF
+    robot.start()
+    launch(fleet, robot, 0.02)
+    assert robot.enabled
+
+
 def test_services_answer_in_each_phase_of_the_gate(robot):
     """~/enable, ~/enable with false and ~/reset, as users read them."""
     requests = (lambda now: robot.enable(now, 0.0), robot.disable, lambda now: robot.reset())
@@ -226,7 +243,6 @@ def test_services_answer_in_each_phase_of_the_gate(robot):
         Phase.LOST: (enabled, off, cleared),
         Phase.LOST_STARTING: (enabled, off, cleared),
         Phase.FAULT: (latched, off, cleared),
-        Phase.FAULT_STARTING: (latched, off, cleared),
     }
 
 

@@ -25,16 +25,16 @@ from ros2_node.control.safety.gate import (
 REASONS = {GateEvent.FAIL: "a fault", GateEvent.LOSE: "a loss", GateEvent.COLLIDE: "a collision"}
 
 TABLE = """
-              OFF      START    ENABLED  FLOAT    STOP     STOP_L   STOP_F   LOST     LOST_S   FAULT    FAULT_S
-    ENABLE    ENABLED  ENABLED  ENABLED  -        -        -        -        ENABLED  ENABLED  -        -
-    DISABLE   OFF      OFF      STOP     STOP     STOP     STOP_L   STOP_F   LOST     LOST     FAULT    FAULT
-    START     START    START    -        -        -        -        -        LOST_S   LOST_S   FAULT_S  FAULT_S
-    WITHDRAW  OFF      OFF      ENABLED  FLOAT    STOP     STOP_L   STOP_F   LOST     LOST     FAULT    FAULT
-    COLLIDE   -        -        FLOAT    -        -        -        -        -        -        -        -
-    LOSE      -        -        STOP_L   STOP_L   -        -        -        -        -        -        -
-    FAIL      FAULT    FAULT    STOP_F   STOP_F   STOP_F   STOP_F   STOP_F   FAULT    FAULT    FAULT    FAULT
-    STOPPED   -        -        -        -        OFF      LOST     FAULT    -        -        -        -
-    RESET     OFF      START    ENABLED  FLOAT    STOP     STOP     STOP     OFF      START    OFF      START
+              OFF      START    ENABLED  FLOAT    STOP     STOP_L   STOP_F   LOST     LOST_S   FAULT
+    ENABLE    ENABLED  ENABLED  ENABLED  -        -        -        -        ENABLED  ENABLED  -
+    DISABLE   OFF      OFF      STOP     STOP     STOP     STOP_L   STOP_F   LOST     LOST     FAULT
+    START     START    START    -        -        -        -        -        LOST_S   LOST_S   -
+    WITHDRAW  OFF      OFF      ENABLED  FLOAT    STOP     STOP_L   STOP_F   LOST     LOST     FAULT
+    COLLIDE   -        -        FLOAT    -        -        -        -        -        -        -
+    LOSE      -        -        STOP_L   STOP_L   -        -        -        -        -        -
+    FAIL      FAULT    FAULT    STOP_F   STOP_F   STOP_F   STOP_F   STOP_F   FAULT    FAULT    FAULT
+    STOPPED   -        -        -        -        OFF      LOST     FAULT    -        -        -
+    RESET     OFF      START    ENABLED  FLOAT    STOP     STOP     STOP     OFF      START    OFF
 """
 """The phase after each event (row) in each phase (column); `-` is a refusal."""
 SHORT = {
@@ -44,7 +44,6 @@ SHORT = {
     "STOP_L": Phase.STOPPING_LOST,
     "STOP_F": Phase.STOPPING_FAULT,
     "LOST_S": Phase.LOST_STARTING,
-    "FAULT_S": Phase.FAULT_STARTING,
 }
 
 
@@ -152,6 +151,15 @@ def test_nothing_starts_by_itself_after_disable_or_a_fault(phase):
         assert not successors(gate.phase, without=GateEvent.START) & set(STARTING)
 
 
+@pytest.mark.parametrize("phase", FAULTS)
+def test_a_robot_with_a_fault_waits_for_enable_after_reset(phase):
+    """A START that comes while the fault is latched has no effect on what ~/reset leads to."""
+    gate = at(phase)
+    for event in (GateEvent.START, GateEvent.STOPPED, GateEvent.START, GateEvent.RESET):
+        gate.send(event)
+    assert gate.phase is Phase.OFF
+
+
 def test_refusals_of_enable_name_the_remedy():
     """The answers of ~/enable."""
     told = {phase: at(phase).refusal(GateEvent.ENABLE) for phase in Phase}
@@ -163,7 +171,6 @@ def test_refusals_of_enable_name_the_remedy():
         Phase.STOPPING_LOST: stopping,
         Phase.STOPPING_FAULT: latched,
         Phase.FAULT: latched,
-        Phase.FAULT_STARTING: latched,
     }
 
 
@@ -179,7 +186,7 @@ class Flags:
             if not (self.fault or self.stopping or self.floating or self.enabled):
                 self.lost, self.enabled, self.starting = "", True, False
         elif event is GateEvent.START:
-            if not (self.enabled or self.stopping):
+            if not (self.enabled or self.stopping or self.fault):
                 self.starting = True
         elif event is GateEvent.WITHDRAW:
             self.starting = False

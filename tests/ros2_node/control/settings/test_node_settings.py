@@ -42,6 +42,27 @@ def test_the_complete_config_file_has_every_default():
     assert Settings.of(values) == Settings.of() and set(values) == set(BY_NAME)
 
 
+def test_the_complete_config_file_has_every_description():
+    """The comment above a parameter is what `ros2 param describe` shows, in one text."""
+    described, comment = {}, []
+    for line in (ROOT / "config" / "warpdyn.yaml").read_text().splitlines():
+        text = line.strip()
+        if text.startswith("#"):
+            comment.append(text.removeprefix("# "))
+        else:
+            described[text.partition(":")[0]] = " ".join(comment)
+            comment = []
+    for parameter in PARAMETERS:
+        parts = (
+            parameter.description,
+            f"One of {', '.join(parameter.choices)}." if parameter.choices else "",
+            "Number or list." if parameter.per_joint else "",
+            f"[{parameter.unit}]" if parameter.unit else "",
+            "Read at start only." if parameter.fixed else "",
+        )
+        assert described[parameter.name] == " ".join(filter(None, parts)), parameter.name
+
+
 def test_the_document_has_every_parameter_with_its_default():
     rows = [
         line.split("|")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import warpdyn as wd
 from ros2_node.control.commands.torque_output import TorqueOutput
-from ros2_node.control.states.joint_states import single_joints
+from ros2_node.control.states.name_maps import single_joints
 from ros2_node.control.torques.device_launch import DeviceLaunch
 from ros2_node.control.torques.flat_batch import FlatBatch
 from ros2_node.control.torques.fleet_dynamics import FleetDynamics
