@@ -16,8 +16,8 @@ import numpy as np
 from warpdyn import Model, aba, bind, integrate, rnea
 from warpdyn.cli.command_line import (
     check_picture,
-    chosen_device,
-    named_frame,
+    choose_device,
+    find_frame,
     read_model,
     refuse_immobile,
     write_file,
@@ -26,7 +26,7 @@ from warpdyn.cli.hardware import hardware
 from warpdyn.cli.main import CommandParser, carry_out
 from warpdyn.cli.shared_options import add_device, add_frame, add_robot
 from warpdyn.cli.tables import print_measurements, say
-from warpdyn.cli.timing import Case, measured
+from warpdyn.cli.timing import Case, measure_cases
 from warpdyn.cli.workload import ARGUMENTS, position_bounds
 
 from .demo_picture import Trajectories, picture
@@ -61,8 +61,8 @@ def demo(args: argparse.Namespace) -> int:
     """Check and time five algorithms on 4,096 random states, then draw the picture."""
     check_picture(args.output)
     model = refuse_immobile(read_model(args))
-    frame, device = named_frame(args, model), chosen_device(args.device)
-    measurements = list(measured(model, cases(device), frame))
+    frame, device = find_frame(args, model), choose_device(args.device)
+    measurements = list(measure_cases(model, cases(device), frame))
     place = f"on {device}: {hardware(device)}"
     title = f"{model.name} ({model.nv} dof), {BATCH:,} random states, float32, {place}"
     print_measurements(title, measurements)

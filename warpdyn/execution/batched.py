@@ -80,7 +80,7 @@ class Function(Generic[P, R]):
         else:
             job = computed(call)
             if call.out is not None:
-                library.written(job.results)
+                library.mark_written(job.results)
             results = call.handed_out(job.handed_back())
             plan = partial(_plan_of_call, call, job, seen.arrays)
         self._calls.remember(seen, args, kwargs, plan)

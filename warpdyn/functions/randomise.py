@@ -223,7 +223,7 @@ class _Numbers:
         flat = nominal.reshape(len(nominal), -1)
         key, stream = _seed(self.seed, quantity), library.stream(device)
         random_laws.vary(kernel, view, flat, rows, index, owner_count, key, more, stream)
-        return library.handed_back(out)  # type: ignore[no-any-return]
+        return library.wrap_result(out)  # type: ignore[no-any-return]
 
 
 def _rows(

@@ -1,4 +1,4 @@
-"""The conversion of a model to its tree: fixed joints lumped, axes aligned, mimic joints
+"""The conversion of a model to its tree: fixed joints lumped, axes align_axis, mimic joints
 resolved."""
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from ..algebra.scalar import is_number
 from ..algebra.spatial import HERE, ZERO, ZERO_INERTIA, Inertia, Placement, Vector, as_matrix
-from .description import Joint, followed
-from .joints import FLOATING, aligned
+from .description import Joint, leading_joint
+from .joints import FLOATING, align_axis
 from .link_inertia import Point, Spread
 from .structure import Structure
 from .tendons import Tendon
@@ -81,7 +81,7 @@ def _add_joint(
     parent, X: the body that carries the joint, and the joint's placement in it.
     """
     # A mimic joint reads its leader's columns; the relation is two numbers of the body.
-    leader, multiplier, offset = followed(joint, joints)
+    leader, multiplier, offset = leading_joint(joint, joints)
     q_index, v_index = columns[leader]
     q_index = joint.kind.scalar_last(q_index, model.quaternion)
     effects, limits = joint.effects, joint.v_limits
@@ -89,7 +89,7 @@ def _add_joint(
         # With the frame turned so that the joint moves about or along a coordinate axis, most
         # entries of its transform are zeros and ones. An axis that points backwards counts its
         # angle backwards.
-        axis, sign, turn = aligned(kind, direction)
+        axis, sign, turn = align_axis(kind, direction)
         body = Body(
             joint=joint.name,
             parent=parent,
@@ -128,7 +128,7 @@ def _lump_links(model: Structure, bodies: list[Body], frames: dict[str, Frame]) 
         if frame.body == WORLD:
             ground = ground + point.inertia + spread.inertia
             continue
-        body = bodies[frame.body].carrying(point).carrying(spread)
+        body = bodies[frame.body].with_load(point).with_load(spread)
         if not (is_number(link.borne) and link.borne == 0.0):
             part = frame.mass * link.borne, frame.placement.point_to_parent(frame.com)
             body = replace(body, borne=(*body.borne, part))
@@ -143,7 +143,7 @@ def _drives(
     names = list(dict.fromkeys(name for each in model.actuators for name, _ in each.arms))
     driven = []
     for name in names:
-        leader, multiplier, offset = followed(joints[name], joints)
+        leader, multiplier, offset = leading_joint(joints[name], joints)
         driven.append(DrivenJoint(*starts[leader], multiplier, offset, joints[name].limits.effort))
     drives = (
         TreeActuator(
@@ -169,7 +169,7 @@ def _cable(
     by_column: dict[tuple[int, int], float] = {}
     constant = tendon.constant
     for name, c in tendon.coefficients:
-        leader, multiplier, offset = followed(joints[name], joints)
+        leader, multiplier, offset = leading_joint(joints[name], joints)
         by_column[starts[leader]] = by_column.get(starts[leader], 0.0) + c * multiplier
         constant += c * offset
     columns = tuple((*start, c) for start, c in by_column.items() if c)

@@ -13,19 +13,19 @@ from ..functions.simulation.drives import base_coordinates
 from ..user_kernels import random_numbers
 from ..user_kernels.own_kernel import OwnKernel
 from ..user_kernels.random_numbers import Key
-from ..user_kernels.signature import Shared, Table
+from ..user_kernels.signature import SharedArray, Table
 from .observation import Observation, terms_of
 from .task import Episode, Task, TaskError
 from .task_functions import begun, check_begun, controlled, promoted, pushed, rewarded, updated
 from .terms import every
 from .variation import Vary
 from .varied_simulation import (
-    Moved,
+    SimulatedRobot,
     as_described,
     defaults,
     late_shape,
-    placed,
-    simulated,
+    place_terrain,
+    simulate_steps,
     terrain_tables,
 )
 
@@ -123,7 +123,7 @@ class EnvironmentStep:
 
     def kernel_of(self, name: str, arrays: Shapes, text: Callable[..., Any]) -> OwnKernel:
         """A kernel of a function over arrays by name, and over the task's numbers and tables."""
-        numbers = {n: Shared(x.shape) for n, x in self.numbers.items()}
+        numbers = {n: SharedArray(x.shape) for n, x in self.numbers.items()}
         tables = {n: Table(x.shape) for n, x in self.tables.items()}
         names = [*arrays, *numbers, *tables]
         if twice := sorted({n for n in names if names.count(n) > 1}):
@@ -186,7 +186,7 @@ class EnvironmentStep:
 
     def _at_its_place(self, s: Episode, fields: Mapping[str, Any]) -> Episode:
         """The episode with the terrain at the environment's place."""
-        return s.with_fields(terrain=placed(self.task, fields, vars(s).get("origin")))
+        return s.with_fields(terrain=place_terrain(self.task, fields, vars(s).get("origin")))
 
     def _first(self, robot: Any, fields: dict[str, Any], key: Key) -> dict[str, Any]:
         """Arrays at the beginning of a first episode, and all kept numbers."""
@@ -216,8 +216,8 @@ class EnvironmentStep:
     def _step(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
         """All carried arrays after a step, its rewards, and the observations."""
 
-        def here(robot: Any, s: Episode) -> Moved:
-            return simulated(self.task, robot, s, controlled(self.task, robot, s))
+        def here(robot: Any, s: Episode) -> SimulatedRobot:
+            return simulate_steps(self.task, robot, s, controlled(self.task, robot, s))
 
         return self._after(robot, fields, here)
 
@@ -231,9 +231,9 @@ class EnvironmentStep:
     def _settle(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
         """Results of `_step`, from another simulator's state after the command."""
 
-        def elsewhere(robot: Any, s: Episode) -> Moved:
+        def elsewhere(robot: Any, s: Episode) -> SimulatedRobot:
             q, v, forces, torques = (fields[f"{n}_after"] for n in ("q", "v", "forces", "torques"))
-            return Moved(q, v, s.impulses, forces, torques, {})
+            return SimulatedRobot(q, v, s.impulses, forces, torques, {})
 
         return self._after(robot, fields, elsewhere)
 
@@ -268,7 +268,7 @@ class EnvironmentStep:
         return self._at_its_place(s, fields)
 
     def _after(
-        self, robot: Any, fields: dict[str, Any], simulate: Callable[[Any, Episode], Moved]
+        self, robot: Any, fields: dict[str, Any], simulate: Callable[[Any, Episode], SimulatedRobot]
     ) -> dict[str, Any]:
         """Results of a step in which `simulate` moves the robot."""
         step = self._simulate(robot, fields, simulate)
@@ -295,7 +295,7 @@ class EnvironmentStep:
         }
 
     def _simulate(
-        self, robot: Any, fields: dict[str, Any], simulate: Callable[[Any, Episode], Moved]
+        self, robot: Any, fields: dict[str, Any], simulate: Callable[[Any, Episode], SimulatedRobot]
     ) -> Transition:
         """The robot's motion under the action, then the task's update."""
         key = self._key(robot, fields)
@@ -375,7 +375,7 @@ class EnvironmentStep:
     def _now(self, robot: Any, s: Episode, key: Key) -> dict[str, Any]:
         """Present observations, by group."""
         found = terms_of(self.task.observe(robot, s.with_fields(random=key.at(OBSERVE))))
-        return self.observation.seen(found, key.at(NOISE))
+        return self.observation.present_observations(found, key.at(NOISE))
 
     def _varied(self, after: dict[str, Any], age: Any, key: Key) -> dict[str, Any]:
         """The arrays with new draws of the numbers whose interval has passed."""

@@ -94,7 +94,7 @@ def resolve(arrays: dict[str, Any]) -> dict[str, str]:
     for name, array in arrays.items():
         if type(array) is np.ndarray:  # never lazy, and most common
             continue
-        arrays[name] = library_of(array).resolved(array)
+        arrays[name] = library_of(array).resolve_lazy_view(array)
         if arrays[name] is not array:
             lazy[name] = LAZY
     return lazy

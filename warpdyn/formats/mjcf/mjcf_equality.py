@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from ...model.checks import check_mimics
 from ...model.description import Joint, Mimic
-from ...model.restructure import locked_joints
+from ...model.restructure import lock_joints
 from ...model.tendons import Tendon
-from ..robot_text import tag_name
+from ..robot_source import tag_name
 from .mjcf_values import Element, MjcfValues
 
 LOOPS = {
@@ -20,7 +20,7 @@ LOOPS = {
 }
 
 
-def coupled(
+def couple_joints(
     values: MjcfValues,
     root: Element,
     joints: Sequence[Joint],
@@ -67,7 +67,7 @@ def coupled(
             locked[first.name] = [start]
     check_mimics(values.source, list(by_name.values()))
     held = _held(by_name.values(), {name: position for name, (position,) in locked.items()})
-    return locked_joints(list(by_name.values()), locked), held
+    return lock_joints(list(by_name.values()), locked), held
 
 
 def _held(joints: Collection[Joint], locked: Mapping[str, float]) -> dict[str, float]:
