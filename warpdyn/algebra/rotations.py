@@ -198,8 +198,7 @@ IDENTITY = Rotation((Vector(1.0, 0.0, 0.0), Vector(0.0, 1.0, 0.0), Vector(0.0, 0
 def axes_about(u: Vector) -> Rotation:
     """A rotation whose third column is the unit vector `u`, for any direction of `u`.
 
-    Duff et al., Building an Orthonormal Basis, Revisited, J. Computer Graphics Techniques 6
-    (2017).
+    Duff et al., Building an Orthonormal Basis, Revisited, J. Computer Graphics Techniques 6 (2017).
     """
     s = select_less(u.z, 0.0, -1.0, 1.0)
     a = -1.0 / (s + u.z)

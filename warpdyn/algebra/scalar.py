@@ -121,8 +121,7 @@ def select_less(x: Scalar, y: Scalar, if_less: Scalar, otherwise: Scalar) -> Sca
 
 
 def select_less_equal(x: Scalar, y: Scalar, if_so: Scalar, otherwise: Scalar) -> Scalar:
-    """`if_so` if x <= y, else `otherwise`; as for `select_less`, `otherwise` if either is
-    NaN."""
+    """`if_so` if x <= y, else `otherwise`; as for `select_less`, `otherwise` if either is NaN."""
     if isinstance(x, (int, float)) and isinstance(y, (int, float)):
         return if_so if x <= y else otherwise
     return _symbol(x, y).operation("select_equal", x, y, if_so, otherwise)
@@ -163,8 +162,7 @@ def uniform(seed: Scalar, stream: Scalar, count: Scalar, draw: Scalar) -> Scalar
     [0, 2^24).
 
     PCG4D of Jarzynski and Olano, Hash functions for GPU rendering, J. Computer Graphics Techniques
-    9 (2020), listing 5; the first of its four words. Equal in float32 and float64, on any
-    device.
+    9 (2020), listing 5; the first of its four words. Equal in float32 and float64, on any device.
     """
     counters = (seed, stream, count, draw)
     if not all(isinstance(x, (int, float)) for x in counters):

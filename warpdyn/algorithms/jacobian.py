@@ -26,8 +26,8 @@ def jacobian(
     q: nq [m, rad].  Returns 6 by nv, 3 by nv of a part.
     "local": at the frame's origin, in its axes. "local_world_aligned": at the frame's origin, in
     the world's axes. "world": of the point of the moving body at the world's origin, in the world's
-    axes. `relative_to` names a frame that replaces the world; `point`, in the frame's
-    coordinates, replaces its origin.
+    axes. `relative_to` names a frame that replaces the world; `point`, in the frame's coordinates,
+    replaces its origin.
     Lynch and Park, Modern Robotics (2017), section 5.1; each joint's motion subspace is moved to
     the frame.
     """

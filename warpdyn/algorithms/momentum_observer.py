@@ -66,8 +66,8 @@ def momentum_observer(
     q: nq [m, rad].  v, tau, momentum, rate, external: nv.  dt [s], gain [1/s]: one number each.
     p = M v has the rate tau + Cᵀ v - g - friction + external. The mean external force over dt is
     the change of p beyond the mean of the known rate. The observed forces approach it like a
-    first-order filter: exactly, for constant forces and any gain and dt. With dt = 0 the observer
-    starts. De Luca and Mattone, ICRA 2003 and 2005; Haddadin, De Luca and Albu-Schäffer, Robot
+    first-order filter: exactly, for constant forces and any gain and dt. A call with dt = 0 starts
+    the observer. De Luca and Mattone, ICRA 2003 and 2005; Haddadin, De Luca and Albu-Schäffer, Robot
     collisions: a survey on detection, isolation, and identification, IEEE T-RO 33 (2017).
     """
     p, turning = joint_momentum(tree, q, v)

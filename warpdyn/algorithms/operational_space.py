@@ -105,8 +105,7 @@ def _orthogonalised(
     """Y of a frame's Jacobian by the modified Gram-Schmidt process (Björck 1967).
 
     Forming and inverting Λ⁻¹ = Yᵀ D⁻¹ Y would square the condition of Y: close to a singular
-    configuration of a ur5e that lost 5e-3 of the largest entry in float32, compared with 2e-6
-    here.
+    configuration of a ur5e that lost 5e-3 of the largest entry in float32, compared with 2e-6 here.
     """
     factors = factorise(crba(tree, q))
     orthogonal: Rows = []

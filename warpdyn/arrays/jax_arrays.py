@@ -15,8 +15,8 @@ from .protocol import View, wrong_dtype
 
 
 class JaxArrays(NumpyArrays):
-    """JAX on the CPU; `execution/autodiff/jax_gradients.py` handles traced arrays and those on a
-    GPU before."""
+    """JAX on the CPU. Traced arrays, and those on a GPU, are handled earlier, by
+    `execution/autodiff/jax_gradients.py`."""
 
     name, array_type, operations = "jax", (jax.Array, jax.core.Tracer), jnp
     edge = "jax"

@@ -102,8 +102,8 @@ class ReusedMemory:
             yield from pieces.copy()
 
     def _keep(self, new: _Piece) -> None:
-        """Keep a piece from now on. If that is too much, pieces of sizes that were not needed for
-        long are dropped."""
+        """Keep a piece from now on. If the pieces then exceed the bound, those of sizes that were
+        not needed for long are dropped."""
         whole = new.raw.size
         if whole > self.most:
             return

@@ -30,10 +30,10 @@ DEVICES = ("cpu", "cuda")
 """Types of devices whose memory kernels can read."""
 
 REUSED_FROM = 1 << 23
-"""Size in bytes from which a result on the CPU lies in reused memory. Torch asks
-the C library, which returns large pieces to the system when they are freed: to fill 64 MiB of a
-new tensor takes 24 ms, compared with 2.4 ms in memory that is there. Smaller results take the same
-time either way."""
+"""Size in bytes from which a result on the CPU lies in reused memory. Torch asks the C library,
+which returns large pieces to the system when they are freed: to fill 64 MiB of a new tensor takes
+24 ms, compared with 2.4 ms in memory that is there. Smaller results take the same time either
+way."""
 
 KEPT_AS_LIKENESS = 256
 """Number of entries up to which a tensor is kept as a template for new ones."""

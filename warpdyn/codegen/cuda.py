@@ -201,8 +201,7 @@ def _at(name: str, entry: int, shapes: Mapping[str, tuple[int, ...]]) -> str:
 
 
 def _unpack(name: str, shape: tuple[int, ...], position: int, T: str, alone: bool) -> Iterator[str]:
-    """An array's address and strides. `alone`: no other name reads or writes its
-    memory."""
+    """An array's address and strides. `alone`: no other name reads or writes its memory."""
     const = "const " if name.startswith("a_") else ""
     fields = [f"args[{position + k}]" for k in range(FIELDS)]
     if prod(shape):

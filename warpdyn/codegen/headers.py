@@ -28,8 +28,8 @@ _INCLUDE = re.compile(r'\s*#include "([\w.]+)"')
 def piece(header: str, name: str, single: bool = False, /, **places: str | int) -> str:
     """A piece of a header, for float or double, with every place filled in.
 
-    An open place, or one that the piece does not have, is an error: text that a
-    compiler accepts with a place missing computes something else.
+    An open place, or one that the piece does not have, is an error: text that a compiler accepts
+    with a place missing computes something else.
     """
     text = pieces(header, single)[name]
     wanted = set(_PLACE.findall(text))

@@ -74,9 +74,9 @@ class InPlace(_Array):
     """An input, or a result of one trailing dimension, accessed in place if its environments
     lie side by side and its entries evenly apart, else in a tile.
 
-    Each access prefetches its own address plus `ahead`. In place that is the same
-    row further on. In a tile, whose entries are a cache line each, it is line by line the memory
-    from which the tile will be filled next.
+    Each access prefetches its own address plus `ahead`. In place that is the same row further on.
+    In a tile, whose entries are a cache line each, it is line by line the memory from which the
+    tile will be filled next.
     """
 
     @property

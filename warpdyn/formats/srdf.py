@@ -25,9 +25,9 @@ def with_group_states(model: Model, source: str | bytes | os.PathLike[str]) -> M
     """The model with each group state of an SRDF file as a named configuration.
 
     States with one name in several groups are one configuration; joints that no group of that name
-    sets are neutral. A floating <virtual_joint> on the root link (or a
-    joint "root_joint", as in Pinocchio) gives the pose of a free base: x y z qx qy qz qw. Parts
-    that are left out are added to the model's warnings.
+    sets are neutral. A floating <virtual_joint> on the root link (or a joint "root_joint", as in
+    Pinocchio) gives the pose of a free base: x y z qx qy qz qw. Parts that are left out are added
+    to the model's warnings.
     """
     text = RobotText.of(source, "srdf", "SRDF")
     root = text.xml("<robot>")

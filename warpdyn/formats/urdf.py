@@ -105,8 +105,7 @@ WITHOUT_DYNAMICS = {
     "contact_coefficients",
     "verbose",
 }
-"""Elements of URDF or of common extensions that change no motion: ignored without a
-remark."""
+"""Elements of URDF or of common extensions that change no motion: ignored without a remark."""
 
 
 def load_urdf(
@@ -222,8 +221,8 @@ class UrdfReader(Reading):
         return copy
 
     def _expanded(self, robot: etree._Element) -> bool:
-        """True if a xacro element next to links can be ignored, as urdfdom does: not
-        if nothing but such elements makes the robot."""
+        """True if a xacro element next to links can be ignored, as urdfdom does: not if nothing but
+        such elements makes the robot."""
         return not self.source.endswith(".xacro") and robot.find("{*}link") is not None
 
     def _copy_attributes(self, element: etree._Element, tag: str, copy: etree._Element) -> None:

@@ -52,9 +52,8 @@ def load_xacro(
 ) -> Model:
     """Robot of a xacro file, expanded by the package xacro (pip install xacro).
 
-    arguments: values of the file's <xacro:arg>, as after `name:=` on xacro's command line. An
-    argument
-        that neither the file nor its includes declare is refused.
+    arguments: values of the file's <xacro:arg>, as after `name:=` on xacro's command line. One that
+        neither the file nor its includes declare is refused.
     mappings: the same as a dictionary, named as in ROS's `xacro.process_file`.
     floating_base, quaternion, base_velocity, srdf: as for `load_urdf`.
 

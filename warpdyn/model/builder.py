@@ -115,8 +115,8 @@ class ModelBuilder:
             raise ModelError(
                 f'{where}: there is no joint kind "{kind}"; choose one of {", ".join(KINDS)}'
             )
-        # Poses and axes are checked here, so that the error names the joint. Limits, damping and
-        # the links' names are checked by `build`, because links may be added later.
+        # Poses and axes are checked here, so that the error names the joint. The rest is checked by
+        # `build`, because links may be added later.
         try:
             place, direction = Pose.of(pose), unit_vector(axis)
             second = None if axis2 is None else unit_vector(axis2)

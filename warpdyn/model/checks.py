@@ -31,7 +31,7 @@ PERPENDICULAR = 1e-3
 
 MOST = 1e9
 """Lengths [m], masses [kg] and moments [kg·m²] above this are mistakes: their sums and products
-overflow."""
+may overflow."""
 
 NEEDS_MASS = "needs a finite mass, not negative"
 """The message for a link or a payload whose mass is negative or not finite."""
@@ -47,7 +47,7 @@ def check_description(source: str, links: Sequence[Link], joints: Sequence[Joint
             raise ModelError(
                 f'{source}: two {what}s are named "{twice[0]}"; give each {what} its own name'
             )
-    # Magnitudes are bounded too, because products of larger numbers overflow in float32.
+    # Magnitudes are bounded too, because products of larger numbers may overflow.
     for link in links:
         numbers = (link.mass, *link.com, *(x for row in link.inertia for x in row))
         if not finite(numbers):

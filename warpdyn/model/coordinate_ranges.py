@@ -33,8 +33,8 @@ class Range:
 
     @property
     def reach(self) -> float:
-        """Distance from the middle within which a column without limits is drawn: half a turn, or 1
-        m."""
+        """Largest distance from the middle at which a column without limits is drawn: half a turn,
+        or 1 m."""
         return math.pi if self.angle else 1.0
 
     def within(self, low: float, high: float) -> tuple[float, float]:

@@ -33,7 +33,7 @@ ZERO3: Matrix3 = (ORIGIN, ORIGIN, ORIGIN)
 
 
 UNIT = 1e-6
-"""Tolerance of the length 1 of users' quaternions and rotation axes."""
+"""Tolerance for the unit length of users' quaternions and rotation axes."""
 
 
 class ModelError(ValueError):

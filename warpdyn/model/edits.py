@@ -159,8 +159,8 @@ def _where_slack(joint: Joint, rest: float | Sequence[float]) -> tuple[float, ..
 def with_gravity_compensation(
     self: Robot, share: float | Mapping[str, float] | Literal["description"]
 ) -> Robot:
-    """The same robot with a share of its links' weight compensated: one value for
-    all links, values by link name, or "description" for `gravcomp` of the robot's file.
+    """The same robot with a share of its links' weight compensated: one value for all links, values
+    by link name, or "description" for `gravcomp` of the robot's file.
 
     A share of 1 is a link that gravity does not move, 0 is no compensation. Mass and inertia stay.
     """

@@ -148,8 +148,8 @@ def unit(axis: int) -> Vector:
 
 
 def aligned(kind: JointKind, direction: Sequence[float]) -> tuple[int, float, Rotation]:
-    """The coordinate axis for a joint of this direction, its sign, and the turn of the
-    joint frame that brings the axis there."""
+    """The coordinate axis for a joint of this direction, its sign, and the turn of the joint frame
+    that brings the axis there."""
     if not kind.has_axis:
         return 2, 1.0, IDENTITY
     if not all(map(is_number, direction)):

@@ -1,5 +1,4 @@
-"""Parameters that may differ between environments: masses, inertias, placements, friction,
-gravity.
+"""Parameters that may differ between environments: masses, inertias, placements, friction, gravity.
 
 `Params` holds one array for each quantity that varies; all other numbers stay folded into the
 program. The arrays belong to NumPy, Torch, JAX or Warp and are read at every launch, so that they

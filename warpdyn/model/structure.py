@@ -239,8 +239,8 @@ class Structure:
         return tuple(j.child for j in self.joints if j.parent == link)
 
     def subtree_joints(self, link: str, *, fixed: bool = False) -> tuple[str, ...]:
-        """Names of the joints beyond a link that move (mimic joints too), and of the
-        fixed ones if `fixed`; their number is its length."""
+        """Names of the joints beyond a link that move (mimic joints too), and of the fixed ones if
+        `fixed`; their number is its length."""
         self.link_index(link)
         carried, names = {link}, []
         for joint in self.joints:  # parents come first

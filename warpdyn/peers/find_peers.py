@@ -18,7 +18,7 @@ PEERS: Mapping[str, tuple[str, str, Callable[..., Peer]]] = {
     "pinocchio": ("Pinocchio", "pin", Pinocchio),
     "mujoco": ("MuJoCo", "mujoco", MuJoCo),
 }
-"""For each module: its title, its package on PyPI, and the class that reads a robot with it."""
+"""The title of each module, its package on PyPI, and the class that reads a robot with it."""
 
 
 def find_peers(

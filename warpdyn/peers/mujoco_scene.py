@@ -65,7 +65,7 @@ class Slope(NamedTuple):
 
 
 class Heights(NamedTuple):
-    """Heights of the ground (rows, columns): [i, j] is at x = origin[0] + i cell,
+    """Heights of the ground (rows, columns): [i, j] is at x = origin[0] + i cell and
     y = origin[1] + j cell [m]. MuJoCo cuts each cell into two triangles."""
 
     heights: np.ndarray

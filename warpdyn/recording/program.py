@@ -125,8 +125,8 @@ class Program:
 
     @cached_property
     def angles(self) -> list[int]:
-        """Nodes with a sine or cosine that follow from inputs without a loop, a
-        routine, or another sine or cosine."""
+        """Nodes with a sine or cosine that follow from inputs without a loop, a routine, or another
+        sine or cosine."""
         angles = dict.fromkeys(
             s.arguments[0] for s in self.statements if s.operation in ("sin", "cos")
         )

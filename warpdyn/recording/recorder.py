@@ -206,8 +206,7 @@ class Symbol:
     ) -> list[Symbol | float]:
         """The state after `times` steps, with the step recorded once and rolled.
 
-        If the recording is to be differentiated, more than KEPT_WHOLE steps become a loop of
-        loops.
+        If the recording is to be differentiated, more than KEPT_WHOLE steps become a loop of loops.
         """
         if self.graph.rolls or self.graph.unrolls or until is not None or times <= KEPT_WHOLE:
             return self.rolled(step, state, times, until)

@@ -85,9 +85,8 @@ def drive_forces(
 def _on_curve(
     torque: Scalar, v: Scalar, effort: Scalar, stall: Scalar, no_load_speed: Scalar
 ) -> tuple[Scalar, Scalar]:
-    """The bound of a torque at a speed, and its slope by the speed if the torque is
-    at the bound: stall (1 - v / no-load speed) in the torque's direction, between 0 and the
-    effort."""
+    """The bound of a torque at a speed, and its slope by the speed if the torque is at the bound:
+    stall (1 - v / no-load speed) in the torque's direction, between 0 and the effort."""
     stall = minimum(stall, LARGE_EFFORT)
     slope = stall / minimum(no_load_speed, LARGE_EFFORT)
     line = stall - select_less(torque, 0.0, -v, v) * slope

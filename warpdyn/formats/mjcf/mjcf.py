@@ -67,8 +67,7 @@ def load_mjcf(
 
     source: a path, or the XML itself (a str or bytes whose first character that is not blank is
     "<").
-    floating_base: None follows the file: a single body in the world with a free joint is a free
-    base.
+    floating_base: None follows the file: a single body in the world with a free joint is the base.
         True: the single body in the world is free, even without a joint. False: free joints
         hold their bodies at their poses in the file.
     quaternion: order of quaternions in q, "xyzw" or "wxyz"; MuJoCo's own is wxyz.
@@ -77,7 +76,7 @@ def load_mjcf(
     loops: "refuse" constraints that a tree cannot hold (connect, weld, a joint coupled by more than
         a line), or "cut": leave them out, with a remark.
     includes: True reads the files that <include> and <attach> name, in the folder of the file and
-        below; a folder, in it and below. False refuses them, and so does a text, whose folder is unknown.
+        below; a folder, in it and below. False refuses them, and so does a text, which has no folder.
 
     The root is the link "world", unless the base is free. A body of several joints hangs on
     massless links "<body>:<joint>"; a site is a massless link. A joint of <equality> that follows

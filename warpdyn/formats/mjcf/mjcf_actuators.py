@@ -1,9 +1,8 @@
 """MJCF: actuators, and the effort limits that they imply for joints without limits of their own.
 
-An actuator's force is at most its forcerange. A force that is control times gain
-is at most ctrlrange times the gain. The gear, and for a fixed tendon
-the joint's coefficient, converts it to a force at the joint. Several actuators of a joint add
-up.
+An actuator's force is at most its forcerange. A force that is control times gain is at most
+ctrlrange times the gain. The gear, and for a fixed tendon the joint's coefficient, converts it to a
+force at the joint. Several actuators of a joint add up.
 """
 
 from __future__ import annotations

@@ -35,8 +35,7 @@ CURVES: dict[str, Callable[[float, Sequence[float]], float]] = {
 
 
 def with_cables(values: MjcfValues, root: Element) -> None:
-    """Replace each <composite> by a chain of bodies. Elasticity and skin are left
-    out."""
+    """Replace each <composite> by a chain of bodies. Elasticity and skin are left out."""
     for element in list(root.iter("composite")):
         parent = element.getparent()
         kind = element.get("type", "")

@@ -70,8 +70,8 @@ ACTUATOR = "actuator"
 """The key under which a default class keeps the attributes that all actuator elements share."""
 
 COMPILER = "{warpdyn}compiler"
-"""Attribute of elements from another file's model: the index of that model's settings
-in `MjcfValues.compilers`."""
+"""Attribute of elements from another file's model: the index of that model's settings in
+`MjcfValues.compilers`."""
 
 TINY = 1e-14
 """Vectors shorter than this have no direction, as in MuJoCo."""
@@ -137,7 +137,7 @@ class MjcfValues(Reading):
         """The file's own settings, and those of attached models."""
         self.classes: dict[str, dict[str, dict[str, str]]] = {}
         self.actuator_defaults: dict[str, tuple[tuple[Element, ...], ...]] = {}
-        """For each default class: its own actuator elements, then those of each surrounding
+        """The actuator elements of each default class: its own, then those of each surrounding
         class."""
         self.force_ranges: dict[str, tuple[float, float]] = {}
         """Bounds on the sum of all actuator forces of a joint [N·m, N], for ranges whose two ends

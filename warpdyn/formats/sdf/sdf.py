@@ -58,9 +58,8 @@ def load_sdf(
     "<").
     model: which model, if the file has more than one that is not static; "outer::inner" for a
         nested one; "world" for all of them as one robot.
-    floating_base: None follows the file: a base that neither a joint to the world nor <static>
-    holds moves
-        freely. True: free, static or not. False: fixed at its pose in the file.
+    floating_base: None follows the file: the base is free unless a joint to the world or <static>
+        holds it. True: free, static or not. False: fixed at its pose in the file.
     quaternion: order of quaternions in q, "xyzw" or "wxyz".
     base_velocity: representation of a free base's velocity, "local", "local_world_aligned" or
     "world"; see `Model.with_base_velocity`.

@@ -61,9 +61,9 @@ def load_usd(
     Units are SI whatever the stage's are, and the world's z axis is up. Links are named after their
     prims, or by their paths if names are not unique. A robot that is fixed to the world has the
     link "world" as root.
-    Raises ModelError for a stage that cannot be used, and if usd-core is not installed
-    (extra `[usd]`). Suspicious parts that can be used are used as written: one
-    ModelWarning lists them, and so does `Model.warnings`.
+    Raises ModelError for a stage that cannot be used, and if usd-core is not installed (extra
+    `[usd]`). Suspicious parts that can be used are used as written: one ModelWarning lists them,
+    and so does `Model.warnings`.
     """
     cut = cuts_loops(loops)
     text = RobotText.of(source, USD.reader, USD.name)

@@ -1,5 +1,4 @@
-"""Values of a USD stage in metres, kilograms and radians: placements, masses, limits,
-drives.
+"""Values of a USD stage in metres, kilograms and radians: placements, masses, limits, drives.
 
 Joint and mass numbers have single precision in USD; rotations are normalised.
 """
@@ -28,7 +27,7 @@ UP = {
 
 ARMATURE = ("newton:armature", "physxJoint:armature", "mjc:armature")
 SPEED = ("newton:velocityLimit", "physxJoint:maxJointVelocity")
-"""Simulators' attributes for the speed limit of a joint, which UsdPhysics lacks; angles in
+"""Simulators' attributes for a joint's armature and speed limit, which UsdPhysics lacks; speeds in
 degrees."""
 
 
@@ -169,8 +168,7 @@ class UsdValues:
     # Bodies.
 
     def link(self, prim: Any, name: str) -> Link:
-        """Mass, centre of mass and inertia, from MassAPI or computed from
-        shapes."""
+        """Mass, centre of mass and inertia, from MassAPI or computed from shapes."""
         api, units = self.pxr.UsdPhysics.MassAPI(prim), self.units
         on, scale = self.in_stage(prim)
         shapes = [x for x in self.below(prim) if x.HasAPI(self.pxr.UsdPhysics.CollisionAPI)]
