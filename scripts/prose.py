@@ -30,6 +30,7 @@ BOUNDS = {
     "docs: semicolons per 1,000 words": Bound(3, 3),
     "docs: table cells of more than 25 words": Bound(0, 1),
     "docstrings: first words that are no noun [%]": Bound(2, 12.4),
+    "names: bare participles and riddles": Bound(0, 433),
 }
 """The one table of bounds, by what is counted."""
 
@@ -54,6 +55,25 @@ _WORDS = """
 """
 NO_NOUN = frozenset(_WORDS.split())
 """Questions and prepositions, which begin no docstring."""
+
+_WORDS = """
+    bent borne bought bound broken brought built caught chosen come done drawn driven fallen felt found
+    given gone grown heard held hidden kept known laid left lent lost made meant met paid said seen sent
+    shown sold spent spoken stood struck stuck sunk swept taken taught thought thrown told torn
+    understood won worn wound written
+"""
+PARTICIPLES = frozenset(_WORDS.split())
+"""Irregular participles. `read`, `split` and others that are verbs too may name a function."""
+
+NO_PARTICIPLES = frozenset({"bed", "feed", "need", "quadruped", "seed", "shed", "speed"})
+"""Nouns and verbs that end like participles."""
+
+_WORDS = """
+    companions copies edges ending handing_on_settings leading looked_up made_once plain_numbers touches
+    two_simulators
+"""
+RIDDLES = frozenset(_WORDS.split())
+"""Names that say nothing to a reader of a list of files or functions."""
 
 FENCE = re.compile(r"^ *(`{3,}|~{3,})")
 """Begins and ends a block of code, and a directive of the site, with its marks."""
@@ -114,6 +134,23 @@ def share_without_noun(sources: list[str]) -> float:
     return 100 * sum(found) / max(len(found), 1)
 
 
+def is_banned(name: str) -> bool:
+    """True for a riddle, or a single word that is a participle, with or without underscores around it."""
+    word = name.strip("_")
+    if word in RIDDLES:
+        return True
+    if not re.fullmatch("[A-Z]?[a-z]+", word) or word.lower() in NO_PARTICIPLES:
+        return False
+    return word.lower() in PARTICIPLES or word.endswith("ed")
+
+
+def banned_names(module: str, source: str) -> Iterator[str]:
+    """Banned names of a module and of its classes and functions."""
+    kinds = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    defined = (node.name for node in ast.walk(ast.parse(source)) if isinstance(node, kinds))
+    return filter(is_banned, (module, *defined))
+
+
 def counted() -> dict[str, float]:
     """What `BOUNDS` bounds, as the files have it now."""
     readme = (ROOT / "README.md").read_text()
@@ -132,6 +169,9 @@ def counted() -> dict[str, float]:
         "docs: table cells of more than 25 words": sum(len(long_cells(text)) for text in texts),
         "docstrings: first words that are no noun [%]": share_without_noun(
             [path.read_text() for path in modules]
+        ),
+        "names: bare participles and riddles": sum(
+            len([*banned_names(path.stem, path.read_text())]) for path in modules
         ),
     }
 

@@ -64,6 +64,33 @@ def test_docstrings_that_begin_with_no_noun() -> None:
     assert prose.share_without_noun([source, 'def g():\n    """Gravity."""\n']) == 50
 
 
+@pytest.mark.parametrize(
+    ("name", "banned"),
+    [
+        ("seen", True),
+        ("_told", True),
+        ("Moved", True),
+        ("joined", True),
+        ("looked_up", True),
+        ("read", False),
+        ("_split", False),
+        ("seed", False),
+        ("read_vector", False),
+        ("moved_joints", False),
+        ("CommandedQuadruped", False),
+    ],
+)
+def test_bare_participles_and_riddles_are_banned(name: str, banned: bool) -> None:
+    """Verbs whose form is that of a participle, and names of several words, are not."""
+    assert prose.is_banned(name) == banned
+
+
+def test_banned_names_of_modules_classes_and_functions() -> None:
+    """Methods and functions inside functions count, and so does the file's name; data does not."""
+    source = "class Moved:\n    def _told(self):\n        def made(): ...\n    kept = 1\n"
+    assert sorted(prose.banned_names("copies", source)) == ["Moved", "_told", "copies", "made"]
+
+
 def test_no_bound_is_broken(capsys: pytest.CaptureFixture[str]) -> None:
     """Each count of the repository keeps to its bound, and the table shows it beside the goal."""
     code = prose.main()
