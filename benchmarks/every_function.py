@@ -91,7 +91,7 @@ class Work:
             for argument in arguments.values()
             if argument.kind is not inspect.Parameter.KEYWORD_ONLY and argument.name != "model"
         ]
-        arrays = (Memory().filled(numbers(argument, name, model, count)) for argument in read)
+        arrays = (Memory().array_of(numbers(argument, name, model, count)) for argument in read)
         return cls(name, model, tuple(arrays), options)
 
     @property

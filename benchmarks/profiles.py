@@ -118,7 +118,7 @@ def one_line_more(count: int, single: bool) -> int:
 RULES: dict[str, Callable[[int, bool], int]] = {
     "B": exact,
     "an odd number of cache lines": one_line_more,
-    "warpdyn's own": layout.padded,
+    "warpdyn's own": layout.padded_count,
 }
 
 
@@ -131,7 +131,7 @@ def stride_table() -> Iterator[str]:
         turns = {}
         for batch in STRIDED_BATCHES:
             for rule, lead in RULES.items():
-                with patch.object(layout, "padded", lead):
+                with patch.object(layout, "padded_count", lead):
                     work = Work(
                         robot(name),
                         algorithm,

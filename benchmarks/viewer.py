@@ -146,7 +146,7 @@ class Counted:
         return found["result"].get("value")
 
     def _heard(self, method: str, parameters: dict[str, Any]) -> None:
-        self.tab.heard(method, parameters)
+        self.tab.handle_event(method, parameters)
         if method == "Target.attachedToTarget":
             threading.Thread(target=self._prepare, args=(parameters["sessionId"],)).start()
 

@@ -50,7 +50,7 @@ class Work:
         self.algorithm, self.device = ALGORITHMS[algorithm], device
         self.count, model = len(states["q"]), robot.model
         memory = Memory(dtype, layout, device)
-        inputs = [memory.filled(states[name]) for name in self.algorithm.arrays]
+        inputs = [memory.array_of(states[name]) for name in self.algorithm.arrays]
         self.options: dict[str, Any] = (
             {"frame": furthest_link(model)} if self.algorithm.framed else {}
         )
@@ -62,7 +62,7 @@ class Work:
             if call.solves:
                 self.options["solution"] = function(model, *inputs, **self.options)
             shape = next(iter(result_shapes(call).values()))
-            self.options["cotangents"] = memory.filled(cotangents(shape, self.count))
+            self.options["cotangents"] = memory.array_of(cotangents(shape, self.count))
             self.function, self.arguments = wd.vjp, (function, model, *inputs)
         shapes = result_shapes(self.described()).values()
         outs = tuple(memory.empty(self.count, shape) for shape in shapes)

@@ -165,7 +165,7 @@ def hashed(case: tuple[str, str, str]) -> list[tuple[str, Any]]:
             entries.append((key, f"refused: {refusal}"))
             continue
         sources = [digest(write(program, name, single, target).code) for target in TARGETS]
-        entries.append((key, [program.operations, digest(program.text()), *sources]))
+        entries.append((key, [program.operations, digest(program.listing()), *sources]))
     return entries
 
 

@@ -12,7 +12,7 @@ from waiting import wait_until
 from websockets.sync.client import ClientConnection, connect
 
 import warpdyn as wd
-from warpdyn.viewer.robot_view import turned
+from warpdyn.viewer.robot_view import rotate_vectors
 
 WIDTH, HEIGHT = 720, 400
 PANEL = 340
@@ -113,7 +113,9 @@ def silhouette(shown: Any, solids: Any, poses: np.ndarray, height: int = HEIGHT)
     found = []
     for solid in solids:
         rays = (
-            poses[solid.link, :3] + turned(poses[solid.link, 3:], _points(solid)) - camera.position
+            poses[solid.link, :3]
+            + rotate_vectors(poses[solid.link, 3:], _points(solid))
+            - camera.position
         )
         depth = rays @ ahead
         x = WIDTH / 2 + scale * (rays @ right) / depth

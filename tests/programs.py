@@ -39,7 +39,7 @@ def evaluate(program: Program, inputs: Mapping[str, Any]) -> list[float]:
         "inf": math.inf,
         "nan": math.nan,
     }
-    first, *lines = program.text().splitlines()
+    first, *lines = program.listing().splitlines()
     assert first.startswith("program("), first
     for line in lines:
         for name in sorted(

@@ -22,7 +22,7 @@ QUICK = {
         "test_model.py",
         "test_params.py",
     ),
-    "logs": ("test_parquet_log.py", "test_opening.py"),
+    "logs": ("test_parquet_log.py", "test_open_log.py"),
     "labels": ("test_savitzky_golay.py", "test_row_quantities.py", "test_labelled_file.py"),
     "recording": (
         "test_graph.py",

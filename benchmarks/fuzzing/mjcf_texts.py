@@ -77,7 +77,7 @@ def _difference(
     for _ in range(STATES):
         q = wd.oracle(wd.normalize, model, model.neutral + rng.normal(size=model.nq))
         v, control = rng.normal(size=model.nv), rng.normal(size=robot.nu) * CONTROL
-        data.qpos, T = peer._converted(q)
+        data.qpos, T = peer._convert(q)
         data.qvel, data.ctrl = T @ v, control
         mujoco.mj_forward(robot, data)
         still = wd.oracle(wd.rnea, model, q, v, 0.0 * v)
@@ -110,7 +110,7 @@ def _difference(
 def _keyframe_difference(model: wd.Model, peer: MuJoCo, robot: mujoco.MjModel) -> str:
     for number in range(robot.nkey):
         q = model.configurations[robot.key(number).name]
-        qpos = peer._converted(q)[0]
+        qpos = peer._convert(q)[0]
         moved = [(d, start) for d, start, _ in peer.places]
         for d, start in moved:
             there = robot.key_qpos[number][start : start + d.joint.kind.nq]

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from warpdyn import rl
-from warpdyn.cli.learning.named_task import add_quadruped, named_task
+from warpdyn.cli.learning.task_from_options import add_quadruped, task_from_options
 
 RESULTS = Path(__file__).parent / "results"
 EVERY = 5
@@ -68,7 +68,7 @@ def main() -> None:
     args = parser.parse_args()
     args.task = "quadruped_velocity"
     torch.set_num_threads(1)
-    env = rl.VecEnv(named_task(args), 1024, seed=99)
+    env = rl.VecEnv(task_from_options(args), 1024, seed=99)
     path = RESULTS / f"{args.name}.json"
     rows = json.loads(path.read_text()) if path.exists() else {}
     for folder in args.folders:

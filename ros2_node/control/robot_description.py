@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import warpdyn as wd
 from warpdyn import Model, ModelError
-from warpdyn.formats.robot_text import RobotText
+from warpdyn.formats.robot_source import RobotSource
 from warpdyn.model.regular_files import RefusedFileError, read_regular_file, too_large
 
 from .settings import Settings
@@ -50,7 +50,7 @@ def _load_file(file: str) -> Model:
     data = _in_time(f"{file}: reading it", lambda: read_description(file))
     if Path(file).suffix == ".xacro":
         return _in_time(f"{file}: expanding it", lambda: wd.load_xacro(file))
-    return wd.load_urdf(RobotText(Path(file).name, "URDF", data))
+    return wd.load_urdf(RobotSource(Path(file).name, "URDF", data))
 
 
 def read_description(file: str) -> bytes:

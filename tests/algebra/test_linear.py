@@ -70,7 +70,7 @@ def test_the_factors_are_those_of_the_matrix() -> None:
     L = np.tril(np.array(factors.L), -1) + np.eye(5)
     assert np.allclose(L.T @ np.diag(1 / np.array(factors.reciprocal)) @ L, H, rtol=ROUND_OFF)
     assert np.allclose(L @ factors.solve(b.tolist()), b) and np.allclose(
-        L.T @ factors.transposed_solve(b.tolist()), b
+        L.T @ factors.solve_transposed(b.tolist()), b
     )
 
 

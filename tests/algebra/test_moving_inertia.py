@@ -14,7 +14,7 @@ def matrix(body: Inertia) -> np.ndarray:
 
 
 def doubled_B(moving: MovingInertia) -> np.ndarray:
-    return six(moving.B_twice, Motion)
+    return six(moving.twice_B_times, Motion)
 
 
 def rate(body: Inertia, v: Motion) -> np.ndarray:
@@ -38,7 +38,10 @@ def test_B_and_its_transpose_are_the_rate_of_the_inertia(draw) -> None:
 def test_B_gives_the_velocity_product(draw) -> None:
     """B v = v x* I v."""
     body, v = inertia(draw), motion(draw)
-    close(0.5 * np.array(list(MovingInertia.of(body, v).B_twice(v))), list(v.cross_force(body @ v)))
+    close(
+        0.5 * np.array(list(MovingInertia.of(body, v).twice_B_times(v))),
+        list(v.cross_force(body @ v)),
+    )
 
 
 def test_the_transpose_is_a_pure_couple(draw) -> None:
@@ -46,7 +49,7 @@ def test_the_transpose_is_a_pure_couple(draw) -> None:
     body, v, m = inertia(draw), motion(draw), motion(draw)
     moving = MovingInertia.of(body, v)
     couple = doubled_B(moving).T @ list(m)
-    close(couple, [0.0, 0.0, 0.0, *moving.B_twice_transposed(m)])
+    close(couple, [0.0, 0.0, 0.0, *moving.twice_B_transposed_times(m)])
 
 
 def test_moving_inertias_add_up_over_bodies(draw) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from warpdyn.algebra.quaternions import (
     SMALL,
-    normalized,
+    normalize_vector,
     plane_exp,
     plane_log,
     quaternion_exp,
@@ -34,7 +34,7 @@ FRACTIONS = st.floats(0, 1, exclude_max=True)
 
 
 def quaternion(draw: np.random.Generator) -> list[float]:
-    return normalized(draw.normal(size=4).tolist())
+    return normalize_vector(draw.normal(size=4).tolist())
 
 
 def matrix(q: list[float]) -> np.ndarray:

@@ -13,7 +13,7 @@ from states import error, states
 
 import warpdyn as wd
 from warpdyn.model.actuators import Actuator
-from warpdyn.model.description import UNLIMITED, followed
+from warpdyn.model.description import UNLIMITED, leading_joint
 
 TEXT = f"""<mujoco><compiler angle="radian"/>
 <default><position kp="5"/><default class="weak"><motor forcerange="-0.5 0.3"/></default></default>
@@ -69,7 +69,7 @@ def test_power_is_force_times_rate(name: str) -> None:
     def length(q: np.ndarray) -> np.ndarray:
         total = np.full(len(q), 0.1)
         for name, arm in arms:
-            leader, multiplier, offset = followed(by_joint[name], by_joint)
+            leader, multiplier, offset = leading_joint(by_joint[name], by_joint)
             total += arm * (q[:, model.coordinates[leader].q.start] * multiplier + offset)
         return total
 

@@ -14,7 +14,7 @@ from states import error, reduction, states, without_mimic
 
 import warpdyn as wd
 from warpdyn.functions import kinematics
-from warpdyn.model.joints import FLOATING, KINDS, aligned
+from warpdyn.model.joints import FLOATING, KINDS, align_axis
 
 ROUND_OFF = {"float64": 1e-13, "float32": 5e-6}
 """Relative to the largest entry of a pose: rotations are products of some ten factors."""
@@ -87,7 +87,7 @@ def motion(model: wd.Model, joint: wd.Joint, q: np.ndarray) -> np.ndarray:
 
 def plane(axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The directions of a planar joint's first two coordinates: right-handed with the axis (docs/conventions.md)."""
-    k, _, turn = aligned(KINDS["planar"], axis.tolist())
+    k, _, turn = align_axis(KINDS["planar"], axis.tolist())
     R = np.array([list(row) for row in turn.matrix.rows])
     u, w = R[:, (k + 1) % 3], R[:, (k + 2) % 3]
     assert np.allclose(np.cross(u, w), axis, atol=1e-14)

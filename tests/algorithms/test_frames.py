@@ -101,9 +101,9 @@ def test_one_frame_and_several_lead_to_each_other() -> None:
     def several(tree: None, q: list, *, frames: tuple, scale: float = 1.0) -> list:
         return [(name, q[0] * scale) for name in frames]
 
-    one = frames.of_one(several)
+    one = frames.for_one_frame(several)
     assert one(None, [2.0], frame="a", scale=3.0) == ("a", 6.0)
-    assert frames.of_several(one)(None, [2.0], frames=("a", "b")) == several(
+    assert frames.for_several_frames(one)(None, [2.0], frames=("a", "b")) == several(
         None, [2.0], frames=("a", "b")
     )
 

@@ -7,7 +7,7 @@ import pytest
 import warp as wp
 from array_kinds import LIBRARIES, host, made, usable
 
-from warpdyn.arrays.columns import Part, column, columns, joined, picked
+from warpdyn.arrays.columns import Part, column, columns, join_columns, pick_columns
 from warpdyn.arrays.libraries import library_of
 
 LEADS = ((), (5,), (2, 3))
@@ -32,7 +32,7 @@ def test_taken_apart_and_put_together(library: str, lead: tuple[int, ...], dtype
         Part(column(x, 2), 1, True),
         Part(columns(x, slice(3, None)), 3, False),
     ]
-    whole = joined(parts)
+    whole = join_columns(parts)
     assert type(whole) is type(x) and whole.dtype == x.dtype
     assert np.array_equal(host(whole), host(x))
 
@@ -41,7 +41,7 @@ def test_taken_apart_and_put_together(library: str, lead: tuple[int, ...], dtype
 def test_columns_in_any_order(library: str, lead: tuple[int, ...], dtype) -> None:
     """picked(x, chosen) is x[..., chosen], columns twice too."""
     x = numbers(lead, dtype)
-    found = picked(made(library, x), [4, 0, 4])
+    found = pick_columns(made(library, x), [4, 0, 4])
     assert np.array_equal(host(found), x[..., [4, 0, 4]]) and found.dtype == made(library, x).dtype
 
 
@@ -59,10 +59,10 @@ def test_columns_are_views(library: str) -> None:
 
 def test_leading_dimensions_are_broadcast() -> None:
     """One robot's columns beside those of many; of Warp's arrays, whose are the same or refused."""
-    found = joined([Part(np.zeros((4, 1, 2)), 2, False), Part(np.ones(3), 1, True)])
+    found = join_columns([Part(np.zeros((4, 1, 2)), 2, False), Part(np.ones(3), 1, True)])
     assert found.shape == (4, 3, 3) and (found[..., 2] == 1).all()
     with pytest.raises(ValueError, match="Warp arrays are not broadcast"):
-        joined([Part(wp.zeros((4, 2)), 2, False), Part(wp.zeros((1, 2)), 2, False)])
+        join_columns([Part(wp.zeros((4, 2)), 2, False), Part(wp.zeros((1, 2)), 2, False)])
 
 
 def test_the_first_array_that_is_not_numpy_s_decides(library: str) -> None:
@@ -70,15 +70,15 @@ def test_the_first_array_that_is_not_numpy_s_decides(library: str) -> None:
     floats decide."""
     like = made(library, np.zeros((3, 1), np.float32))
     parts = [Part([1.0, 2.0], 2, False), Part(np.arange(3), 1, True), Part(like, 1, False)]
-    found = joined(parts)
+    found = join_columns(parts)
     assert type(found) is type(like) and found.dtype == like.dtype
     assert host(found).tolist() == [[1, 2, 0, 0], [1, 2, 1, 0], [1, 2, 2, 0]]
     if library != "warp":  # whose parts cannot all be plain numbers
-        first = joined([Part([1.0, 2.0], 2, False)], like_first=[5, like])
+        first = join_columns([Part([1.0, 2.0], 2, False)], like_first=[5, like])
         assert type(first) is type(like) and first.dtype == like.dtype
 
 
 def test_plain_numbers_are_float64() -> None:
     """Whole numbers do not make an array of whole numbers."""
-    assert joined([Part(np.arange(2), 2, False), Part(3, 1, True)]).dtype == np.float64
-    assert joined([Part([1, 2], 2, False)]).tolist() == [1.0, 2.0]
+    assert join_columns([Part(np.arange(2), 2, False), Part(3, 1, True)]).dtype == np.float64
+    assert join_columns([Part([1, 2], 2, False)]).tolist() == [1.0, 2.0]

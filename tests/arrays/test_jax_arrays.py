@@ -53,10 +53,16 @@ def test_operations_are_traced() -> None:
     """Columns joined, stacked, widened and picked inside jit give what they give outside."""
 
     def all_of_them(x):
-        joined = LIBRARY.joined([Part(x, 2, False), Part(1.0, 1, True)], x)
-        stacked = LIBRARY.stacked([x, np.ones(2)], (2,), 3, x.dtype)
+        joined = LIBRARY.join_columns([Part(x, 2, False), Part(1.0, 1, True)], x)
+        stacked = LIBRARY.stack_values([x, np.ones(2)], (2,), 3, x.dtype)
         wide = LIBRARY.end_to_end([x, joined], (3,))
-        return joined, stacked, wide, LIBRARY.picked(x, [1, 0]), LIBRARY.as_column(2.0, x, (3,))
+        return (
+            joined,
+            stacked,
+            wide,
+            LIBRARY.pick_columns(x, [1, 0]),
+            LIBRARY.as_column(2.0, x, (3,)),
+        )
 
     x = jax.numpy.arange(6.0).reshape(3, 2)
     for inside, outside in zip(jax.jit(all_of_them)(x), all_of_them(x), strict=True):

@@ -20,7 +20,7 @@ from warpdyn.arrays.layout import (
     ROWS_FROM,
     STREAM_FROM,
     UNTOLD,
-    padded,
+    padded_count,
 )
 from warpdyn.arrays.libraries import library_of
 
@@ -47,7 +47,7 @@ def test_padding_keeps_rows_apart() -> None:
             100_000,
             1 << 20,
         ):
-            lead = padded(count, single)
+            lead = padded_count(count, single)
             assert count <= lead < 1.1 * count + 2 * per_line and (lead * size) % 128 == 64
             assert lead * size < 32 * 4096 or lead * size // 4096 % 8
 
@@ -56,7 +56,7 @@ def test_padding_keeps_rows_apart() -> None:
 def test_all_memory_keeps_one_law(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With another law in this one place, results, draws and varying parameters lie by it."""
     usable(name)
-    monkeypatch.setattr(layout, "padded", lambda count, single: 3 * count)
+    monkeypatch.setattr(layout, "padded_count", lambda count, single: 3 * count)
     model = by_name("cartpole").model
     library = library_of(made(name, np.zeros(2)))
     q = made(name, states(model, 10).q, layout="environments_last")

@@ -20,10 +20,10 @@ from warpdyn.arrays import View, libraries
 from warpdyn.arrays.libraries import (
     NUMPY,
     WARP,
+    find_library,
     library_for,
     library_of,
     library_of_all,
-    recognised,
     register,
 )
 from warpdyn.arrays.numpy_arrays import LikeNumpy
@@ -68,9 +68,9 @@ class Trays(LikeNumpy):
     def as_column(self, value: Any, like: Tray, rows: tuple[int, ...]) -> Tray:
         return Tray(NUMPY.as_column(getattr(value, "memory", value), like.memory, rows))
 
-    def stacked(self, values: Any, shape: Any, count: int | None, dtype: Any) -> Tray:
+    def stack_values(self, values: Any, shape: Any, count: int | None, dtype: Any) -> Tray:
         numbers = [getattr(x, "memory", x) for x in values]
-        return Tray(NUMPY.stacked(numbers, shape, count, dtype))
+        return Tray(NUMPY.stack_values(numbers, shape, count, dtype))
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ def test_arrays_of_derived_types_are_recognised() -> None:
     class Derived(np.ndarray):
         pass
 
-    assert recognised(np.zeros(2).view(Derived)) is NUMPY
+    assert find_library(np.zeros(2).view(Derived)) is NUMPY
     torch = pytest.importorskip("torch")
     assert library_of(torch.nn.Parameter(torch.zeros(2))).name == "torch"
 
@@ -176,7 +176,7 @@ def test_arrays_of_derived_types_are_recognised() -> None:
 def test_plain_numbers_are_numpy_s(thing: object) -> None:
     """What is no array of any library is converted, or refused, by NumPy; a view takes arrays
     only."""
-    assert recognised(thing) is None and library_of(thing) is NUMPY
+    assert find_library(thing) is None and library_of(thing) is NUMPY
 
 
 def test_numpy_s_numbers_go_to_any_library() -> None:

@@ -8,7 +8,7 @@ from robots import by_name
 from states import states
 
 import warpdyn as wd
-from warpdyn.arrays.layout import ALIGNED_FROM, ALIGNMENT, padded
+from warpdyn.arrays.layout import ALIGNED_FROM, ALIGNMENT, padded_count
 from warpdyn.arrays.numpy_arrays import LIBRARY
 from warpdyn.arrays.protocol import Part
 
@@ -73,9 +73,9 @@ def test_stacked_values_lie_side_by_side(dtype: np.dtype) -> None:
     """The same entry of all environments in neighbouring memory, rows as far apart as the law
     says."""
     values = [np.arange(3.0), np.arange(33 * 3.0).reshape(33, 3)]
-    rows = LIBRARY.stacked(values, (3,), 33, dtype)
+    rows = LIBRARY.stack_values(values, (3,), 33, dtype)
     assert rows.shape == (33, 2, 3) and rows.dtype == dtype
-    lead = padded(33, dtype == np.float32)
+    lead = padded_count(33, dtype == np.float32)
     assert rows.strides == (dtype.itemsize, 3 * lead * dtype.itemsize, lead * dtype.itemsize)
     assert np.array_equal(rows[:, 0], np.tile(np.arange(3.0), (33, 1)))
 
@@ -84,7 +84,7 @@ def test_functions_of_operations() -> None:
     """What libraries like NumPy have in common: blocks joined, widened with zeros, numbers as
     columns."""
     block = np.arange(6.0).reshape(2, 3)
-    found = LIBRARY.joined([Part(block, 3, False), Part(5, 1, True)], np.zeros(1, np.float32))
+    found = LIBRARY.join_columns([Part(block, 3, False), Part(5, 1, True)], np.zeros(1, np.float32))
     assert found.dtype == np.float32 and found.tolist() == [[0, 1, 2, 5], [3, 4, 5, 5]]
     wide = LIBRARY.end_to_end([block, np.ones((1, 2))], (3,))
     assert wide.tolist() == [[0, 1, 2], [3, 4, 5], [1, 1, 0]]

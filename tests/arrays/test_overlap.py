@@ -9,7 +9,7 @@ from robots import by_name
 from states import states
 
 import warpdyn as wd
-from warpdyn.arrays.overlap import check_writable, overlapping
+from warpdyn.arrays.overlap import check_writable, find_overlap
 from warpdyn.arrays.views import view
 
 
@@ -18,8 +18,8 @@ def test_overlap_is_of_entries_not_of_blocks() -> None:
     memory = np.zeros((20, 12))
 
     def overlap(one: np.ndarray, other: np.ndarray) -> bool:
-        found = overlapping(view("x", one), {"other": view("x", other)})
-        assert found == overlapping(view("x", other), {"other": view("x", one)})
+        found = find_overlap(view("x", one), {"other": view("x", other)})
+        assert found == find_overlap(view("x", other), {"other": view("x", one)})
         return found == "other"
 
     apart = (
@@ -48,11 +48,11 @@ def test_other_devices_and_dtypes() -> None:
     dtypes."""
     memory = np.zeros((6, 4))
     whole = view("whole", memory)
-    assert overlapping(whole, {"other": whole._replace(device="cuda:0")}) is None
+    assert find_overlap(whole, {"other": whole._replace(device="cuda:0")}) is None
     low, high = memory[:3].view(np.float32), memory[3:].view(np.float32)
-    assert overlapping(view("x", memory[:3]), {"high": view("high", high)}) is None
+    assert find_overlap(view("x", memory[:3]), {"high": view("high", high)}) is None
     assert (
-        overlapping(view("x", memory[:3]), {"high": view("high", high), "low": view("low", low)})
+        find_overlap(view("x", memory[:3]), {"high": view("high", high), "low": view("low", low)})
         == "low"
     )
 

@@ -95,7 +95,7 @@ def test_results_are_handed_back_as_the_library_s_arrays(library: Library) -> No
     """What `allocate` makes becomes an array of the library; where it is one already, it is the
     same object."""
     memory = library.allocate("cpu", False, (2, 2))
-    result = library.handed_back(memory)
+    result = library.wrap_result(memory)
     assert isinstance(result, library.array_type)
     assert (result is memory) == library.in_place
 
@@ -200,26 +200,26 @@ def test_rows_are_overwritten(library: Library, layout: str) -> None:
     """Where the mask holds, and nowhere else; in place where the library can."""
     array, fresh = made(library.name, NUMBERS, layout=layout), made(library.name, -NUMBERS)
     mask = np.array([True, False, True, True, False])
-    result = library.overwritten(array, mask, fresh)
+    result = library.replace_rows(array, mask, fresh)
     wanted = np.where(mask[:, None, None], -NUMBERS, NUMBERS)
     assert np.array_equal(host(result), wanted)
     assert (result is array) == library.in_place
-    same = library.overwritten(result, np.zeros(5, bool), made(library.name, NUMBERS))
+    same = library.replace_rows(result, np.zeros(5, bool), made(library.name, NUMBERS))
     assert np.array_equal(host(same), wanted)
 
 
 def test_numbers_move(library: Library) -> None:
     """To another dtype, on the same device; environments stay side by side."""
     array = made(library.name, NUMBERS, layout="environments_last")
-    small = library.moved(array, "float32", "cpu")
+    small = library.move_to(array, "float32", "cpu")
     assert np.array_equal(host(small), NUMBERS.astype(np.float32))
     assert dtype_name(small.dtype) == "float32"
     if library.name != "jax":
         assert library.view("x", small).strides[0] == 1
-    assert np.array_equal(host(library.moved(small, "float64", None)), host(small))
+    assert np.array_equal(host(library.move_to(small, "float64", None)), host(small))
     if library.name == "numpy":
         with pytest.raises(ValueError, match="numpy arrays lie on the CPU, not on cuda:0"):
-            library.moved(array, "float32", "cuda:0")
+            library.move_to(array, "float32", "cuda:0")
 
 
 def test_what_is_traced_cannot_be_read(library: Library) -> None:

@@ -38,10 +38,10 @@ def test_memory_comes_back_when_the_last_array_in_it_is_gone() -> None:
     assert where % 64 == 0 and first.shape == (10**6,) and first.flags.writeable
     del first
     second = bytes_of(pool, 10**6)
-    assert pool.kept == 0 and address(second) != where
+    assert pool.waiting_bytes == 0 and address(second) != where
     del part
     gc.collect()
-    assert pool.kept >= 10**6
+    assert pool.waiting_bytes >= 10**6
     assert address(bytes_of(pool, 10**6)) == where
 
 
@@ -51,7 +51,7 @@ def test_a_piece_may_come_back_while_another_is_taken() -> None:
     piece = bytes_of(pool, 200_000)
     with pool._lock:
         del piece  # comes back, and must not wait
-    assert pool.kept >= 200_000
+    assert pool.waiting_bytes >= 200_000
 
 
 def test_among_many_that_are_held_the_one_that_is_not_is_found() -> None:
@@ -78,13 +78,13 @@ def test_it_keeps_no_more_than_it_may() -> None:
     pool = ReusedMemory(3_000_000)
     for size in (1_000_000, 1_100_000, 1_200_000):
         bytes_of(pool, size)
-    assert 0 < pool.kept <= 3_000_000
+    assert 0 < pool.waiting_bytes <= 3_000_000
     newest = address(bytes_of(pool, 1_200_000))
     assert newest == address(bytes_of(pool, 1_200_000))
     bytes_of(pool, 4_000_000)
-    assert pool.kept <= 3_000_000
+    assert pool.waiting_bytes <= 3_000_000
     pool.clear()
-    assert pool.kept == 0
+    assert pool.waiting_bytes == 0
     assert bytes_of(ReusedMemory(0), 1000).shape == (1000,)
 
 
@@ -106,9 +106,9 @@ def test_sizes_of_which_none_waits_are_no_trouble() -> None:
     lent = bytes_of(pool, 1_000_000)
     pieces = [bytes_of(pool, 1_500_000) for _ in range(3)]
     del pieces
-    assert 0 < pool.kept <= 3_000_000
+    assert 0 < pool.waiting_bytes <= 3_000_000
     del lent
-    assert 0 < pool.kept <= 3_000_000
+    assert 0 < pool.waiting_bytes <= 3_000_000
 
 
 def test_results_that_are_held_stay_as_they_are() -> None:
@@ -129,9 +129,9 @@ def test_a_large_result_is_written_where_the_last_one_was() -> None:
     wd.empty_cache()
     q = np.zeros((ROWS, 6), np.float32)
     first = address(wd.gravity_torques(ARM, q))
-    assert MEMORY.kept > 0 and address(wd.gravity_torques(ARM, q)) == first
+    assert MEMORY.waiting_bytes > 0 and address(wd.gravity_torques(ARM, q)) == first
     wd.empty_cache()
-    assert MEMORY.kept == 0
+    assert MEMORY.waiting_bytes == 0
 
 
 def test_threads_get_memory_of_their_own() -> None:

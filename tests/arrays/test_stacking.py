@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from array_kinds import LIBRARIES, host, made, usable
 
-from warpdyn.arrays.stacking import count_of, shape_of, stacked
+from warpdyn.arrays.stacking import count_of, shape_of, stack_values
 
 DRAW = np.random.default_rng(2)
 MANY, ONE = DRAW.normal(size=(9, 3)), DRAW.normal(size=3)
@@ -22,7 +22,7 @@ def test_stacked_values_are_all_there(library: str, dtype: np.dtype) -> None:
     """Entry [e, k] is environment e's value k; a single value, an array or a list, serves all
     environments."""
     many, one = made(library, MANY.astype(dtype)), made(library, ONE.astype(dtype))
-    found = stacked([many, one, ONE.tolist()], (3,), 9)
+    found = stack_values([many, one, ONE.tolist()], (3,), 9)
     assert type(found) is type(many) and found.dtype == many.dtype and found.shape == (9, 3, 3)
     assert np.array_equal(host(found)[:, 0], MANY.astype(dtype))
     for k in (1, 2):
@@ -31,13 +31,13 @@ def test_stacked_values_are_all_there(library: str, dtype: np.dtype) -> None:
 
 def test_scalars_are_stacked_too(library: str) -> None:
     """Values of shape ()."""
-    found = stacked([made(library, MANY[:, 0]), 2.0], (), 9)
+    found = stack_values([made(library, MANY[:, 0]), 2.0], (), 9)
     assert np.array_equal(host(found), np.stack([MANY[:, 0], np.full(9, 2.0)], 1))
 
 
 def test_single_values_have_no_environments(library: str) -> None:
     """(k, *shape) where `count` is None."""
-    found = stacked([made(library, ONE), made(library, 2 * ONE)], (3,), None)
+    found = stack_values([made(library, ONE), made(library, 2 * ONE)], (3,), None)
     assert np.array_equal(host(found), np.stack([ONE, 2 * ONE]))
 
 
@@ -45,21 +45,21 @@ def test_single_values_have_no_environments(library: str) -> None:
 def test_environments_lie_side_by_side(name: str) -> None:
     """A kernel reads them a vector at a time."""
     usable(name)
-    found = stacked([made(name, MANY), made(name, ONE)], (3,), 9)
+    found = stack_values([made(name, MANY), made(name, ONE)], (3,), 9)
     first = found.stride()[0] if name == "torch" else found.strides[0] // 8
     assert first == 1
 
 
 def test_a_dtype_may_be_asked_for(library: str) -> None:
     """NumPy's name of it, for every library; else the first array's, or float64."""
-    assert host(stacked([made(library, MANY), ONE], (3,), 9, np.float32)).dtype == np.float32
-    assert host(stacked([made(library, MANY), ONE], (3,), 9, "float32")).dtype == np.float32
-    assert stacked([[1, 2], [3, 4]], (2,), None).dtype == np.float64
+    assert host(stack_values([made(library, MANY), ONE], (3,), 9, np.float32)).dtype == np.float32
+    assert host(stack_values([made(library, MANY), ONE], (3,), 9, "float32")).dtype == np.float32
+    assert stack_values([[1, 2], [3, 4]], (2,), None).dtype == np.float64
 
 
 def test_libraries_meet_numpy_s_numbers(library: str) -> None:
     """NumPy's values go into the other library's array, wherever they stand."""
-    found = stacked([MANY, made(library, ONE)], (3,), 9)
+    found = stack_values([MANY, made(library, ONE)], (3,), 9)
     assert type(found) is type(made(library, ONE))
     assert np.array_equal(host(found)[:, 0], MANY)
 

@@ -7,21 +7,21 @@ import pytest
 from array_kinds import LIBRARIES, host, made, usable
 
 from warpdyn.arrays.libraries import library_of
-from warpdyn.arrays.table_sums import summed
+from warpdyn.arrays.table_sums import sum_into_table
 
 SHARES = np.array([[[1.0, 0, 0], [2.0, 1, 2]], [[0.5, 0, 0], [4.0, 9, -3]], [[8.0, np.nan, 1]] * 2])
 TABLE = np.array([[1.5, 16.0, 0.0], [4.0, 0.0, 2.0]])
 
 
 def test_shares_of_a_place_are_added_and_others_go_to_the_nearest() -> None:
-    assert np.array_equal(summed(SHARES, (2, 3)), TABLE)
+    assert np.array_equal(sum_into_table(SHARES, (2, 3)), TABLE)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_every_library_adds_them(library: str) -> None:
     usable(library)
     shares = made(library, SHARES.astype(np.float32))
-    found = library_of(shares).summed_at(shares, (2, 3), None)
+    found = library_of(shares).sum_into_table(shares, (2, 3), None)
     assert type(found) is type(shares) and np.array_equal(host(found), TABLE)
 
 
@@ -29,5 +29,5 @@ def test_every_library_adds_them(library: str) -> None:
 def test_the_sum_is_written_where_it_is_asked_for(library: str) -> None:
     usable(library)
     shares, out = made(library, SHARES), made(library, np.full((2, 3), np.nan))
-    assert library_of(shares).summed_at(shares, (2, 3), out) is out
+    assert library_of(shares).sum_into_table(shares, (2, 3), out) is out
     assert np.array_equal(host(out), TABLE)

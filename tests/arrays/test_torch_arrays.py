@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import warpdyn as wd  # noqa: E402
-from warpdyn.arrays.layout import padded  # noqa: E402
+from warpdyn.arrays.layout import padded_count  # noqa: E402
 from warpdyn.arrays.protocol import Part  # noqa: E402
 from warpdyn.arrays.reused_memory import MEMORY  # noqa: E402
 from warpdyn.arrays.torch_arrays import LIBRARY, REUSED_FROM  # noqa: E402
@@ -42,22 +42,22 @@ def test_gradients_pass_through_stacking() -> None:
     """The sum over all rows gives each value's gradient: one for its own entry of each
     environment."""
     one, many = leaf(3), leaf(5, 3)
-    rows = LIBRARY.stacked([one, many, [1.0, 2.0, 3.0]], (3,), 5, torch.float64)
-    assert rows.shape == (5, 3, 3) and tuple(rows.stride()) == (1, 3 * padded(5, False), 8)
+    rows = LIBRARY.stack_values([one, many, [1.0, 2.0, 3.0]], (3,), 5, torch.float64)
+    assert rows.shape == (5, 3, 3) and tuple(rows.stride()) == (1, 3 * padded_count(5, False), 8)
     rows.sum().backward()
     assert torch.equal(one.grad, torch.full((3,), 5.0, dtype=torch.float64))
     assert torch.equal(many.grad, torch.ones(5, 3, dtype=torch.float64))
-    assert LIBRARY.stacked([one, one], (3,), None, np.float32).dtype == torch.float32
+    assert LIBRARY.stack_values([one, one], (3,), None, np.float32).dtype == torch.float32
 
 
 def test_gradients_pass_through_joining() -> None:
     """Side by side, end to end with zeros behind, picked columns, a number for each row."""
     x, y = leaf(4, 2), leaf(4)
-    joined = LIBRARY.joined([Part(x, 2, False), Part(y, 1, True), Part(1.0, 1, True)], x)
+    joined = LIBRARY.join_columns([Part(x, 2, False), Part(y, 1, True), Part(1.0, 1, True)], x)
     assert joined.shape == (4, 4)
     wide = LIBRARY.end_to_end([x, joined], (4,))
     assert wide.shape == (8, 4) and not wide[:4, 2:].any()
-    total = wide.sum() + LIBRARY.picked(x, [1, 1]).sum() + LIBRARY.as_column(y, x, (4,)).sum()
+    total = wide.sum() + LIBRARY.pick_columns(x, [1, 1]).sum() + LIBRARY.as_column(y, x, (4,)).sum()
     total.backward()
     assert x.grad[:, 0].eq(2).all() and x.grad[:, 1].eq(4).all() and y.grad.eq(2).all()
 
@@ -77,13 +77,13 @@ def test_a_large_tensor_lies_where_the_last_one_was() -> None:
     where, view = first.data_ptr(), first[5:].t()
     assert where % 64 == 0 and first.dtype == torch.float32 and tuple(first.shape) == shape
     del first
-    assert MEMORY.kept == 0 and LIBRARY.maker("cpu", True, shape)().data_ptr() != where
+    assert MEMORY.waiting_bytes == 0 and LIBRARY.maker("cpu", True, shape)().data_ptr() != where
     MEMORY.clear()
     del view
     assert LIBRARY.maker("cpu", True, shape)().data_ptr() == where
     MEMORY.clear()
     LIBRARY.allocate("cpu", True, (REUSED_FROM // 8, 1))
-    assert MEMORY.kept == 0
+    assert MEMORY.waiting_bytes == 0
 
 
 def test_gradients_of_large_results_are_their_own() -> None:
@@ -123,20 +123,20 @@ def test_wrong_kinds_are_refused_in_the_words_of_torch() -> None:
 
 
 def test_lazy_tensors_are_resolved_or_refused() -> None:
-    """`resolved` has the numbers that Torch shows, `view` refuses what it cannot tell the place of;
+    """`resolve_lazy_view` has the numbers that Torch shows, `view` refuses what it cannot tell the place of;
     other tensors stay as they are."""
     z = torch.complex(torch.zeros(3, 2), torch.arange(6.0).reshape(3, 2))
     zeros = torch._efficientzerotensor((3, 2))
     for lazy in (z.conj().imag, z.mH.imag, zeros):
         assert not LIBRARY.sort(lazy) or not lazy.data_ptr()
-        found = LIBRARY.resolved(lazy)
+        found = LIBRARY.resolve_lazy_view(lazy)
         assert torch.equal(found, lazy.clone()) and LIBRARY.view("q", found).shape == lazy.shape
         with pytest.raises((ValueError, NotImplementedError), match=r"^q is .*lazy"):
             LIBRARY.view("q", lazy)
         assert np.array_equal(LIBRARY.to_host(lazy), lazy.clone().numpy())
-    assert LIBRARY.resolved(z.real) is not None
+    assert LIBRARY.resolve_lazy_view(z.real) is not None
     x = torch.ones(2)
-    assert LIBRARY.resolved(x) is x
+    assert LIBRARY.resolve_lazy_view(x) is x
 
 
 def test_read_only_numbers_are_copied() -> None:
@@ -146,7 +146,7 @@ def test_read_only_numbers_are_copied() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for found in (
-            LIBRARY.converted(values, "float64", torch.zeros(1)),
+            LIBRARY.convert_like(values, "float64", torch.zeros(1)),
             LIBRARY.from_host(values, "cpu"),
         ):
             assert found.tolist() == [0, 1, 2]

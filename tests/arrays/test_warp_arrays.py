@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 import warp as wp
 
-from warpdyn.arrays.layout import padded
+from warpdyn.arrays.layout import padded_count
 from warpdyn.arrays.protocol import Part
 from warpdyn.arrays.views import kind_of
-from warpdyn.arrays.warp_arrays import LIBRARY, device_named
+from warpdyn.arrays.warp_arrays import LIBRARY, find_device
 
 
 def test_a_device_that_is_not_there() -> None:
     """The error says which devices there are, wherever a name is taken."""
     known = wp.get_devices()[0].alias
-    for take in (device_named, lambda name: kind_of(None, None, name)):
+    for take in (find_device, lambda name: kind_of(None, None, name)):
         for name in ("cuda:97", "gpu", ""):
             with pytest.raises(ValueError, match=f"there is no device '{name}' here, only {known}"):
                 take(name)
@@ -61,25 +61,25 @@ def test_parts_are_copied_side_by_side(device: str, dtype: np.dtype) -> None:
     """Arrays, plain numbers and NumPy's, which alone are broadcast."""
     x = wp.array(np.arange(6.0).reshape(3, 2).astype(dtype), device=device)
     parts = [Part(7.0, 1, True), Part(x, 2, False), Part(np.arange(3.0), 1, True)]
-    found = LIBRARY.joined(parts, x)
+    found = LIBRARY.join_columns(parts, x)
     assert found.dtype == x.dtype and found.device == x.device
     assert found.numpy().tolist() == [[7, 0, 1, 0], [7, 2, 3, 1], [7, 4, 5, 2]]
-    assert LIBRARY.picked(found, [3, 1]).numpy().tolist() == [[0, 0], [1, 2], [2, 4]]
+    assert LIBRARY.pick_columns(found, [3, 1]).numpy().tolist() == [[0, 0], [1, 2], [2, 4]]
     with pytest.raises(ValueError, match=r"not broadcast; .* must be the same, got \[\(3,\), \(1,"):
-        LIBRARY.joined([Part(x, 2, False), Part(x[:1], 2, False)], x)
+        LIBRARY.join_columns([Part(x, 2, False), Part(x[:1], 2, False)], x)
 
 
 def test_stacked_values_lie_side_by_side(device: str, dtype: np.dtype) -> None:
     """Single values serve all environments; rows are as far apart as the law of layout says."""
     one = wp.array(np.arange(3.0).astype(dtype), device=device)
     many = wp.array(np.arange(60.0).reshape(20, 3).astype(dtype), device=device)
-    rows = LIBRARY.stacked([one, many, [1, 2, 3]], (3,), 20, dtype)
+    rows = LIBRARY.stack_values([one, many, [1, 2, 3]], (3,), 20, dtype)
     assert rows.shape == (20, 3, 3) and rows.dtype == one.dtype
-    lead = padded(20, dtype == np.float32) * dtype.itemsize
+    lead = padded_count(20, dtype == np.float32) * dtype.itemsize
     assert rows.strides == (dtype.itemsize, 3 * lead, lead)
     assert np.array_equal(rows.numpy()[:, 1], many.numpy())
     assert rows.numpy()[:, 0].tolist() == [[0, 1, 2]] * 20
-    assert LIBRARY.stacked([one, one], (3,), None, dtype).shape == (2, 3)
+    assert LIBRARY.stack_values([one, one], (3,), None, dtype).shape == (2, 3)
 
 
 def test_other_dtypes_are_refused() -> None:

@@ -12,7 +12,7 @@ import warpdyn as wd
 from benchmarks import exported_family as family
 from warpdyn.cli.workload import random_states
 from warpdyn.codegen import portable
-from warpdyn.codegen.exported_header import needed_of_a_library
+from warpdyn.codegen.exported_header import library_functions_of
 from warpdyn.codegen.portable import Style
 from warpdyn.functions.export.exporting import header_of
 
@@ -60,7 +60,7 @@ def test_functions_without_a_library(
     model, left = robot(), dict[str, str]()
     states = {k: x.astype(dtype) for k, x in random_states(model, family.ROWS).items()}
     every = list(family.cases(model, states, dtype, wd.__all__, left))
-    cases = [x for x in every if not needed_of_a_library([x.function])]
+    cases = [x for x in every if not library_functions_of([x.function])]
     source = tmp_path / "small.cpp"
     source.write_text(family.source_of(model, cases, dtype == "float32"))
     _, errors = family.errors_of(source, cases, which, level)

@@ -50,7 +50,7 @@ def test_it_asks_before_it_removes(
     """With what would go; without a terminal only `--yes` removes."""
     kept = tmp_path / ("a" * 64 + ".json")
     kept.touch()
-    held = cache_command.Holding("programs", tmp_path, "WARPDYN_CACHE_DIR", [kept])
+    held = cache_command.CachedFiles("programs", tmp_path, "WARPDYN_CACHE_DIR", [kept])
     with pytest.raises(UserError, match=rf"would remove 1 programs in {tmp_path}; --yes"):
         cache_command.empty([held], agreed=False)
     monkeypatch.setattr(cache_command.sys.stdin, "isatty", lambda: True, raising=False)
@@ -79,10 +79,10 @@ def test_what_is_of_others_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     before = sorted(project.rglob("*"))
     monkeypatch.setenv("WARPDYN_CACHE_DIR", str(project))
     monkeypatch.setattr(wp.config, "kernel_cache_dir", str(tmp_path / "kernels"))
-    cache_command.empty(cache_command.holdings(), agreed=True)
+    cache_command.empty(cache_command.find_cached_files(), agreed=True)
     assert sorted(project.rglob("*")) == before
     sealed_files.tag_folder(project, is_ours=True)
-    cache_command.empty(cache_command.holdings(), agreed=True)
+    cache_command.empty(cache_command.find_cached_files(), agreed=True)
     assert sorted(project.rglob("*")) == sorted({*before, project / sealed_files.TAG} - {program})
     assert (thesis / "builtin_y.pch").read_text() == "precious"
     other = tmp_path / "other"
@@ -90,7 +90,7 @@ def test_what_is_of_others_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     (other / "headers").symlink_to(project / "headers")
     sealed_files.tag_folder(other, is_ours=True)
     monkeypatch.setenv("WARPDYN_CACHE_DIR", str(other))
-    assert [each.entries for each in cache_command.holdings()] == [[], [], []]
+    assert [each.entries for each in cache_command.find_cached_files()] == [[], [], []]
 
 
 def test_of_a_kernel_only_its_own_files_go(

@@ -76,18 +76,18 @@ def test_an_mjcf_file_is_read_with_its_neighbours_and_its_loops_as_asked(tmp_pat
 def test_frames_are_links():
     """A link's name is kept, none is None, another is refused with near names."""
     model = wd.load_robot("panda")
-    assert command_line.named_frame(named("panda", frame="panda_link8"), model) == "panda_link8"
-    assert command_line.named_frame(named("panda"), model) is None
+    assert command_line.find_frame(named("panda", frame="panda_link8"), model) == "panda_link8"
+    assert command_line.find_frame(named("panda"), model) is None
     with pytest.raises(UserError, match="did you mean 'panda_link8'"):
-        command_line.named_frame(named("panda", frame="panda_link_8"), model)
+        command_line.find_frame(named("panda", frame="panda_link_8"), model)
 
 
 def test_devices_are_those_of_warp():
     """The best device without a name; an unknown name is refused with the known ones."""
-    assert command_line.chosen_device(None) == wp.get_preferred_device().alias
-    assert command_line.chosen_device("cpu") == "cpu"
+    assert command_line.choose_device(None) == wp.get_preferred_device().alias
+    assert command_line.choose_device("cpu") == "cpu"
     with pytest.raises(UserError, match="there is no device 'moon' here; there is cpu"):
-        command_line.chosen_device("moon")
+        command_line.choose_device("moon")
 
 
 def test_pictures_need_matplotlib(monkeypatch):

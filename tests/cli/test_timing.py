@@ -9,7 +9,7 @@ import pytest
 
 import warpdyn as wd
 from warpdyn.cli.accuracy import LIMITS
-from warpdyn.cli.timing import Case, Measurement, interleaved_seconds, measure, measured
+from warpdyn.cli.timing import Case, Measurement, interleaved_seconds, measure, measure_cases
 from warpdyn.peers.peer import NotComparable
 
 CASE = Case("rnea", 8, "float32", "columns", "cpu")
@@ -32,7 +32,7 @@ def test_a_case_is_timed_and_checked():
 def test_cases_are_measured_in_order():
     """One measurement for each case."""
     cases = [CASE, Case("fk", 4, "float64", "rows", "cpu")]
-    assert [m.case for m in measured(wd.load_robot("cartpole"), cases)] == cases
+    assert [m.case for m in measure_cases(wd.load_robot("cartpole"), cases)] == cases
 
 
 def test_what_is_not_defined_has_a_reason():

@@ -68,7 +68,9 @@ def test_functions_are_public_by_their_names():
 def test_layouts_differ_in_memory_alone(dtype, device):
     """An array holds its values in either layout; "columns" has environments side by side."""
     values = np.arange(2.0 * 3 * 5).reshape(5, 3, 2)
-    columns, rows = (Memory(dtype, layout, device).filled(values) for layout in ("columns", "rows"))
+    columns, rows = (
+        Memory(dtype, layout, device).array_of(values) for layout in ("columns", "rows")
+    )
     for array in (columns, rows):
         np.testing.assert_array_equal(on_host(array), values)
     item = np.dtype(dtype).itemsize

@@ -9,7 +9,7 @@ import pytest
 from exported_code import WARNINGS, compiler
 from hostile_names import hostile_names
 
-from warpdyn.codegen.escapes import comment_text, string_literal
+from warpdyn.codegen.escapes import escape_comment, string_literal
 
 NAMES = hostile_names(600)
 BUILDS = [
@@ -23,7 +23,7 @@ BUILDS = [
 def test_a_comment_is_printable_and_has_no_delimiter() -> None:
     """Printable ASCII, no line's end, no backslash, no end or begin of a comment, no trigraph."""
     for name in NAMES:
-        text = comment_text(name)
+        text = escape_comment(name)
         assert text.isascii() and (text.isprintable() or not text), name
         assert not any(x in text for x in ("\\\n", "*/", "/*", "??")), name
         assert not text.endswith("\\"), name
@@ -32,8 +32,8 @@ def test_a_comment_is_printable_and_has_no_delimiter() -> None:
 def test_what_is_plain_stays() -> None:
     """Ordinary sentences are written as they are; others show numbers of their characters."""
     plain = "rnea: torques [N m] for q, v, a; 3 x 3, 50 % (see table 5.1)?"
-    assert comment_text(plain) == plain
-    assert comment_text("Ärm\n\u202e🦾\\") == r"\xc4rm\x0a\u202e\U0001f9be\x5c"
+    assert escape_comment(plain) == plain
+    assert escape_comment("Ärm\n\u202e🦾\\") == r"\xc4rm\x0a\u202e\U0001f9be\x5c"
     assert string_literal("a b") == '"a b"'
     assert string_literal('"\\?\n') == r'"\"\\\077\012"'
 
@@ -52,7 +52,7 @@ def test_names_pass_through_compilers(
     """No comment changes what follows it, and every string arrives byte for byte."""
     lines = ["#include <stdio.h>"]
     for k, name in enumerate(NAMES):
-        text = comment_text(name)
+        text = escape_comment(name)
         single = [f"// {text}", f"/// {text}"] if language == "c++" else []
         lines += [*single, f"/* {text} */", "/*", f" * {text}", " */"]
         lines += [f"static const char s{k}[] = {string_literal(name)};"]

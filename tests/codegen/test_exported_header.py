@@ -7,7 +7,7 @@ from warpdyn.codegen.exported_header import (
     ExportedFunction,
     ExportedRobot,
     exported_header,
-    needed_of_a_library,
+    library_functions_of,
 )
 from warpdyn.codegen.portable import Style
 from warpdyn.recording.program import record
@@ -50,4 +50,4 @@ def test_what_functions_need_of_a_library() -> None:
     """By the function's name."""
     program = record(lambda x: [scalar.exp(x[0])], {"x": (1,)})
     each = ExportedFunction("grow", program, {"x": "x"}, {"out": "y"}, [])
-    assert needed_of_a_library([each]) == {"grow": {"exp"}}
+    assert library_functions_of([each]) == {"grow": {"exp"}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from warpdyn.algebra import scalar
-from warpdyn.codegen.one_robot_loop import entries_written, looped
+from warpdyn.codegen.one_robot_loop import count_written_entries, write_loop
 from warpdyn.recording.program import Program, record
 
 
@@ -29,7 +29,7 @@ def test_a_loop_runs_its_steps() -> None:
         said.append((arrays, out))
         yield "body();"
 
-    lines = list(looped(step, step.repetition, "double", 0, body))
+    lines = list(write_loop(step, step.repetition, "double", 0, body))
     assert said == [({"column": "out"}, "then")]
     assert "for (int step = 0; step < 7; ++step) {" in lines and "body();" in lines
     assert lines.index("out[0] = column[0];") < lines.index("body();")
@@ -39,4 +39,4 @@ def test_a_loop_runs_its_steps() -> None:
 def test_entries_of_a_loop_that_keeps_nothing() -> None:
     """As many as its state has."""
     step = routine()
-    assert entries_written(step) == len(step.outputs)
+    assert count_written_entries(step) == len(step.outputs)

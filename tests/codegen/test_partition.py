@@ -8,7 +8,7 @@ import pytest
 
 import warpdyn as wd
 from warpdyn.algebra.scalar import floor, look
-from warpdyn.codegen.partition import CORNER_SLOTS, split
+from warpdyn.codegen.partition import CORNER_SLOTS, split_statements
 from warpdyn.execution.request.evaluate import record_call
 from warpdyn.recording.order import Statement, operands
 from warpdyn.recording.program import Program, record
@@ -36,7 +36,7 @@ def test_parts_compute_what_the_whole_computes(program: Program, size: int) -> N
     draw = np.random.default_rng(0)
     inputs = {name: draw.normal(size=shape) for name, shape in program.inputs.items()}
     whole, _ = emitted_python.run(program, [program.statements], inputs)
-    parts, slots = split(program.statements, size, is_input)
+    parts, slots = split_statements(program.statements, size, is_input)
     cut, _ = emitted_python.run(program, parts, inputs, slots)
     assert cut == whole and not np.isnan(cut).any()
 
@@ -44,7 +44,7 @@ def test_parts_compute_what_the_whole_computes(program: Program, size: int) -> N
 @pytest.mark.parametrize("size", SIZES)
 def test_every_statement_is_in_one_part(program: Program, size: int) -> None:
     """In their order, loads apart, which every part may repeat; parts have about the size asked for."""
-    parts, _ = split(program.statements, size, is_input)
+    parts, _ = split_statements(program.statements, size, is_input)
     here = [s for part in parts for s in part if s.operation not in ("recall", "keep", "input")]
     assert here == [s for s in program.statements if not is_input(s)]
     assert len(parts) == max(1, round(len(program.statements) / size))
@@ -53,7 +53,7 @@ def test_every_statement_is_in_one_part(program: Program, size: int) -> None:
 @pytest.mark.parametrize("size", SIZES)
 def test_a_part_knows_its_operands(program: Program, size: int) -> None:
     """Computed, loaded or recalled in the part itself, before they are read, and no more than once."""
-    parts, slots = split(program.statements, size, is_input)
+    parts, slots = split_statements(program.statements, size, is_input)
     for part in parts:
         known: set[int] = set()
         for s in part:
@@ -68,7 +68,7 @@ def test_a_part_knows_its_operands(program: Program, size: int) -> None:
 def test_slots_are_used_again(program: Program) -> None:
     """More values cross cuts than the workspace holds; one part keeps none."""
     for size in SIZES:
-        parts, slots = split(program.statements, size, is_input)
+        parts, slots = split_statements(program.statements, size, is_input)
         kept = [s.arguments[0] for part in parts for s in part if s.operation == "keep"]
         assert set(kept) == set(range(slots))
         assert len(kept) > slots or len(parts) == 1
@@ -90,7 +90,7 @@ def test_corners_of_cells_have_slots_of_their_own() -> None:
     program = record(text, {"x": (2,), "t": (2, 3)}, tables=("t",))
     numbers = {"x": [0.4, 0.9], "t": [[1.0, 2.0, 0.5], [-1.0, 3.0, 0.2]]}
     for size in (3, 7, 1000):
-        parts, slots = split(program.statements, size, lambda s: s.operation == "input")
+        parts, slots = split_statements(program.statements, size, lambda s: s.operation == "input")
         kept = {s.arguments[0] for part in parts for s in part if s.operation == "keep"}
         assert not kept & set(range(CORNER_SLOTS))
         out, _ = emitted_python.run(program, parts, numbers, slots)

@@ -10,7 +10,7 @@ from exported_code import Compiled
 
 from warpdyn.algebra import scalar
 from warpdyn.codegen.exported_header import ExportedFunction, ExportedRobot, exported_header
-from warpdyn.codegen.portable import Style, refused, without_a_library
+from warpdyn.codegen.portable import Style, refusal_reason, without_a_library
 from warpdyn.recording.program import Program, record
 
 
@@ -116,5 +116,5 @@ def test_a_loop_that_ends_by_itself_is_refused() -> None:
             lambda state: [0.5 * state[0]], list(x), 100, until=lambda state: 1.0 - state[0]
         )
 
-    assert "until it is done" in refused(record(halved, {"x": (1,)}))
-    assert not refused(record(oscillator, {"x": (2,), "k": (1,)}))
+    assert "until it is done" in refusal_reason(record(halved, {"x": (1,)}))
+    assert not refusal_reason(record(oscillator, {"x": (2,), "k": (1,)}))

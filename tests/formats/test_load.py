@@ -16,7 +16,7 @@ from urdf_texts import robot as urdf_robot
 import warpdyn as wd
 from warpdyn.formats.load import load as load_any
 from warpdyn.formats.registry import FORMATS, Format
-from warpdyn.formats.robot_text import RobotText
+from warpdyn.formats.robot_source import RobotSource
 from warpdyn.model import Model
 from warpdyn.model.description import Joint, Link, ModelError
 from warpdyn.model.joints import KINDS
@@ -65,7 +65,7 @@ def test_options_are_those_of_the_reader() -> None:
 
 def load_plain(source: Any, *, floating_base: bool = False) -> Model:
     """A robot of a JSON text: {"links": {name: mass}, "joints": {name: [kind, parent, child]}}."""
-    text = RobotText.of(source, "load_plain", "plain")
+    text = RobotSource.of(source, "load_plain", "plain")
     try:
         content = json.loads(text.data)
     except ValueError as error:

@@ -11,9 +11,9 @@ from warpdyn.formats.registry import (
     FORMATS,
     USD,
     Format,
+    format_of_data,
     format_of_root,
-    format_of_text,
-    listed,
+    join_words,
     xml_formats,
 )
 
@@ -30,22 +30,22 @@ def test_its_reader_is_public(known: Format) -> None:
 def test_it_is_found_by_its_root_alone(known: Format) -> None:
     """No two formats have one root; a text that is XML is of no other format."""
     assert known.root is not None and format_of_root(known.root) is known
-    assert format_of_text(f"<{known.root}/>".encode(), ".urdf") is None
+    assert format_of_data(f"<{known.root}/>".encode(), ".urdf") is None
 
 
 def test_what_nobody_knows_is_of_no_format() -> None:
     """Neither by its root nor by its beginning."""
-    assert format_of_root("gazebo") is None and format_of_text(b"solid") is None
+    assert format_of_root("gazebo") is None and format_of_data(b"solid") is None
     assert [each.name for each in FORMATS if each.root is None] == ["USD"]
 
 
 def test_usd_is_found_by_its_beginning_or_suffix() -> None:
     """Text and crate; an archive by its name."""
     for data, suffix in ((b"#usda 1.0", ""), (b"PXR-USDC", ""), (b"PK", ".USDZ")):
-        assert format_of_text(data, suffix) is USD
+        assert format_of_data(data, suffix) is USD
 
 
 def test_lists_end_with_or() -> None:
     """One, another or a third."""
-    assert listed(iter("abc")) == "a, b or c" and listed(iter("ab")) == "a or b"
-    assert listed(iter("a")) == "a"
+    assert join_words(iter("abc")) == "a, b or c" and join_words(iter("ab")) == "a or b"
+    assert join_words(iter("a")) == "a"

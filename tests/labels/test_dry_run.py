@@ -9,7 +9,7 @@ import pytest
 from log_files import ARM, lerobot
 
 from warpdyn.labels import dry_run
-from warpdyn.labels.dry_run import forecast, told
+from warpdyn.labels.dry_run import forecast, forecast_lines
 from warpdyn.labels.labelled_file import Labelling, LogFile, label_file
 from warpdyn.labels.row_quantities import read_quantities
 
@@ -32,7 +32,7 @@ def test_rows_columns_labels_and_sizes(tmp_path: Path, monkeypatch: pytest.Monke
     assert found.labels["tau"].startswith("2; N·m, N; joint axes")
     assert found.labels["crba"].startswith("2 x 2; kg·m²")
     assert found.size == sum(f.source.stat().st_size for f in files[1:]) + 9000 * 24
-    lines = list(told(found))
+    lines = list(forecast_lines(found))
     assert lines[0].startswith("3 files to label, 1 finished before; 9,000 rows, outputs of about ")
     monkeypatch.setattr(dry_run, "LOOKED_AT", 1)
     assert forecast(LABELLING, files).rows == 9000
@@ -46,6 +46,6 @@ def test_what_will_fail_and_what_is_not_known(tmp_path: Path) -> None:
     found = forecast(LABELLING, files)
     assert found.rows is None and found.size is None
     assert set(found.wrong) == {str(tmp_path / "b.npz"), str(tmp_path / "c.csv")}
-    lines = list(told(found))
+    lines = list(forecast_lines(found))
     assert "rows are known when they are read" in lines[0]
     assert sum("will fail: " in line for line in lines) == 2

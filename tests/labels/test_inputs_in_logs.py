@@ -16,7 +16,7 @@ from log_files import ARM, DT, cubic, lerobot, lists, write_bag
 import warpdyn as wd
 from warpdyn.labels.inputs_in_logs import Inputs
 from warpdyn.labels.savitzky_golay import Filter
-from warpdyn.logs.opening import open_log
+from warpdyn.logs.open_log import open_log
 from warpdyn.logs.records import LogError
 
 SHAPES = {"q": (2,), "v": (2,), "a": (2,)}
@@ -72,7 +72,10 @@ def test_what_is_missing_is_derived(tmp_path: Path, rows: int) -> None:
     """By time stamps, however many rows come at a time, and not across episodes."""
     lerobot(tmp_path / "a.parquet", (60, 40), np.float64)
     found = inputs(tmp_path / "a.parquet")
-    assert found.derived == ("v", "a") and found.said()["v"] == "savgol:15:3 of q by timestamp"
+    assert (
+        found.derived == ("v", "a")
+        and found.describe_columns()["v"] == "savgol:15:3 of q by timestamp"
+    )
     read = arrays(found, rows)
     t = np.concatenate([T[:60], T[:40]])
     assert np.allclose(read["v"], cubic(t)[1], atol=1e-4)  # float32 stamps
@@ -84,10 +87,10 @@ def test_what_is_missing_is_derived(tmp_path: Path, rows: int) -> None:
 def test_an_acceleration_is_the_derivative_of_a_measured_velocity(tmp_path: Path) -> None:
     path = table(tmp_path / "a.parquet", q=lists(0 * Q), v=lists(V), t=T)
     found = inputs(path)
-    assert found.said()["a"] == "savgol:15:3 of v by t"
+    assert found.describe_columns()["a"] == "savgol:15:3 of v by t"
     assert np.allclose(arrays(found)["a"], A, atol=1e-9)
     only_a = inputs(path, shapes={"q": (2,), "a": (2,)})  # v is not asked for, q is what there is
-    assert only_a.said()["a"] == "savgol:15:3 of q by t"
+    assert only_a.describe_columns()["a"] == "savgol:15:3 of q by t"
 
 
 def test_units_of_time(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from warpdyn.labels.labelled_file import (
     LogFile,
     label_file,
     partial_name,
-    remove_left_behind,
+    remove_leftovers,
 )
 from warpdyn.labels.row_quantities import read_quantities
 
@@ -168,9 +168,9 @@ def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
     left = [partial_name(each.target) for each in files]
     for path in left:
         path.write_text("")
-    assert remove_left_behind(files) == 0
+    assert remove_leftovers(files) == 0
     files[0].target.write_text("")
-    assert remove_left_behind(files) == 1
+    assert remove_leftovers(files) == 1
     assert [path.exists() for path in left] == [False, True]
 
 

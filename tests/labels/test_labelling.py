@@ -19,7 +19,7 @@ import warpdyn as wd
 from warpdyn.labels import LabelError, labelling
 from warpdyn.labels.dry_run import forecast
 from warpdyn.labels.labelled_file import LogFile, Outcome
-from warpdyn.labels.labelling import prepared
+from warpdyn.labels.labelling import prepare_labelling
 
 quiet = partial(wd.label, progress=False)
 
@@ -38,7 +38,7 @@ def test_a_log_that_was_written_to_is_labelled_anew(tmp_path: Path) -> None:
     lerobot(here / "1.parquet", (70, 40))
     later = (out / "1.parquet").stat().st_mtime_ns + 10**9
     os.utime(here / "1.parquet", ns=(later, later))
-    found = forecast(*prepared(ARM, here, "rnea", out, None, "savgol:15", "")[:2])
+    found = forecast(*prepare_labelling(ARM, here, "rnea", out, None, "savgol:15", "")[:2])
     assert (found.files, found.finished, found.rows) == (1, 2, 110)
     report = quiet(ARM, here, "rnea", out)
     assert (report.done, report.skipped, report.rows) == (1, 2, 110)

@@ -23,7 +23,7 @@ def episodes_of(t: np.ndarray, number: np.ndarray | None = None, cut: int = 1000
     finder = EpisodeFinder({"time": "t", **({} if number is None else {"episode": "e"})})
     for k in range(0, len(t), cut):
         finder.add(t[k : k + cut], None if number is None else number[k : k + cut])
-    return finder.found()
+    return finder.all_episodes()
 
 
 @pytest.mark.parametrize("stamps", ["even", "uneven"])

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from warpdyn.logs.records import Label, Labels, LogError, finite, listed
+from warpdyn.logs.records import Label, Labels, LogError, finite, join_names
 
 
 def test_labels_say_what_they_are() -> None:
     """Shape, columns of their own, and all that is known."""
     label = Label("tau", (2,), np.dtype("f4"), {"unit": "N·m"}, ("tau_a", "tau_b"))
-    said = Labels([label], {"model": "arm"}).described()
+    said = Labels([label], {"model": "arm"}).as_metadata()
     assert said["model"] == "arm"
     assert said["columns"]["tau"] == {"shape": [2], "columns": ["tau_a", "tau_b"], "unit": "N·m"}
 
@@ -29,7 +29,7 @@ def test_a_row_that_is_not_finite_is_named() -> None:
 
 def test_long_lists_are_cut() -> None:
     assert (
-        listed(["a", "b"]) == "a, b"
-        and listed(list("abcd"), 2) == "a, b ..."
-        and listed([]) == "nothing"
+        join_names(["a", "b"]) == "a, b"
+        and join_names(list("abcd"), 2) == "a, b ..."
+        and join_names([]) == "nothing"
     )

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warpdyn.model import BASE_JOINT, Model
-from warpdyn.model.assembly import in_tree_order, rebuilt
+from warpdyn.model.assembly import in_tree_order, rebuild
 from warpdyn.model.description import Link
 
 
@@ -70,7 +70,7 @@ def test_configurations_follow_the_base_from_name_to_name() -> None:
 def test_a_rebuilt_model_is_the_same() -> None:
     """Links and joints in tree order stay in it, whatever they are handed in; remarks stay too."""
     model = hand(floating_base=True, warnings=["odd"])
-    same = rebuilt(model, model.links[::-1], model.joints)
+    same = rebuild(model, model.links[::-1], model.joints)
     assert same.key == model.key and same.warnings == ("odd",) and same.links == model.links
 
 

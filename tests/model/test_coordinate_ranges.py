@@ -50,7 +50,7 @@ def test_missing_limits_are_filled_beside_those_that_are_there(
     assert (most == upper) if above else True
     if not below and not above:
         assert (least, most) == (low, high)
-    assert each.bounded == (below and above)
+    assert each.has_limits == (below and above)
 
 
 @given(LIMIT, LIMIT, LIMIT)

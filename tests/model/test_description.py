@@ -20,10 +20,10 @@ from warpdyn.model.description import (
     Link,
     Pose,
     fixed_joint,
-    followed,
+    leading_joint,
     look_up,
+    refuse_single_name,
     rpy_rotation,
-    several,
     unit_vector,
 )
 from warpdyn.model.joints import KINDS
@@ -97,12 +97,12 @@ def test_followers_stand_where_their_chain_puts_them(robot: Robot) -> None:
     """followed() is the chain of mimic relations composed; an independent joint follows itself."""
     by_name = {joint.name: joint for joint in robot.model.joints}
     for joint in robot.model.joints:
-        leader, multiplier, offset = followed(joint, by_name)
+        leader, multiplier, offset = leading_joint(joint, by_name)
         assert by_name[leader].mimic is None
         if joint.mimic is None:
             assert (leader, multiplier, offset) == (joint.name, 1.0, 0.0)
         else:
-            _, inner, start = followed(by_name[joint.mimic.joint], by_name)
+            _, inner, start = leading_joint(by_name[joint.mimic.joint], by_name)
             assert multiplier == joint.mimic.multiplier * inner
             wanted = joint.mimic.multiplier * start + joint.mimic.offset
             assert offset == pytest.approx(wanted, abs=ROUND_OFF)
@@ -131,8 +131,8 @@ def test_names_are_looked_up_with_near_ones_at_hand() -> None:
     with pytest.raises(TypeError, match="a joint is asked for by its name, got 3"):
         look_up(table, 3, "joint", "arm")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r'for one name \["wrist"\]'):
-        several("wrist")
-    assert several(["wrist"]) == ["wrist"]
+        refuse_single_name("wrist")
+    assert refuse_single_name(["wrist"]) == ["wrist"]
 
 
 @pytest.mark.parametrize("library", [float, np.array, pytest.param("torch"), pytest.param("jax")])

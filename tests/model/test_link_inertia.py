@@ -40,7 +40,7 @@ def test_a_point_and_a_spread_are_the_link(draw) -> None:
 def test_a_spread_is_carried_as_its_inertia(draw) -> None:
     """In the parent it is turned by the joint's placement, and has no mass to shift."""
     part, X = spread(draw), placement(draw)
-    close(part.carried(X).inertia.J.entries, X.inertia_to_parent(part.inertia).J.entries)
+    close(part.in_parent(X).inertia.J.entries, X.inertia_to_parent(part.inertia).J.entries)
 
 
 def test_spreads_in_the_same_axes_add(draw) -> None:
@@ -49,7 +49,7 @@ def test_spreads_in_the_same_axes_add(draw) -> None:
     same = Spread(part.R, other.J)
     assert part.shares_axes(same) and not part.shares_axes(other)
     total = Spread(part.R, part.J + same.J)
-    close(total.turned.entries, (part.turned + same.turned).entries)
+    close(total.second_moments.entries, (part.second_moments + same.second_moments).entries)
 
 
 def test_what_is_known_is_numbers_alone() -> None:

@@ -124,7 +124,7 @@ def test_dynamics_do_not_depend_on_them() -> None:
 def test_records_are_by_joint() -> None:
     """kept, renamed and joined change what a record says, not its name."""
     record = Configuration("home", (("a", (1.0,)), ("b", (2.0,))))
-    assert record.kept({"b"}) == Configuration("home", (("b", (2.0,)),))
-    assert record.renamed({"a": "c"}).coordinates[0] == ("c", (1.0,))
-    assert record.joined(Configuration("x", (("d", (3.0,)),))).coordinates[-1] == ("d", (3.0,))
+    assert record.restrict_to({"b"}) == Configuration("home", (("b", (2.0,)),))
+    assert record.with_renamed_joints({"a": "c"}).coordinates[0] == ("c", (1.0,))
+    assert record.join(Configuration("x", (("d", (3.0,)),))).coordinates[-1] == ("d", (3.0,))
     assert len(Configurations("r", {"home": np.zeros(1)})) == 1

@@ -49,7 +49,7 @@ def test_mass_is_neither_lost_nor_made(robot: Robot) -> None:
 def test_rotations_stay_rotations(robot: Robot) -> None:
     """Tree transforms and frames are orthonormal, also after snapping, and joints move about one coordinate axis."""
     tree = tree_of(robot.model)
-    for each in (tree, tree.snapped(2.0**-25), tree.snapped(2.0**-52)):
+    for each in (tree, tree.snap(2.0**-25), tree.snap(2.0**-52)):
         for X in [body.X_tree for body in each.bodies] + [
             frame.placement for frame in each.frames.values()
         ]:
@@ -63,7 +63,7 @@ def test_snapping_changes_nothing_that_counts(robot: Robot) -> None:
     """The inertia matrix of the tree snapped for float64 is the tree's, to rounding."""
     tree = tree_of(robot.model)
     q = states(robot.model, 1).q[0].tolist()
-    M, snapped = np.array(crba(tree, q)), np.array(crba(tree.snapped(2.0**-52), q))
+    M, snapped = np.array(crba(tree, q)), np.array(crba(tree.snap(2.0**-52), q))
     assert np.max(np.abs(M - snapped)) <= ROUND_OFF * np.max(np.abs(M))
 
 
@@ -72,7 +72,7 @@ def test_crumbs_of_right_angles_are_swept_up() -> None:
     tree = build_tree(by_name("ur5e").model)
     entries = {
         abs(x)
-        for b in tree.snapped(2.0**-52).bodies
+        for b in tree.snap(2.0**-52).bodies
         for row in as_matrix(b.X_tree.R).matrix.rows
         for x in row
     }

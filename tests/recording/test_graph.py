@@ -32,8 +32,8 @@ def test_constants_are_told_from_what_they_scale() -> None:
     """A product with a number is that number times the other node; anything else once itself."""
     graph = Graph()
     (x,) = input_symbols(graph, "x", 1)
-    assert graph.scaled((x * 3.0).index) == (3.0, x.index)
-    assert graph.scaled(x.index) == (1.0, x.index)
+    assert graph.split_factor((x * 3.0).index) == (3.0, x.index)
+    assert graph.split_factor(x.index) == (1.0, x.index)
 
 
 def test_a_loop_knows_what_it_reads_from_around_it() -> None:

@@ -162,7 +162,7 @@ def test_what_does_not_change_is_computed_once() -> None:
     }
     before = record(lambda x, rate: [rate[0] * rate[0] * 0.1], {"x": (2,), "rate": (2,)})
     assert program.operations - 10 * step.operations >= before.operations
-    text = program.text()
+    text = program.listing()
     assert "10 times" in text and text.index("frame") > text.index("rate[0]")
 
 

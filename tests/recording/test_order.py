@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warpdyn.algebra.scalar import repeat, sin
-from warpdyn.recording.order import fused, grouped, inputs_late, operands, values_alive, visited
+from warpdyn.recording.order import (
+    fuse_products,
+    group_routine_results,
+    inputs_late,
+    operands,
+    values_alive,
+    visit_nodes,
+)
 from warpdyn.recording.program import Program, record
 
 
@@ -32,7 +39,7 @@ programs = st.lists(st.integers(0, 10_000), min_size=3, max_size=40).map(mixture
 def test_visited_nodes_come_after_their_arguments(program: Program) -> None:
     """All that the roots need and nothing else, each once."""
     roots = [o.node for o in program.outputs if o.node is not None]
-    order = visited(program.graph, roots)
+    order = visit_nodes(program.graph, roots)
     place = {node: n for n, node in enumerate(order)}
     assert len(place) == len(order) and set(roots) <= set(order)
     needed = set(roots)
@@ -74,8 +81,8 @@ def test_a_product_used_once_joins_its_sum() -> None:
         "add",
         "mul",
     ]
-    order = visited(once.graph, [once.outputs[0].node])
-    assert "fma" in {s.operation for s in fused(once.graph, order, {once.outputs[0].node})}
+    order = visit_nodes(once.graph, [once.outputs[0].node])
+    assert "fma" in {s.operation for s in fuse_products(once.graph, order, {once.outputs[0].node})}
 
 
 def test_inputs_are_loaded_where_they_are_used() -> None:
@@ -88,7 +95,9 @@ def test_inputs_are_loaded_where_they_are_used() -> None:
 def test_results_of_a_loop_follow_it_at_once() -> None:
     """They lie in memory that the next call of a routine may write."""
     program = record(lambda x: repeat(lambda s: [s[1], s[0] * x[0]], [x[0], 2.0], 3), {"x": (1,)})
-    order = grouped(program.graph, visited(program.graph, [o.node for o in program.outputs]))
+    order = group_routine_results(
+        program.graph, visit_nodes(program.graph, [o.node for o in program.outputs])
+    )
     operations = [program.graph.nodes[i][0] for i in order]
     assert operations[-3:] == ["call", "of", "of"]
 

@@ -41,7 +41,7 @@ def test_phases_in_a_row_are_the_program() -> None:
         inputs = {name: draw.normal(size=shape).tolist() for name, shape in SHAPES.items()}
         first = cut.before.on_numbers(inputs)
         shared = first[CARRIED][: cut.step.inputs["shared"][0]]
-        state = cut.step.called("step", shared, first[STATE], {})
+        state = cut.step.call_routine("step", shared, first[STATE], {})
         found = cut.after.on_numbers({**inputs, CARRIED: first[CARRIED], STATE: state})
         wanted = program.on_numbers(inputs)
         assert found == wanted
@@ -58,7 +58,7 @@ def test_nothing_is_computed_twice() -> None:
     assert cut is not None
     operations = cut.before.operations + cut.step.work + cut.after.operations
     assert operations == program.operations
-    assert cut.carried == cut.before.results[CARRIED][0] and cut.state == 3
+    assert cut.carried_size == cut.before.results[CARRIED][0] and cut.state_size == 3
     read = {s.arguments[0] for s in cut.after.statements if s.operation == "input"}
     assert read <= {"y", CARRIED, STATE}
 

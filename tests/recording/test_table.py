@@ -71,7 +71,7 @@ def test_neighbours_that_are_results_stay() -> None:
 
 def test_a_program_reads_as_text() -> None:
     program = record(corners, {"x": (2,), "t": (2, 3)}, tables=("t",))
-    assert "t[t" in program.text() and "corner 3 of" in program.text()
+    assert "t[t" in program.listing() and "corner 3 of" in program.listing()
 
 
 @pytest.mark.parametrize("row", [-1.0, 0.0, 1.0, 5.0, float("inf"), float("-inf")])

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from warpdyn.algebra.scalar import floor, look, repeat, sin
-from warpdyn.recording.differentiation import pulled, pushforward
+from warpdyn.recording.differentiation import pull_back, pushforward
 from warpdyn.recording.program import record
 from warpdyn.recording.table import looks
 
@@ -39,7 +39,7 @@ def numbers() -> tuple[list[float], list[list[float]]]:
 @pytest.mark.parametrize("text", [straight, looped])
 def test_shares_add_up_to_differences(text) -> None:
     def derivative(x, t, w):
-        bars, touches = pulled(x, text(x, t), w, {"t"})
+        bars, touches = pull_back(x, text(x, t), w, {"t"})
         return bars, [[touch.share, touch.row, touch.column] for touch in touches]
 
     program = record(derivative, {**INPUTS, "w": (2,)}, ("x", "t"), tables=("t",))

@@ -8,7 +8,14 @@ import pytest
 import warpdyn as wd
 
 pytest.importorskip("warpdyn.rl")
-from warpdyn.rl.terms import every, gravity_in_base, near, rotation, turned, world_to_base
+from warpdyn.rl.terms import (
+    every,
+    gravity_in_base,
+    heading_quaternion,
+    near,
+    rotation,
+    world_to_base,
+)
 
 MODEL = wd.load_robot("quadruped")
 
@@ -22,7 +29,7 @@ def test_the_rotation_is_that_of_the_base() -> None:
 
 
 def test_a_turned_base_is_level() -> None:
-    R = rotation(np.array([0, 0, 0, *turned(0.7)]))
+    R = rotation(np.array([0, 0, 0, *heading_quaternion(0.7)]))
     assert np.arctan2(R[1, 0], R[0, 0]) == pytest.approx(0.7) and R[2, 2] == 1.0
 
 

@@ -14,7 +14,6 @@ from warpdyn.user_kernels.conditions import (
     Condition,
     both,
     choose,
-    contrary,
     differ,
     either,
     equal,
@@ -22,6 +21,7 @@ from warpdyn.user_kernels.conditions import (
     flag,
     less,
     less_equal,
+    negate,
     truth,
 )
 
@@ -42,7 +42,7 @@ def test_comparisons_are_pythons(x: float, y: float) -> None:
     def text(s: list[Any]) -> list[Any]:
         a, b = s
         comparisons = [less(a, b), less_equal(a, b), equal(a, b), finite(a)]
-        return [flag(c) for c in comparisons] + [flag(contrary(c)) for c in comparisons]
+        return [flag(c) for c in comparisons] + [flag(negate(c)) for c in comparisons]
 
     wanted = [x < y, x <= y, x == y, abs(x) < INF]
     assert recorded(text, [x, y]) == [*wanted, *(not w for w in wanted)]

@@ -12,45 +12,46 @@ from warpdyn.recording.graph import Graph
 from warpdyn.recording.recorder import input_symbols
 from warpdyn.user_kernels.conditions import less
 from warpdyn.user_kernels.refusals import RecordingError
-from warpdyn.user_kernels.results import as_lists, described, entries_by_name
+from warpdyn.user_kernels.results import as_lists, describe_results, entries_by_name
 from warpdyn.user_kernels.values import of
 
 
 def test_forms() -> None:
     x = of(np.array(input_symbols(Graph(), "q", 2), dtype=object))
-    one, pair, named = (described("f", r) for r in (x, (x, 1.0), {"a": x, "b": x[0] > 0}))
+    one, pair, named = (describe_results("f", r) for r in (x, (x, 1.0), {"a": x, "b": x[0] > 0}))
     assert [r.form for r in (one, pair, named)] == ["one", "tuple", "dictionary"]
     assert list(one.by_name) == ["out"] and list(pair.by_name) == ["out0", "out1"]
     assert named.by_name["a"].shape == (2,) and named.by_name["b"] == ((), "bool")
-    assert described("f", x.astype(int)).by_name["out"].kind == "int"
-    assert described("f", of(less(1.0, x.entries[0]))).by_name["out"].kind == "bool"
+    assert describe_results("f", x.astype(int)).by_name["out"].kind == "int"
+    assert describe_results("f", of(less(1.0, x.entries[0]))).by_name["out"].kind == "bool"
     assert as_lists(entries_by_name("f", (1.0, np.eye(2)))) == (1.0, [[1.0, 0.0], [0.0, 1.0]])
 
 
 def test_results_are_handed_out_as_they_were_returned() -> None:
-    named = described("f", {"a": np.zeros(2), "b": np.array([True])})
-    convert, plain = named.handed_out("f", True), named.handed_out("f", False)
+    named = describe_results("f", {"a": np.zeros(2), "b": np.array([True])})
+    convert, plain = named.result_maker("f", True), named.result_maker("f", False)
     assert convert is not None and plain is not None
     a, b = np.zeros((3, 2)), np.array([[1.0], [0.0], [1.0]])
     assert convert(a, b)._fields == ("a", "b") and convert(a, b).b.dtype == bool
     assert plain(a, b).b is b
-    assert described("f", np.zeros(2)).handed_out("f", True) is None
+    assert describe_results("f", np.zeros(2)).result_maker("f", True) is None
 
 
 def test_out_by_name() -> None:
-    named = described("f", {"a": np.zeros(2), "b": 1.0})
+    named = describe_results("f", {"a": np.zeros(2), "b": 1.0})
     a, b = np.zeros(2), np.zeros(())
     assert (
-        named.sorted_out({"b": b, "a": a}) == (a, b) or named.sorted_out({"b": b, "a": a})[0] is a
+        named.arrays_of_out({"b": b, "a": a}) == (a, b)
+        or named.arrays_of_out({"b": b, "a": a})[0] is a
     )
-    assert named.sorted_out(None) is None
+    assert named.arrays_of_out(None) is None
     with pytest.raises(TypeError, match="each result, a, b; got c"):
-        named.sorted_out({"c": a})
+        named.arrays_of_out({"c": a})
 
 
 def test_four_dimensions_are_too_many() -> None:
     with pytest.raises(RecordingError, match="three dimensions at most"):
-        described("f", np.zeros((1, 1, 1, 1)))
+        describe_results("f", np.zeros((1, 1, 1, 1)))
 
 
 def test_one_result_by_name_or_as_a_condition() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.user_kernels.signature import Shared, by_name, read, shared
+from warpdyn.user_kernels.signature import SharedArray, by_name, read_signature, shared
 
 
 @pytest.mark.parametrize(
@@ -32,15 +32,17 @@ def test_annotations_say_shapes() -> None:
     ):  # type: ignore
         pass
 
-    arrays = read(text).arrays
+    arrays = read_signature(text).arrays
     assert [p.shape for p in arrays.values()] == [("nq",), (3,), ("nv", 6), (2,), ()]
     assert arrays["c"].serves_all and not arrays["a"].serves_all
-    assert isinstance(shared((2,)), Shared)
+    assert isinstance(shared((2,)), SharedArray)
     model = wd.load_robot("cartpole")
     assert arrays["b"].sizes(model) == (2, 6)
-    assert read(text).defaults == {"k": 1}
-    assert next(iter(read(text).call.parameters)) == "model"
-    assert [p.name for p in read(text).call.parameters.values() if p.kind is p.KEYWORD_ONLY] == [
+    assert read_signature(text).defaults == {"k": 1}
+    assert next(iter(read_signature(text).call.parameters)) == "model"
+    assert [
+        p.name for p in read_signature(text).call.parameters.values() if p.kind is p.KEYWORD_ONLY
+    ] == [
         "k",
         "params",
         "out",
@@ -79,7 +81,7 @@ def test_sizes_that_are_none() -> None:
 
     text.__annotations__["x"] = ("nonsense",)
     with pytest.raises(TypeError, match="whole numbers or nq, nv, nlinks, got 'nonsense'"):
-        read(text)
+        read_signature(text)
     text.__annotations__["x"] = "(undefined,)"
     with pytest.raises(TypeError, match=r"annotation .* cannot be evaluated"):
-        read(text)
+        read_signature(text)

@@ -14,8 +14,8 @@ pytest.importorskip("warpdyn.viewer")
 import trimesh
 
 from warpdyn.model.description import Geometry
-from warpdyn.viewer.bodies import bodies, colored_glb, within
-from warpdyn.viewer.robot_view import turned
+from warpdyn.viewer.bodies import bodies, colored_glb, shrink
+from warpdyn.viewer.robot_view import rotate_vectors
 from warpdyn.viewer.shapes import Solid, solids, triangles
 
 
@@ -33,7 +33,7 @@ def test_a_body_carries_what_is_fixed_to_it(name: str) -> None:
 
     def placed(each: Any) -> np.ndarray:
         points = [
-            pose[solid.link, :3] + turned(pose[solid.link, 3:], solid.vertices[solid.faces])
+            pose[solid.link, :3] + rotate_vectors(pose[solid.link, 3:], solid.vertices[solid.faces])
             for solid in each
         ]
         return np.concatenate(points).reshape(-1, 9)
@@ -69,16 +69,16 @@ def test_a_solid_within_is_so_far_below_its_faces() -> None:
     round_one = Solid(
         0, ball.vertices.astype(np.float32), ball.faces.astype(np.uint32), (1, 0, 0, 1)
     )
-    less = within(round_one, 0.002)
+    less = shrink(round_one, 0.002)
     assert np.allclose(np.linalg.norm(less.vertices, axis=1), 0.098, atol=1e-4)
     assert less.faces is round_one.faces and less.color == round_one.color
     ((box, _),) = triangles(Geometry("box", (0.2, 0.4, 0.6)))
     flat = Solid(0, box.vertices.astype(np.float32), box.faces.astype(np.uint32), (1, 0, 0, 1))
-    moved = flat.vertices - within(flat, 0.002).vertices
+    moved = flat.vertices - shrink(flat, 0.002).vertices
     assert np.allclose(np.linalg.norm(moved, axis=1), 0.002) and np.allclose(
         np.abs(moved).max(1), 0.002
     )
-    assert within(flat, 0.0) is flat
+    assert shrink(flat, 0.0) is flat
 
 
 def test_a_glb_has_the_triangles_and_the_colours() -> None:

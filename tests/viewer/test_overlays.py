@@ -13,7 +13,7 @@ import warpdyn as wd
 
 viewer = pytest.importorskip("warpdyn.viewer")
 from warpdyn.viewer.overlays import NUMBER, OVERLAYS, WIDER, Overlays, across_view, model_has
-from warpdyn.viewer.robot_view import RobotView, turned
+from warpdyn.viewer.robot_view import RobotView, rotate_vectors
 from warpdyn.viewer.stage import Page
 
 
@@ -70,11 +70,11 @@ def test_torques_against_gravity_are_told(stage: Any) -> None:
         assert np.allclose([float(x.text) for x in labels], wanted, rtol=5e-3, atol=5e-3)
         joints = [view.first[model.link_index(x.child)] for x in model.moving_joints]
         axes = [
-            turned(x[3:], np.array(joint.axis))
+            rotate_vectors(x[3:], np.array(joint.axis))
             for x, joint in zip(joints, model.moving_joints, strict=True)
         ]
         w, *xyz = rings.batched_wxyzs.T
-        ahead = turned(np.stack([*xyz, w], axis=1), np.array([[0.0, 0.0, 1.0]]))
+        ahead = rotate_vectors(np.stack([*xyz, w], axis=1), np.array([[0.0, 0.0, 1.0]]))
         assert np.allclose(rings.batched_positions, [x[:3] for x in joints], atol=1e-5)
         assert np.allclose(np.abs((ahead * axes).sum(1)), 1.0, atol=1e-5), "about the axes"
         beside = [label.position - x[:3] for label, x in zip(labels, joints, strict=True)]

@@ -12,7 +12,7 @@ import pytest
 import warpdyn as wd
 
 viewer = pytest.importorskip("warpdyn.viewer")
-from warpdyn.viewer.robot_view import RobotView, turned
+from warpdyn.viewer.robot_view import RobotView, rotate_vectors
 from warpdyn.viewer.stage import Page
 
 MODEL = wd.load_robot("quadruped", floating_base=True)
@@ -110,7 +110,7 @@ def test_vectors_are_turned_by_quaternions() -> None:
     vector = rng.normal(size=(1, 3, 3))
     matrices = [_matrix(x) for x in quaternion[:, 0]]
     wanted = np.einsum("bij,kj->bki", matrices, vector[0])
-    assert np.allclose(turned(quaternion, vector), wanted)
+    assert np.allclose(rotate_vectors(quaternion, vector), wanted)
 
 
 def _matrix(q: np.ndarray) -> np.ndarray:

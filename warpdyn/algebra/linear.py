@@ -21,7 +21,7 @@ class Factors:
     L: list[list[Scalar]]
     reciprocal: list[Scalar]
 
-    def transposed_solve(self, b: Sequence[Scalar]) -> list[Scalar]:
+    def solve_transposed(self, b: Sequence[Scalar]) -> list[Scalar]:
         """The solution x = L⁻ᵀ b."""
         x = list(b)
         for i in reversed(range(len(x))):
@@ -37,7 +37,7 @@ class Factors:
                 x[k] = x[k] - self.L[k][i] * x[i]
         return x
 
-    def scaled(self, b: Sequence[Scalar]) -> list[Scalar]:
+    def divide_by_diagonal(self, b: Sequence[Scalar]) -> list[Scalar]:
         """The product x = D⁻¹ b."""
         return [value * r for value, r in zip(b, self.reciprocal, strict=True)]
 
@@ -54,7 +54,7 @@ class Factors:
 
     def inverse_times(self, b: Sequence[Scalar]) -> list[Scalar]:
         """The solution x of H x = b: x = L⁻¹ D⁻¹ L⁻ᵀ b."""
-        return self.solve(self.scaled(self.transposed_solve(b)))
+        return self.solve(self.divide_by_diagonal(self.solve_transposed(b)))
 
 
 def factorise(H: Sequence[Sequence[Scalar]]) -> Factors:
@@ -104,6 +104,6 @@ def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
     return total
 
 
-def transposed(rows: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+def transpose(rows: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
     """The columns of a matrix."""
     return [list(column) for column in zip(*rows, strict=True)]

@@ -76,12 +76,12 @@ class MovingInertia:
             J_rate,
         )
 
-    def B_twice(self, m: Motion) -> Force:
+    def twice_B_times(self, m: Motion) -> Force:
         """The product 2B m."""
         w = m.angular
         return Force(w.cross(self.p_twice), self.J_rate @ w + w.cross(self.n))
 
-    def B_twice_transposed(self, m: Motion) -> Vector:
+    def twice_B_transposed_times(self, m: Motion) -> Vector:
         """The product 2Bᵀ m, a pure couple."""
         return self.p_twice.cross(m.linear) + self.J_rate @ m.angular + self.n.cross(m.angular)
 

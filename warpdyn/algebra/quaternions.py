@@ -74,7 +74,7 @@ def quaternion_inverse(quaternion: Sequence[Scalar]) -> list[Scalar]:
     return [-x, -y, -z, w]
 
 
-def normalized(quaternion: Sequence[Scalar]) -> list[Scalar]:
+def normalize_vector(quaternion: Sequence[Scalar]) -> list[Scalar]:
     """The same direction at unit length."""
     scale = 1.0 / sqrt(sum((x * x for x in quaternion), 0.0))
     return [x * scale for x in quaternion]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias
 
 
-class Recorded(Protocol):
+class RecordedScalar(Protocol):
     """A scalar that is known only when the program runs, with a float's arithmetic."""
 
     def __add__(self, other: Any, /) -> Scalar: ...
@@ -38,7 +38,7 @@ class Recorded(Protocol):
     def repeat(self, step: Any, state: Any, times: int, until: Any) -> Any: ...
 
 
-Scalar: TypeAlias = float | Recorded
+Scalar: TypeAlias = float | RecordedScalar
 """A Python float, or a recorded symbol with the same arithmetic."""
 
 
@@ -178,7 +178,7 @@ def uniform(seed: Scalar, stream: Scalar, count: Scalar, draw: Scalar) -> Scalar
     return (a >> 8) * 2.0**-24
 
 
-def _symbol(*values: Scalar) -> Recorded:
+def _symbol(*values: Scalar) -> RecordedScalar:
     """The first of the values that is not a number."""
     return next(x for x in values if not isinstance(x, (int, float)))
 

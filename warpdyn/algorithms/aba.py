@@ -44,10 +44,10 @@ def aba(
         return forward_dynamics_crba(tree, q, v, tau, gravity, f_ext)
     taken = passive_forces(tree, q, v, gravity)
     on_inertia = [t - p for t, p in zip(tau, taken, strict=True)]
-    return articulated(tree, q, v, on_inertia, gravity, f_ext)
+    return articulated_accelerations(tree, q, v, on_inertia, gravity, f_ext)
 
 
-def articulated(
+def articulated_accelerations(
     tree: Tree,
     q: Sequence[Scalar],
     v: Sequence[Scalar],

@@ -28,17 +28,17 @@ def actuator_torques(
             length = length + (q[joint.q_index] * joint.ratio + joint.offset) * arm
             rate = rate + v[joint.v_index] * (joint.ratio * arm)
         gain, bias = (x + y * length + z * rate for x, y, z in (actuator.gain, actuator.bias))
-        force = _within(gain * _within(u, actuator.controls) + bias, actuator.forces)
+        force = _clamp(gain * _clamp(u, actuator.controls) + bias, actuator.forces)
         for k, arm in actuator.arms:
             pushed[k] = pushed[k] + force * arm
     tau: list[Scalar] = [0.0] * tree.nv
     for joint, force in zip(tree.driven, pushed, strict=True):
-        held = _within(force, (-joint.effort, joint.effort))
+        held = _clamp(force, (-joint.effort, joint.effort))
         tau[joint.v_index] = tau[joint.v_index] + held * joint.ratio
     return tau
 
 
-def _within(x: Scalar, bounds: tuple[float, float]) -> Scalar:
+def _clamp(x: Scalar, bounds: tuple[float, float]) -> Scalar:
     low, high = bounds
     x = maximum(x, low) if math.isfinite(low) else x
     return minimum(x, high) if math.isfinite(high) else x

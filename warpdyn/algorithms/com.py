@@ -45,7 +45,7 @@ def moments(tree: Tree, links: Links) -> tuple[list[int], list[Scalar], list[Vec
     return order, mass, h
 
 
-def gathered(
+def carried_first_moments(
     tree: Tree, q: Sequence[Scalar], links: Links
 ) -> tuple[list[int], list[Scalar], list[Vector]]:
     """Bodies and masses of `moments`, and the first moment [kg·m] of all links that each body
@@ -59,7 +59,7 @@ def gathered(
 
 def com(tree: Tree, q: Sequence[Scalar], *, links: Links) -> list[Scalar]:
     """Position of the centre of mass in the world, sum of m_i c_i over m: 3 [m]."""
-    _, mass, h = gathered(tree, q, links)
+    _, mass, h = carried_first_moments(tree, q, links)
     return list(h[WORLD] * (1.0 / mass[WORLD]))
 
 
@@ -109,7 +109,7 @@ def com_jacobian(tree: Tree, q: Sequence[Scalar], *, links: Links) -> list[list[
 
     Column by column the rate h' of the first moment for a unit velocity, over m.
     """
-    carriers, mass, h = gathered(tree, q, links)
+    carriers, mass, h = carried_first_moments(tree, q, links)
     X0 = body_placements(tree, q, carriers)
     share = 1.0 / mass[WORLD]
     J: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(3)]

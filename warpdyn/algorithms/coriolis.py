@@ -34,8 +34,8 @@ def coriolis(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[
             # Twice the paper's force and couple, so that B need not be halved for each column:
             # constant subspaces are halved instead, while recording.
             momentum = moving[i].inertia @ S
-            force = moving[i].inertia @ V[i].cross(S * 2.0) + moving[i].B_twice(S)
-            couple = moving[i].B_twice_transposed(S)
+            force = moving[i].inertia @ V[i].cross(S * 2.0) + moving[i].twice_B_times(S)
+            couple = moving[i].twice_B_transposed_times(S)
             for row, S_row in body.subspace:
                 C[row][k] = C[row][k] + (S_row * 0.5).dot(force)
             below = i

@@ -35,7 +35,7 @@ def frame_columns(
     X0 = body_placements(tree, q, [seat.body], root)
     T = X0[seat.body].compose(seat.placement).as_matrix()
     origin = ZERO if reference == "world" else T.p
-    return [_moved(tree, i, Placement(X0[i].R, X0[i].p - origin)) for i in path], T
+    return [_columns_in_reference(tree, i, Placement(X0[i].R, X0[i].p - origin)) for i in path], T
 
 
 def relative_columns(
@@ -54,7 +54,7 @@ def relative_columns(
     return [
         [
             (k, to_axes.motion_to_child(S * sign))
-            for k, S in _moved(tree, i, Placement(X[i].R, X[i].p - origin))
+            for k, S in _columns_in_reference(tree, i, Placement(X[i].R, X[i].p - origin))
         ]
         for body, sign in ((seat.body, 1.0), (other.body, -1.0))
         for i in path_beyond(tree, body, root)
@@ -71,5 +71,5 @@ def columns_to_matrix(nv: int, bodies: Sequence[Columns], part: str = "both") ->
     return J[PARTS[part]]
 
 
-def _moved(tree: Tree, i: int, X: Placement) -> Columns:
+def _columns_in_reference(tree: Tree, i: int, X: Placement) -> Columns:
     return [(k, X.motion_to_parent(S)) for k, S in tree.bodies[i].subspace]

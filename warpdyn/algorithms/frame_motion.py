@@ -24,7 +24,7 @@ point at the reference's origin."""
 
 
 @dataclass(frozen=True)
-class Observed:
+class ObservedFrame:
     """A body or a frame in a reference.
 
     `X` carries motions from the parent to it; `axes` carries motions from its frame, in which
@@ -36,26 +36,28 @@ class Observed:
     axes: Placement
 
 
-def observed(
+def observe_frames(
     tree: Tree, q: Sequence[Scalar], frames: Sequence[str], reference: str
-) -> tuple[dict[int, Observed], list[Observed]]:
+) -> tuple[dict[int, ObservedFrame], list[ObservedFrame]]:
     """The bodies that carry the frames, from the root on, and the frames."""
     seats = [tree.frames[name] for name in frames]
     X0 = body_placements(tree, q, [seat.body for seat in seats])
 
-    def see(parent: int, X: Placement, placed: Placement) -> Observed:
+    def observe(parent: int, X: Placement, placed: Placement) -> ObservedFrame:
         if reference == "local":
-            return Observed(parent, X, HERE)
+            return ObservedFrame(parent, X, HERE)
         if reference == "world":
-            return Observed(parent, HERE, placed)
-        return Observed(
+            return ObservedFrame(parent, HERE, placed)
+        return ObservedFrame(
             parent, Placement(IDENTITY, X0[parent].R.to_parent(X.p)), Placement(placed.R, ZERO)
         )
 
     bodies = {
-        i: see(tree.bodies[i].parent, tree.bodies[i].placement(q), X0[i]) for i in X0 if i != WORLD
+        i: observe(tree.bodies[i].parent, tree.bodies[i].placement(q), X0[i])
+        for i in X0
+        if i != WORLD
     }
-    return bodies, [see(seat.body, seat.placement, HERE) for seat in seats]
+    return bodies, [observe(seat.body, seat.placement, HERE) for seat in seats]
 
 
 def frame_velocity(
@@ -80,7 +82,7 @@ def frame_velocity(
             list(sum((S * v[k] for columns in bodies for k, S in columns), ZERO_MOTION))
             for bodies in each
         ]
-    bodies, ends = observed(tree, q, frames, reference)
+    bodies, ends = observe_frames(tree, q, frames, reference)
     V: dict[int, Motion] = {WORLD: ZERO_MOTION}
     for i, seen in bodies.items():
         V[i] = seen.X.motion_to_child(V[seen.parent]) + seen.axes.motion_to_parent(
@@ -107,7 +109,7 @@ def frame_acceleration(
     """
     if kind == "classical" and reference != "world":
         return _classical(tree, q, v, a, frames, reference)
-    bodies, ends = observed(tree, q, frames, reference)
+    bodies, ends = observe_frames(tree, q, frames, reference)
     V: dict[int, Motion] = {WORLD: ZERO_MOTION}
     A: dict[int, Motion] = {WORLD: ZERO_MOTION}
     for i, seen in bodies.items():
@@ -136,7 +138,7 @@ def _classical(
 ) -> list[list[Scalar]]:
     """Accelerations of the frames' origins by the recursion of `rnea`, which needs no linear
     velocities."""
-    bodies, ends = observed(tree, q, frames, reference)
+    bodies, ends = observe_frames(tree, q, frames, reference)
     motion: dict[int, PointMotion] = {WORLD: PointMotion.without_rotation()}
     for i, seen in bodies.items():
         vJ = seen.axes.motion_to_parent(tree.bodies[i].motion(v))

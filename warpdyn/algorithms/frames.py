@@ -57,28 +57,28 @@ def at_point(frame: Frame, point: Sequence[Scalar] | None) -> Frame:
 # One algorithm for a single frame and for several.
 
 
-def of_one(algorithm: Callable[..., list]) -> Callable[..., Any]:
+def for_one_frame(algorithm: Callable[..., list]) -> Callable[..., Any]:
     """The algorithm for several frames, applied to a single frame: its only result."""
 
-    def one(*arguments: Any, frame: str, **options: Any) -> Any:
+    def algorithm_of_one_frame(*arguments: Any, frame: str, **options: Any) -> Any:
         return algorithm(*arguments, frames=(frame,), **options)[0]
 
-    return one
+    return algorithm_of_one_frame
 
 
-def of_several(algorithm: Callable[..., Any]) -> Callable[..., list]:
+def for_several_frames(algorithm: Callable[..., Any]) -> Callable[..., list]:
     """The algorithm for a single frame, applied to several: a list of its results."""
 
-    def several(*arguments: Any, frames: Sequence[str], **options: Any) -> list:
+    def algorithm_of_several_frames(*arguments: Any, frames: Sequence[str], **options: Any) -> list:
         return [algorithm(*arguments, frame=frame, **options) for frame in frames]
 
-    return several
+    return algorithm_of_several_frames
 
 
 def with_point(algorithm: Callable[..., Any]) -> Callable[..., Any]:
     """The algorithm with its `point` as the last of the arrays."""
 
-    def pointed(tree: Tree, *arrays: Sequence[Scalar], **options: Any) -> Any:
+    def algorithm_with_point(tree: Tree, *arrays: Sequence[Scalar], **options: Any) -> Any:
         return algorithm(tree, *arrays[:-1], point=arrays[-1], **options)
 
-    return pointed
+    return algorithm_with_point

@@ -24,14 +24,14 @@ def free_rotors(tree: Tree, v: Sequence[Scalar]) -> Iterator[tuple[int, Scalar]]
 def free_rotor_matrix(tree: Tree, v: Sequence[Scalar]) -> Iterator[tuple[int, int, Scalar]]:
     """Entries of C for these forces, by row and column: armature [ω]×, skew."""
     for body, armature, _, w in _rotors(tree, v):
-        yield from _crossing(body.v_index[:3], body.v_index[:3], w * armature)
+        yield from _cross_matrix_entries(body.v_index[:3], body.v_index[:3], w * armature)
 
 
 def free_rotor_derivatives(tree: Tree, v: Sequence[Scalar]) -> Iterator[tuple[int, int, Scalar]]:
     """Derivatives of these forces by v, by row and column."""
     yield from free_rotor_matrix(tree, v)
     for body, armature, u, _ in _rotors(tree, v):
-        yield from _crossing(body.v_index[:3], body.v_index[3:], u * -armature)
+        yield from _cross_matrix_entries(body.v_index[:3], body.v_index[3:], u * -armature)
 
 
 def _rotors(tree: Tree, v: Sequence[Scalar]) -> Iterator[tuple[Body, Scalar, Vector, Vector]]:
@@ -42,7 +42,7 @@ def _rotors(tree: Tree, v: Sequence[Scalar]) -> Iterator[tuple[Body, Scalar, Vec
             yield body, armature, Vector(*x[:3]), Vector(*x[3:])
 
 
-def _crossing(
+def _cross_matrix_entries(
     rows: Sequence[int], columns: Sequence[int], a: Vector
 ) -> Iterator[tuple[int, int, Scalar]]:
     """Entries of the matrix of a × · ."""

@@ -18,7 +18,7 @@ from ..algebra.pose_forms import (
     from_position_and_quaternion,
     rotation_quaternion,
 )
-from ..algebra.quaternions import normalized, quaternion_log, uniform_quaternion
+from ..algebra.quaternions import normalize_vector, quaternion_log, uniform_quaternion
 from ..algebra.scalar import Scalar, floor, maximum, repeat, select_less, sqrt
 from ..algebra.spatial import IDENTITY, Placement, Rotation, TwoRotations, Vector, as_matrix
 from ..model.tree import Tree
@@ -133,10 +133,10 @@ def inverse_kinematics(
     first = clamp(tree, start, task.lower, task.upper)
     begin = Search(0.0, 0.0, 0.0, 0.0, 0.0, LOST, DAMPING, LOST, first, first)
 
-    def following(state: Sequence[Scalar]) -> list[Scalar]:
+    def next_state(state: Sequence[Scalar]) -> list[Scalar]:
         return step(tree, Search.of(state), targets, first, seed, task).state
 
-    end = repeat(following, begin.state, task.steps, until=lambda state: Search.of(state).done)
+    end = repeat(next_state, begin.state, task.steps, until=lambda state: Search.of(state).done)
     return outcome(tree, Search.of(end), targets, task)
 
 
@@ -155,36 +155,36 @@ def step(
     refined, by steps that are taken back unless they lower the cost.
     """
     q = now.q
-    J, e, solved = _linearised(tree, q, targets, task)
+    J, e, solved = _linearise(tree, q, targets, task)
     cost = sum((x * x for x in e), 0.0)
-    better = maximum(_less(cost, now.best_cost), solved)
-    best = _where(better, q, now.best)
+    better = maximum(_flag_less(cost, now.best_cost), solved)
+    best = _select_where(better, q, now.best)
     best_cost = select_less(0.5, better, cost, now.best_cost)
 
     # Damping by a share of the cost is robust, but slow if the cost stays above zero because the
     # target is out of reach: the last attempt adapts its damping to the success of its steps
     # instead.
-    refining = _less(task.restarts + 0.5, now.starts)
+    refining = _flag_less(task.restarts + 0.5, now.starts)
     worse = select_less(now.best_cost, cost, refining, 0.0)
     eased = now.damping * select_less(cost, now.best_cost, EASED, 1.0)
     learnt = select_less(0.5, worse, now.damping * RAISED, eased)
     damping = select_less(0.5, refining, learnt, DAMPING)
     d = _damped_step(tree, q, J, e, cost * damping + LEAST_DAMPING, task)
-    moved = _where(worse, best, clamp(tree, integrate(tree, q, d), task.lower, task.upper))
+    moved = _select_where(worse, best, clamp(tree, integrate(tree, q, d), task.lower, task.upper))
 
     # Some starts end at a limit or in another minimum. A new start is cheaper than going on, so it
     # comes after few steps that gain little, or when the steps of one start are used up.
     slow = select_less(now.age, 0.5, 0.0, select_less(cost, SLOW * now.cost, 0.0, now.slow + 1.0))
     tired = select_less(slow, PATIENCE - 0.5, 0.0, 1.0 - refining)
-    ended = maximum(tired, _less(task.iterations - 1.5, now.age))
+    ended = maximum(tired, _flag_less(task.iterations - 1.5, now.age))
     starts = now.starts + ended
-    another = _where(
-        _less(task.restarts + 0.5, starts), best, _start(tree, first, starts, seed, task)
+    another = _select_where(
+        _flag_less(task.restarts + 0.5, starts), best, _start(tree, first, starts, seed, task)
     )
     # NaN compares as false: the last term ends such a search at once.
     done = maximum(maximum(solved, ended * refining), select_less(cost, LOST, 0.0, 1.0))
     age = (now.age + 1.0) * (1.0 - ended)
-    q = _where(ended, another, moved)
+    q = _select_where(ended, another, moved)
     return Search(done, now.steps + 1.0, starts, age, slow, cost, damping, best_cost, q, best)
 
 
@@ -197,16 +197,16 @@ def outcome(
     success: Scalar = 1.0
     for name, target, weights in zip(task.frames, targets, task.weights, strict=True):
         seat = tree.frames[name]
-        p, quaternion = _way(X[seat.body].compose(seat.placement), target)
+        p, quaternion = _motion_to_target(X[seat.body].compose(seat.placement), target)
         for k, way in ((0, p), (1, quaternion_log(quaternion))):
             if weights[k]:
                 error = sqrt(way.dot(way))
-                errors[k] = _larger(errors[k], error)
+                errors[k] = _maximum_or_nan(errors[k], error)
                 success = select_less(error, task.tolerance[k], success, 0.0)
     return list(search.best), success, errors[0], errors[1], search.steps
 
 
-def _linearised(
+def _linearise(
     tree: Tree, q: Sequence[Scalar], targets: Sequence[Placement], task: FrameTask
 ) -> tuple[list[dict[int, Scalar]], list[Scalar], Scalar]:
     """Rows of the Jacobian and errors, weighted, in the frames' axes, and a flag for all frames
@@ -221,7 +221,7 @@ def _linearised(
     near = CLOSER * task.tolerance[0], 2.0 * sine_of(CLOSER * min(task.tolerance[1], pi) / 2)
     for name, target, weights in zip(task.frames, targets, task.weights, strict=True):
         bodies, T = frame_columns(tree, q, tree.frames[name], "local")
-        p, quaternion = _way(T, target)
+        p, quaternion = _motion_to_target(T, target)
         for k, way in ((0, p), (1, Vector(*quaternion[:3]) * 2.0)):
             if not weights[k]:
                 continue
@@ -276,10 +276,10 @@ def _damped_step(
             [sum((r[i] * r[j] for r in J if i in r and j in r), 0.0) for j in reached]
             for i in reached
         ]
-        moves = solve_symmetric(_damped(H, damping), [pull[k] * free[k] for k in reached])
+        moves = solve_symmetric(_add_damping(H, damping), [pull[k] * free[k] for k in reached])
     else:
         A = [[sum((x * b[k] for k, x in a.items() if k in b), 0.0) for b in J] for a in J]
-        y = solve_symmetric(_damped(A, damping), e)
+        y = solve_symmetric(_add_damping(A, damping), e)
         moves = [
             sum((row[k] * x for row, x in zip(J, y, strict=True) if k in row), 0.0) for k in reached
         ]
@@ -288,7 +288,7 @@ def _damped_step(
     return d
 
 
-def _damped(A: list[list[Scalar]], damping: Scalar) -> list[list[Scalar]]:
+def _add_damping(A: list[list[Scalar]], damping: Scalar) -> list[list[Scalar]]:
     return [[x + damping if i == j else x for j, x in enumerate(row)] for i, row in enumerate(A)]
 
 
@@ -316,7 +316,7 @@ def _start(
     return q
 
 
-def _way(T: Placement, target: Placement) -> tuple[Vector, list[Scalar]]:
+def _motion_to_target(T: Placement, target: Placement) -> tuple[Vector, list[Scalar]]:
     """The displacement and the quaternion from a frame to its target, in the frame's axes."""
     away = Rotation(as_matrix(T.R).matrix.T.rows)
     turn = as_matrix(TwoRotations(away, target.R))
@@ -332,18 +332,18 @@ def _placement(target: Sequence, form: tuple[int, ...]) -> Placement:
     if form == (4, 4):
         return from_homogeneous(target)
     if form == (7,):
-        return from_position_and_quaternion([*target[:3], *normalized(target[3:])])
+        return from_position_and_quaternion([*target[:3], *normalize_vector(target[3:])])
     return Placement(IDENTITY, Vector(*target))
 
 
-def _larger(x: Scalar, y: Scalar) -> Scalar:
+def _maximum_or_nan(x: Scalar, y: Scalar) -> Scalar:
     """The maximum, or NaN if one of the two is NaN."""
     return select_less(x, y, y, select_less(y, x, x, (x + y) * 0.5))
 
 
-def _less(x: Scalar, y: Scalar) -> Scalar:
+def _flag_less(x: Scalar, y: Scalar) -> Scalar:
     return select_less(x, y, 1.0, 0.0)
 
 
-def _where(flag: Scalar, yes: Sequence[Scalar], no: Sequence[Scalar]) -> list[Scalar]:
+def _select_where(flag: Scalar, yes: Sequence[Scalar], no: Sequence[Scalar]) -> list[Scalar]:
     return [select_less(0.5, flag, x, y) for x, y in zip(yes, no, strict=True)]

@@ -64,12 +64,15 @@ def jacobians_from_the_root(
     seats = [tree.frames[name] for name in frames]
     bodies: dict[int, list[Columns]] = {WORLD: []}
 
-    def carried(X: Placement, i: int) -> list[Columns]:
+    def columns_of_body(X: Placement, i: int) -> list[Columns]:
         return [[(k, X.motion_to_child(S)) for k, S in columns] for columns in bodies[i]]
 
     for i in sorted({i for seat in seats for i in tree.path(seat.body)}):
         bodies[i] = [
-            *carried(tree.bodies[i].placement(q), tree.bodies[i].parent),
+            *columns_of_body(tree.bodies[i].placement(q), tree.bodies[i].parent),
             tree.bodies[i].subspace,
         ]
-    return [columns_to_matrix(tree.nv, carried(seat.placement, seat.body), part) for seat in seats]
+    return [
+        columns_to_matrix(tree.nv, columns_of_body(seat.placement, seat.body), part)
+        for seat in seats
+    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..algebra.quaternions import normalized
+from ..algebra.quaternions import normalize_vector
 from ..algebra.scalar import Scalar, maximum, minimum
 from ..model.tree import Tree
 
@@ -72,7 +72,7 @@ def normalize(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:
     result = list(q)
     for body in tree.independent_bodies:
         if columns := body.quaternion_index:
-            for k, x in zip(columns, normalized([q[k] for k in columns]), strict=True):
+            for k, x in zip(columns, normalize_vector([q[k] for k in columns]), strict=True):
                 result[k] = x
     return result
 

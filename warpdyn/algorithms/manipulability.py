@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..algebra.linear import dot, transposed
+from ..algebra.linear import dot, transpose
 from ..algebra.scalar import Scalar, maximum, select_less, sqrt
 from ..model.tree import Tree
 from .frame_columns import columns_to_matrix, frame_columns
@@ -32,7 +32,7 @@ def manipulability(tree: Tree, q: Sequence[Scalar], frame: str, part: str = "bot
     rows = [[row[k] for k in moving] for row in columns_to_matrix(tree.nv, bodies, part)]
     if not moving:
         return 0.0
-    return volume(rows if len(moving) >= len(rows) else transposed(rows))
+    return volume(rows if len(moving) >= len(rows) else transpose(rows))
 
 
 def volume(vectors: Sequence[Sequence[Scalar]]) -> Scalar:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..algebra.linear import inverse_symmetric, solve_symmetric
 from ..algebra.scalar import Scalar
 from ..model.tree import Tree
-from .aba import articulated
+from .aba import articulated_accelerations
 from .crba import crba
 from .passive_forces import without_passive_forces
 from .rnea import rnea
@@ -35,7 +35,7 @@ def solve_articulated(tree: Tree, q: Sequence[Scalar], b: Sequence[Scalar]) -> l
 
     By articulated bodies (RBDA table 7.1); not for robots whose joints share coordinates.
     """
-    return articulated(tree, q, [0.0] * tree.nv, b, (0.0, 0.0, 0.0), {})
+    return articulated_accelerations(tree, q, [0.0] * tree.nv, b, (0.0, 0.0, 0.0), {})
 
 
 def product(tree: Tree, q: Sequence[Scalar], x: Sequence[Scalar]) -> list[Scalar]:

@@ -31,7 +31,7 @@ from ..model.tree import WORLD, Tree
 from .composite_inertia import about_com, composites, composites_near_com, root_axes
 
 
-def gathered(
+def composites_for_point(
     tree: Tree, q: Sequence[Scalar], base: int, point: str
 ) -> tuple[dict[int, Vector], dict[int, Placement], dict[int, Inertia]]:
     """Reference points of bodies, their placements and the composite inertias about them, chosen so
@@ -69,7 +69,7 @@ def momentum_jacobian(
     Orin 2016).
     """
     base = tree.frames[root].body
-    r, X, inertia = gathered(tree, q, base, point)
+    r, X, inertia = composites_for_point(tree, q, base, point)
     at, whole, out = about_point(tree, q, base, inertia[base], point, axes)
     A: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(6)]
 
@@ -100,7 +100,7 @@ def momentum(
     Algorithms (2008), section 2.13.
     """
     base = tree.frames[root].body
-    r, X, inertia = gathered(tree, q, base, point)
+    r, X, inertia = composites_for_point(tree, q, base, point)
     at, _, out = about_point(tree, q, base, inertia[base], point, axes)
     V: dict[int, Motion] = {WORLD: ZERO_MOTION}
     h: dict[int, Force] = {WORLD: ZERO_FORCE}
@@ -123,7 +123,7 @@ def locked_inertia(
     Featherstone, Rigid Body Dynamics Algorithms (2008), 2.66 and the composite inertia of 6.2.
     """
     base = tree.frames[root].body
-    _, _, inertia = gathered(tree, q, base, point)
+    _, _, inertia = composites_for_point(tree, q, base, point)
     _, whole, out = about_point(tree, q, base, inertia[base], point, axes)
     moved = out.inertia_to_parent(whole)
     m, hx = moved.mass, Matrix.cross(moved.h).rows
@@ -146,7 +146,7 @@ def average(
     `columns`: momenta about the centre of mass, in `axes`.
     """
     base = tree.frames[root].body
-    r, _, inertia = gathered(tree, q, base, "com")
+    r, _, inertia = composites_for_point(tree, q, base, "com")
     c, whole = about_com(inertia[base])
     _, _, out = about_point(tree, q, base, inertia[base], point, axes)
     J = [list(row) for row in out.R.symmetric_to_parent(whole.J).rows]

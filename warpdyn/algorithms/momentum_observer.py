@@ -103,5 +103,5 @@ def external_wrench(
         for i, row in enumerate(J)
     ]
     factors = factorise(normal)
-    half = factors.transposed_solve([dot(row, external) for row in J])
-    return factors.solve(factors.scaled(half))
+    half = factors.solve_transposed([dot(row, external) for row in J])
+    return factors.solve(factors.divide_by_diagonal(half))

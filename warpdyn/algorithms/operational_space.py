@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..algebra.linear import Factors, dot, factorise, transposed
+from ..algebra.linear import Factors, dot, factorise, transpose
 from ..algebra.scalar import Scalar
 from ..model.tree import Tree
 from .crba import crba
@@ -41,7 +41,7 @@ def operational_space(
     moving = frame_bias_acceleration if reference == "local" else frame_bias_acceleration_turned
     A = moving(tree, q, v, frames=[frame], reference=reference)[0][PARTS[part]]
     bias = [dot(column, h) - dot(row, A) for column, row in zip(inverse, inertia, strict=True)]
-    return inertia, bias, transposed(inverse)
+    return inertia, bias, transpose(inverse)
 
 
 def operational_space_inertia(
@@ -51,7 +51,7 @@ def operational_space_inertia(
 
     6 by 6, 3 by 3 of a part (Khatib 1987).
     """
-    return _orthogonalised(tree, q, frame, reference, part).inertia
+    return _orthogonalise(tree, q, frame, reference, part).inertia
 
 
 def dynamically_consistent_inverse(
@@ -61,11 +61,11 @@ def dynamically_consistent_inverse(
 
     J J̄ = 1, and it is the inverse with the least kinetic energy.
     """
-    return transposed(_inertia_and_inverse(tree, q, frame, reference, part)[1])
+    return transpose(_inertia_and_inverse(tree, q, frame, reference, part)[1])
 
 
 @dataclass(frozen=True)
-class _Orthogonalised:
+class _OrthogonalFactors:
     """Y = L⁻ᵀ Jᵀ = Q R with M = Lᵀ D L, columns of Q orthogonal in that qᵢᵀ D⁻¹ qⱼ = 0, R unit upper
     triangular."""
 
@@ -99,9 +99,9 @@ class _Orthogonalised:
         return [self.factors.solve(column) for column in columns]
 
 
-def _orthogonalised(
+def _orthogonalise(
     tree: Tree, q: Sequence[Scalar], frame: str, reference: str, part: str
-) -> _Orthogonalised:
+) -> _OrthogonalFactors:
     """Y of a frame's Jacobian by the modified Gram-Schmidt process (Björck 1967).
 
     Forming and inverting Λ⁻¹ = Yᵀ D⁻¹ Y would square the condition of Y: close to a singular
@@ -113,7 +113,7 @@ def _orthogonalised(
     reciprocal: list[Scalar] = []
     R_inverse: Rows = []
     for k, row in enumerate(jacobian(tree, q, frame, reference, part=part)):
-        y = factors.transposed_solve(row)
+        y = factors.solve_transposed(row)
         column: list[Scalar] = [*[0.0] * k, 1.0]
         # Twice is enough (Kahan): the second pass removes the remainders of earlier directions that
         # the first pass leaves, which are large near a singular configuration.
@@ -122,17 +122,17 @@ def _orthogonalised(
             y = [a - r * b for a, b in zip(y, orthogonal[i], strict=True)]
             for j, b in enumerate(R_inverse[i]):
                 column[j] = column[j] - r * b
-        scaled = factors.scaled(y)
+        scaled = factors.divide_by_diagonal(y)
         reciprocal.append(1.0 / dot(scaled, y))
         weighted.append([x * reciprocal[k] for x in scaled])
         orthogonal.append(y)
         R_inverse.append(column)
-    return _Orthogonalised(factors, weighted, reciprocal, R_inverse)
+    return _OrthogonalFactors(factors, weighted, reciprocal, R_inverse)
 
 
 def _inertia_and_inverse(
     tree: Tree, q: Sequence[Scalar], frame: str, reference: str, part: str
 ) -> tuple[Rows, Rows]:
     """Inertia Λ, and the rows of J̄ᵀ = Λ J M⁻¹."""
-    found = _orthogonalised(tree, q, frame, reference, part)
+    found = _orthogonalise(tree, q, frame, reference, part)
     return found.inertia, found.inverse

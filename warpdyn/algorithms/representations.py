@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ..algebra.linear import transposed
+from ..algebra.linear import transpose
 from ..algebra.pose_forms import from_position_and_quaternion
 from ..algebra.scalar import Scalar
 from ..algebra.spatial import ZERO, Force, Motion, Placement, Vector
@@ -279,10 +279,10 @@ def motion_transform(tree: Tree, pose: Sequence[Scalar]) -> list[list[Scalar]]:
     It maps twists from the posed frame to the frame in which the pose is given.
     """
     X = from_position_and_quaternion(pose)
-    return transposed([list(X.motion_to_parent(Motion(*unit))) for unit in _units()])
+    return transpose([list(X.motion_to_parent(Motion(*unit))) for unit in _units()])
 
 
 def force_transform(tree: Tree, pose: Sequence[Scalar]) -> list[list[Scalar]]:
     """Force transform X*, 6 by 6, of a pose: the inverse transpose of X (RBDA 2.25, 2.27)."""
     X = from_position_and_quaternion(pose)
-    return transposed([list(X.force_to_parent(Force(*unit))) for unit in _units()])
+    return transpose([list(X.force_to_parent(Force(*unit))) for unit in _units()])

@@ -61,12 +61,12 @@ def rnea_derivatives(
     zeros: list[list[list[Scalar]]] = [[[0.0] * tree.nv for _ in range(tree.nv)] for _ in range(3)]
     dq, dv, M = zeros
     for i, body in reversed(list(enumerate(tree.bodies))):
-        inertia, B_twice = moving[i].inertia, moving[i].B_twice
+        inertia, B_twice = moving[i].inertia, moving[i].twice_B_times
         for k, S, dS, ddS, S_both in columns[i]:
             by_a = inertia @ S
             by_v = B_twice(S) + inertia @ S_both
             by_q = B_twice(dS) + inertia @ ddS
-            couple = moving[i].B_twice_transposed(S)
+            couple = moving[i].twice_B_transposed_times(S)
             M[k][k] = M[k][k] + body.rotor_inertia
             for j, S_j, *_ in columns[i]:
                 M[j][k] = M[j][k] + S_j.dot(by_a)

@@ -12,7 +12,7 @@ from typing import Any
 from .libraries import NUMPY, library_of
 from .protocol import A, Array, Part
 
-__all__ = ["Part", "column", "columns", "joined", "picked"]
+__all__ = ["Part", "column", "columns", "join_columns", "pick_columns"]
 
 
 def columns(array: Array[A], chosen: slice) -> A:
@@ -25,12 +25,12 @@ def column(array: Array[A], k: int) -> A:
     return library_of(array).entry(array, k)
 
 
-def picked(array: Array[A], chosen: Sequence[int]) -> A:
+def pick_columns(array: Array[A], chosen: Sequence[int]) -> A:
     """array[..., chosen], for columns in any order."""
-    return library_of(array).picked(array, chosen)
+    return library_of(array).pick_columns(array, chosen)
 
 
-def joined(parts: Sequence[Part], like_first: Iterable[Any] = ()) -> Array:
+def join_columns(parts: Sequence[Part], like_first: Iterable[Any] = ()) -> Array:
     """The parts side by side; leading dimensions are broadcast against each other.
 
     Library, dtype and device are those of the first array among `like_first` and the parts that is
@@ -42,4 +42,4 @@ def joined(parts: Sequence[Part], like_first: Iterable[Any] = ()) -> Array:
     like: Any = next(others, None)
     if like is None:
         like = next(floats, None)
-    return library_of(like).joined(parts, like)
+    return library_of(like).join_columns(parts, like)

@@ -43,10 +43,10 @@ class JaxArrays(NumpyArrays):
             raise wrong_dtype(name, array.dtype, f"{name}.astype(jnp.float32)")
         return super().view(name, np.from_dlpack(array))
 
-    def overwritten(self, array: Any, mask: Any, rows: Any) -> Any:
+    def replace_rows(self, array: Any, mask: Any, rows: Any) -> Any:
         return jnp.where(jnp.asarray(mask).reshape(-1, *[1] * (array.ndim - 1)), rows, array)
 
-    def moved(self, array: Any, dtype: str, device: Any) -> Any:
+    def move_to(self, array: Any, dtype: str, device: Any) -> Any:
         array = array.astype(dtype)
         if isinstance(device, str):
             platform, _, number = device.partition(":")
@@ -61,7 +61,7 @@ class JaxArrays(NumpyArrays):
             value = jnp.asarray(value, like.dtype)
         return jnp.broadcast_to(value, rows)[..., None]  # here NumPy's numbers become JAX arrays
 
-    def stacked(
+    def stack_values(
         self, values: Sequence[Any], shape: tuple[int, ...], count: int | None, dtype: Any
     ) -> Any:
         arrays = [jnp.asarray(x, dtype=dtype) for x in values]
@@ -72,7 +72,7 @@ class JaxArrays(NumpyArrays):
     def functional(self, array: Any) -> bool:
         return True
 
-    def handed_back(self, result: np.ndarray) -> Any:
+    def wrap_result(self, result: np.ndarray) -> Any:
         return jnp.asarray(result)
 
 

@@ -49,7 +49,7 @@ LOOP_BLOCK = 512
 """The same for a kernel that loops: at a slice's end, lanes idle until the slowest is done."""
 
 
-def padded(count: int, single: bool) -> int:
+def padded_count(count: int, single: bool) -> int:
     """Leading dimension for `count` environments side by side: one rule for all memory made here.
 
     It is an odd number of cache lines, and not a multiple of eight pages if it is 32 pages or more.

@@ -16,13 +16,13 @@ from . import numpy_arrays, warp_arrays
 from .protocol import Library
 
 
-def _torch() -> Library:
+def _load_torch() -> Library:
     from . import torch_arrays
 
     return torch_arrays.LIBRARY
 
 
-def _jax() -> Library:
+def _load_jax() -> Library:
     from . import jax_arrays
 
     return jax_arrays.LIBRARY
@@ -30,9 +30,9 @@ def _jax() -> Library:
 
 _LIBRARIES = {
     "numpy": lambda: numpy_arrays.LIBRARY,
-    "torch": _torch,
+    "torch": _load_torch,
     "warp": lambda: warp_arrays.LIBRARY,
-    "jax": _jax,
+    "jax": _load_jax,
 }
 """Functions that import the file of a library."""
 
@@ -66,7 +66,7 @@ register(NUMPY, REGISTRY[NUMPY.name])
 register(WARP, REGISTRY[WARP.name])
 
 
-def recognised(array: object) -> Library | None:
+def find_library(array: object) -> Library | None:
     """The library of an array; None if the object is not an array of any library."""
     kind = type(array)
     library = known.get(kind)
@@ -74,7 +74,7 @@ def recognised(array: object) -> Library | None:
         return library
     for base in kind.__mro__:
         package = base.__module__.partition(".")[0]
-        library = known.get(base) or _built_in(PACKAGES.get(package, package))
+        library = known.get(base) or _load_built_in(PACKAGES.get(package, package))
         if library is not None and isinstance(array, library.array_type):
             known[kind] = library  # from now on this type is found at once
             return library
@@ -82,7 +82,7 @@ def recognised(array: object) -> Library | None:
 
 
 @cache
-def _built_in(name: str) -> Library | None:
+def _load_built_in(name: str) -> Library | None:
     if name not in REGISTRY:
         return None
     return _LIBRARIES[name]()
@@ -90,7 +90,7 @@ def _built_in(name: str) -> Library | None:
 
 def library_of(array: object) -> Library:
     """The library of an array; NumPy for numbers and lists."""
-    return known.get(type(array)) or recognised(array) or NUMPY
+    return known.get(type(array)) or find_library(array) or NUMPY
 
 
 def library_of_all(values: Iterable[Any]) -> Library:
@@ -100,7 +100,7 @@ def library_of_all(values: Iterable[Any]) -> Library:
 
 def library_for(device: Any) -> Library:
     """The library of new arrays for a device: NumPy in the CPU's memory, Warp elsewhere."""
-    return WARP if warp_arrays.device_named(device).is_cuda else NUMPY
+    return WARP if warp_arrays.find_device(device).is_cuda else NUMPY
 
 
 def not_an_array(name: str, array: object) -> TypeError:

@@ -19,23 +19,23 @@ SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 _SIZES = {SINGLE: 4, DOUBLE: 8}
 
 
-def _told(array: np.ndarray) -> int:
+def _address_by_interface(array: np.ndarray) -> int:
     """The address from NumPy's interface, in 3 us."""
     address: int = array.__array_interface__["data"][0]
     return address
 
 
-def _looked_up(array: np.ndarray) -> int:
+def _address_by_object(array: np.ndarray) -> int:
     """The address read from CPython's object, directly after the object header, in 0.3 us."""
     return _word(id(array) + _HEAD).value
 
 
 _word, _HEAD = ctypes.c_ssize_t.from_address, object.__basicsize__
-_address = _told
+_address = _address_by_interface
 if sys.implementation.name == "cpython":
     _probes = np.zeros((3, 5)), np.zeros(7, np.float32)[2::2]
-    if all(_looked_up(x) == _told(x) for x in _probes):
-        _address = _looked_up
+    if all(_address_by_object(x) == _address_by_interface(x) for x in _probes):
+        _address = _address_by_object
 
 
 def check_unmasked(name: str, array: Any) -> Any:
@@ -83,10 +83,10 @@ class LikeNumpy(Library):
     def entry(self, array: Any, k: int) -> Any:
         return array[..., k]
 
-    def picked(self, array: Any, chosen: Sequence[int]) -> Any:
+    def pick_columns(self, array: Any, chosen: Sequence[int]) -> Any:
         return array[..., list(chosen)]
 
-    def converted(self, values: Any, dtype: Any, like: Any) -> Any:
+    def convert_like(self, values: Any, dtype: Any, like: Any) -> Any:
         return self.operations.asarray(values, dtype=dtype)
 
     def rows(self, array: Any, index: Any) -> Any:
@@ -98,12 +98,12 @@ class LikeNumpy(Library):
         moveaxis = self.operations.moveaxis
         return moveaxis(self.operations.take(moveaxis(array, 0, -1), index, -1), -1, 0)
 
-    def overwritten(self, array: Any, mask: Any, rows: Any) -> Any:
+    def replace_rows(self, array: Any, mask: Any, rows: Any) -> Any:
         mask = self.operations.asarray(mask).reshape(-1, *[1] * (array.ndim - 1))
         array[...] = self.operations.where(mask, rows, array)
         return array
 
-    def moved(self, array: Any, dtype: str, device: Any) -> Any:
+    def move_to(self, array: Any, dtype: str, device: Any) -> Any:
         if device is not None and str(device) != "cpu":
             raise ValueError(
                 f"{self.name} arrays lie on the CPU, not on {device}; "
@@ -113,26 +113,26 @@ class LikeNumpy(Library):
 
     def as_column(self, value: Any, like: Any, rows: tuple[int, ...]) -> Any:
         if isinstance(value, (int, float)) or value.ndim == 0:
-            number = self.converted(value, like.dtype, like)
+            number = self.convert_like(value, like.dtype, like)
             value = self.operations.broadcast_to(number, rows)
         return value[..., None]
 
-    def joined(self, parts: Sequence[Part], like: Any) -> Any:
+    def join_columns(self, parts: Sequence[Part], like: Any) -> Any:
         dtype = np.float64 if like is None else like.dtype
-        blocks = [self.converted(part.values, dtype, like) for part in parts]
+        blocks = [self.convert_like(part.values, dtype, like) for part in parts]
         blocks = [x[..., None] if p.single else x for x, p in zip(blocks, parts, strict=True)]
         lead = np.broadcast_shapes(*(tuple(x.shape[:-1]) for x in blocks))
         spread = self.operations.broadcast_to
         whole = [spread(x, (*lead, p.width)) for x, p in zip(blocks, parts, strict=True)]
         return self.operations.concatenate(whole, -1)
 
-    def padded(self, array: Any, more: Sequence[int]) -> Any:
+    def pad_with_zeros(self, array: Any, more: Sequence[int]) -> Any:
         """An array with `more` zeros after the last entry of each dimension."""
         return self.operations.pad(array, [(0, n) for n in more])
 
     def end_to_end(self, arrays: Sequence[Any], shape: Sequence[int]) -> Any:
         missing = [[b - a for a, b in zip(x.shape[1:], shape, strict=True)] for x in arrays]
-        wide = [self.padded(x, [0, *more]) for x, more in zip(arrays, missing, strict=True)]
+        wide = [self.pad_with_zeros(x, [0, *more]) for x, more in zip(arrays, missing, strict=True)]
         return self.operations.concatenate(wide)
 
 
@@ -192,13 +192,13 @@ class NumpyArrays(LikeNumpy):
         start = -_address(raw) % layout.ALIGNMENT
         return np.ndarray(shape, dtype, raw, start)
 
-    def stacked(
+    def stack_values(
         self, values: Sequence[Any], shape: tuple[int, ...], count: int | None, dtype: Any
     ) -> Any:
         arrays = [np.asarray(check_unmasked("an array", x), dtype=dtype) for x in values]
         if count is None:
             return np.stack(arrays, 0)
-        lead = layout.padded(count, np.dtype(dtype).itemsize == 4)
+        lead = layout.padded_count(count, np.dtype(dtype).itemsize == 4)
         result = self.environment_first(np.empty((len(values), *shape, lead), dtype), count)
         for k, x in enumerate(arrays):
             result[:, k] = x

@@ -30,7 +30,7 @@ def check_writable(out: Array, v: View) -> None:
         reach += (size - 1) * stride
 
 
-def overlapping(v: View, others: Mapping[str, View]) -> str | None:
+def find_overlap(v: View, others: Mapping[str, View]) -> str | None:
     """Name of the first of the other arrays that may share memory; interleaved parts of one array
     do not count.
 
@@ -44,13 +44,13 @@ def overlapping(v: View, others: Mapping[str, View]) -> str | None:
             low < other_high
             and other_low < high
             and v.device == other.device
-            and not _interleaved(v, other)
+            and not _are_interleaved(v, other)
         ):
             return name
     return None
 
 
-def _interleaved(a: View, b: View) -> bool:
+def _are_interleaved(a: View, b: View) -> bool:
     """True if the rows of each lie between those of the other."""
     step = a.strides[0] * (4 if a.single else 8)
     if len(a.shape) < 2 or step <= 0 or a.strides[0] != b.strides[0]:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from .table_sums import summed
+from .table_sums import sum_into_table
 
 A = TypeVar("A", bound="Array[object]")
 """The kind of array that a function receives and returns, of any shape."""
@@ -160,7 +160,7 @@ class Library(ABC):
         """The numbers as "bool" or "int32"."""
 
     @abstractmethod
-    def converted(self, values: Any, dtype: Any, like: Any) -> Any:
+    def convert_like(self, values: Any, dtype: Any, like: Any) -> Any:
         """Any values in a dtype, on the device of `like`."""
 
     @abstractmethod
@@ -169,12 +169,12 @@ class Library(ABC):
         library or of NumPy."""
 
     @abstractmethod
-    def overwritten(self, array: Any, mask: Any, rows: Any) -> Any:
+    def replace_rows(self, array: Any, mask: Any, rows: Any) -> Any:
         """The array with the rows of `rows`, of its own kind, where a mask (B,) of this library or
         of NumPy holds. It is written in place if the library can do so."""
 
     @abstractmethod
-    def moved(self, array: Any, dtype: str, device: Any) -> Any:
+    def move_to(self, array: Any, dtype: str, device: Any) -> Any:
         """The numbers in a dtype, and on a device if one is named. Environments that lie side by
         side in memory stay so."""
 
@@ -183,7 +183,7 @@ class Library(ABC):
         """array[..., k], a view if the library has views."""
 
     @abstractmethod
-    def picked(self, array: Any, chosen: Sequence[int]) -> Any:
+    def pick_columns(self, array: Any, chosen: Sequence[int]) -> Any:
         """array[..., chosen], for columns in any order."""
 
     @abstractmethod
@@ -191,11 +191,11 @@ class Library(ABC):
         """(*rows, 1) of one number, or of an array of shape `rows` without a copy."""
 
     @abstractmethod
-    def joined(self, parts: Sequence[Part], like: Any) -> Any:
+    def join_columns(self, parts: Sequence[Part], like: Any) -> Any:
         """The parts side by side in the dtype and on the device of `like`; None: float64."""
 
     @abstractmethod
-    def stacked(
+    def stack_values(
         self, values: Sequence[Any], shape: tuple[int, ...], count: int | None, dtype: Any
     ) -> Any:
         """(count, k, *shape) from k values of `shape` or (count, *shape); (k, *shape) if `count` is
@@ -205,7 +205,7 @@ class Library(ABC):
         """A function that makes arrays like `allocate`, for repeated calls."""
         return partial(self.allocate, device, single, shape)
 
-    def resolved(self, array: Any) -> Any:
+    def resolve_lazy_view(self, array: Any) -> Any:
         """The array, or a copy if its memory does not hold its numbers, as for Torch's lazy
         views."""
         return array
@@ -227,7 +227,7 @@ class Library(ABC):
         """True if results computed from arrays that have a `sort` need gradients by them."""
         return False
 
-    def written(self, arrays: Sequence[Any]) -> None:  # noqa: B027 (most need not know)
+    def mark_written(self, arrays: Sequence[Any]) -> None:  # noqa: B027 (most need not know)
         """Tell the library that a kernel has written the caller's arrays."""
 
     def at_rest(self) -> bool:
@@ -235,13 +235,13 @@ class Library(ABC):
         moment."""
         return True
 
-    def summed_at(self, shares: Any, shape: tuple[int, ...], out: Any) -> Any:
+    def sum_into_table(self, shares: Any, shape: tuple[int, ...], out: Any) -> Any:
         """A table of sums of (.., 3) shares, rows and columns (`table_sums`), in `out` if it is
         given."""
         host = self.to_host(shares)
-        total = summed(host, shape).astype(host.dtype)
+        total = sum_into_table(host, shape).astype(host.dtype)
         if out is None:
-            return self.converted(total, host.dtype, shares)
+            return self.convert_like(total, host.dtype, shares)
         self.write(out, total)
         return out
 
@@ -257,7 +257,7 @@ class Library(ABC):
         operations instead of being written in place."""
         return False
 
-    def handed_back(self, result: Any) -> Any:
+    def wrap_result(self, result: Any) -> Any:
         """A result, in memory that `allocate` made, as the library's own array."""
         return result
 

@@ -27,7 +27,7 @@ ROOT_TWO = wp.constant(wp.float64(math.sqrt(2.0)))
 
 
 @wp.func
-def varied(
+def draw_by_law(
     draws: wp.array2d(dtype=wp.float64), k: int, seed: wp.uint64, index: wp.uint64
 ) -> wp.float64:
     """A number drawn by the law in row k of `draws`."""
@@ -61,11 +61,11 @@ def draw_numbers(
     for c in range(out.shape[2]):
         if draws[k, 3] == wp.float64(1.0):
             out[e, k, c] = out.dtype(
-                nominal[k, c] * varied(draws, k, seed, place(e, owner[k], owners, 0))
+                nominal[k, c] * draw_by_law(draws, k, seed, place(e, owner[k], owners, 0))
             )
         else:
             out[e, k, c] = out.dtype(
-                nominal[k, c] + varied(draws, k, seed, place(e, owner[k], owners, c))
+                nominal[k, c] + draw_by_law(draws, k, seed, place(e, owner[k], owners, c))
             )
 
 
@@ -88,14 +88,14 @@ def draw_inertias(
     """
     e, k = wp.tid()
     half, i = wp.float64(0.5), owner[k]
-    ratio = varied(mass_draws, k, mass_seed, place(e, i, owners, 0))
+    ratio = draw_by_law(mass_draws, k, mass_seed, place(e, i, owners, 0))
     if mass_draws[k, 3] == wp.float64(0.0):
         ratio = wp.where(
             masses[k] > wp.float64(0.0), wp.float64(1.0) + ratio / masses[k], wp.float64(1.0)
         )
-    x = varied(draws, k, seed, place(e, i, owners, 0))
-    y = varied(draws, k, seed, place(e, i, owners, 1))
-    z = varied(draws, k, seed, place(e, i, owners, 2))
+    x = draw_by_law(draws, k, seed, place(e, i, owners, 0))
+    y = draw_by_law(draws, k, seed, place(e, i, owners, 1))
+    z = draw_by_law(draws, k, seed, place(e, i, owners, 2))
     trace = half * (nominal[k, 0] + nominal[k, 3] + nominal[k, 5])
     a, b, c = x * (trace - nominal[k, 0]), y * (trace - nominal[k, 3]), z * (trace - nominal[k, 5])
     out[e, k, 0] = out.dtype(ratio * (b + c))
@@ -121,10 +121,12 @@ def draw_placements(
     e, k = wp.tid()
     i, half = owner[k], wp.float64(0.5)
     for c in range(3):
-        out[e, k, c] = out.dtype(nominal[k, c] + varied(draws, k, seed, place(e, i, owners, c)))
-    x = half * varied(tilts, k, tilt_seed, place(e, i, owners, 0))
-    y = half * varied(tilts, k, tilt_seed, place(e, i, owners, 1))
-    z = half * varied(tilts, k, tilt_seed, place(e, i, owners, 2))
+        out[e, k, c] = out.dtype(
+            nominal[k, c] + draw_by_law(draws, k, seed, place(e, i, owners, c))
+        )
+    x = half * draw_by_law(tilts, k, tilt_seed, place(e, i, owners, 0))
+    y = half * draw_by_law(tilts, k, tilt_seed, place(e, i, owners, 1))
+    z = half * draw_by_law(tilts, k, tilt_seed, place(e, i, owners, 2))
     angle = wp.sqrt(x * x + y * y + z * z)
     s = wp.where(angle > wp.float64(1.0e-12), wp.sin(angle) / angle, wp.float64(1.0))
     x, y, z, w = s * x, s * y, s * z, wp.cos(angle)

@@ -27,7 +27,7 @@ PLAIN, QUATERNION, WITHIN = 0, 1, 2
 
 
 @wp.func
-def mixed(x: wp.uint64) -> wp.uint64:
+def mix_bits(x: wp.uint64) -> wp.uint64:
     """The finaliser: every bit of the result depends on every bit of `x`."""
     y = (x ^ (x >> wp.uint64(30))) * FIRST
     y = (y ^ (y >> wp.uint64(27))) * SECOND
@@ -37,7 +37,7 @@ def mixed(x: wp.uint64) -> wp.uint64:
 @wp.func
 def uniform(seed: wp.uint64, index: wp.uint64) -> wp.float64:
     """A number in [0, 1) with 53 random bits."""
-    z = mixed(mixed(seed + GAMMA) + (index + wp.uint64(1)) * GAMMA)
+    z = mix_bits(mix_bits(seed + GAMMA) + (index + wp.uint64(1)) * GAMMA)
     return wp.float64(z >> wp.uint64(11)) * UNIT
 
 

@@ -63,9 +63,9 @@ class ReusedMemory:
             os.register_at_fork(after_in_child=self._begin_anew)
 
     @property
-    def kept(self) -> int:
+    def waiting_bytes(self) -> int:
         """Bytes that wait for reuse."""
-        return sum(piece.raw.size for piece in self._known() if piece.holders == UNHELD)
+        return sum(piece.raw.size for piece in self._all_pieces() if piece.holders == UNHELD)
 
     def array(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
         """An array in aligned memory, with undefined entries."""
@@ -95,9 +95,9 @@ class ReusedMemory:
                 size: deque(piece for piece in pieces.copy() if piece.holders != UNHELD)
                 for size, pieces in [*self._pieces.items()]
             }
-            self._size = sum(piece.raw.size for piece in self._known())
+            self._size = sum(piece.raw.size for piece in self._all_pieces())
 
-    def _known(self) -> Iterator[_Piece]:
+    def _all_pieces(self) -> Iterator[_Piece]:
         for pieces in [*self._pieces.values()]:
             yield from pieces.copy()
 
@@ -118,7 +118,7 @@ class ReusedMemory:
             # is reduced to below the bound, so that a caller with very many pieces does not count
             # at each of them.
             enough = max(self.most - self.most // 8, whole)
-            self._size = sum(piece.raw.size for piece in self._known())
+            self._size = sum(piece.raw.size for piece in self._all_pieces())
             while self._size > enough:
                 oldest, pieces = next(iter(self._pieces.items()))
                 if pieces:

@@ -42,7 +42,7 @@ def count_of(
     return next(iter(rows.values()), None)
 
 
-def stacked(
+def stack_values(
     values: Sequence[Any], shape: Sequence[int], count: int | None, dtype: Any = None
 ) -> Array:
     """(B, k, *shape) from k values of `shape` or (B, *shape); (k, *shape) if `count` is None.
@@ -51,7 +51,7 @@ def stacked(
     """
     like = next((x for x in values if hasattr(x, "dtype")), None)
     kind = dtype or (np.float64 if like is None else like.dtype)
-    return library_of_all(values).stacked(values, tuple(shape), count, kind)
+    return library_of_all(values).stack_values(values, tuple(shape), count, kind)
 
 
 def first_array(values: Sequence[Any]) -> Array | None:
@@ -66,12 +66,12 @@ def of_kind(array: Any, like: Any, dtype: Any = None) -> Array:
     Environments that lie side by side stay so."""
     library, name = library_of(like), dtype_name(dtype or like.dtype)
     if library is library_of(array):
-        same: Array = library.moved(array, name, None if library is NUMPY else like.device)
+        same: Array = library.move_to(array, name, None if library is NUMPY else like.device)
         return same
     host = library_of(array).to_host(array)
     if host.ndim < 2:
-        return library.converted(np.asarray(host, dtype=name), name, like)  # type: ignore[no-any-return]
-    memory = library.converted(
+        return library.convert_like(np.asarray(host, dtype=name), name, like)  # type: ignore[no-any-return]
+    memory = library.convert_like(
         np.ascontiguousarray(np.moveaxis(host, 0, -1), dtype=name), name, like
     )
     seen: Array = library.environment_first(memory, len(host))

@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 
 
-def summed(shares: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+def sum_into_table(shares: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """(rows, columns) sums in float64 of (.., 3) shares, rows and columns, rounded to the nearest
     ones of the table. They are added in the order of the shares, so that equal shares give equal
     bits."""

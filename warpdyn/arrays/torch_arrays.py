@@ -81,7 +81,7 @@ class TorchArrays(LikeNumpy):
             raise NotImplementedError(_without_memory(name, array))
         return View(self, address, tuple(array.shape), array.stride(), single, device)
 
-    def resolved(self, array: torch.Tensor) -> torch.Tensor:
+    def resolve_lazy_view(self, array: torch.Tensor) -> torch.Tensor:
         # `view` refuses a functionalised tensor without memory.
         lazy = array.is_neg() or array._is_zerotensor()  # type: ignore[attr-defined]
         return array.clone() if lazy else array
@@ -103,7 +103,7 @@ class TorchArrays(LikeNumpy):
     address = staticmethod(torch.Tensor.data_ptr)  # type: ignore[assignment]
 
     def maker(self, device: str, single: bool, shape: tuple[int, ...]) -> Callable[[], Any]:
-        if _reused(device, single, shape):
+        if _is_reused(device, single, shape):
             return partial(self.allocate, device, single, shape)
         # A template makes a tensor in half the time of `torch.empty`, which reads sizes, dtype and
         # device. A template for larger ones is one number expanded in C order, which takes a tenth
@@ -115,14 +115,14 @@ class TorchArrays(LikeNumpy):
     def at_rest(self) -> bool:
         return not (followers() or transforms() or forward_ad._current_level >= 0)
 
-    def written(self, arrays: Sequence[torch.Tensor]) -> None:
+    def mark_written(self, arrays: Sequence[torch.Tensor]) -> None:
         # Then a backward pass that reads the old numbers raises.
         for each in arrays:
             if not each.is_inference():
                 torch.autograd.graph.increment_version(each)
 
     def allocate(self, device: str, single: bool, shape: tuple[int, ...]) -> torch.Tensor:
-        if _reused(device, single, shape):
+        if _is_reused(device, single, shape):
             return torch.from_numpy(MEMORY.array(shape, SINGLE if single else DOUBLE))
         dtype = torch.float32 if single else torch.float64
         return torch.empty(shape, dtype=dtype, device=device)
@@ -138,19 +138,19 @@ class TorchArrays(LikeNumpy):
         return _tensor(host, device=device)
 
     def to_host(self, array: torch.Tensor) -> np.ndarray:
-        return self.resolved(array.detach()).cpu().numpy()
+        return self.resolve_lazy_view(array.detach()).cpu().numpy()
 
     def write(self, array: torch.Tensor, values: np.ndarray | float) -> None:
         array.copy_(_tensor(values))
 
     def assign(self, array: torch.Tensor, where: Any, values: Any) -> None:
         with torch.no_grad():
-            array[_index(where, array)] = self.converted(values, array.dtype, array)
+            array[_index(where, array)] = self.convert_like(values, array.dtype, array)
 
     def cast(self, array: torch.Tensor, dtype: str) -> torch.Tensor:
         return array.to(getattr(torch, dtype))
 
-    def converted(self, values: Any, dtype: Any, like: torch.Tensor) -> torch.Tensor:
+    def convert_like(self, values: Any, dtype: Any, like: torch.Tensor) -> torch.Tensor:
         kind = dtype if isinstance(dtype, torch.dtype) else getattr(torch, dtype_name(dtype))
         return _tensor(values, dtype=kind, device=like.device)
 
@@ -160,12 +160,12 @@ class TorchArrays(LikeNumpy):
         index = torch.as_tensor(index, device=array.device)
         return array.movedim(0, -1)[..., index].contiguous().movedim(-1, 0)
 
-    def overwritten(self, array: torch.Tensor, mask: Any, rows: torch.Tensor) -> torch.Tensor:
+    def replace_rows(self, array: torch.Tensor, mask: Any, rows: torch.Tensor) -> torch.Tensor:
         mask = torch.as_tensor(mask, device=array.device)
         # Masked assignment would wait for a number to travel to the host.
         return array.copy_(torch.where(mask.reshape(-1, *[1] * (array.ndim - 1)), rows, array))
 
-    def moved(self, array: torch.Tensor, dtype: str, device: Any) -> torch.Tensor:
+    def move_to(self, array: torch.Tensor, dtype: str, device: Any) -> torch.Tensor:
         where, kind = array.device if device is None else device, getattr(torch, dtype)
         if array.ndim > 1 and array.stride(0) == 1:
             return array.movedim(0, -1).to(where, kind).movedim(-1, 0)
@@ -178,7 +178,9 @@ class TorchArrays(LikeNumpy):
             return False
         return not torch._C._functorch.is_functorch_wrapped_tensor(array)
 
-    def summed_at(self, shares: torch.Tensor, shape: tuple[int, ...], out: Any) -> torch.Tensor:
+    def sum_into_table(
+        self, shares: torch.Tensor, shape: tuple[int, ...], out: Any
+    ) -> torch.Tensor:
         each = shares.reshape(-1, 3).double()
         row, column = (
             each[:, k + 1].nan_to_num(0.0).clamp(0, n - 1).long() for k, n in enumerate(shape)
@@ -187,21 +189,21 @@ class TorchArrays(LikeNumpy):
         total = total.index_add_(0, row * shape[1] + column, each[:, 0]).reshape(shape)
         return total.to(shares.dtype) if out is None else out.copy_(total)
 
-    def padded(self, array: torch.Tensor, more: Sequence[int]) -> torch.Tensor:
+    def pad_with_zeros(self, array: torch.Tensor, more: Sequence[int]) -> torch.Tensor:
         ends = [n for behind in reversed(more) for n in (0, behind)]
         return torch.nn.functional.pad(array, ends)
 
-    def stacked(
+    def stack_values(
         self, values: Sequence[Any], shape: tuple[int, ...], count: int | None, dtype: Any
     ) -> torch.Tensor:
         like = next(x for x in values if isinstance(x, torch.Tensor))
-        arrays = [self.converted(x, dtype, like) for x in values]
+        arrays = [self.convert_like(x, dtype, like) for x in values]
         if count is None:
             return torch.stack(arrays)
         rows = [torch.broadcast_to(x, (count, *shape)).movedim(0, -1) for x in arrays]
         memory = torch.stack(rows)  # copied, not written into, so that gradients pass
-        spare = layout.padded(count, memory.dtype is torch.float32) - count
-        whole = self.padded(memory, [0] * (memory.ndim - 1) + [spare])
+        spare = layout.padded_count(count, memory.dtype is torch.float32) - count
+        whole = self.pad_with_zeros(memory, [0] * (memory.ndim - 1) + [spare])
         return self.environment_first(whole, count)
 
     def functional(self, array: torch.Tensor) -> bool:
@@ -238,7 +240,7 @@ def _without_memory(name: str, array: torch.Tensor) -> str:
     )
 
 
-def _reused(device: str, single: bool, shape: tuple[int, ...]) -> bool:
+def _is_reused(device: str, single: bool, shape: tuple[int, ...]) -> bool:
     """True if a result lies in reused memory; otherwise Torch allocates it."""
     return device == "cpu" and prod(shape) * (4 if single else 8) >= REUSED_FROM
 

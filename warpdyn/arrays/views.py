@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from . import layout
-from .libraries import NUMPY, WARP, known, library_of, not_an_array, recognised
+from .libraries import NUMPY, WARP, find_library, known, library_of, not_an_array
 from .protocol import A, Array, Library, View, dtype_name
-from .warp_arrays import device_named
+from .warp_arrays import find_device
 
 
 def view(name: str, array: Array) -> View:
     """The view of an argument. TypeError names the accepted kinds and dtypes."""
-    library = known.get(type(array)) or recognised(array)
+    library = known.get(type(array)) or find_library(array)
     if library is None:
         raise not_an_array(name, array)
     return library.view(name, array)
@@ -27,7 +27,7 @@ def view(name: str, array: Array) -> View:
 
 def is_array(x: object) -> bool:
     """True for an array of a library, False for plain numbers or values of a kernel."""
-    return (known.get(type(x)) or recognised(x)) is not None
+    return (known.get(type(x)) or find_library(x)) is not None
 
 
 def empty(
@@ -43,7 +43,7 @@ def empty(
     side_by_side: entries of neighbouring environments are neighbours in memory.
     """
     if side_by_side:
-        memory = library.allocate(device, single, (*shape, layout.padded(count, single)))
+        memory = library.allocate(device, single, (*shape, layout.padded_count(count, single)))
         return library.environment_first(memory, count)
     return library.allocate(device, single, (count, *shape))
 
@@ -84,7 +84,7 @@ def kind_of(like: Array | None, dtype: Any, device: Any) -> tuple[Library, str, 
         if device is not None and str(device) != where:
             raise ValueError(f"like= lies on {where}, not on {device}; give one of the two")
     elif device is not None:
-        library, where = WARP, device_named(device).alias
+        library, where = WARP, find_device(device).alias
     if dtype is not None:
         name = dtype_name(dtype)
         if name not in ("float32", "float64"):

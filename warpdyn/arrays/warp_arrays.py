@@ -16,7 +16,7 @@ from . import layout
 from .protocol import Library, Part, View, dtype_name, rows_of, wrong_dtype
 
 
-def device_named(device: Any) -> wp.Device:
+def find_device(device: Any) -> wp.Device:
     """Warp's device with this name; ValueError lists the devices."""
     try:
         return wp.get_device(str(device))
@@ -53,7 +53,7 @@ class WarpArrays(Library):
 
     def environment_first(self, memory: wp.array, count: int) -> wp.array:
         *strides, size = memory.strides
-        return _seen(memory, (count, *memory.shape[:-1]), (size, *strides))
+        return _view_as(memory, (count, *memory.shape[:-1]), (size, *strides))
 
     def first_of(self, array: wp.array) -> wp.array:
         return array if array.ndim == 1 else array[0]
@@ -72,7 +72,7 @@ class WarpArrays(Library):
         size = 4 if v.single else 8
         steps = [*accumulate(reversed(leading[1:]), mul, initial=rows.strides[0])]
         strides = (*reversed(steps), *rows.strides[1:])
-        return _seen(array, shape, tuple([n * size for n in strides]))
+        return _view_as(array, shape, tuple([n * size for n in strides]))
 
     def from_host(self, host: np.ndarray, device: str) -> wp.array:
         return wp.array(host, dtype=DTYPES[str(host.dtype)], device=device)
@@ -91,7 +91,7 @@ class WarpArrays(Library):
         wp.utils.array_cast(array, result)
         return result
 
-    def converted(self, values: Any, dtype: Any, like: Any) -> wp.array:
+    def convert_like(self, values: Any, dtype: Any, like: Any) -> wp.array:
         host = values.numpy() if isinstance(values, wp.array) else values
         return wp.array(host, dtype=DTYPES[dtype_name(dtype)], device=like.device)
 
@@ -100,19 +100,19 @@ class WarpArrays(Library):
             return array[index]
         if isinstance(index, int):
             return array[range(array.shape[0])[index]]
-        chosen = self._chosen(index, array)
+        chosen = self._row_indices(index, array)
         result = self._side_by_side((len(chosen), *array.shape[1:]), array.dtype, array.device)
         wp.copy(result, array[chosen])
         return result
 
-    def overwritten(self, array: wp.array, mask: Any, rows: wp.array) -> wp.array:
-        chosen = self._chosen(mask, array)
+    def replace_rows(self, array: wp.array, mask: Any, rows: wp.array) -> wp.array:
+        chosen = self._row_indices(mask, array)
         if len(chosen):
             wp.copy(array[chosen], rows[chosen])
         return array
 
-    def moved(self, array: wp.array, dtype: str, device: Any) -> wp.array:
-        where, kind = device_named(device or array.device), DTYPES[dtype]
+    def move_to(self, array: wp.array, dtype: str, device: Any) -> wp.array:
+        where, kind = find_device(device or array.device), DTYPES[dtype]
         if array.dtype is not kind:
             wide = self._side_by_side(array.shape, kind, array.device)
             wp.utils.array_cast(array, wide)
@@ -123,7 +123,7 @@ class WarpArrays(Library):
         wp.copy(result, array)
         return result
 
-    def _chosen(self, index: Any, array: wp.array) -> wp.array:
+    def _row_indices(self, index: Any, array: wp.array) -> wp.array:
         """Indices of rows, from integers or a mask. They are checked, because Warp itself checks no
         bounds."""
         host = np.asarray(index.numpy() if isinstance(index, wp.array) else index)
@@ -133,26 +133,26 @@ class WarpArrays(Library):
 
     def _side_by_side(self, shape: tuple[int, ...], kind: Any, device: Any) -> wp.array:
         """A new array of rows that lie side by side."""
-        lead = layout.padded(shape[0], kind is wp.float32)
+        lead = layout.padded_count(shape[0], kind is wp.float32)
         memory = wp.empty((*shape[1:], lead), dtype=kind, device=device)
         return self.environment_first(memory, shape[0])
 
     def entry(self, array: wp.array, k: int) -> wp.array:
         """array[..., k]; of a vector a view of one entry."""
-        return array[k : k + 1] if array.ndim == 1 else array[_last(array, k)]
+        return array[k : k + 1] if array.ndim == 1 else array[_last_axis_index(array, k)]
 
-    def picked(self, array: wp.array, chosen: Sequence[int]) -> wp.array:
-        columns = [array[_last(array, slice(k, k + 1))] for k in chosen]
-        return self.joined([Part(column, 1, False) for column in columns], array)
+    def pick_columns(self, array: wp.array, chosen: Sequence[int]) -> wp.array:
+        columns = [array[_last_axis_index(array, slice(k, k + 1))] for k in chosen]
+        return self.join_columns([Part(column, 1, False) for column in columns], array)
 
     def as_column(self, value: Any, like: Any, rows: tuple[int, ...]) -> wp.array:
         plain = isinstance(value, (int, float)) or value.ndim == 0
         one = _number(float(value), like.dtype, like.device.alias) if plain else value
         size = one.strides[-1]
         strides = (0 if plain else size, size)[-len(rows) - 1 :]
-        return _seen(one, (*rows, 1), strides)
+        return _view_as(one, (*rows, 1), strides)
 
-    def joined(self, parts: Sequence[Part], like: wp.array) -> wp.array:
+    def join_columns(self, parts: Sequence[Part], like: wp.array) -> wp.array:
         mine = [p for p in parts if isinstance(p.values, wp.array)]
         leads = [tuple(x.shape if single else x.shape[:-1]) for x, _, single in mine]
         if () in leads:  # one robot, whose single coordinates are vectors of one entry
@@ -172,12 +172,12 @@ class WarpArrays(Library):
                 block = np.asarray(values, dtype=float)
                 block = np.broadcast_to(block[..., None] if single else block, (*lead, width))
                 values, single = wp.array(block, dtype=like.dtype, device=like.device), False
-            columns = out[_last(out, slice(start, start + width))]
+            columns = out[_last_axis_index(out, slice(start, start + width))]
             wp.copy(self.entry(out, start) if single else columns, values)
             start += width
         return out
 
-    def stacked(
+    def stack_values(
         self, values: Sequence[Any], shape: tuple[int, ...], count: int | None, dtype: Any
     ) -> wp.array:
         kind = DTYPES[dtype_name(dtype)]
@@ -185,7 +185,7 @@ class WarpArrays(Library):
         if count is None:
             rows = [x.numpy() if isinstance(x, wp.array) else x for x in values]
             return wp.array(np.stack(rows), dtype=kind, device=device)
-        lead = layout.padded(count, kind is wp.float32)
+        lead = layout.padded_count(count, kind is wp.float32)
         memory = wp.zeros((len(values), *shape, lead), dtype=kind, device=device)
         result = self.environment_first(memory, count)
         for k, x in enumerate(values):
@@ -197,7 +197,7 @@ class WarpArrays(Library):
         return result
 
 
-def _last(array: wp.array, index: Any) -> tuple[Any, ...]:
+def _last_axis_index(array: wp.array, index: Any) -> tuple[Any, ...]:
     """The index for `array[..., index]`, because Warp has no ellipsis."""
     return (*[slice(None)] * (array.ndim - 1), index)
 
@@ -208,7 +208,7 @@ def _number(value: float, dtype: Any, device: str) -> wp.array:
     return wp.array([value], dtype=dtype, device=device)
 
 
-def _seen(memory: wp.array, shape: tuple[int, ...], strides: tuple[int, ...]) -> wp.array:
+def _view_as(memory: wp.array, shape: tuple[int, ...], strides: tuple[int, ...]) -> wp.array:
     """A view of the memory with another shape, strides in bytes; the view keeps the memory
     alive."""
     return wp.array(
@@ -217,11 +217,11 @@ def _seen(memory: wp.array, shape: tuple[int, ...], strides: tuple[int, ...]) ->
         strides=strides,
         dtype=memory.dtype,
         device=memory.device,
-        deleter=_keep(memory),
+        deleter=_keep_alive(memory),
     )
 
 
-def _keep(memory: Any) -> Callable[..., None]:
+def _keep_alive(memory: Any) -> Callable[..., None]:
     """A deleter that keeps the memory's owner alive as long as the view."""
 
     def deleter(pointer: int, size: int, owner: Any = memory) -> None:

@@ -26,8 +26,8 @@ from .command_line import (
     UserError,
     check_file,
     check_picture,
-    chosen_device,
-    named_frame,
+    choose_device,
+    find_frame,
     peer_file,
     read_model,
     refuse_immobile,
@@ -47,7 +47,7 @@ from .shared_options import (
     add_threads,
 )
 from .tables import print_measurements, say
-from .timing import Case, Measurement, measured
+from .timing import Case, Measurement, measure_cases
 from .workload import ARGUMENTS
 
 
@@ -107,10 +107,10 @@ def bench(args: argparse.Namespace) -> int:
             )
         args.device, args.threads = "cpu", 1
     model = refuse_immobile(read_model(args))
-    frame = named_frame(args, model)
+    frame = find_frame(args, model)
     if args.threads:
         set_num_threads(args.threads)
-    device, own = chosen_device(args.device), own_kernel(args, model)
+    device, own = choose_device(args.device), own_kernel(args, model)
     algorithms = args.algorithm or (() if own else tuple(ARGUMENTS))
     cases = [
         Case(name, batch, args.dtype, args.layout, device)
@@ -124,7 +124,7 @@ def bench(args: argparse.Namespace) -> int:
         for line in absent:
             say(f"left out: {line}")
     with own.mistakes() if own else nullcontext():
-        measurements = list(measured(model, cases, frame, peers, own))
+        measurements = list(measure_cases(model, cases, frame, peers, own))
     place = f"on {device}: {hardware(device)}"
     print_measurements(f"{model.name}, {args.dtype}, {args.layout}, {place}", measurements)
     if own:

@@ -18,7 +18,7 @@ from .shared_options import Commands, add_command
 
 
 @dataclass(frozen=True)
-class Holding:
+class CachedFiles:
     """One kind of cached files."""
 
     what: str
@@ -49,7 +49,7 @@ def add_parser(commands: Commands) -> None:
 def show_caches(args: argparse.Namespace) -> int:
     """Print a line for each cache; with `--empty`, remove its contents once the user agrees."""
     start_warp()
-    found = holdings()
+    found = find_cached_files()
     for each in found:
         count, size = len(each.entries), each.bytes / 1e6
         print(f"{each.what:17} {count:6,} {size:9,.1f} MB  {each.place}  ({each.variable})")
@@ -58,13 +58,13 @@ def show_caches(args: argparse.Namespace) -> int:
     return 0
 
 
-def empty(found: Sequence[Holding], agreed: bool) -> None:
+def empty(found: Sequence[CachedFiles], agreed: bool) -> None:
     """Remove the cached files; ask first unless the user has agreed."""
     for each in found:
         if each.entries and each.refusal:
             print(f"not removed from {each.place}: {each.refusal}")
     ours = [each for each in found if each.entries and not each.refusal]
-    if ours and not agreed and not asked(ours):
+    if ours and not agreed and not confirm_removal(ours):
         raise UserError("nothing was removed")
     for each in ours:
         for entry in each.entries:
@@ -72,7 +72,7 @@ def empty(found: Sequence[Holding], agreed: bool) -> None:
     print("emptied")
 
 
-def asked(found: Sequence[Holding]) -> bool:
+def confirm_removal(found: Sequence[CachedFiles]) -> bool:
     """True if the user agrees that these files are removed."""
     text = ", ".join(f"{len(each.entries):,} {each.what} in {each.place}" for each in found)
     if not sys.stdin.isatty():
@@ -80,7 +80,7 @@ def asked(found: Sequence[Holding]) -> bool:
     return input(f"remove {text}? [y/N] ").strip().lower() in ("y", "yes")
 
 
-def holdings() -> list[Holding]:
+def find_cached_files() -> list[CachedFiles]:
     """The cached programs and headers, which are ours, and our kernels in Warp's cache."""
     ours, kernels = cache_directory(), kernel_cache_directory()
     refusal = refusal_of(ours) or (
@@ -89,9 +89,9 @@ def holdings() -> list[Holding]:
         else f"it has no {sealed_files.TAG} of warpdyn, so other files may be among them"
     )
     return [
-        Holding("programs", ours, "WARPDYN_CACHE_DIR", kept_programs(), refusal),
-        Holding("parsed headers", ours / HEADERS, "WARPDYN_CACHE_DIR", header_files(), refusal),
-        Holding(
+        CachedFiles("programs", ours, "WARPDYN_CACHE_DIR", kept_programs(), refusal),
+        CachedFiles("parsed headers", ours / HEADERS, "WARPDYN_CACHE_DIR", header_files(), refusal),
+        CachedFiles(
             "compiled kernels", kernels, "WARP_CACHE_PATH", kernel_folders(), refusal_of(kernels)
         ),
     ]

@@ -13,7 +13,7 @@ from ..model.description import ModelError
 from ..peers.find_peers import find_peers
 from ..peers.peer import NotComparable, Peer
 from .accuracy import LIMITS, SAMPLE, difference_from, error_of
-from .command_line import UserError, chosen_device, named_frame, peer_file, read_model
+from .command_line import UserError, choose_device, find_frame, peer_file, read_model
 from .shared_options import Commands, add_command, add_device, add_frame, add_robot
 from .tables import console, say
 from .workload import ARGUMENTS, Workload, furthest_link, random_states
@@ -39,7 +39,7 @@ def check(args: argparse.Namespace) -> int:
     """Compare with Pinocchio and MuJoCo, or with the oracle if neither is available; returns 1 if a
     difference is too large."""
     model = read_model(args)
-    frame = named_frame(args, model)
+    frame = find_frame(args, model)
     peers, absent = find_peers(model, peer_file(args))
     for line in absent:
         say(f"not compared: {line}")
@@ -50,7 +50,7 @@ def check(args: argparse.Namespace) -> int:
             "no other library reads this robot: its kernels are compared with the oracle, the same "
             "algorithms on plain float64 numbers, which would share a mistake of warpdyn's"
         )
-    differences = compare(model, peers, frame, chosen_device(args.device))
+    differences = compare(model, peers, frame, choose_device(args.device))
     say(f"{model.name}: largest relative difference over {SAMPLE} random states")
     console().print(table(differences))
     whose = "the peer's" if peers else "the oracle's"

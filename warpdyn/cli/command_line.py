@@ -19,9 +19,9 @@ import warp as wp
 from .. import load, load_robot, load_xacro, robot_names
 from ..execution.compile.kernel_cache import start_kernel_cache
 from ..execution.compile.warp_start import init_warp
-from ..formats.registry import MJCF, SDF, format_of_text
-from ..formats.robot_text import RobotText, tag_name
-from ..formats.xacro import SUFFIX, expanded_xacro
+from ..formats.registry import MJCF, SDF, format_of_data
+from ..formats.robot_source import RobotSource, tag_name
+from ..formats.xacro import SUFFIX, expand_xacro
 from ..model import Model
 from ..model.description import ModelError, ModelWarning
 from ..model.printable import printable
@@ -50,7 +50,7 @@ def peer_file(args: argparse.Namespace) -> Path:
     folder = tempfile.mkdtemp(prefix="warpdyn-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     path = Path(folder) / Path(args.robot).with_suffix("").with_suffix(".urdf").name
-    path.write_bytes(expanded_xacro(args.robot, dict(args.xacro_arg)))
+    path.write_bytes(expand_xacro(args.robot, dict(args.xacro_arg)))
     return path
 
 
@@ -63,7 +63,7 @@ def read_model(args: argparse.Namespace, show_warnings: bool = True) -> Model:
     expands = is_xacro(robot)
     if args.xacro_arg and not expands:
         raise UserError(f"--xacro-arg is for xacro files (*{SUFFIX}), and {robot} is none")
-    options |= {} if expands else _reading(args, robot_file(robot))
+    options |= {} if expands else _reading_options(args, robot_file(robot))
     # A reader's warning would include the source line that called it; users need only its text.
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ModelWarning)
@@ -83,13 +83,13 @@ def read_model(args: argparse.Namespace, show_warnings: bool = True) -> Model:
     return model
 
 
-def _reading(args: argparse.Namespace, path: Path) -> dict[str, Any]:
+def _reading_options(args: argparse.Namespace, path: Path) -> dict[str, Any]:
     """Options for reading a file in addition to its base: loops are cut if requested."""
     if args.loops is None:
         return {}
     try:
-        text = RobotText.of(path, "warpdyn", "")
-        tag = "" if format_of_text(text.data, text.suffix) else tag_name(text.xml("<robot>"))
+        text = RobotSource.of(path, "warpdyn", "")
+        tag = "" if format_of_data(text.data, text.suffix) else tag_name(text.xml("<robot>"))
     except ModelError:  # for which `load` has a better message
         return {}
     if tag not in (MJCF.root, SDF.root):
@@ -104,7 +104,7 @@ def refuse_immobile(model: Model) -> Model:
     return model
 
 
-def named_frame(args: argparse.Namespace, model: Model) -> str | None:
+def find_frame(args: argparse.Namespace, model: Model) -> str | None:
     """Link of the option `--frame`; None without it."""
     try:
         return model.link_names[model.link_index(args.frame)] if args.frame else None
@@ -112,13 +112,13 @@ def named_frame(args: argparse.Namespace, model: Model) -> str | None:
         raise UserError(error.args[0]) from None
 
 
-def chosen_device(name: str | None) -> str:
+def choose_device(name: str | None) -> str:
     """Alias of the device with that name, or of the best device."""
     start_warp()
-    return wp.get_preferred_device().alias if name is None else known_device(name)
+    return wp.get_preferred_device().alias if name is None else find_device(name)
 
 
-def known_device(name: str) -> str:
+def find_device(name: str) -> str:
     """Alias of the device with that name."""
     try:
         return wp.get_device(name).alias

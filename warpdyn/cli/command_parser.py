@@ -33,19 +33,22 @@ class CommandParser(argparse.ArgumentParser):
         name = next((each for each in self._arguments if not each.startswith("-")), None)
         if self._commands and name is not None:
             if name not in self._commands:
-                hint = _near(name, self._commands) or f"; {self.prog} --help lists the commands"
+                hint = (
+                    _suggest_option(name, self._commands)
+                    or f"; {self.prog} --help lists the commands"
+                )
                 super().error(f"there is no command {name!r}{hint}")
             self._commands[name].error(message)
-        super().error(message + self._misspelled())
+        super().error(message + self._suggest_spellings())
 
-    def _misspelled(self) -> str:
+    def _suggest_spellings(self) -> str:
         """Unknown options, each with a suggestion."""
         known = self._option_string_actions
         given = (each.partition("=")[0] for each in self._arguments if each.startswith("--"))
         unknown = (each for each in given if each not in known)
-        return "".join(_near(each, known) for each in unknown)
+        return "".join(_suggest_option(each, known) for each in unknown)
 
 
-def _near(name: str, known: Iterable[str]) -> str:
+def _suggest_option(name: str, known: Iterable[str]) -> str:
     near = get_close_matches(name, list(known), n=1)
     return f"; did you mean {near[0]}?" if near else ""

@@ -21,8 +21,8 @@ from ..functions.export.compile_ahead import check_gradients, kernels_of, zeros_
 from ..model.description import ModelError
 from .command_line import (
     UserError,
-    known_device,
-    named_frame,
+    find_device,
+    find_frame,
     read_model,
     refuse_immobile,
     start_warp,
@@ -76,7 +76,7 @@ def add_parser(commands: Commands) -> None:
 def compile_kernels(args: argparse.Namespace) -> int:
     """Fill the cache, so that later processes start at once."""
     model = refuse_immobile(read_model(args))
-    frame = named_frame(args, model) or furthest_link(model)
+    frame = find_frame(args, model) or furthest_link(model)
     start_warp()
     own = own_kernel(args, model)
     begin = time.perf_counter()
@@ -90,7 +90,7 @@ def compile_kernels(args: argparse.Namespace) -> int:
         except ValueError as error:
             raise UserError(f"--gradients: {error}") from None
     for device in args.device or ["cpu", *(["cuda:0"] if wp.is_cuda_available() else [])]:
-        known_device(device)
+        find_device(device)
         for dtype in args.dtype:
             options = {"dtype": dtype, "device": device, "gradients": args.gradients or ()}
             for name, call in calls.items():
@@ -129,8 +129,8 @@ def load_with_bar(kernels: Mapping[Kernel, str]) -> int:
     width = max((len(kernel.label) for kernel in kernels), default=0)
     with tqdm(total=len(kernels), unit="kernel", leave=False, disable=None) as bar, silent():
 
-        def done(kernel: Kernel, seconds: float) -> None:
+        def report_kernel(kernel: Kernel, seconds: float) -> None:
             bar.write(f"{kernel.label:{width}} {kernels[kernel]} {seconds:6.2f} s")
             bar.update()
 
-        return load_all(list(kernels), done)
+        return load_all(list(kernels), report_kernel)

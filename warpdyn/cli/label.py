@@ -6,8 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from ..labels.dry_run import forecast, told
-from ..labels.labelling import LabelError, label, prepared
+from ..labels.dry_run import forecast, forecast_lines
+from ..labels.labelling import LabelError, label, prepare_labelling
 from ..model.printable import printable
 from .argument_types import count
 from .command_line import UserError, read_model, refuse_immobile, start_warp
@@ -62,10 +62,10 @@ def label_logs(args: argparse.Namespace) -> int:
     try:
         # A dry run opens the logs but computes nothing from them.
         if args.dry_run:
-            labelling, files, _ = prepared(
+            labelling, files, _ = prepare_labelling(
                 model, args.logs, asked, args.out, columns, args.filter, args.topic
             )
-            for line in told(forecast(labelling, files)):
+            for line in forecast_lines(forecast(labelling, files)):
                 print(line)
             return 0
         report = label(

@@ -20,7 +20,7 @@ from ..model.description import ModelError
 from ..user_kernels.loading import in_one_line, line_in, load_kernel, missing_options, read_options
 from ..user_kernels.own_kernel import OwnKernel
 from ..user_kernels.signature import NEEDED
-from .command_line import UserError, named_frame
+from .command_line import UserError, find_frame
 from .workload import ARGUMENTS, Memory, Workload, furthest_link, random_states
 
 STATES = ("q", "v", "a", "tau")
@@ -62,7 +62,7 @@ class ChosenKernel:
         return [n for n, each in self.kernel.signature.arrays.items() if each.default is None]
 
     @property
-    def shared(self) -> list[str]:
+    def shared_names(self) -> list[str]:
         """Names of those arrays of which one serves all robots."""
         declared = self.kernel.signature.arrays
         return [n for n in self.inputs if declared[n].serves_all and declared[n].shape]
@@ -71,7 +71,7 @@ class ChosenKernel:
         """The kernel with its options, for compiling."""
         return partial(self.kernel, **self.options)
 
-    def described(self, arrays: Sequence[Any]) -> Call[Any]:
+    def describe_call(self, arrays: Sequence[Any]) -> Call[Any]:
         """Its call on arrays; a mistake in the kernel is a `UserError`."""
         with self.mistakes():
             return self.kernel.describe(self.model, *arrays, **self.options)
@@ -84,7 +84,7 @@ class ChosenKernel:
         for name in self.inputs:
             each = self.kernel.signature.arrays[name]
             shape, kind = each.sizes(self.model), kind_of(name)
-            if name in self.shared:
+            if name in self.shared_names:
                 result.append(draw.uniform(-1.0, 1.0, shape))
             elif kind and each.shape == ("nq" if kind == "q" else "nv",):
                 result.append(random_states(self.model, count, seed=drawn[kind])[kind])
@@ -95,12 +95,12 @@ class ChosenKernel:
 
     def workload(self, count: int, memory: Memory) -> Workload:
         """The kernel on arrays for `count` robots, with arrays for its results."""
-        shared = [name in self.shared for name in self.inputs]
+        shared = [name in self.shared_names for name in self.inputs]
         inputs = [
-            memory.filled(x[None])[0] if for_all else memory.filled(x)
+            memory.array_of(x[None])[0] if for_all else memory.array_of(x)
             for x, for_all in zip(self.arrays(count), shared, strict=True)
         ]
-        call = self.described(inputs)
+        call = self.describe_call(inputs)
         out = tuple(memory.empty(count, call.shapes[name]) for name in call.results)
         return Workload(
             self.model,
@@ -156,7 +156,7 @@ def options_of(kernel: OwnKernel, args: argparse.Namespace, model: Model) -> dic
     except ValueError as error:
         raise UserError(str(error)) from None
     if "frame" in defaults and "frame" not in options:
-        frame = named_frame(args, model)
+        frame = find_frame(args, model)
         if frame or defaults["frame"] is NEEDED:
             options["frame"] = frame or furthest_link(model)
     missing = missing_options(kernel, options)

@@ -13,7 +13,7 @@ from ..execution.request.evaluate import record_call
 from ..model import Model
 from ..model.printable import printable
 from ..user_kernels.loading import names_a_kernel
-from .command_line import UserError, named_frame, read_model
+from .command_line import UserError, find_frame, read_model
 from .own_kernels import ChosenKernel
 from .shared_options import DTYPES, KERNEL, Commands, add_command, add_kernel_options, add_robot
 from .workload import ARGUMENTS, FUNCTIONS, furthest_link, options_of
@@ -50,7 +50,7 @@ def print_source(args: argparse.Namespace) -> int:
     if names_a_kernel(name):
         own = ChosenKernel.of(name, args, model)
         # Only the shapes of the arrays are used.
-        call = own.described(own.arrays(1))
+        call = own.describe_call(own.arrays(1))
         with own.mistakes():
             program = record_call(call, input_shapes(call), single)
     else:
@@ -58,9 +58,9 @@ def print_source(args: argparse.Namespace) -> int:
         program = record_call(call, input_shapes(call), single)
     title = printable(f"{call.name}_{model.name}")
     if args.target == "text":
-        print(program.text(title))
+        print(program.listing(title))
     else:
-        print(write(program, title, single, args.target).text)
+        print(write(program, title, single, args.target).full_source)
     return 0
 
 
@@ -83,7 +83,7 @@ def of_algorithm(name: str, args: argparse.Namespace, model: Model) -> Call[Any]
         raise UserError(
             "--option is for a kernel of your own: warpdyn source my.py:impedance ROBOT"
         )
-    frame = named_frame(args, model)
+    frame = find_frame(args, model)
     options = options_of(name, frame or furthest_link(model))
     if name == "fk" and frame:
         options = {"frame": frame}

@@ -55,7 +55,7 @@ class Measurement:
         return self.case.batch / self.seconds
 
 
-def measured(
+def measure_cases(
     model: Model,
     cases: Sequence[Case],
     frame: str | None = None,

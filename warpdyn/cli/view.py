@@ -72,14 +72,14 @@ def view(args: argparse.Namespace) -> int:
     except viewer.ViewerError as error:
         raise UserError(str(error)) from None
     try:
-        return _shown(args, model, shown)
+        return _show_motion(args, model, shown)
     except viewer.ViewerError as error:
         raise UserError(str(error)) from None
     finally:
         shown.stop()
 
 
-def _shown(args: argparse.Namespace, model: Model, shown: Viewer) -> int:
+def _show_motion(args: argparse.Namespace, model: Model, shown: Viewer) -> int:
     from ..viewer.trajectory_files import read_trajectory
 
     for line in shown.remarks:

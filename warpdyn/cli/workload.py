@@ -37,7 +37,7 @@ def position_bounds(model: Model) -> tuple[np.ndarray, np.ndarray]:
     """(nq,) lower and upper bounds to draw from: the limits, or -pi to pi without limits."""
     bounds = np.array([[-np.pi] * model.nq, [np.pi] * model.nq])
     for each in coordinate_ranges(model):
-        if each.bounded and each.lower <= each.upper:
+        if each.has_limits and each.lower <= each.upper:
             limits = np.array([each.lower, each.upper])
             bounds[:, each.column] = np.clip(limits, -LARGEST_ANGLE, LARGEST_ANGLE)
     return bounds[0], bounds[1]
@@ -98,7 +98,7 @@ class Memory:
         single, columns = self.dtype == "float32", self.layout == "columns"
         return views.empty(library_for(self.device), self.device, single, count, shape, columns)
 
-    def filled(self, values: np.ndarray) -> Any:
+    def array_of(self, values: np.ndarray) -> Any:
         """A new array with these values."""
         array = self.empty(len(values), values.shape[1:])
         library_of(array).write(array, values)
@@ -147,7 +147,7 @@ class Workload:
         return cls(
             model=model,
             algorithm=algorithm,
-            inputs=tuple(memory.filled(states[name]) for name in ARGUMENTS[algorithm]),
+            inputs=tuple(memory.array_of(states[name]) for name in ARGUMENTS[algorithm]),
             out=memory.empty(len(states["q"]), shapes.get(algorithm, (model.nv,))),
             options=options_of(algorithm, frame),
         )

@@ -14,12 +14,12 @@ from typing import Any
 
 from ..recording.order import Statement
 from ..recording.program import Program
-from . import companions, headers, lanes
+from . import headers, lanes, translation_units
 from .arguments import HEADER, ArgumentLayout, input_identifier, result_identifier
-from .copies import COPY, PUT, copied, put, with_copies
 from .cpu_routines import PART, routines
 from .emit import Dialect, Region, emit, expression, literal
-from .partition import split
+from .partition import split_statements
+from .table_copies import COPY, PUT, copy_source, put_source, with_copies
 from .tiles import DistinctValues, InPlace, Tile, array_of
 
 AHEAD = 4
@@ -47,7 +47,7 @@ BLOCK_FIELDS = (("const T*", "constants"), ("V*", "turn"), ("V*", "work"))
 def source(program: Program, single: bool) -> list[str]:
     """Body of the native function `(args)` that computes `count` environments from `first` on, and
     the companions of a long one."""
-    return CpuSource(program, single).written()
+    return CpuSource(program, single).write_sources()
 
 
 class CpuSource:
@@ -59,7 +59,7 @@ class CpuSource:
         self.constants = lanes.Constants(single, program.tables)
         self.arrays = self._arrays()
         self.results = self._results()
-        self.parts, self.functions, self.regions, self.slots = self._split()
+        self.parts, self.functions, self.regions, self.slots = self._divide_statements()
         self.bodies = self._bodies()
         self.tile_constants = self._write_constants()
 
@@ -86,7 +86,7 @@ class CpuSource:
 
     # Parts
 
-    def _split(self) -> tuple[Any, dict[str, list[str]], dict[str, Region], int]:
+    def _divide_statements(self) -> tuple[Any, dict[str, list[str]], dict[str, Region], int]:
         """Statements in parts, the functions of routines with their regions, and the workspace."""
 
         def at_hand(statement: Statement) -> bool:
@@ -94,7 +94,7 @@ class CpuSource:
                 statement.operation in ("sin", "cos") and statement.arguments[0] in self.turns
             )
 
-        parts, slots = split(self.program.statements, PART, at_hand)
+        parts, slots = split_statements(self.program.statements, PART, at_hand)
         # Inputs and results of routines lie behind the workspace of the parts, which is in use
         # while they call a routine.
         regions, functions, slots = routines(self.program, self.constants, slots)
@@ -127,7 +127,10 @@ class CpuSource:
             return array.entry(entry)
 
         dialect = lanes.in_lanes(self.constants, load, store, self.regions)
-        moves = {COPY: lambda s: copied(s, dialect), PUT: lambda s: put(s, dialect, places)}
+        moves = {
+            COPY: lambda s: copy_source(s, dialect),
+            PUT: lambda s: put_source(s, dialect, places),
+        }
         return replace(dialect, moves=moves)
 
     def _bodies(self) -> list[list[str]]:
@@ -170,7 +173,7 @@ class CpuSource:
         return [*fields, ("const I64*", "tables")] if self.program.tables else fields
 
     @property
-    def opened(self) -> dict[str, str]:
+    def part_opening(self) -> dict[str, str]:
         """Parameter of a part, and its first lines, which open the block into locals under the names
         that loads and stores use."""
         fields = (*BLOCK_FIELDS, *self.fields)
@@ -196,19 +199,19 @@ class CpuSource:
 
     # Kernel
 
-    def written(self) -> list[str]:
+    def write_sources(self) -> list[str]:
         """C++ of the kernel, then of its companions."""
-        opened, members = self.opened, self.members
+        opened, members = self.part_opening, self.members
         parts = [
             headers.piece("parts.h", "part", name=f"part{k}", body="\n".join(body), **opened)
             for k, body in enumerate(self.bodies)
         ]
-        apart = companions.share(parts)
+        apart = translation_units.divide_parts(parts)
         if apart:
-            begin, calls = companions.linked(len(apart))
+            begin, calls = translation_units.unit_calls(len(apart))
             functions = []
         else:
-            begin, calls = "", companions.calls(range(len(parts)))
+            begin, calls = "", translation_units.part_calls(range(len(parts)))
             functions = [*chain(*self.functions.values()), *parts]
         kernel = lanes.frame(
             self.single,
@@ -217,7 +220,7 @@ class CpuSource:
             parts=functions,
             body=begin + self._run(calls),
         )
-        return [kernel, *(self._companion(members, parts, some) for some in apart)]
+        return [kernel, *(self._translation_unit(members, parts, some) for some in apart)]
 
     def _angles(self, opened: Mapping[str, str]) -> str:
         """The function that computes sines and cosines of all angles, before the parts."""
@@ -260,11 +263,11 @@ class CpuSource:
             last="\n".join(array.last() for array, _ in self.results),
         )
 
-    def _companion(self, members: Sequence[str], parts: Sequence[str], some: range) -> str:
+    def _translation_unit(self, members: Sequence[str], parts: Sequence[str], some: range) -> str:
         """C++ of a companion: some of the parts, and the routines that they call."""
         functions: list[str] = []
         for name, function in self.functions.items():
             if any(f"{self.regions[name].function}(" in parts[k] for k in some):
                 functions += function
         functions += parts[some.start : some.stop]
-        return companions.companion(self.single, AHEAD, members, functions, some)
+        return translation_units.translation_unit(self.single, AHEAD, members, functions, some)

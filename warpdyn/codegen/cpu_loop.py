@@ -50,7 +50,7 @@ def source(program: Program, phases: Phases, single: bool) -> str:
     def moves(way: str, sizes: Mapping[str, int], lane: str, environment: str) -> str:
         return " ".join(_move(way, a, lane, environment, n) for a, n in sizes.items())
 
-    def read(phase: Program) -> dict[str, int]:
+    def input_sizes(phase: Program) -> dict[str, int]:
         arrays = {s.arguments[0] for s in phase.statements if s.operation == "input"}
         return {a: n for a, n in inputs.items() if a in map(input_identifier, arrays)}
 
@@ -60,7 +60,7 @@ def source(program: Program, phases: Phases, single: bool) -> str:
             arguments += _declare(name, shape, layout.position(name))
     arguments += table.tables.declaration(layout)
     tiles = [f"{a}_tile[{n + 1}]" for a, n in (*inputs.items(), *results.items())]
-    carried, size = max(phases.carried, 1), phases.state
+    carried, size = max(phases.carried_size, 1), phases.state_size
     tiles += [f"{CARRIED}{which}[{carried}]" for which in ("", "_ready", "_ended")]
     tiles += [f"{STATE}{which}[{size}]" for which in ("_ready", "_ended")]
     every = (before, step, after)
@@ -87,7 +87,7 @@ def source(program: Program, phases: Phases, single: bool) -> str:
                 headers.piece(
                     "loop.h",
                     "refilled",
-                    carried=phases.carried,
+                    carried=phases.carried_size,
                     size=size,
                     most_steps=phases.step.repetition.times,
                     before=_calls(before, *input_tiles, f"{CARRIED}_ready", f"{STATE}_ready"),
@@ -95,8 +95,8 @@ def source(program: Program, phases: Phases, single: bool) -> str:
                     finish=_calls(
                         after, *input_tiles, f"{CARRIED}_ended", f"{STATE}_ended", *result_tiles
                     ),
-                    enter_ready=moves("enter", read(phases.before), "j", "(ready + j)"),
-                    enter_ended=moves("enter", read(phases.after), "j", "over[j]"),
+                    enter_ready=moves("enter", input_sizes(phases.before), "j", "(ready + j)"),
+                    enter_ended=moves("enter", input_sizes(phases.after), "j", "over[j]"),
                     leave=moves("leave", results, "j", "over[j]"),
                 ),
             ]

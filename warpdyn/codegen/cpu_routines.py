@@ -16,7 +16,7 @@ from ..recording.order import Statement
 from ..recording.program import Program
 from . import headers, lanes
 from .emit import Region, emit, expression, literal
-from .partition import split
+from .partition import split_statements
 
 PART = 250
 """Statements in one function."""
@@ -59,7 +59,7 @@ class TileFunctions:
 
         # Routines use the workspace behind that of the parts, so the parts come first. Inputs and
         # sines from the table need no slot, because each part can load them.
-        parts, slots = split(program.statements, STEP_PART, at_hand)
+        parts, slots = split_statements(program.statements, STEP_PART, at_hand)
         regions, functions, self.slots = routines(program, table, slots, f"{name}_")
         dialect = lanes.in_lanes(
             table,
@@ -151,7 +151,7 @@ def _column(routine: Program, name: str, table: lanes.Constants) -> tuple[list[s
         lambda array, entry: f"{array}[{entry}]",
         lambda entries, value: " ".join(f"out[{k}] = {value};" for k in entries),
     )
-    parts, workspace = split(routine.statements, PART, lambda s: s.operation == "input")
+    parts, workspace = split_statements(routine.statements, PART, lambda s: s.operation == "input")
     stored: set[int] = set()
     functions = []
     for k, part in enumerate(parts):

@@ -21,7 +21,7 @@ from .arguments import (
     result_identifier,
 )
 from .emit import Dialect, Region, emit, literal
-from .one_robot_loop import entries_written, looped
+from .one_robot_loop import count_written_entries, write_loop
 
 AXES = "xyz"
 
@@ -85,7 +85,7 @@ def _routines(program: Program, T: str) -> tuple[dict[str, Region], list[str]]:
         sizes = [
             prod(routine.inputs[SHARED]),
             prod(routine.inputs[COLUMN]),
-            entries_written(routine),
+            count_written_entries(routine),
         ]
         lines += [
             f"{T} {array}[{max(size, 1)}];" for array, size in zip(arrays, sizes, strict=True)
@@ -98,7 +98,7 @@ def _routines(program: Program, T: str) -> tuple[dict[str, Region], list[str]]:
             parameters += f", const {T}* kept"  # the states lie behind the results
             rest = f", {regions[repetition.reads].out} + {kept}"
         body = (
-            looped(routine, repetition, T, stride, partial(_body, routine, T))
+            write_loop(routine, repetition, T, stride, partial(_body, routine, T))
             if repetition
             else _body(routine, T, {}, "out")
         )

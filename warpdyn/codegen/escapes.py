@@ -15,7 +15,7 @@ _DELIMITERS = re.compile(r"\*(?=/)|/(?=\*)|\?(?=\?)")
 """First characters of comment delimiters and of trigraphs (`??/` is a backslash)."""
 
 
-def comment_text(text: str) -> str:
+def escape_comment(text: str) -> str:
     r"""The text for a line of a comment, for `//` as well as `/* */`: printable ASCII without
     delimiters.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from ..recording.program import Program
-from .escapes import comment_text, string_literal
+from .escapes import escape_comment, string_literal
 from .portable import Style, function, number, without_a_library
 
 
@@ -64,7 +64,7 @@ def exported_header(
 def _cpp(
     robot: ExportedRobot, functions: Sequence[ExportedFunction], style: Style
 ) -> Iterator[str]:
-    yield from (f"// {comment_text(line)}" for line in robot.about)
+    yield from (f"// {escape_comment(line)}" for line in robot.about)
     yield "#pragma once"
     yield from (f"#include <{name}>" for name in (["cmath"] if style.libm else []))
     yield from ("#include <cstddef>", "#include <cstring>", "#include <limits>", "")
@@ -102,7 +102,7 @@ def _cpp(
     yield from ("", "}  // namespace detail")
     for each in functions:
         yield ""
-        yield from (f"/// {comment_text(line)}" for line in each.about)
+        yield from (f"/// {escape_comment(line)}" for line in each.about)
         yield f"inline void {each.name}({', '.join(_parameters(each, 'number'))}) noexcept {{"
         names = ", ".join([*each.inputs.values(), *each.results.values()])
         yield from (f"  detail::{each.name}<number>({names});", "}")
@@ -114,7 +114,7 @@ def _cpp(
 def _c(robot: ExportedRobot, functions: Sequence[ExportedFunction], style: Style) -> Iterator[str]:
     guard = f"{style.prefix.upper()}_H"
     real = style.type(False)
-    yield from ("/*", *(f" * {comment_text(line)}" for line in robot.about), " */")
+    yield from ("/*", *(f" * {escape_comment(line)}" for line in robot.about), " */")
     yield from (f"#ifndef {guard}", f"#define {guard}", "")
     yield from (f"#include <{name}>" for name in (["math.h"] if style.libm else []))
     yield from ("#include <stddef.h>", "#include <string.h>" if style.libm else _MEMCPY, "")
@@ -131,7 +131,7 @@ def _c(robot: ExportedRobot, functions: Sequence[ExportedFunction], style: Style
     yield from ("", *_apart(), *_helpers(style), "#endif")
     for each in functions:
         name = f"{style.prefix}_{each.name}"
-        yield from ("", "/*", *(f" * {comment_text(line)}" for line in each.about), " */")
+        yield from ("", "/*", *(f" * {escape_comment(line)}" for line in each.about), " */")
         yield function(each.program, name, each.inputs, each.results, style)
         yield ""
         yield "#if defined(__GNUC__)"
@@ -222,7 +222,7 @@ def _limit(x: float, style: Style) -> str:
     return number(x, style)
 
 
-def needed_of_a_library(functions: Sequence[ExportedFunction]) -> dict[str, set[str]]:
+def library_functions_of(functions: Sequence[ExportedFunction]) -> dict[str, set[str]]:
     """Functions of the C library that each function needs, in addition to sines and roots;
     functions that need none are left out."""
     needed = {each.name: without_a_library(each.program) for each in functions}

@@ -9,7 +9,7 @@ from ..recording.graph import COLUMN, KEPT, Repetition
 from ..recording.program import Program
 
 
-def entries_written(routine: Program) -> int:
+def count_written_entries(routine: Program) -> int:
     """Number of entries that a routine writes, including the states that a loop keeps."""
     results = prod(routine.results["out"])
     if routine.repetition and routine.repetition.kept:
@@ -17,7 +17,7 @@ def entries_written(routine: Program) -> int:
     return results
 
 
-def looped(
+def write_loop(
     routine: Program,
     repetition: Repetition,
     T: str,

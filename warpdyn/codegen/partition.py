@@ -17,7 +17,7 @@ CORNER_SLOTS = 4
 """Slots at the beginning of the workspace of a program that looks up cells of tables."""
 
 
-def split(
+def split_statements(
     statements: Sequence[Statement], size: int, at_hand: Callable[[Statement], bool]
 ) -> tuple[list[list[Statement]], int]:
     """Parts of about `size` statements, and the number of slots that their workspace needs.

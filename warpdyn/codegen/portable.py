@@ -19,8 +19,8 @@ from ..recording.order import Statement, operands
 from ..recording.program import Program
 from . import headers
 from .emit import FORMS, Dialect, Region, emit, literal
-from .one_robot_loop import entries_written, looped
-from .partition import split
+from .one_robot_loop import count_written_entries, write_loop
+from .partition import split_statements
 
 Language = Literal["c++", "c"]
 """The language: C++17 or C99."""
@@ -102,13 +102,13 @@ class Style:
     def helpers(self, piece: str) -> str:
         """A piece of portable.h, with this file's names."""
 
-        def renamed(found: re.Match[str]) -> str:
+        def rename_helper(found: re.Match[str]) -> str:
             whole, kind, function = found[0], found[1], found[3]
             if self.language == "c":
                 return f"{self.prefix}_{whole}"
             return function if function else kind
 
-        text = _HELPERS.sub(renamed, headers.piece("portable.h", piece, self.single))
+        text = _HELPERS.sub(rename_helper, headers.piece("portable.h", piece, self.single))
         if self.language == "c++":
             text = re.sub(r"^static inline ([^{]*\))", r"inline \1 noexcept", text, flags=re.M)
             text = text.replace("lanes_all(", "all(").replace("= {0}", "= {}")
@@ -124,7 +124,7 @@ def without_a_library(program: Program) -> set[str]:
     return {x for x in OF_A_LIBRARY if program.uses(x)}.union(*inner)
 
 
-def refused(program: Program) -> str:
+def refusal_reason(program: Program) -> str:
     """The reason why a program cannot be exported; "" if it can."""
     if program.tables:
         return f"it looks up the table {program.tables[0]}, which may have any size"
@@ -176,10 +176,12 @@ def function(
     dialect = replace(_dialect(style, lanes), load=load, store=store, regions=regions)
     read = {s.arguments[0] for s in program.statements if s.operation == "input"}
     lines = [f"(void){inputs[x]};" for x in inputs if x not in read]
-    parts, slots = split(_alive(program), PART, lambda s: s.operation == "input")
-    lines += [*_declared(arrays, value), *_turns(program, dialect, style, lanes)]
+    parts, slots = split_statements(_alive(program), PART, lambda s: s.operation == "input")
+    lines += [*_declare_arrays(arrays, value), *_turns(program, dialect, style, lanes)]
     stored: set[int] = set()
-    bodies = [list(emit(program, _used(part, program), dialect, stored)) for part in parts]
+    bodies = [
+        list(emit(program, _without_unused_loads(part, program), dialect, stored)) for part in parts
+    ]
     # A long program becomes several functions, because compile time grows faster than the length of
     # a function. All share one workspace.
     if len(bodies) > 1:
@@ -191,7 +193,9 @@ def function(
         for k, body in enumerate(bodies):
             unused = [f"(void){x};" for x in names]
             taken = [*parameters, *local.values()]
-            before += _defined(f"{name}_part{k}", taken, [*unused, *body], style, apart=True)
+            before += _define_function(
+                f"{name}_part{k}", taken, [*unused, *body], style, apart=True
+            )
         lines.append(f"{value} work[{max(slots, 1)}];")
         lines += [f"{name}_part{k}{own}({', '.join(names)});" for k in range(len(bodies))]
     else:
@@ -201,10 +205,10 @@ def function(
         for k, o in enumerate(program.outputs)
         if o.node is None
     ]
-    return "\n".join([*before, *_defined(name, parameters, lines, style)])
+    return "\n".join([*before, *_define_function(name, parameters, lines, style)])
 
 
-def _used(part: Sequence[Statement], program: Program) -> list[Statement]:
+def _without_unused_loads(part: Sequence[Statement], program: Program) -> list[Statement]:
     """A part without loads that only later parts read: those parts load the values themselves."""
     # The arguments of `keep` and `recall` are slots of the workspace, not statements.
     reading = (s for s in part if s.operation not in ("keep", "recall"))
@@ -244,7 +248,7 @@ def _alive(program: Program) -> list[Statement]:
     return alive[::-1]
 
 
-def _defined(
+def _define_function(
     name: str, parameters: list[str], lines: list[str], style: Style, apart: bool = False
 ) -> Iterator[str]:
     """A function; `apart`: compilers are asked not to inline it."""
@@ -291,7 +295,7 @@ def _routines(
         sizes = [
             prod(routine.inputs[SHARED]),
             prod(routine.inputs[COLUMN]),
-            entries_written(routine),
+            count_written_entries(routine),
         ]
         arrays |= dict(zip(places, sizes, strict=True))
         parameters = [f"const {value} *shared", f"const {value} *column", f"{value} *out"]
@@ -305,17 +309,17 @@ def _routines(
         inner, first, held = _routines(routine, own, style, lanes)
         body = partial(_body, routine, style, lanes, inner)
         lines = list(
-            looped(routine, repetition, value, stride, body) if repetition else body({}, "out")
+            write_loop(routine, repetition, value, stride, body) if repetition else body({}, "out")
         )
         unused = [f"(void){x};" for x in ("shared", "column")]
-        lines = [*unused, *_declared(held, value), *lines]
-        before += [*first, *_defined(own, parameters, lines, style)]
+        lines = [*unused, *_declare_arrays(held, value), *lines]
+        before += [*first, *_define_function(own, parameters, lines, style)]
         called = own if style.language == "c" else f"{own}<V>"
         regions[routine_name] = Region(called, places[0], places[1], places[2], rest)
     return regions, before, arrays
 
 
-def _declared(arrays: Mapping[str, int], value: str) -> Iterator[str]:
+def _declare_arrays(arrays: Mapping[str, int], value: str) -> Iterator[str]:
     """Declarations of a function's arrays; C does not allow empty ones."""
     return (f"{value} {name}[{max(n, 1)}];" for name, n in arrays.items())
 

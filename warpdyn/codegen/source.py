@@ -34,8 +34,8 @@ class Source:
     constant_bytes: int = 0
     """Bytes of one environment's constant outputs, which an unbound call always writes and a bound
     one only at first."""
-    companions: tuple[str, ...] = ()
-    """Bodies that are compiled separately and that the code calls (companions.py)."""
+    translation_units: tuple[str, ...] = ()
+    """Bodies that are compiled separately and that the code calls (translation_units.py)."""
 
     @property
     def layout(self) -> ArgumentLayout:
@@ -43,14 +43,14 @@ class Source:
         return ArgumentLayout(self.inputs, self.results)
 
     @property
-    def text(self) -> str:
+    def full_source(self) -> str:
         """The code and its companions."""
-        return "\n".join((self.code, *self.companions))
+        return "\n".join((self.code, *self.translation_units))
 
     @property
-    def beside(self) -> list[Source]:
+    def unit_sources(self) -> list[Source]:
         """Its companions, as sources of their own."""
-        return [replace(self, code=code, companions=()) for code in self.companions]
+        return [replace(self, code=code, translation_units=()) for code in self.translation_units]
 
 
 Code = Callable[[Program, bool], str | list[str]]
@@ -111,7 +111,7 @@ def write(program: Program, name: str, single: bool, target: str) -> Source:
     return Source(
         name=name,
         code=code,
-        companions=tuple(beside),
+        translation_units=tuple(beside),
         inputs=dict(program.inputs),
         results=dict(program.results),
         operations=program.operations,

@@ -89,7 +89,7 @@ class Function(Generic[P, R]):
             return results
         job = computed(call)
         if call.out is not None:
-            library.written(job.results)
+            library.mark_written(job.results)
         self._remember(key, args, kwargs, partial(known_call, call, job, arrays))
         return call.handed_out(job.handed_back())
 

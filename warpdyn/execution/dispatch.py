@@ -118,7 +118,7 @@ def in_one_library(call: Call) -> Call:
         if isinstance(x, np.ndarray) and library_of(x) is NUMPY and x.dtype.kind == "f":
             if not (inputs[name].plain and x.ndim == 1):
                 _check_dtype(inputs[name].label, x, like, library)
-            moved[name] = library.converted(check_unmasked(name, x), like.dtype, like)
+            moved[name] = library.convert_like(check_unmasked(name, x), like.dtype, like)
     whole = gathered(call)
     return replace(whole, arrays={**whole.arrays, **moved}) if moved else call
 

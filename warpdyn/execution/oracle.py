@@ -8,7 +8,7 @@ from typing import Any, ParamSpec
 import numpy as np
 
 from ..arrays import views
-from ..arrays.table_sums import summed
+from ..arrays.table_sums import sum_into_table
 from .batched import described
 from .launch.batch_shape import leading
 from .request.call import gather, result_names, summed_tables
@@ -37,7 +37,9 @@ def oracle(function: Callable[P, Any], *args: P.args, **kwargs: P.kwargs) -> Any
     tables = summed_tables(call)
     if tables:
         named = zip(result_names(call), results, strict=True)
-        results = tuple(summed(x, tables[name]) if name in tables else x for name, x in named)
+        results = tuple(
+            sum_into_table(x, tables[name]) if name in tables else x for name, x in named
+        )
     if call.named is not None:
         return call.named(*results)
     return results if len(results) > 1 else results[0]

@@ -12,8 +12,8 @@ from ..model.description import ModelError
 from ..model.reference_frames import Reference
 from ..model.structure import QuaternionOrder
 from .mjcf.mjcf_files import Includes
-from .registry import FORMATS, Format, format_of_root, format_of_text, listed, xml_formats
-from .robot_text import Loops, RobotText, tag_name
+from .registry import FORMATS, Format, format_of_data, format_of_root, join_words, xml_formats
+from .robot_source import Loops, RobotSource, tag_name
 
 
 def load(
@@ -43,8 +43,8 @@ def load(
     >>> model.nq, model.nv
     (7, 6)
     """
-    text = RobotText.of(source, "load", listed(each.name for each in FORMATS))
-    chosen = format_of_text(text.data, text.suffix) or _by_root(text)
+    text = RobotSource.of(source, "load", join_words(each.name for each in FORMATS))
+    chosen = format_of_data(text.data, text.suffix) or _by_root(text)
     text.kind = chosen.name
     options = {
         "floating_base": floating_base,
@@ -66,8 +66,8 @@ def load(
     return read(text, **asked)
 
 
-def _by_root(text: RobotText) -> Format:
-    tag = tag_name(text.xml(listed(f"<{each.root}>" for each in xml_formats())))
+def _by_root(text: RobotSource) -> Format:
+    tag = tag_name(text.xml(join_words(f"<{each.root}>" for each in xml_formats())))
     chosen = format_of_root(tag)
     if chosen is None:
         roots = ", ".join(f"{each.name} with <{each.root}>" for each in xml_formats())

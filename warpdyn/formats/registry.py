@@ -24,7 +24,7 @@ class Format:
     module: str
     reader: str
     """The public function of `module` that reads the format; its first argument is a path, a text
-    or a `RobotText`. It is imported on first use."""
+    or a `RobotSource`. It is imported on first use."""
     root: str | None = None
     recognises: Callable[[bytes], bool] | None = None
     suffixes: tuple[str, ...] = ()
@@ -58,14 +58,14 @@ FORMATS = [URDF, SDF, MJCF, USD]
 
 def file_kinds() -> str:
     """The kinds of robot files that the command line reads, in words."""
-    return listed(iter((*(each.name for each in FORMATS), "xacro")))
+    return join_words(iter((*(each.name for each in FORMATS), "xacro")))
 
 
 def xml_formats() -> Iterator[Format]:
     return (each for each in FORMATS if each.root is not None)
 
 
-def format_of_text(data: bytes, suffix: str = "") -> Format | None:
+def format_of_data(data: bytes, suffix: str = "") -> Format | None:
     """The format, other than XML, whose texts begin like this or whose files have this suffix."""
     for each in FORMATS:
         by_text = each.recognises is not None and each.recognises(data)
@@ -79,7 +79,7 @@ def format_of_root(tag: str) -> Format | None:
     return next((each for each in xml_formats() if each.root == tag), None)
 
 
-def listed(words: Iterator[str]) -> str:
+def join_words(words: Iterator[str]) -> str:
     """The words joined as in "one, another or a third"."""
     *most, last = words
     return f"{', '.join(most)} or {last}" if most else last

@@ -15,7 +15,7 @@ from lxml import etree
 from ..model import Model
 from ..model.description import Joint, ModelError
 from ..model.named_configurations import Configuration
-from .robot_text import Reading, RobotText, tag_name
+from .robot_source import Reading, RobotSource, tag_name
 
 PINOCCHIO_BASE = "root_joint"
 """Pinocchio's name for the joint of a free base, in files without <virtual_joint>."""
@@ -29,7 +29,7 @@ def with_group_states(model: Model, source: str | bytes | os.PathLike[str]) -> M
     Pinocchio) gives the pose of a free base: x y z qx qy qz qw. Parts that are left out are added
     to the model's warnings.
     """
-    text = RobotText.of(source, "srdf", "SRDF")
+    text = RobotSource.of(source, "srdf", "SRDF")
     root = text.xml("<robot>")
     if tag_name(root) != "robot":
         raise ModelError(

@@ -39,7 +39,7 @@ from ..model.remarks import warn
 from ..model.structure import QuaternionOrder
 from .meshes.colors import urdf_color
 from .registry import URDF
-from .robot_text import Reading, RobotText, tag_name
+from .robot_source import Reading, RobotSource, tag_name
 from .srdf import with_group_states
 from .urdf_floating_root import without_floating_root
 
@@ -109,7 +109,7 @@ WITHOUT_DYNAMICS = {
 
 
 def load_urdf(
-    source: str | bytes | os.PathLike[str] | RobotText,
+    source: str | bytes | os.PathLike[str] | RobotSource,
     *,
     floating_base: bool = False,
     quaternion: QuaternionOrder = "xyzw",
@@ -130,7 +130,7 @@ def load_urdf(
     Raises ModelError for a description that cannot be used. Suspicious parts that can be used are
     used as written: one ModelWarning lists them, and so does `Model.warnings`.
     """
-    text = RobotText.of(source, URDF.reader, URDF.name)
+    text = RobotSource.of(source, URDF.reader, URDF.name)
     reader = UrdfReader(text.name)
     reader.folder = text.folder
     robot = reader.parse(text.root_of(URDF))
@@ -190,7 +190,9 @@ class UrdfReader(Reading):
         seen: set[str] = set()
         for child in element:
             name = tag_name(child)
-            if name.startswith("xacro:") and not (tag == "robot" and self._expanded(element)):
+            if name.startswith("xacro:") and not (
+                tag == "robot" and self._is_ignorable_xacro(element)
+            ):
                 raise self.refusal(
                     child,
                     "a xacro element is left; use wd.load_xacro(path, ARGUMENT=VALUE), which expands "
@@ -220,7 +222,7 @@ class UrdfReader(Reading):
             etree.SubElement(copy, "mass", value="0")
         return copy
 
-    def _expanded(self, robot: etree._Element) -> bool:
+    def _is_ignorable_xacro(self, robot: etree._Element) -> bool:
         """True if a xacro element next to links can be ignored, as urdfdom does: not if nothing but
         such elements makes the robot."""
         return not self.source.endswith(".xacro") and robot.find("{*}link") is not None
@@ -293,7 +295,7 @@ class UrdfReader(Reading):
             name=link.name,
             mass=mass,
             com=pose.position,
-            inertia=_turned(inertia, pose.rotation),
+            inertia=_rotate_inertia(inertia, pose.rotation),
             visuals=visuals,
             collisions=collisions,
         )
@@ -357,7 +359,7 @@ def _pose(origin: Any) -> Pose:
     return Pose(_vector(origin.xyz), rpy_rotation(*origin.rpy) if any(origin.rpy) else EYE)
 
 
-def _turned(inertia: Any, rotation: Matrix3) -> Matrix3:
+def _rotate_inertia(inertia: Any, rotation: Matrix3) -> Matrix3:
     """R I R^T, symmetric to the last bit: an inertia given in the axes of its <origin>, turned to
     those of its link."""
     written = inertia.to_matrix()

@@ -16,7 +16,7 @@ from ..model.reference_frames import Reference
 from ..model.regular_files import DESCRIPTION, RefusedFileError, read_regular_file
 from ..model.structure import QuaternionOrder
 from .registry import URDF
-from .robot_text import RobotText
+from .robot_source import RobotSource
 from .urdf import load_urdf
 
 SUFFIX = ".xacro"
@@ -60,9 +60,9 @@ def load_xacro(
     Only for files that you trust: xacro evaluates expressions and reads the files that a file
     includes.
     """
-    name, text = Path(path).name, expanded_xacro(path, {**(mappings or {}), **arguments})
+    name, text = Path(path).name, expand_xacro(path, {**(mappings or {}), **arguments})
     try:
-        expanded = RobotText(None, URDF.name, text, folder=Path(path).parent)
+        expanded = RobotSource(None, URDF.name, text, folder=Path(path).parent)
         model = load_urdf(expanded, floating_base=floating_base, quaternion=quaternion, srdf=srdf)
         return model.with_base_velocity(base_velocity)
     except ModelError as error:
@@ -81,7 +81,7 @@ def regular_files_of(xacro: Any, most: int) -> Iterator[None]:
     """
     left = most
 
-    def opened(file: str) -> io.TextIOWrapper:
+    def open_regular_file(file: str) -> io.TextIOWrapper:
         nonlocal left
         try:
             data = read_regular_file(file, left, "include files of the robot alone")
@@ -91,14 +91,14 @@ def regular_files_of(xacro: Any, most: int) -> Iterator[None]:
         return io.TextIOWrapper(io.BytesIO(data))
 
     with _one_at_a_time:
-        xacro.open = opened
+        xacro.open = open_regular_file
         try:
             yield
         finally:
             del xacro.open
 
 
-def expanded_xacro(
+def expand_xacro(
     path: str | os.PathLike[str], arguments: Mapping[str, str | float | bool]
 ) -> bytes:
     """The URDF text of a xacro file with these values of its arguments."""

@@ -14,7 +14,7 @@ from typing import Any, overload
 import numpy as np
 
 from ..arrays import A, Array
-from ..arrays.columns import Part, column, columns, joined, picked
+from ..arrays.columns import Part, column, columns, join_columns, pick_columns
 from ..model import Model
 from ..model.structure import Coordinates
 
@@ -101,14 +101,14 @@ def split_v(model: Model, v: Array[A]) -> tuple[A | None, A]:
 def select_q(model: Model, q: Array[A], joints: Iterable[str]) -> A:
     """The columns of q (..., nq) that belong to the named joints, in the order of the names."""
     _check(model, "q", "q", q, model.nq)
-    return picked(q, model.q_indices(joints))
+    return pick_columns(q, model.q_indices(joints))
 
 
 def select_v(model: Model, v: Array[A], joints: Iterable[str]) -> A:
     """The columns of v (..., nv), or of an acceleration or a force, that belong to the named
     joints, in the order of the names."""
     _check(model, "v", "v", v, model.nv)
-    return picked(v, model.v_indices(joints))
+    return pick_columns(v, model.v_indices(joints))
 
 
 def _slice(of: Coordinates, which: str) -> slice:
@@ -154,7 +154,7 @@ def _packed(model: Model, which: str, joints: Any, base: Any, default: Any) -> A
             f"{model.name} has a floating base: give its {width} coordinates as base=(..., {width})"
         )
     parts = [] if base is None else [_part("base", base, width, False)]
-    return joined([*parts, _part("joints", joints, _total(model, which) - width, False)])
+    return join_columns([*parts, _part("joints", joints, _total(model, which) - width, False)])
 
 
 def _from_names(model: Model, which: str, values: Mapping[str, Any], default: Any) -> Array:
@@ -177,7 +177,7 @@ def _from_names(model: Model, which: str, values: Mapping[str, Any], default: An
             )
         else:
             parts.append(Part(columns(default, place), place.stop - place.start, False))
-    return joined(parts, like_first=values.values())
+    return join_columns(parts, like_first=values.values())
 
 
 def _part(name: str, values: Any, width: int, single: bool) -> Part:

@@ -26,7 +26,7 @@ from ..execution.request.base_velocity import (
 from ..execution.request.call import Call, Forces, Gravity, Solves
 from ..execution.request.evaluate import tree_of
 from ..model import Model
-from ..model.checks import freed_twice
+from ..model.checks import remark_double_freedom
 from ..model.description import ModelError
 from ..model.params import Params
 
@@ -366,7 +366,7 @@ def refuse_unmoved(model: Model) -> None:
     if joint is not None:
         remedy = "give the links beyond it mass and inertia"
         if joint == model.base_joint:
-            remedy = next(freed_twice(model.links, model.joints), remedy)
+            remedy = next(remark_double_freedom(model.links, model.joints), remedy)
         else:
             remedy += f', or add rotor inertia: model.with_armature({{"{joint}": 1e-4}})'
         raise ModelError(

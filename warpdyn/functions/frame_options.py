@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..algorithms.frames import PARTS, Part, of_one, with_point
+from ..algorithms.frames import PARTS, Part, for_one_frame, with_point
 from ..arrays import Array
 from ..model import Model
 from ..model.reference_frames import Reference, one_of, reference_of
@@ -59,7 +59,7 @@ def for_each_link(
     with the links' names."""
     options, several = links_option(model, frame, frames)
     return (
-        algorithms if several else tuple(of_one(algorithm) for algorithm in algorithms)
+        algorithms if several else tuple(for_one_frame(algorithm) for algorithm in algorithms)
     ), options
 
 

@@ -236,7 +236,7 @@ def _space(model: Model) -> _Space:
         if each.angle:  # a full turn reaches every angle, however wide the limits are
             least, most = max(each.lower, middle[c] - reach), min(each.upper, middle[c] + reach)
             draws[c] = (least, most, False)
-        elif each.bounded:
+        elif each.has_limits:
             draws[c] = (each.lower, each.upper, False)
         else:
             draws[c] = (-reach, reach, True)

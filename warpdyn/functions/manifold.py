@@ -221,7 +221,7 @@ def random_configuration(
     kind, where, single = views.kind_of(like, dtype, device)
     q = views.empty(kind, where, single, count, (model.nq,), False)
     random_rows.draw(views.view("q", q), lower, upper, quaternions, seed, kind.stream(where))
-    return kind.handed_back(q)
+    return kind.wrap_result(q)
 
 
 def _ranges(model: Model, box: Box) -> tuple[list[float], list[float], list[int]]:

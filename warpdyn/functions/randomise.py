@@ -19,7 +19,7 @@ from ..model import Model
 from ..model.description import Joint, Link, look_up
 from ..model.params import Params
 from ..model.quantities import LINK, SHAPES
-from ..model.varied import nominal_value
+from ..model.value_substitution import nominal_value
 
 SCALED = ("inertia",)
 ADDED = ("placement", "tilt")
@@ -181,7 +181,7 @@ def randomise(
         random_laws.vary(
             kernel, view, nominal.reshape(len(nominal), -1), rows, index, owners, key, more, stream
         )
-        return kind[0].handed_back(out)
+        return kind[0].wrap_result(out)
 
     arrays: dict[str, Array] = {}
     names: dict[str, tuple[str, ...]] = {}

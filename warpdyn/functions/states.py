@@ -88,7 +88,7 @@ def random_state(
         seed + VELOCITY_STREAM,
         kind.stream(where),
     )
-    return ModelState(q, kind.handed_back(v))
+    return ModelState(q, kind.wrap_result(v))
 
 
 def _bound(

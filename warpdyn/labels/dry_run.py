@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..logs.opening import open_log
+from ..logs.open_log import open_log
 from ..logs.records import LogError
 from .labelled_file import Labelling, LogFile
 from .own_outputs import OutputState, output_state
@@ -60,7 +60,7 @@ def forecast(labelling: Labelling, files: Sequence[LogFile]) -> Forecast:
         except (LogError, OSError) as error:
             wrong[str(each.source)] = str(error)
             continue
-        inputs = inputs or here.said()
+        inputs = inputs or here.describe_columns()
         unknown = unknown or log.rows is None
         rows += log.rows or 0
         read += each.source.stat().st_size
@@ -91,7 +91,7 @@ def _labels(labelling: Labelling) -> tuple[dict[str, str], int]:
     return labels, added
 
 
-def told(found: Forecast) -> Iterator[str]:
+def forecast_lines(found: Forecast) -> Iterator[str]:
     """Lines for a terminal."""
     rows = "rows are known when they are read"
     if found.rows is not None:

@@ -10,7 +10,7 @@ from math import prod
 
 import numpy as np
 
-from ..logs.records import Log, LogError, LogPart, finite, listed
+from ..logs.records import Log, LogError, LogPart, finite, join_names
 from ..model import Model
 from .savitzky_golay import Difference, EpisodeFinder, Episodes, Filter, derivatives
 
@@ -112,13 +112,13 @@ class Inputs:
         episodes = self._episodes(rows) if self.derived else None
         columns = list(dict.fromkeys(n for each in self.sources.values() for n in each.columns))
         parts = self.log.parts([*columns, *([self.time] if self.derived else [])], rows, True)
-        first, ready = 0, self._checked(parts)
+        first, ready = 0, self._checked_parts(parts)
         if episodes is None:
             for part, arrays, _ in ready:
                 yield part, arrays
             return
         # A window needs rows before and after a part.
-        halo, origin = self.filter.window, self._differentiated()
+        halo, origin = self.filter.window, self._arrays_to_differentiate()
         before: tuple[dict[str, np.ndarray], np.ndarray] | None = None
         waiting: deque[tuple[LogPart, dict[str, np.ndarray], np.ndarray]] = deque()
         ended = False
@@ -147,7 +147,7 @@ class Inputs:
             kept = slice(max(0, wanted.stop - halo), wanted.stop)
             before = {n: x[kept] for n, x in whole.items()}, stamps[kept]
 
-    def said(self) -> dict[str, str]:
+    def describe_columns(self) -> dict[str, str]:
         """Columns of each input, for metadata and for a dry run."""
         said = {name: str(source) for name, source in self.sources.items()}
         for name in self.derived:
@@ -155,7 +155,7 @@ class Inputs:
             said[name] = f"{self.filter} of {origin} by {self.time}"
         return said
 
-    def _checked(
+    def _checked_parts(
         self, parts: Iterator[LogPart]
     ) -> Iterator[tuple[LogPart, dict[str, np.ndarray], np.ndarray]]:
         first = 0
@@ -168,7 +168,7 @@ class Inputs:
             yield part, arrays, t.astype(np.float64) * self.unit
             first += part.rows
 
-    def _differentiated(self) -> list[str]:
+    def _arrays_to_differentiate(self) -> list[str]:
         """Arrays to differentiate: v for an acceleration if the log has it, else q."""
         from_v = self.derived == ("a",) and "v" in self.sources
         return ["v"] if from_v else ["q"]
@@ -181,7 +181,7 @@ class Inputs:
         wanted: slice,
         episodes: Episodes,
     ) -> dict[str, np.ndarray]:
-        (name,) = self._differentiated()
+        (name,) = self._arrays_to_differentiate()
         difference = self.difference if name == "q" else None
         one, two = derivatives(whole[name], t, first, wanted, episodes, self.filter, difference)
         return {"a": one} if name == "v" else {n: {"v": one, "a": two}[n] for n in self.derived}
@@ -202,7 +202,7 @@ class Inputs:
             raise LogError(
                 f"{missing} must be derived, and there is no column of time"
                 f"{f' {name!r}' if name else ''}: --columns time=NAME, or time=NAME:ns; it has "
-                f"{listed(self.log.names)}"
+                f"{join_names(self.log.names)}"
             )
         if unit and unit not in SECONDS:
             raise LogError(f"unit of time must be one of {', '.join(SECONDS)}, got {unit!r}")
@@ -211,11 +211,11 @@ class Inputs:
             raise LogError(f"column {self.time} is a list, not a time stamp")
         episode = chosen.get("episode")
         if episode is not None and episode not in self.log.names:
-            raise LogError(f"there is no column {episode!r}; it has {listed(self.log.names)}")
+            raise LogError(f"there is no column {episode!r}; it has {join_names(self.log.names)}")
         self.episode = episode or next((n for n in USUAL["episode"] if n in self.log.names), "")
 
     def _need_to_differentiate(self, chosen: Mapping[str, str]) -> None:
-        (name,) = self._differentiated()
+        (name,) = self._arrays_to_differentiate()
         if name not in self.sources:
             shape = (self.model.nq,)
             source = self._source(name, shape, chosen.get(name))
@@ -235,7 +235,7 @@ class Inputs:
         if not begin:
             raise LogError("it has no rows")
         try:
-            found = finder.found()
+            found = finder.all_episodes()
         except ValueError as error:
             raise LogError(str(error)) from None
         self._remark(found)
@@ -284,7 +284,7 @@ class Inputs:
         if chosen:
             raise LogError(
                 f"{name} is to be {chosen}, which is neither a column nor the beginning of {size}; "
-                f"it has {listed(self.log.names)}"
+                f"it has {join_names(self.log.names)}"
             )
         return None
 
@@ -299,7 +299,7 @@ class Inputs:
         if known and joints:
             if missing := [joint for joint in joints if joint not in known]:
                 raise LogError(
-                    f"{column} has no {listed(missing)} of {self.model.name}, but {listed(known)}; "
+                    f"{column} has no {join_names(missing)} of {self.model.name}, but {join_names(known)}; "
                     "model.reduce takes joints out of a model"
                 )
             order = tuple(known.index(joint) for joint in joints)
@@ -323,5 +323,5 @@ class Inputs:
         return LogError(
             f"there is no column for {name}, {size} numbers a row: looked for "
             f"{', '.join(USUAL.get(name, (name,)))}, or {name}0 to {name}{size - 1}; it has "
-            f"{listed(self.log.names)}: --columns {name}=NAME"
+            f"{join_names(self.log.names)}: --columns {name}=NAME"
         )

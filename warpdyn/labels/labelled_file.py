@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..execution.batched import FUNCTIONS
-from ..logs.opening import open_log
+from ..logs.open_log import open_log
 from ..logs.records import Labels, Log, LogError, LogWriter
 from ..model import Model
 from ..model.joint_manifolds import LINE
@@ -95,7 +95,7 @@ class Labelling:
         arrays = {n: np.zeros((2, *shape), np.float32) for n, shape in self.shapes().items()}
         if "q" in arrays:
             arrays["q"][:] = self.model.neutral
-        return computed(self, arrays)
+        return compute_labels(self, arrays)
 
     @cached_property
     def rows_of_part(self) -> int:
@@ -168,7 +168,7 @@ def _label(
         for part, arrays in inputs.parts(labelling.rows_of_part):
             if stop():
                 raise StoppedError
-            results = computed(labelling, arrays)
+            results = compute_labels(labelling, arrays)
             if writer is None:
                 writer = log.writer(partial, labels_of(labelling, inputs, results, begun))
             writer.write(part, {n: x for some in results for n, x in some.items()})
@@ -190,7 +190,9 @@ def _label(
     return rows, log.notes
 
 
-def computed(labelling: Labelling, arrays: Mapping[str, np.ndarray]) -> list[dict[str, np.ndarray]]:
+def compute_labels(
+    labelling: Labelling, arrays: Mapping[str, np.ndarray]
+) -> list[dict[str, np.ndarray]]:
     """Labels of some rows by name, for each quantity."""
     double = any(x.dtype == np.float64 for x in arrays.values())
     same = {
@@ -216,7 +218,7 @@ def labels_of(
         "warpdyn": _version(),
         "model": labelling.model.name,
         "coordinates": list(labelling.model.q_names),
-        "inputs": inputs.said(),
+        "inputs": inputs.describe_columns(),
         "source": dict(source),
     }
     return Labels(columns, metadata)
@@ -250,7 +252,7 @@ def partial_name(target: Path) -> Path:
     return target.with_name(f".{target.name}.{machine}-{os.getpid()}.part")
 
 
-def remove_left_behind(files: Iterable[LogFile]) -> int:
+def remove_leftovers(files: Iterable[LogFile]) -> int:
     """Remove files that killed processes have left for existing outputs; returns their number."""
     count = 0
     targets = {each.target for each in files}

@@ -13,12 +13,12 @@ from typing import Any
 from tqdm import tqdm
 
 from ..execution.compile.kernel_cache import start_kernel_cache
-from ..logs.opening import open_log
+from ..logs.open_log import open_log
 from ..logs.records import LogError
 from ..model import Model
 from ..model.optional_packages import install_extra
 from .inputs_in_logs import USUAL
-from .labelled_file import Labelling, LogFile, Outcome, remove_left_behind
+from .labelled_file import Labelling, LogFile, Outcome, remove_leftovers
 from .manifest import check_settings, write_manifest
 from .on_ray import on_ray
 from .on_threads import on_threads
@@ -89,7 +89,7 @@ def label(
     Raises ValueError for invalid arguments, LabelError when the disk is full.
     """
     out = Path(out)
-    labelling, files, root = prepared(model, logs, quantities, out, columns, filter, topic)
+    labelling, files, root = prepare_labelling(model, logs, quantities, out, columns, filter, topic)
     run = _runner(on, workers)
     settings = {**labelling.settings(), "root": str(root)}
     check_settings(out, settings, force)
@@ -113,19 +113,19 @@ def label(
                 bar.set_postfix_str(f"{len(outcomes)} of {len(todo)} files", refresh=False)
                 if outcome.full:
                     raise LabelError(
-                        f"{outcome.error}; {_done(outcomes)} files were finished, no half file is "
+                        f"{outcome.error}; {_count_finished(outcomes)} files were finished, no half file is "
                         "left; make room and start again, it goes on from there"
                     )
     finally:
         rows = sum(each.rows for each in outcomes)
-        counts |= {"done": counts["done"] + _done(outcomes), "rows_of_this_run": rows}
+        counts |= {"done": counts["done"] + _count_finished(outcomes), "rows_of_this_run": rows}
         _write_if_possible(out, settings, labelling, outcomes, counts)
-        remove_left_behind(files)
+        remove_leftovers(files)
     failed = {str(each.file.source): each.error for each in outcomes if each.error}
-    return LabelReport(_done(outcomes), len(files) - len(todo), rows, failed, out)
+    return LabelReport(_count_finished(outcomes), len(files) - len(todo), rows, failed, out)
 
 
-def prepared(
+def prepare_labelling(
     model: Model,
     logs: str | Path | Sequence[str | Path],
     quantities: Asked | Sequence[Asked],
@@ -173,7 +173,7 @@ def _rows(files: Sequence[LogFile], topic: str) -> int | None:
     return total
 
 
-def _done(outcomes: Sequence[Outcome]) -> int:
+def _count_finished(outcomes: Sequence[Outcome]) -> int:
     return sum(not each.error for each in outcomes)
 
 

@@ -26,7 +26,7 @@ def on_threads(
     workers = workers or min(len(os.sched_getaffinity(0)), max(1, len(files)))
     stopped, lock = threading.Event(), threading.Lock()
 
-    def told_in_turn(rows: int) -> None:
+    def report_rows(rows: int) -> None:
         with lock:
             told(rows)
 
@@ -37,7 +37,7 @@ def on_threads(
     try:
         while True:
             for file in islice(rest, 2 * workers - len(running)):
-                running.add(pool.submit(label_file, labelling, file, told_in_turn, stopped.is_set))
+                running.add(pool.submit(label_file, labelling, file, report_rows, stopped.is_set))
             if not running:
                 return
             done, running = wait(running, return_when=FIRST_COMPLETED)

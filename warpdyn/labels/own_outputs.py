@@ -14,7 +14,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from ..logs.opening import read_metadata
+from ..logs.open_log import read_metadata
 
 KEY = "warpdyn"
 """Key of the data for a CSV file, and suffix of the hidden file's name."""
@@ -65,7 +65,7 @@ def metadata_of(target: Path) -> dict[str, Any] | None:
     if not target.is_file():
         return None
     if target.suffix.lower() not in HAVE_METADATA:
-        return _beside(target)
+        return _entry_of(target)
     try:
         said = read_metadata(target)
     except ModuleNotFoundError:  # reported when the log is labelled, which needs the same package
@@ -100,7 +100,7 @@ def refuse_foreign(targets: Iterable[Path], out: Path) -> None:
         )
 
 
-def _beside(target: Path) -> dict[str, Any] | None:
+def _entry_of(target: Path) -> dict[str, Any] | None:
     return next((each for each in _entries(target) if _matches(each, target)), None)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
-from ..logs.opening import kind_of_log, written_as
+from ..logs.open_log import kind_of_log, output_name
 from .labelled_file import LogFile
 
 
@@ -21,7 +21,7 @@ def log_files(logs: str | Path | Iterable[str | Path], out: Path) -> tuple[list[
     have the same output.
     """
     asked = [logs] if isinstance(logs, (str, Path)) else list(logs)
-    sources = list(dict.fromkeys(path for each in asked for path in _found(str(each), out)))
+    sources = list(dict.fromkeys(path for each in asked for path in _find_files(str(each), out)))
     if not sources:
         shown = ", ".join(map(str, asked[:3])) or "nothing"
         raise ValueError(f"there are no logs: {shown} names none")
@@ -37,7 +37,7 @@ def log_files(logs: str | Path | Iterable[str | Path], out: Path) -> tuple[list[
 
     for source in sources:
         folder = Path(os.path.abspath(source.parent)).relative_to(root)  # noqa: PTH100
-        target = out / folder / written_as(source)
+        target = out / folder / output_name(source)
         if target in targets:
             raise ValueError(
                 f"{targets[target]} and {source} would both be written as {target}; "
@@ -51,11 +51,11 @@ def log_files(logs: str | Path | Iterable[str | Path], out: Path) -> tuple[list[
     return files, root
 
 
-def _found(text: str, out: Path) -> Iterator[Path]:
+def _find_files(text: str, out: Path) -> Iterator[Path]:
     if text.startswith("@"):
         with Path(text[1:]).open(encoding="utf-8") as lines:
             for line in filter(None, map(str.strip, lines)):
-                yield from _found(line, out)
+                yield from _find_files(line, out)
         return
     path = Path(text)
     if not path.exists() and glob.has_magic(text):

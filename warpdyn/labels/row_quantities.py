@@ -114,10 +114,10 @@ def read_quantity(model: Model, asked: str | Callable[..., Any]) -> Quantity:
             text = f"{place.name}{text[len(head) :]}"
         else:
             own, found = named_function(model, text)
-            function, options = _unwrapped(found)
+            function, options = _split_partial(found)
             own = NAMES.get(own, own)
     else:
-        function, options = _unwrapped(asked)
+        function, options = _split_partial(asked)
         own, text = NAMES.get(function.__name__, function.__name__), function.__name__
         if isinstance(frame := options.get("frame"), str):
             own, text = f"{own}_{frame}", f"{text}:{frame}"
@@ -197,7 +197,7 @@ def _kernel(text: str) -> tuple[OwnKernel, dict[str, Any]]:
     return kernel, options
 
 
-def _unwrapped(asked: Any) -> tuple[Function, dict[str, Any]]:
+def _split_partial(asked: Any) -> tuple[Function, dict[str, Any]]:
     options: dict[str, Any] = {}
     while isinstance(asked, partial) and not asked.args:
         options = {**asked.keywords, **options}

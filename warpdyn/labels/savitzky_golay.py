@@ -102,14 +102,16 @@ def derivatives(
         i, s = rows[ends], begin[ends]
         places = np.arange(filter.window)
         known = weights((places - places[:, None]).astype(float), filter.degree)
-        fitted = _fitted(x, i, s, (known[0][i - s], known[1][i - s]), difference)
+        fitted = _fit_windows(x, i, s, (known[0][i - s], known[1][i - s]), difference)
         for result, value, order in zip(results, fitted, (1, 2), strict=True):
             result[ends] = value / dt[ends, None] ** order
     for k in range(0, int(uneven.sum()), BLOCK):
         some = np.flatnonzero(uneven)[k : k + BLOCK]
         offsets = t[begin[some, None] + np.arange(filter.window)] - t[rows[some], None]
         both = weights(offsets, filter.degree)
-        results[0][some], results[1][some] = _fitted(x, rows[some], begin[some], both, difference)
+        results[0][some], results[1][some] = _fit_windows(
+            x, rows[some], begin[some], both, difference
+        )
     for n in np.unique((end - start)[short]):
         some = np.flatnonzero(short & (end - start == n))
         if n < 3:
@@ -119,7 +121,9 @@ def derivatives(
         stamps = t[start[some, None] + np.arange(n)] - t[rows[some], None]
         offsets = np.where(np.isnan(dt[some, None]), stamps, steps * dt[some, None])
         both = weights(offsets, min(filter.degree, int(n) - 1))
-        results[0][some], results[1][some] = _fitted(x, rows[some], start[some], both, difference)
+        results[0][some], results[1][some] = _fit_windows(
+            x, rows[some], start[some], both, difference
+        )
     return results
 
 
@@ -166,7 +170,7 @@ def _central(
     return V, A
 
 
-def _fitted(
+def _fit_windows(
     x: np.ndarray,
     i: np.ndarray,
     begin: np.ndarray,
@@ -221,7 +225,7 @@ class EpisodeFinder:
         self._last = float(t[-1]), float(number[-1])
         self._rows += len(t)
 
-    def found(self) -> Episodes:
+    def all_episodes(self) -> Episodes:
         """All episodes; ValueError if time stands still or goes back within one."""
         starts = np.array(self._starts, dtype=np.int64)
         ends = np.append(starts[1:], self._rows)

@@ -18,7 +18,7 @@ from rosbags.interfaces import Connection
 from rosbags.typesys import Stores, get_typestore
 
 from .parquet_log import ParquetWriter, record_batch
-from .records import Labels, LogError, LogPart, listed
+from .records import Labels, LogError, LogPart, join_names
 
 LOOKED_AT = 200
 """Number of messages within which every joint must be named; publishers may split a robot into
@@ -77,7 +77,7 @@ class BagLog:
         if not chosen or "JointState" not in chosen[0].msgtype:
             others = [c.topic for c in reader.connections if "JointState" in c.msgtype]
             raise LogError(
-                f"it has no joint states on {self.topic}, but on {listed(others)}; "
+                f"it has no joint states on {self.topic}, but on {join_names(others)}; "
                 "--topic chooses another"
             )
         return chosen
@@ -97,7 +97,7 @@ class BagLog:
         expected, and rows are kept for it.
         """
         if self._decoded is not None:
-            rows_of_parts = self._kept_rows(self._decoded, rows)
+            rows_of_parts = self._rows_to_keep(self._decoded, rows)
         else:
             rows_of_parts = self._rows_of_messages(rows)
         file = TemporaryFile() if self._decoded is None and not whole else None  # noqa: SIM115
@@ -118,7 +118,7 @@ class BagLog:
         fields = [(f, np.float64, (n,)) for f in FIELDS if f in self._fields]
         return np.dtype([(STAMP, np.int64), *fields])
 
-    def _kept_rows(self, file: IO[bytes], rows: int) -> Iterator[np.ndarray]:
+    def _rows_to_keep(self, file: IO[bytes], rows: int) -> Iterator[np.ndarray]:
         file.seek(0)
         while len(table := np.fromfile(file, self._row(), rows)):
             yield table

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .records import Labels, LogError, LogPart, listed
+from .records import Labels, LogError, LogPart, join_names
 
 
 class CsvLog:
@@ -76,7 +76,7 @@ class CsvWriter:
         added = [name for each in self._labels for name in each.apart or (each.name,)]
         if twice := [name for name in added if name in names]:
             raise LogError(
-                f"it has a column {listed(twice)} already: give the label another name, "
+                f"it has a column {join_names(twice)} already: give the label another name, "
                 f"my_{twice[0]}=..."
             )
         self._file = path.open("w", newline="", encoding="utf-8")

@@ -92,7 +92,7 @@ class NpzWriter:
         """Write everything, as numpy.savez does."""
         added = {name: np.concatenate(parts) for name, parts in self._parts.items()}
         before = {n: x for n, x in self._arrays.items() if n != METADATA}
-        about = np.array(json.dumps(self._labels.described()))
+        about = np.array(json.dumps(self._labels.as_metadata()))
         with zipfile.ZipFile(self._path, "w") as archive:
             for name, array in {**before, **added, METADATA: about}.items():
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as file:

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .records import Label, Labels, LogError, LogPart, listed
+from .records import Label, Labels, LogError, LogPart, join_names
 
 BUFFER = 1 << 20
 """Number of bytes read at a time; without it whole column chunks are read, however long a row group
@@ -141,10 +141,10 @@ class ParquetWriter:
         ]
         if twice := sorted({f.name for f in fields} & set(schema.names)):
             raise LogError(
-                f"it has a column {listed(twice)} already: give the label another name, "
+                f"it has a column {join_names(twice)} already: give the label another name, "
                 f"my_{twice[0]}=..."
             )
-        metadata = {**(schema.metadata or {}), METADATA: json.dumps(labels.described()).encode()}
+        metadata = {**(schema.metadata or {}), METADATA: json.dumps(labels.as_metadata()).encode()}
         self._labels = labels.columns
         self._schema = pa.schema([*schema, *fields], metadata=metadata)
         texts = [f.name for f in schema if "string" in str(f.type)]

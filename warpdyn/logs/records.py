@@ -47,7 +47,7 @@ class Labels:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     """Metadata of the whole file: the robot, the version, how velocities were found."""
 
-    def described(self) -> dict[str, Any]:
+    def as_metadata(self) -> dict[str, Any]:
         """Metadata of the file and of each column, as JSON takes it."""
         columns: dict[str, Any] = {}
         for each in self.columns:
@@ -99,7 +99,7 @@ class Log(Protocol):
         """Close the file."""
 
 
-def listed(names: Sequence[str], most: int = 8) -> str:
+def join_names(names: Sequence[str], most: int = 8) -> str:
     """Names for a message."""
     return ", ".join(names[:most]) + (" ..." if len(names) > most else "") or "nothing"
 

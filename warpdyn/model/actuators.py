@@ -31,11 +31,11 @@ class Actuator:
     forces: tuple[float, float] = NO_BOUNDS
     constant: float = 0.0
 
-    def renamed(self, names: Mapping[str, str]) -> Actuator:
+    def with_renamed_joints(self, names: Mapping[str, str]) -> Actuator:
         """This actuator on renamed joints: {old name: new name}."""
         return replace(self, arms=tuple((names.get(joint, joint), arm) for joint, arm in self.arms))
 
-    def held(self, still: Mapping[str, float]) -> Actuator:
+    def with_held_joints(self, still: Mapping[str, float]) -> Actuator:
         """This actuator with these joints held at these positions."""
         moving = tuple((joint, arm) for joint, arm in self.arms if joint not in still)
         there = sum(arm * still[joint] for joint, arm in self.arms if joint in still)

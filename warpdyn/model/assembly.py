@@ -39,7 +39,7 @@ def in_tree_order(
     return tuple(ordered_links), tuple(ordered_joints)
 
 
-def rebuilt(
+def rebuild(
     robot: Robot,
     links: Sequence[Link],
     joints: Sequence[Joint],
@@ -53,9 +53,9 @@ def rebuilt(
     """
     links, joints = in_tree_order(robot.name, links, joints)
     moving = {joint.name for joint in joints if joint.kind.nv}
-    named_tendons = (t.renamed(names) for t in robot.tendons)
+    named_tendons = (t.with_renamed_joints(names) for t in robot.tendons)
     tendons = (t for t in named_tendons if all(joint in moving for joint, _ in t.coefficients))
-    renamed = (a.renamed(names) for a in robot.actuators)
+    renamed = (a.with_renamed_joints(names) for a in robot.actuators)
     actuators = (a for a in renamed if all(joint in moving for joint, _ in a.arms))
     there = {link.name for link in links}, {joint.name for joint in joints}
     sensors = (s for s in robot.sensors if not (s.link or s.joint) or _is_on(s, *there))
@@ -68,7 +68,7 @@ def rebuilt(
         sensors=tuple(sensors),
     )
     now = {**names, robot.base_joint: result.base_joint} if robot.floating_base else names
-    named = (c.renamed(now).kept(result.coordinates) for c in robot.named)
+    named = (c.with_renamed_joints(now).restrict_to(result.coordinates) for c in robot.named)
     return replace(result, named=tuple(named))
 
 

@@ -228,7 +228,7 @@ def unphysical(links: Sequence[Link]) -> Iterator[str]:
             yield f'link "{link.name}": its principal moments ({shown} kg·m²) break the triangle inequality'
 
 
-def freed_twice(links: Sequence[Link], joints: Sequence[Joint]) -> Iterator[str]:
+def remark_double_freedom(links: Sequence[Link], joints: Sequence[Joint]) -> Iterator[str]:
     """A remark for each joint that repeats the floating base's motion: a floating joint on a root
     (the first link) without mass."""
     root = links[0]

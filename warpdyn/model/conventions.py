@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from .description import Joint, followed
+from .description import Joint, leading_joint
 from .model import Model
 
 SAME, COS, SIN, ANGLE = "same", "cos", "sin", "angle"
@@ -81,7 +81,7 @@ def column_map(model: Model, library: str, joints: tuple[str, ...] | None) -> Co
     order = (
         _joints(model, joints)
         if joints is not None
-        else _every(model, by_name=library == "pinocchio")
+        else _moving_joints(model, by_name=library == "pinocchio")
     )
     named = {joint.name: joint for joint in model.joints}
     base = int(model.floating_base)
@@ -96,12 +96,12 @@ def column_map(model: Model, library: str, joints: tuple[str, ...] | None) -> Co
         q_from = {k: (SAME, (theirs.index(name),), 1.0, 0.0) for k, name in enumerate(mine)}
     for joint in order:
         # A mimic joint has columns in the library and none in warpdyn: multiples of its leader's.
-        leader, factor, offset = followed(joint, named)
+        leader, factor, offset = leading_joint(joint, named)
         q, v = model.coordinates[leader].q, model.coordinates[leader].v
         start = len(q_to)
         entries = [
             (f, tuple(q.start + k for k in ks))
-            for f, ks in _written(library, model.quaternion, joint)
+            for f, ks in _library_coordinates(library, model.quaternion, joint)
         ]
         q_to += [(f, ks, factor, offset) for f, ks in entries]
         for k in range(v.start, v.stop):
@@ -146,19 +146,19 @@ def _joints(model: Model, names: Sequence[str]) -> list[Joint]:
     return joints
 
 
-def _every(model: Model, by_name: bool) -> list[Joint]:
+def _moving_joints(model: Model, by_name: bool) -> list[Joint]:
     """Moving joints depth first, siblings as they stand in the description or by name."""
     if not by_name:
         return [joint for joint in model.joints if joint.kind.nv]
 
-    def below(link: str) -> Iterator[Joint]:
+    def joints_below(link: str) -> Iterator[Joint]:
         for joint in sorted(
             (j for j in model.joints if j.parent == link), key=lambda joint: joint.name
         ):
             yield joint
-            yield from below(joint.child)
+            yield from joints_below(joint.child)
 
-    return [joint for joint in below(model.root) if joint.kind.nv]
+    return [joint for joint in joints_below(model.root) if joint.kind.nv]
 
 
 def _base_names(quaternion: str, first: bool = False) -> list[str]:
@@ -166,7 +166,9 @@ def _base_names(quaternion: str, first: bool = False) -> list[str]:
     return [*turn, *"xyz"] if first else [*"xyz", *turn]
 
 
-def _written(name: str, quaternion: str, joint: Joint) -> list[tuple[str, tuple[int, ...]]]:
+def _library_coordinates(
+    name: str, quaternion: str, joint: Joint
+) -> list[tuple[str, tuple[int, ...]]]:
     """The library's coordinates of a joint, as functions of the joint's columns in warpdyn."""
     convention, kind = CONVENTIONS[name], joint.kind
     if kind.single:

@@ -27,7 +27,7 @@ class Range:
     """Index among x, y, z, for the origin of a joint with a quaternion; None for other joints."""
 
     @property
-    def bounded(self) -> bool:
+    def has_limits(self) -> bool:
         """True if the column has both limits."""
         return math.isfinite(self.upper - self.lower)
 
@@ -49,7 +49,7 @@ class Range:
 
     def middle(self, neutral: float) -> float:
         """The midpoint of the limits, or the point nearest to `neutral` if one is missing."""
-        if self.bounded:
+        if self.has_limits:
             return (self.lower + self.upper) / 2
         return min(max(neutral, self.lower), self.upper)
 

@@ -25,7 +25,9 @@ class DescribedSensor:
     pose: Pose = Pose()  # noqa: RUF009  (it is frozen)
     said: tuple[tuple[str, str], ...] = ()
 
-    def renamed(self, links: Mapping[str, str], joints: Mapping[str, str]) -> DescribedSensor:
+    def with_renamed_parts(
+        self, links: Mapping[str, str], joints: Mapping[str, str]
+    ) -> DescribedSensor:
         """This sensor on renamed links and joints: {old name: new name}."""
         link = self.link and links.get(self.link, self.link)
         joint = self.joint and joints.get(self.joint, self.joint)

@@ -357,7 +357,7 @@ def fixed_joint(name: str, parent: str, child: str, pose: Any) -> Joint:
     return Joint(name=name, kind=FIXED, parent=parent, child=child, pose=Pose.of(pose))
 
 
-def followed(joint: Joint, joints: Mapping[str, Joint]) -> tuple[str, float, float]:
+def leading_joint(joint: Joint, joints: Mapping[str, Joint]) -> tuple[str, float, float]:
     """The independent joint at the end of a chain of mimic joints: position = multiplier * its
     position + offset."""
     multiplier, offset = 1.0, 0.0
@@ -390,7 +390,7 @@ def near_names(name: str, names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys([*inside, *spelled]))[:3]
 
 
-def several(names: Iterable[str]) -> Iterable[str]:
+def refuse_single_name(names: Iterable[str]) -> Iterable[str]:
     """The names. A single str is refused, because it would be read as a list of letters."""
     if isinstance(names, str):
         raise TypeError(f'a list of names is asked for, got "{names}"; for one name ["{names}"]')

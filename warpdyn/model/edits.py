@@ -14,13 +14,13 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .assembly import rebuilt
+from .assembly import rebuild
 from .checks import not_negative, rigid_body
 from .description import ORIGIN, ZERO3, Joint, Link, look_up
 from .joints import FLOATING
 from .named_configurations import Configuration
 from .reference_frames import Reference, reference_of
-from .restructure import coordinates_at, welded
+from .restructure import coordinates_at, weld_links
 from .structure import Robot, Structure
 
 PerJoint = float | Mapping[str, float] | None
@@ -73,7 +73,7 @@ def with_friction(
         return _by_joint(self, what, asked, lambda joint: joint.kind is not FLOATING)
 
     if viscous == "description":
-        tendons = (tendon.acting(viscous=tendon.damping) for tendon in self.tendons)
+        tendons = (tendon.with_effects(viscous=tendon.damping) for tendon in self.tendons)
         self = replace(self, tendons=tuple(tendons))
     return _with_effects(
         self,
@@ -135,7 +135,7 @@ def with_springs(
     if spring == "description":
         stiffness = {joint.name: joint.spring for joint in elastic}
         slack = {joint.name: joint.v_rest for joint in elastic}
-        tendons = (tendon.acting(spring=tendon.spring) for tendon in self.tendons)
+        tendons = (tendon.with_effects(spring=tendon.spring) for tendon in self.tendons)
         self = replace(self, tendons=tuple(tendons), base_effects=self.base_springs)
     else:
         stiffness = _by_joint(self, "spring", spring, lambda joint: joint.kind.single)
@@ -192,8 +192,8 @@ def with_limits(
         raise ValueError(
             f'joint "{joint}" of {self.name} is fixed; limits belong to a moving joint'
         )
-    joints = [_limited(each, bounds) if each.name == joint else each for each in self.joints]
-    return rebuilt(self, self.links, joints)
+    joints = [_limit_joint(each, bounds) if each.name == joint else each for each in self.joints]
+    return rebuild(self, self.links, joints)
 
 
 def with_configuration(self: Robot, name: str, q: Any) -> Robot:
@@ -238,17 +238,17 @@ def _by_joint(
 def _with_effects(self: Robot, **values: Mapping[str, float | Sequence[float]]) -> Robot:
     """Set each effect by joint name: one value for all coordinates of a joint, or one for each."""
 
-    def changed(joint: Joint) -> Joint:
+    def change_joint(joint: Joint) -> Joint:
         each: dict[str, Sequence[float] | None] = {}
         for effect, by_name in values.items():
             value = by_name.get(joint.name)
             each[effect] = (value,) * joint.kind.nv if isinstance(value, float) else value
         return joint.with_effects(**each)
 
-    return replace(self, joints=tuple(changed(joint) for joint in self.joints))
+    return replace(self, joints=tuple(change_joint(joint) for joint in self.joints))
 
 
-def _limited(joint: Joint, bounds: Mapping[str, float | None]) -> Joint:
+def _limit_joint(joint: Joint, bounds: Mapping[str, float | None]) -> Joint:
     """The joint with those bounds that are not None."""
     changed = {name: float(value) for name, value in bounds.items() if value is not None}
     limits = replace(joint.limits, **changed)
@@ -279,7 +279,7 @@ def with_payload(
     True
     """
     load = Link("payload", *rigid_body("a payload", mass, com, inertia))
-    return _with_link(self, welded(self.link(link), load))
+    return _with_link(self, weld_links(self.link(link), load))
 
 
 def with_link_mass(self: Robot, link: str, mass: float) -> Robot:
@@ -303,4 +303,4 @@ def _with_body(self: Robot, link: Link, mass: Any, com: Any, inertia: Any) -> Ro
 def _with_link(self: Robot, link: Link) -> Robot:
     """The same robot with the link of this name replaced."""
     links = [link if each.name == link.name else each for each in self.links]
-    return rebuilt(self, links, self.joints)
+    return rebuild(self, links, self.joints)

@@ -77,7 +77,7 @@ def _between(
 ) -> tuple[Joint, float]:
     """The one joint that turns `link` against `reference`, and the sign of its position as an angle
     about `axis`."""
-    up, down = _above(where, reference, carriers), _above(where, link, carriers)
+    up, down = _joints_to_root(where, reference, carriers), _joints_to_root(where, link, carriers)
     while up and down and up[-1] is down[-1]:
         up.pop(), down.pop()
     path = [(joint, -1.0) for joint in up if joint.kind.nv] + [
@@ -106,7 +106,7 @@ def _parallel(where: str, what: str, u: Vector, axis: Vector) -> float:
     return 1.0 if cosine > 0 else -1.0
 
 
-def _above(where: str, link: str, carriers: Mapping[str, Joint]) -> list[Joint]:
+def _joints_to_root(where: str, link: str, carriers: Mapping[str, Joint]) -> list[Joint]:
     """The joints from a link up to the root."""
     joints: list[Joint] = []
     while link in carriers:
@@ -122,6 +122,6 @@ def _above(where: str, link: str, carriers: Mapping[str, Joint]) -> list[Joint]:
 def _place(where: str, link: str, carriers: Mapping[str, Joint]) -> Placement:
     """The placement of a link in the root at zero position."""
     X = HERE
-    for joint in reversed(_above(where, link, carriers)):
+    for joint in reversed(_joints_to_root(where, link, carriers)):
         X = X.compose(joint.pose.placement).as_matrix()
     return X

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..algebra.quaternions import (
-    normalized,
+    normalize_vector,
     plane_exp,
     plane_log,
     quaternion_exp,
@@ -52,24 +52,24 @@ def _line_bracket(c: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scalar]:
     return [0.0] * len(c)
 
 
-def _turned(u: Scalar, w: Scalar, angle: Scalar) -> tuple[Scalar, Scalar]:
+def _rotate_plane(u: Scalar, w: Scalar, angle: Scalar) -> tuple[Scalar, Scalar]:
     c, s = cos(angle), sin(angle)
     return c * u - s * w, s * u + c * w
 
 
 def _plane_step(q: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scalar]:
-    u, w = _turned(*plane_exp(*d), q[2])
+    u, w = _rotate_plane(*plane_exp(*d), q[2])
     return [q[0] + u, q[1] + w, q[2] + d[2]]
 
 
 def _plane_difference(q: Sequence[Scalar], p: Sequence[Scalar]) -> list[Scalar]:
     turn = p[2] - q[2]
     turn = atan2(sin(turn), cos(turn))
-    return [*plane_log(*_turned(p[0] - q[0], p[1] - q[1], -q[2]), turn), turn]
+    return [*plane_log(*_rotate_plane(p[0] - q[0], p[1] - q[1], -q[2]), turn), turn]
 
 
 def _plane_rate(q: Sequence[Scalar], v: Sequence[Scalar], baumgarte: float) -> list[Scalar]:
-    return [*_turned(v[0], v[1], q[2]), v[2]]
+    return [*_rotate_plane(v[0], v[1], q[2]), v[2]]
 
 
 def _plane_bracket(c: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scalar]:
@@ -77,7 +77,7 @@ def _plane_bracket(c: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scalar]:
 
 
 def _ball_step(q: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scalar]:
-    return normalized(quaternion_product(q, quaternion_exp(d)))
+    return normalize_vector(quaternion_product(q, quaternion_exp(d)))
 
 
 def _ball_difference(q: Sequence[Scalar], p: Sequence[Scalar]) -> list[Scalar]:
@@ -91,7 +91,7 @@ def _ball_bracket(c: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scalar]:
 def _float_step(q: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scalar]:
     p, turn = rigid_exp(Vector(*d[:3]), Vector(*d[3:]))
     moved = Vector(*q[:3]) + quaternion_rotation(q[3:]).to_parent(p)
-    return [*moved, *normalized(quaternion_product(q[3:], turn))]
+    return [*moved, *normalize_vector(quaternion_product(q[3:], turn))]
 
 
 def _float_difference(q: Sequence[Scalar], p: Sequence[Scalar]) -> list[Scalar]:

@@ -53,7 +53,7 @@ class JointKind:
     manifold: Manifold
     unfelt: Callable[[int, Inertia], Inertia] = lambda axis, inertia: ZERO_INERTIA
     """The part of an inertia that acts the same on either side of the joint, for
-    `Tree.regrouped`."""
+    `Tree.regroup`."""
     has_axis: bool = True
     needs_limits: bool = False
     quaternion: int | None = None
@@ -140,14 +140,14 @@ class JointKind:
 
     def __reduce__(self) -> tuple[Callable[[str, float], JointKind], tuple[str, float]]:
         # A copied or pickled model keeps the one record of its kind.
-        return _kind_named, (self.name, self.pitch)
+        return _find_kind, (self.name, self.pitch)
 
 
 def unit(axis: int) -> Vector:
     return Vector(*(float(k == axis) for k in range(3)))
 
 
-def aligned(kind: JointKind, direction: Sequence[float]) -> tuple[int, float, Rotation]:
+def align_axis(kind: JointKind, direction: Sequence[float]) -> tuple[int, float, Rotation]:
     """The coordinate axis for a joint of this direction, its sign, and the turn of the joint frame
     that brings the axis there."""
     if not kind.has_axis:
@@ -273,7 +273,7 @@ def _two_turns(*_: object) -> NoReturn:
     )
 
 
-def _still(axis: int, q: Sequence[Scalar]) -> tuple[AnyRotation, Vector]:
+def _fixed_placement(axis: int, q: Sequence[Scalar]) -> tuple[AnyRotation, Vector]:
     return IDENTITY, ZERO
 
 
@@ -316,7 +316,7 @@ FIXED = JointKind(
     q_names=(),
     v_names=(),
     neutral=(),
-    placement=_still,
+    placement=_fixed_placement,
     subspace=lambda axis: (),
     manifold=LINE,
     has_axis=False,
@@ -396,5 +396,5 @@ URDF_KINDS = {
 """Joint kinds that URDF has a word for, by that word, for its reader and its writer."""
 
 
-def _kind_named(name: str, pitch: float = 0.0) -> JointKind:
+def _find_kind(name: str, pitch: float = 0.0) -> JointKind:
     return KINDS[name].with_pitch(pitch)

@@ -50,15 +50,15 @@ class Spread:
     J: Symmetric
 
     @property
-    def turned(self) -> Symmetric:
+    def second_moments(self) -> Symmetric:
         """The second moments, in the body's axes."""
         return self.R.symmetric_to_parent(self.J)
 
     @property
     def inertia(self) -> Inertia:
-        return Inertia(0.0, ZERO, self.turned)
+        return Inertia(0.0, ZERO, self.second_moments)
 
-    def carried(self, X: Placement) -> Spread:
+    def in_parent(self, X: Placement) -> Spread:
         """The same spread in the parent of a body placed by X."""
         return Spread(as_matrix(TwoRotations(X.R, self.R)), self.J)
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from ..algebra.scalar import is_number
 from ..algebra.spatial import HERE, ZERO, ZERO_INERTIA, Placement, Vector, as_matrix
-from .description import Joint, followed
-from .joints import FLOATING, aligned
+from .description import Joint, leading_joint
+from .joints import FLOATING, align_axis
 from .link_inertia import Point, Spread
 from .structure import Structure
 from .tendons import Tendon
@@ -54,7 +54,7 @@ def build_tree(model: Structure) -> Tree:
             frames[joint.child] = Frame(carrier.body, X)
             continue
         # A mimic joint reads its leader's columns; the relation is two numbers of the body.
-        leader, multiplier, offset = followed(joint, by_name)
+        leader, multiplier, offset = leading_joint(joint, by_name)
         q_index, v_index = coordinates[leader]
         q_index, parent = joint.kind.scalar_last(q_index, model.quaternion), carrier.body
         effects, limits = joint.effects, joint.v_limits
@@ -64,7 +64,7 @@ def build_tree(model: Structure) -> Tree:
             # With the frame turned so that the joint moves about or along a coordinate axis, most
             # entries of its transform are zeros and ones. An axis that points backwards counts its
             # angle backwards.
-            axis, sign, turn = aligned(kind, direction)
+            axis, sign, turn = align_axis(kind, direction)
             X_tree = X.compose(Placement(turn, ZERO)).as_matrix()
             body = Body(
                 joint=joint.name,
@@ -99,7 +99,7 @@ def build_tree(model: Structure) -> Tree:
         if frame.body == WORLD:
             ground = ground + point.inertia + spread.inertia
             continue
-        body = bodies[frame.body].carrying(point).carrying(spread)
+        body = bodies[frame.body].with_load(point).with_load(spread)
         if not (is_number(link.borne) and link.borne == 0.0):
             part = frame.mass * link.borne, frame.placement.point_to_parent(frame.com)
             body = replace(body, borne=(*body.borne, part))
@@ -117,7 +117,7 @@ def _drives(
     names = list(dict.fromkeys(name for each in model.actuators for name, _ in each.arms))
     driven = []
     for name in names:
-        leader, multiplier, offset = followed(joints[name], joints)
+        leader, multiplier, offset = leading_joint(joints[name], joints)
         driven.append(DrivenJoint(*starts[leader], multiplier, offset, joints[name].limits.effort))
     drives = (
         TreeActuator(
@@ -143,7 +143,7 @@ def _cable(
     by_column: dict[tuple[int, int], float] = {}
     constant = tendon.constant
     for name, c in tendon.coefficients:
-        leader, multiplier, offset = followed(joints[name], joints)
+        leader, multiplier, offset = leading_joint(joints[name], joints)
         by_column[starts[leader]] = by_column.get(starts[leader], 0.0) + c * multiplier
         constant += c * offset
     columns = tuple((*start, c) for start, c in by_column.items() if c)

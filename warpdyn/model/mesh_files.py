@@ -77,7 +77,7 @@ def mesh_file(shape: Geometry, packages: Packages = NONE) -> Path:
         raise MeshError(f"its file {error}") from error
     except (OSError, ValueError) as error:
         raise MeshError(f"its file cannot be read: {error}") from error
-    raise MeshError(_missing(name, shape.folder))
+    raise MeshError(_missing_reason(name, shape.folder))
 
 
 def _places(name: str, folder: Path | None, packages: Packages) -> Iterator[Path]:
@@ -131,7 +131,7 @@ def _folders(package: str, folder: Path | None) -> Iterator[Path]:
         yield above / package
 
 
-def _missing(name: str, folder: Path | None) -> str:
+def _missing_reason(name: str, folder: Path | None) -> str:
     scheme, colon, rest = name.partition("://")
     if colon and scheme in PACKAGES:
         return (

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, get_args
 from . import describe, edits, restructure
 from .actuators import Actuator
 from .assembly import in_tree_order
-from .checks import freed_twice
+from .checks import remark_double_freedom
 from .described_sensors import DescribedSensor
 from .description import Effects, Joint, Link, ModelError
 from .named_configurations import Configuration
@@ -110,7 +110,7 @@ class Model(Structure):
             raise ModelError(f'{source}: quaternion must be "xyzw" or "wxyz", got {quaternion!r}')
         links, joints = in_tree_order(source, links, joints)
         if floating_base:
-            warnings = [*warnings, *freed_twice(links, joints)]
+            warnings = [*warnings, *remark_double_freedom(links, joints)]
         return cls(
             name=name,
             links=links,

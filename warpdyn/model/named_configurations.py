@@ -21,15 +21,15 @@ class Configuration:
     name: str
     coordinates: tuple[tuple[str, tuple[float, ...]], ...]
 
-    def kept(self, joints: Collection[str]) -> Configuration:
+    def restrict_to(self, joints: Collection[str]) -> Configuration:
         """The entries for these joints."""
         return replace(self, coordinates=tuple(c for c in self.coordinates if c[0] in joints))
 
-    def renamed(self, names: Mapping[str, str]) -> Configuration:
+    def with_renamed_joints(self, names: Mapping[str, str]) -> Configuration:
         """The same with joints under new names, old ones as keys."""
         return replace(self, coordinates=tuple((names.get(j, j), x) for j, x in self.coordinates))
 
-    def joined(self, other: Configuration) -> Configuration:
+    def join(self, other: Configuration) -> Configuration:
         """The entries of both, under this one's name."""
         return replace(self, coordinates=self.coordinates + other.coordinates)
 

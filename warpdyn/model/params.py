@@ -16,7 +16,7 @@ import numpy as np
 from ..arrays import Library
 from ..arrays.libraries import library_of
 from ..arrays.protocol import dtype_name
-from ..arrays.stacking import count_of, first_array, of_kind, shape_of, stacked
+from ..arrays.stacking import count_of, first_array, of_kind, shape_of, stack_values
 from .description import look_up
 from .quantities import LINK, SHAPES, check_numbers, check_owner
 from .structure import Structure
@@ -124,7 +124,7 @@ class Params:
                 )
             library = library_of(x)
             rows = of_kind(fresh[quantity], x)
-            arrays[quantity] = library.overwritten(x, _local(mask, library), rows)
+            arrays[quantity] = library.replace_rows(x, _local(mask, library), rows)
         return self._with(arrays)
 
     def to(self, dtype: Any = None, device: Any = None) -> Params:
@@ -135,7 +135,7 @@ class Params:
             name = dtype_name(x.dtype if dtype is None else dtype)
             if name not in ("float32", "float64"):
                 raise TypeError(f"dtype must be float32 or float64, got {dtype}")
-            moved[quantity] = library_of(x).moved(x, name, device)
+            moved[quantity] = library_of(x).move_to(x, name, device)
         return self._with(moved)
 
     def replaced(self, **arrays: Any) -> Params:
@@ -297,7 +297,7 @@ def _gravity(gravity: Any, envs: int | None, like: Any, dtype: Any) -> Any:
         raise ValueError(f"gravity must be (3,) or (B, 3), got {tuple(array.shape)}")
     if envs is None or len(array.shape) == 2:
         return array
-    rows: Any = stacked([array], (3,), envs, array.dtype)
+    rows: Any = stack_values([array], (3,), envs, array.dtype)
     return rows[:, 0]
 
 
@@ -321,7 +321,7 @@ def _stack(
         raise ValueError(f"{quantity} varies for nothing: give at least one name")
     names = tuple(name for name in known if name in values)
     count = count_of(quantity, values, shape, envs)
-    return names, stacked([values[name] for name in names], shape, count, dtype)
+    return names, stack_values([values[name] for name in names], shape, count, dtype)
 
 
 def _whole(
@@ -341,5 +341,5 @@ def _whole(
             f"for the {expected[0]} {what}s of {model}; got {shape}"
         )
     if shape == expected and envs:
-        return stacked([array[k] for k in range(expected[0])], expected[1:], envs, dtype)
+        return stack_values([array[k] for k in range(expected[0])], expected[1:], envs, dtype)
     return array if dtype is None or array.dtype == dtype else array.astype(dtype)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..algebra.spatial import HERE, ZERO, Inertia, Placement, Symmetric, Vector
-from .assembly import rebuilt
+from .assembly import rebuild
 from .description import (
     ORIGIN,
     Geometry,
@@ -24,13 +24,13 @@ from .description import (
     ModelError,
     Pose,
     fixed_joint,
-    followed,
+    leading_joint,
     look_up,
     matrix3,
-    several,
+    refuse_single_name,
     vector3,
 )
-from .joints import aligned
+from .joints import align_axis
 from .structure import Robot, Structure
 
 # Joints locked.
@@ -44,7 +44,7 @@ def reduce(self: Robot, joints: Iterable[str], at: Any = None) -> Robot:
     joints: names of the joints that keep their coordinates.
     at: coordinates by joint name, or a whole q (nq,); neutral where not given.
     """
-    kept = set(several(joints))
+    kept = set(refuse_single_name(joints))
     self.joint_indices(kept)
     independent = self.moving_joints[int(self.floating_base) :]
     locked = {joint.name: joint for joint in independent if joint.name not in kept}
@@ -58,27 +58,29 @@ def reduce(self: Robot, joints: Iterable[str], at: Any = None) -> Robot:
     by_name = {joint.name: joint for joint in self.joints}
     held = {}
     for joint in (each for each in self.joints if each.kind.single):
-        leader, multiplier, offset = followed(joint, by_name)
+        leader, multiplier, offset = leading_joint(joint, by_name)
         if leader in still:
             held[joint.name] = still[leader][0] * multiplier + offset
-    tendons = (tendon.held(held) for tendon in self.tendons)
-    actuators = (held_there for a in self.actuators if (held_there := a.held(held)).arms)
+    tendons = (tendon.with_held_joints(held) for tendon in self.tendons)
+    actuators = (
+        held_there for a in self.actuators if (held_there := a.with_held_joints(held)).arms
+    )
     tied = replace(self, tendons=tuple(tendons), actuators=tuple(actuators))
-    return rebuilt(tied, self.links, locked_joints(self.joints, still))
+    return rebuild(tied, self.links, lock_joints(self.joints, still))
 
 
-def locked_joints(joints: Sequence[Joint], values: Mapping[str, Sequence[float]]) -> list[Joint]:
+def lock_joints(joints: Sequence[Joint], values: Mapping[str, Sequence[float]]) -> list[Joint]:
     """The joints, with those of `values` and their mimic joints fixed at these coordinates."""
     by_name = {joint.name: joint for joint in joints}
 
-    def still(joint: Joint) -> Joint:
-        leader, multiplier, offset = followed(joint, by_name)
+    def fix_joint(joint: Joint) -> Joint:
+        leader, multiplier, offset = leading_joint(joint, by_name)
         if not joint.kind.nv or leader not in values:
             return joint
         q = list(values[leader])
         return at_rest(joint, q if leader == joint.name else [q[0] * multiplier + offset])
 
-    return [still(joint) for joint in joints]
+    return [fix_joint(joint) for joint in joints]
 
 
 def at_rest(joint: Joint, q: Sequence[float]) -> Joint:
@@ -87,7 +89,7 @@ def at_rest(joint: Joint, q: Sequence[float]) -> Joint:
     X, q = joint.pose.placement, list(q)
     for kind, direction in zip(joint.kind.with_pitch(joint.pitch).parts, joint.axes, strict=True):
         coordinates, q = q[: kind.nq], q[kind.nq :]
-        axis, sign, turn = aligned(kind, direction)
+        axis, sign, turn = align_axis(kind, direction)
         if kind.single:
             coordinates = [sign * coordinates[0]]
         R, p = kind.placement(axis, coordinates)
@@ -148,7 +150,7 @@ def _coordinates(joint: Joint, value: Any, order: str) -> list[float]:
 def collapse(self: Robot, keep: Iterable[str] = ()) -> Robot:
     """The same robot with every link on a fixed joint merged into the link that carries it. The
     links named in `keep` stay as frames without mass."""
-    kept = set(several(keep))
+    kept = set(refuse_single_name(keep))
     self.link_indices(kept)
     links = {link.name: link for link in self.links}
     place = {self.root: (self.root, HERE)}
@@ -164,13 +166,13 @@ def collapse(self: Robot, keep: Iterable[str] = ()) -> Robot:
         if joint.kind.nv or joint.child in kept:
             joints.append(joint)
         if not joint.kind.nv:
-            links[carrier] = welded(links[carrier], moved(links.pop(joint.child), X))
+            links[carrier] = weld_links(links[carrier], move_link(links.pop(joint.child), X))
             if joint.child in kept:
                 links[joint.child] = Link(joint.child)
-    return rebuilt(self, list(links.values()), joints)
+    return rebuild(self, list(links.values()), joints)
 
 
-def welded(link: Link, load: Link) -> Link:
+def weld_links(link: Link, load: Link) -> Link:
     """`link` with `load`, placed in the same frame, welded to it: the parallel-axis theorem about
     the common com."""
     if link.mass and load.mass and link.borne != load.borne:
@@ -200,10 +202,10 @@ def welded(link: Link, load: Link) -> Link:
     )
 
 
-def moved(link: Link, X: Placement) -> Link:
+def move_link(link: Link, X: Placement) -> Link:
     """A link's inertia and shapes, seen from the frame in which the link is placed by `X`."""
 
-    def shifted(shapes: tuple[Geometry, ...]) -> tuple[Geometry, ...]:
+    def shift_shapes(shapes: tuple[Geometry, ...]) -> tuple[Geometry, ...]:
         return tuple(
             replace(shape, pose=Pose.of(X.compose(shape.pose.placement))) for shape in shapes
         )
@@ -212,8 +214,8 @@ def moved(link: Link, X: Placement) -> Link:
         link,
         com=vector3(X.point_to_parent(Vector(*link.com))),
         inertia=matrix3(X.R.symmetric_to_parent(link.symmetric).rows),
-        visuals=shifted(link.visuals),
-        collisions=shifted(link.collisions),
+        visuals=shift_shapes(link.visuals),
+        collisions=shift_shapes(link.collisions),
     )
 
 
@@ -237,7 +239,7 @@ def with_frame(self: Robot, name: str, parent: str, pose: Any) -> Robot:
                 f'frame "{name}": there is a {what} "{new}" already; choose another name for the frame'
             )
     holder = fixed_joint(joint, parent, name, pose)
-    return rebuilt(self, [*self.links, Link(name)], [*self.joints, holder])
+    return rebuild(self, [*self.links, Link(name)], [*self.joints, holder])
 
 
 def attach(
@@ -261,7 +263,7 @@ def attach(
     mount = fixed_joint(joint or f"{frame}_to_{root}", frame, root, pose)
     of_links = {link.name: prefix + link.name for link in other.links}
     of_joints = {each.name: prefix + each.name for each in other.joints}
-    links, joints = renamed(other, of_links, of_joints)
+    links, joints = rename_parts(other, of_links, of_joints)
     same_links = {link.name for link in self.links} & {link.name for link in links}
     same_joints = {each.name for each in self.joints} & {mount.name, *(j.name for j in joints)}
     if same_links or same_joints:
@@ -272,15 +274,23 @@ def attach(
         )
     # Configurations with the same name on both robots are joined: `home` of an arm with a hand is
     # `home` of both.
-    there = {c.name: c.kept(other.joint_names) for c in other.named}
+    there = {c.name: c.restrict_to(other.joint_names) for c in other.named}
     prefixed = {name: prefix + name for name in other.joint_names}
-    both = rebuilt(self, [*self.links, *links], [*self.joints, mount, *joints])
+    both = rebuild(self, [*self.links, *links], [*self.joints, mount, *joints])
     named = (
-        c.joined(there[c.name].renamed(prefixed)) if c.name in there else c for c in both.named
+        c.join(there[c.name].with_renamed_joints(prefixed)) if c.name in there else c
+        for c in both.named
     )
-    tendons = (replace(t.renamed(prefixed), name=prefix + t.name) for t in other.tendons)
-    actuators = (replace(a.renamed(prefixed), name=prefix + a.name) for a in other.actuators)
-    sensors = (replace(s.renamed(of_links, of_joints), name=prefix + s.name) for s in other.sensors)
+    tendons = (
+        replace(t.with_renamed_joints(prefixed), name=prefix + t.name) for t in other.tendons
+    )
+    actuators = (
+        replace(a.with_renamed_joints(prefixed), name=prefix + a.name) for a in other.actuators
+    )
+    sensors = (
+        replace(s.with_renamed_parts(of_links, of_joints), name=prefix + s.name)
+        for s in other.sensors
+    )
     return replace(
         both,
         named=tuple(named),
@@ -309,7 +319,7 @@ def detach(self: Robot, link: str) -> Robot:
                 f'joint "{joint.name}" mimics "{joint.mimic.joint}", which would go with link '
                 f'"{link}"; detach it too, or lock that joint first (reduce)'
             )
-    return rebuilt(self, [each for each in self.links if each.name not in gone], left)
+    return rebuild(self, [each for each in self.links if each.name not in gone], left)
 
 
 # Names.
@@ -326,18 +336,18 @@ def rename(
         self.link(link)
     for joint in joints or {}:
         self.joint(joint)
-    sensors = (sensor.renamed(links or {}, joints or {}) for sensor in self.sensors)
+    sensors = (sensor.with_renamed_parts(links or {}, joints or {}) for sensor in self.sensors)
     named = replace(self, sensors=tuple(sensors))
-    result = rebuilt(named, *renamed(self, links or {}, joints or {}), joints or {})
+    result = rebuild(named, *rename_parts(self, links or {}, joints or {}), joints or {})
     return result if name is None else replace(result, name=name)
 
 
-def renamed(
+def rename_parts(
     robot: Structure, of_links: Mapping[str, str], of_joints: Mapping[str, str]
 ) -> tuple[list[Link], list[Joint]]:
     """Links and joints under new names, old ones as keys, including all references to them."""
 
-    def changed(joint: Joint) -> Joint:
+    def rename_joint(joint: Joint) -> Joint:
         mimic, gearbox = joint.mimic, joint.gearbox
         if mimic is not None:
             mimic = Mimic(of_joints.get(mimic.joint, mimic.joint), mimic.multiplier, mimic.offset)
@@ -353,4 +363,4 @@ def renamed(
         )
 
     links = [replace(link, name=of_links.get(link.name, link.name)) for link in robot.links]
-    return links, [changed(joint) for joint in robot.joints]
+    return links, [rename_joint(joint) for joint in robot.joints]

@@ -19,7 +19,7 @@ import numpy as np
 
 from .actuators import Actuator
 from .described_sensors import DescribedSensor
-from .description import Effects, Joint, Link, look_up, several
+from .description import Effects, Joint, Link, look_up, refuse_single_name
 from .joints import FLOATING
 from .named_configurations import Configuration, Configurations
 from .reference_frames import Reference
@@ -163,7 +163,7 @@ class Structure:
         """One name for each column of q: the joint's name, followed by a dot and the coordinate's
         name if it has several."""
         return tuple(
-            _dotted(j.name, c)
+            _coordinate_name(j.name, c)
             for j in self.moving_joints
             for c in j.kind.reordered(j.kind.q_names, self.quaternion)
         )
@@ -171,7 +171,9 @@ class Structure:
     @cached_property
     def v_names(self) -> tuple[str, ...]:
         """One name for each column of v, of accelerations and of joint forces."""
-        return tuple(_dotted(j.name, c) for j in self.moving_joints for c in j.kind.v_names)
+        return tuple(
+            _coordinate_name(j.name, c) for j in self.moving_joints for c in j.kind.v_names
+        )
 
     @property
     def nq(self) -> int:
@@ -194,7 +196,7 @@ class Structure:
 
     def link_indices(self, names: Iterable[str]) -> list[int]:
         """Positions of links in `link_names`, in the order of `names`."""
-        return [self.link_index(name) for name in several(names)]
+        return [self.link_index(name) for name in refuse_single_name(names)]
 
     def joint_index(self, name: str) -> int:
         """Position of a joint in `joint_names`."""
@@ -202,7 +204,7 @@ class Structure:
 
     def joint_indices(self, names: Iterable[str]) -> list[int]:
         """Positions of joints in `joint_names`, in the order of `names`."""
-        return [self.joint_index(name) for name in several(names)]
+        return [self.joint_index(name) for name in refuse_single_name(names)]
 
     def q_indices(self, names: Iterable[str]) -> list[int]:
         """Columns of q that belong to the named joints, in their order."""
@@ -213,7 +215,10 @@ class Structure:
         return [i for c in self._coordinates_of(names) for i in range(c.v.start, c.v.stop)]
 
     def _coordinates_of(self, names: Iterable[str]) -> list[Coordinates]:
-        return [look_up(self.coordinates, n, "moving joint", self.name) for n in several(names)]
+        return [
+            look_up(self.coordinates, n, "moving joint", self.name)
+            for n in refuse_single_name(names)
+        ]
 
     def link(self, name: str) -> Link:
         """A link by name: its mass, centre of mass, inertia and shapes."""
@@ -264,7 +269,7 @@ class Structure:
         for joint in self.joints:  # parents come first
             child, parent = self.link_index(joint.child), self.link_index(joint.parent)
             table[child] |= table[parent]
-        return _read_only(table)
+        return _make_read_only(table)
 
     @cached_property
     def _link_indices(self) -> Mapping[str, int]:
@@ -292,7 +297,7 @@ class Structure:
     @cached_property
     def neutral(self) -> np.ndarray:
         """(nq,) zero position, read-only; a floating base at the origin, not turned."""
-        return _read_only(self._q_at({}))
+        return _make_read_only(self._q_at({}))
 
     @cached_property
     def configurations(self) -> Configurations:
@@ -316,25 +321,25 @@ class Structure:
     def position_lower(self) -> np.ndarray:
         """(nq,) lower position limits [rad, m]; -inf for no limit. Read-only."""
         limits = [each.lower for j in self.moving_joints for each in j.q_limits]
-        return _read_only(np.array(limits))
+        return _make_read_only(np.array(limits))
 
     @cached_property
     def position_upper(self) -> np.ndarray:
         """(nq,) upper position limits [rad, m]; inf for no limit. Read-only."""
         limits = [each.upper for j in self.moving_joints for each in j.q_limits]
-        return _read_only(np.array(limits))
+        return _make_read_only(np.array(limits))
 
     @cached_property
     def velocity_limit(self) -> np.ndarray:
         """(nv,) velocity limits [rad/s, m/s]; inf for no limit. Read-only."""
         limits = [each.velocity for j in self.moving_joints for each in j.v_limits]
-        return _read_only(np.array(limits))
+        return _make_read_only(np.array(limits))
 
     @cached_property
     def effort_limit(self) -> np.ndarray:
         """(nv,) effort limits [N·m, N]; inf for no limit. Read-only."""
         limits = [each.effort for j in self.moving_joints for each in j.v_limits]
-        return _read_only(np.array(limits))
+        return _make_read_only(np.array(limits))
 
     @cached_property
     def key(self) -> str:
@@ -380,12 +385,12 @@ Robot = TypeVar("Robot", bound=Structure)
 """The class of a model, which a changed copy keeps."""
 
 
-def _read_only(array: np.ndarray) -> np.ndarray:
+def _make_read_only(array: np.ndarray) -> np.ndarray:
     array.setflags(write=False)
     return array
 
 
-def _dotted(joint: str, coordinate: str) -> str:
+def _coordinate_name(joint: str, coordinate: str) -> str:
     return f"{joint}.{coordinate}" if coordinate else joint
 
 

@@ -31,17 +31,17 @@ class Tendon:
     constant: float = 0.0
     effects: Effects = Effects()  # noqa: RUF009  (it is frozen)
 
-    def renamed(self, names: Mapping[str, str]) -> Tendon:
+    def with_renamed_joints(self, names: Mapping[str, str]) -> Tendon:
         """This tendon over renamed joints: {old name: new name}."""
         coefficients = tuple((names.get(joint, joint), c) for joint, c in self.coefficients)
         return replace(self, coefficients=coefficients)
 
-    def held(self, still: Mapping[str, float]) -> Tendon:
+    def with_held_joints(self, still: Mapping[str, float]) -> Tendon:
         """This tendon with these joints held at these positions."""
         moving = tuple((joint, c) for joint, c in self.coefficients if joint not in still)
         there = sum(c * still[joint] for joint, c in self.coefficients if joint in still)
         return replace(self, coefficients=moving, constant=self.constant + there)
 
-    def acting(self, **effects: float) -> Tendon:
+    def with_effects(self, **effects: float) -> Tendon:
         """This tendon with these effects, by name."""
         return replace(self, effects=replace(self.effects, **effects))

@@ -63,10 +63,12 @@ def _link(robot: etree._Element, link: Link) -> None:
     if link.mass or link.inertia != ZERO3:
         inertial = etree.SubElement(element, "inertial")
         _origin(inertial, Pose(link.com))
-        etree.SubElement(inertial, "mass", value=_text([link.mass]))
+        etree.SubElement(inertial, "mass", value=_format_numbers([link.mass]))
         keys = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
         moments = zip(keys, link.symmetric.entries, strict=True)
-        etree.SubElement(inertial, "inertia", {key: _text([as_number(x)]) for key, x in moments})
+        etree.SubElement(
+            inertial, "inertia", {key: _format_numbers([as_number(x)]) for key, x in moments}
+        )
     for tag, shapes in (("visual", link.visuals), ("collision", link.collisions)):
         for shape in shapes:
             for part in _parts(shape):
@@ -98,7 +100,7 @@ def _shape(link: etree._Element, tag: str, shape: Geometry) -> None:
         "sphere": {"radius": shape.size},
         "mesh": {"scale": shape.size or (1.0, 1.0, 1.0)},
     }[shape.shape]
-    attributes = {key: _text(value) for key, value in sizes.items()}
+    attributes = {key: _format_numbers(value) for key, value in sizes.items()}
     if shape.shape == "mesh":
         attributes["filename"] = shape.filename or ""
     etree.SubElement(etree.SubElement(element, "geometry"), shape.shape, attributes)
@@ -126,23 +128,31 @@ def _joint(robot: etree._Element, joint: Joint) -> None:
     etree.SubElement(element, "parent", link=joint.parent)
     etree.SubElement(element, "child", link=joint.child)
     if joint.kind.has_axis:
-        etree.SubElement(element, "axis", xyz=_text(joint.axis))
+        etree.SubElement(element, "axis", xyz=_format_numbers(joint.axis))
     bounds = {}
     if kind.needs_limits and bounded:
-        bounds = {"lower": _text([limits.lower]), "upper": _text([limits.upper])}
+        bounds = {
+            "lower": _format_numbers([limits.lower]),
+            "upper": _format_numbers([limits.upper]),
+        }
     rates = {"effort": limits.effort, "velocity": limits.velocity}
-    bounds |= {key: _text([value]) for key, value in rates.items() if math.isfinite(value)}
+    bounds |= {
+        key: _format_numbers([value]) for key, value in rates.items() if math.isfinite(value)
+    }
     if bounds and joint.kind.nv:
         etree.SubElement(element, "limit", bounds)
     if joint.damping or joint.friction:
         etree.SubElement(
-            element, "dynamics", damping=_text([joint.damping]), friction=_text([joint.friction])
+            element,
+            "dynamics",
+            damping=_format_numbers([joint.damping]),
+            friction=_format_numbers([joint.friction]),
         )
     if joint.mimic is not None and joint.kind.nv:
         mimic = {
             "joint": joint.mimic.joint,
-            "multiplier": _text([joint.mimic.multiplier]),
-            "offset": _text([joint.mimic.offset]),
+            "multiplier": _format_numbers([joint.mimic.multiplier]),
+            "offset": _format_numbers([joint.mimic.offset]),
         }
         etree.SubElement(element, "mimic", mimic)
 
@@ -150,7 +160,9 @@ def _joint(robot: etree._Element, joint: Joint) -> None:
 def _origin(element: etree._Element, pose: Pose) -> None:
     if pose != Pose():
         turn = ORIGIN if pose.rotation == EYE else _rpy(pose.rotation)
-        etree.SubElement(element, "origin", xyz=_text(pose.position), rpy=_text(turn))
+        etree.SubElement(
+            element, "origin", xyz=_format_numbers(pose.position), rpy=_format_numbers(turn)
+        )
 
 
 def _rpy(R: Matrix3) -> Vector3:
@@ -162,6 +174,6 @@ def _rpy(R: Matrix3) -> Vector3:
     return math.atan2(s * R[0][2] - c * R[1][2], c * R[1][1] - s * R[0][1]), pitch, yaw
 
 
-def _text(numbers: Iterable[float]) -> str:
+def _format_numbers(numbers: Iterable[float]) -> str:
     """Numbers with every digit, so that reading the text gives the same numbers."""
     return " ".join(repr(float(x) + 0.0) for x in numbers)

@@ -108,7 +108,7 @@ def _quaternion(R: Rotation) -> str:
     return _numbers((w, x, y, z))
 
 
-def _placed(X: Placement, *more: str) -> Iterator[str]:
+def _prim_placement(X: Placement, *more: str) -> Iterator[str]:
     """The placement of a prim in its parent prim."""
     yield f"double3 xformOp:translate = {_numbers(map(as_number, X.p))}"
     yield f"quatd xformOp:orient = {_quaternion(as_matrix(X.R))}"
@@ -138,7 +138,7 @@ def _body(robot: Robot, link: Link, name: str, X: Placement) -> str:
         f"quatf physics:principalAxes = {_quaternion(turn)}",
     )
     apis = ("PhysicsRigidBodyAPI", "PhysicsMassAPI")
-    return _prim("Xform", name, [*_placed(X), *weight, *_shapes(link)], apis)
+    return _prim("Xform", name, [*_prim_placement(X), *weight, *_shapes(link)], apis)
 
 
 def _shapes(link: Link) -> Iterator[str]:
@@ -165,7 +165,7 @@ def _shape(shape: Geometry, name: str, touches: bool, shown: bool) -> str:
         lines.append('uniform token purpose = "guide"')
     if shape.color is not None:
         lines.append(f"color3f[] primvars:displayColor = [{_numbers(shape.color[:3])}]")
-    inside = [*lines, *_placed(shape.pose.placement, *scale)]
+    inside = [*lines, *_prim_placement(shape.pose.placement, *scale)]
     return _prim(SHAPES[shape.shape], name, inside, ["PhysicsCollisionAPI"] if touches else ())
 
 

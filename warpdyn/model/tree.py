@@ -80,7 +80,7 @@ class Body:
         ]
         return sum(varying, self.known)
 
-    def carrying(self, part: Point | Spread) -> Body:
+    def with_load(self, part: Point | Spread) -> Body:
         """This body with a part of a link added to it."""
         inertia = part.inertia
         if all_numbers(inertia):
@@ -95,7 +95,7 @@ class Body:
         """The force that gives the body this motion, about the origin of its frame."""
         a, W, known = motion.acc, motion.W, self.known
         if self.spreads:
-            J = sum((spread.turned for spread in self.spreads), known.J)
+            J = sum((spread.second_moments for spread in self.spreads), known.J)
             force = replace(known, J=ZERO_INERTIA.J).rate_of_momentum(a, W) + Force(
                 ZERO, J.rate_of_momentum(motion.w, motion.dw)
             )
@@ -277,7 +277,7 @@ class Tree:
                 total[frame.body] = total[frame.body] + frame.placement.force_to_parent(force)
         return total
 
-    def regrouped(self) -> Tree:
+    def regroup(self) -> Tree:
         """The same dynamics with fewer numbers: each body passes to its parent the inertia that its
         joint cannot feel.
 
@@ -298,7 +298,7 @@ class Tree:
                 continue
             up: tuple[Spread, ...] = ()
             if not body.kind.turns:
-                up = tuple(spread.carried(body.X_tree) for spread in body.spreads)
+                up = tuple(spread.in_parent(body.X_tree) for spread in body.spreads)
             # Varying moments move up only if they add to others with the same axes: a new set of
             # axes in the parent would have to be rotated there, as it is here.
             if body.parent != WORLD:
@@ -311,10 +311,10 @@ class Tree:
             above = bodies[body.parent]
             bodies[body.parent] = replace(above, known=above.known + moved)
             for spread in up:
-                bodies[body.parent] = bodies[body.parent].carrying(spread)
+                bodies[body.parent] = bodies[body.parent].with_load(spread)
         return replace(self, bodies=tuple(bodies), ground=ground)
 
-    def snapped(self, epsilon: float) -> Tree:
+    def snap(self, epsilon: float) -> Tree:
         """The same tree with rounding noise removed: constants below `epsilon` of their
         neighbours are set to 0 or ±1.
 
@@ -329,7 +329,7 @@ class Tree:
 
         def place(X: Placement) -> Placement:
             rows = [[_snap(x, epsilon) for x in row] for row in X.R.matrix.rows]  # type: ignore[union-attr]
-            p = Vector(*(_crumbless(x, epsilon * reach) for x in X.p))
+            p = Vector(*(_without_rounding_noise(x, epsilon * reach) for x in X.p))
             return Placement(Rotation([Vector(*row) for row in rows]), p)
 
         def weigh(inertia: Inertia) -> Inertia:
@@ -339,11 +339,13 @@ class Tree:
                 max(abs(as_number(x)) for x in entries)
                 for entries in (inertia.h, inertia.J.entries)
             )
-            h = Vector(*(_crumbless(x, epsilon * h_size) for x in inertia.h))
+            h = Vector(*(_without_rounding_noise(x, epsilon * h_size) for x in inertia.h))
             return Inertia(
                 inertia.mass,
                 h,
-                Symmetric(*(_crumbless(x, epsilon * J_size) for x in inertia.J.entries)),
+                Symmetric(
+                    *(_without_rounding_noise(x, epsilon * J_size) for x in inertia.J.entries)
+                ),
             )
 
         def settle(body: Body) -> Body:
@@ -366,7 +368,7 @@ class Tree:
         return replace(self, bodies=bodies, frames=frames)
 
 
-def _crumbless(x: Scalar, least: float) -> Scalar:
+def _without_rounding_noise(x: Scalar, least: float) -> Scalar:
     return x if not isinstance(x, float) or abs(x) > least else 0.0
 
 

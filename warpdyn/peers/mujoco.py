@@ -92,7 +92,7 @@ class MuJoCo:
         numbers = {name: self.mujoco.mj_name2id(self.robot, kind, name) for name in names}
         return {name: number for name, number in numbers.items() if number >= 0}
 
-    def _converted(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _convert(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """MuJoCo's q, and T of its v = T v: there the linear part of a free base is in world
         axes."""
         qpos, T = self.qpos.copy(), self.G.copy()
@@ -123,7 +123,7 @@ class MuJoCo:
     ) -> Callable[[], Any]:
         """The MuJoCo stages that the algorithm needs, and no others."""
         mujoco, robot, data = self.mujoco, self.robot, self.data
-        qpos, T = self._converted(q)
+        qpos, T = self._convert(q)
         vectors = [T @ x for x in others]
         if algorithm == "rnea":
             vectors[1] += self._rotation_term(T, others[0])
@@ -192,25 +192,25 @@ class MuJoCo:
 
     def jacobian(self, q: np.ndarray, frame: str) -> np.ndarray:
         """(6, nv) Jacobian of a link, in world axes at its origin."""
-        return self.call("jacobian", q, frame=frame)() @ self._converted(q)[1]
+        return self.call("jacobian", q, frame=frame)() @ self._convert(q)[1]
 
     def crba(self, q: np.ndarray) -> np.ndarray:
         """(nv, nv) mass matrix."""
-        T, M = self._converted(q)[1], np.zeros((self.robot.nv, self.robot.nv))
+        T, M = self._convert(q)[1], np.zeros((self.robot.nv, self.robot.nv))
         self.call("crba", q)()
         self.mujoco.mj_fullM(self.robot, self.data, M)
         return T.T @ M @ T
 
     def rnea(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
         """(nv,) joint forces."""
-        return self._converted(q)[1].T @ self.call("rnea", q, v, a)()
+        return self._convert(q)[1].T @ self.call("rnea", q, v, a)()
 
     def aba(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
         """(nv,) accelerations; T is a rotation if there are no mimic joints."""
         refuse_mimic_joints(self.model)
         for name in self.held:
             raise NotComparable(f'joint "{name}" is held by a constraint: other accelerations')
-        T = self._converted(q)[1]
+        T = self._convert(q)[1]
         return T.T @ (self.call("aba", q, v, tau)() - self._rotation_term(T, v))
 
 

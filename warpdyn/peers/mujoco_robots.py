@@ -18,7 +18,7 @@ Numbers = Mapping[str, Any]
 (a number or one each), `gravity` (3,)."""
 
 
-class Reached(NamedTuple):
+class StateAfterSteps(NamedTuple):
     """The state of a robot after some steps."""
 
     q: np.ndarray
@@ -58,7 +58,7 @@ class MujocoRobots:
         self._options: dict[str, Any] = {"points": points, "drives": drives, "ground": ground}
         self._options["contact_time"] = contact_time
         self._dt = dt
-        shared = self._compiled(model)
+        shared = self._compile(model)
         self._robots = [shared] * envs
         self._data = [mujoco.MjData(shared) for _ in range(envs)]
         self._places(shared)
@@ -66,7 +66,7 @@ class MujocoRobots:
     def remodel(self, env: int, model: Model) -> None:
         """Replace a robot's model by another one that differs only in numbers; its state is
         lost."""
-        robot = self._compiled(model)
+        robot = self._compile(model)
         self._robots[env], self._data[env] = robot, self.mujoco.MjData(robot)
 
     def put(
@@ -91,7 +91,7 @@ class MujocoRobots:
         *,
         numbers: Numbers | None = None,
         origin: Sequence[float] = (0.0, 0.0, 0.0),
-    ) -> Reached:
+    ) -> StateAfterSteps:
         """The state of a robot after `steps` steps.
 
         targets: (joints,) of the drives, one for each step. tau: (nv,) in addition to them,
@@ -110,7 +110,9 @@ class MujocoRobots:
                 data.ctrl[:] = targets[step]
             self.mujoco.mj_step(robot, data)
             torques += data.qfrc_actuator[self._v] + data.qfrc_applied[self._v]
-        return Reached(*self._state(data, origin), self._forces(robot, data), torques / steps)
+        return StateAfterSteps(
+            *self._state(data, origin), self._forces(robot, data), torques / steps
+        )
 
     def _state(self, data: Any, origin: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
         """q and v in warpdyn's order and axes."""
@@ -149,7 +151,7 @@ class MujocoRobots:
             effort = np.minimum(numbers["effort"], UNREACHED) * np.ones(robot.nu)
             robot.actuator_forcerange[:] = np.stack([-effort, effort], 1)
 
-    def _compiled(self, model: Model) -> Any:
+    def _compile(self, model: Model) -> Any:
         try:
             spec = mujoco_scene(model, self._dt, fused=True, **self._options)
             robot = spec.compile()

@@ -15,7 +15,7 @@ import numpy as np
 from lxml import etree
 
 from ..model import Model
-from ..model.description import Joint, followed
+from ..model.description import Joint, leading_joint
 
 
 class NotComparable(Exception):  # noqa: N818
@@ -61,7 +61,7 @@ class Peer(Protocol):
 
 
 @dataclass(frozen=True)
-class Driven:
+class DrivenJoint:
     """A joint and the coordinates that move it: position = multiplier * q + offset."""
 
     joint: Joint
@@ -71,14 +71,14 @@ class Driven:
     offset: float
 
 
-def driven_joints(model: Model) -> Iterator[Driven]:
+def driven_joints(model: Model) -> Iterator[DrivenJoint]:
     """Every joint that moves, mimic joints included, a free base first."""
     base = model.moving_joints[:1] if model.floating_base else ()
     joints = {joint.name: joint for joint in model.joints}
     for joint in (*base, *(j for j in model.joints if j.kind.nv)):
-        leader, multiplier, offset = followed(joint, joints)
+        leader, multiplier, offset = leading_joint(joint, joints)
         columns = model.coordinates[leader]
-        yield Driven(joint, columns.q, columns.v, multiplier, offset)
+        yield DrivenJoint(joint, columns.q, columns.v, multiplier, offset)
 
 
 def xyzw_columns(model: Model) -> tuple[int, int, int, int]:

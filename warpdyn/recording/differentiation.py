@@ -18,7 +18,7 @@ from typing import Any
 
 from ..algebra.scalar import Scalar, Table, look
 from .graph import COLUMN, KEPT, SHARED, Graph, Routine
-from .order import visited
+from .order import visit_nodes
 from .partials import (
     CHOICES,
     adjoints_of_choice,
@@ -69,17 +69,17 @@ def pushforward(
         if graph.nodes[i][0] in CHOICES:
             total = tangent_of_choice(graph, i, dot)
         dot[i] = total
-    return [_signed(dot.get(x.index, 0.0), x) if isinstance(x, Symbol) else 0.0 for x in outputs]
+    return [_with_sign(dot.get(x.index, 0.0), x) if isinstance(x, Symbol) else 0.0 for x in outputs]
 
 
 def pullback(
     wrt: Sequence[Symbol], outputs: Sequence[Scalar], cotangents: Sequence[Scalar]
 ) -> list[Scalar]:
     """Jᵀ w: the derivative of `cotangents` times `outputs` by each of the inputs `wrt`."""
-    return pulled(wrt, outputs, cotangents)[0] if wrt else []
+    return pull_back(wrt, outputs, cotangents)[0] if wrt else []
 
 
-def pulled(
+def pull_back(
     wrt: Sequence[Symbol],
     outputs: Sequence[Scalar],
     cotangents: Sequence[Scalar],
@@ -97,7 +97,7 @@ def pulled(
 
     for x, w in zip(outputs, cotangents, strict=True):
         if isinstance(x, Symbol):
-            add(x.index, _signed(w, x))
+            add(x.index, _with_sign(w, x))
     reached = _between(graph, {x.index: None for x in wrt}, outputs, tables)
     moving = {*reached, *(x.index for x in wrt)}
     loops: dict[int, dict[int, Scalar]] = {}
@@ -161,7 +161,7 @@ def _between(
     return sorted(needed - set(start))
 
 
-def _signed(value: Scalar, x: Symbol) -> Scalar:
+def _with_sign(value: Scalar, x: Symbol) -> Scalar:
     return -value if x.negative else value
 
 
@@ -192,15 +192,15 @@ def _loop_tangents(
 
     def step(values: Sequence[Any]) -> list[Any]:
         here, inside = values[: len(state)], values[0].graph
-        seen = _seen(graph, inside, shared)
-        after = _replayed(routine, inside, seen, here)
+        seen = _outside_values(graph, inside, shared)
+        after = _replay_step(routine, inside, seen, here)
         wrt = [*(here[k] for k in active), *(seen[k] for k in sorted(entries))]
         along = [*values[len(state) :], *(dot[int(shared[k])] for k in sorted(entries))]
         tangents = pushforward(wrt, along, after, tables)
         return [*after, *(tangents[k] for k in active)]
 
     begin: list[Any] = [*_symbols(graph, state), *(first[k] for k in active)]
-    end = Symbol(graph, i).rolled(step, begin, routine.repetition.times, None)
+    end = Symbol(graph, i).record_loop(step, begin, routine.repetition.times, None)
     tangents = dict(zip(active, end[len(state) :], strict=True))
     return [tangents.get(k, 0.0) for k in range(len(state))]
 
@@ -232,10 +232,10 @@ def _loop_adjoints(
     def step(values: Sequence[Any]) -> list[Any]:
         inside, bar, total = values[0].graph, values[:total_from], values[total_from:register]
         here = [Symbol(inside, inside.node("input", KEPT, k)) for k in range(len(state))]
-        seen = _seen(graph, inside, shared)
-        after = _replayed(routine, inside, seen, here)
+        seen = _outside_values(graph, inside, shared)
+        after = _replay_step(routine, inside, seen, here)
         wrt = [*(here[k] for k in active), *(seen[k] for k in sorted(entries))]
-        back, touches = pulled(wrt, [after[k] for k in active], bar, tables)
+        back, touches = pull_back(wrt, [after[k] for k in active], bar, tables)
         shares = zip(total, back[total_from:], strict=True)
         names[:] = [touch.table for touch in touches]
         pushed = [x for touch in touches for x in touch[1:]]
@@ -245,7 +245,7 @@ def _loop_adjoints(
 
     last: list[Any] = [*(bars.get(k, 0.0) for k in active), *(0.0 for _ in entries)]
     last += [0.0] * (width * times)
-    end = Symbol(graph, i).rolled(step, last, times, None, reads=i)
+    end = Symbol(graph, i).record_loop(step, last, times, None, reads=i)
     found: list[tuple[int, Scalar]] = [
         (int(state[k]), x) for k, x in zip(active, end, strict=False) if k in begin
     ]
@@ -290,19 +290,19 @@ def _symbols(graph: Graph, nodes: Sequence[int | float]) -> list[Any]:
     return [Symbol(graph, x) if isinstance(x, int) else x for x in nodes]
 
 
-def _seen(graph: Graph, inside: Graph, shared: Sequence[int | float]) -> list[Any]:
+def _outside_values(graph: Graph, inside: Graph, shared: Sequence[int | float]) -> list[Any]:
     """The outside values of a step, as values of another step in the same place."""
     return [local(inside, x) if isinstance(x, Symbol) else x for x in _symbols(graph, shared)]
 
 
-def _replayed(
+def _replay_step(
     routine: Routine, graph: Graph, shared: Sequence[Any], column: Sequence[Any]
 ) -> list[Any]:
     """The next state of a step that is recorded once more, in another graph, for other inputs."""
     inputs = {SHARED: shared, COLUMN: column}
     results = routine.results[: routine.column]
     values: dict[int, Any] = {}
-    for i in visited(routine.graph, [x.index for x in results if isinstance(x, Symbol)]):
+    for i in visit_nodes(routine.graph, [x.index for x in results if isinstance(x, Symbol)]):
         operation, arguments = routine.graph.nodes[i]
         if operation == "input":
             values[i] = inputs[arguments[0]][arguments[1]]
@@ -326,7 +326,7 @@ def _replayed(
             values[i] = look(ProgramTable(graph, operands[0]), *operands[1:])
         else:
             values[i] = ON_NUMBERS[operation](*operands)
-    signed = [_signed(values[x.index], x) if isinstance(x, Symbol) else x for x in results]
+    signed = [_with_sign(values[x.index], x) if isinstance(x, Symbol) else x for x in results]
     return [local(graph, x) if isinstance(x, Symbol) else x for x in signed]
 
 

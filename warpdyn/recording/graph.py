@@ -64,7 +64,7 @@ class Graph:
         """Number of arithmetic operations of the nodes, including dead ones."""
         return sum(operation in ("add", "sub", "mul", "rcp") for operation, _ in self.nodes)
 
-    def scaled(self, index: int) -> tuple[float, int]:
+    def split_factor(self, index: int) -> tuple[float, int]:
         """A node as a constant times another node."""
         operation, arguments = self.nodes[index]
         if operation == "mul" and isinstance(arguments[0], float):
@@ -88,11 +88,11 @@ def segments(times: int) -> tuple[int, int, int]:
     chosen so that few states are kept. No steps come before if that costs few more states, because
     they are another loop."""
 
-    def kept(length: int) -> float:
+    def count_kept_states(length: int) -> float:
         first = times % length
         return times // length + length + (first + sqrt(times) if first else 0.0)
 
-    length = min(range(2, times), key=kept)
+    length = min(range(2, times), key=count_kept_states)
     return times % length, times // length, length
 
 

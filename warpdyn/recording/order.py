@@ -37,7 +37,7 @@ def operands(statement: Statement) -> Iterator[int]:
     return (x for x in arguments if isinstance(x, int))
 
 
-def visited(graph: Graph, roots: Iterable[int]) -> list[int]:
+def visit_nodes(graph: Graph, roots: Iterable[int]) -> list[int]:
     """Nodes that the roots need, each after its arguments."""
     nodes, order, seen = graph.nodes, [], set()
     for root in roots:
@@ -57,7 +57,7 @@ def visited(graph: Graph, roots: Iterable[int]) -> list[int]:
     return order
 
 
-def grouped(graph: Graph, order: Sequence[int]) -> Sequence[int]:
+def group_routine_results(graph: Graph, order: Sequence[int]) -> Sequence[int]:
     """The same order with the results of a routine's call directly after it."""
     if not graph.routines:
         return order
@@ -69,7 +69,7 @@ def grouped(graph: Graph, order: Sequence[int]) -> Sequence[int]:
     return [x for i in order if nodes[i][0] != "of" for x in (i, *results.get(i, ()))]
 
 
-def fused(graph: Graph, order: Sequence[int], stored: Set[int]) -> list[Statement]:
+def fuse_products(graph: Graph, order: Sequence[int], stored: Set[int]) -> list[Statement]:
     """Statements of the ordered nodes, in which products that are used only once are joined to the
     sum that uses them.
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import prod
 
 from .graph import COLUMN, Graph
-from .order import visited
+from .order import visit_nodes
 from .program import Output, Program
 
 CARRIED, STATE = "loop:carried", "loop:state"
@@ -33,12 +33,12 @@ class Phases:
     after: Program
 
     @property
-    def carried(self) -> int:
+    def carried_size(self) -> int:
         """Number of entries of CARRIED."""
         return prod(self.before.results[CARRIED])
 
     @property
-    def state(self) -> int:
+    def state_size(self) -> int:
         """Number of entries of STATE."""
         return prod(self.step.inputs[COLUMN])
 
@@ -55,14 +55,14 @@ def phases(program: Program) -> Phases | None:
         return None
     _, frame, *state = call.arguments
     shared = list(nodes[frame][1][1:])
-    first = set(visited(program.graph, (x for x in (*shared, *state) if isinstance(x, int))))
+    first = set(visit_nodes(program.graph, (x for x in (*shared, *state) if isinstance(x, int))))
 
     # The last phase, with inputs in place of the values that the loop and the first phase have
     # computed.
     carried = {node: k for k, node in enumerate(shared)}
     after = Graph()
     copies: dict[int, int] = {}
-    for i in _needed(program, first, call.target):
+    for i in _nodes_after_loop(program, first, call.target):
         operation, arguments = nodes[i]
         if operation == "of" and arguments[1] == call.target:
             copies[i] = after.node("input", STATE, int(arguments[2]))
@@ -99,7 +99,7 @@ def phases(program: Program) -> Phases | None:
     )
 
 
-def _needed(program: Program, first: set[int], call: int) -> Sequence[int]:
+def _nodes_after_loop(program: Program, first: set[int], call: int) -> Sequence[int]:
     """Nodes that the results need and that come after the loop, or that such nodes read, in
     order."""
     nodes = program.graph.nodes

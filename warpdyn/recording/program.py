@@ -13,7 +13,15 @@ from typing import Any
 
 from ..algebra import scalar
 from .graph import COLUMN, KEPT, SHARED, Graph, Repetition, Routine
-from .order import CELL, CORNER, Statement, fused, grouped, values_alive, visited
+from .order import (
+    CELL,
+    CORNER,
+    Statement,
+    fuse_products,
+    group_routine_results,
+    values_alive,
+    visit_nodes,
+)
 from .recorder import Symbol, input_symbols, local
 from .table import ANY_SIZE, LOOK, ProgramTable, in_cells
 
@@ -26,13 +34,13 @@ def _as_in_a_kernel(
 ) -> Callable[[Any], Any]:
     """A function of a scalar that gives inf or NaN where Python raises."""
 
-    def run(x: Any) -> Any:
+    def run_without_raising(x: Any) -> Any:
         try:
             return function(x)
         except (ValueError, ArithmeticError):
             return otherwise(x)
 
-    return run
+    return run_without_raising
 
 
 ON_NUMBERS: dict[str, Callable[..., Any]] = {
@@ -113,15 +121,17 @@ class Program:
         """Live statements, in the better of two orders: as recorded, or on demand of the
         outputs."""
         roots = sorted({o.node for o in self.outputs if o.node is not None})
-        demanded = visited(self.graph, roots)
-        as_recorded = self._fused(sorted(demanded))
+        demanded = visit_nodes(self.graph, roots)
+        as_recorded = self._fuse(sorted(demanded))
         if self.as_recorded:
             return as_recorded
-        return min(as_recorded, self._fused(demanded), key=values_alive)
+        return min(as_recorded, self._fuse(demanded), key=values_alive)
 
-    def _fused(self, order: Sequence[int]) -> list[Statement]:
+    def _fuse(self, order: Sequence[int]) -> list[Statement]:
         stored = {o.node for o in self.outputs if o.node is not None}
-        return in_cells(fused(self.graph, grouped(self.graph, order), stored), stored)
+        return in_cells(
+            fuse_products(self.graph, group_routine_results(self.graph, order), stored), stored
+        )
 
     @cached_property
     def angles(self) -> list[int]:
@@ -134,13 +144,13 @@ class Program:
         return [
             i
             for i in angles
-            if not any(self.graph.nodes[x][0] in late for x in visited(self.graph, [i]))
+            if not any(self.graph.nodes[x][0] in late for x in visit_nodes(self.graph, [i]))
         ]
 
     @cached_property
     def angle_statements(self) -> list[Statement]:
         """Statements that compute `angles` from inputs."""
-        return [Statement(i, *self.graph.nodes[i]) for i in visited(self.graph, self.angles)]
+        return [Statement(i, *self.graph.nodes[i]) for i in visit_nodes(self.graph, self.angles)]
 
     @cached_property
     def operations(self) -> int:
@@ -201,7 +211,7 @@ class Program:
         """True if the program has a statement with this operation; routines are not searched."""
         return any(s.operation == operation for s in self.statements)
 
-    def text(self, name: str = "program") -> str:
+    def listing(self, name: str = "program") -> str:
         """The program as readable lines."""
         form = {
             "add": "{0} + {1}", "sub": "{0} - {1}", "mul": "{0} * {1}", "rcp": "1 / {0}", "neg": "-{0}",
@@ -243,7 +253,7 @@ class Program:
         for routine, program in self.routines.items():
             how = program.repetition
             times = "" if how is None else f" {'at most ' if how.ends else ''}{how.times} times"
-            lines += ["", program.text(routine + times)]
+            lines += ["", program.listing(routine + times)]
         return "\n".join(lines)
 
     def on_numbers(
@@ -272,7 +282,7 @@ class Program:
                 case "call":
                     name, shared, *column = operands
                     routine = self.routines[name]
-                    values[s.target] = routine.called(name, shared, column, states, tables)
+                    values[s.target] = routine.call_routine(name, shared, column, states, tables)
                 case "of":
                     values[s.target] = operands[1][int(operands[2])]
                 case "look":
@@ -292,9 +302,9 @@ class Program:
             ]
             for name, outputs in self.outputs_of.items()
         }
-        return {name: folded(found[name], shape) for name, shape in self.results.items()}
+        return {name: fold(found[name], shape) for name, shape in self.results.items()}
 
-    def called(
+    def call_routine(
         self,
         name: str,
         shared: list[float],
@@ -357,7 +367,7 @@ def record(
     symbols = {
         name: ProgramTable(graph, name)
         if name in tables
-        else folded(input_symbols(graph, name, prod(shape)), shape)
+        else fold(input_symbols(graph, name, prod(shape)), shape)
         for name, shape in inputs.items()
     }
     result = function(**symbols)
@@ -369,12 +379,12 @@ def record(
     return Program(graph, sizes, tuple(outputs), shapes, tables=tuple(tables))
 
 
-def folded(flat: list, shape: Sequence[int]) -> Any:
+def fold(flat: list, shape: Sequence[int]) -> Any:
     """A flat list as nested lists of a shape; its only entry for shape ()."""
     if len(shape) <= 1:
         return flat if shape else flat[0]
     step = prod(shape[1:])
-    return [folded(flat[k * step : (k + 1) * step], shape[1:]) for k in range(shape[0])]
+    return [fold(flat[k * step : (k + 1) * step], shape[1:]) for k in range(shape[0])]
 
 
 def flat(nested: Any) -> Iterator[Any]:

@@ -51,7 +51,7 @@ class Symbol:
             graph = self.graph
             # Equal terms become a multiple, and operands go in order of their nodes, so that equal
             # sums are one node.
-            (c, x), (d, y) = graph.scaled(self.index), graph.scaled(other.index)
+            (c, x), (d, y) = graph.split_factor(self.index), graph.split_factor(other.index)
             if x == y:
                 return Symbol(graph, x) * (
                     (-c if self.negative else c) + (-d if other.negative else d)
@@ -93,7 +93,7 @@ class Symbol:
                 return a * b
             graph = self.graph
             negative = self.negative != other.negative
-            (c, x), (d, y) = graph.scaled(self.index), graph.scaled(other.index)
+            (c, x), (d, y) = graph.split_factor(self.index), graph.split_factor(other.index)
             if c != 1.0 or d != 1.0:
                 product = Symbol(graph, graph.node("mul", min(x, y), max(x, y)), negative)
                 return product * (c * d)
@@ -102,7 +102,7 @@ class Symbol:
         if other == 0:
             return 0.0
         graph = self.graph
-        constant, x = graph.scaled(self.index)
+        constant, x = graph.split_factor(self.index)
         constant *= float(other)
         negative = self.negative != (constant < 0)
         constant = abs(constant)
@@ -209,18 +209,18 @@ class Symbol:
         If the recording is to be differentiated, more than KEPT_WHOLE steps become a loop of loops.
         """
         if self.graph.rolls or self.graph.unrolls or until is not None or times <= KEPT_WHOLE:
-            return self.rolled(step, state, times, until)
+            return self.record_loop(step, state, times, until)
         first, number, length = segments(times)
         if first:
-            state = self.rolled(step, state, first, None)
+            state = self.record_loop(step, state, first, None)
 
         def segment(here: list[Symbol | float]) -> list[Symbol | float]:
             within = next(x for x in here if isinstance(x, Symbol))
-            return within.rolled(step, here, length, None)
+            return within.record_loop(step, here, length, None)
 
-        return self.rolled(segment, state, number, None)
+        return self.record_loop(segment, state, number, None)
 
-    def rolled(
+    def record_loop(
         self,
         step: Callable[[list[Symbol | float]], Sequence[Symbol | float]],
         state: Sequence[Symbol | float],
@@ -236,20 +236,20 @@ class Symbol:
         symbols = [self, *(x for x in state if isinstance(x, Symbol))]
         graph = max((x.graph for x in symbols), key=lambda graph: graph.depth)
         if graph.unrolls:
-            return _unrolled(step, state, times, until)
+            return _unroll(step, state, times, until)
         # The first state does not show which values a step reads: they may belong to a graph
         # further in.
         around = graph.open[graph.open.index(graph) :] if graph in graph.open else [graph]
         *outer, innermost = around
         for graph in outer:
             try:
-                inside, results = _recorded_step(graph, step, len(state), until)
+                inside, results = _record_step(graph, step, len(state), until)
                 break
             except ForeignError:
                 continue
         else:
             graph = innermost
-            inside, results = _recorded_step(graph, step, len(state), until)
+            inside, results = _record_step(graph, step, len(state), until)
         name = f"routine{len(graph.routines)}"
         shared, source = [*inside.captured], None
         if reads is not None:
@@ -314,12 +314,12 @@ def _routine(
     for k, symbol in zip(moving, input_symbols(inside, COLUMN, len(moving)), strict=True):
         column[k] = symbol
     seen = [local(inside, x) if isinstance(x, Symbol) else x for x in shared]
-    results = _recorded(inside, lambda: function(seen, column))
+    results = _record_inside(inside, lambda: function(seen, column))
     flat = tuple(local(inside, x) if isinstance(x, Symbol) else x for x in results)
     return Routine(inside, len(inside.captured), len(moving), flat), moving
 
 
-def _recorded(inside: Graph, text: Callable[[], Any]) -> Any:
+def _record_inside(inside: Graph, text: Callable[[], Any]) -> Any:
     """The result of a function, run while its graph `inside` is open."""
     inside.open.append(inside)
     try:
@@ -328,7 +328,7 @@ def _recorded(inside: Graph, text: Callable[[], Any]) -> Any:
         inside.open.pop()
 
 
-def _recorded_step(
+def _record_step(
     graph: Graph,
     step: Callable[[list[Symbol | float]], Sequence[Symbol | float]],
     size: int,
@@ -338,7 +338,7 @@ def _recorded_step(
     end the loop."""
     inside = Graph(around=graph)
 
-    def run() -> list[Symbol | float]:
+    def run_step() -> list[Symbol | float]:
         after = list(step(list(input_symbols(inside, COLUMN, size))))
         if len(after) != size:
             raise ValueError(
@@ -346,11 +346,11 @@ def _recorded_step(
             )
         return after if until is None else [*after, until(after)]
 
-    results = _recorded(inside, run)
+    results = _record_inside(inside, run_step)
     return inside, tuple(local(inside, x) if isinstance(x, Symbol) else x for x in results)
 
 
-def _unrolled(
+def _unroll(
     step: Callable[[list[Symbol | float]], Sequence[Symbol | float]],
     state: Sequence[Symbol | float],
     times: int,

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from ..model.optional_packages import install_extra
 
 try:
+    from .bundled_policies import shipped
     from .deployed import Deployed
     from .policy import Policy
     from .recipe import Recipe
-    from .shipped import shipped
     from .task import Episode, Task, TaskError
     from .tasks import TASKS, make
     from .tasks.cartpole_tasks import CartpoleSwingUp
@@ -37,9 +37,9 @@ except ModuleNotFoundError as error:
     ) from error
 
 if TYPE_CHECKING:
+    from .adapters.mujoco_comparison import SideBySide, sim2sim
     from .adapters.mujoco_env import MujocoEnv
-    from .adapters.plain_numbers import plain_step
-    from .adapters.two_simulators import SideBySide, sim2sim
+    from .adapters.plain_step import plain_step
     from .evaluation import Evaluation, evaluate
     from .export_policy import export
     from .rsl_rl import RslEnv
@@ -54,13 +54,13 @@ _LEARNS = {
     "Processes": "several_processes",
     "Progress": "training",
     "RslEnv": "rsl_rl",
-    "SideBySide": "adapters.two_simulators",
+    "SideBySide": "adapters.mujoco_comparison",
     "Trainer": "training",
     "VecEnv": "vec_env",
     "evaluate": "evaluation",
     "export": "export_policy",
-    "plain_step": "adapters.plain_numbers",
-    "sim2sim": "adapters.two_simulators",
+    "plain_step": "adapters.plain_step",
+    "sim2sim": "adapters.mujoco_comparison",
 }
 """Names that need Torch, and their modules."""
 

@@ -21,7 +21,7 @@ FORCE, TORQUE = 50.0, 5.0
 are observed."""
 
 
-class Wanted(NamedTuple):
+class PolicyCommand(NamedTuple):
     """Command of a policy to a robot: targets (joints,) of its drives, None if the task has no
     targets, and additional joint forces (joints,)."""
 
@@ -50,7 +50,7 @@ class RobotStep(EnvironmentStep):
                     f"{task.name}.commanded is {task.commanded!r}, which begin does not name"
                 )
             self.read["asked"] = self.carried[task.commanded]
-        self.observe = self.kernel_of("deployed_observe", self.read, self._observed)
+        self.observe = self.kernel_of("deployed_observe", self.read, self._observe)
         begun = oracle(self.start, task.model, 0.0, *self.given.values())
         self.first: dict[str, np.ndarray] = {
             n: np.reshape(x, self.carried[n])
@@ -59,7 +59,7 @@ class RobotStep(EnvironmentStep):
         }
         self._check()
 
-    def _observed(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
+    def _observe(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
         """Carried arrays and observations now; those of a new episode where `anew`."""
         task, seconds = self.task, self.task.step_seconds
         key, anew = self._key(robot, fields), fields["anew"] > 0.5
@@ -155,9 +155,9 @@ class Deployed:
         for name in self._text.read.keys() & {"action", "asked"}:
             self._arrays[name][:] = 0.0
         self._arrays["anew"][:] = 1.0
-        self.wanted = Wanted(None, np.zeros(self.joints))
+        self.wanted = PolicyCommand(None, np.zeros(self.joints))
 
-    def step(self, q: Any, v: Any, command: Any = None) -> Wanted:
+    def step(self, q: Any, v: Any, command: Any = None) -> PolicyCommand:
         """The policy's command in this state; call it every `period` seconds."""
         arrays = self._arrays
         arrays["q_now"][0], arrays["v_now"][0] = q, v
@@ -172,7 +172,7 @@ class Deployed:
         given = self._ask()._asdict()
         base = self.task.model.nv - self.joints
         tau = given["tau"][0, base:] if "tau" in given else np.zeros(self.joints)
-        self.wanted = Wanted(given["targets"][0] if "targets" in given else None, tau)
+        self.wanted = PolicyCommand(given["targets"][0] if "targets" in given else None, tau)
         return self.wanted
 
     def torques(self, q: Any, v: Any) -> np.ndarray:
@@ -190,10 +190,10 @@ class Deployed:
         text = self._text
         self._arrays = {n: np.zeros((1, *shape)) for n, shape in text.read.items()}
         self._seen = np.zeros((1, self.policy.width))
-        self._look, self._ask = self._bound()
+        self._look, self._ask = self._bind_kernels()
         self.reset()
 
-    def _bound(self) -> tuple[Callable[[], Any], Callable[[], Any]]:
+    def _bind_kernels(self) -> tuple[Callable[[], Any], Callable[[], Any]]:
         """Both kernels, compiled: the observation, and the command for an action."""
         text, model, arrays = self._text, self.task.model, self._arrays
         given = text.given.values()

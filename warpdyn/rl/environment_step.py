@@ -14,18 +14,18 @@ from ..functions.simulation.drives import base_coordinates
 from ..user_kernels import random_numbers
 from ..user_kernels.own_kernel import OwnKernel, kernel
 from ..user_kernels.random_numbers import Key
-from ..user_kernels.signature import Shared, Table
+from ..user_kernels.signature import SharedArray, Table
 from .observation import Observation, terms_of
 from .task import Episode, Task, TaskError
 from .terms import every, world_to_base
 from .variation import Push, Vary
 from .varied_simulation import (
-    Moved,
+    SimulatedRobot,
     as_described,
     defaults,
     late_shape,
-    placed,
-    simulated,
+    place_terrain,
+    simulate_steps,
     terrain_tables,
 )
 
@@ -157,7 +157,7 @@ class EnvironmentStep:
 
     def _at_its_place(self, s: Episode, fields: Mapping[str, Any]) -> Episode:
         """The episode with the terrain at the environment's place."""
-        return s.with_fields(terrain=placed(self.task, fields, vars(s).get("origin")))
+        return s.with_fields(terrain=place_terrain(self.task, fields, vars(s).get("origin")))
 
     def _first(self, robot: Any, fields: dict[str, Any], key: Key) -> dict[str, Any]:
         """Arrays at the beginning of a first episode, and all kept numbers."""
@@ -194,8 +194,8 @@ class EnvironmentStep:
     def _step(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
         """All carried arrays after a step, its rewards, and the observations."""
 
-        def here(robot: Any, s: Episode) -> Moved:
-            return simulated(self.task, robot, s, self._wanted(robot, s))
+        def here(robot: Any, s: Episode) -> SimulatedRobot:
+            return simulate_steps(self.task, robot, s, self._wanted(robot, s))
 
         return self._after(robot, fields, here)
 
@@ -209,9 +209,9 @@ class EnvironmentStep:
     def _settle(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
         """Results of `_step`, from another simulator's state after the command."""
 
-        def elsewhere(robot: Any, s: Episode) -> Moved:
+        def elsewhere(robot: Any, s: Episode) -> SimulatedRobot:
             q, v, forces, torques = (fields[f"{n}_after"] for n in ("q", "v", "forces", "torques"))
-            return Moved(q, v, s.impulses, forces, torques, {})
+            return SimulatedRobot(q, v, s.impulses, forces, torques, {})
 
         return self._after(robot, fields, elsewhere)
 
@@ -246,7 +246,7 @@ class EnvironmentStep:
         return self._at_its_place(s, fields)
 
     def _after(
-        self, robot: Any, fields: dict[str, Any], simulate: Callable[[Any, Episode], Moved]
+        self, robot: Any, fields: dict[str, Any], simulate: Callable[[Any, Episode], SimulatedRobot]
     ) -> dict[str, Any]:
         """Results of a step in which `simulate` moves the robot."""
         task, seconds = self.task, self.task.step_seconds
@@ -355,7 +355,7 @@ class EnvironmentStep:
     def _now(self, robot: Any, s: Episode, key: Key) -> dict[str, Any]:
         """Present observations, by group."""
         found = terms_of(self.task.observe(robot, s.with_fields(random=key.at(OBSERVE))))
-        return self.observation.seen(found, key.at(NOISE))
+        return self.observation.present_observations(found, key.at(NOISE))
 
     def _pushed(self, push: Push, s: Episode, key: Key) -> Any:
         """Velocities after a push, if one is due."""
@@ -392,7 +392,9 @@ def _kernel(
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     parameters = [inspect.Parameter("robot", kind)]
     parameters += [inspect.Parameter(n, kind, annotation=shape) for n, shape in arrays.items()]
-    parameters += [inspect.Parameter(n, kind, annotation=Shared(x)) for n, x in numbers.items()]
+    parameters += [
+        inspect.Parameter(n, kind, annotation=SharedArray(x)) for n, x in numbers.items()
+    ]
     parameters += [inspect.Parameter(n, kind, annotation=Table(x)) for n, x in tables.items()]
     whole.__name__ = whole.__qualname__ = name
     whole.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

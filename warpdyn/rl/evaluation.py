@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from .bundled_policies import shipped
 from .policy import Policy
-from .shipped import shipped
 from .task import Task, TaskError
 from .tasks import make
 from .vec_env import VecEnv
@@ -56,11 +56,13 @@ def evaluate(
     policy: a policy or its file; None: the one that comes with warpdyn. seconds: length of each
     episode, at most the task's.
     """
-    task, policy = named(task, policy)
-    return evaluated(VecEnv(task, envs, seed=seed), policy, seconds, watch)
+    task, policy = find_task_and_policy(task, policy)
+    return evaluate_in(VecEnv(task, envs, seed=seed), policy, seconds, watch)
 
 
-def named(task: Task | str, policy: Policy | str | Path | None) -> tuple[Task, Policy]:
+def find_task_and_policy(
+    task: Task | str, policy: Policy | str | Path | None
+) -> tuple[Task, Policy]:
     """A task by its name and a policy by its file, or the bundled policy of the task."""
     task = make(task) if isinstance(task, str) else task
     if policy is None:
@@ -68,7 +70,7 @@ def named(task: Task | str, policy: Policy | str | Path | None) -> tuple[Task, P
     return task, policy if isinstance(policy, Policy) else Policy(policy)
 
 
-def evaluated(
+def evaluate_in(
     env: VecEnv, policy: Policy, seconds: float | None = None, watch: Watch = iter
 ) -> Evaluation:
     """Evaluation of a policy in these environments, from their start."""

@@ -47,7 +47,7 @@ class Observation:
             f"seen_{g}": (count - 1, widths[g]) for g, count in task.history.items() if count > 1
         }
 
-    def seen(self, terms: Terms, key: Key) -> dict[str, Any]:
+    def present_observations(self, terms: Terms, key: Key) -> dict[str, Any]:
         """Present observations by group, without history."""
         noise = self.task.noise.items()
         drawn = {

@@ -31,7 +31,7 @@ class Policy:
 
     def __init__(self, path: str | Path, *, threads: int = 1):
         path = Path(path)
-        data = _read(path)
+        data = _read_file(path)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = threads
         try:
@@ -76,7 +76,7 @@ class Policy:
             raise TaskError(f"{mine}; {task.name} is for {task.model.name}")
 
 
-def _read(path: Path) -> bytes:
+def _read_file(path: Path) -> bytes:
     """The bytes of a policy's file. TaskError: it does not exist, is no regular file, or is too
     large."""
     try:

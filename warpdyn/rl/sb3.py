@@ -46,7 +46,7 @@ class SB3Env(Abstract):  # type: ignore[misc]
         """Reset all environments, with the seed of `seed` if there was one."""
         self.env.reset(seed=self._seeds[0])
         self._reset_seeds()
-        return self._seen(self.env.observations)
+        return self._to_numpy(self.env.observations)
 
     def step_async(self, actions: np.ndarray) -> None:
         """Keep the actions for the next step."""
@@ -58,15 +58,15 @@ class SB3Env(Abstract):  # type: ignore[misc]
         done = (terminated | truncated).cpu().numpy()
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         if done.any():
-            self._tell(infos, np.flatnonzero(done), info, truncated.cpu().numpy())
-        return self._seen(self.env.observations), reward.cpu().numpy().copy(), done, infos
+            self._fill_infos(infos, np.flatnonzero(done), info, truncated.cpu().numpy())
+        return self._to_numpy(self.env.observations), reward.cpu().numpy().copy(), done, infos
 
-    def _tell(
+    def _fill_infos(
         self, infos: list[dict[str, Any]], ended: np.ndarray, info: dict[str, Any], late: np.ndarray
     ) -> None:
         """Fill in the infos of the environments that ended."""
         last = info["final_obs"]
-        final = self._seen(last if isinstance(last, dict) else {self.group: last})
+        final = self._to_numpy(last if isinstance(last, dict) else {self.group: last})
         steps = info["episode"]["length"].cpu().numpy()
         earned = sum(info["episode"][name] for name in self.env.text.rewards).cpu().numpy()
         for k in ended:
@@ -76,7 +76,7 @@ class SB3Env(Abstract):  # type: ignore[misc]
                 "episode": {"r": float(earned[k]), "l": int(steps[k])},
             }
 
-    def _seen(self, groups: dict[str, Any]) -> np.ndarray:
+    def _to_numpy(self, groups: dict[str, Any]) -> np.ndarray:
         return groups[self.group].cpu().numpy().copy()  # type: ignore[no-any-return]
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:

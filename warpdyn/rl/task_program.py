@@ -30,14 +30,14 @@ def program_hashes(text: EnvironmentStep) -> dict[str, str]:
     be named.
     """
     task, hashes = text.task, dict[str, str]()
-    for name, kernel in _texts(text):
-        hashes[f"{name}()"] = _recorded(text, kernel)
+    for name, kernel in _task_kernels(text):
+        hashes[f"{name}()"] = _program_hash(text, kernel)
     tables = hashlib.sha256()
     for name, x in text.tables.items():
         tables.update(f"{name} {x.shape} ".encode() + np.ascontiguousarray(x).tobytes())
     hashes[TABLES] = tables.hexdigest()
     hashes["the robot's numbers"] = hashlib.sha256(repr(task.model.key).encode()).hexdigest()
-    hashes[STEP] = _recorded(text, text.step)
+    hashes[STEP] = _program_hash(text, text.step)
     return hashes
 
 
@@ -47,7 +47,7 @@ def changed_programs(kept: Mapping[str, str], now: Mapping[str, str]) -> list[st
     return [n for n in names if n != STEP] or names
 
 
-def _texts(text: EnvironmentStep) -> Iterator[tuple[str, OwnKernel]]:
+def _task_kernels(text: EnvironmentStep) -> Iterator[tuple[str, OwnKernel]]:
     """Each function of the task as its own kernel, over all fields that it may read."""
     task = text.task
     shapes: dict[str, tuple[int, ...]] = {**text.carried, "time": (), "action": (task.actions,)}
@@ -71,9 +71,9 @@ def _texts(text: EnvironmentStep) -> Iterator[tuple[str, OwnKernel]]:
         yield name, text.kernel_of(name, shapes, one)
 
 
-def _recorded(text: EnvironmentStep, kernel: OwnKernel) -> str:
+def _program_hash(text: EnvironmentStep, kernel: OwnKernel) -> str:
     """The hash of a kernel's program for the task's robot, with its constants."""
     arrays = [np.zeros(each.sizes(text.task.model)) for each in kernel.signature.arrays.values()]
     call = kernel.describe(text.task.model, *arrays)
     program = record_call(call, input_shapes(call), None)
-    return hashlib.sha256(program.text().encode()).hexdigest()
+    return hashlib.sha256(program.listing().encode()).hexdigest()

@@ -25,7 +25,7 @@ def gravity_in_base(q: Any) -> Any:
     return -rotation(q)[2]
 
 
-def turned(yaw: Any) -> Any:
+def heading_quaternion(yaw: Any) -> Any:
     """The quaternion (x, y, z, w) of a level base with heading `yaw` [rad] (4,)."""
     return np.stack([0.0, 0.0, np.sin(0.5 * yaw), np.cos(0.5 * yaw)])
 

@@ -109,7 +109,7 @@ class Trainer:
         self.processes.meet(device)
         rank = self.processes.rank
         torch.manual_seed(seed + rank)
-        learned, envs = practised(task, self.recipe), self.recipe.envs
+        learned, envs = training_task(task, self.recipe), self.recipe.envs
         self.env = RslEnv(VecEnv(learned, envs, device=device, seed=seed, first=rank * envs))
         groups = list(self.env.env.text.observations)
         wanted = {"actor": groups[:1], "critic": [groups[-1]]}
@@ -248,7 +248,7 @@ class Trainer:
         # Checkpoints of earlier versions belong to one process and do not record this.
         changed = [*differences({"processes": 1} | whole["of"], self._identity())]
         if not changed:
-            changed = self._changed_texts(whole)
+            changed = self._changed_functions(whole)
         if changed:
             return None, (
                 f"{path} is of another training, with {', '.join(changed)}; "
@@ -261,7 +261,7 @@ class Trainer:
         """Hashes of the task's programs; each needs a recording."""
         return program_hashes(self.env.env.text)
 
-    def _changed_texts(self, whole: dict[str, Any]) -> list[str]:
+    def _changed_functions(self, whole: dict[str, Any]) -> list[str]:
         """Functions of the task with another computation than in the checkpoint, in words."""
         kept = whole.get("programs")
         if not isinstance(kept, dict):  # of an earlier version
@@ -336,7 +336,7 @@ class Trainer:
         return told, inside
 
 
-def practised(task: Task, recipe: Recipe) -> Task:
+def training_task(task: Task, recipe: Recipe) -> Task:
     """The task for training: with the changes of the recipe's `practice`."""
     learned = copy(task)
     for name, x in recipe.practice.items():

@@ -17,7 +17,7 @@ from ..functions.simulation.ground import Ground, completed
 from ..functions.simulation.terrain import HeightMap
 from ..model.description import Joint, Link
 from ..model.quantities import LINK, SHAPES
-from ..model.varied import nominal_value
+from ..model.value_substitution import nominal_value
 from .task import Episode, Task, TaskError
 
 DRIVEN = ("kp", "kd", "effort", "strength")
@@ -31,7 +31,7 @@ LATE = "earlier_targets"
 """Name of the carried targets of earlier steps, if targets are late."""
 
 
-class Moved(NamedTuple):
+class SimulatedRobot(NamedTuple):
     """A robot after a step, with its carried arrays and results."""
 
     q: Any
@@ -112,11 +112,11 @@ def late_shape(task: Task) -> dict[str, tuple[int, ...]]:
     return {LATE: (launches, task.model.nv - base_coordinates(task.model))}
 
 
-def simulated(task: Task, robot: Any, s: Episode, wanted: Mapping[str, Any]) -> Moved:
+def simulate_steps(task: Task, robot: Any, s: Episode, wanted: Mapping[str, Any]) -> SimulatedRobot:
     """The robot after the simulation's steps, with the result of `control`."""
     given, late = _drives(task, s, wanted)
     if task.points:
-        changed = _named(s, TOUCHED)
+        changed = _carried_numbers(s, TOUCHED)
         if "friction" in changed:
             changed["friction"] = changed["friction"] * np.ones(len(task.points))
         given |= {"points": task.points, "impulses": s.impulses, "terrain": s.terrain}
@@ -126,7 +126,7 @@ def simulated(task: Task, robot: Any, s: Episode, wanted: Mapping[str, Any]) -> 
     times = {"dt": task.dt, "substeps": task.substeps, "sweeps": task.sweeps}
     tau = wanted.get("tau", np.zeros(task.model.nv))
     end = with_its_numbers(task, robot, s).step(s.q, s.v, tau, **times, **given)
-    return Moved(end.q, end.v, end.impulses, end.forces, end.torques, late)
+    return SimulatedRobot(end.q, end.v, end.impulses, end.forces, end.torques, late)
 
 
 def _drives(
@@ -140,7 +140,7 @@ def _drives(
             f"{task.name}.control gives targets, but the task has no drives = wd.PD(kp, kd)"
         )
     targets, joints = wanted["targets"], task.model.nv - base_coordinates(task.model)
-    changed = {n: x * np.ones(joints) for n, x in _named(s, DRIVEN).items()}
+    changed = {n: x * np.ones(joints) for n, x in _carried_numbers(s, DRIVEN).items()}
     given = {"control": task.drives._replace(**changed), "targets": targets}
     if "latency" not in task.vary:
         return given, {}
@@ -170,12 +170,12 @@ def with_its_numbers(task: Task, robot: Any, s: Episode) -> Any:
     return robot.with_values(**quantities) if quantities else robot
 
 
-def _named(s: Episode, names: Sequence[str]) -> dict[str, Any]:
+def _carried_numbers(s: Episode, names: Sequence[str]) -> dict[str, Any]:
     """The named numbers that the environment carries, or that all environments share."""
     return {n: getattr(s, n) for n in names if n in vars(s)}
 
 
-def placed(task: Task, tables: Mapping[str, Any], origin: Any) -> Any:
+def place_terrain(task: Task, tables: Mapping[str, Any], origin: Any) -> Any:
     """The task's terrain inside a kernel: its tables are arguments of the kernel, and its
     environments are at their places."""
     terrain = task.terrain

@@ -99,7 +99,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         start = self._starts.get(key)
         if start is None:
             state = {n: x for n, x in self.carried.items() if n != "ticks"}
-            arrays = (self.carried["ticks"], *self._given)
+            arrays = (self.carried["ticks"], *self._fixed_arguments)
             out = {**state, **groups}
             self._starts[key] = bind(self.text.start, self.task.model, *arrays, out=out)
         else:
@@ -120,7 +120,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         # A launch is bound once for each turn and stream; binding it runs it.
         run = self._runs.get(key)
         if run is None:
-            arrays = (*self.carried.values(), self.action, *self._given)
+            arrays = (*self.carried.values(), self.action, *self._fixed_arguments)
             out = {**self.carried, **seen}
             run = bind(self.text.step, self.task.model, *arrays, out=out)
             self._runs[key] = run
@@ -165,7 +165,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
     def measures(self) -> dict[str, torch.Tensor]:
         """The results of the task's `measure` for the present state of the environments, by
         name."""
-        found = self.text.measure(self.task.model, *self.carried.values(), *self._given)
+        found = self.text.measure(self.task.model, *self.carried.values(), *self._fixed_arguments)
         named = found._asdict() if hasattr(found, "_asdict") else {}
         return {n: x for n, x in named.items() if n != "none"}
 
@@ -196,7 +196,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         return torch.cuda.current_stream(self.device) if self._waits else None
 
     @property
-    def _given(self) -> tuple[torch.Tensor, ...]:
+    def _fixed_arguments(self) -> tuple[torch.Tensor, ...]:
         """Numbers and tables, the last arguments of every kernel."""
         return (*self.numbers.values(), *self.tables.values())
 
@@ -224,10 +224,10 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         largest, count = self.task.largest_action, self.task.actions
         self.single_action_space = spaces.Box(-largest, largest, (count,))
         self.action_space = spaces.Box(-largest, largest, (self.num_envs, count))
-        self.single_observation_space = self._seen_space(())
-        self.observation_space = self._seen_space((self.num_envs,))
+        self.single_observation_space = self._observation_space(())
+        self.observation_space = self._observation_space((self.num_envs,))
 
-    def _seen_space(self, lead: tuple[int, ...]) -> spaces.Space[Any]:
+    def _observation_space(self, lead: tuple[int, ...]) -> spaces.Space[Any]:
         """The space of one group of observations, or of several by name."""
         groups: dict[str, spaces.Space[Any]] = {
             name: spaces.Box(-np.inf, np.inf, (*lead, *shape))

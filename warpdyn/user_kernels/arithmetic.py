@@ -15,7 +15,7 @@ import numpy as np
 from ..algebra import scalar
 from ..algebra.scalar import Scalar, as_number, is_number
 from ..recording.recorder import Symbol, together
-from .conditions import Truth, both, choose, contrary, either, equal, less, less_equal
+from .conditions import Truth, both, choose, either, equal, less, less_equal, negate
 
 
 class StructuralZero(float):
@@ -70,7 +70,7 @@ def multiply(x: Scalar, y: Scalar) -> Scalar:
     if isinstance(y, Symbol):
         x, y = y, x
     if isinstance(x, Symbol) and is_number(y) and y == 0:
-        # The constant is on the right, so that `Graph.scaled` does not join it with other factors.
+        # The constant is on the right, so that `Graph.split_factor` does not join it with other factors.
         product = x.graph.node("mul", x.index, 0.0)
         return Symbol(x.graph, product, x.negative != (math.copysign(1.0, as_number(y)) < 0))
     return x * y
@@ -87,7 +87,7 @@ def reciprocal(x: Scalar) -> Scalar:
     return on_numbers("reciprocal", x) if is_number(x) else 1.0 / x
 
 
-def divided(x: Scalar, y: Scalar) -> tuple[Scalar, Scalar]:
+def divide_with_remainder(x: Scalar, y: Scalar) -> tuple[Scalar, Scalar]:
     """x // y and x % y, the remainder in [0, y) or, for a negative y, in (y, 0].
 
     The quotient is rounded and may thus be one too large or too small. The remainder shows this.
@@ -166,9 +166,9 @@ def _general_power(x: Scalar, p: Scalar) -> Scalar:
     at_zero = equal(x, 0.0)
     regular_size = both(less(0.0, size), less(size, math.inf))
     one = either(
-        both(equal(p, 0.0), contrary(regular_size)),
+        both(equal(p, 0.0), negate(regular_size)),
         either(
-            both(equal(x, 1.0), contrary(less(large, math.inf))),
+            both(equal(x, 1.0), negate(less(large, math.inf))),
             both(equal(size, 1.0), equal(large, math.inf)),
         ),
     )
@@ -177,7 +177,7 @@ def _general_power(x: Scalar, p: Scalar) -> Scalar:
     log = on_numbers("log", regular) if is_number(regular) else scalar.log(regular)
     general = scalar.exp(multiply(p, log))
     whole = _is_whole(p)
-    odd = both(whole, contrary(_is_whole(multiply(p, 0.5))))
+    odd = both(whole, negate(_is_whole(multiply(p, 0.5))))
     odd = both(odd, less(large, math.inf))
     of_negative = choose(odd, negative(general), general)
     defined = either(whole, equal(size, math.inf))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..algebra.linear import solve_symmetric as _solve_symmetric
-from .conditions import both, choose, contrary, either, truth
+from .conditions import both, choose, either, negate, truth
 from .elementary import NUMBERS, number, of_entries, root_of_squares
 from .refusals import refuse
 from .values import (
@@ -18,12 +18,12 @@ from .values import (
     Values,
     check_dtype,
     function,
-    nested,
+    nest_entries,
     numbers_of,
     objects,
     of,
     of_one_kind,
-    reduced,
+    reduce_axes,
     truths,
     truths_of,
 )
@@ -35,7 +35,7 @@ def _choose(condition: Any, if_so: Any, otherwise: Any) -> Any:
 
 def _choose_truth(condition: Any, if_so: Any, otherwise: Any) -> Any:
     holds = truth(condition)
-    return either(both(holds, if_so), both(contrary(holds), otherwise))
+    return either(both(holds, if_so), both(negate(holds), otherwise))
 
 
 def where(condition: Any, *branches: Any) -> Values:
@@ -64,7 +64,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> V
     if ord not in (None, 2, "fro") or (ord == 2 and axis is None and np.ndim(objects(x)) == 2):
         refuse(f"np.linalg.norm has ord=None and, of vectors, 2 in a kernel, got {ord!r}")
     entries = numbers_of(objects(x))
-    squares = reduced("add", function("multiply")(entries, entries), axis, keepdims)
+    squares = reduce_axes("add", function("multiply")(entries, entries), axis, keepdims)
     return of(np.frompyfunc(root_of_squares, 1, 1)(squares))
 
 
@@ -79,14 +79,16 @@ def solve_symmetric(A: Any, b: Any) -> Any:
     matrix, right = objects(A), objects(b)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) != len(right):
         refuse(f"A must be (n, n) and b (n,) or (n, k), got {matrix.shape} and {right.shape}")
-    rows = nested(matrix)
+    rows = nest_entries(matrix)
     if right.ndim == 1:
-        return of(np.array(_solve_symmetric(rows, nested(right)), dtype=object))
-    columns = [_solve_symmetric(rows, column) for column in nested(right.T)]
+        return of(np.array(_solve_symmetric(rows, nest_entries(right)), dtype=object))
+    columns = [_solve_symmetric(rows, column) for column in nest_entries(right.T)]
     return of(np.array(columns, dtype=object).T)
 
 
-def _moving(move: Callable[..., Any], plain: Callable[[Any], Any]) -> Callable[..., Any]:
+def _rearranging_function(
+    move: Callable[..., Any], plain: Callable[[Any], Any]
+) -> Callable[..., Any]:
     """Kernel version of a function that NumPy also has for arrays of objects; `plain` converts its
     arguments to such arrays."""
 
@@ -127,11 +129,11 @@ def _sequence(x: Any) -> Any:
     return _plain(x)
 
 
-def _computed(move: Callable[..., Any]) -> Callable[..., Any]:
+def _computing_function(move: Callable[..., Any]) -> Callable[..., Any]:
     """Kernel version of a function that adds and multiplies entries; they follow NumPy's rules."""
-    form = _moving(move, _operand)
+    form = _rearranging_function(move, _operand)
 
-    def checked(*args: Any, **options: Any) -> Any:
+    def checked_form(*args: Any, **options: Any) -> Any:
         arrays = [objects(x) for x in args if _holds_values(x)]
         if move in OF_BITS and arrays and all(map(truths, arrays)):
             refuse(
@@ -139,9 +141,9 @@ def _computed(move: Callable[..., Any]) -> Callable[..., Any]:
                 "write x.astype(float)"
             )
         made = form(*args, **options)
-        return of(np.frompyfunc(_taken_out, 1, 1)(made.entries))
+        return of(np.frompyfunc(_entry_of_operand, 1, 1)(made.entries))
 
-    return checked
+    return checked_form
 
 
 class _Operand:
@@ -153,16 +155,16 @@ class _Operand:
         self.entry = entry
 
     def __add__(self, other: Any) -> _Operand:
-        return _Operand(of_entries("add")(self.entry, _taken_out(other)))
+        return _Operand(of_entries("add")(self.entry, _entry_of_operand(other)))
 
     def __mul__(self, other: Any) -> _Operand:
-        return _Operand(of_entries("multiply")(self.entry, _taken_out(other)))
+        return _Operand(of_entries("multiply")(self.entry, _entry_of_operand(other)))
 
     def __sub__(self, other: Any) -> _Operand:
-        return _Operand(of_entries("subtract")(self.entry, _taken_out(other)))
+        return _Operand(of_entries("subtract")(self.entry, _entry_of_operand(other)))
 
     def __rsub__(self, other: Any) -> _Operand:
-        return _Operand(of_entries("subtract")(_taken_out(other), self.entry))
+        return _Operand(of_entries("subtract")(_entry_of_operand(other), self.entry))
 
     def __neg__(self) -> _Operand:
         return _Operand(of_entries("negative")(self.entry))
@@ -170,7 +172,7 @@ class _Operand:
     __radd__, __rmul__ = __add__, __mul__
 
 
-def _taken_out(x: Any) -> Any:
+def _entry_of_operand(x: Any) -> Any:
     return x.entry if isinstance(x, _Operand) else number(x)
 
 
@@ -181,9 +183,9 @@ def _operand(x: Any) -> Any:
     return x
 
 
-def _reducing(name: str) -> Callable[..., Any]:
+def _reducing_function(name: str) -> Callable[..., Any]:
     def form(a: Any, axis: Any = None, keepdims: Any = False, **options: Any) -> Values:
-        return of(reduced(name, objects(a), axis, keepdims is True, **options))
+        return of(reduce_axes(name, objects(a), axis, keepdims is True, **options))
 
     return form
 
@@ -192,7 +194,7 @@ def mean(a: Any, axis: Any = None, keepdims: Any = False, **options: Any) -> Val
     """`np.mean`."""
     check_options("mean", options)
     entries = objects(a)
-    total = objects(of(reduced("add", entries, axis, keepdims is True)))
+    total = objects(of(reduce_axes("add", entries, axis, keepdims is True)))
     return of(function("multiply")(total, total.size / max(entries.size, 1)))
 
 
@@ -288,13 +290,13 @@ SUMS = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}
 SUMS |= {"amax": "maximum", "amin": "minimum", "any": "logical_or", "all": "logical_and"}
 
 for _function in MOVING:
-    ARRAY_FUNCTIONS[_function] = _moving(_function, _plain)
+    ARRAY_FUNCTIONS[_function] = _rearranging_function(_function, _plain)
 for _function in JOINING:
-    ARRAY_FUNCTIONS[_function] = _moving(_function, _sequence)
+    ARRAY_FUNCTIONS[_function] = _rearranging_function(_function, _sequence)
 for _function in ADDING:
-    ARRAY_FUNCTIONS[_function] = _computed(_function)
+    ARRAY_FUNCTIONS[_function] = _computing_function(_function)
 for _name, _ufunc in SUMS.items():
-    ARRAY_FUNCTIONS[getattr(np, _name)] = _reducing(_ufunc)
+    ARRAY_FUNCTIONS[getattr(np, _name)] = _reducing_function(_ufunc)
 ARRAY_FUNCTIONS |= {
     np.where: where,
     np.clip: clip,
@@ -319,14 +321,14 @@ _REMEDIES: dict[Callable[..., Any], str] = {
 }
 
 
-def _refused(name: str, remedy: str) -> Callable[..., Any]:
+def _refused_function(name: str, remedy: str) -> Callable[..., Any]:
     def form(*_: Any, **__: Any) -> Any:
         refuse(f"np.{name} has no form in a kernel; use {remedy}")
 
     return form
 
 
-ARRAY_FUNCTIONS |= {f: _refused(f.__name__, remedy) for f, remedy in _REMEDIES.items()}
+ARRAY_FUNCTIONS |= {f: _refused_function(f.__name__, remedy) for f, remedy in _REMEDIES.items()}
 
 METHOD_NAMES = (
     "sum",

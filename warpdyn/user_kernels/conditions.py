@@ -37,12 +37,12 @@ Truth = bool | Condition
 
 def less(x: Scalar, y: Scalar) -> Truth:
     """x < y."""
-    return bool(x < y) if _known(x, y) else Condition(x, y)  # type: ignore[operator]
+    return bool(x < y) if _are_numbers(x, y) else Condition(x, y)  # type: ignore[operator]
 
 
 def less_equal(x: Scalar, y: Scalar) -> Truth:
     """x <= y."""
-    return bool(x <= y) if _known(x, y) else Condition(x, y, equal=True)  # type: ignore[operator]
+    return bool(x <= y) if _are_numbers(x, y) else Condition(x, y, equal=True)  # type: ignore[operator]
 
 
 def equal(x: Scalar, y: Scalar) -> Truth:
@@ -78,14 +78,14 @@ def either(a: Truth, b: Truth) -> Truth:
     return True if known else other
 
 
-def contrary(a: Truth) -> Truth:
+def negate(a: Truth) -> Truth:
     """Not a."""
     return replace(a, negated=not a.negated) if isinstance(a, Condition) else not a
 
 
 def differ(a: Truth, b: Truth) -> Truth:
     """Exactly one of a and b."""
-    return either(both(a, contrary(b)), both(contrary(a), b))
+    return either(both(a, negate(b)), both(negate(a), b))
 
 
 def flag(condition: Truth) -> Scalar:
@@ -97,8 +97,8 @@ def truth(x: Scalar | Truth) -> Truth:
     """A value as a condition: True if it differs from zero."""
     if isinstance(x, (bool, Condition)):
         return x
-    return contrary(equal(x, 0.0))
+    return negate(equal(x, 0.0))
 
 
-def _known(x: Scalar, y: Scalar) -> bool:
+def _are_numbers(x: Scalar, y: Scalar) -> bool:
     return is_number(x) and is_number(y)

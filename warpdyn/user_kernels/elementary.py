@@ -101,9 +101,9 @@ NUMBERS: Mapping[str, Callable[..., Any]] = {
     "multiply": arithmetic.multiply,
     "divide": arithmetic.divide,
     "true_divide": arithmetic.divide,
-    "floor_divide": lambda x, y: arithmetic.divided(x, y)[0],
-    "remainder": lambda x, y: arithmetic.divided(x, y)[1],
-    "mod": lambda x, y: arithmetic.divided(x, y)[1],
+    "floor_divide": lambda x, y: arithmetic.divide_with_remainder(x, y)[0],
+    "remainder": lambda x, y: arithmetic.divide_with_remainder(x, y)[1],
+    "mod": lambda x, y: arithmetic.divide_with_remainder(x, y)[1],
     "power": arithmetic.power,
     "float_power": arithmetic.power,
     "negative": arithmetic.negative,
@@ -146,9 +146,9 @@ NUMBERS: Mapping[str, Callable[..., Any]] = {
     "greater": lambda x, y: conditions.less(y, x),
     "greater_equal": lambda x, y: conditions.less_equal(y, x),
     "equal": conditions.equal,
-    "not_equal": lambda x, y: conditions.contrary(conditions.equal(x, y)),
+    "not_equal": lambda x, y: conditions.negate(conditions.equal(x, y)),
     "isfinite": conditions.finite,
-    "isnan": lambda x: conditions.contrary(conditions.less_equal(x, x)),
+    "isnan": lambda x: conditions.negate(conditions.less_equal(x, x)),
     "isinf": lambda x: conditions.less_equal(float("inf"), scalar.absolute(x)),
 }
 """Functions of numbers, by NumPy's names."""
@@ -157,7 +157,7 @@ TRUTHS: Mapping[str, Callable[..., Any]] = {
     "logical_and": conditions.both,
     "logical_or": conditions.either,
     "logical_xor": conditions.differ,
-    "logical_not": conditions.contrary,
+    "logical_not": conditions.negate,
 }
 """Functions of conditions, by NumPy's names; a number counts as True if it differs from 0."""
 
@@ -165,7 +165,7 @@ BITWISE: Mapping[str, Callable[..., Any]] = {
     "bitwise_and": conditions.both,
     "bitwise_or": conditions.either,
     "bitwise_xor": conditions.differ,
-    "invert": conditions.contrary,
+    "invert": conditions.negate,
 }
 """Bitwise functions, defined for conditions and not for numbers."""
 

@@ -24,20 +24,20 @@ FORMS = {
 }
 
 
-def shown(entries: Any) -> str:
+def show_expressions(entries: Any) -> str:
     """An array of entries as expressions of the kernel's inputs."""
     if not entries.ndim:
-        return scalar_shown(entries[()])
+        return show_scalar(entries[()])
     if entries.size > WIDEST:
         return f"<values of shape {entries.shape}>"
-    return "[" + ", ".join(shown(row) for row in _rows(entries)) + "]"
+    return "[" + ", ".join(show_expressions(row) for row in _rows(entries)) + "]"
 
 
-def scalar_shown(x: Any) -> str:
+def show_scalar(x: Any) -> str:
     """A single entry as an expression."""
     if isinstance(x, Condition):
         sign = "<=" if x.equal else "<"
-        text = f"{scalar_shown(x.x)} {sign} {scalar_shown(x.y)}"
+        text = f"{show_scalar(x.x)} {sign} {show_scalar(x.y)}"
         return f"not({text})" if x.negated else text
     if isinstance(x, Symbol):
         text = _node(x.graph, x.index, DEEPEST)

@@ -35,12 +35,12 @@ def repeat(
         refuse(f"the number of steps must be a known whole number of at least 0, got {n!r}")
     # The recorded loop carries plain numbers only. Conditions are carried as 0 or 1 and become
     # conditions again inside the step.
-    leaves = _flattened(state)
+    leaves = _flatten(state)
     shapes = [leaf.shape for leaf in leaves]
     start = [x for leaf in leaves for x in leaf.flat]
     conditions = [isinstance(x, (bool, Condition)) for x in start]
 
-    def folded(scalars: Any) -> State:
+    def fold_state(scalars: Any) -> State:
         arrays, first = [], 0
         entries = [
             less(0.5, x) if condition else x
@@ -55,7 +55,7 @@ def repeat(
         return _rebuilt(state, iter(arrays))
 
     def flat_step(scalars: list[Any]) -> list[Any]:
-        after = _flattened(step(folded(scalars)))
+        after = _flatten(step(fold_state(scalars)))
         if [leaf.shape for leaf in after] != shapes:
             raise RecordingError(
                 f"the step of a loop must return what its state is, arrays of shapes {shapes}; "
@@ -72,9 +72,9 @@ def repeat(
             )
         return [number(x) for x in entries]
 
-    def ended(scalars: Any) -> Any:
+    def loop_ends(scalars: Any) -> Any:
         assert until is not None
-        condition = objects(until(folded(scalars)))
+        condition = objects(until(fold_state(scalars)))
         if condition.ndim:
             refuse(
                 f"until must give one condition, got shape {condition.shape}; join by np.all or np.any"
@@ -82,15 +82,17 @@ def repeat(
         return flag(truth(condition[()]))
 
     numbers = [number(x) for x in start]
-    return folded(scalar.repeat(flat_step, numbers, int(n), None if until is None else ended))
+    return fold_state(
+        scalar.repeat(flat_step, numbers, int(n), None if until is None else loop_ends)
+    )
 
 
-def _flattened(state: State) -> list[Any]:
+def _flatten(state: State) -> list[Any]:
     """The arrays of a state, in order."""
     if isinstance(state, Mapping):
-        return [leaf for each in state.values() for leaf in _flattened(each)]
+        return [leaf for each in state.values() for leaf in _flatten(each)]
     if isinstance(state, (tuple, list)):
-        return [leaf for each in state for leaf in _flattened(each)]
+        return [leaf for each in state for leaf in _flatten(each)]
     return [objects(state)]
 
 

@@ -19,12 +19,12 @@ from ..model.lumping import build_tree
 from ..model.params import Params
 from ..model.quantities import SHAPES
 from ..model.tree import Tree
-from ..model.varied import varied
+from ..model.value_substitution import substitute_values
 from ..recording.program import shape_of
 from .arithmetic import ZERO
-from .looked_up import LookedUp
 from .refusals import refuse
-from .values import Values, from_nested, nested, objects, of
+from .table_lookups import LookupTable
+from .values import Values, nest_entries, objects, of, values_of_nested
 
 if TYPE_CHECKING:
     from .robot_methods import RobotMethods
@@ -58,8 +58,10 @@ class OneRobot(RobotMethods):
         """The same robot with other numbers than the model's, by quantity and link or joint:
         `robot.with_values(mass={"hand": s.mass})`; quantities and shapes as in `model.params`."""
         names = {quantity: tuple(values) for quantity, values in quantities.items()}
-        made = {q: [nested(objects(x)) for x in each.values()] for q, each in quantities.items()}
-        tree = build_tree(varied(self._model, names, made)).regrouped().snapped(SINGLE)
+        made = {
+            q: [nest_entries(objects(x)) for x in each.values()] for q, each in quantities.items()
+        }
+        tree = build_tree(substitute_values(self._model, names, made)).regroup().snap(SINGLE)
         arrays = {q: np.zeros((len(k), *SHAPES[q])) for q, k in names.items()}
         return OneRobot(self._model, tree, self._env, Params(self._model, arrays, names))
 
@@ -90,7 +92,7 @@ class OneRobot(RobotMethods):
     def __repr__(self) -> str:
         return f"<robot {self._model.name}, nq = {self._model.nq}, nv = {self._model.nv}>"
 
-    def carried_out(self, function: Function, *args: Any, **options: Any) -> Any:
+    def run_function(self, function: Function, *args: Any, **options: Any) -> Any:
         """A function's result for this robot."""
         for name in ("params", "out"):
             if options.get(name) is not None:
@@ -115,12 +117,14 @@ class OneRobot(RobotMethods):
                 refuse(
                     f"robot.{call.name}: {x.label} must be {sizes}{x.shape}, got {entries.shape}"
                 )
-            values[name] = nested(entries)
+            values[name] = nest_entries(entries)
         if call.refuse:
             call.refuse(self._model)
         results = evaluate(_shortest(call, self._params), values, tree=self._tree)
         made = [
-            with_structural_zeros(from_nested(result, call.shapes.get(name) or shape_of(result)))
+            with_structural_zeros(
+                values_of_nested(result, call.shapes.get(name) or shape_of(result))
+            )
             for name, result in results.items()
         ]
         if len(made) > 1:
@@ -138,7 +142,7 @@ def with_structural_zeros(values: Values) -> Values:
 
 
 def _table(function: str, name: str, array: Any) -> Any:
-    if not isinstance(array, LookedUp):
+    if not isinstance(array, LookupTable):
         refuse(
             f"robot.{function}: {name} must be an argument of the kernel: "
             f"{name}: wd.table((rows, columns))"
@@ -150,7 +154,7 @@ def _method(robot: OneRobot, function: Function) -> Callable[..., Any]:
     """A function as a method of a robot, with its signature and docstring for `help`."""
 
     def method(*args: Any, **options: Any) -> Any:
-        return robot.carried_out(function, *args, **options)
+        return robot.run_function(function, *args, **options)
 
     method.__name__, method.__doc__ = function.__name__, function.__doc__
     parameters = inspect.signature(function).parameters.values()

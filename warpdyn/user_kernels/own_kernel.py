@@ -30,12 +30,12 @@ from ..recording.program import flat
 from ..recording.recorder import Symbol
 from . import results as _results
 from . import signature as _signature
-from .looked_up import LookedUp
 from .one_robot import OneRobot
 from .refusals import with_place
 from .results import Results
 from .signature import NEEDED
-from .values import from_nested
+from .table_lookups import LookupTable
+from .values import values_of_nested
 
 ENV = "env"
 """The input with the environment's index, for functions that use it."""
@@ -47,9 +47,9 @@ class OwnKernel(Function[..., Any]):
 
     def __init__(self, text: Callable[..., Any]):
         self.text = text
-        self.signature = _signature.read(text)
-        self._known: WeakKeyDictionary[Model, dict[tuple, _Prepared]] = WeakKeyDictionary()
-        self.describe = self._described
+        self.signature = _signature.read_signature(text)
+        self._known: WeakKeyDictionary[Model, dict[tuple, _PreparedKernel]] = WeakKeyDictionary()
+        self.describe = self._describe_call
         functools.update_wrapper(self, text)
         self.of_a_model = True
         self.__signature__ = self.signature.call
@@ -70,7 +70,7 @@ class OwnKernel(Function[..., Any]):
         """Shape of one environment's slice of an array."""
         return self.signature.arrays[name].sizes(model)
 
-    def _described(
+    def _describe_call(
         self,
         model: Model,
         *args: Any,
@@ -79,7 +79,7 @@ class OwnKernel(Function[..., Any]):
         **options: Any,
     ) -> Call[Any]:
         """The computation for arrays and options, as a call."""
-        name, given = self.__name__, self._bound(model, args, options)
+        name, given = self.__name__, self._bind_arguments(model, args, options)
         chosen: tuple[tuple[str, Any], ...] = ()
         if self.signature.defaults:
             chosen = tuple((n, given.pop(n)) for n in self.signature.defaults)
@@ -93,16 +93,16 @@ class OwnKernel(Function[..., Any]):
             known = self._known[model] = {}
         prepared = known.get(key)
         if prepared is None:
-            prepared = known[key] = self._prepared(model, given, chosen, options_key, params)
+            prepared = known[key] = self._prepare(model, given, chosen, options_key, params)
         arrays = _as_arrays(given, prepared.shapes)
         if prepared.asks_env:
             arrays[ENV] = _environments(arrays, prepared.shapes)
         return Call(
             name,
             model,
-            (_Text(self, model, params, tuple(given)),),
+            (_KernelAlgorithm(self, model, params, tuple(given)),),
             arrays,
-            out=prepared.results.sorted_out(out),
+            out=prepared.results.arrays_of_out(out),
             options=chosen,
             results=tuple(prepared.results.by_name),
             shapes=prepared.shapes,
@@ -114,7 +114,7 @@ class OwnKernel(Function[..., Any]):
             named=prepared.named if out is None else prepared.plainly_named,
         )
 
-    def _bound(
+    def _bind_arguments(
         self, model: Model, args: tuple[Any, ...], options: dict[str, Any]
     ) -> dict[str, Any]:
         """Arrays by name in the order of the signature, then all options."""
@@ -143,24 +143,24 @@ class OwnKernel(Function[..., Any]):
         declared = self.signature.arrays
         return tuple(n for n in given if n in declared and declared[n].table)
 
-    def _prepared(
+    def _prepare(
         self,
         model: Model,
         given: Mapping[str, Any],
         options: tuple[tuple[str, Any], ...],
         options_key: Hashable,
         params: Params | None,
-    ) -> _Prepared:
+    ) -> _PreparedKernel:
         """Shapes and kinds of the results for such arrays and options, from recording the function
         once."""
         declared = self.signature.arrays
         shapes = {n: declared[n].sizes(model) for n in given}
-        text = _Text(self, model, params, tuple(given))
+        text = _KernelAlgorithm(self, model, params, tuple(given))
         shaped = {**shapes, ENV: (1,)}
         probe: Call[Any] = Call(
             self.__name__,
             model,
-            (text.probed,),
+            (text.probe_results,),
             {n: np.zeros(shape) for n, shape in shaped.items()},
             options=options,
             shapes=shaped,
@@ -173,17 +173,17 @@ class OwnKernel(Function[..., Any]):
         results, asks_env = text.seen
         # Nested lists do not show the shape of a matrix without rows.
         of_results = {n: r.shape for n, r in results.by_name.items() if n not in shapes}
-        return _Prepared(
+        return _PreparedKernel(
             results=results,
             asks_env=asks_env,
             shapes={**of_results, **(shaped if asks_env else shapes)},
             plain=tuple(n for n in given if declared[n].serves_all or not shapes[n]),
-            named=results.handed_out(self.__name__, convert=True),
-            plainly_named=results.handed_out(self.__name__, convert=False),
+            named=results.result_maker(self.__name__, convert=True),
+            plainly_named=results.result_maker(self.__name__, convert=False),
         )
 
 
-class _Prepared(NamedTuple):
+class _PreparedKernel(NamedTuple):
     """Facts about a kernel for a model, its options and the names of its arrays."""
 
     results: Results
@@ -212,7 +212,7 @@ def kernel(text: Callable[..., Any]) -> OwnKernel:
     return OwnKernel(text)
 
 
-class _Text:
+class _KernelAlgorithm:
     """A kernel's function as an algorithm: on a tree, with arrays as nested lists of scalars."""
 
     def __init__(
@@ -233,7 +233,9 @@ class _Text:
         robot = OneRobot(self.model, tree, env, self.params)
         declared = self.kernel.signature.arrays
         values = {
-            n: (LookedUp if declared[n].table else from_nested)(x, declared[n].sizes(self.model))
+            n: (LookupTable if declared[n].table else values_of_nested)(
+                x, declared[n].sizes(self.model)
+            )
             for n, x in zip(self.names, arrays, strict=False)
         }
         arguments = [values[n] if n in values else each.default[0] for n, each in declared.items()]
@@ -249,10 +251,10 @@ class _Text:
         lists = _results.as_lists(_results.entries_by_name(self.kernel.__name__, returned))
         return lists if len(lists) > 1 else lists[0]
 
-    def probed(self, tree: Tree, *arrays: Any, **options: Any) -> list[Any]:
+    def probe_results(self, tree: Tree, *arrays: Any, **options: Any) -> list[Any]:
         """No results; `seen` describes what the function returns."""
         returned, robot = self._run(tree, arrays, options)
-        self.seen = (_results.described(self.kernel.__name__, returned), robot.asked_for_env)
+        self.seen = (_results.describe_results(self.kernel.__name__, returned), robot.asked_for_env)
         return []
 
 
@@ -280,7 +282,7 @@ def _as_arrays(given: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) 
     library, dtype = library_of(first), dtype_name(first.dtype)
     for n, x in arrays.items():
         if n not in others:
-            arrays[n] = library.converted(np.full(lead, x, dtype=dtype), dtype, first)
+            arrays[n] = library.convert_like(np.full(lead, x, dtype=dtype), dtype, first)
     return arrays
 
 
@@ -294,4 +296,4 @@ def _environments(arrays: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...
             f"robot.env of {prod(lead)} environments has no float32 numbers beyond 2^24; use float64"
         )
     numbers = np.arange(prod(lead), dtype=dtype).reshape(*lead, 1)
-    return library_of(first).converted(numbers, dtype, first)
+    return library_of(first).convert_like(numbers, dtype, first)

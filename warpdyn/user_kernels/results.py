@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 from ..arrays import Array, views
 from .conditions import Condition
 from .refusals import RecordingError
-from .values import Values, nested, objects
+from .values import Values, nest_entries, objects
 
 Kind = Literal["float", "bool", "int"]
 
@@ -29,7 +29,7 @@ class Results(NamedTuple):
     by_name: Mapping[str, Result]
     form: Literal["one", "tuple", "dictionary"]
 
-    def handed_out(self, kernel: str, convert: bool) -> Callable[..., Any] | None:
+    def result_maker(self, kernel: str, convert: bool) -> Callable[..., Any] | None:
         """Function that makes the user's result from the arrays; None if they are the result.
 
         convert: return conditions as bool and whole numbers as int32, instead of the computed
@@ -43,7 +43,7 @@ class Results(NamedTuple):
         if make is None and not any(kinds):
             return None
 
-        def named(*arrays: Array) -> Any:
+        def make_result(*arrays: Array) -> Any:
             made = [
                 array if kind is None else views.cast(array, kind)
                 for array, kind in zip(arrays, kinds, strict=True)
@@ -52,9 +52,9 @@ class Results(NamedTuple):
                 return make(*made)
             return tuple(made) if len(made) > 1 else made[0]
 
-        return named
+        return make_result
 
-    def sorted_out(self, out: Any) -> Any:
+    def arrays_of_out(self, out: Any) -> Any:
         """The caller's `out=`, given as a dictionary by name or in the form of built-in
         functions."""
         if not isinstance(out, Mapping):
@@ -108,7 +108,7 @@ def _entries(kernel: str, name: str, x: Any) -> Any:
         raise RecordingError(f"{kernel}: its result {name}: {error}") from None
 
 
-def described(kernel: str, returned: Any) -> Results:
+def describe_results(kernel: str, returned: Any) -> Results:
     """Names, shapes and kinds of a kernel's returned values."""
     pairs, form = _by_name(kernel, returned)
     by_name = {}
@@ -127,4 +127,4 @@ def described(kernel: str, returned: Any) -> Results:
 
 def as_lists(entries: Mapping[str, Any]) -> tuple[Any, ...]:
     """The results as nested lists of scalars, in the form that algorithms return."""
-    return tuple(nested(array) for array in entries.values())
+    return tuple(nest_entries(array) for array in entries.values())

@@ -21,19 +21,19 @@ RESERVED = ("out", "params", "model", "env")
 """Names that the caller of a kernel uses for other purposes."""
 
 
-class Shared(NamedTuple):
+class SharedArray(NamedTuple):
     """An annotation: one array of this shape for all environments, or one for each."""
 
     shape: Shape
 
 
-def shared(shape: Shape) -> Shared:
+def shared(shape: Shape) -> SharedArray:
     """Annotation of a kernel argument whose one array serves all environments:
     `table: wd.shared((12, 12))`.
 
     shape: sizes, as of other arguments. An array with a dimension of environments is accepted too.
     """
-    return Shared(shape)
+    return SharedArray(shape)
 
 
 class Table(NamedTuple):
@@ -75,7 +75,7 @@ class Signature(NamedTuple):
     """The whole signature as the caller sees it: with the model, `params` and `out`."""
 
 
-def read(text: Callable[..., Any]) -> Signature:
+def read_signature(text: Callable[..., Any]) -> Signature:
     """The signature of a kernel's function; TypeError names arguments that cannot be used."""
     name = getattr(text, "__name__", "")
     signature = inspect.signature(text)
@@ -103,16 +103,16 @@ def read(text: Callable[..., Any]) -> Signature:
         if parameter.kind is parameter.KEYWORD_ONLY:
             defaults[parameter.name] = parameter.default
             continue
-        annotation = _evaluated(parameter.annotation, text)
+        annotation = _evaluate_annotation(parameter.annotation, text)
         arrays[parameter.name] = _array(name, parameter, annotation)
-    return Signature(arrays, defaults, _called(signature))
+    return Signature(arrays, defaults, _call_signature(signature))
 
 
 def _array(kernel: str, parameter: inspect.Parameter, annotation: Any) -> ArrayArgument:
     """Description of an array, from its annotation or its name."""
     serves_all, shape, table = False, None, False
     for each in get_args(annotation)[1:] if hasattr(annotation, "__metadata__") else (annotation,):
-        if isinstance(each, Shared):
+        if isinstance(each, SharedArray):
             serves_all, shape = True, each.shape
         elif isinstance(each, Table):
             table, shape = True, tuple(each.shape)
@@ -149,7 +149,7 @@ def by_name(name: str) -> Shape | None:
     return None
 
 
-def _evaluated(annotation: Any, text: Callable[..., Any]) -> Any:
+def _evaluate_annotation(annotation: Any, text: Callable[..., Any]) -> Any:
     """Value of an annotation that a module stores as text (`from __future__ import
     annotations`)."""
     if not isinstance(annotation, str):
@@ -164,7 +164,7 @@ def _evaluated(annotation: Any, text: Callable[..., Any]) -> Any:
         ) from None
 
 
-def _called(signature: inspect.Signature) -> inspect.Signature:
+def _call_signature(signature: inspect.Signature) -> inspect.Signature:
     """The signature of the kernel: the model instead of the robot, and `params` and `out` at the
     end."""
     robot, *rest = signature.parameters.values()

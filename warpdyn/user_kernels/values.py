@@ -17,7 +17,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from ..recording.recorder import Symbol
 from .conditions import Condition, truth
 from .elementary import number, of_entries
-from .expressions import shown
+from .expressions import show_expressions
 from .refusals import UNKNOWN, refuse
 
 LARGEST_CONSTANT = 4096
@@ -49,7 +49,7 @@ class Values(NDArrayOperatorsMixin):
         elif method == "__call__" and not options:
             result = function(ufunc.__name__)(*arrays)
         elif method == "reduce":
-            result = reduced(ufunc.__name__, arrays[0], **options)
+            result = reduce_axes(ufunc.__name__, arrays[0], **options)
         elif method == "outer":
             first, second = arrays
             result = function(ufunc.__name__)(
@@ -167,7 +167,7 @@ class Values(NDArrayOperatorsMixin):
             )
 
     def __repr__(self) -> str:
-        return shown(self.entries)
+        return show_expressions(self.entries)
 
     # Operations that need a known value.
 
@@ -243,7 +243,7 @@ def objects(x: Any) -> Any:
         return _of_list(x)
     if isinstance(x, np.ndarray):
         if x.dtype == object:
-            return _unwrapped(x)
+            return _unwrap(x)
         if x.size > LARGEST_CONSTANT:
             refuse(
                 f"an array of {x.size} numbers from outside would become {x.size} constants of the program, of which "
@@ -274,12 +274,12 @@ def _of_list(x: Any) -> Any:
     return of_one_kind(made)
 
 
-def nested(entries: Any) -> Any:
+def nest_entries(entries: Any) -> Any:
     """Entries as nested lists of scalars, for the algorithms."""
     return np.frompyfunc(number, 1, 1)(entries).tolist() if entries.ndim else number(entries[()])
 
 
-def from_nested(lists: Any, shape: tuple[int, ...]) -> Values:
+def values_of_nested(lists: Any, shape: tuple[int, ...]) -> Values:
     """Values of the given shape from nested lists of scalars. Lists alone do not show the shape of
     a matrix without rows."""
     array: Any = np.empty(shape, dtype=object)
@@ -288,7 +288,7 @@ def from_nested(lists: Any, shape: tuple[int, ...]) -> Values:
     return Values(array)
 
 
-def _unwrapped(array: np.ndarray) -> np.ndarray:
+def _unwrap(array: np.ndarray) -> np.ndarray:
     """An array of objects in which each single value is replaced by its entry."""
     result: np.ndarray = np.empty(array.shape, dtype=object)
     for k, x in enumerate(array.flat):
@@ -323,7 +323,7 @@ def product(a: Any, b: Any) -> Any:
             "@ of conditions alone has no form in a kernel; write x.astype(float), or np.any(a & b)"
         )
     products = function("multiply")(left[..., :, :, None], right[..., None, :, :])
-    total = reduced("add", products, axis=-2)
+    total = reduce_axes("add", products, axis=-2)
     total = objects(total)
     if a.ndim == 1:
         total = total[..., 0, :]
@@ -334,7 +334,7 @@ STARTS = {"add": 0.0, "multiply": 1.0, "logical_and": True, "logical_or": False}
 """Results of a reduction of nothing."""
 
 
-def reduced(
+def reduce_axes(
     name: str,
     entries: Any,
     axis: int | tuple[int, ...] | None = 0,

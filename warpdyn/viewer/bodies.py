@@ -34,12 +34,12 @@ def bodies(model: Model, solids: Sequence[Solid], opacity: float = 1.0) -> tuple
         clear = None if solid.color[3] * opacity >= 1.0 else solid.color
         groups.setdefault((carrier, clear), {}).setdefault(solid.color, []).append(moved)
     return tuple(
-        MovingBody(carrier, tuple(map(_joined, by_color.values())))
+        MovingBody(carrier, tuple(map(_join_solids, by_color.values())))
         for (carrier, _), by_color in groups.items()
     )
 
 
-def within(solid: Solid, depth: float) -> Solid:
+def shrink(solid: Solid, depth: float) -> Solid:
     """The solid shrunk inwards by `depth` [m]."""
     if not depth:
         return solid
@@ -48,7 +48,7 @@ def within(solid: Solid, depth: float) -> Solid:
 
 def colored_glb(solids: Sequence[Solid]) -> bytes:
     """A GLB file of one mesh with its solids' colours at the vertices; opaque and matte."""
-    whole = _joined(solids)
+    whole = _join_solids(solids)
     colors = [np.tile(_linear(solid.color), (len(solid.vertices), 1)) for solid in solids]
     # The order of these arrays is that of the accessors 0 to 3 below.
     arrays = (
@@ -110,7 +110,7 @@ def _normals(solid: Solid) -> np.ndarray:
     return np.asarray(mesh.vertex_normals, np.float32)
 
 
-def _joined(solids: Sequence[Solid]) -> Solid:
+def _join_solids(solids: Sequence[Solid]) -> Solid:
     """The triangles of several solids, as one solid with the first one's colour."""
     starts = np.cumsum([0, *(len(solid.vertices) for solid in solids)])
     faces = [solid.faces + start for solid, start in zip(solids, starts, strict=False)]

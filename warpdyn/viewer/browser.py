@@ -97,7 +97,7 @@ class Browser:
         self._answers: dict[int, Future[dict[str, Any]]] = {}
         self._listeners: dict[str, Listener] = {}
         self._number = 0
-        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader = threading.Thread(target=self._read_messages, daemon=True)
         self._reader.start()
         return self
 
@@ -115,7 +115,7 @@ class Browser:
         target = self.call("Target.createTarget", url="about:blank", newWindow=True)["targetId"]
         attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
         tab = Tab(self, target, attached["sessionId"])
-        self.listen(tab.session, tab.heard)
+        self.listen(tab.session, tab.handle_event)
         tab.call("Page.enable")
         tab.call(
             "Emulation.setDeviceMetricsOverride",
@@ -141,7 +141,7 @@ class Browser:
             try:
                 self._socket.send(json.dumps(message))
             except ConnectionClosed:
-                raise ViewerError(self._gone()) from None
+                raise ViewerError(self._ended_message()) from None
         try:
             return answer.result(PATIENCE)
         except FutureTimeoutError:
@@ -159,14 +159,14 @@ class Browser:
             if len(lines) == 2:
                 return f"ws://127.0.0.1:{lines[0]}{lines[1]}"
             time.sleep(0.02)
-        raise ViewerError(self._gone())
+        raise ViewerError(self._ended_message())
 
-    def _gone(self) -> str:
+    def _ended_message(self) -> str:
         code = self.process.poll()
         said = "did not start" if code is None else f"ended by itself ({code})"
         return f"the browser {said}: no picture; `chromium --version` says whether it runs"
 
-    def _read(self) -> None:
+    def _read_messages(self) -> None:
         try:
             for text in self._socket:
                 message = json.loads(text)
@@ -181,7 +181,7 @@ class Browser:
         except ConnectionClosed:
             pass
         for answer in list(self._answers.values()):
-            answer.set_exception(ViewerError(self._gone()))
+            answer.set_exception(ViewerError(self._ended_message()))
 
     def _end(self) -> None:
         self.process.terminate()
@@ -200,7 +200,7 @@ class Tab:
         self.browser, self.target, self.session = browser, target, session
         self._loaded = threading.Event()
 
-    def heard(self, method: str, _: dict[str, Any]) -> None:
+    def handle_event(self, method: str, _: dict[str, Any]) -> None:
         """Handle an event of the page."""
         if method == "Page.loadEventFired":
             self._loaded.set()

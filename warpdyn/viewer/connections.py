@@ -107,20 +107,20 @@ def check_values(server: viser.ViserServer) -> None:
     except (AttributeError, KeyError):
         _warn("what a browser sends to the viewer")
         return
-    of_gui[:] = [_only(lambda m: _take_value(known, m), each) for each in of_gui]
-    of_scene[:] = [_only(_finite_pose, each) for each in of_scene]
+    of_gui[:] = [_only_for(lambda m: _take_value(known, m), each) for each in of_gui]
+    of_scene[:] = [_only_for(_finite_pose, each) for each in of_scene]
 
 
-def _only(good: Callable[[Any], bool], handler: Callable[..., Any]) -> Callable[..., Any]:
+def _only_for(good: Callable[[Any], bool], handler: Callable[..., Any]) -> Callable[..., Any]:
     """A handler that is called only for good messages."""
 
-    async def checked(client: Any, message: Any) -> None:
+    async def checked_handler(client: Any, message: Any) -> None:
         if good(message):
             answer = handler(client, message)
             if inspect.isawaitable(answer):
                 await answer
 
-    return checked
+    return checked_handler
 
 
 def _take_value(known: dict[str, Any], message: Any) -> bool:

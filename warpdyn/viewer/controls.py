@@ -93,7 +93,7 @@ class Controls:
                 start = float(np.clip(round(self.q[k], DIGITS), low, high))
                 slider = gui.add_slider(name, low, max(high, low + 1e-6), 1e-3, start)
                 self.sliders[k] = slider
-                slider.on_update(partial(self._slid, k))
+                slider.on_update(partial(self._on_slide, k))
 
     def _add_turns(self, name: str) -> None:
         """Add three sliders for a ball joint: its rotation vector, in the child's axes."""
@@ -103,7 +103,7 @@ class Controls:
             for axis, start in zip("xyz", self._rotation(name), strict=True)
         ]
         for slider in self.turns[name]:
-            slider.on_update(partial(self._turned, name))
+            slider.on_update(partial(self._on_turn, name))
 
     def _rotation(self, name: str) -> list[float]:
         """The rotation vector (3,) of a joint from its neutral placement [rad]."""
@@ -111,29 +111,29 @@ class Controls:
         away = difference(model, np.asarray(model.neutral)[None], self.q[None])[0]
         return np.clip(away[model.coordinates[name].v], -np.pi, np.pi).tolist()
 
-    def _turned(self, name: str, event: Any) -> None:
+    def _on_turn(self, name: str, event: Any) -> None:
         if event.client is None or self._telling:
             return
         model, way = self.view.model, np.zeros((1, self.view.model.nv))
         at = model.coordinates[name]
         way[0, at.v] = [slider.value for slider in self.turns[name]]
         self.q[at.q] = integrate(model, np.asarray(model.neutral)[None], way)[0, at.q]
-        self._moved()
+        self._update_drawings()
 
-    def _slid(self, k: int, event: Any) -> None:
+    def _on_slide(self, k: int, event: Any) -> None:
         if event.client is None or self._telling:
             return
         self.q[k] = float(self.sliders[k].value)
-        self._moved()
+        self._update_drawings()
 
-    def _moved(self) -> None:
+    def _update_drawings(self) -> None:
         self.view.update(self.q)
         self.overlays.update()
 
     def _start_again(self) -> None:
         self.q = self._start.copy()
         self._tell_sliders()
-        self._moved()
+        self._update_drawings()
 
     def _tell_sliders(self) -> None:
         self._telling = True
@@ -154,13 +154,13 @@ class Controls:
             "/base", scale=0.35 * self.view.size, wxyz=pose[[6, 3, 4, 5]], position=pose[:3]
         )
 
-        def moved(_: Any) -> None:
+        def on_move(_: Any) -> None:
             w, x, y, z = handle.wxyz
             order = (x, y, z, w) if self.view.model.quaternion == "xyzw" else (w, x, y, z)
             self.q[:7] = [*handle.position, *order]
-            self._moved()
+            self._update_drawings()
 
-        handle.on_update(moved)
+        handle.on_update(on_move)
 
     def _reach_with(self, frame: str) -> None:
         """Show arrows and rings at a frame, which the robot follows."""
@@ -174,13 +174,13 @@ class Controls:
             "/reach", scale=0.25 * self.view.size, wxyz=pose[[6, 3, 4, 5]], position=pose[:3]
         )
 
-        def moved(_: Any) -> None:
+        def on_move(_: Any) -> None:
             w, x, y, z = handle.wxyz
             target = np.array([[*handle.position, x, y, z, w]])
             found = inverse_kinematics(model, target, frame=frame, q0=self.q[None], restarts=2)
             self.q = np.array(found.q[0], dtype=float)
             self.reached.content = "reached" if bool(found.success[0]) else "out of reach"
             self._tell_sliders()
-            self._moved()
+            self._update_drawings()
 
-        handle.on_update(moved)
+        handle.on_update(on_move)

@@ -12,7 +12,7 @@ import trimesh
 from ..functions.dynamics import gravity_torques
 from ..functions.simulation.contact_points import ContactPoints
 from ..model import Model
-from .robot_view import RobotView, turned
+from .robot_view import RobotView, rotate_vectors
 from .stage import Page
 
 RED, GREEN, BLUE, AMBER = (225, 20, 10), (15, 150, 40), (20, 80, 235), (255, 150, 0)
@@ -78,7 +78,7 @@ def _axes(stage: Page, view: RobotView, path: str) -> list[Any]:
         if joint.axis is None or joint.kind.nv != 1:
             continue
         pose = view.first[model.link_index(joint.child)]
-        along = turned(pose[3:], np.array(joint.axis, dtype=float)) * 0.12 * view.size
+        along = rotate_vectors(pose[3:], np.array(joint.axis, dtype=float)) * 0.12 * view.size
         lines.append([pose[:3] - along, pose[:3] + along])
     return _arrows(stage, path, np.array(lines), BLUE, view.size) if lines else []
 
@@ -144,7 +144,12 @@ def _gravity(stage: Page, view: RobotView, path: str) -> list[Any]:
     at, axes, links = _coordinates(view)
     if not len(at):
         return []
-    local = np.array([turned(x, axis) for x, axis in zip(_undone(view, links), axes, strict=True)])
+    local = np.array(
+        [
+            rotate_vectors(x, axis)
+            for x, axis in zip(_world_to_links(view, links), axes, strict=True)
+        ]
+    )
     radii = np.array([_girth(view, link, axis) for link, axis in zip(links, local, strict=True)])
     ring = trimesh.creation.torus(1.0, 0.1, major_sections=36, minor_sections=8)
     colors, texts = _gravity_torques(view)
@@ -153,7 +158,7 @@ def _gravity(stage: Page, view: RobotView, path: str) -> list[Any]:
         f"{path}/rings",
         ring.vertices.astype(np.float32),
         ring.faces.astype(np.uint32),
-        _towards(axes),
+        _axis_quaternions(axes),
         at.astype(np.float32),
         batched_scales=radii.astype(np.float32),
         batched_colors=colors,
@@ -162,19 +167,21 @@ def _gravity(stage: Page, view: RobotView, path: str) -> list[Any]:
     )
     labels = [
         scene.add_label(f"{path}/{k}", text, position=p, anchor="center-center")
-        for k, (text, p) in enumerate(zip(texts, _beside(view, at, axes, radii), strict=True))
+        for k, (text, p) in enumerate(
+            zip(texts, _label_positions(view, at, axes, radii), strict=True)
+        )
     ]
     return [rings, *labels]
 
 
-def _gravity_moved(view: RobotView, handles: list[Any]) -> None:
+def _update_gravity(view: RobotView, handles: list[Any]) -> None:
     """Update the rings and numbers to the present pose."""
     rings, *labels = handles
     at, axes, _ = _coordinates(view)
     colors, texts = _gravity_torques(view)
-    rings.batched_positions, rings.batched_wxyzs = at.astype(np.float32), _towards(axes)
+    rings.batched_positions, rings.batched_wxyzs = at.astype(np.float32), _axis_quaternions(axes)
     rings.batched_colors = colors
-    beside = _beside(view, at, axes, np.asarray(rings.batched_scales))
+    beside = _label_positions(view, at, axes, np.asarray(rings.batched_scales))
     for label, text, p in zip(labels, texts, beside, strict=True):
         label.text, label.position = text, p
 
@@ -188,15 +195,17 @@ def _coordinates(view: RobotView) -> tuple[np.ndarray, np.ndarray, list[int]]:
     for joint in model.moving_joints[int(model.floating_base) :]:
         local = [joint.axis] if joint.kind.nv == 1 else np.eye(3)[np.arange(joint.kind.nv) % 3]
         links += [model.link_index(joint.child)] * len(local)
-        axes += [turned(view.first[links[-1], 3:], np.array(axis, float)) for axis in local]
+        axes += [rotate_vectors(view.first[links[-1], 3:], np.array(axis, float)) for axis in local]
     return view.first[links, :3], np.array(axes).reshape(-1, 3), links
 
 
-def _beside(view: RobotView, at: np.ndarray, axes: np.ndarray, radii: np.ndarray) -> np.ndarray:
+def _label_positions(
+    view: RobotView, at: np.ndarray, axes: np.ndarray, radii: np.ndarray
+) -> np.ndarray:
     """Points (n, 3) at which numbers do not cover each other in the page's first view. For each
     ring it is the first candidate, from the top and then on wider rings, that is clear of earlier
     numbers, or else the clearest one."""
-    up = _across(axes)
+    up = _perpendiculars(axes)
     turns = np.arange(PLACES)[:, None] * (2 * np.pi / PLACES)
     around = np.cos(turns) * up[:, None] + np.sin(turns) * np.cross(axes, up)[:, None]
     around = np.concatenate([wider * around for wider in WIDER], axis=1)
@@ -220,7 +229,7 @@ def across_view(points: np.ndarray, ahead: np.ndarray) -> np.ndarray:
     return np.asarray(points @ axes)
 
 
-def _undone(view: RobotView, links: list[int]) -> np.ndarray:
+def _world_to_links(view: RobotView, links: list[int]) -> np.ndarray:
     """Quaternions (n, 4) from the world's axes to those of links."""
     return view.first[links, 3:] * [-1.0, -1.0, -1.0, 1.0]
 
@@ -230,21 +239,21 @@ def _girth(view: RobotView, link: int, axis: np.ndarray) -> float:
     tenths of all directions. In the remaining directions the link continues to the next joint."""
     found = [solid.vertices for solid in view.drawn.solids if solid.link == link]
     points = np.concatenate(found) if found else np.zeros((1, 3))
-    across = _across(axis[None])[0]
+    across = _perpendiculars(axis[None])[0]
     x, y = points @ across, points @ np.cross(axis, across)
     reach = np.zeros(12)
     np.maximum.at(reach, ((np.arctan2(y, x) / np.pi + 1.0) * 5.999).astype(int), np.hypot(x, y))
     return float(np.clip(1.2 * np.percentile(reach, 80), 0.03 * view.size, 0.1 * view.size))
 
 
-def _across(axes: np.ndarray) -> np.ndarray:
+def _perpendiculars(axes: np.ndarray) -> np.ndarray:
     """Unit vectors (n, 3) perpendicular to axes, pointing upwards if possible."""
     up = np.where(np.abs(axes[:, 2:]) < 0.9, [0.0, 0.0, 1.0], [1.0, 0.0, 0.0])
     found = up - np.sum(up * axes, axis=1, keepdims=True) * axes
     return np.asarray(found / np.linalg.norm(found, axis=1, keepdims=True))
 
 
-def _towards(axes: np.ndarray) -> np.ndarray:
+def _axis_quaternions(axes: np.ndarray) -> np.ndarray:
     """Quaternions w x y z (n, 4) that turn z into axes, in either direction."""
     x, y, z = np.where(axes[:, 2:] < 0, -axes, axes).T
     found = np.stack([1.0 + z, -y, x, np.zeros(len(x))], axis=1)
@@ -304,7 +313,7 @@ def _balls(scene: Any, path: str, at: np.ndarray, radii: np.ndarray, color: Any)
 def _point(view: RobotView, link: str, local: Any) -> np.ndarray:
     """A point of a link, in the world."""
     pose = view.first[view.model.link_index(link)]
-    return np.asarray(pose[:3] + turned(pose[3:], np.array(local, dtype=float)))
+    return np.asarray(pose[:3] + rotate_vectors(pose[3:], np.array(local, dtype=float)))
 
 
 OVERLAYS: Mapping[str, Overlay] = {
@@ -316,7 +325,7 @@ OVERLAYS: Mapping[str, Overlay] = {
     "gravity torques": _gravity,
 }
 
-MOVED: Mapping[str, Callable[[RobotView, list[Any]], None]] = {"gravity torques": _gravity_moved}
+MOVED: Mapping[str, Callable[[RobotView, list[Any]], None]] = {"gravity torques": _update_gravity}
 """Overlays that can be moved; all other overlays are redrawn."""
 
 

@@ -11,18 +11,18 @@ import numpy as np
 from viser.transforms import SO3
 
 from .browser import PATIENCE, Browser
-from .playing import Player
+from .player import Player
 from .stage import Page, ViewerError
 
 SETTLING = 1.0
 """Time after a browser connects until it has all shapes and lights [s]."""
 
 
-def written(stage: Page, player: Player | None, path: Path, rate: float) -> Path:
+def write_page(stage: Page, player: Player | None, path: Path, rate: float) -> Path:
     """Write the page as .html or .viser."""
     if path.suffix not in (".html", ".viser"):
         raise ViewerError(f"{path} should end in .html, a page, or .viser, a recording")
-    serializer = _recorded(stage, player, rate)
+    serializer = _record_scene(stage, player, rate)
     try:
         if path.suffix == ".html":
             path.write_text(serializer.as_html(), encoding="utf-8")
@@ -33,7 +33,7 @@ def written(stage: Page, player: Player | None, path: Path, rate: float) -> Path
     return path
 
 
-def _recorded(stage: Page, player: Player | None, rate: float) -> Any:
+def _record_scene(stage: Page, player: Player | None, rate: float) -> Any:
     """Recording of the scene, and of the playing trajectory from its beginning."""
     if player is None:
         return stage.server.get_scene_serializer()
@@ -66,13 +66,13 @@ class PageCamera:
         self.stage, self.width, self.height = stage, width, height
         before = set(stage.server.get_clients())
         self._tab = browser.open(stage.address, width, height)
-        self._client = self._come(before)
+        self._client = self._wait_for_client(before)
 
     def picture(self) -> np.ndarray:
         """Picture from the page's camera (height, width, 3), in the present light."""
         time.sleep(SETTLING)
         camera = self.stage.server.initial_camera
-        view = {"position": camera.position, "wxyz": _facing(camera), "fov": camera.fov}
+        view = {"position": camera.position, "wxyz": _camera_quaternion(camera), "fov": camera.fov}
         # A picture has the shadows of the previous one, and labels appear only after two more.
         for _ in range(3):
             self._client.get_render(32, 32, **view, timeout=PATIENCE)
@@ -86,7 +86,7 @@ class PageCamera:
         """Close its tab, which would otherwise continue to draw."""
         self._tab.close()
 
-    def _come(self, before: set[int]) -> Any:
+    def _wait_for_client(self, before: set[int]) -> Any:
         """The page's client for this browser, once it has connected."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
@@ -100,7 +100,7 @@ class PageCamera:
         )
 
 
-def _facing(camera: Any) -> np.ndarray:
+def _camera_quaternion(camera: Any) -> np.ndarray:
     """The quaternion w x y z of a camera: x right, y down, z forward."""
     ahead = camera.look_at - camera.position
     ahead /= np.linalg.norm(ahead)

@@ -10,8 +10,8 @@ import numpy as np
 from ..functions.kinematics import fk
 from ..model import Model
 from ..model.mesh_files import NONE, Packages
-from .bodies import bodies, colored_glb, within
-from .shapes import Color, Drawn, Which, solids
+from .bodies import bodies, colored_glb, shrink
+from .shapes import Color, DrawnShape, Which, solids
 from .stage import Page, ViewerError
 
 INSET = 0.0015
@@ -45,7 +45,7 @@ class RobotView:
     ):
         self.stage, self.model, self.name, self.which = stage, model, name, which
         self.opacity, self.spacing = opacity, spacing
-        self.drawn: Drawn = solids(model, which, packages)
+        self.drawn: DrawnShape = solids(model, which, packages)
         shown = self.drawn.solids
         if color is not None:
             shown = tuple(solid._replace(color=color) for solid in shown)
@@ -60,7 +60,7 @@ class RobotView:
     def update(self, q: Any) -> None:
         """Show the robots at q: (nq,) or (B, nq) [m, rad]. The first call, or another B, places
         them in rows."""
-        rows = self.checked(q)
+        rows = self.check_configurations(q)
         poses = np.asarray(fk(self.model, rows, form="pose"))
         if len(rows) != self.envs or not self._handles:
             self._place(len(rows), poses)
@@ -107,13 +107,13 @@ class RobotView:
             corners = _corners(solid.vertices)
             pose = poses[:, solid.link]
             shift = self._at[: len(poses)]
-            at = pose[:, None, :3] + turned(pose[:, None, 3:], corners[None]) + shift
+            at = pose[:, None, :3] + rotate_vectors(pose[:, None, 3:], corners[None]) + shift
             low, high = np.minimum(low, at.min((0, 1))), np.maximum(high, at.max((0, 1)))
         if not np.isfinite(low).all():
             return np.full(3, -0.5), np.full(3, 0.5)
         return low, high
 
-    def checked(self, q: Any) -> np.ndarray:
+    def check_configurations(self, q: Any) -> np.ndarray:
         """q as rows (B, nq); raises `ViewerError` if it is not a configuration of the model."""
         host = q.detach().cpu().numpy() if hasattr(q, "detach") else np.asarray(q)
         rows = np.atleast_2d(host).astype(np.float32)
@@ -162,7 +162,7 @@ class RobotView:
             if len(body.solids) > 1:
                 handle = scene.add_batched_glb(name, colored_glb(body.solids), *still, **options)
             else:
-                solid = within(body.solids[0], depth)
+                solid = shrink(body.solids[0], depth)
                 *shade, alpha = solid.color
                 opacity = alpha * self.opacity
                 handle = scene.add_batched_meshes_simple(
@@ -184,7 +184,7 @@ def _corners(vertices: np.ndarray) -> np.ndarray:
     )
 
 
-def turned(quaternion: np.ndarray, vector: np.ndarray) -> np.ndarray:
+def rotate_vectors(quaternion: np.ndarray, vector: np.ndarray) -> np.ndarray:
     """Vectors (..., 3) rotated by quaternions x y z w (..., 4)."""
     axis, w = quaternion[..., :3], quaternion[..., 3:]
     twice = 2.0 * np.cross(

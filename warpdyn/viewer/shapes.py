@@ -52,14 +52,14 @@ Part = tuple[Any, Color, bool]
 """Triangles, their colour, and True if they are a plane."""
 
 
-class Drawn(NamedTuple):
+class DrawnShape(NamedTuple):
     """Solids of a robot, and a remark for each shape that could not be drawn."""
 
     solids: tuple[Solid, ...]
     remarks: tuple[str, ...]
 
 
-def solids(model: Model, which: Which = "visual", packages: Packages = NONE) -> Drawn:
+def solids(model: Model, which: Which = "visual", packages: Packages = NONE) -> DrawnShape:
     """Solids to draw for a robot, one for each link and colour.
 
     packages: folders of the packages that meshes name.
@@ -78,7 +78,7 @@ def solids(model: Model, which: Which = "visual", packages: Packages = NONE) -> 
             whole: Any = trimesh.util.concatenate(alike)
             vertices, faces = whole.vertices.astype(np.float32), whole.faces.astype(np.uint32)
             found.append(Solid(number, vertices, faces, color, plane))
-    return Drawn(tuple(found), tuple(remarks))
+    return DrawnShape(tuple(found), tuple(remarks))
 
 
 def _parts(
@@ -88,20 +88,20 @@ def _parts(
     if which == "collision":
         planes = tuple(shape for shape in link.visuals if shape.shape == "plane")
         touching = (*link.collisions, *(x for x in planes if x not in link.collisions))
-        for mesh, _, plane in _read(link, touching, packages, remarks):
+        for mesh, _, plane in _read_shapes(link, touching, packages, remarks):
             yield mesh, TOUCHING, plane
         return
-    drawn = list(_read(link, link.visuals, packages, remarks))
+    drawn = list(_read_shapes(link, link.visuals, packages, remarks))
     if not (drawn or bare or link.visuals):
         return
     if not drawn:
-        drawn = list(_read(link, link.collisions, packages, remarks))
+        drawn = list(_read_shapes(link, link.collisions, packages, remarks))
     if not drawn and (box := inertia_box(link)) is not None:
-        drawn = [(creased(box), BOX, False)]
+        drawn = [(smooth_faces(box), BOX, False)]
     yield from drawn
 
 
-def _read(
+def _read_shapes(
     link: Link, shapes: Sequence[Geometry], packages: Packages, remarks: list[str]
 ) -> Iterator[Part]:
     for shape in shapes:
@@ -132,7 +132,7 @@ def triangles(
         found = [(_primitive(shape.shape, size), shape.color)]
     for mesh, _ in found:
         mesh.apply_transform(matrix_of(shape.pose))
-    return [(creased(mesh), color) for mesh, color in found]
+    return [(smooth_faces(mesh), color) for mesh, color in found]
 
 
 def _primitive(kind: str, size: Sequence[float]) -> Any:
@@ -154,7 +154,7 @@ def _primitive(kind: str, size: Sequence[float]) -> Any:
     return mesh
 
 
-def creased(mesh: Any) -> Any:
+def smooth_faces(mesh: Any) -> Any:
     """The same triangles, with vertices shared only by faces that form a smooth surface. A renderer
     then shades these faces smoothly and keeps the edges between the rest."""
     whole = mesh.copy()

@@ -36,7 +36,7 @@ class Page:
     """
 
     def __init__(self, host: str = LOOPBACK, port: int = PORT):
-        with _unsaid(), own_origin_only(host):
+        with _without_messages(), own_origin_only(host):
             self.server = viser.ViserServer(host, _free(host, port), label="warpdyn", verbose=False)
         check_values(self.server)
         atexit.register(self.stop)
@@ -106,12 +106,12 @@ class Page:
     def stop(self) -> None:
         """End the server, at the program's end at the latest; browsers keep the page as it is."""
         atexit.unregister(self.stop)
-        with _unsaid():
+        with _without_messages():
             self.server.stop()
 
 
 @contextlib.contextmanager
-def _unsaid() -> Iterator[None]:
+def _without_messages() -> Iterator[None]:
     """A block without viser's messages about a server's start and end. viser prints them with rich,
     which in a notebook does not write to stdout."""
     console = rich.get_console()

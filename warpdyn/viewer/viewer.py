@@ -16,8 +16,8 @@ from ..model.mesh_files import NONE, Packages
 from ..model.structure import start_of
 from .controls import Controls
 from .overlays import OVERLAYS, RED, Overlays, arrows
-from .pages import picture_of, written
-from .playing import Player
+from .pages import picture_of, write_page
+from .player import Player
 from .robot_view import RobotView
 from .shapes import Which
 from .stage import LOOPBACK, PORT, Page, ViewerError
@@ -70,7 +70,7 @@ class Viewer:
         configuration."""
         options: dict[str, Any] = {"which": which, "color": color, "opacity": opacity, "at": at}
         view = RobotView(self.stage, model, name, **options, spacing=spacing, packages=packages)
-        rows = view.checked(start_of(model) if q is None else q)
+        rows = view.check_configurations(start_of(model) if q is None else q)
         if name in self.robots:  # only now, so that an error removes no robot
             self._remove(name)
         view.update(rows)
@@ -178,7 +178,7 @@ class Viewer:
     def record(self, path: str | Path, *, rate: float = 50.0) -> Path:
         """Write the page as one file (.html) that opens without a server, or as a viser recording
         (.viser), with the trajectory at `rate` pictures per second."""
-        return written(self.stage, self.player, Path(path), rate)
+        return write_page(self.stage, self.player, Path(path), rate)
 
     def png(self, path: str | Path, *, width: int = 1280, height: int = 800) -> Path:
         """Write a picture of the page, with a headless Chromium."""

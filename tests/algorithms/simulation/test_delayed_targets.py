@@ -9,7 +9,7 @@ import pytest
 from warpdyn.algorithms.simulation.delayed_targets import (
     delayed_targets,
     from_the_beginning,
-    shifted,
+    shift_targets,
 )
 
 
@@ -30,6 +30,6 @@ def test_a_latency_beyond_what_is_kept_is_the_longest() -> None:
 
 
 def test_what_is_kept_goes_on_and_begins_as_it_is_now() -> None:
-    assert shifted([3.0], [[2.0], [1.0]]) == [[3.0], [2.0]]
+    assert shift_targets([3.0], [[2.0], [1.0]]) == [[3.0], [2.0]]
     assert from_the_beginning([3.0], [[2.0], [1.0]], 0.0) == [[3.0], [3.0]]
     assert from_the_beginning([3.0], [[2.0], [1.0]], 0.02) == [[2.0], [1.0]]

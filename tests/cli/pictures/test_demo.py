@@ -85,7 +85,7 @@ def test_demo_takes_the_frame_that_its_text_names(monkeypatch, tmp_path, capsys)
         asked.append(frame)
         return [Measurement(case, refusal="not now") for case in cases]
 
-    monkeypatch.setattr(demo, "measured", measured)
+    monkeypatch.setattr(demo, "measure_cases", measured)
     picture = ["--output", str(tmp_path / "p.png")]
     assert main(["demo", "panda", "--frame", "panda_link7", *picture]) == 0
     assert asked == ["panda_link7"]

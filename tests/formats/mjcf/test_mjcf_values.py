@@ -9,7 +9,7 @@ import pytest
 
 from warpdyn.algebra.spatial import Rotation, Vector
 from warpdyn.formats.mjcf.mjcf_values import MjcfValues, place, z_to
-from warpdyn.formats.robot_text import xml_root
+from warpdyn.formats.robot_source import xml_root
 from warpdyn.model.description import ModelError
 
 

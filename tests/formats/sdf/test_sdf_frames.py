@@ -21,8 +21,8 @@ from sdf_texts import (
     turned,
 )
 
-from warpdyn.formats.robot_text import xml_root
-from warpdyn.formats.sdf.sdf_frames import SdfFrames, snapped
+from warpdyn.formats.robot_source import xml_root
+from warpdyn.formats.sdf.sdf_frames import SdfFrames, snap_entry
 from warpdyn.formats.sdf.sdf_values import SdfValues
 
 
@@ -191,4 +191,4 @@ def test_circles_are_refused_by_name() -> None:
 @pytest.mark.parametrize("whole", [-1.0, 0.0, 1.0])
 def test_rounding_noise_of_rotations_is_dropped(whole: float) -> None:
     """Within a few units of the last place; real angles stay."""
-    assert snapped(whole + 1e-16) == whole and snapped(whole + 1e-9) == whole + 1e-9
+    assert snap_entry(whole + 1e-16) == whole and snap_entry(whole + 1e-9) == whole + 1e-9

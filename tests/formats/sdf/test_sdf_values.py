@@ -17,7 +17,7 @@ from sdf_texts import (
     world,
 )
 
-from warpdyn.formats.robot_text import xml_root
+from warpdyn.formats.robot_source import xml_root
 from warpdyn.formats.sdf.sdf_values import SdfValues, child, children, place
 from warpdyn.model.description import ModelError
 
@@ -87,7 +87,7 @@ def test_missing_and_empty_children_are_their_defaults() -> None:
         values.number(a, "z", 7.0, infinite=True) == np.inf and values.number(None, "x", 7.0) == 7
     )
     assert [values.flag(a, tag) for tag in ("on", "off", "w")] == [True, False, None]
-    assert values.text(a, "t") == "word" and values.text(a, "w") == ""
+    assert values.child_string(a, "t") == "word" and values.child_string(a, "w") == ""
     with pytest.raises(ModelError, match='<z> is "inf"; it needs a finite number'):
         values.number(a, "z", 7.0)
     with pytest.raises(ModelError, match='t is "word"; it needs true or false'):

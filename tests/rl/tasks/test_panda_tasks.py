@@ -34,7 +34,7 @@ class Drawn:
         @wd.kernel
         def goals(robot: Any, ticks: ()) -> Any:
             key = wd.random.key(4.0, robot.env, ticks)
-            return AROUND._drawn(robot, key.at(40))
+            return AROUND._draw_target(robot, key.at(40))
 
         begun = wd.oracle(text.start, AROUND.model, ticks, *self.numbers)._asdict()
         self.begun = {n: np.asarray(x) for n, x in begun.items()}

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...algebra.linear import inverse_symmetric
-from ...algebra.quaternions import normalized, quaternion_product, quaternion_rotation
+from ...algebra.quaternions import normalize_vector, quaternion_product, quaternion_rotation
 from ...algebra.scalar import Scalar, minimum, rsqrt
 from ...algebra.spatial import Inertia, Symmetric, Vector
 from ..composite_inertia import about_com
@@ -38,7 +38,7 @@ def base_step(
     Wong, Unconditionally stable algorithms for rigid body dynamics that exactly preserve energy and
     momentum, Int. J. Numerical Methods in Engineering 31 (1991).
     """
-    c, J = _locked(H)
+    c, J = _locked_inertia(H)
     before, linear, angular = Vector(*seen[3:6]), Vector(*twist[:3]), Vector(*twist[3:])
     straight = linear + angular.cross(c) + before.cross(before.cross(c)) * h
     inverse = Symmetric.from_rows(inverse_symmetric([list(row) for row in J.rows]))
@@ -49,17 +49,17 @@ def base_step(
     share = 2.0 / (1.0 + t.dot(t))
     # Only the change is computed from J and its inverse: both are rounded, and their product would
     # scale a spin a little at every step.
-    spin = angular + inverse @ (_turned(L, -t, share) - had)
+    spin = angular + inverse @ (_rotate_by_cayley(L, -t, share) - had)
     # The origin moves by h v - (R c - c).
     away = straight * h - (t.cross(c) + t.cross(t.cross(c))) * share
     there = Vector(*pose[:3]) + quaternion_rotation(pose[3:]).to_parent(away)
     return (
-        [*there, *normalized(quaternion_product(pose[3:], [*t, 1.0]))],
-        [*(_turned(straight, -t, share) - spin.cross(c)), *spin],
+        [*there, *normalize_vector(quaternion_product(pose[3:], [*t, 1.0]))],
+        [*(_rotate_by_cayley(straight, -t, share) - spin.cross(c)), *spin],
     )
 
 
-def _locked(H: Sequence[Sequence[Scalar]]) -> tuple[Vector, Symmetric]:
+def _locked_inertia(H: Sequence[Sequence[Scalar]]) -> tuple[Vector, Symmetric]:
     """Centre of mass of the locked robot in the base's axes, and its inertia about it."""
     J = Symmetric(H[3][3], H[3][4], H[3][5], H[4][4], H[4][5], H[5][5])
     c, whole = about_com(Inertia(H[0][0], Vector(H[1][5], H[2][3], H[0][4]), J))
@@ -85,7 +85,7 @@ def _turn(J: Symmetric, L: Vector, spin: Vector, h: float) -> Vector:
     return (spin - Vector(*(n.dot(gyroscopic) for n in normals)) * scale) * half
 
 
-def _turned(u: Vector, t: Vector, share: Scalar) -> Vector:
+def _rotate_by_cayley(u: Vector, t: Vector, share: Scalar) -> Vector:
     """Cayley's map: u turned about t by 2 atan |t|, with the share 2 / (1 + t²)."""
     across = t.cross(u)
     return u + (across + t.cross(across)) * share

@@ -71,7 +71,7 @@ class CompliantContact:
     size = 3
 
     @property
-    def touches(self) -> list[int]:
+    def rows_used(self) -> list[int]:
         """The rows of its normal impulse, then those of the tangential one."""
         units = ([0.0, 0.0, 1.0], [1.0, 1.0, 0.0])
         return [row for unit in units for row, x in self.on_rows(unit) if not is_zero(x)]
@@ -81,21 +81,21 @@ class CompliantContact:
         for k, x in enumerate(self.contact.on_rows(Vector(*impulse))):
             yield self.contact.first + k, x
 
-    def updated(
+    def update(
         self, before: Sequence[Scalar], seen: RowVelocities
     ) -> tuple[list[Scalar], RowVelocities]:
         """Update the normal impulse first, then friction within the cone of the new one."""
         x, y, n = before
         v = self._velocity(seen)
         pressed = maximum(n - (v.z - self.target + self.R_n * n) * self.normal_share, 0.0)
-        seen = self._pushed([0.0, 0.0, pressed - n], seen)
+        seen = self._velocities_after([0.0, 0.0, pressed - n], seen)
         v = self._velocity(seen)
         along = x - (v.x + self.R_t * x) * self.tangent_share
         across = y - (v.y + self.R_t * y) * self.tangent_share
         length = rsqrt(along * along + across * across + SMALL)
         share = minimum(self.friction * pressed * length, 1.0)
         along, across = along * share, across * share
-        return [along, across, pressed], self._pushed([along - x, across - y, 0.0], seen)
+        return [along, across, pressed], self._velocities_after([along - x, across - y, 0.0], seen)
 
     def _velocity(self, seen: RowVelocities) -> Vector:
         """The velocity of the point."""
@@ -103,11 +103,11 @@ class CompliantContact:
         mine = seen[first : first + self.contact.rows]
         return replace(self.contact, first=0).velocity(mine)
 
-    def _pushed(self, impulse: Sequence[Scalar], seen: RowVelocities) -> RowVelocities:
+    def _velocities_after(self, impulse: Sequence[Scalar], seen: RowVelocities) -> RowVelocities:
         """Velocities after an impulse at the point."""
         for row, x in self.on_rows(impulse):
             if not is_zero(x):
-                seen = seen.pushed(row, x)
+                seen = seen.after_impulse(row, x)
         return seen
 
 
@@ -124,19 +124,19 @@ def compliant_contacts(
     `v`: the velocity before the step; `free`: after it, without constraints.
     """
     found = [
-        _compliant(contact, mu * contact.friction, surface, rows, h)
+        _compliant_contact(contact, mu * contact.friction, surface, rows, h)
         for contact, mu in zip(contacts, surface.friction, strict=True)
     ]
     if surface.restitution is None:
         return found
     before, free = rows.of(v), rows.of(free)
     return [
-        _rebounding(each, e, each.contact.velocity(before).z, each.contact.velocity(free).z, h)
+        _with_rebound(each, e, each.contact.velocity(before).z, each.contact.velocity(free).z, h)
         for each, e in zip(found, surface.restitution, strict=True)
     ]
 
 
-def _compliant(
+def _compliant_contact(
     contact: PointContact, friction: Scalar, surface: Surface, rows: ConstraintRows, h: float
 ) -> CompliantContact:
     xx, yy, zz = (_entry(contact, rows, axis) for axis in range(3))
@@ -158,7 +158,7 @@ def _compliant(
     )
 
 
-def _rebounding(
+def _with_rebound(
     contact: CompliantContact, restitution: Scalar, before: Scalar, free: Scalar, h: float
 ) -> CompliantContact:
     """The contact with its rebound. A point that arrives fast, and would press in this step, leaves

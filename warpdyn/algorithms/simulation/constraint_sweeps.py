@@ -39,7 +39,7 @@ class RowVelocities(Protocol):
         """Velocities of some rows."""
         ...
 
-    def pushed(self, row: int, impulse: Scalar) -> RowVelocities:
+    def after_impulse(self, row: int, impulse: Scalar) -> RowVelocities:
         """Velocities after an impulse on a row."""
         ...
 
@@ -53,7 +53,7 @@ class Constraint(Protocol):
         ...
 
     @property
-    def touches(self) -> Sequence[int]:
+    def rows_used(self) -> Sequence[int]:
         """The rows that it reads and pushes in its turn, each as often as it does so."""
         ...
 
@@ -61,7 +61,7 @@ class Constraint(Protocol):
         """The rows that an impulse acts on, each with its share of the impulse."""
         ...
 
-    def updated(
+    def update(
         self, before: Sequence[Scalar], seen: RowVelocities
     ) -> tuple[list[Scalar], RowVelocities]:
         """Its impulse after its turn, and the velocities after that."""
@@ -98,8 +98,8 @@ class ConstraintRows:
 
 def rows_of(J: Matrix, mass: Factors) -> ConstraintRows:
     """The rows J together with the Y and Z that the mass matrix gives them."""
-    Y = [mass.transposed_solve(row) for row in J]
-    return ConstraintRows(J, mass, Y, [mass.scaled(y) for y in Y])
+    Y = [mass.solve_transposed(row) for row in J]
+    return ConstraintRows(J, mass, Y, [mass.divide_by_diagonal(y) for y in Y])
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class RowByRow:
         """Velocities of some rows."""
         return self.values[rows]
 
-    def pushed(self, row: int, impulse: Scalar) -> RowByRow:
+    def after_impulse(self, row: int, impulse: Scalar) -> RowByRow:
         """All rows after an impulse on one."""
         return self.at([v + g[row] * impulse for v, g in zip(self.values, self.G, strict=True)])
 
@@ -143,7 +143,7 @@ class AlongPaths:
             for v, y in zip(self.free[rows], self.rows.Y[rows], strict=True)
         ]
 
-    def pushed(self, row: int, impulse: Scalar) -> AlongPaths:
+    def after_impulse(self, row: int, impulse: Scalar) -> AlongPaths:
         """The rows after an impulse on one."""
         z = self.rows.Z[row]
         return self.at(
@@ -184,7 +184,7 @@ def constraint_impulses(
         seen: RowVelocities = begin.at(list(state[count:]))
         for constraint in constraints:
             mine = slice(first, first + constraint.size)
-            impulses[mine], seen = constraint.updated(impulses[mine], seen)
+            impulses[mine], seen = constraint.update(impulses[mine], seen)
             first = mine.stop
         return [*impulses, *seen.values]
 
@@ -201,7 +201,7 @@ def _shorter_along_paths(
     """True if `AlongPaths` is shorter than `RowByRow`: it needs two products for each entry of a
     touched row's path, instead of one for each row, and no G."""
     paths = [{k for k, y in enumerate(row) if not is_zero(y)} for row in rows.Y]
-    turns = [row for constraint in constraints for row in constraint.touches]
+    turns = [row for constraint in constraints for row in constraint.rows_used]
     on_paths = sweeps * sum(2 * len(paths[row]) for row in turns)
     of_G = sum(len(a & b) for i, a in enumerate(paths) for b in paths[i:])
     return WAITING * on_paths < sweeps * len(turns) * len(paths) + of_G + len(paths) ** 2

@@ -56,7 +56,7 @@ def _where_positive(x: Scalar, then: Sequence[Scalar], otherwise: Sequence[Scala
     return [select_less(0.0, x, a, b) for a, b in zip(then, otherwise, strict=True)]
 
 
-def shifted(
+def shift_targets(
     targets: Sequence[Scalar], earlier: Sequence[Sequence[Scalar]]
 ) -> list[Sequence[Scalar]]:
     """The earlier targets of the next launch."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ...algebra.scalar import Scalar, absolute, floor, select_less
 from ...model.tree import Tree
-from .delayed_targets import from_the_beginning, shifted
+from .delayed_targets import from_the_beginning, shift_targets
 from .imu import imu, mean_acceleration
 from .link_contact_forces import contact_flags, link_contact_forces
 from .semi_implicit_step import Scene
@@ -50,7 +50,7 @@ def guarded_step(
     if "latency" in named:
         targets, earlier = named["targets"], named["earlier_targets"]
         named["earlier_targets"] = from_the_beginning(targets, earlier, time[0])
-        launches = [shifted(targets, named["earlier_targets"])]
+        launches = [shift_targets(targets, named["earlier_targets"])]
     units = sensors.units if sensors is not None else ()
     (q, v, impulses, forces, *of_joints), before = launch(
         tree, q, v, tau, [*named.values()], scene, gravity, f_ext, keep=bool(units)

@@ -46,7 +46,7 @@ class JointRow:
     size = 1
 
     @property
-    def touches(self) -> list[int]:
+    def rows_used(self) -> list[int]:
         """Its row, once."""
         return [self.row]
 
@@ -54,7 +54,7 @@ class JointRow:
         """The whole impulse, on the joint's row."""
         yield self.row, impulse[0]
 
-    def updated(
+    def update(
         self, before: Sequence[Scalar], seen: RowVelocities
     ) -> tuple[list[Scalar], RowVelocities]:
         """The impulse after which the velocity obeys the law. Without it the joint has the velocity
@@ -74,7 +74,7 @@ class JointRow:
             stopped = maximum(stopped, self.lowest)
         if stopped is not v:
             impulse = impulse + (stopped - v) * share
-        return [impulse], seen.pushed(self.row, impulse - before[0])
+        return [impulse], seen.after_impulse(self.row, impulse - before[0])
 
 
 def joint_rows(

@@ -93,7 +93,7 @@ def semi_implicit_step(
     """
     q, v, h = state.q, state.v, scene.dt
     at_rest: list[Scalar] = [0.0] * tree.nv
-    seen = _bounded(tree, v, scene)
+    seen = _clamp_velocities(tree, v, scene)
     for i in free_roots(tree):
         k = tree.bodies[i].v_index[0]
         at_rest[k : k + 3] = -(Vector(*seen[k + 3 : k + 6]).cross(Vector(*seen[k : k + 3])))
@@ -122,7 +122,9 @@ def semi_implicit_step(
         push = [p + x for p, x in zip(push, pushed, strict=True)]
     mass = factorise(H)
     after = [x + dx for x, dx in zip(v, mass.inverse_times([p * h for p in push]), strict=True)]
-    after, impulses, of_joints = _constrained(tree, state, mass, after, surface, terrain, scene)
+    after, impulses, of_joints = _constrained_velocities(
+        tree, state, mass, after, surface, terrain, scene
+    )
     handed_on = impulses if soft is None else handed_on
     # The drives' forces at the end of the step, where they were applied implicitly.
     applied: list[Scalar] = [0.0] * tree.nv
@@ -132,7 +134,7 @@ def semi_implicit_step(
     return StepState(*reached, handed_on, of_joints), applied, forces
 
 
-def _constrained(
+def _constrained_velocities(
     tree: Tree,
     state: StepState,
     mass: Factors,
@@ -164,7 +166,7 @@ def _constrained(
     return after, in_world_axes(contacts, impulses[of_joints:]), impulses[:of_joints]
 
 
-def _bounded(tree: Tree, v: Sequence[Scalar], scene: Scene) -> list[Scalar]:
+def _clamp_velocities(tree: Tree, v: Sequence[Scalar], scene: Scene) -> list[Scalar]:
     """Velocities for products of velocities, each clamped to its limit."""
     bounds = dict(scene.speed_limits)
     if scene.guarded:

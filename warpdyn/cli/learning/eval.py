@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..command_line import UserError
 from ..shared_options import Commands, add_command
 from ..tables import console, say
-from .named_task import add_quadruped, named_task
 from .policy_options import add_envs, add_policy, add_seconds, add_seed, add_task
+from .task_from_options import add_quadruped, task_from_options
 
 if TYPE_CHECKING:
     from ...rl import Evaluation, Policy, Task
@@ -35,7 +35,7 @@ def add_parser(commands: Commands) -> None:
 def evaluate(args: argparse.Namespace) -> int:
     """Evaluate the policy in its task's environments."""
     rl, task, policy = task_and_policy(args)
-    seen = refused(
+    seen = report_task_errors(
         lambda: rl.evaluate(
             task,
             policy,
@@ -45,7 +45,7 @@ def evaluate(args: argparse.Namespace) -> int:
             watch=lambda steps: bar(steps, task.name),
         )
     )
-    print_table(f"{task.name}: {about(policy, seen)}", {"mean": seen})
+    print_table(f"{task.name}: {describe_evaluation(policy, seen)}", {"mean": seen})
     return 0
 
 
@@ -56,12 +56,12 @@ def task_and_policy(args: argparse.Namespace) -> tuple[Any, Task, Policy]:
         from ... import rl
     except ImportError as error:
         raise UserError(str(error)) from None
-    task = refused(lambda: named_task(args))
-    path: Path = refused(lambda: args.policy or rl.shipped(task))
-    return rl, task, refused(lambda: rl.Policy(path))
+    task = report_task_errors(lambda: task_from_options(args))
+    path: Path = report_task_errors(lambda: args.policy or rl.shipped(task))
+    return rl, task, report_task_errors(lambda: rl.Policy(path))
 
 
-def refused(make: Callable[[], T]) -> T:
+def report_task_errors(make: Callable[[], T]) -> T:
     """The result of `make`, with a `TaskError` turned into a line for the user."""
     from ... import rl
 
@@ -79,7 +79,7 @@ def bar(steps: range, what: str) -> Iterable[int]:
     return shown
 
 
-def about(policy: Policy, seen: Evaluation) -> str:
+def describe_evaluation(policy: Policy, seen: Evaluation) -> str:
     """Description of the evaluation in words."""
     made = policy.about.get("command")
     by = f", made by {made} at {policy.about.get('commit', 'unknown')}" if made else ""

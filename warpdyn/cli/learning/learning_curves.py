@@ -42,12 +42,12 @@ def draw_curves(title: str, curves: Mapping[str, Curve], path: Path) -> None:
             at = factor * np.array([x[number] for x in curve])
             colour = f"C{k % COLOURS}"
             above.plot(at, [x["reward"] for x in curve], color=colour, lw=1.2, label=name)
-            falls = _running([x["falls"] for x in curve])
+            falls = _running_means([x["falls"] for x in curve])
             middle.plot(at, 100 * falls, color=colour, lw=1.0)
             # In the lowest panel colours distinguish rewards, so line styles distinguish trainings.
             style = ("-", "--", ":", "-.")[k % 4]
             for j, reward in enumerate(names):
-                earned = _running([x["rewards"].get(reward, np.nan) for x in curve])
+                earned = _running_means([x["rewards"].get(reward, np.nan) for x in curve])
                 shown = reward if k == 0 else None
                 below.plot(at, earned, style, color=f"C{j % COLOURS}", lw=0.9, label=shown)
         below.set_xlabel(label)
@@ -64,7 +64,7 @@ def draw_curves(title: str, curves: Mapping[str, Curve], path: Path) -> None:
     figure.savefig(path, dpi=80)
 
 
-def _running(values: Sequence[float]) -> np.ndarray:
+def _running_means(values: Sequence[float]) -> np.ndarray:
     """Means of each value and the earlier values in its window."""
     found = np.array(values, float)
     rows = (found[max(0, k - WINDOW + 1) : k + 1] for k in range(len(found)))

@@ -17,9 +17,9 @@ from ..command_line import UserError, check_file, check_picture, write_file
 from ..pictures.robot_picture import RobotPicture
 from ..shared_options import Commands, add_command, add_page
 from ..tables import say
-from .eval import bar, refused, task_and_policy
-from .named_task import add_quadruped
+from .eval import bar, report_task_errors, task_and_policy
 from .policy_options import add_envs, add_policy, add_seconds, add_seed, add_task
+from .task_from_options import add_quadruped
 
 if TYPE_CHECKING:
     from ...rl import Policy, Task
@@ -39,7 +39,7 @@ LINES = ("tab:blue", "tab:orange", "tab:green")
 
 
 @dataclass(frozen=True)
-class Played:
+class PlayedMotion:
     """Recording of the robots: q (steps, envs, nq), their places in the terrain, and the curves
     below them.
 
@@ -92,8 +92,8 @@ def play(args: argparse.Namespace) -> int:
             raise UserError(f"cannot write {moving}: the ending of a moving picture is .gif")
         check_file(moving)
     seconds = SECONDS if args.seconds is None else args.seconds
-    env = refused(lambda: rl.VecEnv(task, args.envs, seed=args.seed))
-    played = refused(lambda: roll_out(env, policy, seconds))
+    env = report_task_errors(lambda: rl.VecEnv(task, args.envs, seed=args.seed))
+    played = report_task_errors(lambda: roll_out(env, policy, seconds))
     ends = f"; {played.fallen} episodes ended before their time" if played.fallen else ""
     say(f"{task.name}: {args.envs} times {task.model.name} for {seconds:g} s{ends}")
     if args.png is not None:
@@ -113,9 +113,11 @@ def _on_page(args: argparse.Namespace, rl: Any, task: Task, policy: Policy) -> i
         from .play_on_page import play_on_page
     except ImportError as error:
         raise UserError(str(error)) from None
-    env = refused(lambda: rl.VecEnv(task, args.envs, seed=args.seed))
+    env = report_task_errors(lambda: rl.VecEnv(task, args.envs, seed=args.seed))
     try:
-        refused(lambda: play_on_page(env, policy, args.seconds, host=args.host, port=args.port))
+        report_task_errors(
+            lambda: play_on_page(env, policy, args.seconds, host=args.host, port=args.port)
+        )
     except ViewerError as error:
         raise UserError(str(error)) from None
     return 0
@@ -127,7 +129,7 @@ def on_screen() -> bool:
     return there or sys.platform in ("darwin", "win32")
 
 
-def roll_out(env: Any, policy: Policy, seconds: float) -> Played:
+def roll_out(env: Any, policy: Policy, seconds: float) -> PlayedMotion:
     """Roll out the policy in these environments, without exploration."""
     task, text = env.task, env.text
     group = text.observation.policy
@@ -155,7 +157,7 @@ def roll_out(env: Any, policy: Policy, seconds: float) -> Played:
     if follows:
         pairs = zip(COMMANDED, np.array(reached).T, np.array(asked).T, strict=True)
         shown = {name: (v.T, wanted.T) for name, v, wanted in pairs}
-    return Played(task.step_seconds, np.array(qs), np.array(origins), shown, fallen)
+    return PlayedMotion(task.step_seconds, np.array(qs), np.array(origins), shown, fallen)
 
 
 class Stage:
@@ -192,7 +194,7 @@ class Stage:
         self.bodies.set_facecolor([patch.colour for patch in patches])
 
 
-def still(task: Task, played: Played) -> Any:
+def still(task: Task, played: PlayedMotion) -> Any:
     """A figure of some moments, one robot below the other, with the measured curves on the
     right."""
     from matplotlib.figure import Figure
@@ -209,13 +211,13 @@ def still(task: Task, played: Played) -> Any:
             stage.show(poses[moment, env], played.origins[k, env])
             if env == 0:
                 row[moment].set_title(f"{k * played.step:.1f} s", fontsize="small")
-        _draw_shown(row[-1], played, env, legend=env == 0)
+        _draw_measurements(row[-1], played, env, legend=env == 0)
     panels[-1, -1].set_xlabel("time [s]", fontsize="small")
     figure.suptitle(f"{task.name}, {task.model.name}", fontsize="medium")
     return figure
 
 
-def moving_figure(task: Task, played: Played, figure: Any) -> tuple[Any, Any]:
+def moving_figure(task: Task, played: PlayedMotion, figure: Any) -> tuple[Any, Any]:
     """The robots next to each other with the measured curves below, and a function that draws a
     step."""
     envs = played.q.shape[1]
@@ -236,7 +238,7 @@ def moving_figure(task: Task, played: Played, figure: Any) -> tuple[Any, Any]:
             below.axis("off")
             continue
         stages.append(Stage(task, drawn, above, poses[0, env]))
-        _draw_shown(below, played, env, legend=env == 0)
+        _draw_measurements(below, played, env, legend=env == 0)
         marks.append(below.axvline(0.0, color="#333333", lw=0.8))
 
     def draw(k: int) -> list[Any]:
@@ -245,15 +247,15 @@ def moving_figure(task: Task, played: Played, figure: Any) -> tuple[Any, Any]:
             mark.set_xdata([k * played.step] * 2)
         return []
 
-    return draw, _every(played)
+    return draw, _drawn_steps(played)
 
 
-def _every(played: Played) -> range:
+def _drawn_steps(played: PlayedMotion) -> range:
     """Steps that are drawn, so that the animation has the robots' speed."""
     return range(0, len(played.q), max(1, round(1.0 / FRAMES / played.step)))
 
 
-def _draw_shown(panel: Any, played: Played, env: int, legend: bool) -> None:
+def _draw_measurements(panel: Any, played: PlayedMotion, env: int, legend: bool) -> None:
     """Draw the measured values, and the commanded values dashed."""
     time = played.step * np.arange(len(played.q))
     for (name, (found, asked)), colour in zip(played.shown.items(), LINES, strict=False):
@@ -267,7 +269,7 @@ def _draw_shown(panel: Any, played: Played, env: int, legend: bool) -> None:
         panel.legend(fontsize="xx-small", loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
 
 
-def write_moving(task: Task, played: Played, path: Path) -> None:
+def write_moving(task: Task, played: PlayedMotion, path: Path) -> None:
     """Write a GIF with the robots' speed."""
     from matplotlib.animation import PillowWriter
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -283,7 +285,7 @@ def write_moving(task: Task, played: Played, path: Path) -> None:
             writer.grab_frame()
 
 
-def show(task: Task, played: Played) -> None:
+def show(task: Task, played: PlayedMotion) -> None:
     """Show the animation on the screen until its window is closed."""
     from matplotlib import pyplot
     from matplotlib.animation import FuncAnimation

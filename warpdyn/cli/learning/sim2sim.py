@@ -7,9 +7,9 @@ import argparse
 from ..argument_types import positive
 from ..shared_options import Commands, add_command
 from ..tables import say
-from .eval import about, bar, print_table, refused, task_and_policy
-from .named_task import add_quadruped
+from .eval import bar, describe_evaluation, print_table, report_task_errors, task_and_policy
 from .policy_options import add_envs, add_policy, add_seconds, add_seed, add_task
+from .task_from_options import add_quadruped
 
 LONG = 10.0
 """Default length of an episode [s]."""
@@ -40,7 +40,7 @@ def compare(args: argparse.Namespace) -> int:
     its return that remains."""
     rl, task, policy = task_and_policy(args)
     seconds = min(LONG, task.seconds) if args.seconds is None else args.seconds
-    seen = refused(
+    seen = report_task_errors(
         lambda: rl.sim2sim(
             task,
             policy,
@@ -52,7 +52,7 @@ def compare(args: argparse.Namespace) -> int:
             watch=lambda steps: bar(steps, task.name),
         )
     )
-    title = f"{task.name}: {about(policy, seen.here)}; without noise"
+    title = f"{task.name}: {describe_evaluation(policy, seen.here)}; without noise"
     print_table(title, {"warpdyn": seen.here, f"MuJoCo, {1e3 * seen.dt:g} ms": seen.there})
     say(f"kept in MuJoCo C: {seen.kept:.1%} of the return")
     return 0

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from ...execution.compile.announcements import silent
 from ...model.description import ModelError
 from ..argument_types import count, positive
-from ..command_line import UserError, chosen_device
+from ..command_line import UserError, choose_device
 from ..shared_options import Commands, add_command, add_device
 from ..tables import say
 from .learning_curves import draw_curves
-from .named_task import add_quadruped, named_task
 from .policy_options import add_seed, add_task
+from .task_from_options import add_quadruped, task_from_options
 
 if TYPE_CHECKING:
     from ...rl import Progress, Trainer
@@ -81,16 +81,16 @@ def _train(args: argparse.Namespace) -> int:
     from ... import rl
 
     try:
-        task = named_task(args)
+        task = task_from_options(args)
         recipe = task.recipe if args.envs is None else replace(task.recipe, envs=args.envs)
         folder = args.folder or Path("runs") / f"{args.task}-{args.seed}"
-        device = "cuda" if "cuda" in chosen_device(args.device) else CPU_ONLY
+        device = "cuda" if "cuda" in choose_device(args.device) else CPU_ONLY
         trainer = rl.Trainer(task, recipe=recipe, seed=args.seed, device=device, folder=folder)
         first = trainer.processes.first
         if args.logger == "tensorboard" and first:
             _log_for_tensorboard(trainer, folder)
         minutes = recipe.minutes if args.minutes is None else args.minutes
-        last = _watched(trainer, minutes, args.iterations)
+        last = _train_with_table(trainer, minutes, args.iterations)
         if last is None:
             enough = (
                 f"{minutes:g} minutes"
@@ -132,7 +132,7 @@ def _draw_curve(trainer: Trainer, folder: Path) -> None:
         draw_curves(title, {f"seed {trainer.seed}": curve}, folder / "curve.png")
 
 
-def _watched(trainer: Trainer, minutes: float, iterations: int | None) -> Progress | None:
+def _train_with_table(trainer: Trainer, minutes: float, iterations: int | None) -> Progress | None:
     """The last iteration; meanwhile a table of each iteration and a bar are on the screen."""
     from rich.console import Console, Group
     from rich.live import Live

@@ -15,8 +15,8 @@ from ...functions.manifold import integrate
 from ...model import Model
 from ..command_line import (
     check_picture,
-    chosen_device,
-    named_frame,
+    choose_device,
+    find_frame,
     read_model,
     refuse_immobile,
     write_file,
@@ -24,7 +24,7 @@ from ..command_line import (
 from ..hardware import hardware
 from ..shared_options import Commands, add_command, add_device, add_frame, add_robot
 from ..tables import print_measurements, say
-from ..timing import Case, measured
+from ..timing import Case, measure_cases
 from ..workload import ARGUMENTS, position_bounds
 from .demo_picture import Trajectories, picture
 
@@ -57,8 +57,8 @@ def demo(args: argparse.Namespace) -> int:
     """Check and time five algorithms on 4,096 random states, then draw the picture."""
     check_picture(args.output)
     model = refuse_immobile(read_model(args))
-    frame, device = named_frame(args, model), chosen_device(args.device)
-    measurements = list(measured(model, cases(device), frame))
+    frame, device = find_frame(args, model), choose_device(args.device)
+    measurements = list(measure_cases(model, cases(device), frame))
     place = f"on {device}: {hardware(device)}"
     title = f"{model.name} ({model.nv} dof), {BATCH:,} random states, float32, {place}"
     print_measurements(title, measurements)

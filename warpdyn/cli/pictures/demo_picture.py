@@ -125,7 +125,9 @@ def _draw_robot(figure: Any, model: Model, motion: Trajectories) -> None:
     for side, title, poses, colour in rows:
         for shade, pose in zip(np.linspace(PALEST, 1.0, len(poses) + 1)[1:], poses, strict=True):
             for patch in drawn.patches(pose, centre):
-                _draw_patch(side, patch, _mixed(colour, 1.0 if pose is poses[-1] else shade))
+                _draw_patch(
+                    side, patch, _mix_with_white(colour, 1.0 if pose is poses[-1] else shade)
+                )
                 outlines.append(patch.outline)
         side.set_aspect("equal")
         side.set_axis_off()
@@ -149,7 +151,7 @@ def across(places: np.ndarray) -> Sight:
     return Sight(turn=float(np.arctan(y / x)) if x else np.pi / 2)
 
 
-def _mixed(colour: str, share: float) -> Any:
+def _mix_with_white(colour: str, share: float) -> Any:
     """A colour mixed with white."""
     from matplotlib.colors import to_rgb
 

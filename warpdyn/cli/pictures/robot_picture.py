@@ -83,7 +83,7 @@ class RobotPicture:
     def reach(self, poses: np.ndarray, centre: np.ndarray) -> float:
         """Largest distance of the robot from a point [m]. Poses (nlinks, 4, 4)."""
         far = [
-            np.linalg.norm(_placed(body, poses) - centre, axis=1).max() + body.radius
+            np.linalg.norm(_place_points(body, poses) - centre, axis=1).max() + body.radius
             for body in self.bodies
         ]
         return float(max(*far, *np.linalg.norm(poses[:, :3, 3] - centre, axis=1)))
@@ -93,7 +93,7 @@ class RobotPicture:
         4)."""
         found: list[tuple[float, Silhouette]] = []
         for body in self.bodies:
-            seen = (_placed(body, poses) - centre) @ self.axes.T
+            seen = (_place_points(body, poses) - centre) @ self.axes.T
             flat = seen[:, :2]
             if body.radius:
                 flat = (flat[:, None] + body.radius * _circle()[:, :2]).reshape(-1, 2)
@@ -152,7 +152,7 @@ def _turns_right(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> bool:
     return bool(u[0] * w[1] - u[1] * w[0] <= 0.0)
 
 
-def _placed(body: RoundBody, poses: np.ndarray) -> np.ndarray:
+def _place_points(body: RoundBody, poses: np.ndarray) -> np.ndarray:
     """A body's points in the world (k, 3)."""
     return body.points @ poses[body.link, :3, :3].T + poses[body.link, :3, 3]
 

@@ -139,7 +139,7 @@ def roll_out(model: Model, plan: Plan) -> tuple[Simulation, History]:
     model = with_passive_forces(model, None)
     draw = np.random.default_rng(plan.seed)
     held = posture(model)
-    push = Memory(layout="rows", device=plan.device).filled(np.zeros((plan.envs, 6), np.float32))
+    push = Memory(layout="rows", device=plan.device).array_of(np.zeros((plan.envs, 6), np.float32))
     scene = _scene(model, plan, held, push)
     sim = Simulation(
         model,
@@ -156,7 +156,7 @@ def roll_out(model: Model, plan: Plan) -> tuple[Simulation, History]:
     began = time.perf_counter()
     sim.step()  # it may compile, and then shows its own bar
     first = time.perf_counter() - began
-    rows, wall = [_measured(model, sim, held, residual)], 0.0
+    rows, wall = [_measure(model, sim, held, residual)], 0.0
     for k in tqdm(range(1, plan.launches), unit="launch", leave=False, disable=None):
         if plan.push:
             _write_push(push, plan, k, draw)
@@ -164,7 +164,7 @@ def roll_out(model: Model, plan: Plan) -> tuple[Simulation, History]:
         sim.step()
         wp.synchronize_device(plan.device)
         wall += time.perf_counter() - began
-        rows.append(_measured(model, sim, held, residual))
+        rows.append(_measure(model, sim, held, residual))
     seconds = plan.dt * plan.substeps * (1 + np.arange(plan.launches))
     return sim, History(
         seconds,
@@ -248,7 +248,7 @@ def _write_push(push: Any, plan: Plan, launch: int, draw: np.random.Generator) -
         library_of(push).write(push, 0.0)
 
 
-def _measured(
+def _measure(
     model: Model,
     sim: Simulation,
     held: np.ndarray,

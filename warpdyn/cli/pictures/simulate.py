@@ -20,7 +20,7 @@ from ..command_line import (
     UserError,
     check_file,
     check_picture,
-    chosen_device,
+    choose_device,
     read_model,
     refuse_immobile,
     write_file,
@@ -96,7 +96,7 @@ def simulate(args: argparse.Namespace) -> int:
     if args.threads:
         set_num_threads(args.threads)
     words = {name: getattr(args, name) for name in Plan._fields if name != "device"}
-    plan = Plan(**words, device=chosen_device(args.device))
+    plan = Plan(**words, device=choose_device(args.device))
     try:
         refuse_unread(ContactPoints(model))
         for line in remarks(model, plan):

@@ -43,7 +43,7 @@ def run(call: Call, compute: Compute) -> Any:
         results = compute(call)
         if call.out is not None:
             outs = call.out if isinstance(call.out, (tuple, list)) else (call.out,)
-            TORCH.written(outs)
+            TORCH.mark_written(outs)
         return results
     if call.out is not None:
         where = "torch.func" if transforms() else "a gradient"
@@ -265,7 +265,7 @@ def _launched(operation: Operation, tensors: Sequence[Tensor]) -> tuple[Tensor, 
             arrays[name] = torch.as_tensor(x, dtype=like.dtype, device=like.device)
     shapes = {name: x.shape for name, x in inputs.items()}
     # Two kernels of a user may have the same name, so the program is part of the key.
-    own = "" if call.identity is None else record_call(call, shapes, True).text()
+    own = "" if call.identity is None else record_call(call, shapes, True).listing()
     content = repr((call.model.key, call.key, shapes, own))
     program = f"{call.name} of {call.model.name} {sha256(content.encode()).hexdigest()[:16]}"
     if program not in _programs:

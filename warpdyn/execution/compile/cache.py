@@ -58,9 +58,9 @@ def _source(kept: dict[str, Any]) -> Source:
     """The program from its cached form; raises an exception if it is invalid."""
     for arrays in ("inputs", "results"):
         kept[arrays] = {name: tuple(shape) for name, shape in kept[arrays].items()}
-    kept["companions"] = tuple(kept["companions"])
+    kept["translation_units"] = tuple(kept["translation_units"])
     source = Source(**kept)
-    texts = (source.name, source.code, source.target, *source.companions, *source.tables)
+    texts = (source.name, source.code, source.target, *source.translation_units, *source.tables)
     numbers = (source.operations, source.bytes, source.constant_bytes)
     shapes = (*source.inputs.values(), *source.results.values())
     if not all(isinstance(text, str) for text in texts):

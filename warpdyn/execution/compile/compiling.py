@@ -40,17 +40,17 @@ class Kernel:
     idle: list[Command] = field(default_factory=list)
     loaded: bool = False
     companions: list[wp.Kernel] = field(init=False)
-    """Kernels that are compiled together with it (codegen/companions.py)."""
+    """Kernels that are compiled together with it (codegen/translation_units.py)."""
     _linked: list[Command] = field(init=False, default_factory=list)
     """Launches that keep the companions loaded in Warp."""
 
     def __post_init__(self) -> None:
-        self.companions = [compile_kernel(each) for each in self.source.beside]
+        self.companions = [compile_kernel(each) for each in self.source.unit_sources]
 
     @property
     def modules(self) -> list[_Module]:
         """The modules that Warp compiles, each separately."""
-        texts = (self.source.code, *self.source.companions)
+        texts = (self.source.code, *self.source.translation_units)
         return [
             _Module(compiled, self, len(text))
             for compiled, text in zip((self.compiled, *self.companions), texts, strict=True)

@@ -100,7 +100,7 @@ def resolve(arrays: dict[str, Any]) -> dict[str, str]:
     """Replace arrays whose memory does not hold their numbers by copies; the reasons, by name."""
     lazy = {}
     for name, array in arrays.items():
-        arrays[name] = library_of(array).resolved(array)
+        arrays[name] = library_of(array).resolve_lazy_view(array)
         if arrays[name] is not array:
             lazy[name] = LAZY
     return lazy

@@ -114,10 +114,10 @@ class Job:
             self.library.write(result, 0.0)
 
     def handed_back(self) -> Any:
-        results = tuple([self.library.handed_back(result) for result in self.results])
+        results = tuple([self.library.wrap_result(result) for result in self.results])
         if self.sums:
             results = tuple(
-                self.library.summed_at(x, *self.sums[k]) if k in self.sums else x
+                self.library.sum_into_table(x, *self.sums[k]) if k in self.sums else x
                 for k, x in enumerate(results)
             )
         return results if len(results) > 1 else results[0]

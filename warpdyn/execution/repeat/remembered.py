@@ -271,7 +271,7 @@ class KnownCall:
         else:
             self.job.moved(zip(self.places, where, strict=True)).launch_once()
         if self.outs:
-            library.written(outs)
+            library.mark_written(outs)
         elif self.split:
             outs = [library.with_leading(x, 1, self.lead) for x in outs]
         return outs

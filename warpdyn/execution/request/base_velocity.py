@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ...algebra.linear import transposed
+from ...algebra.linear import transpose
 from ...algebra.scalar import Scalar
 from ...algebra.spatial import ZERO, Force, Motion, Placement, Vector
 from ...model.tree import Tree
@@ -164,9 +164,7 @@ def result_out(
                 "acceleration": lambda a: converter.acceleration(a, v_local),
             }[kind]
             result = (
-                _rows(change, result)
-                if axis == 0
-                else transposed(_rows(change, transposed(result)))
+                _rows(change, result) if axis == 0 else transpose(_rows(change, transpose(result)))
             )
     return result
 

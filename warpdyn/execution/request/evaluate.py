@@ -15,9 +15,9 @@ from ...algebra.scalar import Scalar
 from ...model import Model
 from ...model.lumping import build_tree
 from ...model.tree import Tree
-from ...model.varied import typical, varied
-from ...recording.differentiation import pulled, pushforward
-from ...recording.program import Program, folded, record, shape_of
+from ...model.value_substitution import substitute_values, typical
+from ...recording.differentiation import pull_back, pushforward
+from ...recording.program import Program, fold, record, shape_of
 from .base_velocity import (
     BIAS,
     BIAS_FORCE,
@@ -228,9 +228,9 @@ def _tree_for(call: Call, values: Mapping[str, Nested], epsilon: float | None) -
     """The model's tree, with the values of params among the inputs."""
     tree = tree_of(call.model)
     if call.params is not None:
-        tree = build_tree(varied(call.model, call.params.names, values))
+        tree = build_tree(substitute_values(call.model, call.params.names, values))
     if epsilon is not None:
-        tree = tree.regrouped().snapped(epsilon)
+        tree = tree.regroup().snap(epsilon)
     return tree
 
 
@@ -246,7 +246,7 @@ def _vjp(
     names, known = list(cotangents), inputs_of(call)
     numbers = [name for name in last.wrt if not known[name].table]
     tables = {name for name in last.wrt if known[name].table}
-    bars, touches = pulled(
+    bars, touches = pull_back(
         flat_of(inputs, numbers), flat_of(results, names), flat_of(cotangents, names), tables
     )
     found = by_name(bars, inputs, numbers)
@@ -300,7 +300,7 @@ def _columns(
         for result, nested in results.items():
             shape = shape_of(nested)
             rows = [column[k] for k in range(start, start + prod(shape)) for column in columns]
-            by[f"{result} by {name}"] = folded(rows, (*shape, width))
+            by[f"{result} by {name}"] = fold(rows, (*shape, width))
             start += prod(shape)
     names = result_names(replace(call, derivatives=(*call.derivatives, last)))
     return {name: by[name] for name in names}

@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from ...algebra.scalar import Scalar
-from ...recording.program import flat, folded, shape_of
+from ...recording.program import flat, fold, shape_of
 from .call import Call, Nested
 from .inputs import Input
 
@@ -30,7 +30,7 @@ def by_name(
     folds, start = {}, 0
     for name in names:
         shape = shape_of(like[name])
-        folds[name] = folded(list(values[start : start + prod(shape)]), shape)
+        folds[name] = fold(list(values[start : start + prod(shape)]), shape)
         start += prod(shape)
     return folds
 

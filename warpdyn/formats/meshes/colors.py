@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from lxml import etree
 
-from ..robot_text import tag_name
+from ..robot_source import tag_name
 
 Color: TypeAlias = tuple[float, float, float, float]
 

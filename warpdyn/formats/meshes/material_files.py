@@ -43,7 +43,7 @@ class MaterialFiles:
         try:
             data = read_regular_file(path, LARGEST, REMEDY)
             if suffix in TEXTURES:
-                check_pixels(_opened(data), f"{path.name}, a texture of it,")
+                check_pixels(_open_image(data), f"{path.name}, a texture of it,")
         except RefusedFileError as error:
             self.refusals.append(f"{path.name}, which it names, {error}")
             raise
@@ -69,7 +69,7 @@ def check_pixels(image: Any, what: str) -> None:
         )
 
 
-def _opened(data: bytes) -> Any:
+def _open_image(data: bytes) -> Any:
     """The image with only its header read; None if the data is no image."""
     try:
         from PIL import Image

@@ -32,11 +32,11 @@ def hull_points(shape: Geometry, count: int) -> tuple[Vector3, ...]:
     path = mesh_file(shape)
     changed = path.stat().st_mtime_ns
     scale = shape.size or (1.0, 1.0, 1.0)
-    return tuple(vector3(x) for x in _chosen(path, changed, vector3(scale), count))
+    return tuple(vector3(x) for x in _hull_points(path, changed, vector3(scale), count))
 
 
 @lru_cache(maxsize=1024)
-def _chosen(path: Path, changed: int, scale: Vector3, count: int) -> np.ndarray:
+def _hull_points(path: Path, changed: int, scale: Vector3, count: int) -> np.ndarray:
     """Points (k, 3) of a file at the state of its modification time `changed`."""
     return simplified_hull(surface_of(path).vertices * scale, count)
 

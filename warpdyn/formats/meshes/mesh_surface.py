@@ -50,7 +50,7 @@ def surface_of(path: Path) -> MeshSurface:
         faces = np.asarray(getattr(whole, "faces", np.zeros((0, 3))), dtype=np.int64)
     except Exception as error:  # whatever trimesh raises on a file that is no mesh
         raise _unreadable(error) from error
-    return MeshSurface(_checked(vertices) * _metres(path, scene), faces)
+    return MeshSurface(_check_positions(vertices) * _metres(path, scene), faces)
 
 
 def hull_of(vertices: np.ndarray) -> MeshSurface:
@@ -80,7 +80,7 @@ def colored_surfaces(path: Path) -> tuple[ColoredSurface, ...]:
         raise _unreadable(error) from error
     if not found:
         raise MeshError("it has no triangles")
-    _checked(np.concatenate([part.surface.vertices for part in found]))
+    _check_positions(np.concatenate([part.surface.vertices for part in found]))
     metres = _metres(path, scene)
     return tuple(
         ColoredSurface(MeshSurface(surface.vertices * metres, surface.faces), color)
@@ -94,7 +94,7 @@ def _scene(path: Path, materials: bool) -> Any:
     _check_counts(data)
     resolver = MaterialFiles(path.parent) if materials else None
     try:
-        scene = _loaded(data, path.suffix.lower()[1:], resolver, skip_materials=not materials)
+        scene = _load_mesh(data, path.suffix.lower()[1:], resolver, skip_materials=not materials)
     except ImportError:
         raise MeshError(NO_READER) from None
     except Exception as error:  # as above
@@ -130,7 +130,7 @@ def _check_vertices(count: int) -> None:
         raise MeshError(f"it has {count:,} vertices, more than {MOST_VERTICES:,}; simplify it")
 
 
-def _loaded(data: bytes, kind: str, resolver: MaterialFiles | None, **options: bool) -> Any:
+def _load_mesh(data: bytes, kind: str, resolver: MaterialFiles | None, **options: bool) -> Any:
     import trimesh
 
     read: Any = trimesh.load_scene
@@ -150,7 +150,7 @@ def _without_materials(path: Path) -> Any:
     for name in ("library_effects", "library_materials", "bind_material"):
         for element in text.findall(f".//{{*}}{name}"):
             element.getparent().remove(element)
-    return _loaded(etree.tostring(text), "dae", None)
+    return _load_mesh(etree.tostring(text), "dae", None)
 
 
 def _unreadable(error: Exception) -> MeshError:
@@ -158,7 +158,7 @@ def _unreadable(error: Exception) -> MeshError:
     return MeshError(f"trimesh cannot read it ({said[:100]}); write it again")
 
 
-def _checked(vertices: np.ndarray) -> np.ndarray:
+def _check_positions(vertices: np.ndarray) -> np.ndarray:
     """The vertices, checked: at least one, not too many, and finite."""
     if vertices.ndim != 2 or not len(vertices):
         raise MeshError("it has no vertices")

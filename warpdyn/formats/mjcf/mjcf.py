@@ -23,23 +23,23 @@ from ...model.remarks import warn
 from ...model.restructure import at_rest
 from ...model.structure import QuaternionOrder, name_of_base_joint
 from ..registry import MJCF
-from ..robot_text import GRAVITY, Loops, RobotText, cuts_loops, tag_name
+from ..robot_source import GRAVITY, Loops, RobotSource, cuts_loops, tag_name
 from . import mjcf_inertia
 from .mjcf_actuators import moving_actuators, read_actuators, with_effort_limits
-from .mjcf_attach import with_attached
+from .mjcf_attach import attach_models
 from .mjcf_bodies import (
     WORLD,
     BodyElement,
-    aligned,
+    align_to_principal_axes,
     base_of,
     bodies_at_rest,
     check_free,
-    drawn_at,
+    free_joint_coordinates,
     free_rest,
 )
 from .mjcf_composite import with_cables
 from .mjcf_contacts import MjcfContacts
-from .mjcf_equality import coupled
+from .mjcf_equality import couple_joints
 from .mjcf_files import Includes
 from .mjcf_include import with_includes
 from .mjcf_joints import read_joint
@@ -55,7 +55,7 @@ WITHOUT_DYNAMICS = ("camera", "light", "plugin")
 
 
 def load_mjcf(
-    source: str | bytes | os.PathLike[str] | RobotText,
+    source: str | bytes | os.PathLike[str] | RobotSource,
     *,
     floating_base: bool | None = None,
     quaternion: QuaternionOrder = "xyzw",
@@ -93,10 +93,10 @@ def load_mjcf(
     used as written: one ModelWarning lists them, and so does `Model.warnings`.
     """
     cut = cuts_loops(loops)
-    text = RobotText.of(source, MJCF.reader, MJCF.name)
+    text = RobotSource.of(source, MJCF.reader, MJCF.name)
     root = text.root_of(MJCF)
     values = MjcfValues(text.name, root, with_includes(text, root, includes))
-    with_attached(values, root, text, includes)
+    attach_models(values, root, text, includes)
     with_cables(values, root)
     with_copies(values, root)
     meshes = MjcfMeshes(values, root, text, includes)
@@ -148,7 +148,9 @@ class MjcfReader:
             self.values, matter, self.meshes, bodies_at_rest(self.bodies, free, floating_base)
         )
         bare = [*([] if free else [Link(WORLD)]), *weighed]
-        for link in (aligned(self.values, self.bodies[link.name], link) for link in bare):
+        for link in (
+            align_to_principal_axes(self.values, self.bodies[link.name], link) for link in bare
+        ):
             seen, touch = self.shapes.of(self.bodies[link.name].matter.geoms)
             borne = self.bodies[link.name].gravcomp
             self.links.append(replace(link, visuals=seen, collisions=touch, gravcomp=borne))
@@ -156,7 +158,9 @@ class MjcfReader:
         # MuJoCo numbers qpos in the order of bodies, and `places` needs the same order.
         for body in self.bodies.values():
             if body.name == free:
-                self.places.append(Place(base, FLOATING, drawn_at(body.X), bool(body.joints)))
+                self.places.append(
+                    Place(base, FLOATING, free_joint_coordinates(body.X), bool(body.joints))
+                )
                 self._of_base(body)
             elif body.name != WORLD:
                 self.body(body, floating_base is not False)
@@ -171,7 +175,9 @@ class MjcfReader:
         tendons = read_tendons(self.values, self.root, joints)
         # Constraints come after actuators and tendons: they lock joints, whose positions those two
         # then take as constants.
-        joints, held = coupled(self.values, self.root, joints, self.zeros, cut, tendons, self.mocap)
+        joints, held = couple_joints(
+            self.values, self.root, joints, self.zeros, cut, tendons, self.mocap
+        )
         moving = {joint.name for joint in joints if joint.kind.nv and joint.mimic is None}
         moving |= {base} if free else set()
         still = {j.name: held.get(j.name, 0.0) for j in joints if not j.kind.nv}
@@ -234,7 +240,7 @@ class MjcfReader:
     def _inner(
         self, element: Element, parent: BodyElement, X: Placement, childclass: str | None
     ) -> None:
-        name = element.get("name") or self._unused("body", len(self.bodies))
+        name = element.get("name") or self._unused_name("body", len(self.bodies))
         if name in self.bodies:
             raise self.values.refusal(
                 element, f'two bodies are named "{name}"; give each its own name'
@@ -251,7 +257,7 @@ class MjcfReader:
         body.gravcomp = self.values.number(element, "gravcomp", written, 0.0)
         self.walk(element, body, HERE, childclass)
 
-    def _unused(self, what: str, number: int) -> str:
+    def _unused_name(self, what: str, number: int) -> str:
         """An unused name for an element without one."""
         name = f"{what}{number}"
         while name in self.names_in_use:
@@ -305,7 +311,7 @@ class MjcfReader:
             if joint.kind.single:
                 drawn = (self.zeros[joint.name],)
             elif joint.kind is FLOATING:
-                drawn = drawn_at(body.X)
+                drawn = free_joint_coordinates(body.X)
             self.places.append(Place(joint.name, joint.kind, drawn))
             if joint.kind is FLOATING:
                 check_free(self.values, body)
@@ -336,7 +342,7 @@ class MjcfReader:
     ) -> tuple[Joint, Vector]:
         """A joint without parent and child yet, and its position in the body."""
         number = next(self.numbers)
-        name = element.get("name") or self._unused("joint", number)
+        name = element.get("name") or self._unused_name("joint", number)
         if name in self.joint_names:
             raise self.values.refusal(
                 element, f'two joints are named "{name}"; give each its own name'

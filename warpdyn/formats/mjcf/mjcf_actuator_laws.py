@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from ...model.actuators import Affine
-from ..robot_text import tag_name
+from ..robot_source import tag_name
 from .mjcf_values import Attributes, Element, MjcfValues
 
 GAIN_TYPES = {"damper": "affine", "muscle": "muscle", "dcmotor": "dcmotor"}
@@ -78,12 +78,12 @@ def actuator_law(values: MjcfValues, element: Element) -> ActuatorLaw:
     for elements in reversed(values.actuator_defaults.get(name or "", ((),))):
         law = classes[0] if classes else ActuatorLaw()
         for default in elements:
-            law = _changed(values, default, (law, *classes))
+            law = _change_law(values, default, (law, *classes))
         classes = (law, *classes)
-    return _changed(values, element, classes)
+    return _change_law(values, element, classes)
 
 
-def _changed(values: MjcfValues, element: Element, classes: Laws) -> ActuatorLaw:
+def _change_law(values: MjcfValues, element: Element, classes: Laws) -> ActuatorLaw:
     """The first law of `classes`, changed by this element; the further ones belong to the
     surrounding classes."""
     written = {str(key): str(value) for key, value in element.attrib.items()}

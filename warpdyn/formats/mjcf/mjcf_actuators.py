@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from ...model.actuators import NO_BOUNDS, Actuator
 from ...model.description import Joint
-from ..robot_text import tag_name
+from ..robot_source import tag_name
 from .mjcf_actuator_laws import ActuatorLaw, actuator_law
 from .mjcf_tendons import TENDON
 from .mjcf_tendons import arms as joint_arms
@@ -50,11 +50,11 @@ def read_actuators(values: MjcfValues, root: Element, joints: Sequence[Joint]) -
             name = f"actuator{number}"
             while name in taken:
                 name += "_"
-        why = _left_out(values, element, law, written, by_name, arms)
+        why = _unsupported_part(values, element, law, written, by_name, arms)
         if why:
             values.ignore(why, element)
             continue
-        driven = tuple(_driven(values, element, written, arms))
+        driven = tuple(_driven_joints(values, element, written, arms))
         controls = _controls(values, element, law, written, by_name)
         forces = _bounds(values, element, written, "forcerange", "forcelimited")
         found.append(Actuator(name, driven, law.affine_gain, law.affine_bias, controls, forces))
@@ -69,7 +69,7 @@ def _within_force_ranges(values: MjcfValues, actuators: Sequence[Actuator]) -> l
     for name, ends in values.force_ranges.items():
         pushing = [each for each in actuators if name in dict(each.arms)]
         if len(pushing) == 1 and len(pushing[0].arms) == 1:
-            held = [_held_within(each, ends) if each in pushing else each for each in actuators]
+            held = [_limit_forces(each, ends) if each in pushing else each for each in actuators]
             actuators = held
         elif pushing:
             actuators = [each for each in actuators if each not in pushing]
@@ -80,7 +80,7 @@ def _within_force_ranges(values: MjcfValues, actuators: Sequence[Actuator]) -> l
     return list(actuators)
 
 
-def _held_within(actuator: Actuator, ends: tuple[float, float]) -> Actuator:
+def _limit_forces(actuator: Actuator, ends: tuple[float, float]) -> Actuator:
     ((_, arm),) = actuator.arms
     if not arm:
         return actuator
@@ -91,7 +91,7 @@ def _held_within(actuator: Actuator, ends: tuple[float, float]) -> Actuator:
 
 def moving_actuators(actuators: Sequence[Actuator], still: Mapping[str, float]) -> list[Actuator]:
     """Actuators on the joints that move, with the other joints held at the positions `still`."""
-    held = (actuator.held(still) for actuator in actuators)
+    held = (actuator.with_held_joints(still) for actuator in actuators)
     return [actuator for actuator in held if actuator.arms]
 
 
@@ -102,7 +102,7 @@ def _law_and_attributes(values: MjcfValues, element: Element) -> tuple[ActuatorL
     return law, {**written, "ctrlrange": law.ctrlrange} if law.ctrlrange else written
 
 
-def _left_out(
+def _unsupported_part(
     values: MjcfValues,
     element: Element,
     law: ActuatorLaw,
@@ -189,7 +189,7 @@ def with_effort_limits(values: MjcfValues, root: Element, joints: Sequence[Joint
             continue
         law, written = _law_and_attributes(values, element)
         force = _largest_force(values, element, law, written)
-        for name, arm in _driven(values, element, written, arms):
+        for name, arm in _driven_joints(values, element, written, arms):
             limits[name] = limits.get(name, 0.0) + abs(arm) * force
     taken: list[str] = []
     result = []
@@ -223,7 +223,7 @@ def _largest_force(
     return force
 
 
-def _driven(
+def _driven_joints(
     values: MjcfValues,
     element: Element,
     written: Attributes,

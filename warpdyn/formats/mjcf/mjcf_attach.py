@@ -14,7 +14,7 @@ from lxml import etree
 
 from ...model.description import ModelError
 from ..registry import MJCF
-from ..robot_text import RobotText
+from ..robot_source import RobotSource
 from .mjcf_composite import with_cables
 from .mjcf_files import Includes, Neighbours
 from .mjcf_include import MOST_BYTES, MOST_FILES, with_includes
@@ -63,7 +63,7 @@ FILE = "{warpdyn}file"
 """Attribute of elements from another file than their model's: that file's name."""
 
 
-def with_attached(values: MjcfValues, root: Element, text: RobotText, includes: Includes) -> None:
+def attach_models(values: MjcfValues, root: Element, text: RobotSource, includes: Includes) -> None:
     """Replace each <attach> by bodies of another model, as MuJoCo does: by the body or the frame
     that it names with all its children, or by the model's whole world. Each name gets the
     `prefix`."""
@@ -74,7 +74,7 @@ def with_attached(values: MjcfValues, root: Element, text: RobotText, includes: 
 class Attachment:
     """The models read so far, by file, and the number of elements inserted."""
 
-    def __init__(self, text: RobotText, includes: Includes) -> None:
+    def __init__(self, text: RobotSource, includes: Includes) -> None:
         self.neighbours = Neighbours(text, includes, MOST_FILES, MOST_BYTES - len(text.data))
         self.models: dict[Path, tuple[MjcfValues, Element]] = {}
         self.size = 0
@@ -98,13 +98,13 @@ class Attachment:
             names = {str(each.get("name")) for each in frame.iter() if each.get("name")} | {WORLD}
             sections = [_section(model, tag, names) for tag in SECTIONS]
             here = chain[-1].parent if chain else self.neighbours.folder or path.parent
-            _found_from(sections[0], root, inner, model, os.path.relpath(path.parent, here))
+            _rebase_file_names(sections[0], root, inner, model, os.path.relpath(path.parent, here))
             # Inserted elements keep the settings, classes and file of their own model, which differ
             # from this file's.
             for each in (frame, *sections):
-                _moved(each, key)
+                _shift_setting_indices(each, key)
                 each.set(COMPILER, str(key))
-                _renamed(each, prefix, classes)
+                _add_prefix(each, prefix, classes)
                 values.files[each] = self.neighbours.name(path)
                 values.files |= {x: str(x.get(FILE)) for x in each.iter() if FILE in x.attrib}
                 self.size += sum(1 for _ in each.iter())
@@ -129,14 +129,14 @@ class Attachment:
         if path in chain:
             raise values.refusal(asset, "models attach each other in a circle; leave one out")
         if path not in self.models:
-            self.models[path] = self._read(values, asset, path, (*chain, path))
+            self.models[path] = self._read_model(values, asset, path, (*chain, path))
         return path, self.models[path]
 
-    def _read(
+    def _read_model(
         self, values: MjcfValues, asset: Element, path: Path, chain: tuple[Path, ...]
     ) -> tuple[MjcfValues, Element]:
-        data = self.neighbours.read(values, asset, path)
-        text = RobotText(self.neighbours.name(path), MJCF.name, data, folder=path.parent)
+        data = self.neighbours.read_file(values, asset, path)
+        text = RobotSource(self.neighbours.name(path), MJCF.name, data, folder=path.parent)
         try:
             root = text.root_of(MJCF)
             files = with_includes(text, root, self.neighbours.within or False)
@@ -159,7 +159,7 @@ def _with_settings(values: MjcfValues, inner: MjcfValues) -> int:
     return key
 
 
-def _moved(part: Element, key: int) -> None:
+def _shift_setting_indices(part: Element, key: int) -> None:
     """Shift the indices of settings inside a part, which count from its model's first, by `key`."""
     for each in part.iterdescendants():
         if COMPILER in each.attrib:
@@ -226,7 +226,7 @@ def _section(model: Element, tag: str, names: set[str]) -> Element:
     return section
 
 
-def _renamed(part: Element, prefix: str, classes: dict[str, str]) -> None:
+def _add_prefix(part: Element, prefix: str, classes: dict[str, str]) -> None:
     """Put the prefix before names and classes of a part."""
     for element in part.iter():
         for key in NAMES:
@@ -239,7 +239,7 @@ def _renamed(part: Element, prefix: str, classes: dict[str, str]) -> None:
                 element.set(key, classes.get(name, prefix + name))
 
 
-def _found_from(
+def _rebase_file_names(
     assets: Element, root: Element, inner: MjcfValues, model: Element, folder: str
 ) -> None:
     """Rewrite the file names of a model's assets so that they are relative to the folder of

@@ -38,7 +38,7 @@ class BodyElement:
         return any(written.get("type") == "free" for _, written, _ in self.joints)
 
 
-def drawn_at(X: Placement) -> tuple[float, ...]:
+def free_joint_coordinates(X: Placement) -> tuple[float, ...]:
     """Coordinates of a free joint that holds its body at `X` (the quaternion x y z w)."""
     return (*vector3(X.p), *map(float, map(as_number, rotation_quaternion(X.R))))
 
@@ -96,7 +96,7 @@ def bodies_at_rest(
     return still
 
 
-def aligned(values: MjcfValues, body: BodyElement, link: Link) -> Link:
+def align_to_principal_axes(values: MjcfValues, body: BodyElement, link: Link) -> Link:
     """The link, moved to its principal axes if it belongs to an aligned free body without children:
     MuJoCo then moves the body's frame there, and q with it."""
     if [written.get("type") for _, written, _ in body.joints] != ["free"]:

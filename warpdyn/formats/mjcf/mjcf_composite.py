@@ -61,7 +61,7 @@ def _chain(values: MjcfValues, element: Element) -> Element:
     offset = values.vector(element, "offset", written)
     prefix = written.get("prefix", "")
     initial = values.choice(element, "initial", written, "ball", ("free", "ball", "none"))
-    joint, geom, site = (_said(element, tag) for tag in ("joint", "geom", "site"))
+    joint, geom, site = (_child_attributes(element, tag) for tag in ("joint", "geom", "site"))
     shape = geom.get("type", "")
     if shape not in (*ROUND, "box"):
         raise values.refusal(element, "a cable needs a <geom> of type capsule, cylinder or box")
@@ -97,7 +97,7 @@ def _chain(values: MjcfValues, element: Element) -> Element:
     return bodies[0]
 
 
-def _said(element: Element, tag: str) -> dict[str, str]:
+def _child_attributes(element: Element, tag: str) -> dict[str, str]:
     """Attributes of a child, which apply to all parts that it stands for."""
     child = element.find(tag)
     attributes = {} if child is None else child.attrib

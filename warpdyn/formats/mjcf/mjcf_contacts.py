@@ -64,7 +64,7 @@ class GeomContact(NamedTuple):
         """True if the two may touch."""
         return bool(self.contype & other.conaffinity or other.contype & self.conaffinity)
 
-    def mixed(self, other: GeomContact) -> GeomContact:
+    def mix_with(self, other: GeomContact) -> GeomContact:
         """The mixed parameters of their contact, without masks."""
         if self.priority != other.priority:
             return max(self, other, key=lambda each: each.priority)
@@ -134,16 +134,16 @@ class MjcfContacts:
         """Find the floor: the planes of the world."""
         self.bodies = bodies
         for _, written, _ in bodies[WORLD].matter.geoms:
-            if written.get("type") == "plane" and (contact := _read(written)) is not None:
+            if written.get("type") == "plane" and (contact := _read_contact(written)) is not None:
                 self.floors.append(contact)
 
     def of(self, written: Mapping[str, str]) -> GroundContact | None:
         """The contact of a geom with the ground. If the file has a floor, the parameters of the
         pair; otherwise the geom's own, with friction, because a floor has it by default."""
-        mine = _read(written)
+        mine = _read_contact(written)
         if mine is None:
             return None
-        pairs = [mine.mixed(floor) for floor in self.floors if mine.collides(floor)]
+        pairs = [mine.mix_with(floor) for floor in self.floors if mine.collides(floor)]
         if self.floors and not pairs:
             return mine.on_ground(self.timestep, touches=False)
         pair = pairs[0] if pairs else mine._replace(condim=max(mine.condim, 3))
@@ -153,10 +153,10 @@ class MjcfContacts:
 
     def remarks(self) -> list[str]:
         """One line that lists everything that is not simulated; none if the list is empty."""
-        parts = list(self._left_out())
+        parts = list(self._unsupported_parts())
         return [f"{NOT_SIMULATED}{', '.join(parts)}"] if parts else []
 
-    def _left_out(self) -> Iterator[str]:
+    def _unsupported_parts(self) -> Iterator[str]:
         fluid = [n for n in ("density", "viscosity") if _number(self.options.get(n, ""), 0.0)]
         if fluid:
             yield f"fluid forces ({' and '.join(fluid)} of <option>)"
@@ -172,13 +172,13 @@ class MjcfContacts:
             yield f"contact pairs ({pairs})"
         if any(t.get(n) for t in self.root.iterfind("tendon/*") for n in ("range", "frictionloss")):
             yield "limits and dry friction of tendons"
-        bodies, still = self._touching()
+        bodies, still = self._possible_contacts()
         if bodies:
             yield "contacts between bodies"
         if still:
             yield "contacts with shapes of the world other than the floor"
 
-    def _touching(self) -> tuple[bool, bool]:
+    def _possible_contacts(self) -> tuple[bool, bool]:
         """True for bodies that may touch one another, and True for bodies that may touch fixed
         shapes of the world.
 
@@ -192,7 +192,7 @@ class MjcfContacts:
         geoms: dict[str, set[tuple[int, int]]] = {}
         for name, body in self.bodies.items():
             for _, written, _ in body.matter.geoms:
-                contact = _read(written)
+                contact = _read_contact(written)
                 if contact is not None and not (name == WORLD and written.get("type") == "plane"):
                     geoms.setdefault(rigid[name], set()).add((contact.contype, contact.conaffinity))
         excluded = {
@@ -209,7 +209,7 @@ class MjcfContacts:
         return found[0], found[1]
 
 
-def _read(written: Mapping[str, str]) -> GeomContact | None:
+def _read_contact(written: Mapping[str, str]) -> GeomContact | None:
     try:
         return GeomContact.of(written)
     except ValueError:

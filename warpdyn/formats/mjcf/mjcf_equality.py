@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from ...model.checks import check_mimics
 from ...model.description import Joint, Mimic
-from ...model.restructure import locked_joints
+from ...model.restructure import lock_joints
 from ...model.tendons import Tendon
-from ..robot_text import tag_name
+from ..robot_source import tag_name
 from .mjcf_values import Element, MjcfValues
 
 LOOPS = {
@@ -20,7 +20,7 @@ LOOPS = {
 }
 
 
-def coupled(
+def couple_joints(
     values: MjcfValues,
     root: Element,
     joints: Sequence[Joint],
@@ -82,7 +82,7 @@ def coupled(
             mimic = joint.mimic
             if mimic is not None and mimic.joint in held:
                 held[joint.name] = mimic.multiplier * held[mimic.joint] + mimic.offset
-    return locked_joints(list(by_name.values()), locked), held
+    return lock_joints(list(by_name.values()), locked), held
 
 
 def _of_tendon(

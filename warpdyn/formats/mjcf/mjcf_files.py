@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from ...model.description import ModelError
 from ...model.regular_files import RefusedFileError, read_regular_file
-from ..robot_text import Reading, RobotText
+from ..robot_source import Reading, RobotSource
 from .mjcf_values import Element
 
 Includes: TypeAlias = bool | str | os.PathLike[str]
@@ -26,7 +26,7 @@ class Neighbours:
     """
 
     def __init__(
-        self, text: RobotText, includes: Includes, most_files: int, most_bytes: int
+        self, text: RobotSource, includes: Includes, most_files: int, most_bytes: int
     ) -> None:
         self.source, self.asked = text.name, includes
         self.folder = self.within = None if text.folder is None else text.folder.resolve()
@@ -76,7 +76,7 @@ class Neighbours:
         """A file's name relative to the folder of the description."""
         return Path(os.path.relpath(path, self.folder or path.parent)).as_posix()
 
-    def read(self, reading: Reading, element: Element, path: Path) -> bytes:
+    def read_file(self, reading: Reading, element: Element, path: Path) -> bytes:
         """The content of a file that `find` returned."""
         self.files += 1
         try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ...model.description import ModelError
-from ..robot_text import Reading, RobotText, xml_root
+from ..robot_source import Reading, RobotSource, xml_root
 from .mjcf_files import Includes, Neighbours
 from .mjcf_values import Element
 
@@ -17,7 +17,7 @@ MOST_FILES = 100
 MOST_BYTES = 64 * 2**20
 
 
-def with_includes(text: RobotText, root: Element, includes: Includes) -> dict[Element, str]:
+def with_includes(text: RobotSource, root: Element, includes: Includes) -> dict[Element, str]:
     """Replace each <include> by the content of its file, as MuJoCo does.
 
     Returns the file of each inserted element, by its name relative to the folder of the
@@ -31,7 +31,7 @@ def with_includes(text: RobotText, root: Element, includes: Includes) -> dict[El
 class Inclusion(Reading):
     """The files included so far, each once, and the elements from each."""
 
-    def __init__(self, text: RobotText, includes: Includes) -> None:
+    def __init__(self, text: RobotSource, includes: Includes) -> None:
         super().__init__(text.name)
         self.neighbours = Neighbours(text, includes, MOST_FILES, MOST_BYTES - len(text.data))
         self.included: set[Path] = set()
@@ -49,7 +49,7 @@ class Inclusion(Reading):
                 raise self.refusal(element, "it is no content; write an element around it")
             path = self._path(element, chain)
             name = self.neighbours.name(path)
-            content = self._read(element, path, name)
+            content = self._read_root(element, path, name)
             self.files[content] = name
             self.expand(content, (*chain, name))
             children = list(content)
@@ -77,9 +77,9 @@ class Inclusion(Reading):
         self.included.add(path)
         return path
 
-    def _read(self, element: Element, path: Path, name: str) -> Element:
+    def _read_root(self, element: Element, path: Path, name: str) -> Element:
         """The outermost element of a file, whose name is ignored."""
-        data = self.neighbours.read(self, element, path)
+        data = self.neighbours.read_file(self, element, path)
         try:
             return xml_root(name, data, None, "<mujoco>")
         except ModelError as error:

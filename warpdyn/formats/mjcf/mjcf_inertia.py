@@ -66,9 +66,9 @@ def links(
         rule = matter.compiler.inertiafromgeom
         heavy: list[Part] = []
         if rule == "true" or (rule == "auto" and matter.inertial is None):
-            heavy = [geom for geom in matter.geoms if _weighs(values, *geom[:2])]
+            heavy = [geom for geom in matter.geoms if _has_mass(values, *geom[:2])]
         if matter.inertial is not None and not heavy:
-            read[name] = _written(values, name, matter, *matter.inertial)
+            read[name] = _read_inertial(values, name, matter, *matter.inertial)
         elif not heavy and matter.compiler.boundmass > 0:
             # MuJoCo puts the centre of mass at the body's pose, read as a point of the body's own
             # frame.
@@ -77,7 +77,7 @@ def links(
             try:
                 for element, written, _ in heavy:
                     if "mesh" in written:
-                        meshes.weighed(element, written["mesh"])
+                        meshes.mesh_of_geom(element, written["mesh"])
             except ModelError as error:
                 if name not in still:
                     raise
@@ -89,7 +89,7 @@ def links(
         names = list(from_geoms)
         for k in range(0, len(names), AT_ONCE):
             few = {name: from_geoms[name] for name in names[k : k + AT_ONCE]}
-            weighed |= _weighed(values, few, meshes)
+            weighed |= _compute_links(values, few, meshes)
     except MujocoMissingError as error:
         if not from_geoms.keys() <= set(still):
             raise
@@ -104,7 +104,7 @@ def links(
             f'{len(unknown)} bodies that nothing moves weigh nothing here, body "{first}" first: '
             f"{said}; motions are the same, totals of mass are not"
         )
-    return _adjusted(values, bodies, list(read.values()))
+    return _adjust_masses(values, bodies, list(read.values()))
 
 
 AT_ONCE = 300
@@ -121,7 +121,9 @@ class MujocoMissingError(ModelError):
     """Geoms cannot be weighed because the package mujoco is missing."""
 
 
-def _written(values: MjcfValues, name: str, matter: Matter, element: Element, X: Placement) -> Link:
+def _read_inertial(
+    values: MjcfValues, name: str, matter: Matter, element: Element, X: Placement
+) -> Link:
     written = {str(key): str(value) for key, value in element.attrib.items()}
     for key in ("pos", "mass"):
         if key not in written:
@@ -154,7 +156,7 @@ def _principal_axes(J: Symmetric) -> Rotation:
     return quaternion_rotation([x, y, z, w])
 
 
-def _weighs(values: MjcfValues, element: Element, written: Attributes) -> bool:
+def _has_mass(values: MjcfValues, element: Element, written: Attributes) -> bool:
     """True if a geom adds to its body's inertia."""
     density = values.number(element, "density", written, 1000.0)
     group = values.number(element, "group", written, 0.0)
@@ -171,7 +173,7 @@ def _weighs(values: MjcfValues, element: Element, written: Attributes) -> bool:
     return shape not in NO_MASS
 
 
-def _weighed(
+def _compute_links(
     values: MjcfValues, bodies: Mapping[str, Sequence[Part]], meshes: MjcfMeshes
 ) -> dict[str, tuple[Link, Placement]]:
     """The link of each body and its principal axes, as MuJoCo computes them."""
@@ -234,9 +236,11 @@ def _weighed(
     return read
 
 
-def _adjusted(values: MjcfValues, bodies: Mapping[str, Matter], read: Iterable[Link]) -> list[Link]:
+def _adjust_masses(
+    values: MjcfValues, bodies: Mapping[str, Matter], read: Iterable[Link]
+) -> list[Link]:
     """The links with <compiler>'s lower bounds, balance and total mass applied."""
-    read = [_bounded(bodies[link.name].compiler, link) for link in read]
+    read = [_bound_inertia(bodies[link.name].compiler, link) for link in read]
     total = sum(link.mass for link in read)
     if values.compiler.settotalmass > 0 and total > 0:
         k = values.compiler.settotalmass / total
@@ -249,7 +253,7 @@ def _adjusted(values: MjcfValues, bodies: Mapping[str, Matter], read: Iterable[L
     return read
 
 
-def _bounded(compiler: Compiler, link: Link) -> Link:
+def _bound_inertia(compiler: Compiler, link: Link) -> Link:
     if not (compiler.boundmass or compiler.boundinertia or compiler.balanceinertia):
         return link
     link = replace(link, mass=max(link.mass, compiler.boundmass))

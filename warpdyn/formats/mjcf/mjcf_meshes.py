@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from ..robot_text import RobotText
+from ..robot_source import RobotSource
 from .mjcf_files import Includes, Neighbours
 from .mjcf_values import Attributes, Element, MjcfValues
 
@@ -28,7 +28,7 @@ class MjcfMeshes:
     """Meshes of one load, by name. A file is read once, when its mesh is first asked for."""
 
     def __init__(
-        self, values: MjcfValues, root: Element, text: RobotText, includes: Includes
+        self, values: MjcfValues, root: Element, text: RobotSource, includes: Includes
     ) -> None:
         self.values = values
         self.neighbours = Neighbours(text, includes, MOST_FILES, MOST_BYTES)
@@ -42,7 +42,7 @@ class MjcfMeshes:
             name = written.get("name") or Path(written.get("file", "")).stem
             self.elements[name] = element, written
 
-    def weighed(self, geom: Element, name: str) -> Mesh:
+    def mesh_of_geom(self, geom: Element, name: str) -> Mesh:
         """The mesh of a geom. Refused if there is none, or its file cannot be read."""
         if name not in self.elements:
             raise self.values.refusal(geom, f'there is no mesh "{name}"; add it to <asset>')
@@ -55,6 +55,6 @@ class MjcfMeshes:
                 file = PurePosixPath(self.folder, file.name) if self.bare_names else file
                 path = self.neighbours.find(self.values, element, str(file))
                 kept["file"] = f"{len(self.weighable)}{path.suffix}"
-                files = {kept["file"]: self.neighbours.read(self.values, element, path)}
+                files = {kept["file"]: self.neighbours.read_file(self.values, element, path)}
             self.weighable[name] = Mesh({**kept, "name": name}, dict(files))
         return self.weighable[name]

@@ -9,7 +9,7 @@ from lxml import etree
 from ...algebra.pose_forms import rotation_quaternion
 from ...algebra.scalar import as_number
 from ...algebra.spatial import ZERO, Placement
-from ..robot_text import tag_name
+from ..robot_source import tag_name
 from .mjcf_values import Element, MjcfValues
 
 MOST = 200_000

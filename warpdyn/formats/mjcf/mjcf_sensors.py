@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from ...model.described_sensors import DescribedSensor
-from ..robot_text import tag_name
+from ..robot_source import tag_name
 from .mjcf_values import Element, MjcfValues
 
 BODIES = ("body", "xbody")

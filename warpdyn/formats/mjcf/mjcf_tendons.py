@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ...model.description import Joint, Limits
 from ...model.tendons import Tendon
-from ..robot_text import tag_name
+from ..robot_source import tag_name
 from .mjcf_values import Attributes, Element, MjcfValues
 
 TENDON = "tendon"
@@ -38,7 +38,7 @@ def read_tendons(values: MjcfValues, root: Element, joints: Sequence[Joint]) -> 
 
 def moving_tendons(tendons: Sequence[Tendon], still: Mapping[str, float]) -> list[Tendon]:
     """Tendons over the joints that move, with the other joints held at the positions `still`."""
-    held = (tendon.held(still) for tendon in tendons)
+    held = (tendon.with_held_joints(still) for tendon in tendons)
     return [tendon for tendon in held if tendon.coefficients]
 
 

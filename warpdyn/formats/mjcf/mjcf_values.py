@@ -23,7 +23,7 @@ from ...algebra.spatial import (
 )
 from ...model.checks import MOST
 from ...model.description import unit_vector, vector3
-from ..robot_text import Reading, tag_name
+from ..robot_source import Reading, tag_name
 
 Element: TypeAlias = etree._Element
 Attributes = Mapping[str, str]
@@ -247,7 +247,7 @@ class MjcfValues(Reading):
             w, x, y, z = (number / norm for number in numbers)
             return quaternion_rotation([x, y, z, w])
         if way == "axisangle":
-            return _about(
+            return _rotation_about(
                 self._direction(element, way, first), self.compiler_of(element).angle(numbers[3])
             )
         if way == "zaxis":
@@ -274,7 +274,7 @@ class MjcfValues(Reading):
         written = {key: value for key, value in plain if not key.startswith("{")}
         name = written.pop("class", childclass)
         defaults = self.defaults(element, name).get(tag, {})
-        return _over(written, defaults)
+        return _with_class_defaults(written, defaults)
 
     def defaults(self, element: Element, name: str | None) -> Mapping[str, dict[str, str]]:
         if name is None:
@@ -312,7 +312,7 @@ class MjcfValues(Reading):
                 own, tag = (*own, child), ACTUATOR
                 written = {k: x for k, x in written.items() if k not in ACTUATOR_LAW}
             if tag != "default":
-                collected[tag] = _over(written, collected.get(tag, {}))
+                collected[tag] = _with_class_defaults(written, collected.get(tag, {}))
         self.actuator_defaults[name] = (own, *around)
         if parent is None:
             self.classes[""], self.actuator_defaults[""] = collected, self.actuator_defaults[name]
@@ -362,7 +362,7 @@ class MjcfValues(Reading):
         )
 
 
-def _over(written: Attributes, defaults: Attributes) -> dict[str, str]:
+def _with_class_defaults(written: Attributes, defaults: Attributes) -> dict[str, str]:
     """Attributes combined with those of a class, without the class's orientation if the element
     writes its own."""
     if any(key in written for key in TURNS):
@@ -385,8 +385,8 @@ def z_to(direction: Vector) -> Rotation:
     axis = Vector(0.0, 0.0, 1.0).cross(direction)
     sine = math.hypot(*axis)
     axis = axis * (1.0 / sine) if sine > TINY else Vector(1.0, 0.0, 0.0)
-    return _about(axis, math.atan2(sine, as_number(direction.z)))
+    return _rotation_about(axis, math.atan2(sine, as_number(direction.z)))
 
 
-def _about(axis: Vector, angle: float) -> Rotation:
+def _rotation_about(axis: Vector, angle: float) -> Rotation:
     return quaternion_rotation(quaternion_exp(vector3(axis * angle)))

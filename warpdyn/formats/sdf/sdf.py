@@ -31,7 +31,7 @@ from ...model.remarks import warn
 from ...model.structure import QuaternionOrder
 from ..meshes.colors import Color, color_of
 from ..registry import SDF
-from ..robot_text import Loops, RobotText, cuts_loops, tag_name
+from ..robot_source import Loops, RobotSource, cuts_loops, tag_name
 from .sdf_frames import SdfFrame, SdfFrames
 from .sdf_joints import Joints
 from .sdf_sensors import physics_of, sensors_of
@@ -44,7 +44,7 @@ WORLD = "world"
 
 
 def load_sdf(
-    source: str | bytes | os.PathLike[str] | RobotText,
+    source: str | bytes | os.PathLike[str] | RobotSource,
     *,
     model: str | None = None,
     floating_base: bool | None = None,
@@ -74,7 +74,7 @@ def load_sdf(
     text is read: no <include>, no mesh.
     """
     cut = cuts_loops(loops)
-    text = RobotText.of(source, SDF.reader, SDF.name)
+    text = RobotSource.of(source, SDF.reader, SDF.name)
     root = text.root_of(SDF)
     values = SdfValues(text.name, _version(text.name, root))
     values.folder = text.folder
@@ -101,7 +101,7 @@ def _refuse_includes(
 ) -> None:
     """Refuse a world that includes a model, unless the caller named one of its own models."""
     for included in children(scene.world.element, "include"):
-        uri = values.text(included, "uri")
+        uri = values.child_string(included, "uri")
         raise values.refusal(
             included,
             f'the world includes "{uri}", and nothing outside the file is read; write it in (gz sdf -p does), '
@@ -206,7 +206,7 @@ class SdfReader:
         """Refuse includes and similar references, remark parts that are left out."""
         included = child(frame.element, "include")
         if included is not None:
-            uri = self.values.text(included, "uri")
+            uri = self.values.child_string(included, "uri")
             raise self.values.refusal(
                 included,
                 f'it includes "{uri}", and nothing outside the file is read; write it in (gz sdf -p does)',
@@ -332,22 +332,22 @@ class SdfReader:
         # A shape's pose may be given in any frame of the model, but `Geometry` stores it in the
         # link's.
         if relative_to:
-            base = self.frames.named(frame, "relative_to", relative_to)
+            base = self.frames.find_named(frame, "relative_to", relative_to)
             X = self._at(base, frame).compose(X).as_matrix()
         size: Sequence[float]
         if kind in ("box", "mesh"):
             tag = "size" if kind == "box" else "scale"
-            text = values.text(shape, tag) or "1 1 1"
+            text = values.child_string(shape, tag) or "1 1 1"
             size = values.numbers(shape, text, 3)
         elif kind in ("cylinder", "capsule"):
             size = (values.number(shape, "radius", 1.0), values.number(shape, "length", 1.0))
         elif kind == "sphere":
             size = (values.number(shape, "radius", 1.0),)
         elif kind == "ellipsoid" and tag_name(element) == "visual":
-            size = values.numbers(shape, values.text(shape, "radii") or "1 1 1", 3)
+            size = values.numbers(shape, values.child_string(shape, "radii") or "1 1 1", 3)
         elif kind == "plane":
-            size = values.numbers(shape, values.text(shape, "size") or "1 1", 2)
-            normal = values.numbers(shape, values.text(shape, "normal") or "0 0 1", 3)
+            size = values.numbers(shape, values.child_string(shape, "size") or "1 1", 2)
+            normal = values.numbers(shape, values.child_string(shape, "normal") or "0 0 1", 3)
             X = _facing(Pose.of(X), normal)
             if tag_name(element) == "collision":
                 values.remarks.append(
@@ -356,7 +356,7 @@ class SdfReader:
                 )
         else:
             return None
-        uri = values.text(shape, "uri") if kind == "mesh" else None
+        uri = values.child_string(shape, "uri") if kind == "mesh" else None
         return Geometry(
             shape=kind,
             size=tuple(size),

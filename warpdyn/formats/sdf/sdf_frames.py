@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ...algebra.spatial import HERE, IDENTITY, Placement, Rotation, Vector, as_matrix
-from ..robot_text import tag_name
+from ..robot_source import tag_name
 from .sdf_values import Element, SdfValues, children
 
 ROUND_OFF = 1e-14
@@ -127,7 +127,7 @@ class SdfFrames:
                     return found
         return None
 
-    def named(
+    def find_named(
         self, by: SdfFrame, what: str, name: str, *kinds: str, scope: SdfFrame | None = None
     ) -> SdfFrame:
         """The frame that `by` names, seen from the model in which `by` is declared."""
@@ -179,7 +179,7 @@ class SdfFrames:
             X, _ = self.values.pose(frame.element)
             placed = frame.element.get("placement_frame", "") if frame.kind == "model" else ""
             if placed and placed != "__model__":
-                inner = self.named(frame, "placement_frame", placed, scope=frame)
+                inner = self.find_named(frame, "placement_frame", placed, scope=frame)
                 X = X.compose(self.relative(inner, frame).inverse()).as_matrix()
             frame.raw = X
         return frame.raw
@@ -205,16 +205,16 @@ class SdfFrames:
     def _reference(self, frame: SdfFrame) -> SdfFrame:
         _, name = self.values.pose(frame.element)
         if name:
-            return self.named(frame, "relative_to", name)
+            return self.find_named(frame, "relative_to", name)
         if frame.kind == "joint":
             return self.joint_end(frame, "child")
         assert frame.around is not None
         to = frame.element.get("attached_to", "") if frame.kind == "frame" else ""
-        return self.named(frame, "attached_to", to) if to else frame.around
+        return self.find_named(frame, "attached_to", to) if to else frame.around
 
     def joint_end(self, joint: SdfFrame, tag: str) -> SdfFrame:
         """The frame that a joint calls its parent or child."""
-        name = self.values.text(joint.element, tag)
+        name = self.values.child_string(joint.element, tag)
         if not name:
             raise self.values.refusal(joint.element, f"it has no <{tag}>; name a link in it")
         if name == "world":
@@ -223,7 +223,7 @@ class SdfFrames:
                     joint.element, "its child is the world; make the world its parent"
                 )
             return self.world
-        return self.named(joint, f"its {tag}", name)
+        return self.find_named(joint, f"its {tag}", name)
 
     # Carriers of frames.
 
@@ -246,7 +246,7 @@ class SdfFrames:
             elif frame.kind == "frame":
                 assert frame.around is not None
                 to = frame.element.get("attached_to", "")
-                frame = self.named(frame, "attached_to", to) if to else frame.around
+                frame = self.find_named(frame, "attached_to", to) if to else frame.around
             else:
                 frame = self.world if frame.static else self._canonical(frame)
         for one in chain:
@@ -258,7 +258,7 @@ class SdfFrames:
         its first nested model."""
         name = model.element.get("canonical_link", "")
         if name:
-            return self.named(model, "canonical_link", name, "link", scope=model)
+            return self.find_named(model, "canonical_link", name, "link", scope=model)
         first = [
             *(f for f in model.inside if f.kind == "link"),
             *(f for f in model.inside if f.kind == "model"),
@@ -270,12 +270,12 @@ class SdfFrames:
         return first[0]
 
 
-def snapped(x: float) -> float:
+def snap_entry(x: float) -> float:
     """An entry of a rotation without the rounding noise of a product."""
     return float(round(x)) if abs(x - round(x)) < ROUND_OFF else x
 
 
 def _clean(X: Placement) -> Placement:
-    rows = [Vector(*map(snapped, row)) for row in as_matrix(X.R).matrix.rows]  # type: ignore[arg-type]
+    rows = [Vector(*map(snap_entry, row)) for row in as_matrix(X.R).matrix.rows]  # type: ignore[arg-type]
     still = all(x == float(i == k) for i, row in enumerate(rows) for k, x in enumerate(row))
     return Placement(IDENTITY if still else Rotation(rows), X.p)

@@ -25,7 +25,7 @@ from ...model.description import (
     vector3,
 )
 from ...model.joints import KINDS, JointKind
-from .sdf_frames import ROUND_OFF, SdfFrame, SdfFrames, snapped
+from .sdf_frames import ROUND_OFF, SdfFrame, SdfFrames, snap_entry
 from .sdf_values import Element, child
 
 WORDS = (
@@ -73,7 +73,7 @@ class Joints:
             tie.frame.path(top) for tie in branches if frames.world in (tie.parent, tie.child)
         ]
         self.free: list[SdfFrame] = []
-        away = self._oriented(links, branches)
+        away = self._orient_joints(links, branches)
         for tie in ties:
             if tie in away:
                 self._add(tie, reverse=away[tie] is not tie.child)
@@ -162,7 +162,9 @@ class Joints:
             f'joint "{name}": it closes a loop between {ends}; it is left open, without forces'
         )
 
-    def _oriented(self, links: Sequence[SdfFrame], branches: Sequence[Tie]) -> dict[Tie, SdfFrame]:
+    def _orient_joints(
+        self, links: Sequence[SdfFrame], branches: Sequence[Tie]
+    ) -> dict[Tie, SdfFrame]:
         """The end away from the root, for each joint of the tree."""
         at: dict[SdfFrame, list[Tie]] = {}
         for tie in branches:
@@ -172,7 +174,7 @@ class Joints:
         away: dict[Tie, SdfFrame] = {}
         reached: set[SdfFrame] = set()
 
-        def spread(root: SdfFrame) -> None:
+        def visit(root: SdfFrame) -> None:
             waiting = [root]
             reached.add(root)
             while waiting:
@@ -186,11 +188,11 @@ class Joints:
         # The world comes first, then links that no joint carries, so that most joints keep their
         # direction. Of a group in which every link is carried, the first becomes the root.
         reached.update(self.static)
-        spread(self.frames.world)
+        visit(self.frames.world)
         for link in (*(link for link in links if link not in carried), *links):
             if link not in reached:
                 self.free.append(link)
-                spread(link)
+                visit(link)
         return away
 
     # A joint.
@@ -209,7 +211,7 @@ class Joints:
         at = self.frames.relative(frame, moved)
         axes = {tag: self._axis(frame, tag, moved, reverse) for tag in self._axes(tie)}
         carried = moved.path(self.top)
-        if self._beside(kind, at.p, axes) and not closing:
+        if self._misses_origin(kind, at.p, axes) and not closing:
             axes = {tag: self._axis(frame, tag, frame, reverse) for tag in axes}
             between = self._free_name(name)
             self.links.append(Link(between))
@@ -267,7 +269,7 @@ class Joints:
             return replace(joint, limits2=limits2, damping2=damping2, friction2=friction2)
         return joint
 
-    def _beside(self, kind: JointKind, p: Vector, axes: dict[str, Vector3]) -> bool:
+    def _misses_origin(self, kind: JointKind, p: Vector, axes: dict[str, Vector3]) -> bool:
         """True if the joint turns about an axis or a point that misses the origin of the link that
         it moves."""
         if not (kind.nv and kind.turns):
@@ -310,10 +312,12 @@ class Joints:
         ):
             expressed_in = frame.around
         elif xyz is not None and xyz.get("expressed_in"):
-            expressed_in = self.frames.named(frame, "expressed_in", xyz.get("expressed_in", ""))
+            expressed_in = self.frames.find_named(
+                frame, "expressed_in", xyz.get("expressed_in", "")
+            )
         turn = HERE if expressed_in is base else self.frames.relative(expressed_in, base)
         return vector3(
-            map(snapped, unit_vector(turn.R.to_parent(-direction if reverse else direction)))
+            map(snap_entry, unit_vector(turn.R.to_parent(-direction if reverse else direction)))
         )
 
     def _mimic(self, frame: SdfFrame, axis: Element | None) -> Mimic | None:
@@ -322,7 +326,7 @@ class Joints:
         if element is None:
             return None
         self.values.look_over(element)
-        leader = self.frames.named(
+        leader = self.frames.find_named(
             frame, "the joint that it mimics", element.get("joint", ""), "joint"
         )
         if leader.path(self.top) not in self.names:
@@ -341,12 +345,12 @@ class Joints:
         return Mimic(leader.path(self.top), multiplier, offset - multiplier * reference)
 
     def _gearbox(self, frame: SdfFrame) -> Gearbox:
-        name = self.values.text(frame.element, "gearbox_reference_body")
+        name = self.values.child_string(frame.element, "gearbox_reference_body")
         if not name:
             raise self.values.refusal(
                 frame.element, "it has no <gearbox_reference_body>; name a link in it"
             )
-        reference = self._solid(self.frames.named(frame, "gearbox_reference_body", name))
+        reference = self._solid(self.frames.find_named(frame, "gearbox_reference_body", name))
         return Gearbox(
             self.values.number(frame.element, "gearbox_ratio", 1.0), reference.path(self.top)
         )

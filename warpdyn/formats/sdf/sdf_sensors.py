@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from ...model.described_sensors import DescribedSensor
 from ...model.description import ModelError, Pose
-from ..robot_text import tag_name
+from ..robot_source import tag_name
 from .sdf_frames import SdfFrame, SdfFrames
 from .sdf_values import Element, SdfValues, child, children
 
@@ -66,6 +66,6 @@ def _pose(values: SdfValues, frames: SdfFrames, frame: SdfFrame, element: Elemen
     """The pose of a sensor in its link or joint frame."""
     X, relative_to = values.pose(element)
     if relative_to:
-        base = frames.named(frame, "relative_to", relative_to)
+        base = frames.find_named(frame, "relative_to", relative_to)
         X = frames.relative(base, frame).compose(X).as_matrix()
     return Pose.of(X)

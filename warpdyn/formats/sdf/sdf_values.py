@@ -14,7 +14,7 @@ from ...algebra.spatial import HERE, IDENTITY, Placement, Rotation, Vector
 from ...model.checks import MOST
 from ...model.description import Limits, rpy_rotation, vector3
 from ...model.joints import JointKind
-from ..robot_text import Reading, tag_name
+from ..robot_source import Reading, tag_name
 
 Element: TypeAlias = etree._Element
 
@@ -110,7 +110,7 @@ class SdfValues(Reading):
 
     # Values of children.
 
-    def text(self, element: Element, tag: str) -> str:
+    def child_string(self, element: Element, tag: str) -> str:
         """Text of a child, blanks stripped; "" if there is no such child."""
         found = child(element, tag)
         return "" if found is None else (found.text or "").strip()
@@ -191,10 +191,10 @@ class SdfValues(Reading):
                 f"{place(limit)}: its lower limit {lower:g} is above its upper limit {upper:g}"
             )
         bounds = Limits(
-            lower=_unlimited(lower),
-            upper=_unlimited(upper),
-            velocity=_bound(velocity),
-            effort=_bound(effort),
+            lower=_is_unlimited(lower),
+            upper=_is_unlimited(upper),
+            velocity=_read_bound(velocity),
+            effort=_read_bound(effort),
         )
         # In a model, continuous joints and quaternions have no position limits.
         if kind.endless or kind.quaternion is not None:
@@ -267,10 +267,10 @@ def _zero(word: str) -> bool:
         return False
 
 
-def _unlimited(x: float) -> float:
+def _is_unlimited(x: float) -> float:
     return x if abs(x) < OLD_INFINITY else math.copysign(math.inf, x)
 
 
-def _bound(x: float) -> float:
+def _read_bound(x: float) -> float:
     """A bound; a negative one is not enforced."""
     return x if 0.0 <= x < OLD_INFINITY else math.inf

@@ -22,11 +22,11 @@ from ...model.reference_frames import Reference
 from ...model.remarks import warn
 from ...model.structure import QuaternionOrder
 from ..registry import USD
-from ..robot_text import Loops, RobotText, cuts_loops
-from .usd_groups import joined, last_words
+from ..robot_source import Loops, RobotSource, cuts_loops
+from .usd_groups import group_bodies, last_words
 from .usd_layers import open_stage
 from .usd_shapes import shapes_of
-from .usd_values import UsdValues, library, said
+from .usd_values import UsdValues, error_message, library
 
 WORLD = "world"
 """The massless root link of a robot that is fixed to the world."""
@@ -38,7 +38,7 @@ FREEDOMS = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
 
 
 def load_usd(
-    source: str | bytes | os.PathLike[str] | RobotText,
+    source: str | bytes | os.PathLike[str] | RobotSource,
     *,
     model: str | None = None,
     floating_base: bool | None = None,
@@ -66,13 +66,13 @@ def load_usd(
     and so does `Model.warnings`.
     """
     cut = cuts_loops(loops)
-    text = RobotText.of(source, USD.reader, USD.name)
+    text = RobotSource.of(source, USD.reader, USD.name)
     pxr = library()
     try:
         stage = open_stage(pxr, text)
         robot = UsdReader(UsdValues(pxr, stage, text.name), stage, cut).model(model, floating_base)
     except (pxr.Tf.ErrorException, UnicodeDecodeError) as error:
-        raise ModelError(f"{text.name}: usd-core cannot read it: {said(error)}") from error
+        raise ModelError(f"{text.name}: usd-core cannot read it: {error_message(error)}") from error
     made = Model.assemble(
         robot.name,
         robot.links,
@@ -86,7 +86,7 @@ def load_usd(
 
 
 @dataclass(frozen=True)
-class Articulated:
+class ArticulationParts:
     """The arguments of `Model.assemble`."""
 
     name: str
@@ -167,24 +167,24 @@ class UsdReader:
         values = self.values
         place = np.array(values.numbers(joint, "its place", position))
         if target is None:
-            return "", values.units.up @ values.placed(joint, place, turn)
+            return "", values.units.up @ values.placement_at(joint, place, turn)
         prim = self.stage.GetPrimAtPath(target)
         if not prim:
             raise values.refusal(joint, f"there is no prim {target}, which it joins; correct it")
         on, scale = values.in_stage(prim)
-        X = on @ values.placed(joint, place * scale, turn)
+        X = on @ values.placement_at(joint, place * scale, turn)
         body = prim
         while body and str(body.GetPath()) not in self.bodies:
             body = body.GetParent()
         if not body:  # a part of the scene that does not move
             return "", values.units.up @ X
         if body == prim:
-            return str(target), values.placed(joint, place * scale, turn)
+            return str(target), values.placement_at(joint, place * scale, turn)
         return str(body.GetPath()), np.linalg.inv(values.in_stage(body)[0]) @ X
 
     # The choice of a robot.
 
-    def model(self, wanted: str | None, floating_base: bool | None) -> Articulated:
+    def model(self, wanted: str | None, floating_base: bool | None) -> ArticulationParts:
         label, members, root = self._choose(wanted)
         names = last_words(members)
         links = {path: self._link(self.bodies[path], names[path]) for path in members}
@@ -209,7 +209,7 @@ class UsdReader:
         bodies = set(names.values())
         frames = [joint.child for joint in made if joint.child not in bodies]
         whole = [*([] if free else [Link(WORLD)]), *links.values(), *map(Link, frames)]
-        return Articulated(label.rpartition("/")[2], whole, made, free, self.values.remarks)
+        return ArticulationParts(label.rpartition("/")[2], whole, made, free, self.values.remarks)
 
     def _link(self, prim: Any, name: str) -> Link:
         shapes = shapes_of(self.values, prim)
@@ -219,7 +219,7 @@ class UsdReader:
 
     def _choose(self, wanted: str | None) -> tuple[str, list[str], str]:
         """Path of an articulation, its bodies, and its root body."""
-        groups = joined(list(self.bodies), [j.bodies for j in self.joints])
+        groups = group_bodies(list(self.bodies), [j.bodies for j in self.joints])
         found: dict[str, tuple[list[str], str]] = {}
         ends = {str(j.prim.GetPath()): {end for end in j.bodies if end} for j in self.joints}
         near = {path: ends[path] if path in ends else self._below(path) for path in self.roots}
@@ -279,7 +279,7 @@ class UsdReader:
                         used.add(joint)
                         reached[other] = None
                         waiting.append(other)
-                        yield from self._made(joint, body, names, called)
+                        yield from self._make_joints(joint, body, names, called)
         for joint in (j for j in joints if j not in used):
             path = joint.prim.GetPath()
             if not self.cut:
@@ -288,7 +288,7 @@ class UsdReader:
                 )
             self.values.remarks.append(f"{path}: it closes a loop; it is left open")
 
-    def _made(
+    def _make_joints(
         self, joint: Between, parent: str, names: dict[str, str], called: dict[str, str]
     ) -> Iterator[Joint]:
         """The joint from `parent` outwards: one joint for each freedom, and a fixed one if the

@@ -13,12 +13,12 @@ def last_words(paths: Sequence[str]) -> dict[str, str]:
     return {p: word if times[word] == 1 else p for p, word in zip(paths, last, strict=True)}
 
 
-def joined(bodies: Sequence[str], ends: Sequence[tuple[str, str]]) -> list[list[str]]:
+def group_bodies(bodies: Sequence[str], ends: Sequence[tuple[str, str]]) -> list[list[str]]:
     """Groups of bodies that joints connect, in the order of the stage."""
     place = {body: k for k, body in enumerate(bodies)}
     group = list(range(len(bodies)))
 
-    def first(k: int) -> int:
+    def find_group(k: int) -> int:
         while group[k] != k:
             group[k] = group[group[k]]  # path halving, so that the next search is shorter
             k = group[k]
@@ -26,9 +26,9 @@ def joined(bodies: Sequence[str], ends: Sequence[tuple[str, str]]) -> list[list[
 
     for a, b in ends:
         if a and b:
-            one, other = sorted((first(place[a]), first(place[b])))
+            one, other = sorted((find_group(place[a]), find_group(place[b])))
             group[other] = one
     groups: dict[int, list[str]] = {}
     for k, body in enumerate(bodies):
-        groups.setdefault(first(k), []).append(body)
+        groups.setdefault(find_group(k), []).append(body)
     return list(groups.values())

@@ -11,12 +11,12 @@ from typing import Any
 
 from ...model.description import ModelError
 from ...model.regular_files import STAGE, RefusedFileError, check_regular_file, too_large
-from ..robot_text import RobotText
+from ..robot_source import RobotSource
 
 REMEDY = "refer to layers of the robot alone"
 
 
-def open_stage(pxr: Any, text: RobotText) -> Any:
+def open_stage(pxr: Any, text: RobotSource) -> Any:
     """The stage of a file, or of a text in memory, after its layers were checked."""
     if text.file is not None and text.folder is not None:
         layer = pxr.Sdf.Layer.FindOrOpen(str(text.folder / text.file))
@@ -41,7 +41,7 @@ def open_layers(pxr: Any, root: Any, source: str, most: int) -> list[Any]:
     layers, files, size = {root.identifier: root}, set[Path](), 0
     waiting = [root]
     while waiting:
-        for identifier, file in _referred(pxr, waiting.pop()):
+        for identifier, file in _referenced_layers(pxr, waiting.pop()):
             try:
                 if file not in files:
                     check_regular_file(file, most, REMEDY)
@@ -53,13 +53,13 @@ def open_layers(pxr: Any, root: Any, source: str, most: int) -> list[Any]:
                 raise ModelError(f"{source}: the layer {file.name} {error}") from None
             except OSError:
                 continue
-            if identifier not in layers and (layer := _opened(pxr, identifier)):
+            if identifier not in layers and (layer := _open_layer(pxr, identifier)):
                 layers[identifier] = layer
                 waiting.append(layer)
     return list(layers.values())
 
 
-def _referred(pxr: Any, layer: Any) -> Iterator[tuple[str, Path]]:
+def _referenced_layers(pxr: Any, layer: Any) -> Iterator[tuple[str, Path]]:
     """Each layer that a layer names: its identifier, and the file that usd-core would open."""
     for asset in layer.GetCompositionAssetDependencies():
         identifier = layer.ComputeAbsolutePath(pxr.Sdf.Layer.SplitIdentifier(asset)[0])
@@ -71,7 +71,7 @@ def _referred(pxr: Any, layer: Any) -> Iterator[tuple[str, Path]]:
             yield identifier, Path(outer)
 
 
-def _opened(pxr: Any, identifier: str) -> Any:
+def _open_layer(pxr: Any, identifier: str) -> Any:
     """The layer, or None if usd-core cannot read it."""
     try:
         return pxr.Sdf.Layer.FindOrOpen(identifier)

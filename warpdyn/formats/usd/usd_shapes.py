@@ -62,19 +62,19 @@ def _shape(values: UsdValues, body: Any, prim: Any) -> Geometry | None:
     X, scale = values.in_stage(prim)
     X, sizes = np.linalg.inv(values.in_stage(body)[0]) @ X, np.abs(scale) * values.units.metre
 
-    def made(shape: str, measures: Iterable[float], at: np.ndarray) -> Geometry:
+    def make_geometry(shape: str, measures: Iterable[float], at: np.ndarray) -> Geometry:
         measured = values.numbers(prim, "its size", measures)
         return Geometry(
             shape, tuple(measured), None, Pose.of(at), prim.GetName(), color=_color(values, prim)
         )
 
     if kind == "Cube":
-        return made("box", float(prim.GetAttribute("size").Get()) * sizes, X)
+        return make_geometry("box", float(prim.GetAttribute("size").Get()) * sizes, X)
     shape = round_shape(prim, sizes)
     if shape is None:
         return None
     measures = (shape.radius,) if kind == "Sphere" else (shape.radius, shape.height)
-    return made(kind.lower(), measures, X @ TO_Z[shape.axis])
+    return make_geometry(kind.lower(), measures, X @ TO_Z[shape.axis])
 
 
 def _color(values: UsdValues, prim: Any) -> Color | None:

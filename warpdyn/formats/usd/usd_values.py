@@ -96,9 +96,9 @@ class UsdValues:
     def number(self, prim: Any, *names: str) -> float | None:
         """That value as a number, which may be infinite."""
         x = self.value(prim, *names)
-        return None if x is None else self.bound(prim, " or ".join(names), x)
+        return None if x is None else self.read_bound(prim, " or ".join(names), x)
 
-    def bound(self, prim: Any, what: str, x: Any) -> float:
+    def read_bound(self, prim: Any, what: str, x: Any) -> float:
         if not isinstance(x, (int, float)) or math.isnan(x):
             raise self.refusal(prim, f"{what} is {x}; it needs a number")
         return float(x)
@@ -111,7 +111,7 @@ class UsdValues:
             name, value = attribute.GetName(), attribute.Get()
             if name not in known:
                 found = (schema.GetAttributeDefinition(name) for schema in schemas)
-                known[name] = _needed(next((x for x in found if x), None))
+                known[name] = _expected_values(next((x for x in found if x), None))
             kind, words = known[name]
             if (
                 value is None
@@ -143,13 +143,15 @@ class UsdValues:
         try:
             transform = self.pxr.Gf.Transform(self._poses.GetLocalToWorldTransform(prim))
         except self.pxr.Tf.ErrorException as error:
-            raise self.refusal(prim, f"where it is cannot be read: {said(error)}") from error
+            raise self.refusal(
+                prim, f"where it is cannot be read: {error_message(error)}"
+            ) from error
         position = self.numbers(prim, "its place", transform.GetTranslation())
         turn = transform.GetRotation().GetQuat()
         scale = np.array(self.numbers(prim, "its scale", transform.GetScale()))
-        return self.placed(prim, np.array(position), turn), scale
+        return self.placement_at(prim, np.array(position), turn), scale
 
-    def placed(self, prim: Any, position: np.ndarray, turn: Any) -> np.ndarray:
+    def placement_at(self, prim: Any, position: np.ndarray, turn: Any) -> np.ndarray:
         """The placement for a position in the stage's unit and a quaternion of any length."""
         w, *v = self.numbers(prim, "a rotation", [turn.GetReal(), *turn.GetImaginary()])
         length = math.hypot(w, *v)
@@ -185,13 +187,13 @@ class UsdValues:
             return Link(name)
         if not (mass and any(moments) and np.isfinite(com).all()) and shapes:
 
-            def placed(shape: Any) -> tuple[np.ndarray, np.ndarray]:
+            def place_shapeent_at(shape: Any) -> tuple[np.ndarray, np.ndarray]:
                 X, size = self.in_stage(shape)
                 X = np.linalg.inv(on) @ X
                 X[:3, 3] /= units.metre
                 return X, size
 
-            found = mass_properties(self.pxr, prim, placed)
+            found = mass_properties(self.pxr, prim, place_shapeent_at)
             if isinstance(found, str):
                 raise self.refusal(
                     prim,
@@ -206,7 +208,7 @@ class UsdValues:
         moments = self.numbers(prim, "its inertia", moments)
         com = np.nan_to_num(np.array(com, dtype=float), nan=0.0, posinf=0.0, neginf=0.0)
         turn = axes if axes is not None and axes.GetLength() else self.pxr.Gf.Quatf(1.0)
-        R = self.placed(prim, np.zeros(3), turn)[:3, :3]
+        R = self.placement_at(prim, np.zeros(3), turn)[:3, :3]
         J = R @ np.diag(moments) @ R.T * units.kilogram * units.metre**2
         return Link(
             name,
@@ -234,8 +236,8 @@ class UsdValues:
         speed = self.number(prim, *SPEED)
         bounds = [math.inf if x is None or x > MOST else float(x) for x in (force, speed)]
         return Limits(
-            -math.inf if lower is None else self.bound(prim, "a limit", lower) * unit,
-            math.inf if upper is None else self.bound(prim, "a limit", upper) * unit,
+            -math.inf if lower is None else self.read_bound(prim, "a limit", lower) * unit,
+            math.inf if upper is None else self.read_bound(prim, "a limit", upper) * unit,
             velocity=bounds[1] * unit,
             effort=bounds[0] * self.units.effort(turns),
         )
@@ -280,7 +282,7 @@ class UsdValues:
         return None
 
 
-def _needed(definition: Any) -> tuple[str, tuple[str, ...]]:
+def _expected_values(definition: Any) -> tuple[str, tuple[str, ...]]:
     """The type of an attribute's values, and its allowed words if they are few; nothing if any
     value is allowed."""
     if not definition or definition.GetTypeName().isArray:
@@ -303,7 +305,7 @@ def kind_of(value: Any) -> str:
     return f"{len(value)} numbers" if hasattr(value, "__len__") else f"no {type(value).__name__}"
 
 
-def said(error: Exception) -> str:
+def error_message(error: Exception) -> str:
     """The message of an error from usd-core, which need not be text."""
     try:
         return " ".join(str(error).split())[-300:]

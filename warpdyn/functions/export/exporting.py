@@ -16,9 +16,9 @@ from ...codegen.exported_header import (
     ExportedFunction,
     ExportedRobot,
     exported_header,
-    needed_of_a_library,
+    library_functions_of,
 )
-from ...codegen.portable import LOCAL, RESERVED, Style, refused
+from ...codegen.portable import LOCAL, RESERVED, Style, refusal_reason
 from ...execution.request.call import Call, input_shapes
 from ...execution.request.evaluate import record_call
 from ...model import Model
@@ -97,7 +97,7 @@ def export(
 def header_of(model: Model, functions: Sequence[ExportedFunction], style: Style) -> str:
     """The header of a robot's functions; ValueError if a function needs the C library and the style
     excludes it."""
-    if not style.libm and (needed := needed_of_a_library(functions)):
+    if not style.libm and (needed := library_functions_of(functions)):
         name, what = next(iter(needed.items()))
         raise ValueError(
             f"{name} needs {', '.join(sorted(what))} of the C library, which libm=False leaves out"
@@ -174,7 +174,7 @@ def _exported(
     name: str, function: Callable[..., Any], call: Call[Any], single: bool
 ) -> ExportedFunction:
     program = record_call(call, input_shapes(call), single)
-    if why := refused(program):
+    if why := refusal_reason(program):
         raise ValueError(f"{name} cannot be exported: {why}")
     inputs = {x: _array_name(x) for x in program.inputs}
     results: dict[str, str] = {}

@@ -43,7 +43,7 @@ def height_scan(
     if len(shape) != 2 or shape[1] != 2:
         raise ValueError(f"pattern must be (n, 2), x and y of each point, got {points.shape}")
     if isinstance(points, np.ndarray) and views.is_array(q) and library_of(q) is not NUMPY:
-        points = library_of(q).converted(points, q.dtype, q)
+        points = library_of(q).convert_like(points, q.dtype, q)
     more = terrain_arrays(model, terrain, (), q)
     link = model.link_names[0] if frame is None else frame
     return Call(

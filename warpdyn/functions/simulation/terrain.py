@@ -176,10 +176,10 @@ class HeightMap:
         library = library_of(q)
         same = library_of(table) is library and dtype_name(table.dtype) == dtype_name(q.dtype)
         if same or not library.readable(q):
-            return table if same else library.converted(views.on_host(table), q.dtype, q)
+            return table if same else library.convert_like(views.on_host(table), q.dtype, q)
         key = (name, library.name, dtype_name(q.dtype), str(getattr(q, "device", "")))
         if key not in self._converted:
-            self._converted[key] = library.converted(views.on_host(table), q.dtype, q)
+            self._converted[key] = library.convert_like(views.on_host(table), q.dtype, q)
         return self._converted[key]
 
     def __repr__(self) -> str:

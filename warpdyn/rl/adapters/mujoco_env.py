@@ -17,7 +17,7 @@ from ...functions.simulation.ground import completed
 from ...functions.simulation.terrain import HeightMap, Plane
 from ...functions.simulation.varied_numbers import is_number
 from ...model import Model
-from ...model.varied import varied
+from ...model.value_substitution import substitute_values
 from ...peers.mujoco_robots import MujocoRobots
 from ...peers.mujoco_scene import Drives, Ground, Heights, Slope
 from ...peers.peer import NotComparable
@@ -101,20 +101,22 @@ class MujocoEnv(VecEnv):
         seen = super().reset(seed=seed, options=options)
         state = self._state()
         for env in range(self.num_envs):
-            self._put(env, state, state["v"][env])
+            self._start_episode(env, state, state["v"][env])
         return seen
 
     def _move(self, turn: int) -> None:
         """A step of all environments; its observations are written to the results of this turn."""
         arrays = (*self.carried.values(), self.action)
         if self._command is None:
-            self._command = bind(self.text.command, self.task.model, *arrays, *self._given)
+            self._command = bind(
+                self.text.command, self.task.model, *arrays, *self._fixed_arguments
+            )
         asked = self._command()
         self._advance({n: x.numpy().astype(float) for n, x in asked._asdict().items()})
         settle = self._settle[turn]
         if settle is None:
             out = {**self.carried, **self._seen[turn]}
-            arrays = (*arrays, *self._there.values(), *self._given)
+            arrays = (*arrays, *self._there.values(), *self._fixed_arguments)
             self._settle[turn] = bind(self.text.settle, self.task.model, *arrays, out=out)
         else:
             settle()
@@ -123,7 +125,7 @@ class MujocoEnv(VecEnv):
         ends = (self._there[f"{n}_after"].numpy() for n in ("q", "v"))
         same = [(state[n] == end).all(1) for n, end in zip(("q", "v"), ends, strict=True)]
         for env in np.flatnonzero(~(same[0] & same[1])).tolist():
-            self._put(env, state, state["v"][env])
+            self._start_episode(env, state, state["v"][env])
 
     def _advance(self, asked: Mapping[str, np.ndarray]) -> None:
         """MuJoCo's steps towards the targets and forces of the action."""
@@ -138,7 +140,7 @@ class MujocoEnv(VecEnv):
                     x[env] = np.nan
                 continue
             if pushed is not None and not np.array_equal(pushed[env], state["v"][env]):
-                self._put(env, state, pushed[env])
+                self._start_episode(env, state, pushed[env])
             reached = self.robots.advance(
                 env,
                 None if targets is None else self._targets(env, targets[env], state),
@@ -169,7 +171,9 @@ class MujocoEnv(VecEnv):
         """The numbers of this environment that are set in MuJoCo's model."""
         numbers: dict[str, Any] = {}
         if self.task.points:
-            numbers["friction"] = self._named("friction", env, completed(self.task.ground).friction)
+            numbers["friction"] = self._number_of(
+                "friction", env, completed(self.task.ground).friction
+            )
         if "gravity" in self.task.vary:
             numbers["gravity"] = state["gravity"][env]
         if self.task.drives is not None:
@@ -182,12 +186,12 @@ class MujocoEnv(VecEnv):
         effort = task.drives.effort
         if effort is None:
             effort = task.model.effort_limit[base_coordinates(task.model) :]
-        strength = self._named("strength", env, task.drives.strength)
+        strength = self._number_of("strength", env, task.drives.strength)
         defaults = {"kp": task.drives.kp, "kd": task.drives.kd, "effort": effort}
         ones = np.ones(task.model.nv - base_coordinates(task.model))
-        return [self._named(n, env, x) * strength * ones for n, x in defaults.items()]
+        return [self._number_of(n, env, x) * strength * ones for n, x in defaults.items()]
 
-    def _named(self, name: str, env: int, default: Any) -> np.ndarray:
+    def _number_of(self, name: str, env: int, default: Any) -> np.ndarray:
         """A number of this environment, a number shared by all, or the task's default."""
         if name in self.carried:
             return self.carried[name][env].numpy().astype(float)
@@ -195,11 +199,11 @@ class MujocoEnv(VecEnv):
             return self.numbers[name].numpy().astype(float)
         return np.asarray(default, float)
 
-    def _put(self, env: int, state: Mapping[str, np.ndarray], v: np.ndarray) -> None:
+    def _start_episode(self, env: int, state: Mapping[str, np.ndarray], v: np.ndarray) -> None:
         """Start an episode at a state, with the model numbers that the environment has now."""
         if any(name in self.task.vary for name in OF_MODEL):
             fields = Episode({n: x[env] for n, x in state.items()})
-            numbers = with_its_numbers(self.task, _Collected(), fields)
+            numbers = with_its_numbers(self.task, _ValueCollector(), fields)
             key = repr(numbers)
             if self._models.get(env) != key:
                 self._models[env] = key
@@ -215,7 +219,7 @@ class MujocoEnv(VecEnv):
         return {n: x.numpy().astype(float) for n, x in self.carried.items()}
 
 
-class _Collected:
+class _ValueCollector:
     """Stand-in for a robot that collects the numbers given to `with_values`."""
 
     def with_values(self, **quantities: Any) -> dict[str, dict[str, Any]]:
@@ -228,7 +232,7 @@ def _with_numbers(model: Model, quantities: Mapping[str, Mapping[str, Any]]) -> 
         quantity: [np.asarray(x, float).tolist() for x in each.values()]
         for quantity, each in quantities.items()
     }
-    return varied(model, names, values)
+    return substitute_values(model, names, values)
 
 
 def _ground_of(task: Task) -> Ground | None:

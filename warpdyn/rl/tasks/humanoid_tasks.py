@@ -13,7 +13,7 @@ from ...robots import load_robot
 from ...user_kernels.random_numbers import uniform
 from ..recipe import Recipe
 from ..task import Episode, Task
-from ..terms import every, gravity_in_base, near, rotation, turned, world_to_base
+from ..terms import every, gravity_in_base, heading_quaternion, near, rotation, world_to_base
 from ..variation import Push, Vary
 
 LEGS = 12
@@ -73,7 +73,9 @@ class HumanoidStand(Task):
         joints = self.home + uniform(s.random.at(40), len(self.home), -0.05, 0.05)
         speed = uniform(s.random.at(41), 6, -0.4, 0.4)
         return {
-            "q": np.concatenate([place[:2], [self.height + 0.01], turned(place[2]), joints]),
+            "q": np.concatenate(
+                [place[:2], [self.height + 0.01], heading_quaternion(place[2]), joints]
+            ),
             "v": np.concatenate([speed, np.zeros(len(self.home))]),
         }
 
@@ -112,14 +114,14 @@ class HumanoidStand(Task):
             "height": near(s.q[2] - self.height, 0.1),
             "tilt": np.sum(gravity_in_base(s.q)[:2] ** 2),
             "roll": s.v[3] ** 2 + s.v[4] ** 2,
-            "slip": np.sum(self._touching(s) * np.sum(speed[:, :2] ** 2, axis=1)),
+            "slip": np.sum(self._feet_with_load(s) * np.sum(speed[:, :2] ** 2, axis=1)),
             "apart": np.maximum(0.18 - world_to_base(s.q, at[0] - at[1])[1], 0.0),
             "torque": np.sum(s.torques[:LEGS] ** 2),
             "acceleration": np.sum((legs - before) ** 2) / self.step_seconds**2,
             "jerk": np.sum((s.action - s.last_action) ** 2),
         }
 
-    def _touching(self, s: Episode) -> Any:
+    def _feet_with_load(self, s: Episode) -> Any:
         """1 for each foot that bears weight, left and right (2,)."""
         left, right = np.sum(s.forces[:4, 2]), np.sum(s.forces[4:, 2])
         return np.where(np.stack([left, right]) > 5.0, 1.0, 0.0)
@@ -208,7 +210,7 @@ class HumanoidVelocity(HumanoidStand):
         return self._common(robot, s) | {
             "forward": near(s.command[:2] - s.v[:2], 0.4),
             "turn": near(s.command[2] - s.v[5], 0.5),
-            "steps": 1.0 - 0.5 * np.sum(np.abs(self._touching(s) + in_air - 1.0)),
+            "steps": 1.0 - 0.5 * np.sum(np.abs(self._feet_with_load(s) + in_air - 1.0)),
             "bounce": s.v[2] ** 2,
             "hips": off[1] ** 2 + off[2] ** 2 + off[7] ** 2 + off[8] ** 2,
         }

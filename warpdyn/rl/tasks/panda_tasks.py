@@ -76,7 +76,7 @@ class PandaReach(Task):
         self.pace = 0.8 * self.model.velocity_limit * self.step_seconds
         """Step of the drives' targets for an action of 1 [rad]."""
 
-    def _drawn(self, robot: Any, key: Key) -> Any:
+    def _draw_target(self, robot: Any, key: Key) -> Any:
         """Joints of a target, uniform within nine tenths of their range; "ready" if every try
         failed."""
 
@@ -99,7 +99,7 @@ class PandaReach(Task):
 
     def begin(self, robot: Any, s: Episode) -> dict[str, Any]:
         q = self.home + uniform(s.random, 7, -0.2, 0.2)
-        goal = self._drawn(robot, s.random.at(40))
+        goal = self._draw_target(robot, s.random.at(40))
         return {
             "q": q,
             "v": np.zeros(7),
@@ -174,7 +174,7 @@ class PandaReachObstacles(PandaReach):
 
     def begin(self, robot: Any, s: Episode) -> dict[str, Any]:
         q = self.home + uniform(s.random, 7, -0.2, 0.2)
-        goal = self._drawn(robot, s.random.at(40))
+        goal = self._draw_target(robot, s.random.at(40))
         hand, target = (robot.fk(x, frame=HAND)[:3, 3] for x in (q, goal))
         ends = [capsule_ends(robot, x, self.parts) for x in (q, goal)]
         spheres = [

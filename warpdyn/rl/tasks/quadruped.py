@@ -38,7 +38,7 @@ HEIGHT = 0.3222205708102056
 """Standing height for which the tasks' numbers are chosen, that of the bundled quadruped [m]."""
 
 
-class Standing(NamedTuple):
+class QuadrupedForm(NamedTuple):
     """A quadruped in the form that its tasks use.
 
     model: with rotors, friction and limit springs. points: one sphere per foot. stance (joints).
@@ -94,7 +94,7 @@ class Quadruped:
     action: float = 0.25
     command_range: Sequence[float] | None = None
 
-    def standing(self, model: Model) -> Standing:
+    def standing(self, model: Model) -> QuadrupedForm:
         """All values for a model; TaskError if they cannot be computed."""
         if not model.floating_base:
             raise TaskError(
@@ -123,13 +123,13 @@ class Quadruped:
         kp = STIFFNESS * moment if self.kp is None else self.kp
         kd = DAMPING * np.asarray(kp) if self.kd is None else self.kd
         drives = PD(_number(kp), _number(kd), self.effort)
-        model = _completed(model, float(np.mean(kp)), float(np.mean(kd)), moment, height)
+        model = _add_missing_effects(model, float(np.mean(kp)), float(np.mean(kd)), moment, height)
         pace = float(np.sqrt(height / HEIGHT))
         jacobians = oracle(point_jacobians, model, at, points=points, part="linear")
         reach = np.linalg.pinv(jacobians[:, :, 6:], rcond=0.1)
         places = oracle(point_positions, model, at, points=points)
         by_pose = (points, stance, height, centre, half, drives, moment)
-        return Standing(model, *by_pose, pace, places, reach)
+        return QuadrupedForm(model, *by_pose, pace, places, reach)
 
     def commands(self, of_the_task: np.ndarray, pace: float) -> np.ndarray:
         """The largest commanded speeds (3,), scaled from those for a robot with the height
@@ -153,13 +153,13 @@ class Quadruped:
             if not fitting:
                 raise TaskError(
                     f'{model.name} has no link "{pattern}" for a foot; name its feet: '
-                    f"feet= of {_listed(_ends(model))}"
+                    f"feet= of {_join_names(_leg_ends(model))}"
                 )
             chosen |= fitting
         if len(chosen) != FEET:
             raise TaskError(
-                f"a quadruped has four feet; {_listed(patterns)} fits {len(chosen)} links of "
-                f"{model.name}: {_listed([n for n in model.link_names if n in chosen])}"
+                f"a quadruped has four feet; {_join_names(patterns)} fits {len(chosen)} links of "
+                f"{model.name}: {_join_names([n for n in model.link_names if n in chosen])}"
             )
         return [n for n in model.link_names if n in chosen]
 
@@ -171,8 +171,8 @@ class Quadruped:
             there = [n for n in STANCES if n in model.configurations]
             if not there:
                 raise TaskError(
-                    f"{model.name} has no configuration {_listed(STANCES, 'or')} to stand in: give "
-                    f"stance= angles of its {count} joints, {_listed(names)}"
+                    f"{model.name} has no configuration {_join_names(STANCES, 'or')} to stand in: give "
+                    f"stance= angles of its {count} joints, {_join_names(names)}"
                 )
             said = there[0]
         # A name, a mapping from patterns, or plain angles all become one array.
@@ -180,7 +180,7 @@ class Quadruped:
             if said not in model.configurations:
                 raise TaskError(
                     f"{model.name} has no configuration {said!r} for a stance; it has "
-                    f"{_listed(model.configurations) or 'none'}"
+                    f"{_join_names(model.configurations) or 'none'}"
                 )
             stance = model.configurations[said][7:].copy()
         elif isinstance(said, Mapping):
@@ -189,14 +189,14 @@ class Quadruped:
                 fitting = [k for k, n in enumerate(names) if fnmatchcase(n, pattern)]
                 if not fitting:
                     raise TaskError(
-                        f'stance: {model.name} has no joint "{pattern}"; it has {_listed(names)}'
+                        f'stance: {model.name} has no joint "{pattern}"; it has {_join_names(names)}'
                     )
                 stance[fitting] = angle
         else:
             stance = np.array(said, dtype=float)
         if stance.shape != (count,):
             raise TaskError(
-                f"stance must be {count} angles for {model.name}, of {_listed(names)}; "
+                f"stance must be {count} angles for {model.name}, of {_join_names(names)}; "
                 f"got {stance.size}"
             )
         beyond = (stance < model.position_lower[7:]) | (stance > model.position_upper[7:])
@@ -243,7 +243,7 @@ class Quadruped:
         return (low + high) / 2, (high - low) / 2
 
 
-def _completed(model: Model, kp: float, kd: float, moment: float, height: float) -> Model:
+def _add_missing_effects(model: Model, kp: float, kd: float, moment: float, height: float) -> Model:
     """The model with rotors, friction and limit springs added if it has none of its own."""
     moving = model.moving_joints[1:]
     effects = [effect for joint in moving for effect in joint.effects]
@@ -257,7 +257,7 @@ def _completed(model: Model, kp: float, kd: float, moment: float, height: float)
     return model
 
 
-def _ends(model: Model) -> Iterator[str]:
+def _leg_ends(model: Model) -> Iterator[str]:
     """Links at the ends of legs: those without children, carried by a joint that moves."""
     moving = {joint.child for joint in model.moving_joints[1:]}
     parents = {joint.child: joint.parent for joint in model.joints}
@@ -269,7 +269,7 @@ def _ends(model: Model) -> Iterator[str]:
             yield name
 
 
-def _listed(names: Any, word: str = "and") -> str:
+def _join_names(names: Any, word: str = "and") -> str:
     """Names in a sentence."""
     each = list(names)
     return f" {word} ".join([", ".join(each[:-1]), each[-1]]) if len(each) > 1 else "".join(each)

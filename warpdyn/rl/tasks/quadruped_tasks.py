@@ -12,7 +12,7 @@ from ...robots import load_robot
 from ...user_kernels.random_numbers import uniform
 from ..recipe import Recipe
 from ..task import Episode, Task
-from ..terms import every, gravity_in_base, near, rotation, turned
+from ..terms import every, gravity_in_base, heading_quaternion, near, rotation
 from ..variation import Vary
 from .quadruped import Quadruped
 
@@ -88,11 +88,13 @@ class CommandedQuadruped(Task):
         place = uniform(s.random, 3, [-0.5, -0.5, -np.pi], [0.5, 0.5, np.pi])
         joints = self.stance * uniform(s.random.at(40), n, 0.8, 1.2)
         speed = uniform(s.random.at(41), 6, -0.3, 0.3)
-        level: Any = np.concatenate([place[:2], [0.0], turned(place[2]), joints])
+        level: Any = np.concatenate([place[:2], [0.0], heading_quaternion(place[2]), joints])
         height = -np.min(robot.point_heights(level, points=self.points))
         wanted = self._command(s)
         return {
-            "q": np.concatenate([place[:2], np.stack([height]), turned(place[2]), joints]),
+            "q": np.concatenate(
+                [place[:2], np.stack([height]), heading_quaternion(place[2]), joints]
+            ),
             "v": np.concatenate([speed, np.zeros(n)]),
             "wanted": wanted,
             "command": wanted,

@@ -10,7 +10,7 @@ import pytest
 from log_files import lerobot
 from time_limit import time_limit
 
-from warpdyn.logs.opening import kind_of_log, open_log, written_as
+from warpdyn.logs.open_log import kind_of_log, open_log, output_name
 from warpdyn.logs.records import LogError
 
 
@@ -22,9 +22,9 @@ def test_kinds_and_names_of_outputs(tmp_path: Path) -> None:
     (bag / "metadata.yaml").write_text("")
     assert (
         kind_of_log(bag) == kind_of_log(Path("a.MCAP")) == "bag"
-        and written_as(bag) == "run.1.parquet"
+        and output_name(bag) == "run.1.parquet"
     )
-    assert written_as(Path("x/a.db3")) == "a.parquet" and written_as(Path("a.csv")) == "a.csv"
+    assert output_name(Path("x/a.db3")) == "a.parquet" and output_name(Path("a.csv")) == "a.csv"
     assert kind_of_log(Path("a.txt")) is None
 
 

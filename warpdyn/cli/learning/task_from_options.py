@@ -60,7 +60,7 @@ def add_quadruped(sub: argparse.ArgumentParser) -> None:
     sub.set_defaults(base="floating", loops=None)
 
 
-def named_task(args: argparse.Namespace) -> Task:
+def task_from_options(args: argparse.Namespace) -> Task:
     """The task, made for the named robot."""
     from ... import rl
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..evaluation import Evaluation, Watch, evaluated, named
+from ..evaluation import Evaluation, Watch, evaluate_in, find_task_and_policy
 from ..policy import Policy
 from ..task import Task
 from ..vec_env import VecEnv
@@ -48,8 +48,8 @@ def sim2sim(
     and the time constant of its contacts [s]; None: as in `MujocoEnv`, 5 ms and MuJoCo's own 20 ms,
     on a height map 2 ms and 4 ms.
     """
-    task, policy = named(task, policy)
+    task, policy = find_task_and_policy(task, policy)
     task = without_noise(task)
     there = MujocoEnv(task, envs, dt=dt, contact_time=contact_time, seed=seed)
-    here = evaluated(VecEnv(task, envs, seed=seed), policy, seconds, watch)
-    return SideBySide(here, evaluated(there, policy, seconds, watch), there.dt)
+    here = evaluate_in(VecEnv(task, envs, seed=seed), policy, seconds, watch)
+    return SideBySide(here, evaluate_in(there, policy, seconds, watch), there.dt)

@@ -9,14 +9,14 @@ import pytest
 from fresh_caches import environment, run
 
 import warpdyn as wd
-from warpdyn.codegen.companions import SIZE, share
+from warpdyn.codegen.translation_units import SIZE, divide_parts
 from warpdyn.execution.launch.launch import kernel_source
 
 
 @pytest.mark.parametrize("lengths", [[SIZE // 7] * 40, [SIZE // 9, SIZE // 2, 30] * 20])
 def test_parts_are_shared_out_evenly_and_in_order(lengths: list[int]) -> None:
     """Each in one companion; none has half of another."""
-    found = share(["x" * n for n in lengths])
+    found = divide_parts(["x" * n for n in lengths])
     assert [k for part in found for k in part] == [*range(len(lengths))]
     sizes = [sum(lengths[k] for k in part) for part in found]
     assert len(sizes) == round(sum(lengths) / SIZE)
@@ -25,27 +25,27 @@ def test_parts_are_shared_out_evenly_and_in_order(lengths: list[int]) -> None:
 
 def test_short_programs_have_none() -> None:
     """A companion of less costs more than it saves."""
-    assert share(["x" * (SIZE // 2)] * 2) == share([]) == share(["x"]) == []
+    assert divide_parts(["x" * (SIZE // 2)] * 2) == divide_parts([]) == divide_parts(["x"]) == []
     rnea = wd.rnea.describe(wd.load_robot("cartpole"), *np.zeros((3, 1, 2)))
-    assert kernel_source(rnea).companions == ()
+    assert kernel_source(rnea).translation_units == ()
 
 
 def test_one_part_may_be_longer_than_a_companion() -> None:
     """Which then has it alone, and no companion is empty."""
-    found = share(["x" * n for n in (10, 4 * SIZE, 10)])
+    found = divide_parts(["x" * n for n in (10, 4 * SIZE, 10)])
     assert all(found) and [k for part in found for k in part] == [0, 1, 2]
 
 
 COMPARED = """
 import hashlib, sys
 import numpy as np, warpdyn as wd
-from warpdyn.codegen import companions
+from warpdyn.codegen import translation_units
 from warpdyn.execution.launch.launch import kernel_source
-companions.SIZE = int(sys.argv[1])
+translation_units.SIZE = int(sys.argv[1])
 rng, model = np.random.default_rng(3), wd.load_robot("quadruped")
 q, v, tau = (rng.normal(size=(37, n)).astype(np.float32) for n in (model.nq, model.nv, model.nv))
 q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1, keepdims=True)
-number = len(kernel_source(wd.aba_derivatives.describe(model, q, v, tau)).companions)
+number = len(kernel_source(wd.aba_derivatives.describe(model, q, v, tau)).translation_units)
 results = b"".join(x.tobytes() for x in wd.aba_derivatives(model, q, v, tau))
 print(hashlib.sha256(results).hexdigest(), number)
 """
@@ -62,8 +62,8 @@ def test_results_do_not_depend_on_companions(tmp_path: Path) -> None:
 BOUND = """
 import gc
 import numpy as np, warpdyn as wd
-from warpdyn.codegen import companions
-companions.SIZE = 20_000
+from warpdyn.codegen import translation_units
+translation_units.SIZE = 20_000
 model = wd.load_robot("panda")
 q, v, tau = np.random.default_rng(0).normal(size=(3, 5, 8))
 expected = [x.copy() for x in wd.aba_derivatives(model, q, v, tau)]
@@ -84,8 +84,8 @@ def test_a_launch_keeps_its_companions(tmp_path: Path) -> None:
 
 RECORDED = """
 import numpy as np, warp as wp, warpdyn as wd
-from warpdyn.codegen import companions
-companions.SIZE = 20_000
+from warpdyn.codegen import translation_units
+translation_units.SIZE = 20_000
 model = wd.load_robot("panda")
 arrays = [wp.array(x) for x in np.random.default_rng(0).normal(size=(3, 9, 8))]
 wp.init()
@@ -107,10 +107,10 @@ def test_a_first_call_may_be_recorded(tmp_path: Path) -> None:
 WATCHED = """
 import threading
 import numpy as np, warpdyn as wd
-from warpdyn.codegen import companions
+from warpdyn.codegen import translation_units
 from warpdyn.execution.compile import compiling
 from warpdyn.execution.launch.launch import kernel_source
-companions.SIZE = 20_000
+translation_units.SIZE = 20_000
 threads, compile_one = [], compiling._compile
 def watched(module):
     threads.append(threading.get_ident())
@@ -119,7 +119,7 @@ compiling._compile = watched
 wd.set_num_threads(3)
 model, zeros = wd.load_robot("panda"), np.zeros((3, 1, 8))
 wd.aba_derivatives(model, *zeros)
-number = len(kernel_source(wd.aba_derivatives.describe(model, *zeros)).companions)
+number = len(kernel_source(wd.aba_derivatives.describe(model, *zeros)).translation_units)
 print(len(set(threads)), len(threads) - number)
 """
 

@@ -13,7 +13,7 @@ from policy_files import linear_policy
 from rl_cases import barely_trained
 
 import warpdyn as wd
-from warpdyn.rl.shipped import policies
+from warpdyn.rl.bundled_policies import policies
 
 
 class Swing(rl.Task):

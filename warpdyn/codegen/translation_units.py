@@ -21,7 +21,7 @@ aba_derivatives, 2.5 million characters, takes one core 14.5 s with three compan
 seven and 17.6 with thirteen; two cores 10.5, 9.3 and 9.7 (AMD EPYC)."""
 
 
-def share(texts: Sequence[str]) -> list[range]:
+def divide_parts(texts: Sequence[str]) -> list[range]:
     """The parts of each companion, in order and of about equal length; none if all parts together
     are no longer than one and a half companions."""
     ends = [*accumulate(map(len, texts))]
@@ -29,22 +29,22 @@ def share(texts: Sequence[str]) -> list[range]:
     if number < 2:
         return []
 
-    def home(part: int) -> int:
+    def unit_of_part(part: int) -> int:
         """The companion that contains the middle of a part."""
         return int((ends[part] - len(texts[part]) / 2) * number / ends[-1])
 
-    shares = (list(parts) for _, parts in groupby(range(len(texts)), key=home))
+    shares = (list(parts) for _, parts in groupby(range(len(texts)), key=unit_of_part))
     return [range(parts[0], parts[-1] + 1) for parts in shares]
 
 
-def calls(parts: range) -> str:
+def part_calls(parts: range) -> str:
     """C++ that runs parts for the blocks of a group, each part for all of them before the next."""
     return "\n".join(
         f"  for (int k = 0; k < group; ++k) Lanes::part{part}(blocks[k]);" for part in parts
     )
 
 
-def companion(
+def translation_unit(
     single: bool, ahead: int, members: Sequence[str], functions: Sequence[str], parts: range
 ) -> str:
     """The source of a companion. `functions`: those of its parts, and all that they call."""
@@ -52,12 +52,12 @@ def companion(
         single,
         ahead=ahead,
         members=members,
-        parts=[*functions, headers.piece("blocks.h", "companion", calls=calls(parts))],
+        parts=[*functions, headers.piece("blocks.h", "companion", calls=part_calls(parts))],
         body=headers.piece("blocks.h", "address"),
     )
 
 
-def linked(number: int) -> tuple[str, str]:
+def unit_calls(number: int) -> tuple[str, str]:
     """C++ of a kernel with this number of companions: the code that receives their addresses, and
     the code that calls them."""
     text = headers.piece("blocks.h", "companions", number=number)

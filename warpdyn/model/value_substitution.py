@@ -27,10 +27,12 @@ def typical(model: Robot, varying: Mapping[str, tuple[str, ...]]) -> Robot:
     """The model with some valid number in place of each that varies (names by quantity), to find
     out what is defined in general."""
     names = {quantity: varying[quantity] for quantity in TYPICAL if quantity in varying}
-    return varied(model, names, {q: [TYPICAL[q]] * len(k) for q, k in names.items()})
+    return substitute_values(model, names, {q: [TYPICAL[q]] * len(k) for q, k in names.items()})
 
 
-def varied(model: Robot, names: Mapping[str, tuple[str, ...]], values: Mapping[str, Any]) -> Robot:
+def substitute_values(
+    model: Robot, names: Mapping[str, tuple[str, ...]], values: Mapping[str, Any]
+) -> Robot:
     """The model with these values, numbers or symbols, in place of those of its description."""
     by_name: dict[str, dict[str, Any]] = {}
     for quantity, nested in values.items():

@@ -9,7 +9,7 @@ from .refusals import refuse
 from .values import Values, objects, of
 
 
-class LookedUp:
+class LookupTable:
     """An argument of a kernel that was declared as `wd.table((rows, columns))`. Its numbers are not
     values of the kernel; `look` reads them, and `wd.HeightMap(table, cell)` makes a terrain of
     it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import warpdyn as wd
-from warpdyn.model.varied import TYPICAL, nominal_value, typical, varied
+from warpdyn.model.value_substitution import TYPICAL, nominal_value, substitute_values, typical
 
 MODEL = wd.load_robot("panda")
 
@@ -13,7 +13,7 @@ MODEL = wd.load_robot("panda")
 def test_values_take_the_place_of_those_named() -> None:
     """Of links and joints, and of no other."""
     names = {"mass": ("panda_link3", "panda_hand"), "viscous": ("panda_joint2",)}
-    changed = varied(MODEL, names, {"mass": [2.5, 0.25], "viscous": [0.7]})
+    changed = substitute_values(MODEL, names, {"mass": [2.5, 0.25], "viscous": [0.7]})
     assert [x.mass for x in changed.links if x.name in names["mass"]] == [2.5, 0.25]
     others = zip(changed.links, MODEL.links, strict=True)
     assert all(a is b for a, b in others if a.name not in names["mass"])
@@ -26,7 +26,7 @@ def test_placements_and_inertias() -> None:
     names = {"placement": ("panda_joint1",), "inertia": ("panda_hand",)}
     half = np.sqrt(0.5)
     values = {"placement": [[1, 2, 3, 0, 0, half, half]], "inertia": [[1, 2, 3, 4, 5, 6]]}
-    changed = varied(MODEL, names, values)
+    changed = substitute_values(MODEL, names, values)
     pose = changed.joint("panda_joint1").pose
     assert pose.position == (1, 2, 3)
     assert np.allclose(pose.rotation, [[0, -1, 0], [1, 0, 0], [0, 0, 1]])

@@ -12,7 +12,7 @@ pytest.importorskip("warpdyn.rl")
 
 import warpdyn as wd
 from warpdyn.cli.command_line import UserError
-from warpdyn.cli.learning.named_task import add_quadruped, named_task
+from warpdyn.cli.learning.task_from_options import add_quadruped, task_from_options
 from warpdyn.cli.main import main
 
 
@@ -37,22 +37,24 @@ def test_words_make_the_robot(robot: Path) -> None:
     """Patterns of feet and joints, and gains."""
     words = ["quadruped_velocity", "--robot", str(robot), "--feet", "*_paw"]
     stance = ["--stance", "*_thigh_joint=0.9", "*_calf_joint=-1.5"]
-    task = named_task(parsed(*words, *stance, "--kp", "30"))
+    task = task_from_options(parsed(*words, *stance, "--kp", "30"))
     assert [point.link for point in task.points] == ["FL_PAW", "FR_PAW", "RL_PAW", "RR_PAW"]
     assert task.drives is not None
     assert (task.drives.kp, task.drives.kd) == (30.0, pytest.approx(0.6))
-    small = named_task(parsed(*words, *stance, "--effort", "2.7", "--range", "0.5", "0.3", "1"))
+    small = task_from_options(
+        parsed(*words, *stance, "--effort", "2.7", "--range", "0.5", "0.3", "1")
+    )
     assert small.drives is not None and small.drives.effort == 2.7
     assert np.asarray(small.numbers["command_range"]).tolist() == [0.5, 0.3, 1.0]
     angles = ["0", "0.9", "-1.5"] * 4
-    again = named_task(parsed(*words, "--stance", *angles))
+    again = task_from_options(parsed(*words, "--stance", *angles))
     assert again.stance.tolist() == task.stance.tolist()  # type: ignore[attr-defined]
 
 
 def test_a_bundled_robot_and_none() -> None:
-    assert named_task(parsed("quadruped_velocity")).model.name == "quadruped"
+    assert task_from_options(parsed("quadruped_velocity")).model.name == "quadruped"
     words = ["quadruped_velocity", "--robot", "quadruped", "--stance", "home"]
-    assert named_task(parsed(*words)).stance[1] == 0.9  # type: ignore[attr-defined]
+    assert task_from_options(parsed(*words)).stance[1] == 0.9  # type: ignore[attr-defined]
 
 
 def test_mistakes_are_one_line(robot: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -66,6 +68,6 @@ def test_mistakes_are_one_line(robot: Path, capsys: pytest.CaptureFixture[str]) 
         said = capsys.readouterr().err
         assert text in said and "Traceback" not in said
     with pytest.raises(UserError, match="--kp is of a robot: name it with --robot FILE"):
-        named_task(parsed("quadruped_velocity", "--kp", "20"))
+        task_from_options(parsed("quadruped_velocity", "--kp", "20"))
     assert main(["train", "cartpole_swing_up", "--robot", "cartpole"]) == 2
     assert "takes no" in capsys.readouterr().err

@@ -47,7 +47,7 @@ class Player:
             slowest, fastest = min(SLOWEST, speed), max(FASTEST, speed)
             self.speed: Any = gui.add_slider("speed", slowest, fastest, SLOWEST, speed)
         self._end = threading.Event()
-        self.bar.on_update(self._moved)
+        self.bar.on_update(self._on_move)
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -64,7 +64,7 @@ class Player:
             self._thread.join(timeout=5.0)
         self._folder.remove()
 
-    def _moved(self, event: Any) -> None:
+    def _on_move(self, event: Any) -> None:
         """Show the time of the bar if a person moved it."""
         if event.client is not None:
             self.go_to(float(self.bar.value))

@@ -9,11 +9,11 @@ import pytest
 
 import warpdyn as wd
 from warpdyn.codegen import lanes
-from warpdyn.codegen.copies import COPY, PUT, copied, put, with_copies
 from warpdyn.codegen.cpu_routines import PART, routines
 from warpdyn.codegen.emit import Region
-from warpdyn.codegen.partition import split
+from warpdyn.codegen.partition import split_statements
 from warpdyn.codegen.source import write
+from warpdyn.codegen.table_copies import COPY, PUT, copy_source, put_source, with_copies
 from warpdyn.codegen.tiles import array_of
 from warpdyn.execution.request.evaluate import record_call
 from warpdyn.recording.order import Statement
@@ -34,7 +34,7 @@ def program() -> Program:
 
 @pytest.fixture(scope="module")
 def parts(program: Program) -> list[list[Statement]]:
-    return split(program.statements, PART, lambda s: s.operation == "input")[0]
+    return split_statements(program.statements, PART, lambda s: s.operation == "input")[0]
 
 
 def given(parts: list[list[Statement]]) -> list[tuple]:
@@ -105,11 +105,11 @@ def test_tables_as_text() -> None:
     table = lanes.Constants(True)
     regions = {"routine0": Region("Lanes::routine0", "a", "b", "c")}
     dialect = lanes.in_lanes(table, lambda a, k: "", lambda k, x: "", regions)
-    text = copied(Statement(-1, COPY, ("routine0", True, 3, 7, 4, 9)), dialect)
+    text = copy_source(Statement(-1, COPY, ("routine0", True, 3, 7, 4, 9)), dialect)
     assert "{3, 7, 4, 9}" in text and "Lanes::copy(b, work, pairs, 2);" in text
     large, small = array_of("r_x", (9, 9)), array_of("r_y", (4,))
     statement = Statement(-1, PUT, ("routine0", 0, False, "5", 1, True, "6", 2, True, "7"))
-    text = put(statement, dialect, [(large, 11), (large, 12), (small, 2)])
+    text = put_source(statement, dialect, [(large, 11), (large, 12), (small, 2)])
     assert "{11, 5}; Lanes::put(r_x, r_x_place, r_x_now, c, pairs, 1, false);" in text
     assert "{12, 6}; Lanes::put(r_x, r_x_place, r_x_now, c, pairs, 1, true);" in text
     assert re.search(r"r_y \+ 2 \* .* = -\(c\)\[7\];", text)
@@ -126,7 +126,7 @@ def test_programs_without_routines_have_none() -> None:
 
 def test_a_program_with_routines_moves_by_tables(program: Program) -> None:
     """One table for the columns of each call, one at most for each of its results and signs."""
-    code = write(program, "aba_derivatives", True, "cpu").text
+    code = write(program, "aba_derivatives", True, "cpu").full_source
     calls = sum(s.operation == "call" for s in program.statements)
     assert code.count("Lanes::copy(") > calls / 2
     assert 0 < code.count("Lanes::put(") <= 2 * calls * len(program.results)

@@ -11,12 +11,12 @@ from time_limit import time_limit
 from urdf_texts import joint, links, load, refusal, remarks, robot
 
 import warpdyn as wd
-from warpdyn.formats import robot_text
+from warpdyn.formats import robot_source
 from warpdyn.formats.registry import MJCF, URDF
-from warpdyn.formats.robot_text import (
+from warpdyn.formats.robot_source import (
     GRAVITY,
     Reading,
-    RobotText,
+    RobotSource,
     cuts_loops,
     tag_name,
     xml_root,
@@ -189,10 +189,10 @@ def test_a_source_is_read_and_parsed_once(tmp_path: Path) -> None:
     """Passed on, it is itself, and its XML the very element that was parsed first."""
     path = tmp_path / "r.urdf"
     path.write_text(robot(links("a")))
-    source = RobotText.of(path, "load", "URDF or SDF")
+    source = RobotSource.of(path, "load", "URDF or SDF")
     path.unlink()
     root = source.xml("<robot>")
-    assert RobotText.of(source, "load_urdf", "URDF") is source and source.root_of(URDF) is root
+    assert RobotSource.of(source, "load_urdf", "URDF") is source and source.root_of(URDF) is root
     assert (source.name, source.suffix) == ("r.urdf", ".urdf")
     assert load_urdf(source).link_names == ("a",)
 
@@ -200,9 +200,9 @@ def test_a_source_is_read_and_parsed_once(tmp_path: Path) -> None:
 def test_a_root_of_another_format_is_refused_by_its_reader() -> None:
     """With the function to use instead, or the format to convert to."""
     with pytest.raises(ModelError, match="a URDF has <robot>; this is MJCF, use load_mjcf"):
-        RobotText.of("<mujoco/>", "load_urdf", "URDF").root_of(URDF)
+        RobotSource.of("<mujoco/>", "load_urdf", "URDF").root_of(URDF)
     with pytest.raises(ModelError, match="an MJCF file has <mujoco>; this is another format"):
-        RobotText.of("<a/>", "load_mjcf", "MJCF").root_of(MJCF)
+        RobotSource.of("<a/>", "load_mjcf", "MJCF").root_of(MJCF)
 
 
 def element(text: str):
@@ -295,8 +295,8 @@ def test_a_pipe_a_device_and_a_huge_file_are_refused(
     with time_limit(), pytest.raises(ModelError, match="is a pipe"):
         wd.load(brick, srdf=tmp_path / "pipe.urdf")
     (tmp_path / "brick.urdf").write_text(brick)
-    monkeypatch.setattr(robot_text, "DESCRIPTION", len(brick))
+    monkeypatch.setattr(robot_source, "DESCRIPTION", len(brick))
     assert wd.load(tmp_path / "brick.urdf", floating_base=True).name == "brick"
-    monkeypatch.setattr(robot_text, "DESCRIPTION", len(brick) - 1)
+    monkeypatch.setattr(robot_source, "DESCRIPTION", len(brick) - 1)
     with pytest.raises(ModelError, match=f"more than the {len(brick) - 1} bytes that are read"):
         wd.load(tmp_path / "brick.urdf")

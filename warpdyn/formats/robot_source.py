@@ -18,7 +18,7 @@ from lxml import etree
 
 from ..model.description import ModelError
 from ..model.regular_files import DESCRIPTION, STAGE, RefusedFileError, read_regular_file
-from .registry import Format, format_of_root, format_of_text
+from .registry import Format, format_of_data, format_of_root
 
 GRAVITY, NEARLY = -9.8, 0.02
 """Standard gravity [m/s²] and tolerance: a file's gravity within it passes without a remark."""
@@ -29,7 +29,7 @@ DECLARED_VERSION = re.compile(rb"""\A(<\?xml\s+version\s*=\s*)("[^"<>]*"|'[^'<>]
 
 
 @dataclass
-class RobotText:
+class RobotSource:
     """A description before reading: its bytes, its name in messages, and its XML once that is
     parsed.
 
@@ -58,10 +58,10 @@ class RobotText:
 
     @classmethod
     def of(
-        cls, source: str | bytes | os.PathLike[str] | RobotText, caller: str, kind: str
-    ) -> RobotText:
+        cls, source: str | bytes | os.PathLike[str] | RobotSource, caller: str, kind: str
+    ) -> RobotSource:
         """The text of a path, a string or bytes, as users pass them to the function `caller`."""
-        if isinstance(source, RobotText):
+        if isinstance(source, RobotSource):
             return source
         if isinstance(source, bytes):
             return cls(None, kind, source)
@@ -71,14 +71,14 @@ class RobotText:
             if not text:
                 raise ModelError(f"{caller}: the source is empty; give a path or XML text")
             data = source.lstrip("\ufeff").encode("utf-8", "replace")
-            if text.startswith("<") or format_of_text(data) is not None:
+            if text.startswith("<") or format_of_data(data) is not None:
                 return cls(None, kind, data, "utf-8")
         elif not isinstance(source, os.PathLike):
             raise TypeError(f"{caller} needs a path or XML text, got {type(source).__name__}")
         remedy = f"give the path of a {kind} file"
         try:
             path = Path(source)
-            stage = format_of_text(b"", path.suffix) is not None
+            stage = format_of_data(b"", path.suffix) is not None
             data = read_regular_file(path, STAGE if stage else DESCRIPTION, remedy)
             return cls(path.name, kind, data, folder=path.parent)
         except FileNotFoundError:

@@ -29,7 +29,7 @@ def kind_of_log(path: Path) -> str | None:
     return "bag" if kind is None and (path / "metadata.yaml").exists() else kind
 
 
-def written_as(path: Path) -> str:
+def output_name(path: Path) -> str:
     """The name of the file with the labels of this one; for a bag it is a Parquet file."""
     if kind_of_log(path) != "bag":
         return path.name

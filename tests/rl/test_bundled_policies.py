@@ -10,7 +10,7 @@ import pytest
 rl = pytest.importorskip("warpdyn.rl")
 from rl_cases import Hold
 
-from warpdyn.rl.shipped import policies
+from warpdyn.rl.bundled_policies import policies
 
 
 def test_each_is_of_its_task() -> None:
@@ -37,7 +37,9 @@ def test_who_has_none_is_told_how_to_get_one() -> None:
 def test_they_are_found_by_the_names_of_their_tasks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(import_module("warpdyn.rl.shipped"), "files", lambda package: tmp_path)
+    monkeypatch.setattr(
+        import_module("warpdyn.rl.bundled_policies"), "files", lambda package: tmp_path
+    )
     folder = tmp_path / "policies"
     folder.mkdir()
     (folder / "cartpole_swing_up.onnx").write_bytes(b"")

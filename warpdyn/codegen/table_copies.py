@@ -33,8 +33,8 @@ def with_copies(program: Program, part: Sequence[Statement], stored: set[int]) -
 
     A copied argument becomes None in its routine's statement.
     """
-    slots = _only_given(part)
-    read = Counter(x for s in part for x in _read(s))
+    slots = _slots_for_routines(part)
+    read = Counter(x for s in part for x in _nodes_read(s))
     moved: list[Statement] = []
     left: list[int | str | bool] = []
     for statement in part:
@@ -57,10 +57,10 @@ def with_copies(program: Program, part: Sequence[Statement], stored: set[int]) -
         if operation in _BESIDE:
             first = _BESIDE[operation]
             values = arguments[first:]
-            pairs = [x for k, v in enumerate(values) if _in(v, slots) for x in (k, slots[v])]
+            pairs = [x for k, v in enumerate(values) if _is_slot(v, slots) for x in (k, slots[v])]
             if pairs:
                 moved.append(Statement(-1, COPY, (arguments[0], operation == "call", *pairs)))
-                rest = (None if _in(v, slots) else v for v in values)
+                rest = (None if _is_slot(v, slots) else v for v in values)
                 statement = Statement(target, operation, (*arguments[:first], *rest))
         moved.append(statement)
     if left:
@@ -68,17 +68,17 @@ def with_copies(program: Program, part: Sequence[Statement], stored: set[int]) -
     return moved
 
 
-def _only_given(part: Sequence[Statement]) -> dict[int, int]:
+def _slots_for_routines(part: Sequence[Statement]) -> dict[int, int]:
     """Slots of values that a part recalls only for routines."""
     slots = {s.target: s.arguments[0] for s in part if s.operation == "recall"}
     for statement in part:
         if statement.operation not in _BESIDE:
-            for x in _read(statement):
+            for x in _nodes_read(statement):
                 slots.pop(x, None)
     return slots
 
 
-def _read(statement: Statement) -> Sequence[int]:
+def _nodes_read(statement: Statement) -> Sequence[int]:
     """Nodes that a statement of a part reads."""
     if statement.operation == "recall":
         return ()
@@ -87,11 +87,11 @@ def _read(statement: Statement) -> Sequence[int]:
     return tuple(operands(statement))
 
 
-def _in(value: object, slots: dict[int, int]) -> bool:
+def _is_slot(value: object, slots: dict[int, int]) -> bool:
     return isinstance(value, int) and value in slots
 
 
-def copied(statement: Statement, dialect: Dialect) -> str:
+def copy_source(statement: Statement, dialect: Dialect) -> str:
     """C++ of a COPY."""
     name, called, *pairs = statement.arguments
     region = dialect.regions[name]
@@ -100,7 +100,9 @@ def copied(statement: Statement, dialect: Dialect) -> str:
     return f"{{ {table} Lanes::copy({to}, {dialect.workspace}, pairs, {len(pairs) // 2}); }}"
 
 
-def put(statement: Statement, dialect: Dialect, where: Sequence[tuple[InPlace | Tile, int]]) -> str:
+def put_source(
+    statement: Statement, dialect: Dialect, where: Sequence[tuple[InPlace | Tile, int]]
+) -> str:
     """C++ of a PUT. `where`: array and entry of each output."""
     name, *rest = statement.arguments
     out = dialect.regions[name].out
