@@ -103,7 +103,7 @@ def test_one_frame_and_several_lead_to_each_other() -> None:
 
     one = frames.for_one_frame(several)
     assert one(None, [2.0], frame="a", scale=3.0) == ("a", 6.0)
-    assert frames.for_several_frames(one)(None, [2.0], frames=("a", "b")) == several(
+    assert frames.for_frames(one)(None, [2.0], frames=("a", "b")) == several(
         None, [2.0], frames=("a", "b")
     )
 

@@ -19,10 +19,10 @@ from warpdyn.model.description import (
     Limits,
     Link,
     Pose,
+    check_names,
     fixed_joint,
     leading_joint,
     look_up,
-    refuse_single_name,
     rpy_rotation,
     unit_vector,
 )
@@ -131,8 +131,8 @@ def test_names_are_looked_up_with_near_ones_at_hand() -> None:
     with pytest.raises(TypeError, match="a joint is asked for by its name, got 3"):
         look_up(table, 3, "joint", "arm")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r'for one name \["wrist"\]'):
-        refuse_single_name("wrist")
-    assert refuse_single_name(["wrist"]) == ["wrist"]
+        check_names("wrist")
+    assert check_names(["wrist"]) == ["wrist"]
 
 
 @pytest.mark.parametrize("library", [float, np.array, pytest.param("torch"), pytest.param("jax")])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from warpdyn.algebra.scalar import repeat, sin
 from warpdyn.recording.order import (
     fuse_products,
-    group_routine_results,
+    group_calls,
     inputs_late,
     operands,
     values_alive,
@@ -95,7 +95,7 @@ def test_inputs_are_loaded_where_they_are_used() -> None:
 def test_results_of_a_loop_follow_it_at_once() -> None:
     """They lie in memory that the next call of a routine may write."""
     program = record(lambda x: repeat(lambda s: [s[1], s[0] * x[0]], [x[0], 2.0], 3), {"x": (1,)})
-    order = group_routine_results(
+    order = group_calls(
         program.graph, visit_nodes(program.graph, [o.node for o in program.outputs])
     )
     operations = [program.graph.nodes[i][0] for i in order]

@@ -66,7 +66,7 @@ def for_one_frame(algorithm: Callable[..., list]) -> Callable[..., Any]:
     return algorithm_of_one_frame
 
 
-def for_several_frames(algorithm: Callable[..., Any]) -> Callable[..., list]:
+def for_frames(algorithm: Callable[..., Any]) -> Callable[..., list]:
     """The algorithm for a single frame, applied to several: a list of its results."""
 
     def algorithm_of_several_frames(*arguments: Any, frames: Sequence[str], **options: Any) -> list:

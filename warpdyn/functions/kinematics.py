@@ -18,7 +18,7 @@ from ..algorithms import frame_motion as _motion
 from ..algorithms import jacobian as _jacobian
 from ..algorithms import jacobian_derivative as _derivative
 from ..algorithms import manipulability as _manipulability
-from ..algorithms.frames import PARTS, Part, for_several_frames
+from ..algorithms.frames import PARTS, Part, for_frames
 from ..arrays import A, Array
 from ..execution.batched import batched
 from ..execution.request.base_velocity import (
@@ -128,7 +128,7 @@ def jacobian(
         *relative_option(model, relative_to),
     )
     algorithm, arrays, where = at_point(_jacobian.jacobian, point, several)
-    algorithms: tuple[Algorithm, ...] = (for_several_frames(algorithm) if several else algorithm,)
+    algorithms: tuple[Algorithm, ...] = (for_frames(algorithm) if several else algorithm,)
     if several and chosen == "local" and relative_to is None:
         algorithms += (_jacobian.jacobians_from_the_root,)
     return Call(
@@ -279,7 +279,7 @@ def frame_bias_acceleration(
         algorithms += (_motion.frame_bias_acceleration_turned,)
     algorithms, options = for_each_link(algorithms, model, frame, frames)
     options += (("reference", chosen),)
-    rate_of = _jacobian.jacobian if frame is not None else for_several_frames(_jacobian.jacobian)
+    rate_of = _jacobian.jacobian if frame is not None else for_frames(_jacobian.jacobian)
     arrays = {"q": q, "v": v}
     return Call(
         "frame_bias_acceleration",
@@ -317,9 +317,7 @@ def jacobian_derivative(
     options += (("reference", reference_of(reference)), ("part", one_of("part", part, PARTS)))
     algorithm, arrays, where = at_point(_derivative.jacobian_derivative, point, several)
     rate_of, _, _ = at_point(_jacobian.jacobian, point, several)
-    algorithm, rate_of = (
-        for_several_frames(each) if several else each for each in (algorithm, rate_of)
-    )
+    algorithm, rate_of = (for_frames(each) if several else each for each in (algorithm, rate_of))
     return Call(
         "jacobian_derivative",
         model,

@@ -22,7 +22,7 @@ from ..execution.request.base_velocity import (
 )
 from ..execution.request.call import Call, Gravity
 from ..model import Model
-from ..model.description import refuse_single_name
+from ..model.description import check_names
 from ..model.params import Params
 
 
@@ -45,7 +45,7 @@ def joint_torque_regressor(
     columns of these links, in this order.  `gravity` as in `rnea`.
     Atkeson, An and Hollerbach, Int. J. Robotics Research 5 (1986).
     """
-    named = model.link_names if links is None else tuple(refuse_single_name(links))
+    named = model.link_names if links is None else tuple(check_names(links))
     model.link_indices(named)
     return Call(
         "joint_torque_regressor",

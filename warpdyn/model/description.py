@@ -390,7 +390,7 @@ def near_names(name: str, names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys([*inside, *spelled]))[:3]
 
 
-def refuse_single_name(names: Iterable[str]) -> Iterable[str]:
+def check_names(names: Iterable[str]) -> Iterable[str]:
     """The names. A single str is refused, because it would be read as a list of letters."""
     if isinstance(names, str):
         raise TypeError(f'a list of names is asked for, got "{names}"; for one name ["{names}"]')

@@ -23,11 +23,11 @@ from .description import (
     Mimic,
     ModelError,
     Pose,
+    check_names,
     fixed_joint,
     leading_joint,
     look_up,
     matrix3,
-    refuse_single_name,
     vector3,
 )
 from .joints import align_axis
@@ -44,7 +44,7 @@ def reduce(self: Robot, joints: Iterable[str], at: Any = None) -> Robot:
     joints: names of the joints that keep their coordinates.
     at: coordinates by joint name, or a whole q (nq,); neutral where not given.
     """
-    kept = set(refuse_single_name(joints))
+    kept = set(check_names(joints))
     self.joint_indices(kept)
     independent = self.moving_joints[int(self.floating_base) :]
     locked = {joint.name: joint for joint in independent if joint.name not in kept}
@@ -150,7 +150,7 @@ def _coordinates(joint: Joint, value: Any, order: str) -> list[float]:
 def collapse(self: Robot, keep: Iterable[str] = ()) -> Robot:
     """The same robot with every link on a fixed joint merged into the link that carries it. The
     links named in `keep` stay as frames without mass."""
-    kept = set(refuse_single_name(keep))
+    kept = set(check_names(keep))
     self.link_indices(kept)
     links = {link.name: link for link in self.links}
     place = {self.root: (self.root, HERE)}

@@ -19,7 +19,7 @@ import numpy as np
 
 from .actuators import Actuator
 from .described_sensors import DescribedSensor
-from .description import Effects, Joint, Link, look_up, refuse_single_name
+from .description import Effects, Joint, Link, check_names, look_up
 from .joints import FLOATING
 from .named_configurations import Configuration, Configurations
 from .reference_frames import Reference
@@ -196,7 +196,7 @@ class Structure:
 
     def link_indices(self, names: Iterable[str]) -> list[int]:
         """Positions of links in `link_names`, in the order of `names`."""
-        return [self.link_index(name) for name in refuse_single_name(names)]
+        return [self.link_index(name) for name in check_names(names)]
 
     def joint_index(self, name: str) -> int:
         """Position of a joint in `joint_names`."""
@@ -204,7 +204,7 @@ class Structure:
 
     def joint_indices(self, names: Iterable[str]) -> list[int]:
         """Positions of joints in `joint_names`, in the order of `names`."""
-        return [self.joint_index(name) for name in refuse_single_name(names)]
+        return [self.joint_index(name) for name in check_names(names)]
 
     def q_indices(self, names: Iterable[str]) -> list[int]:
         """Columns of q that belong to the named joints, in their order."""
@@ -215,10 +215,7 @@ class Structure:
         return [i for c in self._coordinates_of(names) for i in range(c.v.start, c.v.stop)]
 
     def _coordinates_of(self, names: Iterable[str]) -> list[Coordinates]:
-        return [
-            look_up(self.coordinates, n, "moving joint", self.name)
-            for n in refuse_single_name(names)
-        ]
+        return [look_up(self.coordinates, n, "moving joint", self.name) for n in check_names(names)]
 
     def link(self, name: str) -> Link:
         """A link by name: its mass, centre of mass, inertia and shapes."""

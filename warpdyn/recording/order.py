@@ -57,7 +57,7 @@ def visit_nodes(graph: Graph, roots: Iterable[int]) -> list[int]:
     return order
 
 
-def group_routine_results(graph: Graph, order: Sequence[int]) -> Sequence[int]:
+def group_calls(graph: Graph, order: Sequence[int]) -> Sequence[int]:
     """The same order with the results of a routine's call directly after it."""
     if not graph.routines:
         return order

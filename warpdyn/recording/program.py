@@ -18,7 +18,7 @@ from .order import (
     CORNER,
     Statement,
     fuse_products,
-    group_routine_results,
+    group_calls,
     values_alive,
     visit_nodes,
 )
@@ -129,9 +129,7 @@ class Program:
 
     def _fuse(self, order: Sequence[int]) -> list[Statement]:
         stored = {o.node for o in self.outputs if o.node is not None}
-        return in_cells(
-            fuse_products(self.graph, group_routine_results(self.graph, order), stored), stored
-        )
+        return in_cells(fuse_products(self.graph, group_calls(self.graph, order), stored), stored)
 
     @cached_property
     def angles(self) -> list[int]:

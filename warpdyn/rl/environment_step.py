@@ -392,9 +392,8 @@ def _kernel(
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     parameters = [inspect.Parameter("robot", kind)]
     parameters += [inspect.Parameter(n, kind, annotation=shape) for n, shape in arrays.items()]
-    parameters += [
-        inspect.Parameter(n, kind, annotation=SharedArray(x)) for n, x in numbers.items()
-    ]
+    shared = {n: SharedArray(x) for n, x in numbers.items()}
+    parameters += [inspect.Parameter(n, kind, annotation=x) for n, x in shared.items()]
     parameters += [inspect.Parameter(n, kind, annotation=Table(x)) for n, x in tables.items()]
     whole.__name__ = whole.__qualname__ = name
     whole.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

@@ -92,7 +92,7 @@ class OneRobot(RobotMethods):
     def __repr__(self) -> str:
         return f"<robot {self._model.name}, nq = {self._model.nq}, nv = {self._model.nv}>"
 
-    def run_function(self, function: Function, *args: Any, **options: Any) -> Any:
+    def carried_out(self, function: Function, *args: Any, **options: Any) -> Any:
         """A function's result for this robot."""
         for name in ("params", "out"):
             if options.get(name) is not None:
@@ -154,7 +154,7 @@ def _method(robot: OneRobot, function: Function) -> Callable[..., Any]:
     """A function as a method of a robot, with its signature and docstring for `help`."""
 
     def method(*args: Any, **options: Any) -> Any:
-        return robot.run_function(function, *args, **options)
+        return robot.carried_out(function, *args, **options)
 
     method.__name__, method.__doc__ = function.__name__, function.__doc__
     parameters = inspect.signature(function).parameters.values()

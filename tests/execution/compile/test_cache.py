@@ -21,7 +21,7 @@ from states import error, states
 
 import warpdyn as wd
 from warpdyn.algorithms import manifold, rnea
-from warpdyn.algorithms.frames import for_several_frames
+from warpdyn.algorithms.frames import for_frames
 from warpdyn.execution.compile import sealed_files
 from warpdyn.execution.compile.cache import (
     RECORDING,
@@ -130,8 +130,8 @@ def test_every_header_counts() -> None:
 def test_what_is_wrapped_is_followed() -> None:
     """A text made of another one belongs to both modules."""
     assert modules_of(partial(rnea.rnea, gravity=(0, 0, 0))) == {rnea.__name__}
-    wrapped = for_several_frames(manifold.interpolate)
-    assert modules_of(wrapped) == {for_several_frames.__module__, manifold.__name__}
+    wrapped = for_frames(manifold.interpolate)
+    assert modules_of(wrapped) == {for_frames.__module__, manifold.__name__}
 
 
 SECOND_PROCESS = """

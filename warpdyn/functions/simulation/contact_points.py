@@ -12,7 +12,7 @@ from ...execution.repeat.remembered import told_by_value
 from ...formats.meshes.mesh_hulls import hull_points
 from ...model import Model
 from ...model.collision_points import collision_spheres
-from ...model.description import refuse_single_name, vector3
+from ...model.description import check_names, vector3
 
 
 @told_by_value
@@ -116,7 +116,7 @@ def touched_links(
     """Links with points that match patterns, such as "*_foot"; each pattern must match some
     link."""
     links, chosen = links_of(points), dict[str, None]()
-    for pattern in refuse_single_name(patterns):
+    for pattern in check_names(patterns):
         fitting = [link for link in links if fnmatchcase(link, pattern)]
         if not fitting:
             near = get_close_matches(pattern, links, n=3) or links

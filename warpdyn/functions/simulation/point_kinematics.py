@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from ...algorithms import jacobian as _jacobian
 from ...algorithms import jacobian_derivative as _derivative
 from ...algorithms.fk import fk
-from ...algorithms.frames import PARTS, Part, for_several_frames
+from ...algorithms.frames import PARTS, Part, for_frames
 from ...algorithms.simulation import point_frames as _points
 from ...algorithms.simulation.contact_rows import ContactPoint
 from ...arrays import A, Array
@@ -23,8 +23,8 @@ from ...model.params import Params
 from ...model.reference_frames import Reference, one_of, reference_of
 from .point_checks import checked_points, refusing_still_points
 
-JACOBIANS = _points.at_points(for_several_frames(_jacobian.jacobian))
-DERIVATIVES = _points.at_points(for_several_frames(_derivative.jacobian_derivative))
+JACOBIANS = _points.at_points(for_frames(_jacobian.jacobian))
+DERIVATIVES = _points.at_points(for_frames(_derivative.jacobian_derivative))
 
 
 @batched

@@ -15,7 +15,7 @@ from ...execution.batched import batched
 from ...execution.request.base_velocity import ACCELERATION, CONFIGURATION, VELOCITY
 from ...execution.request.call import Call, Gravity
 from ...model import Model
-from ...model.description import refuse_single_name
+from ...model.description import check_names
 from ...model.params import Params
 from ...model.reference_frames import Reference, reference_of
 from ..frame_options import for_each_link
@@ -133,7 +133,7 @@ def contact_flags(
     threshold: force above which a contact counts [N].
     """
     touching = checked_points(model, points)
-    named = None if links is None else tuple(refuse_single_name(links))
+    named = None if links is None else tuple(check_names(links))
     model.link_indices(named or ())
     return Call(
         "contact_flags",

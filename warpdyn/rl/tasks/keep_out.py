@@ -10,7 +10,7 @@ import numpy as np
 from ...algebra.spatial import Vector
 from ...algorithms.simulation.contact_rows import ContactPoint
 from ...model import Model
-from ...model.description import refuse_single_name, vector3
+from ...model.description import check_names, vector3
 
 
 class Capsule(NamedTuple):
@@ -29,7 +29,7 @@ def capsules(model: Model, links: Sequence[str]) -> tuple[Capsule, ...]:
     meshes raise an error.
     """
     made: list[Capsule] = []
-    for link in (model.links[model.link_index(name)] for name in refuse_single_name(links)):
+    for link in (model.links[model.link_index(name)] for name in check_names(links)):
         lines = [shape for shape in link.collisions if shape.shape != "sphere"]
         for shape in (*lines, *(x for x in link.collisions if x.shape == "sphere")):
             if shape.shape not in ("sphere", "cylinder", "capsule"):
