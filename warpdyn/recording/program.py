@@ -13,15 +13,7 @@ from typing import Any
 
 from ..algebra import scalar
 from .graph import COLUMN, KEPT, SHARED, Graph, Repetition, Routine
-from .order import (
-    CELL,
-    CORNER,
-    Statement,
-    fuse_products,
-    group_calls,
-    values_alive,
-    visit_nodes,
-)
+from .order import CELL, CORNER, Statement, fuse_products, group_calls, values_alive, visit_nodes
 from .recorder import Symbol, input_symbols, local
 from .table import ANY_SIZE, LOOK, ProgramTable, in_cells
 
