@@ -123,7 +123,7 @@ def test_an_unfinished_library_cannot_be_made() -> None:
     class Unfinished(LikeNumpy):
         name, array_type = "unfinished", type(None)
 
-    with pytest.raises(TypeError, match=r"allocate.*stacked.*view"):
+    with pytest.raises(TypeError, match=r"allocate.*stack_values.*view"):
         Unfinished()  # type: ignore[abstract]
 
 

@@ -61,7 +61,7 @@ class Peer(Protocol):
 
 
 @dataclass(frozen=True)
-class DrivenJoint:
+class PeerJoint:
     """A joint and the coordinates that move it: position = multiplier * q + offset."""
 
     joint: Joint
@@ -71,14 +71,14 @@ class DrivenJoint:
     offset: float
 
 
-def driven_joints(model: Model) -> Iterator[DrivenJoint]:
+def driven_joints(model: Model) -> Iterator[PeerJoint]:
     """Every joint that moves, mimic joints included, a free base first."""
     base = model.moving_joints[:1] if model.floating_base else ()
     joints = {joint.name: joint for joint in model.joints}
     for joint in (*base, *(j for j in model.joints if j.kind.nv)):
         leader, multiplier, offset = leading_joint(joint, joints)
         columns = model.coordinates[leader]
-        yield DrivenJoint(joint, columns.q, columns.v, multiplier, offset)
+        yield PeerJoint(joint, columns.q, columns.v, multiplier, offset)
 
 
 def xyzw_columns(model: Model) -> tuple[int, int, int, int]:
