@@ -19,7 +19,7 @@ from ..model import Model
 from ..model.description import Joint, Link, look_up
 from ..model.params import Params
 from ..model.quantities import ADD, QUANTITIES, SCALE, SHAPES, owners
-from ..model.varied import nominal_value
+from ..model.value_substitution import nominal_value
 
 
 @dataclass(frozen=True)

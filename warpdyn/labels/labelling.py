@@ -15,7 +15,7 @@ from typing import Any
 from tqdm import tqdm
 
 from ..execution.compile.kernel_cache import start_kernel_cache
-from ..logs.opening import kind_of_log, open_log, written_as
+from ..logs.open_log import kind_of_log, open_log, output_name
 from ..logs.records import LogError
 from ..model import Model
 from ..model.optional_packages import install_extra
@@ -217,7 +217,7 @@ def log_files(logs: str | Path | Iterable[str | Path], out: Path) -> tuple[list[
 
     for source in sources:
         folder = Path(os.path.abspath(source.parent)).relative_to(root)  # noqa: PTH100
-        target = out / folder / written_as(source)
+        target = out / folder / output_name(source)
         if target in targets:
             raise ValueError(
                 f"{targets[target]} and {source} would both be written as {target}; "

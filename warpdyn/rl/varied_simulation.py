@@ -18,7 +18,7 @@ from ..functions.simulation.terrain import HeightMap
 from ..model.description import Joint, Link
 from ..model.quantities import QUANTITIES, SHAPES
 from ..model.quantities import owners as every_owner
-from ..model.varied import nominal_value
+from ..model.value_substitution import nominal_value
 from .task import Episode, Task, TaskError
 
 DRIVEN = ("kp", "kd", "effort", "strength")
