@@ -143,7 +143,7 @@ def check_cartesian_impedance(inputs: Mapping[str, np.ndarray]) -> None:
         raise ValueError(f"max_force must be above 0 [N, N·m], got {inputs['max_force'].tolist()}")
 
 
-def rotation_vector(robot: wd.Robot, R: Any) -> tuple[Any, Any]:
+def rotation_vector(robot: wd.kernels.Robot, R: Any) -> tuple[Any, Any]:
     """The logarithm of a rotation matrix (3, 3), axis times angle [rad], at most half a turn; and the
     half of the angle divided by its tangent, which `moment_of` needs.
 

@@ -139,7 +139,7 @@ def test_an_argument_is_converted_by_its_name_unless_none_are() -> None:
     converted = Call("mine", model, (algorithm,), inputs)
     as_given = replace(converted, by_velocity=None)
     assert evaluate(as_given, inputs)["out"] == inputs["v"]
-    local = wd.convert_velocity(model, [inputs["q"]], [inputs["v"]], target="local")
+    local = wd.convert.velocity(model, [inputs["q"]], [inputs["v"]], target="local")
     np.testing.assert_allclose(evaluate(converted, inputs)["out"], local[0])
 
 
