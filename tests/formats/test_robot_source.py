@@ -264,6 +264,10 @@ def test_gravity_is_remarked_if_it_is_not_the_earths() -> None:
     assert not reading.remarks
     reading.remark_gravity("world", 0.0, 0.0, -1.62)
     assert reading.remarks[0].startswith("<world>: its gravity is (0, 0, -1.62)")
+    for x, y in ((1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (0.0, -1.0)):  # a tilted world
+        reading.remarks.clear()
+        reading.remark_gravity("world", x, y, -9.8)
+        assert len(reading.remarks) == 1
 
 
 def test_loops_are_refused_or_cut() -> None:
