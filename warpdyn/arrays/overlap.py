@@ -33,17 +33,21 @@ Extent = tuple[int, int]
 
 
 def find_overlap(
-    v: View, others: Mapping[str, View], extents: dict[str, Extent] | None = None
+    v: View,
+    others: Mapping[str, View],
+    extents: dict[str, Extent] | None = None,
+    own: Extent | None = None,
 ) -> str | None:
     """Name of the first of the other arrays that may share memory; interleaved parts of one array
     do not count.
 
     extents: of the other arrays by name, to be computed once for many calls; missing ones are added.
+    own: the extent of `v`.
 
     Two arrays are separate if their extents are, or if the rows of each lie between those of the
     other: columns of one array, or alternating rows.
     """
-    low, high = extent(v)
+    low, high = extent(v) if own is None else own
     extents = {} if extents is None else extents
     for name, other in others.items():
         if name not in extents:

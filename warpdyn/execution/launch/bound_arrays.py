@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array, Library, View, views
-from ...arrays.libraries import library_of
+from ...arrays.libraries import known, library_of
 from ..request.argument_checks import check_kind, listed, plain_numbers
 from ..request.call import Call, gather
 from ..request.inputs import Input
@@ -94,7 +94,8 @@ def resolve(arrays: dict[str, Any]) -> dict[str, str]:
     for name, array in arrays.items():
         if type(array) is np.ndarray:  # never lazy, and most common
             continue
-        arrays[name] = library_of(array).resolve_lazy_view(array)
+        library = known.get(type(array)) or library_of(array)
+        arrays[name] = library.resolve_lazy_view(array)
         if arrays[name] is not array:
             lazy[name] = LAZY
     return lazy

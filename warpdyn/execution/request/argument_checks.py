@@ -10,7 +10,7 @@ import numpy as np
 from ...arrays import Array, View, views
 from ...arrays.libraries import NUMPY
 from ...arrays.numpy_arrays import check_unmasked
-from ...arrays.overlap import Extent, check_writable, find_overlap
+from ...arrays.overlap import Extent, check_writable, extent, find_overlap
 from ...arrays.protocol import rows_of
 from ...model import Model
 from ...model.printable import printable
@@ -176,12 +176,13 @@ def check_outs(
         # A result may overwrite its own input, but must not overlap any other array.
         if over[k] is not None and seen.get(str(over[k])) == v:
             del seen[str(over[k])]
-        other = find_overlap(v, seen, extents)
+        own = extent(v)
+        other = find_overlap(v, seen, extents, own)
         if other is not None:
             raise ValueError(
                 f"{name} shares memory with {other}; results are written while inputs are still "
                 "read: pass another array"
             )
-        seen[name] = v
+        seen[name], extents[name] = v, own
         checked.append(v)
     return checked
