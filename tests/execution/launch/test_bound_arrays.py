@@ -61,5 +61,5 @@ def test_arrays_that_disagree_are_refused() -> None:
     s = states(PANDA, 3)
     with pytest.raises((TypeError, ValueError), match="q is float64, v is float32; convert v"):
         bound(s.q, s.v.astype(np.float32), s.a)
-    with pytest.raises(ValueError, match=r"v must be \(B, 8\)"):
+    with pytest.raises(ValueError, match=r"v must be \(B, nv\) = \(3, 8\), got \(2, 8\)"):
         bound(s.q, s.v[:2], s.a)
