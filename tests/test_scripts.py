@@ -20,7 +20,12 @@ from warpdyn.renamed import RENAMED
 
 ROOT = Path(__file__).parents[1]
 SCRIPTS = ROOT / "scripts"
-LINT = ("ruff check .", "ruff format --check .", "python scripts/prose.py")
+LINT = (
+    "ruff check .",
+    "ruff format --check .",
+    "python scripts/prose.py",
+    "python scripts/code_shape.py",
+)
 
 
 def script(name: str) -> ModuleType:

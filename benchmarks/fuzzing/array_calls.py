@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import count
 from typing import Any
+from unittest.mock import patch
 
 import jax
 import jax.numpy as jnp
@@ -47,15 +48,13 @@ FUNCTIONS: dict[str, tuple[Any, tuple[str, ...]]] = {
 OF_ANY_LIBRARY = ("numpy", "other_numpy")
 """Layouts that are right for a pattern next to arrays of any library."""
 
-POINTS = 4
-"""Points of a pattern, at most. The model does not tell how many there are."""
+POINTS = 4  # of a pattern, at most; the model does not determine their number
 TOLERANCE = {"float64": 1e-11, "float32": 2e-4}
 """Differences relative to the largest entry, at least 1. float32: `aba` divides by small inertias."""
 
 BATCHES = (1, 3, 4, 8, 16, 17, 64)
 CALLS = 6
 """Calls of a series, at most: the third one is planned, and in C from the fourth on."""
-call_cache.RUNS_IN_PYTHON = 1
 LONE = {"plain", "offset", "read_only", "imaginary", "lazy_zeros", "parameter", "numpy", "masked"}
 """Layouts of one robot's vector."""
 
@@ -140,7 +139,8 @@ def outcomes(seed: int, number: int, robots: Sequence[str] = ROBOTS) -> list[Out
         f"print(*outcomes({seed}, {number}, {tuple(robots)!r}), sep='\\n')\n"
     )
     found = []
-    with jax.enable_x64(True) if series.library == "jax" else nullcontext():
+    precision = jax.enable_x64(True) if series.library == "jax" else nullcontext()
+    with precision, patch.object(call_cache, "RUNS_IN_PYTHON", 1):
         for _ in range(draw.integers(1, CALLS + 1)):
             try:
                 reason = _carried_out(series, draw)

@@ -135,9 +135,11 @@ def _result(signature: inspect.Signature) -> Any:
     return returned
 
 
+PACKAGE = __name__.partition(".")[0] + "."
+
 FUNCTIONS: dict[str, Function] = {}
-"""Functions of arrays by name, the first of each name; without functions that take a function, such
-as `vjp`."""
+"""warpdyn's functions of arrays by name, the first of each name; without functions that take a
+function, such as `vjp`."""
 
 
 def batched(describe: Callable[P, Call[R]]) -> Callable[P, R]:
@@ -147,7 +149,8 @@ def batched(describe: Callable[P, Call[R]]) -> Callable[P, R]:
     have in common (`arrays.A`), which `Function[P, R]` would lose.
     """
     function = Function(describe)
-    if next(iter(inspect.signature(describe).parameters), "") != "function":
+    first = next(iter(inspect.signature(describe).parameters), "")
+    if first != "function" and describe.__module__.startswith(PACKAGE):
         FUNCTIONS.setdefault(function.__name__, function)
     return function
 
