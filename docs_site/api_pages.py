@@ -47,6 +47,8 @@ NAMESPACES = {
 }
 """Modules of `wd.__all__` that hold public names themselves, and the titles of their pages."""
 
+TOP = "warpdyn"
+
 PLACES = {
     "KINDS": "warpdyn.model.joints",
     "ContactPoint": "warpdyn.functions.simulation.contact_points",
@@ -125,6 +127,12 @@ def in_order(names: Iterable[str], stem: str) -> list[str]:
 def public() -> dict[str, Any]:
     """Everything of `wd.__all__`, by name."""
     return {name: getattr(wd, name) for name in wd.__all__}
+
+
+def names_of_namespaces() -> list[tuple[str, str, Any]]:
+    """Module, name and object of each public name, at the top and in the namespaces."""
+    modules = [import_module(name) for name in (TOP, *NAMESPACES)]
+    return [(m.__name__, name, getattr(m, name)) for m in modules for name in m.__all__]
 
 
 def home(name: str, thing: Any) -> str:

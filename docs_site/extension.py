@@ -6,11 +6,13 @@ import inspect
 import re
 import shutil
 from html import escape
+from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
+from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -43,6 +45,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("builder-inited", names_as_public)
     app.connect("env-get-outdated", pages_of_other_examples)
     app.connect("source-read", links_outside)
+    app.connect("doctree-read", places_by_other_names)
     app.connect("html-page-context", page_completed)
     app.connect("build-finished", notebooks_copied)
     app.connect("autodoc-process-docstring", docstring_read)
@@ -128,9 +131,26 @@ def pages_of_other_examples(
 
 def names_as_public(app: Sphinx) -> None:
     """A class whose public name is another than its own has that one here; autodoc would say "alias of"."""
-    for name, thing in api_pages.public().items():
+    for _, name, thing in api_pages.names_of_namespaces():
         if inspect.isclass(thing):
             thing.__name__ = name
+
+
+def places_by_other_names(app: Sphinx, doctree: nodes.document) -> None:
+    """Give a name a place under each namespace that its module's names are in.
+
+    The pages of sources link to a module's names under one prefix, that of the first: `warpdyn.Link`, and
+    `warpdyn.Pose` for `warpdyn.description.Pose`.
+    """
+    prefixes: dict[str, set[str]] = {}
+    for prefix, _, thing in api_pages.names_of_namespaces():
+        prefixes.setdefault(getattr(thing, "__module__", ""), set()).add(prefix)
+    for signature in doctree.findall(addnodes.desc_signature):
+        prefix, name = signature.get("module"), signature.get("fullname")
+        if prefix in (api_pages.TOP, *api_pages.NAMESPACES) and name:
+            thing = getattr(import_module(prefix), name.partition(".")[0], None)
+            others = prefixes.get(getattr(thing, "__module__", ""), set()) - {prefix}
+            signature["ids"] += sorted(f"{other}.{name}" for other in others)
 
 
 def links_outside(app: Sphinx, page: str, source: list[str]) -> None:
