@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("sphinx")
 from docutils import nodes
 from docutils.utils import new_document
+from sphinx import addnodes
 
 from docs_site import extension
 
@@ -56,9 +57,30 @@ def test_classes_have_their_public_names(monkeypatch: Any) -> None:
 
     class Own: ...
 
-    monkeypatch.setattr(extension.api_pages, "public", lambda: {"Known": Own, "value": 3})
+    names = [("warpdyn.kernels", "Known", Own), ("warpdyn", "value", 3)]
+    monkeypatch.setattr(extension.api_pages, "names_of_namespaces", lambda: names)
     extension.names_as_public(None)  # type: ignore[arg-type]
     assert Own.__name__ == "Known"
+
+
+def test_a_name_has_a_place_under_each_namespace_of_its_module() -> None:
+    """`wd.Link` and `wd.description.Pose` are of one module, to whose names sources link by one prefix."""
+    signatures = [
+        addnodes.desc_signature(module=module, fullname=name, ids=[f"{module}.{name}"])
+        for module, name in (
+            ("warpdyn", "Link"),
+            ("warpdyn.description", "Pose"),
+            ("warpdyn.rl", "Task"),
+        )
+    ]
+    doctree = nodes.section()
+    doctree += signatures
+    extension.places_by_other_names(None, doctree)  # type: ignore[arg-type]
+    assert [each["ids"] for each in signatures] == [
+        ["warpdyn.Link", "warpdyn.description.Link"],
+        ["warpdyn.description.Pose", "warpdyn.Pose"],
+        ["warpdyn.rl.Task"],
+    ]
 
 
 def test_an_example_follows_its_docstring() -> None:
