@@ -1,62 +1,65 @@
-"""Python calls of a repeated call, counted with `sys.setprofile`.
+"""Python calls of a repeated call, counted with `sys.setprofile` in a process of its own.
 
 The counts are bounds on work, not on time: they do not depend on the machine.
 """
 
 from __future__ import annotations
 
-import gc
+import json
+import subprocess
 import sys
-from collections.abc import Callable
-from typing import Any
 
+import pytest
+
+COUNTS = """
+import json, sys
 import numpy as np
-from native_calls import forget
-
 import warpdyn as wd
 
-PANDA, CARTPOLE = (
-    wd.load_robot(name).with_armature(0.375) for name in ("panda", "cartpole")
-)  # equal to no other test's model: a kernel of an equal one is found by comparing the two
-
-
-def python_calls(call: Callable[[], Any]) -> int:
-    """Number of Python functions entered, without the lambda of the test."""
+def python_calls(call):
     number = 0
-
-    def count(frame: object, event: str, argument: object) -> None:
+    def count(frame, event, argument):
         nonlocal number
         number += event == "call"
-
-    gc.collect()  # else what other tests have left is freed in between, by Python functions
-    gc.disable()
     sys.setprofile(count)
-    try:
-        call()
-    finally:
-        sys.setprofile(None)
-        gc.enable()
-    return number - 1
+    call()
+    sys.setprofile(None)
+    return number - 1  # without the lambda
+
+def counts(function, model, *batches):
+    found = {}
+    for batch in batches:
+        arrays = [np.zeros((batch, model.nv), np.float32) for _ in range(3)]
+        function(model, *arrays)
+        found[f"second of {batch}"] = python_calls(lambda: function(model, *arrays))
+    for _ in range(20):
+        function(model, *arrays)
+    found["steady"] = python_calls(lambda: function(model, *arrays))
+    return found
+
+print(json.dumps([
+    counts(wd.rnea, wd.load_robot("panda"), 8, 64),
+    counts(wd.step, wd.load_robot("cartpole"), 8),
+]))
+"""
 
 
-def test_calls_of_rnea() -> None:
+@pytest.fixture(scope="module")
+def counts() -> list[dict[str, int]]:
+    done = subprocess.run(
+        [sys.executable, "-c", COUNTS], capture_output=True, text=True, check=True
+    )
+    found: list[dict[str, int]] = json.loads(done.stdout)
+    return found
+
+
+def test_calls_of_rnea(counts: list[dict[str, int]]) -> None:
     """The second call, the second call with another batch size, and the steady state."""
-    arrays = {batch: [np.zeros((batch, PANDA.nv), np.float32) for _ in "qva"] for batch in (8, 64)}
-    forget(wd.rnea)
-    wd.rnea(PANDA, *arrays[8])
-    assert python_calls(lambda: wd.rnea(PANDA, *arrays[8])) <= 150
-    wd.rnea(PANDA, *arrays[64])
-    assert python_calls(lambda: wd.rnea(PANDA, *arrays[64])) <= 100
-    for _ in range(20):
-        wd.rnea(PANDA, *arrays[64])
-    assert python_calls(lambda: wd.rnea(PANDA, *arrays[64])) <= 2
+    rnea, _ = counts
+    assert rnea["second of 8"] <= 150 and rnea["second of 64"] <= 100 and rnea["steady"] <= 2
 
 
-def test_calls_of_a_step() -> None:
-    q, v, tau = (np.zeros((8, CARTPOLE.nv), np.float32) for _ in range(3))
-    forget(wd.step)
-    wd.step(CARTPOLE, q, v, tau)
-    assert python_calls(lambda: wd.step(CARTPOLE, q, v, tau)) <= 250
-    for _ in range(20):
-        wd.step(CARTPOLE, q, v, tau)
-    assert python_calls(lambda: wd.step(CARTPOLE, q, v, tau)) <= 3  # one makes the record
+def test_calls_of_a_step(counts: list[dict[str, int]]) -> None:
+    """In the steady state one of the three makes the record."""
+    _, step = counts
+    assert step["second of 8"] <= 250 and step["steady"] <= 3
