@@ -67,14 +67,10 @@ def calls_table(run: Run) -> str:
 
 
 def busy(run: Run) -> str:
-    """What else ran on the machine while calls were measured, where that was more than a little."""
+    """Remark on other processes, if the machine was loaded while calls were measured."""
     loads = [r.get("load", 0.0) for r in run.calls]
-    beside = median(loads) - 1 if loads else 0.0
-    return (
-        f", on a machine that other processes also used (load {median(loads):.0f})"
-        if beside > 0.5
-        else ""
-    )
+    load = median(loads) if loads else 1.0
+    return f", on a machine that other processes also used (load {load:.0f})" if load > 1.5 else ""
 
 
 def cell(run: Run, robot: str, algorithm: str) -> tuple[str, float | None]:

@@ -57,12 +57,12 @@ PLACES = {
 }
 """Modules of names that are not filed under the one that defines them."""
 
-BESIDE = {
+OTHER_MODULES = {
     "warpdyn.labels": ("labels", "warpdyn.labels: labels of logs"),
     "warpdyn.rl": ("reinforcement_learning", "warpdyn.rl: reinforcement learning"),
     "warpdyn.viewer": ("viewer", "warpdyn.viewer: robots in the browser"),
 }
-"""Public modules beside `wd.__all__`, their pages and titles."""
+"""Public modules in addition to `wd.__all__`, their pages and titles."""
 
 LAWS = (joint_impedance, cartesian_impedance, teaching)
 """Modules of the ROS 2 node's laws; a law has its module's name."""
@@ -79,7 +79,7 @@ def pages() -> dict[str, str]:
         # Without "(API)" a search would show two pages of one title, the guide's and this.
         heading, blocks = f"{title(module)} (API)", map(directive, in_order(names, stem))
         written[stem] = _page(heading, sentence_of(module), blocks)
-    for module, (page, heading) in BESIDE.items():
+    for module, (page, heading) in OTHER_MODULES.items():
         written[page] = _of_module(module, heading)
     laws = [f"{each.__name__}.{each.__name__.rpartition('.')[2]}" for each in LAWS]
     written["ros2_laws"] = _page(
@@ -198,14 +198,14 @@ def _index() -> str:
     pages_of: dict[str, list[str]] = {}
     for module in families():
         pages_of.setdefault(section(module), []).append(module.rpartition(".")[2])
-    beside = [*(page for page, _ in BESIDE.values()), "ros2_laws"]
+    others = [*(page for page, _ in OTHER_MODULES.values()), "ros2_laws"]
     return (
         "# API reference\n\n"
         "Every public name, with shapes, units, frames, the source of its formula, and an example that tests run. "
         "Examples assume `import numpy as np` and `import warpdyn as wd`, so `warpdyn.rnea` is `wd.rnea` there.\n\n"
         + _tree("Which arrays, devices and gradients", ["matrix"])
         + "".join(_tree(title, names) for title, names in pages_of.items())
-        + _tree("Learning, labels, viewing, ROS 2", beside)
+        + _tree("Learning, labels, viewing, ROS 2", others)
         + _tree("Source of the algorithms", [f"text_{name}" for name in texts()])
     )
 

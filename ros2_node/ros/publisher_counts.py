@@ -39,7 +39,7 @@ class PublisherCounts:
             [*((word, resolve(each.outer + word)) for word in read), ("commands", resolve(sent))]
             for each, sent in zip(names, [t.commands_topic for t in topics], strict=True)
         ]
-        """By robot: label and full name of each topic that only one node should publish."""
+        """Label and full name of each topic that only one node should publish, by robot."""
 
     def look(self) -> None:
         """Count again, for every robot."""

@@ -49,7 +49,7 @@ class Wiring:
     def __init__(self, node: Node, guards: Guards, mismatched: Callable[[str, int], None]) -> None:
         self._node, self._guards, self._mismatched = node, guards, mismatched
         self._standing: dict[str, tuple[str, float]] = {}
-        """By the text of a mismatch: its topic, and its time by the steady clock [s]."""
+        """Topic and time on the steady clock [s] of each mismatch, by its message."""
         self._early: list[Recurring] = []
 
     def subscribe(

@@ -22,11 +22,11 @@ def pages() -> dict[str, str]:
 
 
 def test_every_public_name_is_described_once(pages: dict[str, str]) -> None:
-    """Of `wd` and its namespaces, of `warpdyn.labels`, `warpdyn.rl` and `warpdyn.viewer`."""
+    """Public names of `wd`, its namespaces, `warpdyn.labels`, `warpdyn.rl` and `warpdyn.viewer`."""
     told = Counter(path for text in pages.values() for _, path in DIRECTIVE.findall(text))
     wanted = {f"warpdyn.{name}" for name in wd.__all__ if not inspect.ismodule(getattr(wd, name))}
     wanted |= {wd.inertial.__name__}
-    for module in (*api_pages.NAMESPACES, *api_pages.BESIDE):
+    for module in (*api_pages.NAMESPACES, *api_pages.OTHER_MODULES):
         wanted |= {f"{module}.{name}" for name in importlib.import_module(module).__all__}
     assert not wanted - set(told)
     assert max(told.values()) == 1

@@ -62,6 +62,6 @@ def test_calls_of_rnea(counts: list[dict[str, int]]) -> None:
 
 
 def test_calls_of_a_step(counts: list[dict[str, int]]) -> None:
-    """In the steady state one of the three makes the record."""
+    """The second step, and the steady state of three calls: one of them makes the record."""
     _, step = counts
     assert step["second of 8"] <= 250 and step["steady"] <= 3

@@ -18,7 +18,7 @@ MODEL = wd.load_robot("panda")
 
 
 def test_each_quantity_is_an_argument_of_params() -> None:
-    """Of links or of joints, in the table's order."""
+    """In the table's order; a link quantity by link names, any other by joint names."""
     assert keywords(MODEL.params) == SHAPES.keys()
     for quantity, shape in SHAPES.items():
         link = QUANTITIES[quantity].owner == "link"

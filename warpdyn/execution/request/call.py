@@ -197,23 +197,26 @@ def _gather(call: Call) -> tuple[Mapping[str, Input], dict[str, Array]]:
         gravity = call.gravity if call.gravity is not None or params is None else params.gravity
         if gravity is not None:
             more.append((GRAVITY, gravity))
-        if call.f_ext is None:
-            pass
-        elif isinstance(call.f_ext, Mapping):
-            for link in call.f_ext:
-                model.link_index(link)
-            # In the model's order, so that the caller's order makes no second kernel.
-            for link in model.link_names:
-                if link in call.f_ext:
-                    more.append((force(link), call.f_ext[link]))
-        else:
-            more.append((forces(model.nlinks), call.f_ext))
+        if call.f_ext is not None:
+            more += _external_forces(model, call.f_ext)
     if params is not None:
         for quantity, array in params.arrays.items():
             more.append((parameter(quantity, params.shape(quantity)), array))
     for record, array in more:
         inputs[record.name], arrays[record.name] = record, array
     return inputs, arrays
+
+
+def _external_forces(
+    model: Model, f_ext: Mapping[str, Array[object]] | Array[object]
+) -> list[tuple[Input, Any]]:
+    """Records and arrays of external forces, by link or on all links."""
+    if not isinstance(f_ext, Mapping):
+        return [(forces(model.nlinks), f_ext)]
+    for link in f_ext:
+        model.link_index(link)
+    # In the model's order, so that the caller's order makes no second kernel.
+    return [(force(link), f_ext[link]) for link in model.link_names if link in f_ext]
 
 
 def _check_params(params: Params, model: Model) -> None:
