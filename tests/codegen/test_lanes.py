@@ -13,7 +13,7 @@ import warp as wp
 import warpdyn as wd
 from warpdyn.codegen import lanes
 from warpdyn.codegen.source import Source
-from warpdyn.execution.compile.kernel import Command, compile_kernel
+from warpdyn.execution.compile.kernel import KernelCommand, compile_kernel
 
 HEADERS = Path(wd.__file__).parent / "codegen"
 
@@ -95,7 +95,7 @@ def alone(dtype: np.dtype, tmp_path: Path) -> Callable[..., Callable[..., np.nda
             bytes=0,
             target="cpu",
         )
-        command = Command(compile_kernel(source), wp.get_device("cpu"), source.layout.length)
+        command = KernelCommand(compile_kernel(source), wp.get_device("cpu"), source.layout.length)
 
         def run(x: np.ndarray, size: int, *numbers: int) -> np.ndarray:
             x, out = np.ascontiguousarray(x, dtype), np.full(size + 16, np.nan, dtype)

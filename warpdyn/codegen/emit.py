@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from ctypes import c_float
 from dataclasses import dataclass, field
 from math import isinf, isnan
 from types import MappingProxyType
@@ -60,6 +61,8 @@ class Region(NamedTuple):
 
 def literal(value: float, single: bool) -> str:
     """A C++ constant of full precision."""
+    if single:  # rounded once: nine digits of the double may lie on the other side of a halfway point
+        value = c_float(value).value
     if isnan(value):
         return f"(0.0{'f' if single else ''} / 0)"
     if isinf(value):

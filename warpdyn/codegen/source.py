@@ -17,7 +17,7 @@ class Source:
 
     name: str
     code: str
-    """Body of the native function, in C++."""
+    """Body of the native function, in C++; empty in a description of a program that is not written."""
     inputs: dict[str, tuple[int, ...]]
     results: dict[str, tuple[int, ...]]
     """Result arrays and their trailing shapes."""
@@ -101,17 +101,22 @@ register("scalar", scalar_kernel.source)
 
 def write(program: Program, name: str, single: bool, target: str) -> Source:
     """The program as C++ for one of TARGETS."""
+    described = describe(program, name, single, target)
+    texts = TARGETS[target].code(program, single)
+    code, *units = [texts] if isinstance(texts, str) else texts
+    return replace(described, code=code, translation_units=tuple(units))
+
+
+def describe(program: Program, name: str, single: bool, target: str) -> Source:
+    """The facts about a program for one of TARGETS, without its C++."""
     if target not in TARGETS:
         raise ValueError(f"target must be one of {', '.join(TARGETS)}, got {target!r}")
     read = sum(s.operation == "input" for s in program.statements)
     written = sum(o.node is not None for o in program.outputs)
-    texts = TARGETS[target].code(program, single)
-    code, *beside = [texts] if isinstance(texts, str) else texts
     number = 4 if single else 8
     return Source(
         name=name,
-        code=code,
-        translation_units=tuple(beside),
+        code="",
         inputs=dict(program.inputs),
         results=dict(program.results),
         operations=program.operations,

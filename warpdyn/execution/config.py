@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import os
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 VERBOSE = "WARPDYN_VERBOSE"
 """Environment variable. "0": no messages of warpdyn; unset: only warpdyn's; any other value: Warp's
 too."""
+
+
+COMPILE = "WARPDYN_COMPILE"
+"""Environment variable with the initial value of `wd.config.compile`."""
+
+COMPILE_AFTER = "WARPDYN_COMPILE_AFTER"
+"""Environment variable: number of calls after which a kernel is compiled in the background; 2 if unset.
+A kernel whose calls have taken 20 ms is compiled earlier."""
+
+Compile = Literal["background", "wait", "never"]
+"""When a CPU kernel is compiled."""
 
 
 class Config:
@@ -23,25 +34,53 @@ class Config:
     """Print a line on stderr, or a bar on a terminal, before a compilation of more than a second,
     and a line if a cache cannot be written. Initially False if WARPDYN_VERBOSE is 0."""
 
+    compile: Compile
+    """When CPU kernels are compiled. "background": the first calls are interpreted, a thread compiles
+    the kernel meanwhile, and later calls run it, with the same results to the last bit. "wait": the
+    first call waits for the compiler. "never": all calls are interpreted, which takes about 3 times
+    as long for large batches. WARPDYN_COMPILE."""
+
     def __init__(self) -> None:
         self.debug = os.environ.get("WARPDYN_DEBUG", "") not in ("", "0")
         self.compile_messages = os.environ.get(VERBOSE) != "0"
+        self.compile = _of_environment(os.environ.get(COMPILE) or "background")
 
     if not TYPE_CHECKING:  # a type checker is to reject unknown switches itself
 
-        def __setattr__(self, name: str, value: bool) -> None:
+        def __setattr__(self, name: str, value: bool | str) -> None:
             """Raise for a switch that does not exist, which would change nothing."""
             switches = list(Config.__annotations__)
             if name not in switches:
                 meant = next(iter(get_close_matches(name, switches, n=1)), None)
                 hint = f"did you mean {meant}?" if meant else f"there are {', '.join(switches)}"
                 raise AttributeError(f"wd.config has no switch {name!r}; {hint}")
-            if not isinstance(value, bool):
+            if name == "compile":
+                if value not in get_args(Compile):
+                    raise ValueError(f"wd.config.compile must be {_CHOICE}, got {value!r}")
+            elif not isinstance(value, bool):
                 raise TypeError(f"wd.config.{name} must be True or False, got {value!r}")
             super().__setattr__(name, value)
 
     def __repr__(self) -> str:
         return f"<Config: {', '.join(f'{name}={on}' for name, on in vars(self).items())}>"
+
+
+_CHOICE = ", ".join(f'"{x}"' for x in get_args(Compile)[:-1]) + ' or "never"'
+
+
+def _of_environment(value: str) -> Any:
+    """The value of WARPDYN_COMPILE; ValueError if there is no such choice."""
+    if value not in get_args(Compile):
+        raise ValueError(f"{COMPILE} must be {_CHOICE}, got {value!r}")
+    return value
+
+
+def calls_before_compiling() -> int:
+    """The number of calls in WARPDYN_COMPILE_AFTER; ValueError if it is not a number of at least 1."""
+    text = os.environ.get(COMPILE_AFTER) or "2"
+    if not text.isdecimal() or int(text) < 1:
+        raise ValueError(f"{COMPILE_AFTER} must be a number of calls, at least 1, got {text!r}")
+    return int(text)
 
 
 config = Config()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from warpdyn.codegen.arguments import HEADER
+from warpdyn.execution.compile import c_object
 from warpdyn.execution.compile.c_text import CText, c_text
-from warpdyn.execution.compile.kernel import Command
 
 
 def threads() -> CText | None:
@@ -18,10 +18,9 @@ def threads() -> CText | None:
 def test_each_function_is_in_a_place_of_its_own() -> None:
     """None is the kernel that has told of them."""
     text = threads()
-    assert text is not None and len({0, text.command.address, *text.addresses}) == 5
-    assert text.command.bounds
+    assert text is not None and len({0, *text.addresses}) == 4
 
 
-def test_there_are_none_where_warp_does_not_tell(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Command, "address", None)
+def test_there_are_none_where_warp_cannot_load_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(c_object, "FUNCTIONS", ("no_such_function",))
     assert threads() is None

@@ -16,6 +16,7 @@ from ...arrays.layout import BLOCK, LOOP_BLOCK
 from .. import threads
 from ..compile.c_text import CText, c_text
 from ..compile.compiling import collecting, noted
+from ..compile.kernel import Command, bounds_of_one
 from ..launch.job import COUNT, FIRST, Job
 from ..made_once import made_once
 
@@ -59,6 +60,8 @@ class ForeignCall:
         """places: positions of the addresses of XLA's inputs and results among the launch's
         arguments."""
         self.kernel = job.kernel
+        self._command: Command | None = None
+        """A launch, which keeps the kernel loaded in Warp."""
         self._where = (ctypes.c_int64 * 2)()
         """The kernel's address, and 1 if the kernel could not be compiled."""
         results, width = job.kernel.source.results.values(), 4 if job.single else 8
@@ -72,9 +75,9 @@ class ForeignCall:
             self._where[0] = ctypes.cast(self._first, ctypes.c_void_p).value or 0
         else:
             self._where[0] = self._load()
-        text = _text()
-        assert text is not None  # otherwise there is no handler to call
-        bounds, arguments = text.command.bounds, list(job.arguments)
+        command = self._command
+        bounds = bounds_of_one() if command is None else command.bounds
+        arguments = list(job.arguments)
         arguments[FIRST], arguments[COUNT] = 0, job.count  # the whole batch, not a slice
         self.plan = [
             ctypes.addressof(self._where),
@@ -90,7 +93,7 @@ class ForeignCall:
 
     def _load(self) -> int:
         """The kernel's address, after compiling it if necessary."""
-        self._command = self.kernel.new_command()  # keeps the kernel loaded in Warp
+        self._command = self.kernel.new_command()
         return self._command.address or 0
 
     def _find(self, bounds: int, arguments: ctypes._Pointer[ctypes.c_int64]) -> None:

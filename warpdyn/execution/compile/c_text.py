@@ -1,7 +1,7 @@
-"""C functions inside the source of a kernel, compiled and cached like all kernels.
+"""C functions of the headers in `codegen/`, compiled and cached like the interpreter.
 
-This way an installation of warpdyn needs no compiler, although calls without Python need C code.
-The kernel itself only writes the addresses of its functions.
+This way an installation of warpdyn needs no compiler, although calls without Python need C code. The
+compiled function itself only writes the addresses of the others.
 """
 
 from __future__ import annotations
@@ -9,20 +9,25 @@ from __future__ import annotations
 import ctypes
 from typing import NamedTuple
 
-import warp as wp
-
 from ...codegen import headers
-from ...codegen.source import Source
-from .compiling import Kernel
-from .kernel import Command, compile_kernel
-from .kernel_cache import start_kernel_cache
+from . import c_object
+from .announcements import announced
+
+ENTRY = "warpdyn_addresses"
+"""Name of the function that writes the addresses."""
+
+_DECLARED = """typedef __SIZE_TYPE__ size_t;
+extern "C" { void* malloc(size_t); void free(void*); }
+"""
+"""Functions of the C library that the headers use."""
+
+EXPECTED_SECONDS = 0.3
+"""Time to compile the longest of the headers."""
 
 
 class CText(NamedTuple):
     """Loaded C functions."""
 
-    command: Command
-    """The launch that has written the addresses; it keeps the functions loaded in Warp."""
     addresses: tuple[int, ...]
 
 
@@ -30,16 +35,15 @@ def c_text(header: str, piece: str, number: int, told: str, **given: str | int) 
     """The functions of a piece of a header, as many as `number`; `told`: the message while it is
     compiled.
 
-    None if this version of Warp keeps a kernel's C function elsewhere.
+    None if this version of Warp cannot load them.
     """
-    start_kernel_cache()
-    code = headers.piece(header, piece, **given)
-    name = header.removesuffix(".h")
-    source = Source(name, code, inputs={}, results={}, operations=0, bytes=0, target="cpu")
-    kernel = Kernel(source, wp.get_device("cpu"), compile_kernel(source), told)
-    command, places = kernel.new_command(), (ctypes.c_int64 * number)()
-    if command.address is None:
+    if not c_object.is_possible():
         return None
-    command.set([ctypes.addressof(places), *[0] * (source.layout.length - 1)])
-    command.run_at_once()
-    return CText(command, tuple(places))
+    code = headers.piece(header, piece, **given)
+    source = f'{_DECLARED}extern "C" void {ENTRY}(long long* args) {{\n{code}\n}}\n'
+    with announced(f"compiling {told}, once", EXPECTED_SECONDS):
+        address = c_object.load_object(header.removesuffix(".h"), source, ENTRY)
+    places = (ctypes.c_int64 * number)()
+    arguments = (ctypes.c_int64 * 1)(ctypes.addressof(places))
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)(ctypes.addressof(arguments))
+    return CText(tuple(places))

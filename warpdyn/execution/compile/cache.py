@@ -13,14 +13,20 @@ from contextlib import suppress
 from dataclasses import asdict
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from ...codegen.bytecode.bytecode import Bytecode
 from ...codegen.source import Source
 from . import sealed_files
 from .announcements import say
 
-FORMAT = 5
+FORMAT = 6
 """Version of the cache format."""
+
+SOURCE, BYTECODE = ".json", ".bytecode"
+"""Suffixes of the files."""
+
+R = TypeVar("R")
 
 
 def cached(
@@ -28,30 +34,75 @@ def cached(
 ) -> Source:
     """The program cached under `key` and the present source of these algorithms, or a new one,
     which is then cached."""
-    version = source_version(
-        frozenset({*RECORDING, *(module for each in algorithms for module in modules_of(each))})
-    )
-    digest = hashlib.sha256(f"{FORMAT} {version} {key}".encode()).hexdigest()
-    path = cache_directory() / f"{digest}.json"
-    reason = sealed_files.distrust_folder(path.parent, link=True)
-    if reason:
-        tell_distrusted(path.parent, reason)
-        return make()
-    content = sealed_files.read(path)
-    if content is not None:
+    entry = CacheEntry(key, algorithms)
+    source = entry.source()
+    if source is None:
+        source = make()
+        entry.keep_source(source)
+    return source
+
+
+class CacheEntry:
+    """The files of a program in the cache: its C++, and its bytecode."""
+
+    def __init__(self, key: str, algorithms: Iterable[Callable[..., Any]]):
+        modules = {*RECORDING, *(module for each in algorithms for module in modules_of(each))}
+        version = source_version(frozenset(modules))
+        digest = hashlib.sha256(f"{FORMAT} {version} {key}".encode()).hexdigest()
+        self._path = cache_directory() / digest
+        reason = sealed_files.distrust_folder(self._path.parent, link=True)
+        self._trusted = not reason
+        if reason:
+            tell_distrusted(self._path.parent, reason)
+
+    def source(self) -> Source | None:
+        """The program in C++; None if it is not there."""
+        return self._read(SOURCE, lambda content: _source(json.loads(content)))
+
+    def bytecode(self) -> tuple[Source, Bytecode] | None:
+        """The description of the program and its bytecode; None if they are not there."""
+        return self._read(BYTECODE, _described_bytecode)
+
+    def keep_source(self, source: Source) -> None:
+        """Cache a program in C++."""
+        self._write(SOURCE, lambda: json.dumps(asdict(source)).encode())
+
+    def keep_bytecode(self, described: Source, bytecode: Bytecode) -> None:
+        """Cache the description of a program and its bytecode."""
+        self._write(
+            BYTECODE,
+            lambda: json.dumps(asdict(described)).encode() + b"\n" + bytecode.to_bytes(),
+        )
+
+    def _read(self, suffix: str, parse: Callable[[bytes], R]) -> R | None:
+        if not self._trusted:
+            return None
+        path = self._path.with_suffix(suffix)
+        content = sealed_files.read(path)
+        if content is None:
+            return None
         # The hash is correct, so a version of warpdyn wrote this, but not necessarily this version.
         try:
-            return _source(json.loads(content))
+            return parse(content)
         except Exception:  # RecursionError is among these errors
             sealed_files.discard(path)
-    source = make()
-    try:
-        sealed_files.make_folder(path.parent)
-        tag_cache(path.parent)
-        sealed_files.write(path, json.dumps(asdict(source)).encode())
-    except OSError as error:  # this costs time, nothing else
-        tell_unwritable(path.parent, error.strerror)
-    return source
+            return None
+
+    def _write(self, suffix: str, content: Callable[[], bytes]) -> None:
+        if not self._trusted:
+            return
+        path = self._path.with_suffix(suffix)
+        try:
+            sealed_files.make_folder(path.parent)
+            tag_cache(path.parent)
+            sealed_files.write(path, content())
+        except OSError as error:  # this costs time, nothing else
+            tell_unwritable(path.parent, error.strerror)
+
+
+def _described_bytecode(content: bytes) -> tuple[Source, Bytecode]:
+    described, _, rest = content.partition(b"\n")
+    return _source(json.loads(described)), Bytecode.from_bytes(rest)
 
 
 def _source(kept: dict[str, Any]) -> Source:
@@ -116,11 +167,17 @@ def kept_programs() -> list[Path]:
     return sorted(path for path in files if PROGRAM.fullmatch(path.name))
 
 
-PROGRAM = re.compile(r"[0-9a-f]{64}\.(json|\d+)|\.[0-9a-f]{64}\.json\.[0-9a-f]{16}")
+PROGRAM = re.compile(
+    r"[0-9a-f]{64}\.(json|bytecode|\d+)|\.[0-9a-f]{64}\.(json|bytecode)\.[0-9a-f]{16}"
+)
 """Names of programs, and of files that a killed process left while it wrote."""
 
-RECORDING = ("warpdyn.execution.request.evaluate", "warpdyn.codegen.source")
-"""Modules that record an algorithm and write the program as C++."""
+RECORDING = (
+    "warpdyn.execution.request.evaluate",
+    "warpdyn.codegen.source",
+    "warpdyn.codegen.bytecode.encode",
+)
+"""Modules that record an algorithm and write the program as C++ and as bytecode."""
 
 
 def modules_of(algorithm: Callable[..., Any]) -> set[str]:

@@ -175,7 +175,7 @@ def _unable(function: Any) -> str:
 
 
 @atexit.register
-def _end_all() -> None:
+def end_all() -> None:
     for compiler in list(_all):
         compiler.kill()
 

@@ -8,52 +8,94 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import Any
+from weakref import ref
 
 import warp as wp
 
 from ...codegen.source import Source
 from ...model.printable import printable
+from ..config import calls_before_compiling, config
 from ..made_once import lock_of
 from ..request.call import Call
 from ..threads import get_num_threads
-from . import kernel_objects
+from . import background, kernel_objects
 from .announcements import announced
 from .compiler_process import CompilerEndedError
-from .kernel import Command, compile_kernel
+from .interpreter import InterpretedCommand, InterpretedProgram
+from .kernel import Command, KernelCommand, compile_kernel
 from .kernel_cache import has_compiled, kernel_cache_directory
 from .precompiled_header import has_header, shared_header
 
 
-@dataclass(eq=False)
+ENOUGH_INTERPRETED = 0.02
+"""Time of interpreted calls [s] after which a kernel is compiled in the background, however few they
+are."""
+
+
 class Kernel:
-    """A program for one dtype and device, with idle launches for reuse; Warp compiles it, or finds
-    it compiled, at the first launch."""
+    """A program for one dtype and device, with idle launches for reuse.
 
-    source: Source
-    device: wp.Device
-    compiled: wp.Kernel
-    label: str
-    """Its name in messages: "aba_derivatives for humanoid"."""
-    idle: list[Command] = field(default_factory=list)
-    loaded: bool = False
-    companions: list[wp.Kernel] = field(init=False)
-    """Kernels that are compiled together with it (codegen/translation_units.py)."""
-    _linked: list[Command] = field(init=False, default_factory=list)
-    """Launches that keep the companions loaded in Warp."""
+    Warp compiles it, or finds it compiled, at the first launch. A program that can be interpreted is
+    interpreted until it is compiled.
+    """
 
-    def __post_init__(self) -> None:
-        self.companions = [compile_kernel(each) for each in self.source.unit_sources]
+    def __init__(
+        self,
+        source: Source,
+        device: wp.Device,
+        label: str,
+        *,
+        write: Callable[[], Source] | None = None,
+        interpreted: InterpretedProgram | None = None,
+    ):
+        """source: the program in C++, or its description, if `write` writes it; `label`: its name in
+        messages, "aba_derivatives for humanoid"."""
+        self.source, self.device, self.label = source, device, label
+        self.interpreted = interpreted
+        self.idle: list[Command] = []
+        self.loaded = False
+        self.counted = interpreted is not None
+        """True while its calls are counted, until it is compiled in the background."""
+        self._write = write
+        self._calls, self._seconds = 0, 0.0
+        self._compiled: list[wp.Kernel] = []
+        self._linked: list[Command] = []
+        """Launches that keep the companions loaded in Warp."""
+
+    def _kernels(self) -> list[wp.Kernel]:
+        """Warp's kernel, and those that are compiled together with it
+        (codegen/translation_units.py)."""
+        if not self._compiled:
+            with lock_of(self):
+                if self._write is not None:
+                    self.source, self._write = self._write(), None
+                if not self._compiled:
+                    sources = (self.source, *self.source.unit_sources)
+                    self._compiled = [compile_kernel(each) for each in sources]
+        return self._compiled
+
+    @property
+    def compiled(self) -> wp.Kernel:
+        """Warp's kernel."""
+        return self._kernels()[0]
+
+    @property
+    def is_compiled(self) -> bool:
+        """True if Warp finds all of it in its cache."""
+        return not any(module.missing for module in self.modules)
 
     @property
     def modules(self) -> list[_Module]:
         """The modules that Warp compiles, each separately."""
+        kernels = self._kernels()
         texts = (self.source.code, *self.source.translation_units)
         return [
             _Module(compiled, self, len(text))
-            for compiled, text in zip((self.compiled, *self.companions), texts, strict=True)
+            for compiled, text in zip(kernels, texts, strict=True)
         ]
 
     def command(self) -> Command:
@@ -64,28 +106,58 @@ class Kernel:
             return self.new_command()
 
     def new_command(self) -> Command:
-        """A new launch for one caller only; the first one compiles."""
+        """A new launch for one caller only; the first one compiles, if the program is not
+        interpreted."""
+        program = self.interpreted
+        if not self.loaded:
+            if program is not None and config.compile != "wait":
+                return InterpretedCommand(program, self.source.layout, self._loaded_command)
+            load(self)
+        return self._command(self.compiled)
+
+    def _loaded_command(self) -> Command:
+        """A launch of the compiled kernel."""
         if not self.loaded:
             load(self)
         return self._command(self.compiled)
 
+    def count_call(self, seconds: float = 0.0) -> None:
+        """Count an interpreted call, which took this long; after some, the kernel is compiled in the
+        background."""
+        self._calls += 1
+        self._seconds += seconds
+        if self._calls >= calls_before_compiling() or self._seconds >= ENOUGH_INTERPRETED:
+            self.compile_soon()
+
+    def compile_soon(self) -> None:
+        """Compile in the background, if that is wished and has not begun."""
+        if self.counted and config.compile == "background":
+            self.counted = False
+            background.enqueue(partial(_compile_now, ref(self)))
+
     def link(self) -> None:
-        """Pass the addresses of the companions to the loaded kernel."""
-        if not self._linked and self.companions:
-            places = (ctypes.c_int64 * len(self.companions))()
+        """Pass the addresses of the companions to the loaded kernel, and later launches of the
+        interpreted program to the kernel."""
+        first, *companions = self._kernels()
+        if not self._linked and companions:
+            places = (ctypes.c_int64 * len(companions))()
             address = ctypes.addressof(places)
-            calls = [self._command(each) for each in self.companions]
+            calls = [self._command(each) for each in companions]
             for k, call in enumerate(calls):
                 call.set([address + k * ctypes.sizeof(ctypes.c_int64), *call.arguments[1:]])
                 call.run_at_once()
-            ours = self._command(self.compiled)
+            ours = self._command(first)
             ours.set([address, -1, *ours.arguments[2:]])
             ours.run_at_once()
             self._linked = calls
+        if self.interpreted is not None and not self.loaded:
+            self.interpreted.switch_to(self._command(first))
+        self.idle = []
         self.loaded = True
+        self.counted = False
 
     def _command(self, compiled: wp.Kernel) -> Command:
-        return Command(compiled, self.device, self.source.layout.length, self._linked)
+        return KernelCommand(compiled, self.device, self.source.layout.length, self._linked)
 
 
 @dataclass(eq=False)
@@ -121,6 +193,23 @@ def label_of(call: Call) -> str:
     """Description of a call's computation for messages: "vjp of rnea for panda"."""
     kinds = "".join(f"{each.kind} of " for each in reversed(call.derivatives))
     return f"{kinds}{call.name} for {printable(call.model.name)}"
+
+
+def _compile_now(reference: ref[Kernel]) -> None:
+    """Compile and load a kernel on the thread in the background, unless its model is gone."""
+    kernel = reference()
+    if kernel is None:
+        return
+    with lock_of(kernel):
+        if kernel.loaded:
+            return
+        for module in kernel.modules:
+            if background.is_ending():
+                return
+            if module.missing:
+                _compile(module)
+        if not background.is_ending():
+            _load_compiled(kernel)
 
 
 def load(kernel: Kernel) -> None:

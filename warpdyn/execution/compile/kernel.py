@@ -50,7 +50,34 @@ def compile_kernel(source: Source) -> wp.Kernel:
 
 
 class Command:
-    """A recorded launch whose arguments are written in place.
+    """A prepared launch whose arguments are written in place."""
+
+    arguments: ctypes.Array[ctypes.c_int64]
+    entry: Callable[..., Any] | None
+    """The launch as a function that returns its argument, without functions of Warp; None if this
+    version of Warp does not allow that."""
+    run: Callable[..., None]
+    """The launch."""
+    address: int | None
+    """The C function that the launch calls, of (bounds, arguments); None if this version of Warp
+    keeps it elsewhere."""
+    bounds: list[int]
+    """First argument of the C function, in words of 64 bits."""
+
+    def set(self, arguments: Sequence[int]) -> None:
+        """Write all arguments."""
+        self.arguments[:] = list(arguments)
+
+    def set_threads(self, count: int) -> None:
+        """Set the number of environments of a CUDA launch, one for each thread."""
+
+    def run_at_once(self) -> None:
+        """Run the launch even while Warp records launches, without adding it to the recording."""
+        raise NotImplementedError
+
+
+class KernelCommand(Command):
+    """A launch of a compiled kernel.
 
     `held`: objects that must stay loaded as long as the launch, in addition to the kernel.
     """
@@ -67,12 +94,9 @@ class Command:
         self._threads = 1
         self._on_cuda = device.is_cuda
         self.entry = _entry(self._launch)
-        """The kernel without Warp's wrapper functions; it returns its argument. None if this
-        version of Warp keeps it elsewhere."""
-        self.run: Callable[..., None] = self.entry or self._launch.launch
+        self.run = self.entry or self._launch.launch
 
     def run_at_once(self) -> None:
-        """Run the launch even while Warp records launches, without adding it to the recording."""
         forward = _forward(self._launch)
         if forward is None:
             self._launch.launch()
@@ -80,30 +104,32 @@ class Command:
             forward(*map(ctypes.byref, self._launch.params))
 
     @property
-    def address(self) -> int | None:
-        """The kernel's C function, of (bounds, arguments); None if this version of Warp keeps it
-        elsewhere."""
+    def address(self) -> int | None:  # type: ignore[override]
         if _forward(self._launch) is None:
             return None
         return ctypes.cast(self._launch.hooks.forward, ctypes.c_void_p).value
 
     @property
-    def bounds(self) -> list[int]:
-        """First argument of the kernel's C function, in words of 64 bits."""
-        bounds = self._launch.params[0]
-        size = ctypes.sizeof(bounds)
-        words = (ctypes.c_int64 * -(-size // 8))()
-        ctypes.memmove(words, ctypes.addressof(bounds), size)
-        return list(words)
-
-    def set(self, arguments: Sequence[int]) -> None:
-        self.arguments[:] = list(arguments)
+    def bounds(self) -> list[int]:  # type: ignore[override]
+        return _words(self._launch.params[0])
 
     def set_threads(self, count: int) -> None:
-        """Set the number of environments of a CUDA launch, one for each thread."""
         if self._on_cuda and count != self._threads:
             self._launch.set_dim(count)
             self._threads = count
+
+
+def bounds_of_one() -> list[int]:
+    """First argument of the C function of a CPU kernel, which is launched for one index, in words of
+    64 bits."""
+    return _words(wp._src.types.launch_bounds_t(1))  # type: ignore[attr-defined]
+
+
+def _words(bounds: Any) -> list[int]:
+    size = ctypes.sizeof(bounds)
+    words = (ctypes.c_int64 * -(-size // 8))()
+    ctypes.memmove(words, ctypes.addressof(bounds), size)
+    return list(words)
 
 
 def _entry(launch: wp.Launch) -> Callable[..., Any] | None:

@@ -110,13 +110,13 @@ def compile_module(module: Any, place: ObjectFiles) -> None:
         source_file = made / f"{place.folder.name}.{ending}"
         source_file.write_text(source, encoding="utf-8")
         module._write_meta(made / place.metadata, metadata)
-        _compile(source_file, made / place.object, options)
-        _keep(made, source_file.name, place)
+        compile_source(source_file, made / place.object, options)
+        keep(made, source_file.name, place)
     finally:
         shutil.rmtree(made, ignore_errors=True)
 
 
-def _compile(source: Path, object_file: Path, options: dict[str, Any]) -> None:
+def compile_source(source: Path, object_file: Path, options: dict[str, Any]) -> None:
     """Compile a source in a separate process, or in this process if there is enough disk space."""
     header = options["use_precompiled_headers"]
     level = options["optimization_level"]
@@ -179,7 +179,7 @@ def check_room(folder: Path, needed: int) -> None:
         raise OSError(errno.ENOSPC, text)
 
 
-def _keep(made: Path, source: str, place: ObjectFiles) -> None:
+def keep(made: Path, source: str, place: ObjectFiles) -> None:
     """Move the files of a build to their place, with their hashes."""
     if not sealed_files.is_shared():
         for each in made.iterdir():

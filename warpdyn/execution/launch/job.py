@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from time import perf_counter
 from typing import Any, Literal
 
 from ...arrays import Array, Library, View
@@ -104,9 +105,16 @@ class Job:
         return replace(self, results=(), keep=(), arrays={})
 
     def launch_once(self) -> None:
-        launch, commands = self._prepared(self.kernel.command)
-        launch()
-        self.kernel.idle += commands
+        kernel = self.kernel
+        idle = kernel.idle
+        launch, commands = self._prepared(kernel.command)
+        if kernel.counted:
+            begun = perf_counter()
+            launch()
+            kernel.count_call(perf_counter() - begun)
+        else:
+            launch()
+        idle += commands
 
     def clear(self, out: Any) -> None:
         """Fill the results with zeros, except arrays of the caller."""
@@ -132,6 +140,7 @@ class Job:
                 "pass an array of one piece"
             )
         self.launch_once()
+        self.kernel.compile_soon()
         if constants == "once":
             self.arguments[KEEP_CONSTANTS], self.arguments[STREAM] = 1, self.past_cache_when_bound
         launch, commands = self._prepared(self.kernel.new_command)

@@ -12,13 +12,15 @@ import warp as wp
 from ...arrays import View
 from ...arrays.layout import ROWS_FROM, STREAM_FROM
 from ...codegen.arguments import FIELDS, HEADER
-from ...codegen.source import TARGETS, Source, target_of, write
+from ...codegen.bytecode.encode import encode
+from ...codegen.source import TARGETS, Source, describe, target_of, write
 from ...model import Model
+from ...recording.program import Program
 from ...recording.table import ANY_SIZE
 from ..compile.announcements import announced_late
-from ..compile.cache import cached
+from ..compile.cache import CacheEntry
 from ..compile.compiling import Kernel, expected_seconds, label_of, noted
-from ..compile.kernel import compile_kernel
+from ..compile.interpreter import InterpretedProgram, interpreter
 from ..compile.kernel_cache import start_kernel_cache
 from ..config import config
 from ..made_once import lock_of
@@ -160,22 +162,50 @@ def _make_kernel(
     device_name: str,
     target: str | None,
 ) -> Kernel:
-    """A kernel from the disk cache, or newly recorded; Warp compiles it at its first launch, or
-    finds it compiled."""
+    """A kernel whose program is in the disk cache, or newly recorded. If it is not compiled yet, it is
+    interpreted, or Warp compiles it at its first launch."""
     start_kernel_cache()
     device, label = wp.get_device(device_name), label_of(call)
+    may_interpret = target is None and device.is_cpu and config.compile != "wait"
     target = target or target_of("cuda" if device.is_cuda else "cpu")
     key = repr((call.model.key, call.key, dict(inputs), single, target))
-
-    def make() -> Source:
-        with announced_late(f"recording {label}, which will then be compiled, once"):
-            program = record_call(call, inputs, single)
-            return write(program, f"{call.name}_{call.model.name}", single, target)
-
+    name = f"{call.name}_{call.model.name}"
     texts = [*algorithms_of(call), TARGETS[target].code]
-    own = call.identity is not None
-    source = make() if own else cached(key, texts, make)
-    kernel = Kernel(source, device, compile_kernel(source), label)
-    if own:
-        check_length(kernel)
+    # The program of a user's own kernel is not cached: its key is the function object itself.
+    entry = CacheEntry(key, texts) if call.identity is None else None
+    source = None if entry is None else entry.source()
+    if source is not None:
+        kernel = Kernel(source, device, label)
+        if not may_interpret or kernel.is_compiled:
+            return kernel
+    recorded: list[Program] = []
+
+    def record() -> Program:
+        then = "" if may_interpret else ", which will then be compiled, once"
+        with announced_late(f"recording {label}{then}"):
+            return record_call(call, inputs, single)
+
+    def written() -> Source:
+        if source is not None:
+            return source
+        made = write(recorded.pop() if recorded else record(), name, single, target)
+        if entry is not None:
+            entry.keep_source(made)
+        return made
+
+    program = interpreter(single) if may_interpret else None
+    if program is not None:
+        found = None if entry is None else entry.bytecode()
+        if found is None:
+            recorded.append(record())
+            found = describe(recorded[0], name, single, target), encode(recorded[0])
+            if entry is not None:
+                entry.keep_bytecode(*found)
+        described, bytecode = found
+        interpreted = InterpretedProgram(bytecode, described, program, single)
+        kernel = Kernel(described, device, label, write=written, interpreted=interpreted)
+    else:
+        kernel = Kernel(written(), device, label)
+        if entry is None:
+            check_length(kernel)
     return kernel

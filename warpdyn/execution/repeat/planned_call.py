@@ -150,6 +150,8 @@ class KnownCall:
                 arguments[place] = x
             command.run()
             self.idle.append(command)
+            if self.job.kernel.counted:
+                self.job.kernel.count_call()
         else:
             self.job.moved(zip(self.places, where, strict=True)).launch_once()
         if self.outs:

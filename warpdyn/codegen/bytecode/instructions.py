@@ -1,0 +1,96 @@
+"""The instructions of bytecode: their names and numbers.
+
+An instruction is five 32-bit integers: its number, the slot `d` of its value, and the operands `a`, `b`
+and `c`. The last letters of a name are the kinds of its operands: `s`, a slot; `k`, a constant; `a`,
+the value of the instruction before, which is still in registers.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+UNARY = ("neg", "rcp", "sqrt", "rsqrt", "abs", "floor", "move")
+"""Operations on one operand of kind `s` or `a`."""
+
+COMMUTATIVE = ("add", "mul")
+"""Operations whose operands may change places: the constant, or the slot next to `a`, comes second."""
+
+FUSED = ("fma", "fms", "fnma")
+"""Products and sums in one rounding; the factors may change places."""
+
+PAIRS = ("ss", "sk", "as", "ak")
+"""Kinds of two operands that may change places."""
+
+OPERATIONS: tuple[str, ...] = (
+    "end",
+    "behind",
+    *(f"{name}_{kind}" for name in UNARY for kind in "sa"),
+    "constant",
+    *(f"{name}_{pair}" for name in (*COMMUTATIVE, "sub") for pair in PAIRS),
+    *("sub_ks", "sub_sa", "sub_ka"),
+    *(
+        f"{name}_{pair}{last}"
+        for name, pair, last in product(FUSED, PAIRS, "ska")
+        if not (pair[0] == "a" and last == "a")
+    ),
+    *("min", "max", "select", "select_equal"),
+    *("sincos", "exp", "log", "atan2", "uniform", "look", "cell"),
+    *("call", "back", "begin", "again", "skip_last", "copy", "keep", "kept"),
+    *("all_go", "copy_going", "end_some"),
+)
+"""All instructions. `behind` is the second half of an instruction with further operands."""
+
+NUMBER = {name: number for number, name in enumerate(OPERATIONS)}
+"""The number of each instruction."""
+
+WORDS = 5
+"""Integers of an instruction."""
+
+DEPTH, LOOPS, TABLES = 32, 256, 64
+"""Limits of a program: routines that call each other, loops, and tables."""
+
+_OTHERS = {
+    "end": "----",
+    "behind": "----",
+    "constant": "sk--",
+    "min": "sss-",
+    "max": "sss-",
+    "select": "ssss",
+    "select_equal": "ssss",
+    "sincos": "sss-",
+    "exp": "ss--",
+    "log": "ss--",
+    "atan2": "sss-",
+    "uniform": "ssss",
+    "look": "ssst",
+    "cell": "ssst",
+    "call": "j---",
+    "back": "----",
+    "begin": "l---",
+    "again": "lj--",
+    "skip_last": "lj--",
+    "copy": "ss--",
+    "keep": "ss-l",
+    "kept": "ss-l",
+    "all_go": "s---",
+    "copy_going": "ss-s",
+    "end_some": "ssj-",
+}
+
+
+def _fields(name: str) -> str:
+    if name in _OTHERS:
+        return _OTHERS[name]
+    kinds = name.rpartition("_")[2].replace("a", "-")
+    return f"s{kinds}".ljust(WORDS - 1, "-")
+
+
+FIELDS = {name: _fields(name) for name in OPERATIONS}
+"""What `d`, `a`, `b` and `c` of each instruction are: a slot `s`, a constant `k`, a table `t`, an
+instruction `j`, a loop `l`; `-`: something else, or nothing."""
+
+WITH_FOURTH = ("select", "select_equal", "uniform")
+"""Instructions whose fourth operand, a slot, is `a` of the `behind` that follows."""
+
+BLOCKS = {"copy": "da", "keep": "a", "kept": "d", "copy_going": "da"}
+"""Fields that name the first of `b` slots."""
