@@ -29,9 +29,12 @@ def _native_call() -> ModuleType | None:
 
 
 def calls_in_c(cache: CallCache) -> CallsInC | None:
-    """The calls of a function that a function in C carries out; None if there is no such function."""
+    """The calls of a function that a function in C carries out; None if there is no such function, or
+    if it is not compiled yet."""
     native = _native_call()
-    calls: CallsInC | None = None if native is None else native.NativeCalls(cache)
+    if native is None or not native.is_ready():
+        return None
+    calls: CallsInC = native.NativeCalls(cache)
     return calls
 
 

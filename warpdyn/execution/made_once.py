@@ -33,6 +33,7 @@ def made_once(make: Callable[[], Made]) -> Callable[[], Made]:
         return kept[0]
 
     made.cache_clear = kept.clear  # type: ignore[attr-defined]
+    made.is_made = lambda: bool(kept)  # type: ignore[attr-defined]
     return made
 
 

@@ -134,7 +134,7 @@ class _Encoder:
         self.add("end")
         for body in (before, step, after):
             body.encode_routines()
-        self._set_results(self.program, after)
+        self._set_results(apart.after, after)
 
     def loop(
         self,

@@ -94,6 +94,7 @@ class ForeignCall:
     def _load(self) -> int:
         """The kernel's address, after compiling it if necessary."""
         self._command = self.kernel.new_command()
+        self.kernel.compile_soon()
         return self._command.address or 0
 
     def _find(self, bounds: int, arguments: ctypes._Pointer[ctypes.c_int64]) -> None:

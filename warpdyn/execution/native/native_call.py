@@ -16,7 +16,9 @@ import numpy as np
 
 from ...arrays import Library
 from ...model import Model
+from ..compile import background
 from ..compile.compiling import Kernel
+from ..config import config
 from ..repeat.call_cache import CallCache, unknown
 from ..repeat.call_key import PLAIN, Key, leaves
 from ..repeat.planned_call import DifferentiatedPlan, KnownCall, PlannedCall
@@ -40,6 +42,21 @@ def compile_native_call(kernels: Iterable[Kernel]) -> None:
     these kernels can be called this way."""
     if any(not kernel.device.is_cuda for kernel in kernels):
         methods()
+
+
+def is_ready() -> bool:
+    """True if the C function need not be compiled. Otherwise it is compiled in the background, if
+    kernels are."""
+    if config.compile != "background" or methods.is_made():  # type: ignore[attr-defined]
+        return True
+    if not _asked:
+        _asked.append(True)
+        background.enqueue(methods)
+    return False
+
+
+_asked: list[bool] = []
+"""Not empty once the C function is to be compiled in the background."""
 
 
 class NativeCalls:

@@ -54,7 +54,8 @@ class CallCache:
     def __init__(
         self, signature: inspect.Signature, calls_in_c: Callable[[CallCache], CallsInC | None]
     ):
-        """calls_in_c: makes the part in C; called at the first call that is to move there."""
+        """calls_in_c: makes the part in C, or returns None as long as it is not compiled; called at the
+        first calls that are to move there."""
         self.entry: Entry = unknown
         """The function in C."""
         self._names = _positional_names(signature)
@@ -86,8 +87,8 @@ class CallCache:
     ) -> None:
         """Move a call to C once its plan has run often enough."""
         left = self._runs_left.get(key, 1) - 1
-        if left > 0:
-            self._runs_left[key] = left
+        if left > 0 or plan.counted:
+            self._runs_left[key] = max(left, 1)
             return
         self._runs_left.pop(key, None)
         self._move_to_c(key, plan, args, kwargs)
@@ -97,7 +98,9 @@ class CallCache:
     ) -> None:
         if self._calls_in_c is None:
             self._calls_in_c = self._make_calls_in_c(self)
-        if self._calls_in_c is not None:
+        if self._calls_in_c is None:  # the function in C may be compiled later
+            self._runs_left[key] = max(RUNS_IN_PYTHON, 1)
+        else:
             self._calls_in_c.add(key, plan, args, kwargs)
 
     def remember(

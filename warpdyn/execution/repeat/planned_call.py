@@ -22,6 +22,7 @@ from ...arrays import Array, views
 from ...arrays.libraries import known
 from ...arrays.overlap import extent
 from ..compile.kernel import Command
+from ..config import config
 from ..launch.job import Job
 from ..request.call import Call
 from ..threads import ENOUGH
@@ -35,6 +36,10 @@ MISS: Any = object()
 
 class PlannedCall(Protocol):
     """Plan of a repeated call."""
+
+    @property
+    def counted(self) -> bool:
+        """True while its runs are counted, until its kernel is compiled."""
 
     def run(self, arrays: Sequence[Array]) -> Any:
         """The results for arrays of the same kinds; `MISS` if they cannot be used."""
@@ -102,6 +107,11 @@ class KnownCall:
         self.split = call.out is None and job.side_by_side and len(job.lead) > 1
         """True if the leading dimensions of new arrays are merged into one."""
         self.idle: list[Command] = []
+
+    @property
+    def counted(self) -> bool:
+        """True while its runs are counted, until its kernel is compiled."""
+        return self.job.kernel.counted and config.compile == "background"
 
     def run(self, arrays: Sequence[Array]) -> Any:
         """The results for arrays of the same kinds; `MISS` if they cannot be used."""
@@ -173,6 +183,11 @@ class DifferentiatedPlan:
     forward: KnownCall
     solves: bool
     """True if the call solves a system, so that its backward pass reads the solution."""
+    @property
+    def counted(self) -> bool:
+        """True while its runs are counted, until its kernel is compiled."""
+        return self.forward.counted
+
     on_adjoint: Callable[..., None] | None = None
     """Called with each new plan of a backward pass, its arrays, cotangents and order of results."""
 

@@ -1,0 +1,270 @@
+"""First results: how long a user waits for them, and what interpreting costs until the kernel is there.
+
+    python -m benchmarks.first_calls [ROBOT ...]   times
+    python -m benchmarks.first_calls bits [ROBOT ...]   interpreted and compiled results, bit by bit
+
+Programs are recorded anew, in an empty cache. The interpreter itself is compiled before, once for each
+kind of processor; that time is a line of its own. Results: benchmarks/results/first_calls.json.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+import warpdyn as wd
+from warpdyn.codegen.bytecode.interpreter_source import ENTRY, interpreter_source
+from warpdyn.execution.batched import FUNCTIONS
+from warpdyn.execution.compile import background, c_object
+from warpdyn.execution.compile.compiling import load
+from warpdyn.execution.compile.interpreter import interpreter
+from warpdyn.execution.launch.launch import prepare
+from warpdyn.model.description import ModelError
+
+from .__main__ import what_it_ran_on
+from .every_function import Work, takes_robot
+
+RESULT = Path(__file__).parent / "results" / "first_calls.json"
+
+ROBOTS = ("panda", "quadruped", "humanoid", "cartpole")
+
+ALGORITHMS = ("rnea", "crba", "aba", "fk", "rnea_derivatives")
+"""Functions whose interpreted and compiled batches are compared."""
+
+BATCH = 4096
+
+TURNS = 31
+
+
+def first_results(robot: str) -> Iterator[dict[str, Any]]:
+    """The time of the first call of each function [s]."""
+    for name in tqdm(sorted(FUNCTIONS), desc=f"first calls, {robot}", leave=False):
+        if robot != ROBOTS[0] and not takes_robot(name):
+            continue
+        try:
+            work = Work.of(name, wd.load_robot(robot), 100)
+            begun = time.perf_counter()
+            FUNCTIONS[name](*work.arguments, **work.options)
+            seconds = time.perf_counter() - begun
+        except (ModelError, ValueError):  # it is not for this robot
+            continue
+        yield {"function": name, "robot": robot, "seconds": round(seconds, 4)}
+
+
+def first_steps() -> Iterator[dict[str, Any]]:
+    """The first step of a simulation and of an environment [s]."""
+    from warpdyn import rl
+
+    model = wd.load_robot("quadruped")
+    begun = time.perf_counter()
+    simulation = wd.Simulation(model, 64)
+    simulation.step()
+    yield {"first step of": "wd.Simulation(quadruped)", "seconds": time.perf_counter() - begun}
+    begun = time.perf_counter()
+    environment = rl.VecEnv("quadruped-velocity", 64)
+    environment.reset()
+    environment.step(np.zeros(environment.action_space.shape, np.float32))
+    yield {"first step of": "rl.VecEnv", "seconds": time.perf_counter() - begun}
+
+
+def interleaved(runs: Sequence[Callable[[], Any]], turns: int = TURNS) -> list[float]:
+    """Median seconds of each of some functions, which take turns."""
+    samples: list[list[float]] = [[] for _ in runs]
+    for _ in range(turns):
+        for run, found in zip(runs, samples, strict=True):
+            begun = time.perf_counter()
+            run()
+            found.append(time.perf_counter() - begun)
+    return [float(np.median(found)) for found in samples]
+
+
+def ratios(robot: str) -> Iterator[dict[str, Any]]:
+    """Interpreted by compiled time of a batch in rows, on one thread."""
+    for name in tqdm(ALGORITHMS, desc=f"interpreted and compiled, {robot}", leave=False):
+        work = in_rows(Work.of(name, wd.load_robot(robot), BATCH))
+        interpreted = bound(work, "never")
+        compiled = bound(work, "wait")
+        slow, fast = interleaved([interpreted, compiled])
+        yield {
+            "function": name,
+            "robot": robot,
+            "interpreted_ns": round(1e9 * slow / BATCH, 1),
+            "compiled_ns": round(1e9 * fast / BATCH, 1),
+            "ratio": round(slow / fast, 2),
+        }
+
+
+def in_rows(work: Work) -> Work:
+    """The same states, one row for each robot."""
+    arrays = tuple(np.ascontiguousarray(x) for x in work.arrays)
+    return Work(work.name, work.model, arrays, work.options)
+
+
+def bound(work: Work, policy: Any) -> Callable[[], Any]:
+    """A bound call, interpreted or compiled, of a model of its own, since equal models share kernels."""
+    before, wd.config.compile = wd.config.compile, policy
+    model = work.model.with_gravity((0.0, 0.0, -9.81 if policy == "wait" else -9.8))
+    run = wd.bind(FUNCTIONS[work.name], model, *work.arrays, **work.options)
+    wd.config.compile = before
+    return run
+
+
+def plain_calls() -> Iterator[dict[str, Any]]:
+    """Microseconds of a plain call of panda's rnea for one robot, interpreted."""
+    wd.config.compile = "never"
+    model = wd.load_robot("panda").with_gravity((0.0, 0.0, -9.7))
+    q, v, a = (np.zeros(model.nv, np.float32) + 0.1 * k for k in range(3))
+    for _ in range(200):
+        wd.rnea(model, q, v, a)
+    samples = []
+    for _ in range(2000):
+        begun = time.perf_counter()
+        wd.rnea(model, q, v, a)
+        samples.append(time.perf_counter() - begun)
+    wd.config.compile = "background"
+    yield {"plain call of": "panda rnea, B = 1", "us": round(1e6 * float(np.median(samples)), 2)}
+
+
+def slowed_down() -> Iterator[dict[str, Any]]:
+    """Time of interpreted calls while another kernel is compiled, by that without."""
+    model, other = wd.load_robot("panda"), wd.load_robot("humanoid")
+    for count in (1, BATCH):
+        q, v, a = (np.zeros((count, model.nv), np.float32) + 0.1 * k for k in range(3))
+        wd.config.compile = "never"
+        run = partial(wd.rnea, model.with_gravity((0.0, 0.0, -9.6 + 1e-3 * count)), q, v, a)
+        alone = calls_for(2.0, run)
+        wd.config.compile = "background"
+        fresh = other.with_gravity((0.0, 0.0, -9.5 + 1e-3 * count))
+        wd.bind(wd.aba_derivatives, fresh, *(np.zeros((4, other.nv), np.float32),) * 3)
+        wd.config.compile = "never"
+        meanwhile = calls_for(3.0, run)
+        background.wait_until_idle()
+        again = calls_for(2.0, run)
+        yield {
+            "while a kernel is compiled": f"panda rnea, B = {count}",
+            "us alone": round(1e6 * (alone + again) / 2, 2),
+            "us meanwhile": round(1e6 * meanwhile, 2),
+            "ratio": round(2 * meanwhile / (alone + again), 3),
+        }
+    wd.config.compile = "background"
+
+
+def calls_for(seconds: float, run: Callable[[], Any]) -> float:
+    """Mean time of a call, over some seconds."""
+    begun, calls = time.perf_counter(), 0
+    while time.perf_counter() < begun + seconds:
+        run()
+        calls += 1
+    return (time.perf_counter() - begun) / calls
+
+
+def interpreter_compiles() -> Iterator[dict[str, Any]]:
+    """Seconds to compile the interpreter, in an empty cache of Warp."""
+    for single in (True, False):
+        source = interpreter_source(single) + f"// {time.time()}\n"
+        begun = time.perf_counter()
+        c_object.load_object("interpreter_timed", source, ENTRY)
+        name = "float32" if single else "float64"
+        seconds = round(time.perf_counter() - begun, 2)
+        yield {"compile the interpreter": name, "seconds": seconds}
+
+
+def bits(robots: Sequence[str]) -> int:
+    """Compare interpreted with compiled results of all functions; returns the number that differ."""
+    wd.config.compile = "never"
+    os.environ["WARPDYN_CACHE_DIR"] = tempfile.mkdtemp()
+    compared = different = 0
+    cases = [
+        (robot, name)
+        for robot in robots
+        for name in sorted(FUNCTIONS)
+        if robot == robots[0] or takes_robot(name)
+    ]
+    for robot, name in tqdm(cases, desc="bits"):
+        for dtype in (np.float32, np.float64):
+            try:
+                works = [of_dtype(Work.of(name, wd.load_robot(robot), n), dtype) for n in COUNTS]
+                interpreted = [values(work) for work in works]
+            except (ModelError, ValueError):
+                continue
+            kernel = prepare(works[0].described()).kernel
+            if kernel.loaded:  # another function has the same program
+                continue
+            assert kernel.interpreted is not None
+            load(kernel)
+            for work, before in zip(works, interpreted, strict=True):
+                compared += 1
+                if not all(map(same_bits, before, values(work))):
+                    different += 1
+                    print(f"{name} of {robot}, {dtype.__name__}, B = {len(work.arrays[0])} differs")
+    print(f"{compared} calls compared, {different} different")
+    return different
+
+
+COUNTS = (1, 5, 100, BATCH)
+"""Batches whose bits are compared."""
+
+
+def of_dtype(work: Work, dtype: Any) -> Work:
+    """The same call on rows of another dtype."""
+    arrays = tuple(np.ascontiguousarray(x, dtype) for x in work.arrays)
+    return Work(work.name, work.model, arrays, work.options)
+
+
+def values(work: Work) -> list[np.ndarray]:
+    """The results of a call."""
+    found = FUNCTIONS[work.name](*work.arguments, **work.options)
+    return [np.array(x) for x in (found if isinstance(found, tuple) else (found,))]
+
+
+def same_bits(x: np.ndarray, y: np.ndarray) -> bool:
+    """True if all numbers have the same bits; all NaN count as one."""
+    nan = np.isnan(x)
+    return np.array_equal(nan, np.isnan(y)) and x[~nan].tobytes() == y[~nan].tobytes()
+
+
+def main(arguments: list[str]) -> int:
+    """Measure and write, or compare."""
+    wd.runtime.set_num_threads(1)
+    wd.config.compile_messages = False
+    if arguments[:1] == ["bits"]:
+        return bool(bits(arguments[1:] or ROBOTS))
+    robots = arguments or ROBOTS
+    for single in (True, False):
+        interpreter(single)
+    records: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["WARPDYN_CACHE_DIR"] = folder
+        parts = [first_results(robot) for robot in robots]
+        parts += [first_steps(), *(ratios(robot) for robot in robots)]
+        parts += [plain_calls(), slowed_down(), interpreter_compiles()]
+        for part in parts:
+            for record in part:
+                records.append({**record, "load": round(os.getloadavg()[0], 2)})
+                if "function" not in record or "ratio" in record:
+                    print(records[-1], flush=True)
+        background.wait_until_idle()
+    for robot in robots:
+        of_robot = [x for x in records if x.get("robot") == robot and "seconds" in x]
+        worst = max(of_robot, key=lambda x: x["seconds"])
+        median = float(np.median([x["seconds"] for x in of_robot]))
+        print(f"{robot}: {len(of_robot)} first calls, median {median:.3f} s, worst {worst}")
+    found = [x["ratio"] for x in records if "interpreted_ns" in x]
+    print(f"interpreted by compiled: median {np.median(found):.2f}, largest {max(found):.2f}")
+    about = what_it_ran_on("cpu", ())
+    RESULT.write_text(json.dumps({"about": about, "records": records}, indent=1) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
