@@ -181,34 +181,46 @@ def interpreter_compiles() -> Iterator[dict[str, Any]]:
 
 def bits(robots: Sequence[str]) -> int:
     """Compare interpreted with compiled results of all functions; returns the number that differ."""
-    wd.config.compile = "never"
     os.environ["WARPDYN_CACHE_DIR"] = tempfile.mkdtemp()
-    compared = different = 0
     cases = [
         (robot, name)
         for robot in robots
         for name in sorted(FUNCTIONS)
         if robot == robots[0] or takes_robot(name)
     ]
+    compared, different = 0, list[str]()
     for robot, name in tqdm(cases, desc="bits"):
         for dtype in (np.float32, np.float64):
-            try:
-                works = [of_dtype(Work.of(name, wd.load_robot(robot), n), dtype) for n in COUNTS]
-                interpreted = [values(work) for work in works]
-            except (ModelError, ValueError):
-                continue
-            kernel = prepare(works[0].described()).kernel
-            if kernel.loaded:  # another function has the same program
-                continue
-            assert kernel.interpreted is not None
-            load(kernel)
-            for work, before in zip(works, interpreted, strict=True):
-                compared += 1
-                if not all(map(same_bits, before, values(work))):
-                    different += 1
-                    print(f"{name} of {robot}, {dtype.__name__}, B = {len(work.arrays[0])} differs")
-    print(f"{compared} calls compared, {different} different")
-    return different
+            number, found = compare(robot, name, dtype)
+            compared += number
+            different += found
+    print(*different, sep="\n")
+    print(f"{compared} calls compared, {len(different)} different")
+    return len(different)
+
+
+def compare(robot: str, name: str, dtype: Any) -> tuple[int, list[str]]:
+    """The number of batches of a function that were computed both ways, and those that differ."""
+    before, wd.config.compile = wd.config.compile, "never"
+    try:
+        model = wd.load_robot(robot)
+        works = [of_dtype(Work.of(name, model, count), dtype) for count in COUNTS]
+        kernel = prepare(works[0].described()).kernel
+        if kernel.loaded:  # another function has the same program
+            return 0, []
+        assert kernel.interpreted is not None
+        interpreted = [values(work) for work in works]
+        load(kernel)
+        different = [
+            f"{name} of {robot}, {dtype.__name__}, B = {count}"
+            for count, work, found in zip(COUNTS, works, interpreted, strict=True)
+            if not all(map(same_bits, found, values(work)))
+        ]
+    except (ModelError, ValueError):  # it is not for this robot
+        return 0, []
+    finally:
+        wd.config.compile = before
+    return len(works), different
 
 
 COUNTS = (1, 5, 100, BATCH)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+
+# Before warpdyn is imported, also in processes that tests start: most tests interpret their kernels.
+os.environ.setdefault("WARPDYN_COMPILE", "never")
 
 import numpy as np
 import pytest
@@ -24,6 +28,29 @@ settings.register_profile(
 settings.load_profile("warpdyn")
 
 TESTS = Path(__file__).resolve().parent
+
+
+COMPILED = (
+    "algorithms/test_rnea.py",
+    "algorithms/test_crba.py",
+    "algorithms/test_aba.py",
+    "codegen",
+    "execution",
+    "functions/export",
+    "test_accuracy.py",
+)
+"""Folders and files whose tests compile their kernels: those of the compiler and of launches, and the
+laws of three algorithms. All other tests interpret."""
+
+
+@pytest.fixture(autouse=True)
+def compile_policy(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compile kernels in the tests of COMPILED, if the environment does not ask for another policy."""
+    if wd.config.compile == "never":
+        path = request.path.relative_to(TESTS).as_posix()
+        if path.startswith(COMPILED):
+            monkeypatch.setattr(wd.config, "compile", "wait")
+            monkeypatch.setenv("WARPDYN_COMPILE", "wait")  # for processes that the test starts
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

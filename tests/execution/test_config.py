@@ -5,32 +5,51 @@ from __future__ import annotations
 import pytest
 
 import warpdyn as wd
-from warpdyn.execution.config import Config
+from warpdyn.execution.config import Config, calls_before_compiling
 
 
 @pytest.mark.parametrize(
     ("variable", "value", "switches"),
     [
-        (None, None, {"debug": False, "compile_messages": True}),
-        ("WARPDYN_DEBUG", "", {"debug": False, "compile_messages": True}),
-        ("WARPDYN_DEBUG", "0", {"debug": False, "compile_messages": True}),
-        ("WARPDYN_DEBUG", "1", {"debug": True, "compile_messages": True}),
-        ("WARPDYN_VERBOSE", "0", {"debug": False, "compile_messages": False}),
-        ("WARPDYN_VERBOSE", "1", {"debug": False, "compile_messages": True}),
+        (None, None, {}),
+        ("WARPDYN_DEBUG", "", {}),
+        ("WARPDYN_DEBUG", "0", {}),
+        ("WARPDYN_DEBUG", "1", {"debug": True}),
+        ("WARPDYN_VERBOSE", "0", {"compile_messages": False}),
+        ("WARPDYN_VERBOSE", "1", {}),
+        ("WARPDYN_COMPILE", "", {}),
+        ("WARPDYN_COMPILE", "never", {"compile": "never"}),
+        ("WARPDYN_COMPILE", "wait", {"compile": "wait"}),
     ],
 )
 def test_variables_begin_the_switches(
     variable: str | None,
     value: str,
-    switches: dict[str, bool],
+    switches: dict[str, bool | str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """WARPDYN_DEBUG and WARPDYN_VERBOSE, each for its own."""
-    monkeypatch.delenv("WARPDYN_DEBUG", raising=False)
-    monkeypatch.delenv("WARPDYN_VERBOSE", raising=False)
+    """WARPDYN_DEBUG, WARPDYN_VERBOSE and WARPDYN_COMPILE, each its own."""
+    for name in ("WARPDYN_DEBUG", "WARPDYN_VERBOSE", "WARPDYN_COMPILE"):
+        monkeypatch.delenv(name, raising=False)
     if variable is not None:
         monkeypatch.setenv(variable, value)
-    assert vars(Config()) == switches
+    usual = {"debug": False, "compile_messages": True, "compile": "background"}
+    assert vars(Config()) == {**usual, **switches}
+
+
+def test_a_policy_that_does_not_exist_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the environment and in the program."""
+    with pytest.raises(ValueError, match='"background", "wait" or "never", got \'later\''):
+        Config().compile = "later"  # type: ignore[assignment]
+    monkeypatch.setenv("WARPDYN_COMPILE", "later")
+    with pytest.raises(ValueError, match="WARPDYN_COMPILE must be"):
+        Config()
+    for wrong in ("0", "-1", "two"):
+        monkeypatch.setenv("WARPDYN_COMPILE_AFTER", wrong)
+        with pytest.raises(ValueError, match="at least 1"):
+            calls_before_compiling()
+    monkeypatch.setenv("WARPDYN_COMPILE_AFTER", "7")
+    assert calls_before_compiling() == 7
 
 
 def test_the_switches_of_the_process() -> None:
@@ -44,7 +63,7 @@ def test_a_switch_that_does_not_exist_is_refused() -> None:
     config = Config()
     with pytest.raises(AttributeError, match="no switch 'compile_message'; did you mean compile_m"):
         config.compile_message = False  # type: ignore[attr-defined]
-    with pytest.raises(AttributeError, match="there are debug, compile_messages"):
+    with pytest.raises(AttributeError, match="there are debug, compile_messages, compile"):
         config.quiet = True  # type: ignore[attr-defined]
     with pytest.raises(TypeError, match="debug must be True or False, got '0'"):
         config.debug = "0"  # type: ignore[assignment]

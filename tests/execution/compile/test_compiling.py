@@ -121,7 +121,7 @@ def test_seconds_grow_with_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     class OnGpu:
         is_cpu = False
 
-    on_gpu = Kernel(small.source, OnGpu(), small.compiled, "rnea")  # type: ignore[arg-type]
+    on_gpu = Kernel(small.source, OnGpu(), "rnea")  # type: ignore[arg-type]
     assert expected_seconds([small, on_gpu]) is None
 
 

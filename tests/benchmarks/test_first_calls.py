@@ -1,0 +1,61 @@
+"""The benchmark of first calls, and its law: interpreted and compiled results have the same bits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+from benchmarks import first_calls
+from benchmarks.every_function import takes_robot
+from warpdyn.execution.batched import FUNCTIONS
+
+LOOPS = ("inverse_kinematics", "step", "state_derivative", "aba_derivatives", "rnea_derivatives")
+"""Functions whose programs have loops or routines, also compared on larger robots."""
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_interpreted_and_compiled_results_have_the_same_bits(
+    name: str, dtype: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All functions, for one robot and for a batch that fills tiles and leaves a rest."""
+    monkeypatch.setattr(first_calls, "COUNTS", (1, 5, 100))
+    _, different = first_calls.compare("cartpole", name, dtype)
+    assert different == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("robot", ["panda", "quadruped", "humanoid"])
+@pytest.mark.parametrize("name", [name for name in sorted(FUNCTIONS) if takes_robot(name)])
+def test_all_robots(name: str, robot: str) -> None:
+    for dtype in (np.float32, np.float64):
+        assert first_calls.compare(robot, name, dtype)[1] == []
+
+
+@pytest.mark.parametrize("name", [name for name in LOOPS if name in FUNCTIONS])
+def test_programs_with_loops(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(first_calls, "COUNTS", (1, 33))
+    assert first_calls.compare("panda", name, np.float32)[1] == []
+
+
+def test_bits_are_compared_as_bits() -> None:
+    """0.0 and -0.0 differ; NaN and NaN do not."""
+    x = np.array([0.0, np.nan, 1.0])
+    assert first_calls.same_bits(x, x.copy())
+    assert not first_calls.same_bits(x, np.array([-0.0, np.nan, 1.0]))
+    assert not first_calls.same_bits(x, np.array([0.0, 2.0, 1.0]))
+
+
+def test_functions_take_turns() -> None:
+    turns: list[int] = []
+    medians = first_calls.interleaved([lambda: turns.append(0), lambda: turns.append(1)], 3)
+    assert turns == [0, 1, 0, 1, 0, 1] and len(medians) == 2 and min(medians) >= 0
+
+
+def test_a_policy_holds_for_one_binding() -> None:
+    work = first_calls.in_rows(first_calls.Work.of("rnea", wd.load_robot("cartpole"), 3))
+    before = wd.config.compile
+    interpreted, compiled = first_calls.bound(work, "never"), first_calls.bound(work, "wait")
+    assert wd.config.compile == before
+    np.testing.assert_allclose(interpreted(), compiled(), atol=0.05)  # gravity differs slightly

@@ -1,0 +1,141 @@
+"""Bytecode of programs: run in Python on numbers, it gives what the program gives, to the last bit."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from bytecode_on_numbers import run
+
+import warpdyn as wd
+from warpdyn.algebra import scalar
+from warpdyn.algebra.scalar import absolute, repeat, select_less, sin
+from warpdyn.codegen.bytecode.encode import encode
+from warpdyn.codegen.bytecode.instructions import NUMBER, WORDS
+from warpdyn.execution.request.call import input_shapes
+from warpdyn.execution.request.evaluate import record_call
+from warpdyn.recording.differentiation import pullback
+from warpdyn.recording.phases import phases
+from warpdyn.recording.program import Program, record
+
+SHAPES = {"x": (3,), "y": (3,)}
+
+
+def arithmetic(x: list, y: list) -> list:
+    """Each operation, with constants on each side, and values that are results twice."""
+    a = x[0] * y[0] + x[1] * y[1] + x[2] * 0.3
+    b = 2.0 - a * a
+    c = x[1] * 3.0 - 1.5
+    d = scalar.minimum(a, 0.25) + scalar.maximum(b, c) - scalar.minimum(0.5, x[2])
+    e = select_less(x[0], 0.1, y[0], 4.0) + scalar.select_less_equal(y[1], y[1], a, b)
+    f = scalar.sqrt(1.0 + a * a) * scalar.rsqrt(2.0 + b * b) / (3.0 + c * c)
+    g = scalar.exp(-a * a) + scalar.log(2.0 + b * b) + scalar.atan2(y[0], 2.0 + a * a)
+    h = absolute(c) + scalar.floor(7.0 * a) + scalar.sin(y[2]) * scalar.cos(y[2]) - scalar.cos(a)
+    u = scalar.uniform(1.0, 2.0, scalar.floor(100.0 * absolute(a)), 3.0)
+    return [a, -a, b, d, e, f, g, h, u, x[1], -x[1], a, 7.0, 0.0, 1.0 / (2.0 + a * a), c - a]
+
+
+def loops(x: list, y: list) -> list:
+    """A loop in a loop, called from values around them, and a loop that ends early."""
+    h = y[0] * 0.1
+
+    def outer(state: list) -> list:
+        (z,) = repeat(lambda s: [s[0] * 0.5 + h * sin(s[0]) * x[1]], [state[0]], 3)
+        return [z + 0.1, state[1] + z * y[1]]
+
+    a, b = repeat(outer, [x[0], 2.0], 5)
+    c, n = repeat(lambda s: [s[0] * 0.5, s[1] + 1.0], [absolute(x[2]), b], 30, lambda s: 0.1 - s[0])
+    return [a, b, c, n, -c]
+
+
+def ending(x: list, y: list) -> list:
+    """One loop that ends early: a program in phases."""
+    (c, n) = repeat(
+        lambda s: [s[0] * (0.4 + 0.1 * y[1] * y[1]), s[1] + 1.0],
+        [absolute(x[0]) + x[1] * x[1], 0.0],
+        50,
+        lambda s: 0.01 - s[0],
+    )
+    return [c, n, c * x[1] * x[1] + y[0], x[2]]
+
+
+def backwards(x: list, y: list) -> list:
+    """The gradient of a loop, which reads the states that it has kept."""
+    return pullback([*x, *y], loops_without_end(x, y), [1.0, -0.5])
+
+
+def loops_without_end(x: list, y: list) -> list:
+    h = y[0] * 0.1
+    a, b = repeat(lambda s: [s[0] - h * sin(s[0]), s[1] + s[0] * y[1]], [x[0], x[1]], 6)
+    return [a * x[2], b]
+
+
+TEXTS: Mapping[str, Callable[..., list]] = {
+    text.__name__: text for text in (arithmetic, loops, ending, backwards)
+}
+
+
+def recorded(name: str) -> Program:
+    return record(TEXTS[name], SHAPES, rolls=False)
+
+
+def agree(program: Program, inputs: Mapping[str, Sequence[float]]) -> None:
+    """The bytecode gives the numbers of the program."""
+    found = run(encode(program), inputs)["out"]
+    wanted = np.ravel(program.on_numbers(inputs)["out"])
+    np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_bytecode_gives_the_numbers_of_the_program(name: str) -> None:
+    program = recorded(name)
+    for seed in range(5):
+        x, y = np.random.default_rng(seed).uniform(-1.5, 1.5, (2, 3)).tolist()
+        agree(program, {"x": x, "y": y})
+
+
+def test_a_program_in_phases_is_encoded_phase_by_phase() -> None:
+    """In each phase other products are fused than in the whole program."""
+    assert phases(recorded("ending")) is not None and phases(recorded("loops")) is None
+    assert NUMBER["end_some"] in encode(recorded("ending")).code[::WORDS]
+
+
+@pytest.mark.parametrize("robot", ["panda", "quadruped"])
+@pytest.mark.parametrize("name", ["rnea", "crba", "aba", "jacobian", "rnea_derivatives"])
+def test_algorithms_of_robots(robot: str, name: str) -> None:
+    """With the routines of their programs."""
+    model = wd.load_robot(robot)
+    describe = getattr(wd, name).describe
+    wanted = [p for p in inspect.signature(describe).parameters if p in ("q", "v", "a", "tau")]
+    draw = np.random.default_rng(3)
+    arrays = [
+        wd.random_configuration(model, 1, seed=1) if p == "q" else draw.normal(size=(1, model.nv))
+        for p in wanted
+    ]
+    call = describe(model, *arrays)
+    program = record_call(call, input_shapes(call), False)
+    inputs: dict[str, Any] = {k: np.ravel(x).tolist() for k, x in call.arrays.items()}
+    found = run(encode(program), inputs)
+    for result, values in program.on_numbers(inputs).items():
+        np.testing.assert_array_equal(found[result], np.ravel(values))
+
+
+def test_slots_are_used_again() -> None:
+    """A program needs about as many slots as it has values alive, not one for each statement."""
+    model = wd.load_robot("panda")
+    zeros = np.zeros((1, model.nv))
+    call = wd.rnea.describe(model, zeros, zeros, zeros)  # type: ignore[attr-defined]
+    program = record_call(call, input_shapes(call), True)
+    assert encode(program).slots < len(program.statements) / 5
+
+
+def test_values_for_the_next_instruction_stay_in_registers() -> None:
+    """A chain of sums: only the last one has a slot."""
+    program = record(lambda x: [x[0] * x[1] + x[2] * x[0] + x[1] * x[2]], {"x": (3,)})
+    made = encode(program)
+    names = [number for number in made.code[::WORDS]]
+    assert NUMBER["fma_ssa"] in names
+    assert made.slots <= 6

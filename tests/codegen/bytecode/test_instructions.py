@@ -1,0 +1,29 @@
+"""The list of instructions."""
+
+from __future__ import annotations
+
+from warpdyn.codegen.bytecode.instructions import (
+    BLOCKS,
+    FIELDS,
+    NUMBER,
+    OPERATIONS,
+    WITH_FOURTH,
+    WORDS,
+)
+
+
+def test_each_instruction_has_one_number() -> None:
+    assert len(NUMBER) == len(OPERATIONS)
+    assert [OPERATIONS[number] for number in NUMBER.values()] == [*NUMBER]
+
+
+def test_each_field_is_known() -> None:
+    """Four fields of known kinds. Names with kinds say what the operands are."""
+    assert {*FIELDS} == {*OPERATIONS}
+    assert {len(fields) for fields in FIELDS.values()} == {WORDS - 1}
+    assert {kind for fields in FIELDS.values() for kind in fields} == {*"sktjl-"}
+    assert FIELDS["fma_sks"] == "ssks" and FIELDS["sub_ka"] == "sk--" and FIELDS["neg_a"] == "s---"
+
+
+def test_instructions_with_more_than_four_fields_exist() -> None:
+    assert {*BLOCKS, *WITH_FOURTH} <= {*OPERATIONS}

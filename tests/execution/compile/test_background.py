@@ -1,0 +1,117 @@
+"""Compilation in the background: one after the other, and nothing that outlives the process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from warpdyn.execution.compile import background
+
+
+def test_tasks_run_in_order_on_a_thread() -> None:
+    done: list[tuple[int, bool]] = []
+    for k in range(5):
+        background.enqueue(lambda k=k: done.append((k, background.in_background())))  # type: ignore[misc]
+    assert background.wait_until_idle(10.0)
+    assert done == [(k, True) for k in range(5)] and not background.in_background()
+
+
+def test_waiting_ends_after_its_time() -> None:
+    gate = threading.Event()
+    background.enqueue(lambda: gate.wait(10.0))  # type: ignore[arg-type, return-value]
+    assert not background.wait_until_idle(0.05)
+    gate.set()
+    assert background.wait_until_idle(10.0)
+
+
+def test_a_task_that_fails_is_reported_and_the_next_one_runs(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import warpdyn as wd
+
+    monkeypatch.setattr(wd.config, "compile_messages", True)
+    done: list[int] = []
+
+    def fail() -> None:
+        raise OSError("the kernel of rnea for panda could not be written: disk full")
+
+    background.enqueue(fail)
+    background.enqueue(lambda: done.append(1))
+    assert background.wait_until_idle(10.0) and done == [1]
+    assert "disk full; its calls stay interpreted" in capsys.readouterr().err
+
+
+SCRIPT = """
+import sys, time, numpy as np, warpdyn as wd
+model = wd.load_robot("quadruped")
+q = wd.random_configuration(model, 4)
+v = np.zeros((4, model.nv))
+for _ in range(5):
+    first = wd.aba_derivatives(model, q, v, v)
+{more}
+print("done", flush=True)
+"""
+
+
+def run(more: str, tmp_path: Path) -> tuple[str, float]:
+    """What a script prints, and its time, with an empty cache of programs."""
+    environment = {
+        **os.environ,
+        "WARPDYN_COMPILE": "background",
+        "WARPDYN_CACHE_DIR": str(tmp_path / "programs"),
+    }
+    begun = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT.replace("{more}", more)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout, time.perf_counter() - begun
+
+
+def test_a_process_ends_while_it_compiles(tmp_path: Path) -> None:
+    """At once, without a message."""
+    assert run("", tmp_path)[0] == "done\n"
+
+
+def test_a_forked_process_computes(tmp_path: Path) -> None:
+    """It interprets, and compiles for itself."""
+    fork = """
+import os
+child = os.fork()
+if child == 0:
+    second = wd.aba_derivatives(model, q, v, v)
+    os._exit(0 if all((x == y).all() for x, y in zip(first, second)) else 3)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+"""
+    assert run(fork, tmp_path)[0] == "done\n"
+
+
+def test_threads_share_a_kernel(tmp_path: Path) -> None:
+    """They call while it is compiled and after, and all get the same bits."""
+    threads = """
+import threading
+from warpdyn.execution.compile import background
+small = wd.load_robot("cartpole")
+q, v = np.ones((100, 2)), np.ones((100, 2))
+wanted = wd.aba(small, q, v, v)
+wrong = []
+def call():
+    for _ in range(300):
+        if (wd.aba(small, q, v, v) != wanted).any(): wrong.append(1)
+each = [threading.Thread(target=call) for _ in range(4)]
+[x.start() for x in each]; [x.join() for x in each]
+assert background.wait_until_idle(100)
+call()
+assert not wrong
+"""
+    assert run(threads, tmp_path)[0] == "done\n"

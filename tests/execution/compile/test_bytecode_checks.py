@@ -1,0 +1,89 @@
+"""Bytecode that leaves its memory is refused."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+from warpdyn.codegen.bytecode.bytecode import Bytecode, BytecodeArray
+from warpdyn.codegen.bytecode.encode import encode
+from warpdyn.codegen.bytecode.instructions import NUMBER, WORDS
+from warpdyn.codegen.source import Source, describe
+from warpdyn.execution.compile.bytecode_checks import check
+from warpdyn.execution.request.call import input_shapes
+from warpdyn.execution.request.evaluate import record_call
+
+
+@pytest.fixture(scope="module")
+def program() -> tuple[Bytecode, Source]:
+    model = wd.load_robot("cartpole")
+    zeros = np.zeros((1, model.nv))
+    call = wd.rnea.describe(model, zeros, zeros, zeros)  # type: ignore[attr-defined]
+    recorded = record_call(call, input_shapes(call), True)
+    return encode(recorded), describe(recorded, "rnea", True, "cpu")
+
+
+def changed(bytecode: Bytecode, *code: int) -> Bytecode:
+    """With an instruction in the first place."""
+    rest = bytecode.code[WORDS:]
+    return replace(bytecode, code=array("i", [*code, *rest]))
+
+
+def test_an_encoded_program_is_accepted(program: tuple[Bytecode, Source]) -> None:
+    check(*program)
+
+
+@pytest.mark.parametrize(
+    "instruction",
+    [
+        (NUMBER["move_s"], 1 << 20, 0, 0, 0),
+        (NUMBER["move_s"], 0, 1 << 20, 0, 0),
+        (NUMBER["move_s"], -1, 0, 0, 0),
+        (NUMBER["constant"], 0, 1 << 20, 0, 0),
+        (NUMBER["call"], 1 << 20, 0, 0, 0),
+        (NUMBER["begin"], 0, 0, 0, 0),
+        (NUMBER["copy"], 0, 1, 1 << 20, 0),
+        (NUMBER["look"], 0, 0, 0, 0),
+        (len(NUMBER), 0, 0, 0, 0),
+        (-1, 0, 0, 0, 0),
+    ],
+    ids=["to", "from", "below", "constant", "jump", "loop", "block", "table", "unknown", "negative"],
+)
+def test_an_instruction_that_leaves_the_program_is_refused(
+    program: tuple[Bytecode, Source], instruction: tuple[int, ...]
+) -> None:
+    bytecode, source = program
+    with pytest.raises(ValueError, match="outside|unknown"):
+        check(changed(bytecode, *instruction), source)
+
+
+def test_a_program_without_an_end_is_refused(program: tuple[Bytecode, Source]) -> None:
+    bytecode, source = program
+    for code in (bytecode.code[:-WORDS], bytecode.code[:-1], array("i")):
+        cut = replace(bytecode, code=array("i", code))
+        if len(code) % WORDS == 0 and len(code):
+            cut.code[-WORDS] = NUMBER["move_s"]
+        with pytest.raises(ValueError, match="end|incomplete"):
+            check(cut, source)
+
+
+@pytest.mark.parametrize("slots", [[0], [0, 1 << 20], [0, -1]])
+def test_a_result_has_a_slot_for_each_entry(
+    program: tuple[Bytecode, Source], slots: list[int]
+) -> None:
+    bytecode, source = program
+    wrong = replace(bytecode, results=[BytecodeArray("out", slots, [False] * len(slots))])
+    with pytest.raises(ValueError, match="outside"):
+        check(wrong, source)
+
+
+def test_a_large_program_is_refused(program: tuple[Bytecode, Source]) -> None:
+    bytecode, source = program
+    with pytest.raises(ValueError, match="too large"):
+        check(replace(bytecode, slots=1 << 24), source)
+    with pytest.raises(ValueError, match="too large"):
+        check(replace(bytecode, counters=1000), source)
