@@ -248,7 +248,7 @@ def same_bits(x: np.ndarray, y: np.ndarray) -> bool:
 def main(arguments: list[str]) -> int:
     """Measure and write, or compare."""
     wd.runtime.set_num_threads(1)
-    wd.config.compile_messages = False
+    wd.config.compile_messages, wd.config.compile = False, "background"
     if arguments[:1] == ["bits"]:
         return bool(bits(arguments[1:] or ROBOTS))
     robots = arguments or ROBOTS

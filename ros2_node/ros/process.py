@@ -13,6 +13,7 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from warpdyn.execution.compile.compiler_process import IN_CHILD
+from warpdyn.execution.config import COMPILE, config
 
 from ..control.settings.node_settings import Settings
 from .shutdown import told_to_end
@@ -115,6 +116,9 @@ def run_process(make: Callable[[], Stoppable], args: list[str] | None = None) ->
     tolerate_lost_output()
     # A full disk during compilation must not end a process that commands torques.
     os.environ.setdefault(IN_CHILD, "1")
+    # A robot's torques come from compiled kernels, and no compiler runs while it moves.
+    if COMPILE not in os.environ:
+        config.compile = "wait"
     stopped = told_to_end()
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     node: Stoppable | None = None

@@ -106,6 +106,7 @@ def bench(args: argparse.Namespace) -> int:
     frame = find_frame(args, model)
     if args.threads:
         set_num_threads(args.threads)
+    warpdyn.config.compile = "wait"
     device, own = choose_device(args.device), own_kernel(args, model)
     algorithms = args.algorithm or (() if own else tuple(ARGUMENTS))
     cases = [

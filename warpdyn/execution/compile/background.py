@@ -18,6 +18,9 @@ from .announcements import say
 LAST_WAIT = 2.0
 """Longest time that the end of the process waits for the thread [s]; it may be loading a kernel."""
 
+NICENESS = 10
+"""By how much the compiler's process gives way to others."""
+
 _condition = threading.Condition()
 _waiting: deque[Callable[[], None]] = deque()
 _thread: threading.Thread | None = None

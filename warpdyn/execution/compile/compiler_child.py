@@ -32,7 +32,7 @@ ARGUMENTS += [C_BOOL, C_BOOL, C_STRING, C_INT]
 """Argument types of `wp_compile_cpp` in Warp's library."""
 
 
-def protect_the_others() -> None:
+def protect_the_others(niceness: int) -> None:
     """Make the system take memory and CPU time from this process before its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends this one
     try:
@@ -40,6 +40,7 @@ def protect_the_others() -> None:
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if os.sched_getscheduler(0) != os.SCHED_OTHER:  # inherited from a node's real-time thread
             os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+        os.nice(niceness)
         Path("/proc/self/oom_score_adj").write_text("800")
     except (AttributeError, OSError, ValueError):
         pass  # a system without these functions
@@ -72,7 +73,7 @@ def compile_file(request: dict[str, Any]) -> int:
 
 
 def main() -> None:
-    protect_the_others()
+    protect_the_others(int(sys.argv[1]) if len(sys.argv) > 1 else 0)
     requests: queue.Queue[str] = queue.Queue()
 
     def read() -> None:

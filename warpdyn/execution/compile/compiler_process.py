@@ -36,10 +36,10 @@ class CompilerEndedError(OSError):
 class _Compiler:
     """A compiler process."""
 
-    def __init__(self) -> None:
-        self.reused = False
+    def __init__(self, niceness: int) -> None:
+        self.reused, self.niceness = False, niceness
         self.process = subprocess.Popen(
-            [sys.executable, "-I", "-S", compiler_child.__file__],
+            [sys.executable, "-I", "-S", compiler_child.__file__, str(niceness)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -81,11 +81,12 @@ _idle: list[_Compiler] = []
 _lock = threading.Lock()
 
 
-def compile_object(request: Request) -> None:
-    """Compile a C++ file into an object file. CompilerEndedError or OSError: lack of disk space or
-    memory; RuntimeError: the compiler rejects the source."""
+def compile_object(request: Request, niceness: int = 0) -> None:
+    """Compile a C++ file into an object file, in a process that gives way to others by its niceness.
+    CompilerEndedError or OSError: lack of disk space or memory; RuntimeError: the compiler rejects
+    the source."""
     while True:
-        compiler = _next_compiler()
+        compiler = _next_compiler(niceness)
         try:
             answer, written = compiler.ask(request)
         except BaseException:
@@ -110,14 +111,17 @@ def compile_object(request: Request) -> None:
         raise RuntimeError(f"Clang failed with error code {answer['code']}: {written}")
 
 
-def _next_compiler() -> _Compiler:
-    """An idle compiler, or a new one."""
+def _next_compiler(niceness: int) -> _Compiler:
+    """An idle compiler of this niceness, or a new one."""
     while True:
         with _lock:
-            waiting = _idle.pop() if _idle else None
+            fitting = [x for x in _idle if x.niceness == niceness]
+            waiting = fitting[-1] if fitting else None
+            if waiting is not None:
+                _idle.remove(waiting)
         if waiting is None:
             try:
-                return _Compiler()
+                return _Compiler(niceness)
             except OSError as error:
                 text = f"the compiler process could not be started: {error.strerror}"
                 raise CompilerEndedError(error.errno, text) from error

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import warp as wp
 from warp._src import build, context
 
-from . import sealed_files
+from . import background, sealed_files
 from .compiler_process import compile_object, in_child
 from .precompiled_header import compiler_folder, has_header
 
@@ -144,7 +144,8 @@ def compile_source(source: Path, object_file: Path, options: dict[str, Any]) -> 
                 "tiles_in_stack_memory": options["enable_tiles_in_stack_memory"],
                 "flags": flags,
                 "header_folder": str(compiler_folder()) if header else None,
-            }
+            },
+            background.NICENESS if background.in_background() else 0,
         )
     else:
         # Clang would end this process on a full disk, so check the free space first.
