@@ -46,6 +46,8 @@ class Graph:
         `shared`."""
         self.routines: dict[str, Routine] = {}
         self.nodes: list[tuple[str, tuple]] = []
+        self.sources: list[tuple[int, ...]] = []
+        """The nodes that each node reads."""
         self._index: dict[tuple, int] = {}
 
     def node(self, operation: str, *arguments: Operand | str) -> int:
@@ -58,6 +60,8 @@ class Graph:
         if found is None:
             found = self._index[key] = len(self.nodes)
             self.nodes.append((operation, arguments))
+            reads = operation != "input"
+            self.sources.append(tuple([x for x in arguments if reads and isinstance(x, int)]))
         return found
 
     def size(self) -> int:

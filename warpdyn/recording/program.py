@@ -4,7 +4,7 @@ alive."""
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
@@ -13,7 +13,16 @@ from typing import Any
 
 from ..algebra import scalar
 from .graph import COLUMN, KEPT, SHARED, Graph, Repetition, Routine
-from .order import CELL, CORNER, Statement, fuse_products, group_calls, values_alive, visit_nodes
+from .order import (
+    CELL,
+    CORNER,
+    Statement,
+    fuse_products,
+    group_calls,
+    inputs_late,
+    values_alive,
+    visit_nodes,
+)
 from .recorder import Symbol, input_symbols, local
 from .table import ANY_SIZE, LOOK, ProgramTable, in_cells
 
@@ -109,19 +118,32 @@ class Program:
         }
 
     @cached_property
+    def stored(self) -> Set[int]:
+        """Nodes that are results."""
+        return {o.node for o in self.outputs if o.node is not None}
+
+    @cached_property
+    def unordered(self) -> dict[int, Statement]:
+        """Live statements by their targets, each after those that it needs.
+
+        Every order has the same ones, except for cells of tables.
+        """
+        demanded = visit_nodes(self.graph, sorted(self.stored))
+        return {s.target: s for s in fuse_products(self.graph, demanded, self.stored)}
+
+    @cached_property
     def statements(self) -> list[Statement]:
         """Live statements, in the better of two orders: as recorded, or on demand of the
         outputs."""
-        roots = sorted({o.node for o in self.outputs if o.node is not None})
-        demanded = visit_nodes(self.graph, roots)
-        as_recorded = self._fuse(sorted(demanded))
+        demanded = list(self.unordered)
+        as_recorded = self._ordered(sorted(demanded))
         if self.as_recorded:
             return as_recorded
-        return min(as_recorded, self._fuse(demanded), key=values_alive)
+        return min(as_recorded, self._ordered(demanded), key=values_alive)
 
-    def _fuse(self, order: Sequence[int]) -> list[Statement]:
-        stored = {o.node for o in self.outputs if o.node is not None}
-        return in_cells(fuse_products(self.graph, group_calls(self.graph, order), stored), stored)
+    def _ordered(self, order: Sequence[int]) -> list[Statement]:
+        statements = [self.unordered[i] for i in group_calls(self.graph, order)]
+        return in_cells(inputs_late(statements), self.stored)
 
     @cached_property
     def angles(self) -> list[int]:
@@ -153,12 +175,14 @@ class Program:
             CELL: 4,
             **dict.fromkeys(("input", "sin", "cos", "neg", "frame", "of", CORNER), 0),
         }
-        called = sum(
-            self.routines[s.arguments[0]].work for s in self.statements if s.operation == "call"
-        )
-        return called + sum(
-            cost.get(s.operation, 1) for s in self.statements if s.operation != "call"
-        )
+        total = 0
+        # Every order has the same operations, so no order is needed to compare programs.
+        for s in in_cells(list(self.unordered.values()), self.stored):
+            if s.operation == "call":
+                total += self.routines[s.arguments[0]].work
+            else:
+                total += cost.get(s.operation, 1)
+        return total
 
     @property
     def work(self) -> int:
@@ -172,10 +196,11 @@ class Program:
     def routines(self) -> dict[str, Program]:
         """The routines that the program calls, as programs with inputs `shared` and `column` and
         result `out`."""
-        called = {s.arguments[0] for s in self.statements if s.operation == "call"}
-        read: dict[str, list[int]] = {name: [] for name in called}
-        for s in self.statements:
-            if s.operation == "of":
+        read: dict[str, list[int]] = {}
+        for s in self.unordered.values():
+            if s.operation == "call":
+                read.setdefault(s.arguments[0], [])
+            elif s.operation == "of":
                 read[s.arguments[0]].append(int(s.arguments[2]))
 
         def repetition(name: str, routine: Routine) -> Repetition | None:
@@ -194,7 +219,7 @@ class Program:
                 as_recorded=routine.repetition is None,
             )
             for name, routine in self.graph.routines.items()
-            if name in called
+            if name in read
         }
 
     def uses(self, operation: str) -> bool:
