@@ -48,20 +48,32 @@ class Graph:
         self.nodes: list[tuple[str, tuple]] = []
         self.sources: list[tuple[int, ...]] = []
         """The nodes that each node reads."""
+        self.multiples: dict[int, tuple[float, int]] = {}
+        """Nodes that are a constant times another node: the constant and that node."""
         self._index: dict[tuple, int] = {}
 
     def node(self, operation: str, *arguments: Operand | str) -> int:
-        key = (
-            operation,
-            arguments,
-            *map(type, arguments),
-        )  # the constant 2.0 equals 2, but is not node 2
-        found = self._index.get(key)
-        if found is None:
-            found = self._index[key] = len(self.nodes)
-            self.nodes.append((operation, arguments))
+        """The node of an operation on these arguments, which is recorded if it is new."""
+        entry = (operation, arguments)
+        types = tuple(map(type, arguments))
+        # The constant 2.0 equals 2, but is not node 2.
+        key = (entry, types) if float in types else entry
+        found = self._index.setdefault(key, len(self.nodes))
+        if found == len(self.nodes):
+            self.nodes.append(entry)
             reads = operation != "input"
             self.sources.append(tuple([x for x in arguments if reads and isinstance(x, int)]))
+            if operation == "mul" and types[0] is float:
+                self.multiples[found] = entry[1]
+        return found
+
+    def pair(self, operation: str, x: int, y: int) -> int:
+        """The same as `node` for an operation on two nodes, in less time."""
+        entry = (operation, (x, y))
+        found = self._index.setdefault(entry, len(self.nodes))
+        if found == len(self.nodes):
+            self.nodes.append(entry)
+            self.sources.append(entry[1])
         return found
 
     def size(self) -> int:
@@ -70,10 +82,7 @@ class Graph:
 
     def split_factor(self, index: int) -> tuple[float, int]:
         """A node as a constant times another node."""
-        operation, arguments = self.nodes[index]
-        if operation == "mul" and isinstance(arguments[0], float):
-            return arguments[0], arguments[1]
-        return 1.0, index
+        return self.multiples.get(index, (1.0, index))
 
 
 SHARED, COLUMN, KEPT = "shared", "column", "kept"

@@ -45,20 +45,41 @@ class Symbol:
 
     def __add__(self, other: Symbol | float) -> Symbol | float:
         if isinstance(other, Symbol):
-            if other.graph is not self.graph:
-                a, b = together(self, other)
-                return a + b
-            graph = self.graph
-            # Equal terms become a multiple, and operands go in order of their nodes, so that equal
-            # sums are one node.
-            (c, x), (d, y) = graph.split_factor(self.index), graph.split_factor(other.index)
+            return self._plus(other, other.negative)
+        return self._plus_constant(other)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Symbol:
+        return Symbol(self.graph, self.index, not self.negative)
+
+    def __sub__(self, other: Symbol | float) -> Symbol | float:
+        if isinstance(other, Symbol):
+            return self._plus(other, not other.negative)
+        return self._plus_constant(-other)
+
+    def __rsub__(self, other: float) -> Symbol | float:
+        return -self + other
+
+    def _plus(self, other: Symbol, negative: bool) -> Symbol | float:
+        """The sum with another symbol, whose sign is `negative` in place of its own."""
+        graph = self.graph
+        if other.graph is not graph:
+            a, b = together(self, Symbol(other.graph, other.index, negative))
+            return a + b
+        i, j = self.index, other.index
+        # Equal terms become a multiple, and operands go in order of their nodes, so that equal
+        # sums are one node.
+        if i == j or i in graph.multiples or j in graph.multiples:
+            (c, x), (d, y) = graph.split_factor(i), graph.split_factor(j)
             if x == y:
-                return Symbol(graph, x) * (
-                    (-c if self.negative else c) + (-d if other.negative else d)
-                )
-            first, second = (self, other) if self.index < other.index else (other, self)
-            operation = "add" if first.negative == second.negative else "sub"
-            return Symbol(graph, graph.node(operation, first.index, second.index), first.negative)
+                return Symbol(graph, x) * ((-c if self.negative else c) + (-d if negative else d))
+        operation = "add" if self.negative == negative else "sub"
+        if i < j:
+            return Symbol(graph, graph.pair(operation, i, j), self.negative)
+        return Symbol(graph, graph.pair(operation, j, i), negative)
+
+    def _plus_constant(self, other: float) -> Symbol | float:
         if other == 0:
             return self
         graph = self.graph
@@ -73,35 +94,24 @@ class Symbol:
             )
         return Symbol(graph, graph.node("add", self.index, constant), self.negative)
 
-    __radd__ = __add__
-
-    def __neg__(self) -> Symbol:
-        return Symbol(self.graph, self.index, not self.negative)
-
-    def __sub__(self, other: Symbol | float) -> Symbol | float:
-        return self + (-other)
-
-    def __rsub__(self, other: float) -> Symbol | float:
-        return -self + other
-
     # Products.
 
     def __mul__(self, other: Symbol | float) -> Symbol | float:
+        graph = self.graph
         if isinstance(other, Symbol):
-            if other.graph is not self.graph:
+            if other.graph is not graph:
                 a, b = together(self, other)
                 return a * b
-            graph = self.graph
+            i, j = self.index, other.index
             negative = self.negative != other.negative
-            (c, x), (d, y) = graph.split_factor(self.index), graph.split_factor(other.index)
-            if c != 1.0 or d != 1.0:
-                product = Symbol(graph, graph.node("mul", min(x, y), max(x, y)), negative)
+            if i in graph.multiples or j in graph.multiples:
+                (c, x), (d, y) = graph.split_factor(i), graph.split_factor(j)
+                product = Symbol(graph, graph.pair("mul", min(x, y), max(x, y)), negative)
                 return product * (c * d)
-            x, y = min(self.index, other.index), max(self.index, other.index)
-            return Symbol(graph, graph.node("mul", x, y), negative)
+            x, y = (i, j) if i < j else (j, i)
+            return Symbol(graph, graph.pair("mul", x, y), negative)
         if other == 0:
             return 0.0
-        graph = self.graph
         constant, x = graph.split_factor(self.index)
         constant *= float(other)
         negative = self.negative != (constant < 0)
