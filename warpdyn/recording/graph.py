@@ -36,7 +36,8 @@ class Graph:
         self.guards_slopes = False
         """True if slopes that are not finite are 0 near a choice: for a user's own kernel."""
         self.around = around
-        """The graph that a loop or a routine is called in; None for a whole program."""
+        """The graph that a loop or a routine is called in; None for a whole program, and once the
+        recording is finished."""
         self.depth: int = 0 if around is None else around.depth + 1
         self.open: list[Graph] = [self] if around is None else around.open
         """The graphs that are being recorded, each inside the one before it. All of them share this
@@ -75,6 +76,14 @@ class Graph:
             self.nodes.append(entry)
             self.sources.append(entry[1])
         return found
+
+    def finish(self) -> None:
+        """End the recording: graphs no longer refer to those around them, so that all of them are
+        freed with their program, without a garbage collection."""
+        self.open.clear()
+        for routine in self.routines.values():
+            routine.graph.around = None
+            routine.graph.finish()
 
     def size(self) -> int:
         """Number of arithmetic operations of the nodes, including dead ones."""

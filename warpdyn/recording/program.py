@@ -389,6 +389,7 @@ def record(
     named = dict(zip(results, result if len(results) > 1 else (result,), strict=True))
     values = [x for nested in named.values() for x in flat(nested)]
     outputs = [_output(local(graph, x) if isinstance(x, Symbol) else x) for x in values]
+    graph.finish()
     shapes = {name: shape_of(nested) for name, nested in named.items()}
     sizes = {name: ANY_SIZE if name in tables else shape for name, shape in inputs.items()}
     return Program(graph, sizes, tuple(outputs), shapes, tables=tuple(tables))
