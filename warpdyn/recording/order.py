@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import chain
 from typing import NamedTuple
 
@@ -38,6 +38,11 @@ def operands(statement: Statement) -> Sequence[int]:
     if operation == "call":
         arguments = arguments[2:]
     return [x for x in arguments if isinstance(x, int)]
+
+
+def operands_of(statements: Iterable[Statement]) -> dict[int, Sequence[int]]:
+    """Nodes that each statement reads, by its target."""
+    return {s.target: operands(s) for s in statements}
 
 
 def visit_nodes(graph: Graph, roots: Iterable[int]) -> list[int]:
@@ -99,32 +104,45 @@ def fuse_products(graph: Graph, order: Sequence[int], stored: Set[int]) -> list[
     return [s for s in statements if s.target not in joined]
 
 
-def inputs_late(statements: Sequence[Statement]) -> list[Statement]:
-    """The statements with inputs moved to just before their first use."""
+def inputs_late(
+    statements: Sequence[Statement], reads: Mapping[int, Sequence[int]] | None = None
+) -> list[Statement]:
+    """The statements with inputs moved to just before their first use.
+
+    `reads`: the operands of each statement by its target, for a caller who has them.
+    """
+    reads = operands_of(statements) if reads is None else reads
     inputs = {s.target: s for s in statements if s.operation == "input"}
     ordered: list[Statement] = []
     for statement in statements:
         if statement.operation == "input":
             continue
-        for x in operands(statement):
+        for x in reads[statement.target]:
             if x in inputs:
                 ordered.append(inputs.pop(x))
         ordered.append(statement)
     return ordered + list(inputs.values())
 
 
-def values_alive(statements: Sequence[Statement]) -> int:
-    """The largest number of values that are still needed later, inputs included."""
+def values_alive(
+    statements: Sequence[Statement], reads: Mapping[int, Sequence[int]] | None = None
+) -> int:
+    """The largest number of values that are still needed later, inputs included.
+
+    `reads`: as for `inputs_late`.
+    """
+    reads = operands_of(statements) if reads is None else reads
     # Backward, a value becomes alive where it is read last, and ceases to be where it is computed.
     needed = set[int]()
     alive = most = 0
     for statement in reversed(statements):
-        for x in operands(statement):
+        target = statement.target
+        for x in reads[target]:
             if x not in needed:
                 needed.add(x)
                 alive += 1
         if alive > most:
             most = alive
-        if statement.target in needed:
+        if target in needed:
             alive -= 1
     return most

@@ -20,6 +20,7 @@ from .order import (
     fuse_products,
     group_calls,
     inputs_late,
+    operands_of,
     values_alive,
     visit_nodes,
 )
@@ -135,15 +136,20 @@ class Program:
     def statements(self) -> list[Statement]:
         """Live statements, in the better of two orders: as recorded, or on demand of the
         outputs."""
-        demanded = list(self.unordered)
-        as_recorded = self._ordered(sorted(demanded))
-        if self.as_recorded:
-            return as_recorded
-        return min(as_recorded, self._ordered(demanded), key=values_alive)
+        reads = operands_of(self.unordered.values())
 
-    def _ordered(self, order: Sequence[int]) -> list[Statement]:
-        statements = [self.unordered[i] for i in group_calls(self.graph, order)]
-        return in_cells(inputs_late(statements), self.stored)
+        def ordered(targets: Sequence[int]) -> list[Statement]:
+            grouped = group_calls(self.graph, targets)
+            return inputs_late([self.unordered[i] for i in grouped], reads)
+
+        demanded = list(self.unordered)
+        orders = [ordered(sorted(demanded))]
+        if not self.as_recorded:
+            orders.append(ordered(demanded))
+        if any(s.operation == LOOK for s in self.unordered.values()):
+            orders, reads = [in_cells(order, self.stored) for order in orders], None
+        as_recorded, *others = orders
+        return min(orders, key=lambda order: values_alive(order, reads)) if others else as_recorded
 
     @cached_property
     def angles(self) -> list[int]:
