@@ -46,7 +46,7 @@ class Symbol:
     def __add__(self, other: Symbol | float) -> Symbol | float:
         if isinstance(other, Symbol):
             return self._plus(other, other.negative)
-        return self._plus_constant(other)
+        return self if other == 0 else self._plus_constant(other)
 
     __radd__ = __add__
 
@@ -56,7 +56,7 @@ class Symbol:
     def __sub__(self, other: Symbol | float) -> Symbol | float:
         if isinstance(other, Symbol):
             return self._plus(other, not other.negative)
-        return self._plus_constant(-other)
+        return self if other == 0 else self._plus_constant(-other)
 
     def __rsub__(self, other: float) -> Symbol | float:
         return -self + other
@@ -80,8 +80,7 @@ class Symbol:
         return Symbol(graph, graph.pair(operation, j, i), negative)
 
     def _plus_constant(self, other: float) -> Symbol | float:
-        if other == 0:
-            return self
+        """The sum with a number other than zero."""
         graph = self.graph
         constant = -float(other) if self.negative else float(other)
         operation, arguments = graph.nodes[self.index]
@@ -110,8 +109,11 @@ class Symbol:
                 return product * (c * d)
             x, y = (i, j) if i < j else (j, i)
             return Symbol(graph, graph.pair("mul", x, y), negative)
+        # Most numbers here are zeros and ones of rotations and joint axes.
         if other == 0:
             return 0.0
+        if other == 1:
+            return self
         constant, x = graph.split_factor(self.index)
         constant *= float(other)
         negative = self.negative != (constant < 0)
