@@ -105,6 +105,11 @@ recorded as a loop of loops if it is differentiated: some states are kept, and t
 computed once more."""
 
 
+ROLL_FROM = 20_000
+"""Operations of a function, summed over all its columns, above which it is recorded once and
+called: longer straight-line programs take more time to compile than they save."""
+
+
 def segments(times: int) -> tuple[int, int, int]:
     """Steps of a loop before its first segment, the number of segments, and the steps of each,
     chosen so that few states are kept. No steps come before if that costs few more states, because

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 from .graph import (
     COLUMN,
     KEPT_WHOLE,
+    ROLL_FROM,
     SHARED,
     ForeignError,
     Graph,
@@ -23,10 +24,6 @@ from .graph import (
     alike,
     segments,
 )
-
-ROLL_FROM = 20_000
-"""Operations of a function, summed over all its columns, above which it is recorded once and
-called: longer straight-line programs take more time to compile than they save."""
 
 
 class Symbol:
@@ -85,12 +82,8 @@ class Symbol:
         constant = -float(other) if self.negative else float(other)
         operation, arguments = graph.nodes[self.index]
         if operation == "add" and isinstance(arguments[1], float):
-            inner = Symbol(graph, arguments[0])
-            return (
-                -(inner + (arguments[1] + constant))
-                if self.negative
-                else inner + (arguments[1] + constant)
-            )
+            total = Symbol(graph, arguments[0]) + (arguments[1] + constant)
+            return -total if self.negative else total
         return Symbol(graph, graph.node("add", self.index, constant), self.negative)
 
     # Products.
@@ -101,14 +94,13 @@ class Symbol:
             if other.graph is not graph:
                 a, b = together(self, other)
                 return a * b
-            i, j = self.index, other.index
-            negative = self.negative != other.negative
+            i, j, factor = self.index, other.index, 1.0
             if i in graph.multiples or j in graph.multiples:
-                (c, x), (d, y) = graph.split_factor(i), graph.split_factor(j)
-                product = Symbol(graph, graph.pair("mul", min(x, y), max(x, y)), negative)
-                return product * (c * d)
-            x, y = (i, j) if i < j else (j, i)
-            return Symbol(graph, graph.pair("mul", x, y), negative)
+                (c, i), (d, j) = graph.split_factor(i), graph.split_factor(j)
+                factor = c * d
+            node = graph.pair("mul", i, j) if i < j else graph.pair("mul", j, i)
+            product = Symbol(graph, node, self.negative != other.negative)
+            return product if factor == 1.0 else product * factor
         # Most numbers here are zeros and ones of rotations and joint axes.
         if other == 0:
             return 0.0
@@ -181,9 +173,7 @@ class Symbol:
         constants of it.
         """
         values = together(self, *shared, *(x for column in columns for x in column))[1:]
-        graph = max(
-            (x.graph for x in values if isinstance(x, Symbol)), key=lambda graph: graph.depth
-        )
+        graph = next(x.graph for x in values if isinstance(x, Symbol))
         shared, rest = values[: len(shared)], values[len(shared) :]
         width = len(columns[0])
         columns = [rest[first : first + width] for first in range(0, len(rest), width)]
