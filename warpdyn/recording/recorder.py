@@ -65,8 +65,7 @@ class Symbol:
             a, b = together(self, Symbol(other.graph, other.index, negative))
             return a + b
         i, j = self.index, other.index
-        # Equal terms become a multiple, and operands go in order of their nodes, so that equal
-        # sums are one node.
+        # Equal terms become a multiple. Operands go in order of their nodes: equal sums are one.
         if i == j or i in graph.multiples or j in graph.multiples:
             (c, x), (d, y) = graph.split_factor(i), graph.split_factor(j)
             if x == y:
