@@ -65,7 +65,7 @@ class Graph:
             reads = operation != "input"
             self.sources.append(tuple([x for x in arguments if reads and isinstance(x, int)]))
             if operation == "mul" and types[0] is float:
-                self.multiples[found] = entry[1]
+                self.multiples[found] = arguments  # type: ignore[assignment]
         return found
 
     def pair(self, operation: str, x: int, y: int) -> int:

@@ -94,7 +94,7 @@ class Program:
     def statements(self) -> list[Statement]:
         """Live statements, in the better of two orders: as recorded, or on demand of the
         outputs."""
-        reads = operands_of(self.unordered.values())
+        reads: Mapping[int, Sequence[int]] | None = operands_of(self.unordered.values())
 
         def ordered(targets: Sequence[int]) -> list[Statement]:
             grouped = group_calls(self.graph, targets)
