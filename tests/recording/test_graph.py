@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from weakref import ref
+
 from warpdyn.algebra.scalar import repeat
 from warpdyn.recording.graph import Graph
 from warpdyn.recording.program import record
@@ -46,7 +49,25 @@ def test_a_loop_knows_what_it_reads_from_around_it() -> None:
     program = record(text, {"x": (3,)})
     (routine,) = program.graph.routines.values()
     inside = routine.graph
-    assert inside.around is program.graph and (program.graph.depth, inside.depth) == (0, 1)
+    assert (program.graph.depth, inside.depth) == (0, 1)
     read = [program.graph.nodes[i] for i in inside.captured]
     assert [operation for operation, _ in read] == ["input", "mul"]
     assert sorted(inside.captured.values()) == [0, 1] and routine.shared == 2
+
+
+def test_a_finished_recording_is_freed_without_a_garbage_collection() -> None:
+    """Graphs of loops refer to the graph around them only while they are recorded."""
+
+    def step(s: list) -> list:
+        return repeat(lambda t: [t[0] * s[0], t[1] + s[1]], s, 3)
+
+    program = record(lambda x: repeat(step, [x[0], x[1]], 4), {"x": (2,)})
+    (outer,) = program.graph.routines.values()
+    (inner,) = outer.graph.routines.values()
+    graphs = [ref(graph) for graph in (program.graph, outer.graph, inner.graph)]
+    gc.disable()
+    try:
+        del program, outer, inner
+        assert [graph() for graph in graphs] == [None] * 3
+    finally:
+        gc.enable()

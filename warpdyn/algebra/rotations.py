@@ -66,7 +66,8 @@ class Symmetric:
         return Symmetric(*(a - b for a, b in zip(self.entries, other.entries, strict=True)))
 
     def __matmul__(self, u: Vector) -> Vector:
-        return Vector(*(row.dot(u) for row in self.rows))
+        x, y, z = self.rows
+        return Vector(x.dot(u), y.dot(u), z.dot(u))
 
     def rate_of_momentum(self, w: Vector, dw: Vector) -> Vector:
         """J α + ω × J ω, Euler's equation for a body with this second moment, each entry of which
@@ -129,7 +130,8 @@ class Matrix:
         return Matrix((a[0] - b[0], a[1] - b[1], a[2] - b[2]))
 
     def __matmul__(self, u: Vector) -> Vector:
-        return Vector(*(row.dot(u) for row in self.rows))
+        x, y, z = self.rows
+        return Vector(x.dot(u), y.dot(u), z.dot(u))
 
     @property
     def T(self) -> Matrix:

@@ -36,7 +36,8 @@ class Graph:
         self.guards_slopes = False
         """True if slopes that are not finite are 0 near a choice: for a user's own kernel."""
         self.around = around
-        """The graph that a loop or a routine is called in; None for a whole program."""
+        """The graph that a loop or a routine is called in; None for a whole program, and once the
+        recording is finished."""
         self.depth: int = 0 if around is None else around.depth + 1
         self.open: list[Graph] = [self] if around is None else around.open
         """The graphs that are being recorded, each inside the one before it. All of them share this
@@ -46,19 +47,43 @@ class Graph:
         `shared`."""
         self.routines: dict[str, Routine] = {}
         self.nodes: list[tuple[str, tuple]] = []
+        self.sources: list[tuple[int, ...]] = []
+        """The nodes that each node reads."""
+        self.multiples: dict[int, tuple[float, int]] = {}
+        """Nodes that are a constant times another node: the constant and that node."""
         self._index: dict[tuple, int] = {}
 
     def node(self, operation: str, *arguments: Operand | str) -> int:
-        key = (
-            operation,
-            arguments,
-            *map(type, arguments),
-        )  # the constant 2.0 equals 2, but is not node 2
-        found = self._index.get(key)
-        if found is None:
-            found = self._index[key] = len(self.nodes)
-            self.nodes.append((operation, arguments))
+        """The node of an operation on these arguments, which is recorded if it is new."""
+        entry = (operation, arguments)
+        types = tuple(map(type, arguments))
+        # The constant 2.0 equals 2, but is not node 2.
+        key = (entry, types) if float in types else entry
+        found = self._index.setdefault(key, len(self.nodes))
+        if found == len(self.nodes):
+            self.nodes.append(entry)
+            reads = operation != "input"
+            self.sources.append(tuple([x for x in arguments if reads and isinstance(x, int)]))
+            if operation == "mul" and types[0] is float:
+                self.multiples[found] = arguments  # type: ignore[assignment]
         return found
+
+    def pair(self, operation: str, x: int, y: int) -> int:
+        """The same as `node` for an operation on two nodes, in less time."""
+        entry = (operation, (x, y))
+        found = self._index.setdefault(entry, len(self.nodes))
+        if found == len(self.nodes):
+            self.nodes.append(entry)
+            self.sources.append(entry[1])
+        return found
+
+    def finish(self) -> None:
+        """End the recording: graphs no longer refer to those around them, so that all of them are
+        freed with their program, without a garbage collection."""
+        self.open.clear()
+        for routine in self.routines.values():
+            routine.graph.around = None
+            routine.graph.finish()
 
     def size(self) -> int:
         """Number of arithmetic operations of the nodes, including dead ones."""
@@ -66,10 +91,7 @@ class Graph:
 
     def split_factor(self, index: int) -> tuple[float, int]:
         """A node as a constant times another node."""
-        operation, arguments = self.nodes[index]
-        if operation == "mul" and isinstance(arguments[0], float):
-            return arguments[0], arguments[1]
-        return 1.0, index
+        return self.multiples.get(index, (1.0, index))
 
 
 SHARED, COLUMN, KEPT = "shared", "column", "kept"
@@ -81,6 +103,11 @@ KEPT_WHOLE = 16
 """Number of steps up to which the adjoint of a loop keeps the state before each. A longer loop is
 recorded as a loop of loops if it is differentiated: some states are kept, and those between are
 computed once more."""
+
+
+ROLL_FROM = 20_000
+"""Operations of a function, summed over all its columns, above which it is recorded once and
+called: longer straight-line programs take more time to compile than they save."""
 
 
 def segments(times: int) -> tuple[int, int, int]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
+from itertools import chain
 from typing import NamedTuple
 
 from .graph import Graph
@@ -29,17 +30,24 @@ CELL, CORNER = "cell", "corner"
 directly after: `cell(table, row, column)`, `corner(cell, k)`, those of the row first."""
 
 
-def operands(statement: Statement) -> Iterator[int]:
+def operands(statement: Statement) -> Sequence[int]:
     """Nodes that a statement reads."""
-    if statement.operation in ("input", "of", CORNER):
-        return iter(())
-    arguments = statement.arguments[2:] if statement.operation == "call" else statement.arguments
-    return (x for x in arguments if isinstance(x, int))
+    _, operation, arguments = statement
+    if operation in ("input", "of", CORNER):
+        return ()
+    if operation == "call":
+        arguments = arguments[2:]
+    return [x for x in arguments if isinstance(x, int)]
+
+
+def operands_of(statements: Iterable[Statement]) -> dict[int, Sequence[int]]:
+    """Nodes that each statement reads, by its target."""
+    return {s.target: operands(s) for s in statements}
 
 
 def visit_nodes(graph: Graph, roots: Iterable[int]) -> list[int]:
     """Nodes that the roots need, each after its arguments."""
-    nodes, order, seen = graph.nodes, [], set()
+    sources, order, seen = graph.sources, [], set[int]()
     for root in roots:
         waiting = [root]
         while waiting:
@@ -49,11 +57,9 @@ def visit_nodes(graph: Graph, roots: Iterable[int]) -> list[int]:
             elif i not in seen:
                 seen.add(i)
                 waiting.append(~i)
-                operation, arguments = nodes[i]
-                if operation != "input":
-                    for x in reversed(arguments):
-                        if isinstance(x, int) and x not in seen:
-                            waiting.append(x)
+                for x in reversed(sources[i]):
+                    if x not in seen:
+                        waiting.append(x)
     return order
 
 
@@ -77,55 +83,66 @@ def fuse_products(graph: Graph, order: Sequence[int], stored: Set[int]) -> list[
     """
     nodes = graph.nodes
     # A product joins a sum only if nothing else reads it, or it would be computed twice.
-    once, again = set[int](), set[int]()
-    for i in order:
-        operation, arguments = nodes[i]
-        if operation != "input":
-            for x in arguments:
-                if isinstance(x, int):
-                    (again if x in once else once).add(x)
-    once -= again
-
-    def joins(x: object) -> bool:
-        return isinstance(x, int) and x in once and nodes[x][0] == "mul" and x not in stored
-
-    statements, joined = [], set()
+    uses = Counter(chain.from_iterable(map(graph.sources.__getitem__, order)))
+    joins = {
+        x for x, count in uses.items() if count == 1 and nodes[x][0] == "mul" and x not in stored
+    }
+    statements, joined = [], set[int]()
     for i in order:
         operation, arguments = nodes[i]
         if operation in ("add", "sub"):
             x, y = arguments
-            if joins(y):
+            if y in joins and isinstance(y, int):
                 joined.add(y)
-                operation, arguments = (
-                    "fma" if operation == "add" else "fnma",
-                    (*nodes[y][1], x),
-                )
-            elif joins(x):
+                operation = "fma" if operation == "add" else "fnma"
+                arguments = (*nodes[y][1], x)
+            elif x in joins and isinstance(x, int):
                 joined.add(x)
-                operation, arguments = "fma" if operation == "add" else "fms", (*nodes[x][1], y)
+                operation = "fma" if operation == "add" else "fms"
+                arguments = (*nodes[x][1], y)
         statements.append(Statement(i, operation, arguments))
-    return inputs_late([s for s in statements if s.target not in joined])
+    return [s for s in statements if s.target not in joined]
 
 
-def inputs_late(statements: Sequence[Statement]) -> list[Statement]:
-    """The statements with inputs moved to just before their first use."""
+def inputs_late(
+    statements: Sequence[Statement], reads: Mapping[int, Sequence[int]] | None = None
+) -> list[Statement]:
+    """The statements with inputs moved to just before their first use.
+
+    `reads`: the operands of each statement by its target, for a caller who has them.
+    """
+    reads = operands_of(statements) if reads is None else reads
     inputs = {s.target: s for s in statements if s.operation == "input"}
     ordered: list[Statement] = []
     for statement in statements:
         if statement.operation == "input":
             continue
-        ordered += [inputs.pop(x) for x in dict.fromkeys(operands(statement)) if x in inputs]
+        for x in reads[statement.target]:
+            if x in inputs:
+                ordered.append(inputs.pop(x))
         ordered.append(statement)
     return ordered + list(inputs.values())
 
 
-def values_alive(statements: Sequence[Statement]) -> int:
-    """The largest number of values that are still needed later, inputs included."""
-    last = {x: n for n, s in enumerate(statements) for x in operands(s)}
-    ends = Counter(last.values())
+def values_alive(
+    statements: Sequence[Statement], reads: Mapping[int, Sequence[int]] | None = None
+) -> int:
+    """The largest number of values that are still needed later, inputs included.
+
+    `reads`: as for `inputs_late`.
+    """
+    reads = operands_of(statements) if reads is None else reads
+    # Backward, a value becomes alive where it is read last, and ceases to be where it is computed.
+    needed = set[int]()
     alive = most = 0
-    for n, statement in enumerate(statements):
-        alive += statement.target in last
-        most = max(most, alive)
-        alive -= ends[n]
+    for statement in reversed(statements):
+        target = statement.target
+        for x in reads[target]:
+            if x not in needed:
+                needed.add(x)
+                alive += 1
+        if alive > most:
+            most = alive
+        if target in needed:
+            alive -= 1
     return most

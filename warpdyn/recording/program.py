@@ -3,64 +3,32 @@ alive."""
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
-from math import copysign, inf, isinf, nan, prod
+from math import prod
 from typing import Any
 
 from ..algebra import scalar
 from .graph import COLUMN, KEPT, SHARED, Graph, Repetition, Routine
-from .order import CELL, CORNER, Statement, fuse_products, group_calls, values_alive, visit_nodes
+from .number_operations import ON_NUMBERS
+from .order import (
+    CELL,
+    CORNER,
+    Statement,
+    fuse_products,
+    group_calls,
+    inputs_late,
+    operands_of,
+    values_alive,
+    visit_nodes,
+)
 from .recorder import Symbol, input_symbols, local
 from .table import ANY_SIZE, LOOK, ProgramTable, in_cells
 
 EXPECTED_STEPS = 32
 """Assumed number of steps of a loop that may end early, to estimate how long a batch takes."""
-
-
-def _as_in_a_kernel(
-    function: Callable[[Any], Any], otherwise: Callable[[float], Any]
-) -> Callable[[Any], Any]:
-    """A function of a scalar that gives inf or NaN where Python raises."""
-
-    def run_without_raising(x: Any) -> Any:
-        try:
-            return function(x)
-        except (ValueError, ArithmeticError):
-            return otherwise(x)
-
-    return run_without_raising
-
-
-ON_NUMBERS: dict[str, Callable[..., Any]] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "neg": operator.neg,
-    "rcp": _as_in_a_kernel(lambda x: 1.0 / x, lambda x: copysign(inf, x)),
-    "fma": lambda x, y, z: x * y + z,
-    "fms": lambda x, y, z: x * y - z,
-    "fnma": lambda x, y, z: z - x * y,
-    "abs": scalar.absolute,
-    "select": scalar.select_less,
-    "select_equal": scalar.select_less_equal,
-    "uniform": scalar.uniform,
-    "min": scalar.minimum,
-    "max": scalar.maximum,
-    "rsqrt": _as_in_a_kernel(scalar.rsqrt, lambda x: inf if x == 0 else nan),
-    "floor": lambda x: x if isinstance(x, float) and isinf(x) else scalar.floor(x),
-    "atan2": scalar.atan2,
-    "exp": _as_in_a_kernel(scalar.exp, lambda x: inf),
-    "log": _as_in_a_kernel(scalar.log, lambda x: -inf if x == 0 else nan),
-    **{
-        name: _as_in_a_kernel(getattr(scalar, name), lambda x: nan)
-        for name in ("sin", "cos", "sqrt")
-    },
-}
-"""The operations of statements, as functions of numbers."""
 
 
 @dataclass(frozen=True)
@@ -109,19 +77,37 @@ class Program:
         }
 
     @cached_property
+    def stored(self) -> Set[int]:
+        """Nodes that are results."""
+        return {o.node for o in self.outputs if o.node is not None}
+
+    @cached_property
+    def unordered(self) -> dict[int, Statement]:
+        """Live statements by their targets, each after those that it needs.
+
+        Every order has the same ones, except for cells of tables.
+        """
+        demanded = visit_nodes(self.graph, sorted(self.stored))
+        return {s.target: s for s in fuse_products(self.graph, demanded, self.stored)}
+
+    @cached_property
     def statements(self) -> list[Statement]:
         """Live statements, in the better of two orders: as recorded, or on demand of the
         outputs."""
-        roots = sorted({o.node for o in self.outputs if o.node is not None})
-        demanded = visit_nodes(self.graph, roots)
-        as_recorded = self._fuse(sorted(demanded))
-        if self.as_recorded:
-            return as_recorded
-        return min(as_recorded, self._fuse(demanded), key=values_alive)
+        reads: Mapping[int, Sequence[int]] | None = operands_of(self.unordered.values())
 
-    def _fuse(self, order: Sequence[int]) -> list[Statement]:
-        stored = {o.node for o in self.outputs if o.node is not None}
-        return in_cells(fuse_products(self.graph, group_calls(self.graph, order), stored), stored)
+        def ordered(targets: Sequence[int]) -> list[Statement]:
+            grouped = group_calls(self.graph, targets)
+            return inputs_late([self.unordered[i] for i in grouped], reads)
+
+        demanded = list(self.unordered)
+        orders = [ordered(sorted(demanded))]
+        if not self.as_recorded:
+            orders.append(ordered(demanded))
+        if any(s.operation == LOOK for s in self.unordered.values()):
+            orders, reads = [in_cells(order, self.stored) for order in orders], None
+        as_recorded, *others = orders
+        return min(orders, key=lambda order: values_alive(order, reads)) if others else as_recorded
 
     @cached_property
     def angles(self) -> list[int]:
@@ -153,12 +139,14 @@ class Program:
             CELL: 4,
             **dict.fromkeys(("input", "sin", "cos", "neg", "frame", "of", CORNER), 0),
         }
-        called = sum(
-            self.routines[s.arguments[0]].work for s in self.statements if s.operation == "call"
-        )
-        return called + sum(
-            cost.get(s.operation, 1) for s in self.statements if s.operation != "call"
-        )
+        total = 0
+        # Every order has the same operations, so no order is needed to compare programs.
+        for s in in_cells(list(self.unordered.values()), self.stored):
+            if s.operation == "call":
+                total += self.routines[s.arguments[0]].work
+            else:
+                total += cost.get(s.operation, 1)
+        return total
 
     @property
     def work(self) -> int:
@@ -172,10 +160,11 @@ class Program:
     def routines(self) -> dict[str, Program]:
         """The routines that the program calls, as programs with inputs `shared` and `column` and
         result `out`."""
-        called = {s.arguments[0] for s in self.statements if s.operation == "call"}
-        read: dict[str, list[int]] = {name: [] for name in called}
-        for s in self.statements:
-            if s.operation == "of":
+        read: dict[str, list[int]] = {}
+        for s in self.unordered.values():
+            if s.operation == "call":
+                read.setdefault(s.arguments[0], [])
+            elif s.operation == "of":
                 read[s.arguments[0]].append(int(s.arguments[2]))
 
         def repetition(name: str, routine: Routine) -> Repetition | None:
@@ -194,7 +183,7 @@ class Program:
                 as_recorded=routine.repetition is None,
             )
             for name, routine in self.graph.routines.items()
-            if name in called
+            if name in read
         }
 
     def uses(self, operation: str) -> bool:
@@ -364,6 +353,7 @@ def record(
     named = dict(zip(results, result if len(results) > 1 else (result,), strict=True))
     values = [x for nested in named.values() for x in flat(nested)]
     outputs = [_output(local(graph, x) if isinstance(x, Symbol) else x) for x in values]
+    graph.finish()
     shapes = {name: shape_of(nested) for name, nested in named.items()}
     sizes = {name: ANY_SIZE if name in tables else shape for name, shape in inputs.items()}
     return Program(graph, sizes, tuple(outputs), shapes, tables=tuple(tables))

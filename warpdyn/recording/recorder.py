@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 from .graph import (
     COLUMN,
     KEPT_WHOLE,
+    ROLL_FROM,
     SHARED,
     ForeignError,
     Graph,
@@ -23,10 +24,6 @@ from .graph import (
     alike,
     segments,
 )
-
-ROLL_FROM = 20_000
-"""Operations of a function, summed over all its columns, above which it is recorded once and
-called: longer straight-line programs take more time to compile than they save."""
 
 
 class Symbol:
@@ -45,33 +42,8 @@ class Symbol:
 
     def __add__(self, other: Symbol | float) -> Symbol | float:
         if isinstance(other, Symbol):
-            if other.graph is not self.graph:
-                a, b = together(self, other)
-                return a + b
-            graph = self.graph
-            # Equal terms become a multiple, and operands go in order of their nodes, so that equal
-            # sums are one node.
-            (c, x), (d, y) = graph.split_factor(self.index), graph.split_factor(other.index)
-            if x == y:
-                return Symbol(graph, x) * (
-                    (-c if self.negative else c) + (-d if other.negative else d)
-                )
-            first, second = (self, other) if self.index < other.index else (other, self)
-            operation = "add" if first.negative == second.negative else "sub"
-            return Symbol(graph, graph.node(operation, first.index, second.index), first.negative)
-        if other == 0:
-            return self
-        graph = self.graph
-        constant = -float(other) if self.negative else float(other)
-        operation, arguments = graph.nodes[self.index]
-        if operation == "add" and isinstance(arguments[1], float):
-            inner = Symbol(graph, arguments[0])
-            return (
-                -(inner + (arguments[1] + constant))
-                if self.negative
-                else inner + (arguments[1] + constant)
-            )
-        return Symbol(graph, graph.node("add", self.index, constant), self.negative)
+            return self._plus(other, other.negative)
+        return self if other == 0 else self._plus_constant(other)
 
     __radd__ = __add__
 
@@ -79,29 +51,60 @@ class Symbol:
         return Symbol(self.graph, self.index, not self.negative)
 
     def __sub__(self, other: Symbol | float) -> Symbol | float:
-        return self + (-other)
+        if isinstance(other, Symbol):
+            return self._plus(other, not other.negative)
+        return self if other == 0 else self._plus_constant(-other)
 
     def __rsub__(self, other: float) -> Symbol | float:
         return -self + other
 
+    def _plus(self, other: Symbol, negative: bool) -> Symbol | float:
+        """The sum with another symbol, whose sign is `negative` in place of its own."""
+        graph = self.graph
+        if other.graph is not graph:
+            a, b = together(self, Symbol(other.graph, other.index, negative))
+            return a + b
+        i, j = self.index, other.index
+        # Equal terms become a multiple. Operands go in order of their nodes: equal sums are one.
+        if i == j or i in graph.multiples or j in graph.multiples:
+            (c, x), (d, y) = graph.split_factor(i), graph.split_factor(j)
+            if x == y:
+                return Symbol(graph, x) * ((-c if self.negative else c) + (-d if negative else d))
+        operation = "add" if self.negative == negative else "sub"
+        if i < j:
+            return Symbol(graph, graph.pair(operation, i, j), self.negative)
+        return Symbol(graph, graph.pair(operation, j, i), negative)
+
+    def _plus_constant(self, other: float) -> Symbol | float:
+        """The sum with a number other than zero."""
+        graph = self.graph
+        constant = -float(other) if self.negative else float(other)
+        operation, arguments = graph.nodes[self.index]
+        if operation == "add" and isinstance(arguments[1], float):
+            total = Symbol(graph, arguments[0]) + (arguments[1] + constant)
+            return -total if self.negative else total
+        return Symbol(graph, graph.node("add", self.index, constant), self.negative)
+
     # Products.
 
     def __mul__(self, other: Symbol | float) -> Symbol | float:
+        graph = self.graph
         if isinstance(other, Symbol):
-            if other.graph is not self.graph:
+            if other.graph is not graph:
                 a, b = together(self, other)
                 return a * b
-            graph = self.graph
-            negative = self.negative != other.negative
-            (c, x), (d, y) = graph.split_factor(self.index), graph.split_factor(other.index)
-            if c != 1.0 or d != 1.0:
-                product = Symbol(graph, graph.node("mul", min(x, y), max(x, y)), negative)
-                return product * (c * d)
-            x, y = min(self.index, other.index), max(self.index, other.index)
-            return Symbol(graph, graph.node("mul", x, y), negative)
+            i, j, factor = self.index, other.index, 1.0
+            if i in graph.multiples or j in graph.multiples:
+                (c, i), (d, j) = graph.split_factor(i), graph.split_factor(j)
+                factor = c * d
+            node = graph.pair("mul", i, j) if i < j else graph.pair("mul", j, i)
+            product = Symbol(graph, node, self.negative != other.negative)
+            return product if factor == 1.0 else product * factor
+        # Most numbers here are zeros and ones of rotations and joint axes.
         if other == 0:
             return 0.0
-        graph = self.graph
+        if other == 1:
+            return self
         constant, x = graph.split_factor(self.index)
         constant *= float(other)
         negative = self.negative != (constant < 0)
@@ -169,9 +172,7 @@ class Symbol:
         constants of it.
         """
         values = together(self, *shared, *(x for column in columns for x in column))[1:]
-        graph = max(
-            (x.graph for x in values if isinstance(x, Symbol)), key=lambda graph: graph.depth
-        )
+        graph = next(x.graph for x in values if isinstance(x, Symbol))
         shared, rest = values[: len(shared)], values[len(shared) :]
         width = len(columns[0])
         columns = [rest[first : first + width] for first in range(0, len(rest), width)]

@@ -89,24 +89,39 @@ def record_call(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool 
     rolls, unrolls = not call.derivatives, len(call.derivatives) > 1
     with nothing_collected():
         programs = [
-            record(
-                lambda _each=each, **symbols: run(_each, symbols),
-                inputs,
-                names,
-                rolls,
-                unrolls,
-                tables_of(call),
+            _finished(
+                call,
+                record(
+                    lambda _each=each, **symbols: run(_each, symbols),
+                    inputs,
+                    names,
+                    rolls,
+                    unrolls,
+                    tables_of(call),
+                ),
             )
             for each in call.algorithms
         ]
+        if len(programs) == 1:
+            return programs[0]
         # The shortest depends on the robot's joints and zeros, and on the frames.
-        program = min(programs, key=lambda program: program.operations)
+        return min(programs, key=lambda program: program.operations)
+
+
+def _finished(call: Call, program: Program) -> Program:
+    """The recorded program with the shapes that the call knows, and the results that may overwrite
+    an input.
+
+    It is finished before its statements are needed, because a program orders them once and keeps
+    them.
+    """
     if call.derivatives:
         return program
     # Nested lists do not show the shape of a matrix without rows.
+    known = {name: call.shapes[name] for name in result_names(call) if name in call.shapes}
     return replace(
         program,
-        results={**program.results, **{n: call.shapes[n] for n in names if n in call.shapes}},
+        results={**program.results, **known},
         over=_written_over(call, program),
     )
 
