@@ -47,7 +47,10 @@ BLOCK_FIELDS = (("const T*", "constants"), ("V*", "turn"), ("V*", "work"))
 def source(program: Program, single: bool) -> list[str]:
     """Body of the native function `(args)` that computes `count` environments from `first` on, and
     the companions of a long one."""
-    return CpuSource(program, single).write_sources()
+    made = CpuSource(program, single)
+    sources = made.write_sources()
+    vars(made).pop("dialect", None)  # it refers to `made`, and would keep the program in memory
+    return sources
 
 
 class CpuSource:

@@ -46,6 +46,8 @@ class Phases:
 def phases(program: Program) -> Phases | None:
     """The phases of a program. None unless it has a single loop, which may end early, and no other
     routine."""
+    if not program.graph.routines:
+        return None
     calls = [s for s in program.statements if s.operation == "call"]
     if len(calls) != 1:
         return None

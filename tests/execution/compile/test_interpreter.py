@@ -125,10 +125,10 @@ def test_wait_means_wait(model: wd.Model, policy: Any) -> None:
 def test_results_over_inputs(model: wd.Model, policy: Any) -> None:
     """All of an environment is read before its result is written."""
     policy("never")
-    q, v, a = states(model, 70)
-    wanted = wd.rnea(model, q, v, a)
-    wd.rnea(model, q, v, a, out=a)
-    np.testing.assert_array_equal(a, wanted)
+    q, d, _ = states(model, 70)
+    wanted = wd.integrate(model, q, d)
+    wd.integrate(model, q, d, out=q)
+    np.testing.assert_array_equal(q, wanted)
 
 
 def test_slices_of_a_batch(model: wd.Model, policy: Any) -> None:

@@ -25,7 +25,7 @@ from ..compile.kernel_cache import start_kernel_cache
 from ..config import config
 from ..made_once import lock_of
 from ..request.call import Call, algorithms_of
-from ..request.evaluate import record_call
+from ..request.evaluate import nothing_collected, record_call
 from .bound_arrays import BoundArrays, bind_arrays
 from .job import COUNT, STREAM, Job
 from .result_arrays import arrays_for_results
@@ -188,7 +188,8 @@ def _make_kernel(
     def written() -> Source:
         if source is not None:
             return source
-        made = write(recorded.pop() if recorded else record(), name, single, target)
+        with nothing_collected():
+            made = write(recorded.pop() if recorded else record(), name, single, target)
         if entry is not None:
             entry.keep_source(made)
         return made
@@ -197,8 +198,9 @@ def _make_kernel(
     if program is not None:
         found = None if entry is None else entry.bytecode()
         if found is None:
-            recorded.append(record())
-            found = describe(recorded[0], name, single, target), encode(recorded[0])
+            with nothing_collected():
+                recorded.append(record())
+                found = describe(recorded[0], name, single, target), encode(recorded[0])
             if entry is not None:
                 entry.keep_bytecode(*found)
         described, bytecode = found
