@@ -23,6 +23,7 @@ import numpy as np
 from tqdm import tqdm
 
 import warpdyn as wd
+from warpdyn import rl
 from warpdyn.codegen.bytecode.interpreter_source import ENTRY, interpreter_source
 from warpdyn.execution.batched import FUNCTIONS
 from warpdyn.execution.compile import background, c_object
@@ -63,8 +64,6 @@ def first_results(robot: str) -> Iterator[dict[str, Any]]:
 
 def first_steps() -> Iterator[dict[str, Any]]:
     """The first step of a simulation and of an environment [s]."""
-    from warpdyn import rl
-
     model = wd.load_robot("quadruped")
     begun = time.perf_counter()
     simulation = wd.Simulation(model, 64)

@@ -136,6 +136,5 @@ def test_values_for_the_next_instruction_stay_in_registers() -> None:
     """A chain of sums: only the last one has a slot."""
     program = record(lambda x: [x[0] * x[1] + x[2] * x[0] + x[1] * x[2]], {"x": (3,)})
     made = encode(program)
-    names = [number for number in made.code[::WORDS]]
-    assert NUMBER["fma_ssa"] in names
+    assert NUMBER["fma_ssa"] in made.code[::WORDS]
     assert made.slots <= 6

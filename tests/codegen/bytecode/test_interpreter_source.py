@@ -22,14 +22,15 @@ from warpdyn.execution.request.call import input_shapes
 from warpdyn.execution.request.evaluate import record_call
 
 
-
 def has_sanitizers() -> bool:
     """True if clang++ finds its address sanitizer."""
     if shutil.which("clang++") is None:
         return False
     name = f"libclang_rt.asan-{platform.machine()}.a"
     command = ["clang++", f"--print-file-name={name}"]
-    return Path(subprocess.run(command, capture_output=True, text=True).stdout.strip()).is_absolute()
+    return Path(
+        subprocess.run(command, capture_output=True, text=True).stdout.strip()
+    ).is_absolute()
 
 
 clang = pytest.mark.skipif(not has_sanitizers(), reason="needs clang++ and its sanitizers")
@@ -173,7 +174,9 @@ def jumps(wrong: Bytecode, right: Bytecode) -> bool:
     control = {k for k, name in enumerate(OPERATIONS) if name in CONTROL}
     a, b = (np.array(x.code).reshape(-1, WORDS) for x in (wrong, right))
     changed = (a != b).any(axis=1)
-    return bool(np.isin(a[changed, 0], [*control]).any() or np.isin(b[changed, 0], [*control]).any())
+    return bool(
+        np.isin(a[changed, 0], [*control]).any() or np.isin(b[changed, 0], [*control]).any()
+    )
 
 
 CONTROL = ("call", "back", "begin", "again", "skip_last", "end_some")

@@ -51,13 +51,24 @@ def test_an_encoded_program_is_accepted(program: tuple[Bytecode, Source]) -> Non
         (len(NUMBER), 0, 0, 0, 0),
         (-1, 0, 0, 0, 0),
     ],
-    ids=["to", "from", "below", "constant", "jump", "loop", "block", "table", "unknown", "negative"],
+    ids=[
+        "to",
+        "from",
+        "below",
+        "constant",
+        "jump",
+        "loop",
+        "block",
+        "table",
+        "unknown",
+        "negative",
+    ],
 )
 def test_an_instruction_that_leaves_the_program_is_refused(
     program: tuple[Bytecode, Source], instruction: tuple[int, ...]
 ) -> None:
     bytecode, source = program
-    with pytest.raises(ValueError, match="outside|unknown"):
+    with pytest.raises(ValueError, match=r"outside|unknown"):
         check(changed(bytecode, *instruction), source)
 
 
@@ -67,7 +78,7 @@ def test_a_program_without_an_end_is_refused(program: tuple[Bytecode, Source]) -
         cut = replace(bytecode, code=array("i", code))
         if len(code) % WORDS == 0 and len(code):
             cut.code[-WORDS] = NUMBER["move_s"]
-        with pytest.raises(ValueError, match="end|incomplete"):
+        with pytest.raises(ValueError, match=r"end|incomplete"):
             check(cut, source)
 
 

@@ -118,7 +118,10 @@ def test_every_import_is_followed() -> None:
 
 APART = (
     "bytecode/interpreter.h",
-    "portable.h", "foreign_call.h", "native_call.h", "native_threads.h",
+    "portable.h",
+    "foreign_call.h",
+    "native_call.h",
+    "native_threads.h",
     "shared_launch.h",
 )
 

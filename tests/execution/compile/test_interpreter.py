@@ -156,7 +156,7 @@ def test_user_kernels_are_interpreted(model: wd.Model, policy: Any) -> None:
     policy("never")
 
     @wd.kernel
-    def effort(robot: Any, q: "nq", v: "nv") -> Any:  # noqa: F821
+    def effort(robot: Any, q: nq, v: nv) -> Any:  # noqa: F821
         return robot.rnea(q, v, 0.0 * v) * 2.0
 
     q, v, _ = states(model, 5)

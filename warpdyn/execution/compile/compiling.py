@@ -30,7 +30,6 @@ from .kernel import Command, KernelCommand, compile_kernel
 from .kernel_cache import has_compiled, kernel_cache_directory
 from .precompiled_header import has_header, shared_header
 
-
 ENOUGH_INTERPRETED = 0.02
 """Time of interpreted calls [s] after which a kernel is compiled in the background, however few they
 are."""

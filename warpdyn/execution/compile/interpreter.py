@@ -17,7 +17,6 @@ import warp as wp
 
 from ...codegen.arguments import ArgumentLayout, input_identifier, result_identifier
 from ...codegen.bytecode.bytecode import Bytecode, BytecodeArray
-
 from ...codegen.bytecode.interpreter_source import ENTRY, interpreter_source
 from ...codegen.lanes import count
 from ...codegen.source import Source
@@ -178,7 +177,10 @@ class InterpretedCommand(Command):
         self.address: int | None = program.interpreter.address
         self.bounds = program.bounds
         self._words = (ctypes.c_int64 * len(program.bounds))(*program.bounds)
-        self._call = (program.interpreter.function, *map(ctypes.addressof, (self._words, self.arguments)))
+        self._call = (
+            program.interpreter.function,
+            *map(ctypes.addressof, (self._words, self.arguments)),
+        )
         self.entry = self.run = self._entry()
 
     def _entry(self) -> Callable[..., Any]:

@@ -183,6 +183,7 @@ class DifferentiatedPlan:
     forward: KnownCall
     solves: bool
     """True if the call solves a system, so that its backward pass reads the solution."""
+
     @property
     def counted(self) -> bool:
         """True while its runs are counted, until its kernel is compiled."""

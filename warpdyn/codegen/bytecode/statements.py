@@ -1,0 +1,299 @@
+"""Bytecode of statements: their instructions, and a slot for each value.
+
+A value has a slot from its statement to the last one that reads it. Values that are results keep their
+slots. A value that only the next instruction reads stays in registers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from math import prod
+from typing import Any
+
+from ...recording.graph import COLUMN, SHARED
+from ...recording.order import CELL, CORNER, Statement, operands
+from ...recording.program import Output, Program
+from ...recording.table import LOOK
+from .assembler import NOWHERE, Assembler
+from .instructions import COMMUTATIVE, FUSED, NUMBER, WORDS
+
+NOTHING = -1
+"""No node."""
+
+CORNERS = 4
+"""Corners of a cell."""
+
+TURNED = ("sa", "ks", "ka")
+"""Kinds of two operands that change places."""
+
+ZEROS = ((0, 0, 0), (0, 0), (0,), (), ())
+"""Operands that an instruction lacks, by the number that it has."""
+
+OF_LANES = {NUMBER[x] for x in ("exp", "log", "atan2", "uniform")}
+"""Instructions that leave no value in registers."""
+
+Place = Callable[[str, int], int]
+"""The slot of an entry of an array."""
+
+
+class Region:
+    """Neighbouring slots of a routine: its inputs, its results and the states that it keeps."""
+
+    def __init__(self, shared: int, column: int, out: int):
+        self.shared, self.column, self.out = shared, column, out
+        self.calls: list[int] = []
+        """Where the code has calls of the routine."""
+
+
+class Body:
+    """The statements of a program, of a routine or of a phase.
+
+    `load`: slots of inputs. `place`: slots for the outputs; None: each output leaves from the slot of
+    its value. `free_inputs`: inputs whose slots may be used again.
+    """
+
+    def __init__(
+        self,
+        to: Assembler,
+        program: Program,
+        load: Place,
+        place: Place | None,
+        free_inputs: Set[int] = frozenset(),
+    ):
+        self.to, self.program, self.load, self.place = to, program, load, place
+        self.free_inputs, self.stores = free_inputs, program.stores
+        self.slot: dict[int, int] = {}
+        """Slots of the values that are alive."""
+        self.negative: dict[int, int] = {}
+        """Slots of the negatives of values, for outputs."""
+        self.in_registers = NOTHING
+        """The node whose value the last instruction has left in registers."""
+        self.held = set(self.stores)
+        """Nodes whose slots are not used again: outputs, and values in slots of regions."""
+        self.last = {x: n for n, s in enumerate(program.statements) for x in operands(s)}
+        """The last statement that reads each node."""
+        self.sines: dict[int, int] = {}
+        """The slot of the sine of each angle; that of the cosine is the next one."""
+        self.regions: dict[str, Region] = {}
+        self.kept: dict[str, tuple[int, int]] = {}
+        """The first slot of the states that a loop keeps, and the entries of each."""
+        self.calls_left: dict[str, int] = {}
+
+    def slot_of(self, output: Output) -> int:
+        """The slot from which an output leaves."""
+        if output.node is None:
+            return self.to.constant_slot(output.constant)
+        return (self.negative if output.negative else self.slot)[output.node]
+
+    def encode(self) -> None:
+        """Write the statements."""
+        self._add_regions()
+        special = self._SPECIAL
+        for n, statement in enumerate(self.program.statements):
+            write = special.get(statement.operation)
+            if write is None:
+                self._arithmetic(statement, n)
+                continue
+            before = len(self.to.code)
+            write(self, statement)
+            self._end(operands(statement), n)
+            if statement.target in self.stores and statement.target in self.slot:
+                self._store(statement.target)
+            if len(self.to.code) > before:
+                self.in_registers = NOTHING
+        self._end_body()
+
+    def _end(self, nodes: Iterable[int], n: int) -> None:
+        """Free the slots of values that statement n was the last to read."""
+        last, held, slot, free = self.last, self.held, self.slot, self.to.free
+        for x in nodes:
+            if last[x] == n and x not in held and x in slot:
+                free.append(slot.pop(x))
+
+    def _end_body(self) -> None:
+        """Free the slots of all values but those of outputs, and write outputs that are constants."""
+        to = self.to
+        for x, slot in self.slot.items():
+            if x not in self.held and x not in self.free_inputs:
+                to.free.append(slot)
+        if self.place is None:
+            return
+        for place, output in zip(self.program.places, self.program.outputs, strict=True):
+            if output.node is None:
+                to.add("constant", self.place(*place), to.constant(output.constant))
+
+    # Arithmetic
+
+    def _arithmetic(self, statement: Statement, n: int) -> None:
+        """The instruction of an operation on values and constants."""
+        target, operation, arguments = statement
+        to = self.to
+        code, slot, in_registers = to.code, self.slot, self.in_registers
+        kinds, numbers, in_place = "", [], False
+        for x in arguments:
+            if not isinstance(x, int):
+                kinds += "k"
+                numbers.append(to.constant(x))
+            elif x == in_registers and arguments.count(x) == 1:
+                kinds += "a"
+                numbers.append(0)
+                in_place = True
+            else:
+                kinds += "s"
+                numbers.append(slot[x])
+        if kinds[:2] in TURNED and (operation in COMMUTATIVE or operation in FUSED):
+            numbers[0], numbers[1] = numbers[1], numbers[0]
+            kinds = kinds[1] + kinds[0] + kinds[2:]
+        number = NUMBER.get(f"{operation}_{kinds}")
+        if number is None:
+            number, numbers, in_place = *self._on_slots(operation, arguments), False
+        if in_place and self.last[in_registers] == n and in_registers not in self.held:
+            code[-WORDS + 1] = NOWHERE  # the value need not be stored
+        self._end((x for x in arguments if isinstance(x, int)), n)
+        d = self._slot_for(target)
+        slot[target] = d
+        code += (number, d, *numbers[:3], *ZEROS[len(numbers)])
+        if len(numbers) == 4:
+            to.add("behind", 0, numbers[3])
+        self.in_registers = NOTHING if number in OF_LANES else target
+        if target in self.stores:
+            self._store(target)
+        elif target not in self.last:
+            to.free.append(slot.pop(target))
+
+    def _on_slots(self, operation: str, arguments: Sequence[Any]) -> tuple[int, list[int]]:
+        """The instruction on slots alone, those of constants included."""
+        slots = [self._slot_of(x) for x in arguments]
+        name = operation if operation in NUMBER else f"{operation}_{'s' * len(slots)}"
+        return NUMBER[name], slots
+
+    def _slot_of(self, x: int | float) -> int:
+        return self.slot[x] if isinstance(x, int) else self.to.constant_slot(x)
+
+    def _slot_for(self, target: int) -> int:
+        """The slot in which a value is computed; for an output, the first place that it goes to."""
+        to, program = self.to, self.program
+        if target not in self.stores:
+            return to.free.pop() if to.free else to.new_slots(1)
+        if self.place is not None:
+            for k in self.stores[target]:
+                if not program.outputs[k].negative:
+                    return self.place(*program.places[k])
+        return to.new_slots(1)
+
+    def _store(self, target: int) -> None:
+        """Copy the value of an output, or its negative, to its places."""
+        to, program, at = self.to, self.program, self.slot[target]
+        negative = [k for k in self.stores[target] if program.outputs[k].negative]
+        if self.place is None:
+            if negative:
+                self.negative[target] = to.new_slots(1)
+                to.add("neg_s", self.negative[target], at)
+                self.in_registers = NOTHING
+            return
+        for k in self.stores[target]:
+            slot = self.place(*program.places[k])
+            if k not in negative and slot != at:
+                to.add("move_s", slot, at)
+        for k in negative:
+            to.add("neg_s", self.place(*program.places[k]), at)
+            self.in_registers = NOTHING
+
+    # Other statements
+
+    def _input(self, statement: Statement) -> None:
+        """A value that lies in a slot already."""
+        self.slot[statement.target] = self.load(*statement.arguments)
+        if statement.target not in self.free_inputs:
+            self.held.add(statement.target)
+
+    def _turn(self, statement: Statement) -> None:
+        """Sine and cosine, computed together by the first of the two."""
+        (angle,) = statement.arguments
+        if angle not in self.sines:
+            sine = self.sines[angle] = self.to.new_slots(2)
+            self.to.add("sincos", sine, self.slot[angle], sine + 1)
+        self._hold(statement, self.sines[angle] + (statement.operation == "cos"))
+
+    def _look(self, statement: Statement) -> None:
+        """A number of a table, or the corners of a cell."""
+        table, *places = statement.arguments
+        slot = self.to.new_slots(1 if statement.operation == LOOK else CORNERS)
+        row, column = map(self._slot_of, places)
+        self.to.add(statement.operation, slot, row, column, self.to.tables[table])
+        self._hold(statement, slot)
+
+    def _corner(self, statement: Statement) -> None:
+        """A number of a cell."""
+        cell, k = statement.arguments
+        self._hold(statement, self.slot[cell] + int(k))
+
+    def _frame(self, statement: Statement) -> None:
+        """The values that calls of a routine share."""
+        name, *values = statement.arguments
+        self._move_all(values, self.regions[name].shared)
+
+    def _call(self, statement: Statement) -> None:
+        """A call of a routine."""
+        name, _, *values = statement.arguments
+        region = self.regions[name]
+        self._move_all(values, region.column)
+        region.calls.append(self.to.here * WORDS + 1)
+        self.to.add("call")
+        self.calls_left[name] -= 1
+
+    def _of(self, statement: Statement) -> None:
+        """A result of a routine. A later call of the routine overwrites it."""
+        name, _, k = statement.arguments
+        slot = self.regions[name].out + int(k)
+        if self.calls_left[name]:
+            own = self.to.new_slots(1)
+            self.to.add("move_s", own, slot)
+            slot = own
+        self._hold(statement, slot)
+
+    def _hold(self, statement: Statement, slot: int) -> None:
+        self.slot[statement.target] = slot
+        self.held.add(statement.target)
+
+    def _move_all(self, values: Sequence[Any], first: int) -> None:
+        """Move values to neighbouring slots."""
+        to = self.to
+        for k, x in enumerate(values):
+            if isinstance(x, int):
+                to.add("move_s", first + k, self.slot[x])
+            else:
+                to.add("constant", first + k, to.constant(x))
+
+    _SPECIAL: Mapping[str, Callable[[Body, Statement], None]] = {
+        "input": _input,
+        "sin": _turn,
+        "cos": _turn,
+        LOOK: _look,
+        CELL: _look,
+        CORNER: _corner,
+        "frame": _frame,
+        "call": _call,
+        "of": _of,
+    }
+    """How each statement is written that is no arithmetic."""
+
+    # Routines
+
+    def _add_regions(self) -> None:
+        """Slots of the routines."""
+        to = self.to
+        called = (s.arguments[0] for s in self.program.statements if s.operation == "call")
+        self.calls_left = Counter(called)
+        for name, routine in self.program.routines.items():
+            how = routine.repetition
+            size, results = prod(routine.inputs[COLUMN]), prod(routine.results["out"])
+            states = size * how.times if how and how.kept else 0
+            self.regions[name] = Region(
+                to.new_slots(prod(routine.inputs[SHARED])),
+                to.new_slots(size),
+                to.new_slots(results + states),
+            )
+            if states:
+                self.kept[name] = (self.regions[name].out + results, size)
