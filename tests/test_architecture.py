@@ -56,6 +56,9 @@ ONLY = {
 
 PLAIN = {
     "__future__",
+    "array",
+    "ctypes",
+    "json",
     "typing",
     "types",
     "collections",

@@ -25,7 +25,7 @@ def names(bytecode: Bytecode) -> list[str]:
     ("text", "instructions"),
     [
         (lambda x: [x[0] * 3.0], ["mul_sk"]),
-        (lambda x: [3.0 - x[0]], ["sub_ks"]),
+        (lambda x: [3.0 - x[0] * x[1]], ["fma_ssk", "neg_s"]),
         (lambda x: [(x[0] + x[1]) * x[2]], ["add_ss", "mul_as"]),
         (lambda x: [x[2] - (x[0] + x[1])], ["add_ss", "sub_sa"]),
         (lambda x: [x[0] * x[1] + 2.0], ["fma_ssk"]),

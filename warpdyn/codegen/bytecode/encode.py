@@ -13,7 +13,7 @@ from ...recording.program import Program
 from .assembler import NOWHERE, Assembler
 from .bytecode import INTEGER, Bytecode, BytecodeArray
 from .instructions import WORDS
-from .statements import Body, Place, Region
+from .statements import Statements, Place, RoutineSlots
 
 
 def encode(program: Program) -> Bytecode:
@@ -45,18 +45,18 @@ def encode(program: Program) -> Bytecode:
     )
 
 
-def _whole(to: Assembler, program: Program, inputs: dict[str, list[int]]) -> Body:
+def _whole(to: Assembler, program: Program, inputs: dict[str, list[int]]) -> Statements:
     """A program of statements and routines; returns its body."""
     _load_inputs(to, program.statements, inputs)
     free = {s.target for s in program.statements if s.operation == "input"}
-    body = Body(to, program, lambda name, k: inputs[name][k], None, free)
+    body = Statements(to, program, lambda name, k: inputs[name][k], None, free)
     body.encode()
     to.add("end")
     _routines(to, body)
     return body
 
 
-def _in_phases(to: Assembler, apart: Phases, inputs: dict[str, list[int]]) -> Body:
+def _in_phases(to: Assembler, apart: Phases, inputs: dict[str, list[int]]) -> Statements:
     """A program with a loop that ends for each environment on its own; returns the body of the last
     phase.
 
@@ -64,7 +64,7 @@ def _in_phases(to: Assembler, apart: Phases, inputs: dict[str, list[int]]) -> Bo
     """
     _load_inputs(to, [*apart.before.statements, *apart.after.statements], inputs)
     size = apart.state_size
-    region = Region(
+    region = RoutineSlots(
         shared=to.new_slots(max(apart.carried_size, 1)),
         column=to.new_slots(size),
         out=to.new_slots(size),
@@ -75,11 +75,11 @@ def _in_phases(to: Assembler, apart: Phases, inputs: dict[str, list[int]]) -> Bo
     def load(name: str, k: int) -> int:
         return handed_on[name] + k if name in handed_on else inputs[name][k]
 
-    before = Body(to, apart.before, load, lambda name, k: given[name] + k)
+    before = Statements(to, apart.before, load, lambda name, k: given[name] + k)
     before.encode()
     assert apart.step.repetition is not None
     step = _loop(to, apart.step, apart.step.repetition, region, None)
-    after = Body(to, apart.after, load, None)
+    after = Statements(to, apart.after, load, None)
     after.encode()
     to.add("end")
     for body in (before, step, after):
@@ -98,7 +98,7 @@ def _load_inputs(
                 inputs[name][k] = to.new_slots(1)
 
 
-def _routines(to: Assembler, body: Body) -> None:
+def _routines(to: Assembler, body: Statements) -> None:
     """The routines that a body calls, behind the code that calls them."""
     for name, routine in body.program.routines.items():
         region, repetition = body.regions[name], routine.repetition
@@ -108,7 +108,7 @@ def _routines(to: Assembler, body: Body) -> None:
         outside, to.free = to.free, []
         if repetition is None:
             arrays = {SHARED: region.shared, COLUMN: region.column}
-            inside = Body(to, routine, _at(arrays), _at({"out": region.out}))
+            inside = Statements(to, routine, _at(arrays), _at({"out": region.out}))
             inside.encode()
         else:
             read = body.kept[repetition.reads] if repetition.reads else None
@@ -122,9 +122,9 @@ def _loop(
     to: Assembler,
     routine: Program,
     repetition: Repetition,
-    region: Region,
+    region: RoutineSlots,
     read: tuple[int, int] | None,
-) -> Body:
+) -> Statements:
     """A loop on the states in a region; returns the body of its step. `read`: the first slot of the
     states that its steps read, and the entries of each."""
     size, results = prod(routine.inputs[COLUMN]), prod(routine.results["out"])
@@ -147,7 +147,7 @@ def _loop(
         arrays[KEPT] = to.new_slots(read[1])
         to.add("kept", arrays[KEPT], *read, counter)
         to.add("behind", 0, repetition.times)
-    body = Body(to, routine, _at(arrays), _at({"out": then}))
+    body = Statements(to, routine, _at(arrays), _at({"out": then}))
     body.encode()
     if repetition.ends:
         to.add("copy_going", region.out, then, size, going)

@@ -21,34 +21,6 @@ FUSED = ("fma", "fms", "fnma")
 PAIRS = ("ss", "sk", "as", "ak")
 """Kinds of two operands that may change places."""
 
-OPERATIONS: tuple[str, ...] = (
-    "end",
-    "behind",
-    *(f"{name}_{kind}" for name in UNARY for kind in "sa"),
-    "constant",
-    *(f"{name}_{pair}" for name in (*COMMUTATIVE, "sub") for pair in PAIRS),
-    *("sub_ks", "sub_sa", "sub_ka"),
-    *(
-        f"{name}_{pair}{last}"
-        for name, pair, last in product(FUSED, PAIRS, "ska")
-        if not (pair[0] == "a" and last == "a")
-    ),
-    *("min", "max", "select", "select_equal"),
-    *("sincos", "exp", "log", "atan2", "uniform", "look", "cell"),
-    *("call", "back", "begin", "again", "skip_last", "copy", "keep", "kept"),
-    *("all_go", "copy_going", "end_some"),
-)
-"""All instructions. `behind` is the second half of an instruction with further operands."""
-
-NUMBER = {name: number for number, name in enumerate(OPERATIONS)}
-"""The number of each instruction."""
-
-WORDS = 5
-"""Integers of an instruction."""
-
-DEPTH, LOOPS, TABLES = 32, 256, 64
-"""Limits of a program: routines that call each other, loops, and tables."""
-
 _OTHERS = {
     "end": "----",
     "behind": "----",
@@ -76,6 +48,31 @@ _OTHERS = {
     "copy_going": "ss-s",
     "end_some": "ssj-",
 }
+"""Fields of instructions whose names have no kinds of operands (FIELDS)."""
+
+OPERATIONS: tuple[str, ...] = (
+    *(f"{name}_{kind}" for name in UNARY for kind in "sa"),
+    *(f"{name}_{pair}" for name in (*COMMUTATIVE, "sub") for pair in PAIRS),
+    "sub_ks",
+    "sub_sa",
+    "sub_ka",
+    *(
+        f"{name}_{pair}{last}"
+        for name, pair, last in product(FUSED, PAIRS, "ska")
+        if not (pair[0] == "a" and last == "a")
+    ),
+    *_OTHERS,
+)
+"""All instructions. `behind` is the second half of an instruction with further operands."""
+
+NUMBER = {name: number for number, name in enumerate(OPERATIONS)}
+"""The number of each instruction."""
+
+WORDS = 5
+"""Integers of an instruction."""
+
+DEPTH, LOOPS, TABLES = 32, 256, 64
+"""Limits of a program: routines that call each other, loops, and tables."""
 
 
 def _fields(name: str) -> str:

@@ -37,7 +37,7 @@ Place = Callable[[str, int], int]
 """The slot of an entry of an array."""
 
 
-class Region:
+class RoutineSlots:
     """Neighbouring slots of a routine: its inputs, its results and the states that it keeps."""
 
     def __init__(self, shared: int, column: int, out: int):
@@ -46,7 +46,7 @@ class Region:
         """Where the code has calls of the routine."""
 
 
-class Body:
+class Statements:
     """The statements of a program, of a routine or of a phase.
 
     `load`: slots of inputs. `place`: slots for the outputs; None: each output leaves from the slot of
@@ -75,7 +75,7 @@ class Body:
         """The last statement that reads each node."""
         self.sines: dict[int, int] = {}
         """The slot of the sine of each angle; that of the cosine is the next one."""
-        self.regions: dict[str, Region] = {}
+        self.regions: dict[str, RoutineSlots] = {}
         self.kept: dict[str, tuple[int, int]] = {}
         """The first slot of the states that a loop keeps, and the entries of each."""
         self.calls_left: dict[str, int] = {}
@@ -266,7 +266,7 @@ class Body:
             else:
                 to.add("constant", first + k, to.constant(x))
 
-    _SPECIAL: Mapping[str, Callable[[Body, Statement], None]] = {
+    _SPECIAL: Mapping[str, Callable[[Statements, Statement], None]] = {
         "input": _input,
         "sin": _turn,
         "cos": _turn,
@@ -290,7 +290,7 @@ class Body:
             how = routine.repetition
             size, results = prod(routine.inputs[COLUMN]), prod(routine.results["out"])
             states = size * how.times if how and how.kept else 0
-            self.regions[name] = Region(
+            self.regions[name] = RoutineSlots(
                 to.new_slots(prod(routine.inputs[SHARED])),
                 to.new_slots(size),
                 to.new_slots(results + states),
