@@ -70,7 +70,7 @@ def first_steps() -> Iterator[dict[str, Any]]:
     simulation.step()
     yield {"first step of": "wd.Simulation(quadruped)", "seconds": time.perf_counter() - begun}
     begun = time.perf_counter()
-    environment = rl.VecEnv("quadruped-velocity", 64)
+    environment = rl.VecEnv(rl.QuadrupedVelocity(), 64)
     environment.reset()
     environment.step(np.zeros(environment.action_space.shape, np.float32))
     yield {"first step of": "rl.VecEnv", "seconds": time.perf_counter() - begun}
