@@ -7,15 +7,16 @@ that calls it. Its own workspace lies behind them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from math import prod
 
-from ..recording.graph import COLUMN, KEPT, Repetition
+from ..recording.graph import COLUMN, FIXED, SHARED, Repetition, Sweep
 from ..recording.order import Statement
 from ..recording.program import Program
 from . import headers, lanes
 from .emit import Region, emit, expression, literal
+from .one_robot_loop import count_column_entries, count_written_entries, write_sweep
 from .partition import split_statements
 
 PART = 250
@@ -124,14 +125,16 @@ def routines(
     for name, routine in program.routines.items():
         repetition = routine.repetition
         source = program.routines[repetition.reads] if repetition and repetition.reads else None
-        if repetition is None:
+        if routine.sweep:
+            more, workspace, results = _sweep(routine, routine.sweep, prefix + name, table)
+        elif repetition is None:
             more, workspace, results = _column(routine, prefix + name, table)
         else:
             stride = prod(source.inputs[COLUMN]) if source else 0
             more, workspace, results = _loop(routine, repetition, prefix + name, table, stride)
         functions[name] = more
         places = []
-        inputs = [prod(shape) for array, shape in routine.inputs.items() if array != KEPT]
+        inputs = (prod(routine.inputs[SHARED]), count_column_entries(routine))
         for size in (*inputs, results, workspace):
             places.append(f"work + {slots}")
             slots += size
@@ -166,6 +169,29 @@ def _column(routine: Program, name: str, table: lanes.Constants) -> tuple[list[s
 def _routine(name: str, table: lanes.Constants, body: str) -> str:
     more = table.tables.parameter
     return headers.piece("parts.h", "routine", name=name, body=body, tables=more)
+
+
+def _sweep(
+    routine: Program, sweep: Sweep, name: str, table: lanes.Constants
+) -> tuple[list[str], int, int]:
+    """The function of a sweep, the size of its workspace, and that of its results."""
+
+    def body(arrays: Mapping[str, str], out: str) -> Iterator[str]:
+        dialect = lanes.in_lanes(
+            table,
+            lambda array, entry: (
+                f"Lanes::all({arrays[array]}[{entry}])"
+                if array == FIXED
+                else f"{arrays.get(array, array)}[{entry}]"
+            ),
+            lambda entries, value: " ".join(f"{out}[{k}] = {value};" for k in entries),
+        )
+        yield from emit(routine, routine.statements, dialect, set())
+        known = [(k, o.constant) for k, o in enumerate(routine.outputs) if o.node is None]
+        yield from (f"{out}[{k}] = V{{}} + {literal(x, table.single)};" for k, x in known)
+
+    lines = write_sweep(routine, sweep, "V", "T", lambda x: literal(x, table.single), body)
+    return [_routine(name, table, "\n".join(lines))], 0, count_written_entries(routine)
 
 
 def _loop(

@@ -12,7 +12,7 @@ from math import copysign, inf, isinf, nan, prod
 from typing import Any
 
 from ..algebra import scalar
-from .graph import COLUMN, KEPT, SHARED, Graph, Repetition, Routine
+from .graph import COLUMN, FIXED, KEPT, ROW, SHARED, Graph, Repetition, Routine, Sweep
 from .order import CELL, CORNER, Statement, fuse_products, group_calls, values_alive, visit_nodes
 from .recorder import Symbol, input_symbols, local
 from .table import ANY_SIZE, LOOK, ProgramTable, in_cells
@@ -78,7 +78,9 @@ class Program:
 
     `inputs`, `results`: array name -> trailing shape; `outputs`: entries of the results one
     after the other, each in C order. With a `repetition` it is the step of a loop: its results,
-    except for the flag that may end it, are the next values of its input `column`.
+    except for the flag that may end it, are the next values of its input `column`. With a
+    `sweep` it is the step of a sweep: its results are the next state, which is its input `column`,
+    and the values of the step.
     """
 
     graph: Graph
@@ -86,6 +88,7 @@ class Program:
     outputs: tuple[Output, ...]
     results: Mapping[str, tuple[int, ...]]
     repetition: Repetition | None = None
+    sweep: Sweep | None = None
     as_recorded: bool = False
     """True if the recorded order is the best there is."""
     tables: tuple[str, ...] = ()
@@ -163,6 +166,8 @@ class Program:
     @property
     def work(self) -> int:
         """Operations of a call as a routine; for a loop, of all its steps."""
+        if self.sweep:
+            return self.operations * self.sweep.steps
         if self.repetition is None:
             return self.operations
         times = self.repetition.times - self.repetition.end_unread
@@ -184,13 +189,20 @@ class Program:
                 return how
             return replace(how, end_unread=True)
 
+        def inputs(routine: Routine) -> dict[str, tuple[int, ...]]:
+            if routine.sweep is None:
+                return {SHARED: (routine.shared,), COLUMN: (routine.column,)}
+            sizes = routine.shared, routine.sweep.state, routine.sweep.row
+            return dict(zip((SHARED, COLUMN, ROW), ((n,) for n in sizes), strict=True))
+
         return {
             name: Program(
                 routine.graph,
-                {SHARED: (routine.shared,), COLUMN: (routine.column,)},
+                inputs(routine),
                 tuple(_output(x) for x in routine.results),
                 {"out": (len(routine.results),)},
                 repetition=repetition(name, routine),
+                sweep=routine.sweep,
                 as_recorded=routine.repetition is None,
             )
             for name, routine in self.graph.routines.items()
@@ -309,6 +321,8 @@ class Program:
         step.
         """
         tables = tables or {}
+        if self.sweep:
+            return self._along_rows(self.sweep, shared, column, tables)
         if self.repetition is None:
             return list(self.on_numbers({SHARED: shared, COLUMN: column}, tables)["out"])
         state, states = list(column), kept.setdefault(name, [])
@@ -323,6 +337,24 @@ class Program:
             if self.repetition.ends and after[-1] > 0:
                 break
         return [*state, *column]
+
+    def _along_rows(
+        self, sweep: Sweep, shared: list[float], column: list[float], tables: Mapping[str, Any]
+    ) -> list[float]:
+        """The results of a sweep on numbers."""
+        first = prod(self.inputs[SHARED]) - sweep.row * len(sweep.fixed)
+        values: list[float] = []
+        last: list[float] = []
+        for n, path in enumerate(sweep.paths):
+            state = column[n * sweep.state : (n + 1) * sweep.state]
+            for k in path:
+                row = shared[first + k * sweep.row :][: sweep.row]
+                inputs = {SHARED: shared, COLUMN: state, ROW: row, FIXED: sweep.fixed[k]}
+                after = self.on_numbers(inputs, tables)["out"]
+                state = after[: sweep.state]
+                values += after[sweep.state :]
+            last += state
+        return [*values, *last]
 
     @cached_property
     def stores(self) -> dict[int, list[int]]:

@@ -1,0 +1,97 @@
+"""The composite-rigid-body algorithm of long chains, in sweeps along their bodies.
+
+The program of `crba` without sweeps grows with the square of a chain's length, and so does the time
+to compile it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..algebra.scalar import Scalar, sweep, sweep_in_line
+from ..algebra.spatial import ZERO, Force, Inertia, Motion, Vector
+from ..model.tree import WORLD, Tree
+from .chain_rows import (
+    PLACEMENT,
+    ChainBody,
+    chain_bodies,
+    inertia_entries,
+    inertia_of,
+    is_revolute,
+    placement_of,
+    runs,
+)
+
+S = Motion(ZERO, Vector(0.0, 0.0, 1.0))
+"""The motion subspace of every revolute joint in `chain_rows`."""
+
+SHORT = 4
+"""Bodies of a run up to which its composite inertias are recorded one after the other."""
+
+
+def crba_of_long_chains(tree: Tree, q: Sequence[Scalar]) -> Iterator[tuple[int, int, Scalar]]:
+    """Entries of the joint-space inertia matrix without armature, of one triangle: row, column,
+    value.
+
+    RBDA table 6.2 in two loops, each of which is a sweep: the composite inertias of all bodies,
+    then for each joint the force that moves its subtree, from body to body down to the root.
+    """
+    bodies = chain_bodies(tree, q)
+    inertia = _composite_inertias(tree, bodies)
+    root = tree.bodies[0]
+    at_root: list[tuple[int, Motion]] = [] if is_revolute(root) else root.subspace
+    for k, S_k in at_root:
+        F = inertia[0] @ S_k
+        yield from ((other, k, x.dot(F)) for other, x in at_root if other <= k)
+
+    def step(force: list[Scalar], row: list[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+        F = placement_of(row).force_to_parent(_force(force))
+        return list(F), [S.dot(F)]
+
+    columns = [i for i, body in enumerate(tree.bodies) if is_revolute(body)]
+    # A step leads from a body to its parent, so bodies that the world carries are not visited.
+    paths = [
+        [j for j in (i, *tree.ancestors(i)) if tree.bodies[j].parent != WORLD] for i in columns
+    ]
+    forces = [list(inertia[i] @ S) for i in columns]
+    found, ends = sweep(step, forces, paths, [body.row for body in bodies])
+    for i, force, path, values, end in zip(columns, forces, paths, found, ends, strict=True):
+        (k,), ratio = tree.bodies[i].v_index, tree.bodies[i].multiplier
+        yield k, k, S.dot(_force(force)) * ratio**2
+        for j, (value,) in zip(path, values, strict=True):
+            parent = tree.bodies[tree.bodies[j].parent]
+            if is_revolute(parent):
+                yield parent.v_index[0], k, value * (ratio * parent.multiplier)
+            else:
+                yield from ((column, k, x.dot(_force(end)) * ratio) for column, x in at_root)
+
+
+def _force(entries: Sequence[Scalar]) -> Force:
+    return Force(Vector(*entries[:3]), Vector(*entries[3:]))
+
+
+def _composite_inertias(tree: Tree, bodies: Sequence[ChainBody]) -> list[Inertia]:
+    """The inertia of each body together with all that it carries."""
+    inertia = [body.inertia for body in bodies]
+
+    def step(carried: list[Scalar], row: list[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+        parent = inertia_of(row[PLACEMENT:])
+        whole = inertia_entries(parent + placement_of(row).inertia_to_parent(inertia_of(carried)))
+        return whole, whole
+
+    for run in runs(tree):
+        rows = {
+            j: [*bodies[j].row, *inertia_entries(bodies[tree.bodies[j].parent].inertia)]
+            for j in run[:-1]
+        }
+        path, each_row = range(len(rows)), list(rows.values())
+        ((*found,), _) = (sweep if len(run) > SHORT else sweep_in_line)(
+            step, [inertia_entries(inertia[run[0]])], [path], each_row
+        )
+        for i, whole in zip(run[1:], found[0], strict=True):
+            inertia[i] = inertia_of(whole)
+        end, parent = run[-1], tree.bodies[run[-1]].parent
+        if parent != WORLD:
+            carried = placement_of(bodies[end].row).inertia_to_parent(inertia[end])
+            inertia[parent] = inertia[parent] + carried
+    return inertia
