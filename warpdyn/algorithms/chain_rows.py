@@ -13,7 +13,9 @@ from ..algebra.scalar import Scalar, cos, sin
 from ..algebra.spatial import (
     ZERO,
     AxisRotation,
+    Force,
     Inertia,
+    Motion,
     Placement,
     Rotation,
     Symmetric,
@@ -29,6 +31,14 @@ ENTRIES = 800
 """Pairs of a body and a body that carries it, from which a mass matrix is recorded in sweeps: a
 chain of 40 joints has as many. Below it the program without sweeps compiles in a few seconds, and
 drops more zeros."""
+
+
+S = Motion(ZERO, Vector(0.0, 0.0, 1.0))
+"""The motion subspace of every revolute joint in its frame here."""
+
+SHORT = 4
+"""Bodies of a run that are recorded one after the other, because a sweep of its own would be longer
+than they are."""
 
 
 def is_long_chain(tree: Tree) -> bool:
@@ -52,6 +62,12 @@ class ChainBody:
     X_tree: Placement
     angle: Scalar
     inertia: Inertia
+    turn: Placement
+    """This frame in the body's own frame."""
+
+    def in_frame(self, f: Force) -> Force:
+        """A force on the body in this frame."""
+        return self.turn.force_to_child(f)
 
     @property
     def row(self) -> list[Scalar]:
@@ -69,6 +85,14 @@ def placement_of(row: Sequence[Scalar]) -> Placement:
     c, s, *rest = row[:PLACEMENT]
     R = Rotation([Vector(*rest[k : k + 3]) for k in (0, 3, 6)])
     return Placement(TwoRotations(R, AxisRotation(Z, c, s)), Vector(*rest[9:12]))
+
+
+def motion_of(entries: Sequence[Scalar]) -> Motion:
+    return Motion(Vector(*entries[:3]), Vector(*entries[3:6]))
+
+
+def force_of(entries: Sequence[Scalar]) -> Force:
+    return Force(Vector(*entries[:3]), Vector(*entries[3:6]))
 
 
 def inertia_entries(inertia: Inertia) -> list[Scalar]:
@@ -91,7 +115,7 @@ def chain_bodies(tree: Tree, q: Sequence[Scalar]) -> list[ChainBody]:
             X_tree = turns[body.parent].inverse().compose(X_tree)
         angle = q[body.q_index[0]] * body.multiplier + body.offset if is_revolute(body) else 0.0
         inertia = turn.inverse().inertia_to_parent(body.inertia)
-        bodies.append(ChainBody(X_tree.as_matrix(), angle, inertia))
+        bodies.append(ChainBody(X_tree.as_matrix(), angle, inertia, turn))
     return bodies
 
 

@@ -9,24 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..algebra.scalar import Scalar, sweep, sweep_in_line
-from ..algebra.spatial import ZERO, Force, Inertia, Motion, Vector
+from ..algebra.spatial import Inertia, Motion
 from ..model.tree import WORLD, Tree
 from .chain_rows import (
     PLACEMENT,
+    SHORT,
     ChainBody,
+    S,
     chain_bodies,
+    force_of,
     inertia_entries,
     inertia_of,
     is_revolute,
     placement_of,
     runs,
 )
-
-S = Motion(ZERO, Vector(0.0, 0.0, 1.0))
-"""The motion subspace of every revolute joint in `chain_rows`."""
-
-SHORT = 4
-"""Bodies of a run up to which its composite inertias are recorded one after the other."""
 
 
 def crba_of_long_chains(tree: Tree, q: Sequence[Scalar]) -> Iterator[tuple[int, int, Scalar]]:
@@ -45,7 +42,7 @@ def crba_of_long_chains(tree: Tree, q: Sequence[Scalar]) -> Iterator[tuple[int, 
         yield from ((other, k, x.dot(F)) for other, x in at_root if other <= k)
 
     def step(force: list[Scalar], row: list[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
-        F = placement_of(row).force_to_parent(_force(force))
+        F = placement_of(row).force_to_parent(force_of(force))
         return list(F), [S.dot(F)]
 
     columns = [i for i, body in enumerate(tree.bodies) if is_revolute(body)]
@@ -57,17 +54,13 @@ def crba_of_long_chains(tree: Tree, q: Sequence[Scalar]) -> Iterator[tuple[int, 
     found, ends = sweep(step, forces, paths, [body.row for body in bodies])
     for i, force, path, values, end in zip(columns, forces, paths, found, ends, strict=True):
         (k,), ratio = tree.bodies[i].v_index, tree.bodies[i].multiplier
-        yield k, k, S.dot(_force(force)) * ratio**2
+        yield k, k, S.dot(force_of(force)) * ratio**2
         for j, (value,) in zip(path, values, strict=True):
             parent = tree.bodies[tree.bodies[j].parent]
             if is_revolute(parent):
                 yield parent.v_index[0], k, value * (ratio * parent.multiplier)
             else:
-                yield from ((column, k, x.dot(_force(end)) * ratio) for column, x in at_root)
-
-
-def _force(entries: Sequence[Scalar]) -> Force:
-    return Force(Vector(*entries[:3]), Vector(*entries[3:]))
+                yield from ((column, k, x.dot(force_of(end)) * ratio) for column, x in at_root)
 
 
 def _composite_inertias(tree: Tree, bodies: Sequence[ChainBody]) -> list[Inertia]:
