@@ -16,7 +16,13 @@ from ..recording.order import Statement
 from ..recording.program import Program
 from . import headers, lanes
 from .emit import Region, emit, expression, literal
-from .one_robot_loop import count_column_entries, count_written_entries, write_sweep
+from .one_robot_loop import (
+    count_column_entries,
+    count_written_entries,
+    source_arguments,
+    source_parameters,
+    write_sweep,
+)
 from .partition import split_statements
 
 PART = 250
@@ -143,6 +149,7 @@ def routines(
         if source and repetition and repetition.reads:
             kept = prod(source.results["out"])  # the states lie behind the results
             rest += f", {regions[repetition.reads].out} + {kept}"
+        rest += source_arguments(routine, regions)
         regions[name] = Region(f"Lanes::{prefix}{name}", shared, column, out, rest)
     return regions, functions, slots
 
@@ -191,7 +198,9 @@ def _sweep(
         yield from (f"{out}[{k}] = V{{}} + {literal(x, table.single)};" for k, x in known)
 
     lines = write_sweep(routine, sweep, "V", "T", lambda x: literal(x, table.single), body)
-    return [_routine(name, table, "\n".join(lines))], 0, count_written_entries(routine)
+    more = table.tables.parameter + source_parameters(routine, "V")
+    function = headers.piece("parts.h", "routine", name=name, body="\n".join(lines), tables=more)
+    return [function], 0, count_written_entries(routine)
 
 
 def _loop(

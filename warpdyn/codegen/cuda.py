@@ -21,7 +21,14 @@ from .arguments import (
     result_identifier,
 )
 from .emit import Dialect, Region, emit, literal
-from .one_robot_loop import count_column_entries, count_written_entries, write_loop, write_sweep
+from .one_robot_loop import (
+    count_column_entries,
+    count_written_entries,
+    source_arguments,
+    source_parameters,
+    write_loop,
+    write_sweep,
+)
 
 AXES = "xyz"
 
@@ -98,6 +105,8 @@ def _routines(program: Program, T: str) -> tuple[dict[str, Region], list[str]]:
             parameters += f", const {T}* kept"  # the states lie behind the results
             rest = f", {regions[repetition.reads].out} + {kept}"
         write = partial(_body, routine, T)
+        parameters += source_parameters(routine, T)
+        rest += source_arguments(routine, regions)
         body = (
             write_sweep(routine, routine.sweep, T, T, lambda x: literal(x, T == "float"), write)
             if routine.sweep

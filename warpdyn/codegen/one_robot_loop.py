@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import accumulate
 from math import prod
 
-from ..recording.graph import COLUMN, FIXED, KEPT, ROW, SHARED, Repetition, Sweep
+from ..recording.graph import COLUMN, FIXED, FROM, KEPT, ROW, SHARED, Repetition, Sweep
 from ..recording.program import Program
+from .emit import Region
 
 
 def count_written_entries(routine: Program) -> int:
@@ -24,6 +25,18 @@ def count_written_entries(routine: Program) -> int:
 def count_column_entries(routine: Program) -> int:
     """Number of entries that a call of a routine reads, in addition to those that calls share."""
     return prod(routine.inputs[COLUMN]) * (len(routine.sweep.paths) if routine.sweep else 1)
+
+
+def source_parameters(routine: Program, T: str) -> str:
+    """Further parameters of a sweep: the results of the sweeps that it reads."""
+    sources = routine.sweep.sources if routine.sweep else ()
+    return "".join(f", const {T}* source{m}" for m in range(len(sources)))
+
+
+def source_arguments(routine: Program, regions: Mapping[str, Region]) -> str:
+    """The arguments for `source_parameters`."""
+    sources = routine.sweep.sources if routine.sweep else ()
+    return "".join(f", {regions[source.routine].out}" for source in sources)
 
 
 def write_sweep(
@@ -46,6 +59,8 @@ def write_sweep(
     first = prod(routine.inputs[SHARED]) - sweep.row * len(sweep.fixed)
     yield f"static const short rows[] = {{{rows}}};"
     yield f"static const int ends[] = {{{ends}}};"
+    for m, source in enumerate(sweep.sources):
+        yield f"static const short steps{m}[] = {{{', '.join(map(str, source.steps))}}};"
     if constants:
         yield f"static const {number} constants_of_rows[] = {{{constants}}};"
     yield f"{T} state[{max(size, 1)}], then[{size + values}];"
@@ -56,7 +71,12 @@ def write_sweep(
     if constants:
         fixed = len(sweep.fixed[0])
         yield f"const {number}* const fixed = constants_of_rows + {fixed} * rows[step];"
-    yield from body({COLUMN: "state", ROW: "row", FIXED: "fixed"}, "then")
+    arrays = {COLUMN: "state", ROW: "row", FIXED: "fixed"}
+    for m, source in enumerate(sweep.sources):
+        arrays[f"{FROM}{m}"] = f"from{m}"
+        place = f"source{m} + {source.values} * steps{m}[rows[step]]"
+        yield f"const {T}* const from{m} = {place};"
+    yield from body(arrays, "then")
     yield from (f"out[{values} * step + {k}] = then[{size + k}];" for k in range(values))
     yield from (f"state[{k}] = then[{k}];" for k in range(size))
     yield "}"

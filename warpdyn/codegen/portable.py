@@ -19,7 +19,14 @@ from ..recording.order import Statement, operands
 from ..recording.program import Program
 from . import headers
 from .emit import FORMS, Dialect, Region, emit, literal
-from .one_robot_loop import count_column_entries, count_written_entries, write_loop, write_sweep
+from .one_robot_loop import (
+    count_column_entries,
+    count_written_entries,
+    source_arguments,
+    source_parameters,
+    write_loop,
+    write_sweep,
+)
 from .partition import split_statements
 
 Language = Literal["c++", "c"]
@@ -305,6 +312,8 @@ def _routines(
             stride, kept = prod(source.inputs[COLUMN]), prod(source.results["out"])
             parameters.append(f"const {value} *kept")
             rest = f", {regions[repetition.reads].out} + {kept}"
+        parameters += source_parameters(routine, value).split(", ")[1:]
+        rest += source_arguments(routine, regions)
         # A routine may call further routines: their functions come first.
         inner, first, held = _routines(routine, own, style, lanes)
         body = partial(_body, routine, style, lanes, inner)

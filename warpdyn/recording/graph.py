@@ -76,8 +76,9 @@ SHARED, COLUMN, KEPT = "shared", "column", "kept"
 """Inputs of a routine: entries that are written once, entries written before each call, and, in a
 loop that runs backward through another one, the state of that one."""
 
-ROW, FIXED = "row", "fixed"
-"""Inputs of a sweep's step: the symbols of its row, and the numbers of its row."""
+ROW, FIXED, FROM = "row", "fixed", "from"
+"""Inputs of a sweep's step: the symbols of its row, the numbers of its row and, with the index of a
+source behind the name, the values of an earlier sweep."""
 
 
 KEPT_WHOLE = 16
@@ -119,6 +120,16 @@ class Repetition:
 
 
 @dataclass(frozen=True)
+class Source:
+    """Values of an earlier sweep: its routine, the number of values of each of its steps, and the
+    step that visited each row."""
+
+    routine: str
+    values: int
+    steps: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Sweep:
     """The rows that a routine visits. Each path begins with a state of its own, and its step runs
     once for each row of the path, on the state that the step before has left.
@@ -134,6 +145,8 @@ class Sweep:
     """Number of symbols in a row: they lie behind the values that the routine captures."""
     fixed: tuple[tuple[float, ...], ...]
     """Numbers in each row."""
+    sources: tuple[Source, ...] = ()
+    """Earlier sweeps whose values belong to the rows: the steps read them where they are."""
 
     @property
     def steps(self) -> int:

@@ -7,12 +7,12 @@ import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, chain
 from math import copysign, inf, isinf, nan, prod
 from typing import Any
 
 from ..algebra import scalar
-from .graph import COLUMN, FIXED, KEPT, ROW, SHARED, Graph, Repetition, Routine, Sweep
+from .graph import COLUMN, FIXED, FROM, KEPT, ROW, SHARED, Graph, Repetition, Routine, Sweep
 from .order import CELL, CORNER, Statement, fuse_products, group_calls, values_alive, visit_nodes
 from .recorder import Symbol, input_symbols, local
 from .table import ANY_SIZE, LOOK, ProgramTable, in_cells
@@ -322,7 +322,7 @@ class Program:
         """
         tables = tables or {}
         if self.sweep:
-            return self._along_rows(self.sweep, shared, column, tables)
+            return self._along_rows(name, self.sweep, shared, column, kept)
         if self.repetition is None:
             return list(self.on_numbers({SHARED: shared, COLUMN: column}, tables)["out"])
         state, states = list(column), kept.setdefault(name, [])
@@ -339,22 +339,30 @@ class Program:
         return [*state, *column]
 
     def _along_rows(
-        self, sweep: Sweep, shared: list[float], column: list[float], tables: Mapping[str, Any]
+        self,
+        name: str,
+        sweep: Sweep,
+        shared: list[float],
+        column: list[float],
+        kept: dict[str, list[list[float]]],
     ) -> list[float]:
-        """The results of a sweep on numbers."""
+        """The results of a sweep on numbers. `kept`: the values of each step, by the names of
+        routines."""
         first = prod(self.inputs[SHARED]) - sweep.row * len(sweep.fixed)
-        values: list[float] = []
+        values = kept[name] = []
         last: list[float] = []
         for n, path in enumerate(sweep.paths):
             state = column[n * sweep.state : (n + 1) * sweep.state]
             for k in path:
                 row = shared[first + k * sweep.row :][: sweep.row]
                 inputs = {SHARED: shared, COLUMN: state, ROW: row, FIXED: sweep.fixed[k]}
-                after = self.on_numbers(inputs, tables)["out"]
+                for m, source in enumerate(sweep.sources):
+                    inputs[f"{FROM}{m}"] = kept[source.routine][source.steps[k]]
+                after = self.on_numbers(inputs)["out"]
                 state = after[: sweep.state]
-                values += after[sweep.state :]
+                values.append(after[sweep.state :])
             last += state
-        return [*values, *last]
+        return [*chain.from_iterable(values), *last]
 
     @cached_property
     def stores(self) -> dict[int, list[int]]:

@@ -3,11 +3,11 @@ in line."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..algebra.scalar import RowStep, Scalar
-from .graph import COLUMN, FIXED, ROW, Graph, Routine, Sweep
+from .graph import COLUMN, FIXED, FROM, ROW, Graph, Routine, Source, Sweep
 
 
 def run_inside(inside: Graph, text: Callable[[], Any]) -> Any:
@@ -47,7 +47,7 @@ class RecordedSweep(NamedTuple):
     begin: list[Any]
     """The states at the beginning of all paths, without the entries that are always zero."""
     varying: list[Any]
-    """The symbols of all rows."""
+    """A value of each source, and the symbols of all rows."""
     live: list[int]
     """Entries of a state that are not always zero."""
     size: int
@@ -86,7 +86,8 @@ def record_sweep(
     """The step of a sweep, recorded in a graph of its own inside `graph`.
 
     An entry that is the same number in every row is a constant of the step. Other numbers of the
-    rows are read from a table, and symbols from the workspace. State entries that are zero at the
+    rows are read from a table, and symbols from the workspace, or from the results of an earlier
+    sweep if it has computed all of that entry. State entries that are zero at the
     beginning of every path, and stay zero, are not part of the state.
     """
     visited = sorted({k for path in paths for k in path})
@@ -94,7 +95,9 @@ def record_sweep(
     columns = [list(x) for x in zip(*(rows[k] for k in visited), strict=True)]
     numbers = [k for k, x in enumerate(columns) if all(map(_is_number, x))]
     fixed = [k for k in numbers if len(set(columns[k])) > 1]
-    varying = [k for k in range(len(columns)) if k not in numbers]
+    sources = _sources(graph, {k: x for k, x in enumerate(columns) if k not in numbers})
+    from_sweeps = {k for entries in sources.values() for k in entries}
+    varying = [k for k in range(len(columns)) if k not in numbers and k not in from_sweeps]
     size = len(states[0])
     live = {k for k in range(size) if any(not _is_number(x[k]) or x[k] != 0 for x in states)}
     while True:
@@ -103,6 +106,10 @@ def record_sweep(
         for kinds, name in ((varying, ROW), (fixed, FIXED)):
             for k, symbol in zip(kinds, input_symbols(inside, name, len(kinds)), strict=True):
                 row[k] = symbol
+        for m, (source, values_read) in enumerate(sources.items()):
+            symbols = input_symbols(inside, f"{FROM}{m}", source.values)
+            for k, j in values_read.items():
+                row[k] = symbols[j]
         state: list[Any] = [0.0] * size
         entries = sorted(live)
         for k, symbol in zip(entries, input_symbols(inside, COLUMN, len(entries)), strict=True):
@@ -119,10 +126,13 @@ def record_sweep(
         len(entries),
         len(varying),
         tuple(tuple(float(columns[k][n]) for k in fixed) for n in range(len(visited))),
+        tuple(sources),
     )
+    # The sources have to come before: one value of each is read, like those that calls share.
+    before = [columns[next(iter(entries))][0] for entries in sources.values()]
     routine = Routine(
         inside,
-        len(inside.captured) + len(varying) * len(visited),
+        len(inside.captured) + len(before) + len(varying) * len(visited),
         len(entries) * len(paths),
         tuple(x if _is_number(x) else local(inside, x) for x in results),
         sweep=sweep,
@@ -130,8 +140,32 @@ def record_sweep(
     return RecordedSweep(
         routine,
         [x[k] for x in states for k in entries],
-        [columns[k][n] for n in range(len(visited)) for k in varying],
+        [*before, *(columns[k][n] for n in range(len(visited)) for k in varying)],
         entries,
         size,
         known,
     )
+
+
+def _sources(graph: Graph, columns: Mapping[int, Sequence[Any]]) -> dict[Source, dict[int, int]]:
+    """Earlier sweeps that have computed whole columns of the rows. For each, the index of its value
+    by column."""
+    sources: dict[Source, dict[int, int]] = {}
+    for k, column in columns.items():
+        read = [_value_of_sweep(graph, x) for x in column]
+        routines = {x and (x[0], x[1], x[3]) for x in read}
+        if len(routines) == 1 and (first := read[0]):
+            source = Source(first[0], first[1], tuple(x[2] for x in read if x))
+            sources.setdefault(source, {})[k] = first[3]
+    return sources
+
+
+def _value_of_sweep(graph: Graph, x: Any) -> tuple[str, int, int, int] | None:
+    """For a symbol that a sweep has computed: the routine, the number of values of a step, the
+    step, and the index of the value."""
+    operation, arguments = ("", ()) if _is_number(x) or x.negative else graph.nodes[x.index]
+    if operation != "of" or not (sweep := graph.routines[arguments[0]].sweep):
+        return None
+    values = len(graph.routines[arguments[0]].results) - sweep.state
+    step, index = divmod(int(arguments[2]), max(values, 1))
+    return (arguments[0], values, step, index) if step < sweep.steps else None
