@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..algebra.scalar import RowStep, Scalar, sweep, sweep_in_line
+from ..algebra.scalar import Scalar
 from ..algebra.spatial import (
     ZERO,
     ZERO_FORCE,
@@ -24,7 +24,6 @@ from ..model.tree import WORLD, Tree
 from .articulated_joint import ArticulatedJoint
 from .chain_rows import (
     PLACEMENT,
-    SHORT,
     S,
     chain_bodies,
     force_of,
@@ -34,6 +33,7 @@ from .chain_rows import (
     motion_of,
     placement_of,
     runs,
+    sweep_chain,
 )
 from .free_rotors import free_rotors
 
@@ -62,21 +62,13 @@ def aba_of_long_chains(
     chains = [[i for i in run if is_revolute(tree.bodies[i])] for run in runs(tree)]
     chains = [chain for chain in chains if chain]
 
-    def along(
-        step: RowStep, start: Sequence[Scalar], rows: Sequence[Sequence[Scalar]]
-    ) -> tuple[list[list[Scalar]], list[Scalar]]:
-        """Values of the steps along a chain, and the last state."""
-        run = sweep if len(rows) > SHORT else sweep_in_line
-        (values,), (last,) = run(step, [start], [range(len(rows))], rows)
-        return values, last
-
     # Velocities, from the root to the ends.
     V = {WORLD: ZERO_MOTION}
     if not is_revolute(root):
         V[0] = root.motion(v)
     for chain in reversed(chains):
         rows = [[*bodies[i].row, rate[i]] for i in reversed(chain)]
-        values, _ = along(_velocity, list(V[tree.bodies[chain[-1]].parent]), rows)
+        values, _ = sweep_chain(_velocity, list(V[tree.bodies[chain[-1]].parent]), rows)
         V |= zip(reversed(chain), map(motion_of, values), strict=True)
 
     # Articulated inertias and bias forces, from the ends to the root: those that each body's
@@ -97,7 +89,7 @@ def aba_of_long_chains(
             ]
             for i in chain
         ]
-        values, last = along(_articulate, carried[chain[0]], rows)
+        values, last = sweep_chain(_articulate, carried[chain[0]], rows)
         joints |= zip(chain, values, strict=True)
         parent = tree.bodies[chain[-1]].parent
         carried[parent] = [a + b for a, b in zip(carried[parent], last, strict=True)]
@@ -119,7 +111,7 @@ def aba_of_long_chains(
             A[0] = A[0] + S_k * x
     for chain in reversed(chains):
         rows = [[*bodies[i].row, *V[i], rate[i], *joints[i]] for i in reversed(chain)]
-        values, _ = along(_acceleration, list(A[tree.bodies[chain[-1]].parent]), rows)
+        values, _ = sweep_chain(_acceleration, list(A[tree.bodies[chain[-1]].parent]), rows)
         for i, (x, *entries) in zip(reversed(chain), values, strict=True):
             qdd[tree.bodies[i].v_index[0]] = x / ratio[i]
             A[i] = motion_of(entries)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..algebra.scalar import Scalar, cos, sin
+from ..algebra.scalar import RowStep, Scalar, cos, sin, sweep, sweep_in_line
 from ..algebra.spatial import (
     ZERO,
     AxisRotation,
@@ -144,3 +144,24 @@ def runs(tree: Tree) -> Iterator[list[int]]:
         while (parent := tree.bodies[run[-1]].parent) != WORLD and children[parent] == 1:
             run.append(parent)
         yield run
+
+
+def sweep_chain(
+    step: RowStep, state: Sequence[Scalar], rows: Sequence[Sequence[Scalar]]
+) -> tuple[list[list[Scalar]], list[Scalar]]:
+    """Values of the steps along a chain, and the last state.
+
+    The bodies at both ends are recorded in line. Their rows and states have other zeros than those
+    between them: a last body carries nothing, and the inertia that joints cannot feel is regrouped
+    into a first body.
+    """
+    ends = 1 if len(rows) > SHORT else len(rows)
+    values: list[list[Scalar]] = []
+    for run, part in (
+        (sweep_in_line, rows[:ends]),
+        (sweep, rows[ends:-ends]),
+        (sweep_in_line, rows[max(ends, len(rows) - ends) :]),
+    ):
+        (found,), (state,) = run(step, [state], [range(len(part))], part)
+        values += found
+    return values, list(state)

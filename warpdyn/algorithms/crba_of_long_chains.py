@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..algebra.scalar import Scalar, sweep, sweep_in_line
+from ..algebra.scalar import Scalar, sweep
 from ..algebra.spatial import Inertia, Motion
 from ..model.tree import WORLD, Tree
 from .chain_rows import (
     PLACEMENT,
-    SHORT,
     ChainBody,
     S,
     chain_bodies,
@@ -23,6 +22,7 @@ from .chain_rows import (
     is_revolute,
     placement_of,
     runs,
+    sweep_chain,
 )
 
 
@@ -77,11 +77,8 @@ def _composite_inertias(tree: Tree, bodies: Sequence[ChainBody]) -> list[Inertia
             j: [*bodies[j].row, *inertia_entries(bodies[tree.bodies[j].parent].inertia)]
             for j in run[:-1]
         }
-        path, each_row = range(len(rows)), list(rows.values())
-        ((*found,), _) = (sweep if len(run) > SHORT else sweep_in_line)(
-            step, [inertia_entries(inertia[run[0]])], [path], each_row
-        )
-        for i, whole in zip(run[1:], found[0], strict=True):
+        found, _ = sweep_chain(step, inertia_entries(inertia[run[0]]), list(rows.values()))
+        for i, whole in zip(run[1:], found, strict=True):
             inertia[i] = inertia_of(whole)
         end, parent = run[-1], tree.bodies[run[-1]].parent
         if parent != WORLD:
