@@ -31,6 +31,7 @@ from .chain_rows import (
     inertia_of,
     is_revolute,
     motion_of,
+    period,
     placement_of,
     runs,
     sweep_chain,
@@ -60,15 +61,15 @@ def aba_of_long_chains(
     outside = [body.in_frame(f) for body, f in zip(bodies, tree.on_bodies(f_ext), strict=True)]
     root = tree.bodies[0]
     chains = [[i for i in run if is_revolute(tree.bodies[i])] for run in runs(tree)]
-    chains = [chain for chain in chains if chain]
+    chains = [(chain, period([bodies[i] for i in chain])) for chain in chains if chain]
 
     # Velocities, from the root to the ends.
     V = {WORLD: ZERO_MOTION}
     if not is_revolute(root):
         V[0] = root.motion(v)
-    for chain in reversed(chains):
+    for chain, n in reversed(chains):
         rows = [[*bodies[i].row, rate[i]] for i in reversed(chain)]
-        values, _ = sweep_chain(_velocity, list(V[tree.bodies[chain[-1]].parent]), rows)
+        values, _ = sweep_chain(_velocity, list(V[tree.bodies[chain[-1]].parent]), rows, n, True)
         V |= zip(reversed(chain), map(motion_of, values), strict=True)
 
     # Articulated inertias and bias forces, from the ends to the root: those that each body's
@@ -76,7 +77,7 @@ def aba_of_long_chains(
     nothing = [*_articulated_entries(ArticulatedInertia.of(ZERO_INERTIA)), *ZERO_FORCE]
     carried = dict.fromkeys(range(WORLD, len(bodies)), nothing)
     joints: dict[int, list[Scalar]] = {}
-    for chain in chains:
+    for chain, n in chains:
         rows = [
             [
                 *bodies[i].row,
@@ -89,7 +90,7 @@ def aba_of_long_chains(
             ]
             for i in chain
         ]
-        values, last = sweep_chain(_articulate, carried[chain[0]], rows)
+        values, last = sweep_chain(_articulate, carried[chain[0]], rows, n, False)
         joints |= zip(chain, values, strict=True)
         parent = tree.bodies[chain[-1]].parent
         carried[parent] = [a + b for a, b in zip(carried[parent], last, strict=True)]
@@ -109,9 +110,11 @@ def aba_of_long_chains(
         for k, S_k, x in zip(root.v_index, columns, joint.accelerations(A[0]), strict=True):
             qdd[k] = x
             A[0] = A[0] + S_k * x
-    for chain in reversed(chains):
+    for chain, n in reversed(chains):
         rows = [[*bodies[i].row, *V[i], rate[i], *joints[i]] for i in reversed(chain)]
-        values, _ = sweep_chain(_acceleration, list(A[tree.bodies[chain[-1]].parent]), rows)
+        values, _ = sweep_chain(
+            _acceleration, list(A[tree.bodies[chain[-1]].parent]), rows, n, True
+        )
         for i, (x, *entries) in zip(reversed(chain), values, strict=True):
             qdd[tree.bodies[i].v_index[0]] = x / ratio[i]
             A[i] = motion_of(entries)

@@ -6,10 +6,11 @@ coordinate axis. Body frames are therefore turned so that it is z, which changes
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from ..algebra.scalar import RowStep, Scalar, cos, sin, sweep, sweep_in_line
+from ..algebra.scalar import RowStep, Scalar, cos, is_number, sin, sweep, sweep_in_line
 from ..algebra.spatial import (
     ZERO,
     AxisRotation,
@@ -41,6 +42,10 @@ SHORT = 4
 than they are."""
 
 
+LONGEST_PERIOD = 4
+"""Largest number of bodies in one step of a sweep."""
+
+
 def is_long_chain(tree: Tree) -> bool:
     """True if the tree is recorded in sweeps: all joints are revolute, except perhaps the root's,
     and most bodies are carried by many."""
@@ -68,6 +73,11 @@ class ChainBody:
     def in_frame(self, f: Force) -> Force:
         """A force on the body in this frame."""
         return self.turn.force_to_child(f)
+
+    @property
+    def constants(self) -> list[Scalar]:
+        """The numbers of the body and its joint."""
+        return [*self.row[2:], *inertia_entries(self.inertia)]
 
     @property
     def row(self) -> list[Scalar]:
@@ -146,22 +156,63 @@ def runs(tree: Tree) -> Iterator[list[int]]:
         yield run
 
 
+def period(bodies: Sequence[ChainBody]) -> int:
+    """Number of bodies after which the zeros and ones of a chain's constants repeat, without the
+    bodies at both ends: 2 for a snake whose axes alternate; 1 if they do not repeat."""
+    kinds = [
+        [x if is_number(x) and x in (-1.0, 0.0, 1.0) else None for x in body.constants]
+        for body in bodies[1:-1]
+    ]
+    for n in range(1, LONGEST_PERIOD + 1):
+        if len(kinds) > SHORT * n and kinds[n:] == kinds[:-n]:
+            return n
+    return 1
+
+
 def sweep_chain(
-    step: RowStep, state: Sequence[Scalar], rows: Sequence[Sequence[Scalar]]
+    step: RowStep,
+    state: Sequence[Scalar],
+    rows: Sequence[Sequence[Scalar]],
+    bodies_in_step: int,
+    from_root: bool,
 ) -> tuple[list[list[Scalar]], list[Scalar]]:
     """Values of the steps along a chain, and the last state.
 
-    The bodies at both ends are recorded in line. Their rows and states have other zeros than those
+    `bodies_in_step`: the `period` of the chain, whose bodies share one step of the sweep. The
+    bodies at both ends are recorded in line. Their rows and states have other zeros than those
     between them: a last body carries nothing, and the inertia that joints cannot feel is regrouped
     into a first body.
     """
-    ends = 1 if len(rows) > SHORT else len(rows)
-    values: list[list[Scalar]] = []
-    for run, part in (
-        (sweep_in_line, rows[:ends]),
-        (sweep, rows[ends:-ends]),
-        (sweep_in_line, rows[max(ends, len(rows) - ends) :]),
-    ):
-        (found,), (state,) = run(step, [state], [range(len(part))], part)
-        values += found
-    return values, list(state)
+    n = bodies_in_step
+    # Both directions have the same bodies in each step, so that a sweep can read the values of a
+    # sweep in the other direction.
+    before, after = 1, 1 + max(len(rows) - 2, 0) % n
+    if from_root:
+        before, after = after, before
+    if len(rows) <= SHORT * n:
+        before, after = len(rows), 0
+    end = len(rows) - after
+    groups = [[x for row in rows[k : k + n] for x in row] for k in range(before, end, n)]
+
+    def step_of_group(state: list[Scalar], row: list[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+        width = len(row) // n
+        parts = [row[k : k + width] for k in range(0, len(row), width)]
+        ((found,), (after,)) = sweep_in_line(step, [state], [range(n)], parts)
+        return after, [x for values in found for x in values]
+
+    first, state = _steps(sweep_in_line, step, state, rows[:before])
+    middle, state = _steps(sweep, step_of_group, state, groups)
+    last, state = _steps(sweep_in_line, step, state, rows[end:])
+    width = len(first[0]) if first else 0
+    split = [values[k : k + width] for values in middle for k in range(0, len(values), width)]
+    return [*first, *split, *last], list(state)
+
+
+def _steps(
+    run: Callable[..., Any],
+    step: RowStep,
+    state: Sequence[Scalar],
+    rows: Sequence[Sequence[Scalar]],
+) -> tuple[list[list[Scalar]], list[Scalar]]:
+    (found,), (last,) = run(step, [state], [range(len(rows))], rows)
+    return found, last

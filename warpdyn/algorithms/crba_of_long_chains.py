@@ -20,6 +20,7 @@ from .chain_rows import (
     inertia_entries,
     inertia_of,
     is_revolute,
+    period,
     placement_of,
     runs,
     sweep_chain,
@@ -77,7 +78,8 @@ def _composite_inertias(tree: Tree, bodies: Sequence[ChainBody]) -> list[Inertia
             j: [*bodies[j].row, *inertia_entries(bodies[tree.bodies[j].parent].inertia)]
             for j in run[:-1]
         }
-        found, _ = sweep_chain(step, inertia_entries(inertia[run[0]]), list(rows.values()))
+        state, n = inertia_entries(inertia[run[0]]), period([bodies[j] for j in rows])
+        found, _ = sweep_chain(step, state, list(rows.values()), n, False)
         for i, whole in zip(run[1:], found, strict=True):
             inertia[i] = inertia_of(whole)
         end, parent = run[-1], tree.bodies[run[-1]].parent
