@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from warpdyn.algebra import scalar
 from warpdyn.codegen.emit import COMPARISONS, FORMS, literal
-from warpdyn.recording.program import ON_NUMBERS, record
+from warpdyn.recording.on_numbers import ON_NUMBERS
+from warpdyn.recording.program import record
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 

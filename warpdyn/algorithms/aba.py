@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ..algebra.articulated_joint import ArticulatedJoint
 from ..algebra.linear import solve_symmetric
 from ..algebra.scalar import Scalar, as_number
 from ..algebra.spatial import (
@@ -18,11 +19,10 @@ from ..algebra.spatial import (
     Vector,
 )
 from ..model.tree import WORLD, Tree
-from .aba_of_long_chains import aba_of_long_chains
-from .articulated_joint import ArticulatedJoint
-from .chain_rows import is_long_chain
 from .crba import crba
 from .free_rotors import free_rotors
+from .long_chains.aba_in_sweeps import aba_in_sweeps
+from .long_chains.chain_rows import is_long_chain
 from .passive_forces import passive_forces
 from .rnea import rnea
 
@@ -65,7 +65,7 @@ def articulated_accelerations(
     acceleration of the world.
     """
     if is_long_chain(tree):
-        return aba_of_long_chains(tree, q, v, tau, gravity, f_ext)
+        return aba_in_sweeps(tree, q, v, tau, gravity, f_ext)
     X: dict[int, Placement] = {}
     V: dict[int, Motion] = {WORLD: ZERO_MOTION}
     c: dict[int, Motion] = {}

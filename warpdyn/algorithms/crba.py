@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from ..algebra.scalar import Scalar
 from ..algebra.spatial import ZERO_INERTIA, Inertia, Placement
 from ..model.tree import WORLD, Tree
-from .chain_rows import is_long_chain
-from .crba_of_long_chains import crba_of_long_chains
+from .long_chains.chain_rows import is_long_chain
+from .long_chains.crba_in_sweeps import crba_in_sweeps
 from .tendon_forces import tendon_inertia
 
 
@@ -22,7 +22,7 @@ def crba(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
     for row, column, x in tendon_inertia(tree):
         M[row][column] = M[row][column] + x
     if is_long_chain(tree):
-        for row, column, x in crba_of_long_chains(tree, q):
+        for row, column, x in crba_in_sweeps(tree, q):
             M[row][column] = M[row][column] + x
             M[column][row] = M[row][column]
         for body in tree.bodies:

@@ -13,7 +13,7 @@ from ..algorithms import gravity_torques as _gravity_torques
 from ..algorithms import mass_matrix_inverse as _mass_matrix_inverse
 from ..algorithms import passive_forces as _passive_forces
 from ..algorithms import rnea as _rnea
-from ..algorithms.chain_rows import is_long_chain
+from ..algorithms.long_chains.chain_rows import is_long_chain
 from ..arrays import A, Array
 from ..execution.batched import batched
 from ..execution.request.base_velocity import ACCELERATION, BIAS_FORCE, FORCE, RATE, VELOCITY

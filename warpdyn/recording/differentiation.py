@@ -18,6 +18,7 @@ from typing import Any
 
 from ..algebra.scalar import Scalar, Table, look
 from .graph import COLUMN, KEPT, SHARED, Graph, Routine
+from .on_numbers import ON_NUMBERS
 from .order import visit_nodes
 from .partials import (
     CHOICES,
@@ -27,7 +28,6 @@ from .partials import (
     tangent_of_choice,
     unsafe_nodes,
 )
-from .program import ON_NUMBERS
 from .recorder import Symbol, local
 from .table import LOOK, PUSHED, ProgramTable, Touch, looks
 

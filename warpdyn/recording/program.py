@@ -3,64 +3,22 @@ alive."""
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate, chain
-from math import copysign, inf, isinf, nan, prod
+from math import prod
 from typing import Any
 
 from ..algebra import scalar
 from .graph import COLUMN, FIXED, FROM, KEPT, ROW, SHARED, Graph, Repetition, Routine, Sweep
+from .on_numbers import ON_NUMBERS
 from .order import CELL, CORNER, Statement, fuse_products, group_calls, values_alive, visit_nodes
 from .recorder import Symbol, input_symbols, local
 from .table import ANY_SIZE, LOOK, ProgramTable, in_cells
 
 EXPECTED_STEPS = 32
 """Assumed number of steps of a loop that may end early, to estimate how long a batch takes."""
-
-
-def _as_in_a_kernel(
-    function: Callable[[Any], Any], otherwise: Callable[[float], Any]
-) -> Callable[[Any], Any]:
-    """A function of a scalar that gives inf or NaN where Python raises."""
-
-    def run_without_raising(x: Any) -> Any:
-        try:
-            return function(x)
-        except (ValueError, ArithmeticError):
-            return otherwise(x)
-
-    return run_without_raising
-
-
-ON_NUMBERS: dict[str, Callable[..., Any]] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "neg": operator.neg,
-    "rcp": _as_in_a_kernel(lambda x: 1.0 / x, lambda x: copysign(inf, x)),
-    "fma": lambda x, y, z: x * y + z,
-    "fms": lambda x, y, z: x * y - z,
-    "fnma": lambda x, y, z: z - x * y,
-    "abs": scalar.absolute,
-    "select": scalar.select_less,
-    "select_equal": scalar.select_less_equal,
-    "uniform": scalar.uniform,
-    "min": scalar.minimum,
-    "max": scalar.maximum,
-    "rsqrt": _as_in_a_kernel(scalar.rsqrt, lambda x: inf if x == 0 else nan),
-    "floor": lambda x: x if isinstance(x, float) and isinf(x) else scalar.floor(x),
-    "atan2": scalar.atan2,
-    "exp": _as_in_a_kernel(scalar.exp, lambda x: inf),
-    "log": _as_in_a_kernel(scalar.log, lambda x: -inf if x == 0 else nan),
-    **{
-        name: _as_in_a_kernel(getattr(scalar, name), lambda x: nan)
-        for name in ("sin", "cos", "sqrt")
-    },
-}
-"""The operations of statements, as functions of numbers."""
 
 
 @dataclass(frozen=True)
@@ -255,6 +213,8 @@ class Program:
         for routine, program in self.routines.items():
             how = program.repetition
             times = "" if how is None else f" {'at most ' if how.ends else ''}{how.times} times"
+            if program.sweep:
+                times = f" along {program.sweep.steps} rows"
             lines += ["", program.listing(routine + times)]
         return "\n".join(lines)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..algebra.linear import solve_symmetric
-from ..algebra.scalar import Scalar
-from ..algebra.spatial import ZERO_FORCE, ArticulatedInertia, Force, Motion
+from .linear import solve_symmetric
+from .scalar import Scalar
+from .spatial import ZERO_FORCE, ArticulatedInertia, Force, Motion
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..algebra.scalar import Scalar, sweep
-from ..algebra.spatial import Inertia, Motion
-from ..model.tree import WORLD, Tree
+from ...algebra.scalar import Scalar, sweep
+from ...algebra.spatial import Inertia, Motion
+from ...model.tree import WORLD, Tree
 from .chain_rows import (
     PLACEMENT,
     ChainBody,
@@ -27,7 +27,7 @@ from .chain_rows import (
 )
 
 
-def crba_of_long_chains(tree: Tree, q: Sequence[Scalar]) -> Iterator[tuple[int, int, Scalar]]:
+def crba_in_sweeps(tree: Tree, q: Sequence[Scalar]) -> Iterator[tuple[int, int, Scalar]]:
     """Entries of the joint-space inertia matrix without armature, of one triangle: row, column,
     value.
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..algebra.scalar import RowStep, Scalar, cos, is_number, sin, sweep, sweep_in_line
-from ..algebra.spatial import (
+from ...algebra.scalar import RowStep, Scalar, cos, is_number, sin, sweep, sweep_in_line
+from ...algebra.spatial import (
     ZERO,
     AxisRotation,
     Force,
@@ -24,11 +24,11 @@ from ..algebra.spatial import (
     Vector,
     as_matrix,
 )
-from ..model.tree import WORLD, Body, Tree
+from ...model.tree import WORLD, Body, Tree
 
 Z = 2
 
-ENTRIES = 800
+ENTRIES = 1200
 """Pairs of a body and a body that carries it, from which a mass matrix is recorded in sweeps: a
 chain of 40 joints has as many. Below it the program without sweeps compiles in a few seconds, and
 drops more zeros."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..algebra.scalar import Scalar
-from ..algebra.spatial import (
+from ...algebra.articulated_joint import ArticulatedJoint
+from ...algebra.scalar import Scalar
+from ...algebra.spatial import (
     ZERO,
     ZERO_FORCE,
     ZERO_INERTIA,
@@ -20,8 +21,8 @@ from ..algebra.spatial import (
     Symmetric,
     Vector,
 )
-from ..model.tree import WORLD, Tree
-from .articulated_joint import ArticulatedJoint
+from ...model.tree import WORLD, Tree
+from ..free_rotors import free_rotors
 from .chain_rows import (
     PLACEMENT,
     S,
@@ -36,10 +37,9 @@ from .chain_rows import (
     runs,
     sweep_chain,
 )
-from .free_rotors import free_rotors
 
 
-def aba_of_long_chains(
+def aba_in_sweeps(
     tree: Tree,
     q: Sequence[Scalar],
     v: Sequence[Scalar],
