@@ -277,7 +277,7 @@ class Symbol:
         flat = together(self, *(x for entries in (*states, *rows) for x in entries))
         graph, entries = flat[0].graph, iter(flat[1:])
         states, rows = ([[next(entries) for _ in x] for x in part] for part in (states, rows))
-        if not graph.rolls:
+        if not graph.rolls or not any(paths):
             return sweep_in_line(step, states, paths, rows)
         found = record_sweep(graph, step, states, paths, rows, input_symbols, local)
         name = f"routine{len(graph.routines)}"
