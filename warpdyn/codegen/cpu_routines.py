@@ -34,6 +34,11 @@ the compiler allocates a workspace better than cuts do: a quadruped's step of a 
 5,100 statements, takes 265 ns in one function and 343 in twenty, its adjoint of 13,300 takes 1,180
 and 1,496, for the same time to compile (one core, Xeon at 2.5 GHz)."""
 
+BARRIER = '__asm__("" ::: "memory");'
+"""Between groups of the many inputs of a sweep, because a compiler compares all memory accesses
+between two barriers with each other: aba of a chain of 128 joints in random directions takes 5 s of
+CPU to compile instead of 12 (AMD EPYC)."""
+
 STEP = ("const V* shared", "const V* column", "const V* kept", "V* out")
 """Parameters of the functions of a loop's step, in addition to workspace and constants."""
 
@@ -150,7 +155,9 @@ def routines(
             kept = prod(source.results["out"])  # the states lie behind the results
             rest += f", {regions[repetition.reads].out} + {kept}"
         rest += source_arguments(routine, regions)
-        regions[name] = Region(f"Lanes::{prefix}{name}", shared, column, out, rest)
+        regions[name] = Region(
+            f"Lanes::{prefix}{name}", shared, column, out, rest, BARRIER if routine.sweep else ""
+        )
     return regions, functions, slots
 
 

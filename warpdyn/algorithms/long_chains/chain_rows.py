@@ -29,9 +29,14 @@ from ...model.tree import WORLD, Body, Tree
 Z = 2
 
 ENTRIES = 1200
-"""Pairs of a body and a body that carries it, from which a mass matrix is recorded in sweeps: a
-chain of 40 joints has as many. Below it the program without sweeps compiles in a few seconds, and
-drops more zeros."""
+"""Pairs of a body and a body that carries it, from which robots are recorded in sweeps: a chain of
+50 joints has 1,225.
+
+A chain of 64 joints whose axes point along x, y and z in turn takes 3 s of CPU to compile `crba` in
+sweeps and 17 without, one of 128 joints 7. Sparse short chains lose by sweeps, which drop fewer
+zeros: for 44 joints a mass matrix took 1,330 ns in sweeps and 740 without; if the axes have random
+directions, 1,900 and 1,780. `aba` took 405 ns and 436, and 915 and 940 (one core of an AMD EPYC
+without AVX-512, float32, 1,024 environments)."""
 
 
 S = Motion(ZERO, Vector(0.0, 0.0, 1.0))
