@@ -120,7 +120,7 @@ class Repetition:
 
 
 @dataclass(frozen=True)
-class Source:
+class SweepSource:
     """Values of an earlier sweep: its routine, the number of values of each of its steps, and the
     step that visited each row."""
 
@@ -145,7 +145,7 @@ class Sweep:
     """Number of symbols in a row: they lie behind the values that the routine captures."""
     fixed: tuple[tuple[float, ...], ...]
     """Numbers in each row."""
-    sources: tuple[Source, ...] = ()
+    sources: tuple[SweepSource, ...] = ()
     """Earlier sweeps whose values belong to the rows: the steps read them where they are."""
 
     @property

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..algebra.scalar import RowStep, Scalar
-from .graph import COLUMN, FIXED, FROM, ROW, Graph, Routine, Source, Sweep
+from .graph import COLUMN, FIXED, FROM, ROW, Graph, Routine, Sweep, SweepSource
 
 
 def run_inside(inside: Graph, text: Callable[[], Any]) -> Any:
@@ -147,15 +147,17 @@ def record_sweep(
     )
 
 
-def _sources(graph: Graph, columns: Mapping[int, Sequence[Any]]) -> dict[Source, dict[int, int]]:
+def _sources(
+    graph: Graph, columns: Mapping[int, Sequence[Any]]
+) -> dict[SweepSource, dict[int, int]]:
     """Earlier sweeps that have computed whole columns of the rows. For each, the index of its value
     by column."""
-    sources: dict[Source, dict[int, int]] = {}
+    sources: dict[SweepSource, dict[int, int]] = {}
     for k, column in columns.items():
         read = [_value_of_sweep(graph, x) for x in column]
         routines = {x and (x[0], x[1], x[3]) for x in read}
         if len(routines) == 1 and (first := read[0]):
-            source = Source(first[0], first[1], tuple(x[2] for x in read if x))
+            source = SweepSource(first[0], first[1], tuple(x[2] for x in read if x))
             sources.setdefault(source, {})[k] = first[3]
     return sources
 
