@@ -274,8 +274,9 @@ class Symbol:
     ) -> tuple[list[list[list[Scalar]]], list[list[Scalar]]]:
         """The results of a sweep, with the step recorded once, in the innermost graph that one of
         the values belongs to."""
-        flat = together(self, *(x for entries in (*states, *rows) for x in entries))
-        graph, entries = flat[0].graph, iter(flat[1:])
+        first, *flat = together(self, *(x for entries in (*states, *rows) for x in entries))
+        assert isinstance(first, Symbol)
+        graph, entries = first.graph, iter(flat)
         states, rows = ([[next(entries) for _ in x] for x in part] for part in (states, rows))
         if not graph.rolls or not any(paths):
             return sweep_in_line(step, states, paths, rows)

@@ -4,6 +4,7 @@ in line."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from ..algebra.scalar import RowStep, Scalar
@@ -62,12 +63,12 @@ class RecordedSweep(NamedTuple):
         sweep = self.routine.sweep
         assert sweep is not None
         entries = map(read, range(sweep.steps * self.values.count(None)))
-        found = [
+        found: list[list[list[Scalar]]] = [
             [[next(entries) if x is None else x for x in self.values] for _ in path]
             for path in sweep.paths
         ]
         end = sweep.steps * self.values.count(None)
-        last = [[0.0] * self.size for _ in sweep.paths]
+        last: list[list[Scalar]] = [[0.0] * self.size for _ in sweep.paths]
         for n, state in enumerate(last):
             for m, k in enumerate(self.live):
                 state[k] = read(end + n * len(self.live) + m)
@@ -114,7 +115,7 @@ def record_sweep(
         entries = sorted(live)
         for k, symbol in zip(entries, input_symbols(inside, COLUMN, len(entries)), strict=True):
             state[k] = symbol
-        after, values = run_inside(inside, lambda s=state, r=row: step(s, r))
+        after, values = run_inside(inside, partial(step, state, row))
         nonzero = {k for k, x in enumerate(after) if not _is_number(x) or x != 0}
         if nonzero <= live:
             break
@@ -165,7 +166,9 @@ def _sources(
 def _value_of_sweep(graph: Graph, x: Any) -> tuple[str, int, int, int] | None:
     """For a symbol that a sweep has computed: the routine, the number of values of a step, the
     step, and the index of the value."""
-    operation, arguments = ("", ()) if _is_number(x) or x.negative else graph.nodes[x.index]
+    if _is_number(x) or x.negative:
+        return None
+    operation, arguments = graph.nodes[x.index]
     if operation != "of" or not (sweep := graph.routines[arguments[0]].sweep):
         return None
     values = len(graph.routines[arguments[0]].results) - sweep.state

@@ -60,8 +60,9 @@ def aba_in_sweeps(
     rate = [v[body.v_index[0]] * r for body, r in zip(tree.bodies, ratio, strict=True)]
     outside = [body.in_frame(f) for body, f in zip(bodies, tree.on_bodies(f_ext), strict=True)]
     root = tree.bodies[0]
-    chains = [[i for i in run if is_revolute(tree.bodies[i])] for run in runs(tree)]
-    chains = [(chain, period([bodies[i] for i in chain])) for chain in chains if chain]
+    # Each chain with the number of bodies in one step of its sweeps.
+    revolute = ([i for i in run if is_revolute(tree.bodies[i])] for run in runs(tree))
+    chains = [(chain, period([bodies[i] for i in chain])) for chain in revolute if chain]
 
     # Velocities, from the root to the ends.
     V = {WORLD: ZERO_MOTION}
