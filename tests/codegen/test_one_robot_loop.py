@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from warpdyn.algebra import scalar
-from warpdyn.codegen.one_robot_loop import count_written_entries, write_loop
+from warpdyn.codegen.one_robot_loop import (
+    count_column_entries,
+    count_written_entries,
+    write_loop,
+    write_sweep,
+)
 from warpdyn.recording.program import Program, record
 
 
@@ -40,3 +45,32 @@ def test_entries_of_a_loop_that_keeps_nothing() -> None:
     """As many as its state has."""
     step = routine()
     assert count_written_entries(step) == len(step.outputs)
+
+
+def test_a_sweep_visits_its_rows() -> None:
+    """Each path begins at its own state; the body is told where state, row and numbers are."""
+
+    def swept(x):
+        rows = [[x[k], 0.5 + k] for k in range(3)]
+        values, ends = scalar.sweep(
+            lambda s, row: ([s[0] * row[0] + row[1]], [s[0]]),
+            [[x[0]], [x[1]]],
+            [[0, 1, 2], [2]],
+            rows,
+        )
+        return [y for path in values for (y,) in path] + [y for (y,) in ends]
+
+    (step,) = record(swept, {"x": (3,)}).routines.values()
+    assert step.sweep is not None
+    assert (count_column_entries(step), count_written_entries(step)) == (2, 4 + 2)
+    said: list[tuple[Mapping[str, str], str]] = []
+
+    def body(arrays: Mapping[str, str], out: str) -> Iterator[str]:
+        said.append((arrays, out))
+        yield "body();"
+
+    lines = list(write_sweep(step, step.sweep, "double", "double", str, body))
+    assert said == [({"column": "state", "row": "row", "fixed": "fixed"}, "then")]
+    assert "static const short rows[] = {0, 1, 2, 2};" in lines
+    assert "static const int ends[] = {3, 4};" in lines
+    assert "static const double constants_of_rows[] = {0.5, 1.5, 2.5};" in lines

@@ -58,6 +58,24 @@ def around_a_loop(x, k):
     return [turned * z, y]
 
 
+def swept(x, k):
+    """Two sweeps, of which the second reads numbers, symbols and values of the first."""
+    values, _ = scalar.sweep(
+        lambda s, row: ([s[0] * row[0] + row[1]], [s[0]]),
+        [[x[0]]],
+        [range(4)],
+        [[0.1 * n + 0.5, x[1]] for n in range(4)],
+    )
+    rows = [[*value, 0.2 - 0.1 * n, k[0]] for n, (value,) in enumerate(zip(values[0], strict=True))]
+    found, ends = scalar.sweep(
+        lambda s, row: ([s[0] * row[1] + row[0], 1.0], [s[1] * row[2]]),
+        [[x[1], 0.0], [x[0], x[1]]],
+        [[3, 2, 1, 0], [1]],
+        rows,
+    )
+    return [y for path in found for value in path for y in value] + [y for e in ends for y in e]
+
+
 def made(program: Program, folder: Path, language: str) -> Compiled:
     """The program as the function `go(x, k, out)` of a header."""
     style = Style(language, False, "some")
@@ -67,7 +85,7 @@ def made(program: Program, folder: Path, language: str) -> Compiled:
 
 
 @pytest.mark.parametrize("language", ["c++", "c"])
-@pytest.mark.parametrize("text", [oscillator, pushed, chosen, around_a_loop])
+@pytest.mark.parametrize("text", [oscillator, pushed, chosen, around_a_loop, swept])
 def test_a_text_computes_what_its_program_does(text, language: str, tmp_path: Path) -> None:
     """Loops, selects and functions, on numbers one by one and in lanes."""
     program = record(text, {"x": (2,), "k": (1,)})

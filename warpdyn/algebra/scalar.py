@@ -36,6 +36,7 @@ class RecordedScalar(Protocol):
     def maximum(self, x: Any, y: Any) -> Scalar: ...
     def each(self, function: Any, shared: Any, columns: Any) -> Any: ...
     def repeat(self, step: Any, state: Any, times: int, until: Any) -> Any: ...
+    def sweep(self, step: Any, states: Any, paths: Any, rows: Any) -> Any: ...
 
 
 Scalar: TypeAlias = float | RecordedScalar
@@ -231,3 +232,48 @@ def repeat(
         if ended > 0:
             break
     return after
+
+
+RowStep = Callable[[list[Scalar], list[Scalar]], tuple[Sequence[Scalar], Sequence[Scalar]]]
+"""A function of a state and a row that returns the next state and the values of this step."""
+
+
+def sweep(
+    step: RowStep,
+    states: Sequence[Sequence[Scalar]],
+    paths: Sequence[Sequence[int]],
+    rows: Sequence[Sequence[Scalar]],
+) -> tuple[list[list[list[Scalar]]], list[list[Scalar]]]:
+    """Steps along rows of numbers: path n begins with states[n] and visits rows[k] for each k of
+    paths[n].
+
+    Returns for each path the values of its steps, and for each path its last state. On symbols the
+    step is recorded once for all rows and paths. It reads its state and its row only.
+    """
+    entries = (x for entries in (*states, *rows) for x in entries)
+    symbol = next((x for x in entries if not isinstance(x, (int, float))), None)
+    if symbol is not None:
+        found: tuple[list[list[list[Scalar]]], list[list[Scalar]]]
+        found = symbol.sweep(step, states, paths, rows)
+        return found
+    return sweep_in_line(step, states, paths, rows)
+
+
+def sweep_in_line(
+    step: RowStep,
+    states: Sequence[Sequence[Scalar]],
+    paths: Sequence[Sequence[int]],
+    rows: Sequence[Sequence[Scalar]],
+) -> tuple[list[list[list[Scalar]]], list[list[Scalar]]]:
+    """The results of `sweep`, one step after the other."""
+    found: list[list[list[Scalar]]] = []
+    last: list[list[Scalar]] = []
+    for state, path in zip(states, paths, strict=True):
+        present, values = list(state), []
+        for k in path:
+            after, value = step(present, list(rows[k]))
+            present = list(after)
+            values.append(list(value))
+        found.append(values)
+        last.append(present)
+    return found, last

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ..algebra.articulated_joint import ArticulatedJoint
 from ..algebra.linear import solve_symmetric
 from ..algebra.scalar import Scalar, as_number
 from ..algebra.spatial import (
@@ -20,6 +21,8 @@ from ..algebra.spatial import (
 from ..model.tree import WORLD, Tree
 from .crba import crba
 from .free_rotors import free_rotors
+from .long_chains.aba_in_sweeps import aba_in_sweeps
+from .long_chains.chain_rows import is_long_chain
 from .passive_forces import passive_forces
 from .rnea import rnea
 
@@ -61,6 +64,8 @@ def articulated_accelerations(
     Featherstone, Rigid Body Dynamics Algorithms (2008), table 7.1, with gravity as an upward
     acceleration of the world.
     """
+    if is_long_chain(tree):
+        return aba_in_sweeps(tree, q, v, tau, gravity, f_ext)
     X: dict[int, Placement] = {}
     V: dict[int, Motion] = {WORLD: ZERO_MOTION}
     c: dict[int, Motion] = {}
@@ -78,29 +83,14 @@ def articulated_accelerations(
     tau = list(tau)
     for k, taken in free_rotors(tree, v):
         tau[k] = tau[k] - taken
-    U: dict[int, list[Force]] = {}
-    D: dict[int, list[list[Scalar]]] = {}
-    u: dict[int, list[Scalar]] = {}
+    joints: dict[int, ArticulatedJoint] = {}
     for i, body in reversed(list(enumerate(tree.bodies))):
         S = [column for _, column in body.subspace]
-        U[i] = [IA[i] @ column for column in S]
-        D[i] = [[column.dot(force) for column in S] for force in U[i]]
-        for n in range(len(S)):
-            D[i][n][n] = D[i][n][n] + body.rotor_inertia
-        u[i] = [tau[k] - column.dot(pA[i]) for k, column in body.subspace]
+        on_joint = [tau[k] for k in body.v_index]
+        joints[i] = ArticulatedJoint.of(IA[i], pA[i], S, on_joint, body.rotor_inertia)
         if body.parent == WORLD:
             continue
-        # I^a = I^A - U D⁻¹ Uᵀ and p^a = p^A + U D⁻¹ u, one column of D⁻¹ at a time: no product is a
-        # whole 6x6 matrix, and a joint of one coordinate needs one reciprocal.
-        Ia, pa = IA[i], pA[i]
-        for n, force in enumerate(U[i]):
-            column = solve_symmetric(D[i], [float(n == m) for m in range(len(S))])
-            weighted = ZERO_FORCE
-            for other, weight in zip(U[i], column, strict=True):
-                weighted = weighted + other * weight
-            Ia = Ia.minus_outer(force, weighted)
-            pa = pa + weighted * u[i][n]
-        pa = pa + Ia @ c[i]
+        Ia, pa = joints[i].passed_on(IA[i], pA[i], c[i])
         IA[body.parent] = IA[body.parent] + X[i].articulated_to_parent(Ia)
         pA[body.parent] = pA[body.parent] + X[i].force_to_parent(pa)
 
@@ -109,8 +99,8 @@ def articulated_accelerations(
     for i, body in enumerate(tree.bodies):
         A[i] = X[i].motion_to_child(A[body.parent]) + c[i]
         # A_i here is the book's a': it lacks the joint's acceleration, which is computed from it.
-        rest = [free - A[i].dot(force) for free, force in zip(u[i], U[i], strict=True)]
-        for (k, S_k), acceleration in zip(body.subspace, solve_symmetric(D[i], rest), strict=True):
+        accelerations = joints[i].accelerations(A[i])
+        for (k, S_k), acceleration in zip(body.subspace, accelerations, strict=True):
             qdd[k] = acceleration
             A[i] = A[i] + S_k * acceleration
     return qdd

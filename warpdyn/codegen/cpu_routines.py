@@ -7,15 +7,22 @@ that calls it. Its own workspace lies behind them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from math import prod
 
-from ..recording.graph import COLUMN, KEPT, Repetition
+from ..recording.graph import COLUMN, FIXED, SHARED, Repetition, Sweep
 from ..recording.order import Statement
 from ..recording.program import Program
 from . import headers, lanes
 from .emit import Region, emit, expression, literal
+from .one_robot_loop import (
+    count_column_entries,
+    count_written_entries,
+    source_arguments,
+    source_parameters,
+    write_sweep,
+)
 from .partition import split_statements
 
 PART = 250
@@ -26,6 +33,11 @@ STEP_PART = 20_000
 the compiler allocates a workspace better than cuts do: a quadruped's step of a simulation,
 5,100 statements, takes 265 ns in one function and 343 in twenty, its adjoint of 13,300 takes 1,180
 and 1,496, for the same time to compile (one core, Xeon at 2.5 GHz)."""
+
+BARRIER = '__asm__("" ::: "memory");'
+"""Between groups of the many inputs of a sweep, because a compiler compares all memory accesses
+between two barriers with each other: aba of a chain of 128 joints in random directions takes 5 s of
+CPU to compile instead of 12 (AMD EPYC)."""
 
 STEP = ("const V* shared", "const V* column", "const V* kept", "V* out")
 """Parameters of the functions of a loop's step, in addition to workspace and constants."""
@@ -124,14 +136,16 @@ def routines(
     for name, routine in program.routines.items():
         repetition = routine.repetition
         source = program.routines[repetition.reads] if repetition and repetition.reads else None
-        if repetition is None:
+        if routine.sweep:
+            more, workspace, results = _sweep(routine, routine.sweep, prefix + name, table)
+        elif repetition is None:
             more, workspace, results = _column(routine, prefix + name, table)
         else:
             stride = prod(source.inputs[COLUMN]) if source else 0
             more, workspace, results = _loop(routine, repetition, prefix + name, table, stride)
         functions[name] = more
         places = []
-        inputs = [prod(shape) for array, shape in routine.inputs.items() if array != KEPT]
+        inputs = (prod(routine.inputs[SHARED]), count_column_entries(routine))
         for size in (*inputs, results, workspace):
             places.append(f"work + {slots}")
             slots += size
@@ -140,7 +154,10 @@ def routines(
         if source and repetition and repetition.reads:
             kept = prod(source.results["out"])  # the states lie behind the results
             rest += f", {regions[repetition.reads].out} + {kept}"
-        regions[name] = Region(f"Lanes::{prefix}{name}", shared, column, out, rest)
+        rest += source_arguments(routine, regions)
+        regions[name] = Region(
+            f"Lanes::{prefix}{name}", shared, column, out, rest, BARRIER if routine.sweep else ""
+        )
     return regions, functions, slots
 
 
@@ -166,6 +183,31 @@ def _column(routine: Program, name: str, table: lanes.Constants) -> tuple[list[s
 def _routine(name: str, table: lanes.Constants, body: str) -> str:
     more = table.tables.parameter
     return headers.piece("parts.h", "routine", name=name, body=body, tables=more)
+
+
+def _sweep(
+    routine: Program, sweep: Sweep, name: str, table: lanes.Constants
+) -> tuple[list[str], int, int]:
+    """The function of a sweep, the size of its workspace, and that of its results."""
+
+    def body(arrays: Mapping[str, str], out: str) -> Iterator[str]:
+        dialect = lanes.in_lanes(
+            table,
+            lambda array, entry: (
+                f"Lanes::all({arrays[array]}[{entry}])"
+                if array == FIXED
+                else f"{arrays.get(array, array)}[{entry}]"
+            ),
+            lambda entries, value: " ".join(f"{out}[{k}] = {value};" for k in entries),
+        )
+        yield from emit(routine, routine.statements, dialect, set())
+        known = [(k, o.constant) for k, o in enumerate(routine.outputs) if o.node is None]
+        yield from (f"{out}[{k}] = V{{}} + {literal(x, table.single)};" for k, x in known)
+
+    lines = write_sweep(routine, sweep, "V", "T", lambda x: literal(x, table.single), body)
+    more = table.tables.parameter + source_parameters(routine, "V")
+    function = headers.piece("parts.h", "routine", name=name, body="\n".join(lines), tables=more)
+    return [function], 0, count_written_entries(routine)
 
 
 def _loop(

@@ -21,7 +21,14 @@ from .arguments import (
     result_identifier,
 )
 from .emit import Dialect, Region, emit, literal
-from .one_robot_loop import count_written_entries, write_loop
+from .one_robot_loop import (
+    count_column_entries,
+    count_written_entries,
+    source_arguments,
+    source_parameters,
+    write_loop,
+    write_sweep,
+)
 
 AXES = "xyz"
 
@@ -84,7 +91,7 @@ def _routines(program: Program, T: str) -> tuple[dict[str, Region], list[str]]:
         arrays = [f"{name}_{array}" for array in (SHARED, COLUMN, "out")]
         sizes = [
             prod(routine.inputs[SHARED]),
-            prod(routine.inputs[COLUMN]),
+            count_column_entries(routine),
             count_written_entries(routine),
         ]
         lines += [
@@ -97,8 +104,13 @@ def _routines(program: Program, T: str) -> tuple[dict[str, Region], list[str]]:
             stride, kept = prod(source.inputs[COLUMN]), prod(source.results["out"])
             parameters += f", const {T}* kept"  # the states lie behind the results
             rest = f", {regions[repetition.reads].out} + {kept}"
+        write = partial(_body, routine, T)
+        parameters += source_parameters(routine, T)
+        rest += source_arguments(routine, regions)
         body = (
-            write_loop(routine, repetition, T, stride, partial(_body, routine, T))
+            write_sweep(routine, routine.sweep, T, T, lambda x: literal(x, T == "float"), write)
+            if routine.sweep
+            else write_loop(routine, repetition, T, stride, write)
             if repetition
             else _body(routine, T, {}, "out")
         )

@@ -48,6 +48,10 @@ class Dialect:
     constants directly."""
 
 
+BARRIER_AFTER = 32
+"""Number of stores of a routine's inputs before a barrier."""
+
+
 class Region(NamedTuple):
     """C++ of a routine: the function; addresses of the shared inputs, the column and the results;
     and further arguments of the function."""
@@ -57,6 +61,8 @@ class Region(NamedTuple):
     column: str
     out: str
     more: str = ""
+    barrier: str = ""
+    """A statement between groups of BARRIER_AFTER stores of inputs."""
 
 
 def literal(value: float, single: bool) -> str:
@@ -140,6 +146,8 @@ def _routine(statement: Statement, dialect: Dialect) -> Iterator[str]:
     for k, x in enumerate(values):
         if x is None:  # it is in place already
             continue
+        if region.barrier and k % BARRIER_AFTER == BARRIER_AFTER - 1:
+            yield region.barrier
         text = _value(x, dialect)
         yield f"({place})[{k}] = {text if isinstance(x, int) else dialect.broadcast(text)};"
     if called:

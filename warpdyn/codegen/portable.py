@@ -14,12 +14,19 @@ from functools import partial
 from math import isfinite, isnan, prod
 from typing import Literal
 
-from ..recording.graph import COLUMN, SHARED
+from ..recording.graph import COLUMN, FIXED, SHARED
 from ..recording.order import Statement, operands
 from ..recording.program import Program
 from . import headers
 from .emit import FORMS, Dialect, Region, emit, literal
-from .one_robot_loop import count_written_entries, write_loop
+from .one_robot_loop import (
+    count_column_entries,
+    count_written_entries,
+    source_arguments,
+    source_parameters,
+    write_loop,
+    write_sweep,
+)
 from .partition import split_statements
 
 Language = Literal["c++", "c"]
@@ -294,7 +301,7 @@ def _routines(
         places = [f"{routine_name}_{array}" for array in (SHARED, COLUMN, "out")]
         sizes = [
             prod(routine.inputs[SHARED]),
-            prod(routine.inputs[COLUMN]),
+            count_column_entries(routine),
             count_written_entries(routine),
         ]
         arrays |= dict(zip(places, sizes, strict=True))
@@ -305,11 +312,18 @@ def _routines(
             stride, kept = prod(source.inputs[COLUMN]), prod(source.results["out"])
             parameters.append(f"const {value} *kept")
             rest = f", {regions[repetition.reads].out} + {kept}"
+        parameters += source_parameters(routine, value).split(", ")[1:]
+        rest += source_arguments(routine, regions)
         # A routine may call further routines: their functions come first.
         inner, first, held = _routines(routine, own, style, lanes)
         body = partial(_body, routine, style, lanes, inner)
+        numeric, own_number = partial(number, style=style), style.type(False)
         lines = list(
-            write_loop(routine, repetition, value, stride, body) if repetition else body({}, "out")
+            write_sweep(routine, routine.sweep, value, own_number, numeric, body)
+            if routine.sweep
+            else write_loop(routine, repetition, value, stride, body)
+            if repetition
+            else body({}, "out")
         )
         unused = [f"(void){x};" for x in ("shared", "column")]
         lines = [*unused, *_declare_arrays(held, value), *lines]
@@ -333,9 +347,14 @@ def _body(
     out: str,
 ) -> Iterator[str]:
     """A routine's statements and the constants among its results."""
+
+    def load(array: str, entry: int) -> str:
+        text = f"{arrays.get(array, array)}[{entry}]"
+        return _broadcast(text, style, lanes) if array == FIXED else text
+
     dialect = replace(
         _dialect(style, lanes),
-        load=lambda array, entry: f"{arrays.get(array, array)}[{entry}]",
+        load=load,
         store=lambda entries, value: " ".join(f"{out}[{k}] = {value};" for k in entries),
         regions=regions,
     )

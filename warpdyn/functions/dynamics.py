@@ -13,6 +13,7 @@ from ..algorithms import gravity_torques as _gravity_torques
 from ..algorithms import mass_matrix_inverse as _mass_matrix_inverse
 from ..algorithms import passive_forces as _passive_forces
 from ..algorithms import rnea as _rnea
+from ..algorithms.long_chains.chain_rows import is_long_chain
 from ..arrays import A, Array
 from ..execution.batched import batched
 from ..execution.request.base_velocity import ACCELERATION, BIAS_FORCE, FORCE, RATE, VELOCITY
@@ -127,12 +128,15 @@ def aba(
         "aba": (_aba.aba,),
         "crba": (_aba.forward_dynamics_crba,),
     }
-    algorithms["auto"] = (
-        algorithms["crba"] if tree_of(model).ties_bodies else algorithms["aba"] + algorithms["crba"]
-    )
+    tree = tree_of(model)
+    algorithms["auto"] = algorithms["aba"] + algorithms["crba"]
+    if tree.ties_bodies:
+        algorithms["auto"] = algorithms["crba"]
+    elif is_long_chain(tree):
+        algorithms["auto"] = algorithms["aba"]
     # With "auto" both algorithms are candidates, and the shorter program is taken. Articulated
     # bodies cannot represent mimic joints or tendon armature, so these robots have one candidate
-    # only.
+    # only. For long chains the articulated bodies are always shorter.
     if method not in algorithms:
         raise ValueError(f'method must be "auto", "aba" or "crba", got {method!r}')
     if method == "aba" and tree_of(model).ties_bodies:

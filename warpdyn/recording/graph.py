@@ -98,6 +98,10 @@ SHARED, COLUMN, KEPT = "shared", "column", "kept"
 """Inputs of a routine: entries that are written once, entries written before each call, and, in a
 loop that runs backward through another one, the state of that one."""
 
+ROW, FIXED, FROM = "row", "fixed", "from"
+"""Inputs of a sweep's step: the symbols of its row, the numbers of its row and, with the index of a
+source behind the name, the values of an earlier sweep."""
+
 
 KEPT_WHOLE = 16
 """Number of steps up to which the adjoint of a loop keeps the state before each. A longer loop is
@@ -143,9 +147,44 @@ class Repetition:
 
 
 @dataclass(frozen=True)
+class SweepSource:
+    """Values of an earlier sweep: its routine, the number of values of each of its steps, and the
+    step that visited each row."""
+
+    routine: str
+    values: int
+    steps: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The rows that a routine visits. Each path begins with a state of its own, and its step runs
+    once for each row of the path, on the state that the step before has left.
+
+    The results of a step are the next state, and then the values of that step. A call of the
+    routine returns the values of all steps of all paths, and then the last state of each path.
+    """
+
+    paths: tuple[tuple[int, ...], ...]
+    state: int
+    """Number of entries of a state."""
+    row: int
+    """Number of symbols in a row: they lie behind the values that the routine captures."""
+    fixed: tuple[tuple[float, ...], ...]
+    """Numbers in each row."""
+    sources: tuple[SweepSource, ...] = ()
+    """Earlier sweeps whose values belong to the rows: the steps read them where they are."""
+
+    @property
+    def steps(self) -> int:
+        return sum(map(len, self.paths))
+
+
+@dataclass(frozen=True)
 class Routine:
-    """A function recorded by itself: of a column or, with a `repetition`, a loop's step, whose
-    column is the state. `shared` and `column` count the entries of its inputs."""
+    """A function recorded by itself: of a column; with a `repetition`, a loop's step, whose column
+    is the state; with a `sweep`, a step along rows, whose column is the states at the beginning of
+    all paths. `shared` and `column` count the entries of its inputs."""
 
     graph: Graph
     shared: int
@@ -153,6 +192,7 @@ class Routine:
     results: tuple[Any, ...]
     """The results, symbols and numbers."""
     repetition: Repetition | None = None
+    sweep: Sweep | None = None
 
 
 ALIKE = 1.25

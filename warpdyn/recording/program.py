@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, chain
 from math import prod
 from typing import Any
 
 from ..algebra import scalar
-from .graph import COLUMN, KEPT, SHARED, Graph, Repetition, Routine
+from .graph import COLUMN, FIXED, FROM, KEPT, ROW, SHARED, Graph, Repetition, Routine, Sweep
+from .listing import listing
 from .number_operations import ON_NUMBERS
 from .order import (
     CELL,
@@ -46,7 +47,9 @@ class Program:
 
     `inputs`, `results`: array name -> trailing shape; `outputs`: entries of the results one
     after the other, each in C order. With a `repetition` it is the step of a loop: its results,
-    except for the flag that may end it, are the next values of its input `column`.
+    except for the flag that may end it, are the next values of its input `column`. With a
+    `sweep` it is the step of a sweep: its results are the next state, which is its input `column`,
+    and the values of the step.
     """
 
     graph: Graph
@@ -54,6 +57,7 @@ class Program:
     outputs: tuple[Output, ...]
     results: Mapping[str, tuple[int, ...]]
     repetition: Repetition | None = None
+    sweep: Sweep | None = None
     as_recorded: bool = False
     """True if the recorded order is the best there is."""
     tables: tuple[str, ...] = ()
@@ -151,6 +155,8 @@ class Program:
     @property
     def work(self) -> int:
         """Operations of a call as a routine; for a loop, of all its steps."""
+        if self.sweep:
+            return self.operations * self.sweep.steps
         if self.repetition is None:
             return self.operations
         times = self.repetition.times - self.repetition.end_unread
@@ -173,13 +179,20 @@ class Program:
                 return how
             return replace(how, end_unread=True)
 
+        def inputs(routine: Routine) -> dict[str, tuple[int, ...]]:
+            if routine.sweep is None:
+                return {SHARED: (routine.shared,), COLUMN: (routine.column,)}
+            sizes = routine.shared, routine.sweep.state, routine.sweep.row
+            return dict(zip((SHARED, COLUMN, ROW), ((n,) for n in sizes), strict=True))
+
         return {
             name: Program(
                 routine.graph,
-                {SHARED: (routine.shared,), COLUMN: (routine.column,)},
+                inputs(routine),
                 tuple(_output(x) for x in routine.results),
                 {"out": (len(routine.results),)},
                 repetition=repetition(name, routine),
+                sweep=routine.sweep,
                 as_recorded=routine.repetition is None,
             )
             for name, routine in self.graph.routines.items()
@@ -192,48 +205,7 @@ class Program:
 
     def listing(self, name: str = "program") -> str:
         """The program as readable lines."""
-        form = {
-            "add": "{0} + {1}", "sub": "{0} - {1}", "mul": "{0} * {1}", "rcp": "1 / {0}", "neg": "-{0}",
-            "fma": "{0} * {1} + {2}", "fms": "{0} * {1} - {2}", "fnma": "{2} - {0} * {1}",
-            "select": "{2} if {0} < {1} else {3}", "select_equal": "{2} if {0} <= {1} else {3}",
-            "uniform": "uniform({0}, {1}, {2}, {3})", "atan2": "atan2({0}, {1})",
-            "min": "{1} if {1} < {0} else {0}", "max": "{1} if {0} < {1} else {0}",
-            LOOK: "{0}[{1}, {2}]", CELL: "{0}[{1}.., {2}..]", CORNER: "corner {1} of {0}",
-        }  # fmt: skip
-        arrays = ", ".join(f"{k}{list(n)}" for k, n in self.inputs.items())
-        results = ", ".join(f"{k}{list(n)}" for k, n in self.results.items())
-        lines = [f"{name}({arrays}) -> {results}    # {self.operations} operations"]
-        stores = self.stores
-
-        def place(k: int) -> str:
-            return "{}[{}]".format(*self.places[k])
-
-        for s in self.statements:
-            shown = [
-                f"t{x}" if isinstance(x, int) else repr(x) if isinstance(x, float) else x
-                for x in s.arguments
-            ]
-            pattern = form.get(s.operation, s.operation + "({0})")
-            right = (
-                f"{s.arguments[0]}[{s.arguments[1]}]"
-                if s.operation == "input"
-                else pattern.format(*shown)
-            )
-            if s.operation in ("frame", "call", "of"):
-                right = f"{s.operation} {', '.join(shown)}"
-            lines.append(f"t{s.target} = {right}")
-            lines += [
-                f"{place(k)} = {'-' if self.outputs[k].negative else ''}t{s.target}"
-                for k in stores.get(s.target, ())
-            ]
-        lines += [
-            f"{place(k)} = {o.constant!r}" for k, o in enumerate(self.outputs) if o.node is None
-        ]
-        for routine, program in self.routines.items():
-            how = program.repetition
-            times = "" if how is None else f" {'at most ' if how.ends else ''}{how.times} times"
-            lines += ["", program.listing(routine + times)]
-        return "\n".join(lines)
+        return listing(self, name)
 
     def on_numbers(
         self, inputs: Mapping[str, Any], tables: Mapping[str, Any] | None = None
@@ -298,6 +270,8 @@ class Program:
         step.
         """
         tables = tables or {}
+        if self.sweep:
+            return self._along_rows(name, self.sweep, shared, column, kept)
         if self.repetition is None:
             return list(self.on_numbers({SHARED: shared, COLUMN: column}, tables)["out"])
         state, states = list(column), kept.setdefault(name, [])
@@ -312,6 +286,32 @@ class Program:
             if self.repetition.ends and after[-1] > 0:
                 break
         return [*state, *column]
+
+    def _along_rows(
+        self,
+        name: str,
+        sweep: Sweep,
+        shared: list[float],
+        column: list[float],
+        kept: dict[str, list[list[float]]],
+    ) -> list[float]:
+        """The results of a sweep on numbers. `kept`: the values of each step, by the names of
+        routines."""
+        first = prod(self.inputs[SHARED]) - sweep.row * len(sweep.fixed)
+        values = kept[name] = []
+        last: list[float] = []
+        for n, path in enumerate(sweep.paths):
+            state = column[n * sweep.state : (n + 1) * sweep.state]
+            for k in path:
+                row = shared[first + k * sweep.row :][: sweep.row]
+                inputs = {SHARED: shared, COLUMN: state, ROW: row, FIXED: sweep.fixed[k]}
+                for m, source in enumerate(sweep.sources):
+                    inputs[f"{FROM}{m}"] = kept[source.routine][source.steps[k]]
+                after = self.on_numbers(inputs)["out"]
+                state = after[: sweep.state]
+                values.append(after[sweep.state :])
+            last += state
+        return [*chain.from_iterable(values), *last]
 
     @cached_property
     def stores(self) -> dict[int, list[int]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
+from ..algebra.scalar import RowStep, Scalar, sweep_in_line
 from .graph import (
     COLUMN,
     KEPT_WHOLE,
@@ -24,6 +25,7 @@ from .graph import (
     alike,
     segments,
 )
+from .steps import record_sweep, run_inside, unroll
 
 
 class Symbol:
@@ -237,7 +239,7 @@ class Symbol:
         symbols = [self, *(x for x in state if isinstance(x, Symbol))]
         graph = max((x.graph for x in symbols), key=lambda graph: graph.depth)
         if graph.unrolls:
-            return _unroll(step, state, times, until)
+            return unroll(step, state, times, until)
         # The first state does not show which values a step reads: they may belong to a graph
         # further in.
         around = graph.open[graph.open.index(graph) :] if graph in graph.open else [graph]
@@ -263,6 +265,29 @@ class Symbol:
         initial = [local(graph, x).plain() if isinstance(x, Symbol) else float(x) for x in state]
         call = graph.node("call", name, frame, *initial)
         return [Symbol(graph, graph.node("of", name, call, str(k))) for k in range(len(state))]
+
+    def sweep(
+        self,
+        step: RowStep,
+        states: Sequence[Sequence[Symbol | float]],
+        paths: Sequence[Sequence[int]],
+        rows: Sequence[Sequence[Symbol | float]],
+    ) -> tuple[list[list[list[Scalar]]], list[list[Scalar]]]:
+        """The results of a sweep, with the step recorded once, in the innermost graph that one of
+        the values belongs to."""
+        first, *flat = together(self, *(x for entries in (*states, *rows) for x in entries))
+        assert isinstance(first, Symbol)
+        graph, entries = first.graph, iter(flat)
+        states, rows = ([[next(entries) for _ in x] for x in part] for part in (states, rows))
+        if not graph.rolls or not any(paths):
+            return sweep_in_line(step, states, paths, rows)
+        found = record_sweep(graph, step, states, paths, rows, input_symbols, local)
+        name = f"routine{len(graph.routines)}"
+        graph.routines[name] = found.routine
+        captured = found.routine.graph.captured
+        frame = graph.node("frame", name, *captured, *map(_operand, found.varying))
+        call = graph.node("call", name, frame, *map(_operand, found.begin))
+        return found.results_of(lambda k: Symbol(graph, graph.node("of", name, call, str(k))))
 
     def plain(self) -> int:
         """A node that holds this value with its sign."""
@@ -315,18 +340,9 @@ def _routine(
     for k, symbol in zip(moving, input_symbols(inside, COLUMN, len(moving)), strict=True):
         column[k] = symbol
     seen = [local(inside, x) if isinstance(x, Symbol) else x for x in shared]
-    results = _record_inside(inside, lambda: function(seen, column))
+    results = run_inside(inside, lambda: function(seen, column))
     flat = tuple(local(inside, x) if isinstance(x, Symbol) else x for x in results)
     return Routine(inside, len(inside.captured), len(moving), flat), moving
-
-
-def _record_inside(inside: Graph, text: Callable[[], Any]) -> Any:
-    """The result of a function, run while its graph `inside` is open."""
-    inside.open.append(inside)
-    try:
-        return text()
-    finally:
-        inside.open.pop()
 
 
 def _record_step(
@@ -347,24 +363,8 @@ def _record_step(
             )
         return after if until is None else [*after, until(after)]
 
-    results = _record_inside(inside, run_step)
+    results = run_inside(inside, run_step)
     return inside, tuple(local(inside, x) if isinstance(x, Symbol) else x for x in results)
-
-
-def _unroll(
-    step: Callable[[list[Symbol | float]], Sequence[Symbol | float]],
-    state: Sequence[Symbol | float],
-    times: int,
-    until: Callable[..., Symbol | float] | None,
-) -> list[Symbol | float]:
-    """The state after `times` steps, each recorded separately, so that the recording has
-    derivatives."""
-    if until is not None:
-        raise TypeError("it has no derivatives: it repeats until it is done. Detach its arrays")
-    after = list(state)
-    for _ in range(times):
-        after = list(step(after))
-    return after
 
 
 def _equal(x: Symbol | float, y: Symbol | float) -> bool:

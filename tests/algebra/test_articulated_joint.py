@@ -1,0 +1,48 @@
+"""A joint of the articulated-body algorithm: the laws that define what it passes on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from warpdyn.algebra.articulated_joint import ArticulatedJoint
+from warpdyn.algebra.spatial import (
+    ArticulatedInertia,
+    Force,
+    Inertia,
+    Motion,
+    Symmetric,
+    Vector,
+)
+
+ROUND_OFF = 1e-11
+"""Relative: a solution with up to three unknowns."""
+
+
+@pytest.mark.parametrize("freedoms", [1, 2, 3])
+def test_the_body_moves_as_its_joint_and_parent_say(
+    freedoms: int, draw: np.random.Generator
+) -> None:
+    """With the parent's acceleration A, the joint's q̈ and a = A + c + S q̈: the force I a + p does no
+    work on the joint but that of tau, and is the force I^a A + p^a that the parent feels."""
+
+    def vector() -> Vector:
+        return Vector(*draw.normal(size=3).tolist())
+
+    IA = ArticulatedInertia.of(
+        Inertia.at_com(2.0, vector(), Symmetric(0.5, 0.02, 0.01, 0.6, 0.03, 0.7))
+    )
+    pA, c, A = Force(vector(), vector()), Motion(vector(), vector()), Motion(vector(), vector())
+    S = [Motion(vector(), vector()) for _ in range(freedoms)]
+    tau = draw.normal(size=freedoms).tolist()
+    joint = ArticulatedJoint.of(IA, pA, S, tau, 0.0)
+    Ia, pa = joint.passed_on(IA, pA, c)
+    a = A + c
+    for S_k, x in zip(S, joint.accelerations(A + c), strict=True):
+        a = a + S_k * x
+    force = IA @ a + pA
+    size = max(abs(x) for x in (*force, *tau))
+    for S_k, t in zip(S, tau, strict=True):
+        assert abs(S_k.dot(force) - t) <= ROUND_OFF * size * 10
+    felt = Ia @ A + pa
+    assert np.abs(np.array([*force]) - [*felt]).max() <= ROUND_OFF * size * 10

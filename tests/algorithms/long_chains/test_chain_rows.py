@@ -1,0 +1,101 @@
+"""Chains as rows: frames, runs and periods."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from long_chains import SWEPT, branched, chain, snake
+from robots import ROBOTS, Robot
+from states import states
+
+import warpdyn as wd
+from warpdyn.algebra.spatial import HERE, Placement
+from warpdyn.algorithms.long_chains.chain_rows import (
+    chain_bodies,
+    inertia_entries,
+    inertia_of,
+    is_long_chain,
+    period,
+    placement_of,
+    runs,
+    sweep_chain,
+)
+from warpdyn.execution.request.evaluate import tree_of
+from warpdyn.model.tree import WORLD
+
+EXACT = 1e-14
+"""Products of a few rotations."""
+
+
+def as_numbers(X: Placement) -> np.ndarray:
+    return np.array([*(x for row in X.as_matrix().R.matrix.rows for x in row), *X.p])  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("name", SWEPT)
+def test_frames_are_turned_frames_of_the_bodies(name: str) -> None:
+    """A row's placement, between the turned frames, is the placement of the body."""
+    tree, q = tree_of(SWEPT[name]()), states(SWEPT[name](), 1).q[0].tolist()
+    bodies = chain_bodies(tree, q)
+    for i, body in enumerate(tree.bodies):
+        if not (body.kind.single and body.kind.turns):
+            continue
+        above = HERE if body.parent == WORLD else bodies[body.parent].turn
+        found = above.compose(placement_of(bodies[i].row)).compose(bodies[i].turn.inverse())
+        assert np.abs(as_numbers(found) - as_numbers(body.placement(q))).max() <= EXACT
+        moved = bodies[i].turn.inertia_to_parent(bodies[i].inertia)
+        assert inertia_entries(moved) == pytest.approx(inertia_entries(body.inertia), abs=EXACT)
+
+
+def test_entries_of_an_inertia_and_back() -> None:
+    entries = [float(k) for k in range(10)]
+    assert inertia_entries(inertia_of(entries)) == entries
+
+
+@pytest.mark.parametrize("name", SWEPT)
+def test_runs_hold_each_body_once(name: str) -> None:
+    """From the ends to the root: every body comes after all that it carries."""
+    tree = tree_of(SWEPT[name]())
+    order = [i for run in runs(tree) for i in run]
+    assert sorted(order) == list(range(len(tree.bodies)))
+    place = {i: n for n, i in enumerate(order)}
+    assert all(
+        body.parent == WORLD or place[i] < place[body.parent] for i, body in enumerate(tree.bodies)
+    )
+
+
+def test_periods() -> None:
+    """The axes of a snake repeat after two bodies; those of a random chain are all alike."""
+
+    def of(model: wd.Model) -> int:
+        tree = tree_of(model)
+        return period(chain_bodies(tree, [0.3] * tree.nq))
+
+    assert of(snake(21)) == 2
+    assert of(chain(12)) == 1
+    assert of(snake(4)) == 1
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 7, 12, 13])
+@pytest.mark.parametrize("from_root", [False, True])
+def test_a_chain_in_groups_is_a_chain(count: int, from_root: bool) -> None:
+    """Groups of bodies, and ends in line, visit all rows in order."""
+    rows = [[float(k)] for k in range(count)]
+    values, (last,) = sweep_chain(
+        lambda s, row: ([2.0 * s[0] + row[0]], [s[0], row[0]]), [1.0], rows, 2, from_root
+    )
+    state, wanted = 1.0, []
+    for (x,) in rows:
+        wanted.append([state, x])
+        state = 2.0 * state + x
+    assert (values, last) == (wanted, state)
+
+
+@pytest.mark.parametrize("robot", ROBOTS, ids=lambda r: r.name)
+def test_robots_of_the_tests_are_no_long_chains(robot: Robot) -> None:
+    """Their programs stay as they are."""
+    assert not is_long_chain(tree_of(robot.model))
+
+
+def test_long_chains() -> None:
+    assert is_long_chain(tree_of(snake(64)))
+    assert not is_long_chain(tree_of(branched()))

@@ -1,0 +1,176 @@
+"""Steps that are recorded once and run many times: in a graph of their own, or one after the other
+in line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from ..algebra.scalar import RowStep, Scalar
+from .graph import COLUMN, FIXED, FROM, ROW, Graph, Routine, Sweep, SweepSource
+
+
+def run_inside(inside: Graph, text: Callable[[], Any]) -> Any:
+    """The result of a function, run while its graph `inside` is open."""
+    inside.open.append(inside)
+    try:
+        return text()
+    finally:
+        inside.open.pop()
+
+
+def unroll(
+    step: Callable[[list[Any]], Sequence[Any]],
+    state: Sequence[Any],
+    times: int,
+    until: Callable[..., Any] | None,
+) -> list[Any]:
+    """The state after `times` steps, each recorded separately, so that the recording has
+    derivatives."""
+    if until is not None:
+        raise TypeError("it has no derivatives: it repeats until it is done. Detach its arrays")
+    after = list(state)
+    for _ in range(times):
+        after = list(step(after))
+    return after
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, (int, float))
+
+
+class RecordedSweep(NamedTuple):
+    """A sweep whose step is recorded: its routine, the values that its call reads, and what is known
+    about its results while recording."""
+
+    routine: Routine
+    begin: list[Any]
+    """The states at the beginning of all paths, without the entries that are always zero."""
+    varying: list[Any]
+    """A value of each source, and the symbols of all rows."""
+    live: list[int]
+    """Entries of a state that are not always zero."""
+    size: int
+    """Entries of a state."""
+    values: list[float | None]
+    """The values of a step: numbers, or None where the routine computes them."""
+
+    def results_of(
+        self, read: Callable[[int], Any]
+    ) -> tuple[list[list[list[Scalar]]], list[list[Scalar]]]:
+        """Values of the steps and last states of the paths; `read(k)` is entry k of the call."""
+        sweep = self.routine.sweep
+        assert sweep is not None
+        entries = map(read, range(sweep.steps * self.values.count(None)))
+        found: list[list[list[Scalar]]] = [
+            [[next(entries) if x is None else x for x in self.values] for _ in path]
+            for path in sweep.paths
+        ]
+        end = sweep.steps * self.values.count(None)
+        last: list[list[Scalar]] = [[0.0] * self.size for _ in sweep.paths]
+        for n, state in enumerate(last):
+            for m, k in enumerate(self.live):
+                state[k] = read(end + n * len(self.live) + m)
+        return found, last
+
+
+def record_sweep(
+    graph: Graph,
+    step: RowStep,
+    states: Sequence[Sequence[Any]],
+    paths: Sequence[Sequence[int]],
+    rows: Sequence[Sequence[Any]],
+    input_symbols: Callable[[Graph, str, int], list[Any]],
+    local: Callable[[Graph, Any], Any],
+) -> RecordedSweep:
+    """The step of a sweep, recorded in a graph of its own inside `graph`.
+
+    An entry that is the same number in every row is a constant of the step. Other numbers of the
+    rows are read from a table, and symbols from the workspace, or from the results of an earlier
+    sweep if it has computed all of that entry. State entries that are zero at the
+    beginning of every path, and stay zero, are not part of the state.
+    """
+    visited = sorted({k for path in paths for k in path})
+    place = {k: n for n, k in enumerate(visited)}
+    columns = [list(x) for x in zip(*(rows[k] for k in visited), strict=True)]
+    numbers = [k for k, x in enumerate(columns) if all(map(_is_number, x))]
+    fixed = [k for k in numbers if len(set(columns[k])) > 1]
+    sources = _sources(graph, {k: x for k, x in enumerate(columns) if k not in numbers})
+    from_sweeps = {k for entries in sources.values() for k in entries}
+    varying = [k for k in range(len(columns)) if k not in numbers and k not in from_sweeps]
+    size = len(states[0])
+    live = {k for k in range(size) if any(not _is_number(x[k]) or x[k] != 0 for x in states)}
+    while True:
+        inside = Graph(around=graph)
+        row: list[Any] = [x[0] for x in columns]
+        for kinds, name in ((varying, ROW), (fixed, FIXED)):
+            for k, symbol in zip(kinds, input_symbols(inside, name, len(kinds)), strict=True):
+                row[k] = symbol
+        for m, (source, values_read) in enumerate(sources.items()):
+            symbols = input_symbols(inside, f"{FROM}{m}", source.values)
+            for k, j in values_read.items():
+                row[k] = symbols[j]
+        state: list[Any] = [0.0] * size
+        entries = sorted(live)
+        for k, symbol in zip(entries, input_symbols(inside, COLUMN, len(entries)), strict=True):
+            state[k] = symbol
+        after, values = run_inside(inside, partial(step, state, row))
+        nonzero = {k for k, x in enumerate(after) if not _is_number(x) or x != 0}
+        if nonzero <= live:
+            break
+        live |= nonzero
+    known = [float(x) if _is_number(x) else None for x in values]
+    results = [*(after[k] for k in entries), *(x for x in values if not _is_number(x))]
+    sweep = Sweep(
+        tuple(tuple(place[k] for k in path) for path in paths),
+        len(entries),
+        len(varying),
+        tuple(tuple(float(columns[k][n]) for k in fixed) for n in range(len(visited))),
+        tuple(sources),
+    )
+    # The sources have to come before: one value of each is read, like those that calls share.
+    before = [columns[next(iter(entries))][0] for entries in sources.values()]
+    routine = Routine(
+        inside,
+        len(inside.captured) + len(before) + len(varying) * len(visited),
+        len(entries) * len(paths),
+        tuple(x if _is_number(x) else local(inside, x) for x in results),
+        sweep=sweep,
+    )
+    return RecordedSweep(
+        routine,
+        [x[k] for x in states for k in entries],
+        [*before, *(columns[k][n] for n in range(len(visited)) for k in varying)],
+        entries,
+        size,
+        known,
+    )
+
+
+def _sources(
+    graph: Graph, columns: Mapping[int, Sequence[Any]]
+) -> dict[SweepSource, dict[int, int]]:
+    """Earlier sweeps that have computed whole columns of the rows. For each, the index of its value
+    by column."""
+    sources: dict[SweepSource, dict[int, int]] = {}
+    for k, column in columns.items():
+        read = [_value_of_sweep(graph, x) for x in column]
+        routines = {x and (x[0], x[1], x[3]) for x in read}
+        if len(routines) == 1 and (first := read[0]):
+            source = SweepSource(first[0], first[1], tuple(x[2] for x in read if x))
+            sources.setdefault(source, {})[k] = first[3]
+    return sources
+
+
+def _value_of_sweep(graph: Graph, x: Any) -> tuple[str, int, int, int] | None:
+    """For a symbol that a sweep has computed: the routine, the number of values of a step, the
+    step, and the index of the value."""
+    if _is_number(x) or x.negative:
+        return None
+    operation, arguments = graph.nodes[x.index]
+    if operation != "of" or not (sweep := graph.routines[arguments[0]].sweep):
+        return None
+    values = len(graph.routines[arguments[0]].results) - sweep.state
+    step, index = divmod(int(arguments[2]), max(values, 1))
+    return (arguments[0], values, step, index) if step < sweep.steps else None
