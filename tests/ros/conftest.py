@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from harness import NodeProcess, Peer, ros_context, stay_on_this_machine
+from harness import NodeProcess, Peer
+from own_domain import ros_context, stay_on_this_machine
 
 stay_on_this_machine()
 
@@ -47,7 +48,7 @@ def peers_of_one_test() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def panda_node() -> Iterator[NodeProcess]:
     """A node with the bundled panda that outlives the tests of a module, in a namespace of its own."""
-    parameters = {"robot_description_file": "panda", "ramp_time": 0.05, "diagnostics_period": 0.3}
+    parameters = {"robot_description_file": "panda", "ramp_time": 0.05}
     parameters["allow_several_publishers"] = True  # tests have drivers beside the peer
     with NodeProcess(parameters, ["-r", "__ns:=/shared"]) as node:
         node.wait_for("ready: panda")
