@@ -27,6 +27,10 @@ GENEROUS = 10.0
 """A `state_timeout` [s] at which no watchdog fires because the machine is busy. Nodes start with it; a
 test of the watchdog sets its own."""
 
+PERIOD = 0.004
+"""Time between two states that a peer sends while it waits [s]. A state brings up to three messages,
+and a peer that sends without a pause lags behind them."""
+
 IN_ITS_TERMINAL = (
     sys.executable,
     "-c",
@@ -259,12 +263,13 @@ class Peer:
         patience: float = PATIENCE,
         each: Any = None,
     ) -> Any:
-        """Spin, calling `each` before every step, until the condition is true; returns its value."""
-        end = time.monotonic() + patience
-        while time.monotonic() < end:
-            if each is not None:
+        """Spin, calling `each` every PERIOD, until the condition is true; returns its value."""
+        end, due = time.monotonic() + patience, 0.0
+        while (now := time.monotonic()) < end:
+            if each is not None and now >= due:
                 each()
-            self.spin()
+                due = now + PERIOD
+            self.spin(0.01 if each is None else PERIOD)
             found = condition()
             if found:
                 return found

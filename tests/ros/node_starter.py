@@ -11,6 +11,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
+import gc
 import json
 import os
 import runpy
@@ -38,7 +39,7 @@ class ForkedProcess:
             self.returncode = self._starter.ask(poll=self.pid)
         return self.returncode
 
-    def wait(self, timeout: float) -> int:
+    def wait(self, timeout: float = 600.0) -> int:
         """Wait for the end; returns the exit code."""
         end = time.monotonic() + timeout
         while (code := self.poll()) is None:
@@ -140,5 +141,6 @@ def serve() -> str | None:
 if __name__ == "__main__":
     for name in IMPORTED:
         __import__(name)
+    gc.freeze()  # a collection in a forked process does not copy the pages of all these objects
     if module := serve():
         runpy.run_module(module, run_name="__main__", alter_sys=True)
