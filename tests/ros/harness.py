@@ -20,6 +20,8 @@ from typing import Any, ClassVar
 import numpy as np
 from node_starter import ForkedProcess, node_starter
 
+from ros2_node.demo.processes import Child
+
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 90.0
 """Seconds that a condition may take on a busy machine; what is expected usually comes in milliseconds."""
@@ -155,6 +157,16 @@ class NodeProcess:
         """Send a signal and wait; returns the exit code."""
         self.process.send_signal(number)
         return self.process.wait(patience)
+
+
+class ForkedChild(Child):
+    """A process of a demo that is forked."""
+
+    def __init__(self, module: str, arguments: Sequence[str], log: Path) -> None:
+        self.log, self.module = log, module
+        self._output = log.open("a")
+        self.started = time.monotonic()
+        self.process = node_starter().start(module, arguments, log, dict(os.environ))
 
 
 def _yaml(value: Any, indent: int = 0) -> str:
