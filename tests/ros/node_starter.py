@@ -15,10 +15,10 @@ import gc
 import json
 import os
 import runpy
+import select
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -31,21 +31,20 @@ class ForkedProcess:
 
     def __init__(self, starter: NodeStarter, pid: int) -> None:
         self._starter, self.pid = starter, pid
+        self._ended = os.pidfd_open(pid)  # readable after the end
         self.returncode: int | None = None
 
-    def poll(self) -> int | None:
-        """The exit code, or None while it runs."""
-        if self.returncode is None:
-            self.returncode = self._starter.ask(poll=self.pid)
+    def poll(self, timeout: float = 0.0) -> int | None:
+        """The exit code, or None if it still runs after this time [s]."""
+        if self.returncode is None and select.select([self._ended], [], [], timeout)[0]:
+            self.returncode = self._starter.ask(exit_code=self.pid)
+            os.close(self._ended)
         return self.returncode
 
     def wait(self, timeout: float = 600.0) -> int:
         """Wait for the end; returns the exit code."""
-        end = time.monotonic() + timeout
-        while (code := self.poll()) is None:
-            if time.monotonic() > end:
-                raise subprocess.TimeoutExpired(f"process {self.pid}", timeout)
-            time.sleep(0.005)
+        if (code := self.poll(timeout)) is None:
+            raise subprocess.TimeoutExpired(f"process {self.pid}", timeout)
         return code
 
     def send_signal(self, number: int) -> None:
@@ -65,7 +64,6 @@ class NodeStarter:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            start_new_session=True,  # Ctrl-C is for pytest, which ends the nodes in order
         )
 
     def ask(self, **request: Any) -> Any:
@@ -101,6 +99,7 @@ def become(request: dict[str, Any]) -> str:
         os.dup2(file, number)
     os.close(log)
     os.close(nothing)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # also where the tests run under nohup
     folder = str(Path(request["log"]).parent)
     os.chdir(folder)
@@ -112,20 +111,14 @@ def become(request: dict[str, Any]) -> str:
     return request["module"]
 
 
-def answered(request: dict[str, Any], running: set[int]) -> int | None:
-    """The answer to a poll: the exit code of a child that has ended."""
-    pid, status = os.waitpid(request["poll"], os.WNOHANG)
-    running.discard(pid)
-    return os.waitstatus_to_exitcode(status) if pid else None
-
-
 def serve() -> str | None:
     """Answer requests until there are none; in a forked process, the module that it is to run."""
     running: set[int] = set()
     while line := sys.stdin.readline():
         request = json.loads(line)
-        if "poll" in request:
-            answer = answered(request, running)
+        if ended := request.get("exit_code"):
+            answer = os.waitstatus_to_exitcode(os.waitpid(ended, 0)[1])
+            running.remove(ended)
         else:
             answer = os.fork()
             if answer == 0:
@@ -139,6 +132,7 @@ def serve() -> str | None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # after Ctrl-C, pytest ends the nodes in order
     for name in IMPORTED:
         __import__(name)
     gc.freeze()  # a collection in a forked process does not copy the pages of all these objects
