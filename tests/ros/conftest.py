@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,21 @@ stay_on_this_machine()
 
 collect_ignore = [] if importlib.util.find_spec("launch_ros") else ["test_real_launch.py"]
 """Tests under ROS 2's own `launch`, which only a ROS installation has."""
+
+LONGEST = (
+    "teleoperation",
+    "policy",
+    "colcon",
+    "faults_process",
+    "faults_state",
+    "changes_while_enabled",
+)
+"""Files that come first, so that parallel workers, each of which runs whole files, end together."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    places = {Path(__file__).with_name(f"test_{x}.py"): k for k, x in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path, len(LONGEST)))
 
 
 @pytest.fixture(scope="session")
