@@ -4,15 +4,32 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import NodeProcess, Peer, ros_context, stay_on_this_machine
+from harness import NodeProcess, Peer
+from own_domain import ros_context, stay_on_this_machine
 
 stay_on_this_machine()
 
 collect_ignore = [] if importlib.util.find_spec("launch_ros") else ["test_real_launch.py"]
 """Tests under ROS 2's own `launch`, which only a ROS installation has."""
+
+LONGEST = (
+    "teleoperation",
+    "policy",
+    "colcon",
+    "faults_process",
+    "faults_state",
+    "changes_while_enabled",
+)
+"""Files that come first, so that parallel workers, each of which runs whole files, end together."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    places = {Path(__file__).with_name(f"test_{x}.py"): k for k, x in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path, len(LONGEST)))
 
 
 @pytest.fixture(scope="session")
@@ -47,7 +64,7 @@ def peers_of_one_test() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def panda_node() -> Iterator[NodeProcess]:
     """A node with the bundled panda that outlives the tests of a module, in a namespace of its own."""
-    parameters = {"robot_description_file": "panda", "ramp_time": 0.05, "diagnostics_period": 0.3}
+    parameters = {"robot_description_file": "panda", "ramp_time": 0.05}
     parameters["allow_several_publishers"] = True  # tests have drivers beside the peer
     with NodeProcess(parameters, ["-r", "__ns:=/shared"]) as node:
         node.wait_for("ready: panda")

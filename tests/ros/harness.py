@@ -13,20 +13,25 @@ import tempfile
 import threading
 import time
 from array import array
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from node_starter import ForkedProcess, node_starter
+
+from ros2_node.demo.processes import Child
 
 ROOT = Path(__file__).resolve().parents[2]
-LOGS = tempfile.TemporaryDirectory(prefix="warpdyn_ros_")
 PATIENCE = 90.0
 """Seconds that a condition may take on a busy machine; what is expected usually comes in milliseconds."""
 GENEROUS = 10.0
 """A `state_timeout` [s] at which no watchdog fires because the machine is busy. Nodes start with it; a
 test of the watchdog sets its own."""
+
+PERIOD = 0.004
+"""Time between two states that a peer sends while it waits [s]. A state brings up to three messages,
+and a peer that sends without a pause lags behind them."""
 
 IN_ITS_TERMINAL = (
     sys.executable,
@@ -37,38 +42,11 @@ IN_ITS_TERMINAL = (
 """Makes standard input the controlling terminal, whose end is a SIGHUP; then runs what follows."""
 
 
-def loopback_environment(domain: int, logs: str) -> dict[str, str]:
-    """Variables that keep DDS on this machine and apart from other tests."""
-    path = os.pathsep.join(p for p in (str(ROOT), os.environ.get("PYTHONPATH", "")) if p)
-    return {
-        "ROS_DOMAIN_ID": str(domain),
-        "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
-        "FASTDDS_DEFAULT_PROFILES_FILE": str(ROOT / "ros2_node" / "demo" / "loopback.xml"),
-        "ROS_LOG_DIR": logs,
-        "PYTHONPATH": path,
-    }
-
-
-def stay_on_this_machine() -> None:
-    """The same for this process and its children; before rclpy starts."""
-    os.environ.update(loopback_environment(1 + os.getpid() % 100, LOGS.name))
-
-
-@contextmanager
-def ros_context() -> Iterator[Any]:
-    """A context of rclpy beside the default one."""
-    import rclpy
-
-    context = rclpy.Context()
-    rclpy.init(context=context)
-    yield context
-    context.try_shutdown()
-
-
 class NodeProcess:
     """`warpdyn_node` with parameters, as a child process; its output is kept.
 
-    With `terminal` it runs in one of its own, until `hang_up`.
+    With `terminal` it runs in one of its own, until `hang_up`. With `terminal` or `fresh` it is a
+    new Python process that inherits signal handlers; otherwise it is forked (`node_starter`).
     """
 
     def __init__(
@@ -77,31 +55,44 @@ class NodeProcess:
         arguments: Sequence[str] = (),
         module: str = "ros2_node.node",
         terminal: bool = False,
+        fresh: bool = False,
         **environment: str,
     ) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="warpdyn_node_")
         self.log = Path(self._folder.name) / "log"
-        command = [sys.executable, "-m", module, "--ros-args"]
         file = Path(self._folder.name) / "parameters.yaml"
         # Most tests change limits of a node that runs; `test_lock.py` is of those that may not change.
-        values = {"state_timeout": GENEROUS, "lock": "never", **(parameters or {})}
+        defaults = {"state_timeout": GENEROUS, "lock": "never", "diagnostics_period": 0.1}
+        values = {**defaults, **(parameters or {})}
         file.write_text(_yaml({"/**": {"ros__parameters": values}}))
-        command += ["--params-file", str(file)]
+        arguments = ["--ros-args", "--params-file", str(file), *arguments]
+        environment = {**os.environ, **environment}
         self._output = self.log.open("wb", buffering=0)
+        self._terminal: int | None = None
+        self.process: subprocess.Popen[bytes] | ForkedProcess
+        if terminal or fresh:
+            self.process = self._fresh_process(module, arguments, environment, terminal)
+        else:
+            self.process = node_starter().start(module, arguments, self.log, environment)
+
+    def _fresh_process(
+        self, module: str, arguments: Sequence[str], environment: dict[str, str], terminal: bool
+    ) -> subprocess.Popen[bytes]:
         self._terminal, inner = pty.openpty() if terminal else (None, None)
-        self.process = subprocess.Popen(
-            [*(IN_ITS_TERMINAL if terminal else ()), *command, *arguments],
+        process = subprocess.Popen(
+            [*(IN_ITS_TERMINAL if terminal else ()), sys.executable, "-m", module, *arguments],
             stdin=inner,
             stdout=inner if terminal else self._output,
             stderr=subprocess.STDOUT,
             start_new_session=terminal,
-            env={**os.environ, **environment},
+            env=environment,
             cwd=self._folder.name,
         )
         if inner is not None:
             os.close(inner)
             self._reader = threading.Thread(target=self._read_terminal, daemon=True)
             self._reader.start()
+        return process
 
     def _read_terminal(self) -> None:
         while (terminal := self._terminal) is not None:
@@ -166,6 +157,16 @@ class NodeProcess:
         """Send a signal and wait; returns the exit code."""
         self.process.send_signal(number)
         return self.process.wait(patience)
+
+
+class ForkedChild(Child):
+    """A process of a demo that is forked."""
+
+    def __init__(self, module: str, arguments: Sequence[str], log: Path) -> None:
+        self.log, self.module = log, module
+        self._output = log.open("a")
+        self.started = time.monotonic()
+        self.process = node_starter().start(module, arguments, log, dict(os.environ))
 
 
 def _yaml(value: Any, indent: int = 0) -> str:
@@ -274,12 +275,13 @@ class Peer:
         patience: float = PATIENCE,
         each: Any = None,
     ) -> Any:
-        """Spin, calling `each` before every step, until the condition is true; returns its value."""
-        end = time.monotonic() + patience
-        while time.monotonic() < end:
-            if each is not None:
+        """Spin, calling `each` every PERIOD, until the condition is true; returns its value."""
+        end, due = time.monotonic() + patience, 0.0
+        while (now := time.monotonic()) < end:
+            if each is not None and now >= due:
                 each()
-            self.spin()
+                due = now + PERIOD
+            self.spin(0.01 if each is None else PERIOD)
             found = condition()
             if found:
                 return found

@@ -82,7 +82,6 @@ def node():
         "external_wrench_link": "panda_hand",
         "payload.link": "panda_hand",
         "ramp_time": 0.05,
-        "diagnostics_period": 0.3,
         "stale_action": "zero",
         "max_state_age": 0.0,  # the peer's stamps are a clock of its own
     }

@@ -141,7 +141,7 @@ def test_a_closed_terminal_ends_with_the_stop_sequence(context, soon):
 def test_with_nohup_a_hangup_does_not_end_the_node(context, soon):
     """SIGHUP that was ignored at start stays ignored: the arm goes on."""
     with hangups(signal.SIG_IGN):
-        node = NodeProcess(soon)
+        node = NodeProcess(soon, fresh=True)
     with node:
         peer = Peer(context)
         enabled(peer, node)

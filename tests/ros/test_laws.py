@@ -26,7 +26,7 @@ class Side:
     still."""
 
     def __init__(self, context, space: str, parameters: dict) -> None:
-        base = {"robot_description_file": "panda", "ramp_time": 0.05, "diagnostics_period": 0.3}
+        base = {"robot_description_file": "panda", "ramp_time": 0.05}
         arguments = ["-r", f"__ns:=/{space}"]
         self.process = NodeProcess({**base, **parameters}, arguments).__enter__()
         self.process.wait_for("ready: panda")

@@ -14,7 +14,7 @@ from std_msgs.msg import String
 MODULE = "ros2_node.lifecycle_node"
 NAMES = [*(f"panda_joint{i}" for i in range(1, 8)), "panda_finger_joint1"]
 Q = np.array([0.3, -0.7, 0.2, -2.0, 0.4, 1.5, 0.1, 0.02])
-SOON = {"robot_description_file": "panda", "ramp_time": 0.1, "diagnostics_period": 0.3}
+SOON = {"robot_description_file": "panda", "ramp_time": 0.1}
 
 
 class Managed(Peer):

@@ -8,7 +8,7 @@ import numpy as np
 import policy_files
 import pytest
 from geometry_msgs.msg import Twist
-from harness import PATIENCE, NodeProcess, Peer
+from harness import PATIENCE, ForkedChild, NodeProcess, Peer
 from nav_msgs.msg import Odometry
 from policy_files import TURNING, linear_policy, turning_weights
 
@@ -26,8 +26,9 @@ def turning(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     return {"robot_description": TURNING, "ramp_time": 0.0, **task}
 
 
-def test_the_quadruped_walks_where_cmd_vel_says():
+def test_the_quadruped_walks_where_cmd_vel_says(monkeypatch):
     """Forward, in a curve, and to a stand: no fall, through the guards, the policy in time."""
+    monkeypatch.setattr("ros2_node.demo.walking.Child", ForkedChild)
     legs = (Leg(1.0), Leg(2.5, 0.6), Leg(2.5, 0.4, 0.0, 0.5), Leg(2.0))
     # On a busy machine /clock may come long before the states of its time.
     node = {"state_timeout": 10.0, "max_state_age": 0.0}

@@ -14,7 +14,7 @@ from std_msgs.msg import Float64MultiArray
 
 NAMES = [*(f"panda_joint{i}" for i in range(1, 8)), "panda_finger_joint1"]
 Q = np.array([0.3, -0.7, 0.2, -2.0, 0.4, 1.5, 0.1, 0.02])
-PANDA = {"robot_description_file": "panda", "ramp_time": 0.05, "diagnostics_period": 0.3}
+PANDA = {"robot_description_file": "panda", "ramp_time": 0.05}
 KINDS = {"joint_states": JointState, "warpdyn/commands": Float64MultiArray}
 
 

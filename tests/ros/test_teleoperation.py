@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from harness import ForkedChild
+
 from ros2_node.demo.teleoperating import teleoperate
 
 
-def test_the_follower_goes_where_the_hand_leads():
+def test_the_follower_goes_where_the_hand_leads(monkeypatch):
     """1.2 simulated seconds; the simulations wait for their nodes, so that load does not tell."""
+    monkeypatch.setattr("ros2_node.demo.teleoperating.Child", ForkedChild)
     patient = {"state_timeout": 10.0, "reference_timeout": 0.0}
     led = teleoperate(1.2, feedback=10.0, parameters=patient)
     assert led.swing > 0.1, "the hand led a joint by more than 5 degrees"

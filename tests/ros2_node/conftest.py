@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from harness import ros_context, stay_on_this_machine
+from own_domain import ros_context, stay_on_this_machine
 
 stay_on_this_machine()
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from fleets import NAMES, Q
-from harness import ros_context
+from own_domain import ros_context
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
