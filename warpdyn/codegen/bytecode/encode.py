@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
+from typing import Any
 
-from ...recording.graph import COLUMN, KEPT, SHARED, Repetition
+from ...recording.graph import COLUMN, FIXED, FROM, KEPT, ROW, SHARED, Repetition, Sweep
 from ...recording.order import Statement
 from ...recording.phases import CARRIED, STATE, Phases, phases
 from ...recording.program import Program
 from .assembler import NOWHERE, Assembler
 from .bytecode import INTEGER, Bytecode, BytecodeArray
 from .instructions import WORDS
-from .statements import Statements, Place, RoutineSlots
+from .statements import Place, RoutineSlots, Statements
 
 
 def encode(program: Program) -> Bytecode:
@@ -106,7 +107,9 @@ def _routines(to: Assembler, body: Statements) -> None:
             to.code[place] = to.here
         # The values of the caller are alive while the routine runs.
         outside, to.free = to.free, []
-        if repetition is None:
+        if routine.sweep:
+            inside = _sweep(to, routine, routine.sweep, region, body.regions)
+        elif repetition is None:
             arrays = {SHARED: region.shared, COLUMN: region.column}
             inside = Statements(to, routine, _at(arrays), _at({"out": region.out}))
             inside.encode()
@@ -116,6 +119,42 @@ def _routines(to: Assembler, body: Statements) -> None:
         to.add("back")
         _routines(to, inside)
         to.free = outside
+
+
+def _sweep(
+    to: Assembler,
+    routine: Program,
+    sweep: Sweep,
+    region: RoutineSlots,
+    regions: Mapping[str, RoutineSlots],
+) -> Statements:
+    """A sweep along its rows, step after step; returns the statements of the last one."""
+    size = sweep.state
+    values = prod(routine.results["out"]) - size
+    rows = region.shared + prod(routine.inputs[SHARED]) - sweep.row * len(sweep.fixed)
+    state, then = to.new_slots(size), to.new_slots(size)
+    out = region.out
+    for n, path in enumerate(sweep.paths):
+        to.add("copy", state, region.column + size * n, size)
+        for row in path:
+            arrays = {SHARED: region.shared, COLUMN: state, ROW: rows + sweep.row * row}
+            for m, source in enumerate(sweep.sources):
+                steps = source.values * source.steps[row]
+                arrays[f"{FROM}{m}"] = regions[source.routine].out + steps
+            fixed = sweep.fixed[row]
+
+            def load(name: str, k: int, arrays: Any = arrays, fixed: Any = fixed) -> int:
+                return to.constant_slot(fixed[k]) if name == FIXED else arrays[name] + k
+
+            def place(_: str, k: int, out: int = out) -> int:
+                return then + k if k < size else out + k - size
+
+            inside = Statements(to, routine, load, place)
+            inside.encode()
+            to.add("copy", state, then, size)
+            out += values
+        to.add("copy", region.out + values * sweep.steps + size * n, state, size)
+    return inside
 
 
 def _loop(

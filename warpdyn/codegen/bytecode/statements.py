@@ -15,6 +15,7 @@ from ...recording.graph import COLUMN, SHARED
 from ...recording.order import CELL, CORNER, Statement, operands
 from ...recording.program import Output, Program
 from ...recording.table import LOOK
+from ..one_robot_loop import count_column_entries, count_written_entries
 from .assembler import NOWHERE, Assembler
 from .instructions import COMMUTATIVE, FUSED, NUMBER, WORDS
 
@@ -287,13 +288,11 @@ class Statements:
         called = (s.arguments[0] for s in self.program.statements if s.operation == "call")
         self.calls_left = Counter(called)
         for name, routine in self.program.routines.items():
-            how = routine.repetition
-            size, results = prod(routine.inputs[COLUMN]), prod(routine.results["out"])
-            states = size * how.times if how and how.kept else 0
             self.regions[name] = RoutineSlots(
                 to.new_slots(prod(routine.inputs[SHARED])),
-                to.new_slots(size),
-                to.new_slots(results + states),
+                to.new_slots(count_column_entries(routine)),
+                to.new_slots(count_written_entries(routine)),
             )
-            if states:
-                self.kept[name] = (self.regions[name].out + results, size)
+            if routine.repetition and routine.repetition.kept:
+                first = self.regions[name].out + prod(routine.results["out"])
+                self.kept[name] = (first, prod(routine.inputs[COLUMN]))
