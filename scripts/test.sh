@@ -19,6 +19,8 @@ if [[ -f scripts/ros_env.sh ]]; then
     source scripts/ros_env.sh
 fi
 export PATH="$PWD/.venv/bin:$PATH"
+# Tests start hundreds of Python processes, which must not compile warpdyn's bytecode each time.
+export PYTHONDONTWRITEBYTECODE=
 
 if [[ $* == --quick ]]; then
     ruff check .
@@ -44,6 +46,6 @@ mypy
 pytest -n 2 --ignore tests/ros
 if compgen -G "tests/ros/test_*.py" >/dev/null; then
     # Each worker runs whole files in a ROS domain of its own. The tests wait more than they compute, so three workers
-    # keep two cores busy. The tests start 150 Python processes, which must not compile warpdyn's bytecode each time.
-    PYTHONDONTWRITEBYTECODE='' pytest -n 3 --dist loadfile --no-loadscope-reorder tests/ros
+    # keep two cores busy.
+    pytest -n 3 --dist loadfile --no-loadscope-reorder tests/ros
 fi
