@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import prod
 
 from .graph import COLUMN, Graph
-from .order import visit_nodes
+from .order import Statement, visit_nodes
 from .program import Output, Program
 
 CARRIED, STATE = "loop:carried", "loop:state"
@@ -46,15 +46,10 @@ class Phases:
 def phases(program: Program) -> Phases | None:
     """The phases of a program. None unless it has a single loop, which may end early, and no other
     routine."""
-    if not program.graph.routines:
+    call = _loop_that_ends(program)
+    if call is None:
         return None
-    calls = [s for s in program.statements if s.operation == "call"]
-    if len(calls) != 1:
-        return None
-    (call,), nodes = calls, program.graph.nodes
-    step = program.routines[call.arguments[0]]
-    if step.repetition is None or not step.repetition.ends:
-        return None
+    nodes, step = program.graph.nodes, program.routines[call.arguments[0]]
     _, frame, *state = call.arguments
     shared = list(nodes[frame][1][1:])
     first = set(visit_nodes(program.graph, (x for x in (*shared, *state) if isinstance(x, int))))
@@ -99,6 +94,17 @@ def phases(program: Program) -> Phases | None:
             tables=program.tables,
         ),
     )
+
+
+def _loop_that_ends(program: Program) -> Statement | None:
+    """The call of the program's only routine, if that is a loop that may end early."""
+    if not program.graph.routines:
+        return None
+    calls = [s for s in program.statements if s.operation == "call"]
+    if len(calls) != 1:
+        return None
+    repetition = program.routines[calls[0].arguments[0]].repetition
+    return calls[0] if repetition is not None and repetition.ends else None
 
 
 def _nodes_after_loop(program: Program, first: set[int], call: int) -> Sequence[int]:

@@ -81,35 +81,35 @@ class Program:
         }
 
     @cached_property
-    def stored(self) -> Set[int]:
+    def output_nodes(self) -> Set[int]:
         """Nodes that are results."""
         return {o.node for o in self.outputs if o.node is not None}
 
     @cached_property
-    def unordered(self) -> dict[int, Statement]:
+    def fused_statements(self) -> dict[int, Statement]:
         """Live statements by their targets, each after those that it needs.
 
         Every order has the same ones, except for cells of tables.
         """
-        demanded = visit_nodes(self.graph, sorted(self.stored))
-        return {s.target: s for s in fuse_products(self.graph, demanded, self.stored)}
+        demanded = visit_nodes(self.graph, sorted(self.output_nodes))
+        return {s.target: s for s in fuse_products(self.graph, demanded, self.output_nodes)}
 
     @cached_property
     def statements(self) -> list[Statement]:
         """Live statements, in the better of two orders: as recorded, or on demand of the
         outputs."""
-        reads: Mapping[int, Sequence[int]] | None = operands_of(self.unordered.values())
+        reads: Mapping[int, Sequence[int]] | None = operands_of(self.fused_statements.values())
 
-        def ordered(targets: Sequence[int]) -> list[Statement]:
+        def order_statements(targets: Sequence[int]) -> list[Statement]:
             grouped = group_calls(self.graph, targets)
-            return inputs_late([self.unordered[i] for i in grouped], reads)
+            return inputs_late([self.fused_statements[i] for i in grouped], reads)
 
-        demanded = list(self.unordered)
-        orders = [ordered(sorted(demanded))]
+        demanded = list(self.fused_statements)
+        orders = [order_statements(sorted(demanded))]
         if not self.as_recorded:
-            orders.append(ordered(demanded))
-        if any(s.operation == LOOK for s in self.unordered.values()):
-            orders, reads = [in_cells(order, self.stored) for order in orders], None
+            orders.append(order_statements(demanded))
+        if any(s.operation == LOOK for s in self.fused_statements.values()):
+            orders, reads = [in_cells(order, self.output_nodes) for order in orders], None
         as_recorded, *others = orders
         return min(orders, key=lambda order: values_alive(order, reads)) if others else as_recorded
 
@@ -145,7 +145,7 @@ class Program:
         }
         total = 0
         # Every order has the same operations, so no order is needed to compare programs.
-        for s in in_cells(list(self.unordered.values()), self.stored):
+        for s in in_cells(list(self.fused_statements.values()), self.output_nodes):
             if s.operation == "call":
                 total += self.routines[s.arguments[0]].work
             else:
@@ -167,7 +167,7 @@ class Program:
         """The routines that the program calls, as programs with inputs `shared` and `column` and
         result `out`."""
         read: dict[str, list[int]] = {}
-        for s in self.unordered.values():
+        for s in self.fused_statements.values():
             if s.operation == "call":
                 read.setdefault(s.arguments[0], [])
             elif s.operation == "of":

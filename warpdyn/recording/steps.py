@@ -86,66 +86,92 @@ def record_sweep(
 ) -> RecordedSweep:
     """The step of a sweep, recorded in a graph of its own inside `graph`.
 
-    An entry that is the same number in every row is a constant of the step. Other numbers of the
-    rows are read from a table, and symbols from the workspace, or from the results of an earlier
-    sweep if it has computed all of that entry. State entries that are zero at the
-    beginning of every path, and stay zero, are not part of the state.
+    State entries that are zero at the beginning of every path, and stay zero, are not part of the
+    state.
     """
     visited = sorted({k for path in paths for k in path})
     place = {k: n for n, k in enumerate(visited)}
-    columns = [list(x) for x in zip(*(rows[k] for k in visited), strict=True)]
-    numbers = [k for k, x in enumerate(columns) if all(map(_is_number, x))]
-    fixed = [k for k in numbers if len(set(columns[k])) > 1]
-    sources = _sources(graph, {k: x for k, x in enumerate(columns) if k not in numbers})
-    from_sweeps = {k for entries in sources.values() for k in entries}
-    varying = [k for k in range(len(columns)) if k not in numbers and k not in from_sweeps]
+    columns = _Columns(graph, [rows[k] for k in visited])
     size = len(states[0])
-    live = {k for k in range(size) if any(not _is_number(x[k]) or x[k] != 0 for x in states)}
+    live = set().union(*map(_nonzero_entries, states))
     while True:
         inside = Graph(around=graph)
-        row: list[Any] = [x[0] for x in columns]
-        for kinds, name in ((varying, ROW), (fixed, FIXED)):
-            for k, symbol in zip(kinds, input_symbols(inside, name, len(kinds)), strict=True):
-                row[k] = symbol
-        for m, (source, values_read) in enumerate(sources.items()):
-            symbols = input_symbols(inside, f"{FROM}{m}", source.values)
-            for k, j in values_read.items():
-                row[k] = symbols[j]
         state: list[Any] = [0.0] * size
         entries = sorted(live)
         for k, symbol in zip(entries, input_symbols(inside, COLUMN, len(entries)), strict=True):
             state[k] = symbol
+        row = columns.row(inside, input_symbols)
         after, values = run_inside(inside, partial(step, state, row))
-        nonzero = {k for k, x in enumerate(after) if not _is_number(x) or x != 0}
+        nonzero = _nonzero_entries(after)
         if nonzero <= live:
             break
         live |= nonzero
     known = [float(x) if _is_number(x) else None for x in values]
     results = [*(after[k] for k in entries), *(x for x in values if not _is_number(x))]
+    varying = columns.values()
     sweep = Sweep(
         tuple(tuple(place[k] for k in path) for path in paths),
         len(entries),
-        len(varying),
-        tuple(tuple(float(columns[k][n]) for k in fixed) for n in range(len(visited))),
-        tuple(sources),
+        len(columns.varying),
+        columns.numbers(),
+        tuple(columns.sources),
     )
-    # The sources have to come before: one value of each is read, like those that calls share.
-    before = [columns[next(iter(entries))][0] for entries in sources.values()]
     routine = Routine(
         inside,
-        len(inside.captured) + len(before) + len(varying) * len(visited),
+        len(inside.captured) + len(varying),
         len(entries) * len(paths),
         tuple(x if _is_number(x) else local(inside, x) for x in results),
         sweep=sweep,
     )
-    return RecordedSweep(
-        routine,
-        [x[k] for x in states for k in entries],
-        [*before, *(columns[k][n] for n in range(len(visited)) for k in varying)],
-        entries,
-        size,
-        known,
-    )
+    begin = [x[k] for x in states for k in entries]
+    return RecordedSweep(routine, begin, varying, entries, size, known)
+
+
+class _Columns:
+    """The entries of the rows that a sweep visits, by their kind.
+
+    An entry that is the same number in every row is a constant of the step. Other numbers of the
+    rows are read from a table, and symbols from the workspace, or from the results of an earlier
+    sweep if it has computed all of that entry.
+    """
+
+    def __init__(self, graph: Graph, rows: Sequence[Sequence[Any]]):
+        self.columns = [list(x) for x in zip(*rows, strict=True)]
+        numbers = [k for k, x in enumerate(self.columns) if all(map(_is_number, x))]
+        self.fixed = [k for k in numbers if len(set(self.columns[k])) > 1]
+        symbols = {k: x for k, x in enumerate(self.columns) if k not in numbers}
+        self.sources = _sources(graph, symbols)
+        from_sweeps = {k for entries in self.sources.values() for k in entries}
+        self.varying = [k for k in symbols if k not in from_sweeps]
+
+    def row(
+        self, inside: Graph, input_symbols: Callable[[Graph, str, int], list[Any]]
+    ) -> list[Any]:
+        """The row of a step, with inputs of its graph in place of what varies."""
+        row: list[Any] = [x[0] for x in self.columns]
+        for kinds, name in ((self.varying, ROW), (self.fixed, FIXED)):
+            for k, symbol in zip(kinds, input_symbols(inside, name, len(kinds)), strict=True):
+                row[k] = symbol
+        for m, (source, values_read) in enumerate(self.sources.items()):
+            symbols = input_symbols(inside, f"{FROM}{m}", source.values)
+            for k, j in values_read.items():
+                row[k] = symbols[j]
+        return row
+
+    def numbers(self) -> tuple[tuple[float, ...], ...]:
+        """The numbers of each row that are read from a table."""
+        rows = range(len(self.columns[0])) if self.columns else ()
+        return tuple(tuple(float(self.columns[k][n]) for k in self.fixed) for n in rows)
+
+    def values(self) -> list[Any]:
+        """A value of each source, which has to come before, and the symbols of all rows."""
+        before = [self.columns[next(iter(entries))][0] for entries in self.sources.values()]
+        rows = range(len(self.columns[0])) if self.columns else ()
+        return [*before, *(self.columns[k][n] for n in rows for k in self.varying)]
+
+
+def _nonzero_entries(state: Sequence[Any]) -> set[int]:
+    return {k for k, x in enumerate(state) if not _is_number(x) or x != 0}
 
 
 def _sources(

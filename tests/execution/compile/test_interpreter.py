@@ -73,9 +73,9 @@ def test_the_second_call_asks_for_the_kernel(model: wd.Model, policy: Any) -> No
     arrays = states(model, 3)
     wd.rnea(model, *arrays)
     kernel = kernel_of(model, *arrays)
-    assert kernel.counted
+    assert kernel.counts_calls
     wd.rnea(model, *arrays)
-    assert not kernel.counted and background.wait_until_idle(60.0) and kernel.loaded
+    assert not kernel.counts_calls and background.wait_until_idle(60.0) and kernel.loaded
     wd.bind(wd.crba, model, arrays[0])
     assert background.wait_until_idle(60.0)
     assert prepare(wd.crba.describe(model, arrays[0])).kernel.loaded  # type: ignore[attr-defined]
@@ -88,7 +88,7 @@ def test_a_long_call_asks_for_the_kernel(
     monkeypatch.setattr(compiling, "ENOUGH_INTERPRETED", 0.0)
     arrays = states(model, 3)
     wd.rnea(model, *arrays)
-    assert not kernel_of(model, *arrays).counted
+    assert not kernel_of(model, *arrays).counts_calls
 
 
 def test_the_number_of_calls_is_a_variable(
@@ -99,7 +99,7 @@ def test_the_number_of_calls_is_a_variable(
     arrays = states(model, 3)
     for expected in (True, True, True, False):
         wd.rnea(model, *arrays)
-        assert kernel_of(model, *arrays).counted is expected
+        assert kernel_of(model, *arrays).counts_calls is expected
 
 
 def test_never_means_never(model: wd.Model, policy: Any) -> None:

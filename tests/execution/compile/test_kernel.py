@@ -54,7 +54,7 @@ def test_a_command_runs_on_what_was_written_last() -> None:
     jobs = [job(q) for q in (one, two)]
     kernel = jobs[0].kernel
     assert jobs[1].kernel is kernel
-    command = KernelCommand(kernel.compiled, kernel.device, kernel.source.layout.length)
+    command = KernelCommand(kernel.warp_kernel, kernel.device, kernel.source.layout.length)
     for each, q in zip(jobs, (one, two), strict=True):
         command.set(each.arguments)
         command.run()
@@ -69,8 +69,8 @@ def test_a_command_keeps_what_its_kernel_calls() -> None:
     """Commands of other texts, which would be unloaded with their code."""
     kernel = job(states(MODEL, 2).q).kernel
     length = kernel.source.layout.length
-    called = KernelCommand(kernel.compiled, kernel.device, length)
-    command = KernelCommand(kernel.compiled, kernel.device, length, [called])
+    called = KernelCommand(kernel.warp_kernel, kernel.device, length)
+    command = KernelCommand(kernel.warp_kernel, kernel.device, length, [called])
     alive = weakref.ref(called)
     del called
     gc.collect()
@@ -87,7 +87,7 @@ def test_a_launch_does_as_many_environments_as_it_is_told() -> None:
     out[:] = np.nan
     arguments = list(each.arguments)
     arguments[HEADER.index("first")], arguments[HEADER.index("count")] = 3, 4
-    command = KernelCommand(each.kernel.compiled, each.kernel.device, len(arguments))
+    command = KernelCommand(each.kernel.warp_kernel, each.kernel.device, len(arguments))
     command.set(arguments)
     command.set_threads(4)
     command.run()

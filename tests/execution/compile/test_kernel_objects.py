@@ -29,7 +29,7 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     model = wd.load_robot("cartpole").with_armature(0.125 + next(numbers) / 1024)
     kernel = prepare(wd.crba.describe(model, Z)).kernel
     monkeypatch.setattr(wp.config, "kernel_cache_dir", str(tmp_path / "kernels"))
-    return kernel.compiled.module
+    return kernel.warp_kernel.module
 
 
 def flip(path: Path) -> None:

@@ -16,15 +16,18 @@ from ...algebra.spatial import (
     ZERO_INERTIA,
     ZERO_MOTION,
     ArticulatedInertia,
+    Force,
+    Inertia,
     Matrix,
     Motion,
     Symmetric,
     Vector,
 )
-from ...model.tree import WORLD, Tree
+from ...model.tree import WORLD, Body, Tree
 from ..free_rotors import free_rotors
 from .chain_rows import (
     PLACEMENT,
+    ChainBody,
     S,
     chain_bodies,
     force_of,
@@ -60,9 +63,7 @@ def aba_in_sweeps(
     rate = [v[body.v_index[0]] * r for body, r in zip(tree.bodies, ratio, strict=True)]
     outside = [body.in_frame(f) for body, f in zip(bodies, tree.on_bodies(f_ext), strict=True)]
     root = tree.bodies[0]
-    # Each chain with the number of bodies in one step of its sweeps.
-    revolute = ([i for i in run if is_revolute(tree.bodies[i])] for run in runs(tree))
-    chains = [(chain, period([bodies[i] for i in chain])) for chain in revolute if chain]
+    chains = _chains(tree, bodies)
 
     # Velocities, from the root to the ends.
     V = {WORLD: ZERO_MOTION}
@@ -101,12 +102,7 @@ def aba_in_sweeps(
     A = {WORLD: Motion(-Vector(*gravity), ZERO)}
     if not is_revolute(root):
         columns = [S_k for _, S_k in root.subspace]
-        inertia = bodies[0].inertia
-        IA = ArticulatedInertia.of(inertia) + _articulated_of(carried[0])
-        pA = V[0].cross_force(inertia @ V[0]) - outside[0] + force_of(carried[0][-6:])
-        joint = ArticulatedJoint.of(
-            IA, pA, columns, [tau[k] for k in root.v_index], root.rotor_inertia
-        )
+        joint = _root_joint(root, bodies[0].inertia, V[0], outside[0], carried[0], tau)
         A[0] = root.placement(q).motion_to_child(A[WORLD]) + V[0].cross(root.motion(v))
         for k, S_k, x in zip(root.v_index, columns, joint.accelerations(A[0]), strict=True):
             qdd[k] = x
@@ -120,6 +116,27 @@ def aba_in_sweeps(
             qdd[tree.bodies[i].v_index[0]] = x / ratio[i]
             A[i] = motion_of(entries)
     return qdd
+
+
+def _chains(tree: Tree, bodies: Sequence[ChainBody]) -> list[tuple[list[int], int]]:
+    """Each chain of revolute joints, with the number of bodies in one step of its sweeps."""
+    revolute = ([i for i in run if is_revolute(tree.bodies[i])] for run in runs(tree))
+    return [(chain, period([bodies[i] for i in chain])) for chain in revolute if chain]
+
+
+def _root_joint(
+    root: Body,
+    inertia: Inertia,
+    V: Motion,
+    outside: Force,
+    carried: Sequence[Scalar],
+    tau: Sequence[Scalar],
+) -> ArticulatedJoint:
+    """The joint of a root that is not revolute. `carried`: what its children pass on."""
+    IA = ArticulatedInertia.of(inertia) + _articulated_of(carried)
+    pA = V.cross_force(inertia @ V) - outside + force_of(carried[-6:])
+    columns = [S_k for _, S_k in root.subspace]
+    return ArticulatedJoint.of(IA, pA, columns, [tau[k] for k in root.v_index], root.rotor_inertia)
 
 
 def _velocity(state: list[Scalar], row: list[Scalar]) -> tuple[list[Scalar], list[Scalar]]:

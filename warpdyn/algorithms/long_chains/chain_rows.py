@@ -138,10 +138,10 @@ def _turn(body: Body) -> Placement:
     """The frame whose z axis is the body's joint axis, in the body's frame."""
     first = (body.axis + 1) % 3 if is_revolute(body) else 0
     axes = [Vector(*(float(k == (first + n) % 3) for k in range(3))) for n in range(3)]
-    return Placement(Rotation(_transposed(axes)), ZERO)
+    return Placement(Rotation(_transpose(axes)), ZERO)
 
 
-def _transposed(rows: Sequence[Vector]) -> list[Vector]:
+def _transpose(rows: Sequence[Vector]) -> list[Vector]:
     return [Vector(*column) for column in zip(*rows, strict=True)]
 
 

@@ -91,3 +91,7 @@ WITH_FOURTH = ("select", "select_equal", "uniform")
 
 BLOCKS = {"copy": "da", "keep": "a", "kept": "d", "copy_going": "da"}
 """Fields that name the first of `b` slots."""
+
+PER_STEP = {"keep": "d", "kept": "a"}
+"""Instructions with `b` slots for each step of a loop, and the field with the first of them. The number
+of steps is `a` of the `behind` that follows."""

@@ -206,7 +206,7 @@ def _program(template: _Template, operands: Sequence[Any]) -> Program | None:
 class KnownByXla:
     """A remembered call for other JAX arrays of the same shapes and dtype."""
 
-    counted = False  # XLA launches the kernel, which is compiled soon
+    counts_calls = False  # XLA launches the kernel, which is compiled soon
 
     def __init__(self, known: KnownCall):
         self.known, job = known, known.job

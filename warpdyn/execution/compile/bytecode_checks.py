@@ -13,6 +13,7 @@ from ...codegen.bytecode.instructions import (
     LOOPS,
     NUMBER,
     OPERATIONS,
+    PER_STEP,
     TABLES,
     WITH_FOURTH,
     WORDS,
@@ -29,51 +30,67 @@ def check(bytecode: Bytecode, source: Source) -> None:
     if len(code) == 0 or len(code) % WORDS:
         raise ValueError("the code is incomplete")
     code = code.reshape(-1, WORDS)
-    operations, slots = code[:, 0], bytecode.slots
-    if not 0 < slots < 1 << 24 or bytecode.counters > LOOPS or len(source.tables) > TABLES:
-        raise ValueError("the program is too large for the interpreter")
-    if operations.min() < 0 or operations.max() >= len(OPERATIONS) or code.min() < 0:
+    if not 0 < bytecode.slots < 1 << 24:
+        raise ValueError("the program is too large for the interpreter: it needs too many slots")
+    if bytecode.counters > LOOPS or len(source.tables) > TABLES:
+        raise ValueError("the program is too large for the interpreter: too many loops or tables")
+    if code.min() < 0 or code[:, 0].max() >= len(OPERATIONS):
         raise ValueError("there is an unknown instruction")
-    if operations[-1] != NUMBER["end"]:
+    if code[-1, 0] != NUMBER["end"]:
         raise ValueError("the program does not end")
+    _check_fields(code, bytecode, len(source.tables))
+    _check_blocks(code, bytecode.slots)
+    _check_arrays(bytecode, source)
+
+
+def _check_fields(code: np.ndarray, bytecode: Bytecode, tables: int) -> None:
+    """Each field of an instruction is below the number of things of its kind."""
     limits = {
-        "s": slots,
+        "s": bytecode.slots,
         "k": len(bytecode.constants),
-        "t": len(source.tables),
+        "t": tables,
         "j": len(code),
         "l": bytecode.counters,
         "-": 1 << 31,
     }
     table = np.array([[limits[kind] for kind in FIELDS[name]] for name in OPERATIONS])
-    _require(bool((code[:, 1:] < table[operations]).all()))
-    # Instructions on several slots, and those that go on in the next one.
-    fields = {"d": 1, "a": 2, "b": 3, "c": 4}
-    for name, named in BLOCKS.items():
-        chosen = code[operations == NUMBER[name]].astype(np.int64)
-        for field in named:
-            _require(bool((chosen[:, fields[field]] + chosen[:, 3] <= slots).all()))
-    _require(bool((code[operations == NUMBER["cell"], 1] + CORNERS <= slots).all()))
-    for name, field in (*((name, None) for name in WITH_FOURTH), ("keep", 1), ("kept", 2)):
+    _require((code[:, 1:] < table[code[:, 0]]).all())
+
+
+def _check_blocks(code: np.ndarray, slots: int) -> None:
+    """Instructions on several slots, and those that go on in the next one."""
+    operations, wide = code[:, 0], code.astype(np.int64)
+    column = {"d": 1, "a": 2}
+    for name, fields in BLOCKS.items():
+        chosen = wide[operations == NUMBER[name]]
+        for field in fields:
+            _require((chosen[:, column[field]] + chosen[:, 3] <= slots).all())
+    _require((wide[operations == NUMBER["cell"], 1] + CORNERS <= slots).all())
+    for name in (*WITH_FOURTH, *PER_STEP):
         first = np.flatnonzero(operations == NUMBER[name])
-        _require(bool((operations[first + 1] == NUMBER["behind"]).all()))
-        more = code[first + 1, 2].astype(np.int64)
-        if field is None:
-            _require(bool((more < slots).all()))
-        else:
-            _require(bool((code[first, field] + code[first, 3] * more <= slots).all()))
+        _require((operations[first + 1] == NUMBER["behind"]).all())
+        more = wide[first + 1, 2]
+        if name in PER_STEP:
+            more = wide[first, column[PER_STEP[name]]] + wide[first, 3] * more - 1
+        _require((more < slots).all())
+
+
+def _check_arrays(bytecode: Bytecode, source: Source) -> None:
+    """Slots of the arrays, and of constants that are there from the start."""
     preload = np.asarray(bytecode.preload, np.int64).reshape(-1, 2)
-    limit = np.array([slots, len(bytecode.constants)])
-    _require(bool(((preload >= 0) & (preload < limit)).all()))
+    limit = np.array([bytecode.slots, len(bytecode.constants)])
+    _require(((preload >= 0) & (preload < limit)).all())
+    inputs = {name: x for name, x in source.inputs.items() if name not in source.tables}
     for arrays, shapes, least in (
-        (bytecode.inputs, {k: v for k, v in source.inputs.items() if k not in source.tables}, -1),
+        (bytecode.inputs, inputs, -1),
         (bytecode.results, source.results, 0),
     ):
         _require([x.name for x in arrays] == [*shapes])
         for x in arrays:
             _require(len(x.slots) == prod(shapes[x.name]))
-            _require(all(least <= slot < slots for slot in x.slots))
+            _require(all(least <= slot < bytecode.slots for slot in x.slots))
 
 
-def _require(condition: bool) -> None:
+def _require(condition: object) -> None:
     if not condition:
         raise ValueError("an instruction or an array lies outside of the program")

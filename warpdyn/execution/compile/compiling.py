@@ -57,7 +57,7 @@ class Kernel:
         self.interpreted = interpreted
         self.idle: list[Command] = []
         self.loaded = False
-        self.counted = interpreted is not None
+        self.counts_calls = interpreted is not None
         """True while its calls are counted, until it is compiled in the background."""
         self._write = write
         self._calls, self._seconds = 0, 0.0
@@ -78,8 +78,8 @@ class Kernel:
         return self._compiled
 
     @property
-    def compiled(self) -> wp.Kernel:
-        """Warp's kernel."""
+    def warp_kernel(self) -> wp.Kernel:
+        """The kernel as Warp knows it, without its companions."""
         return self._kernels()[0]
 
     @property
@@ -112,13 +112,13 @@ class Kernel:
             if program is not None and config.compile != "wait":
                 return InterpretedCommand(program, self.source.layout, self._loaded_command)
             load(self)
-        return self._command(self.compiled)
+        return self._command(self.warp_kernel)
 
     def _loaded_command(self) -> Command:
         """A launch of the compiled kernel."""
         if not self.loaded:
             load(self)
-        return self._command(self.compiled)
+        return self._command(self.warp_kernel)
 
     def count_call(self, seconds: float = 0.0) -> None:
         """Count an interpreted call, which took this long; after some, the kernel is compiled in the
@@ -130,8 +130,8 @@ class Kernel:
 
     def compile_soon(self) -> None:
         """Compile in the background, if that is wished and has not begun."""
-        if self.counted and config.compile == "background":
-            self.counted = False
+        if self.counts_calls and config.compile == "background":
+            self.counts_calls = False
             background.enqueue(partial(_compile_now, ref(self)))
 
     def link(self) -> None:
@@ -153,7 +153,7 @@ class Kernel:
             self.interpreted.switch_to(self._command(first))
         self.idle = []
         self.loaded = True
-        self.counted = False
+        self.counts_calls = False
 
     def _command(self, compiled: wp.Kernel) -> Command:
         return KernelCommand(compiled, self.device, self.source.layout.length, self._linked)

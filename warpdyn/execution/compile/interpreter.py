@@ -87,13 +87,13 @@ class InterpretedProgram:
         tables = [self.layout.position(input_identifier(name)) for name in source.tables]
         arrays = (*bytecode.inputs, *bytecode.results)
         with np.errstate(over="ignore"):
-            constants = self._kept(bytecode.constants, dtype)
+            constants = self._address_of(bytecode.constants, dtype)
         self._words = np.array(
             [
                 0,
                 0,
                 0,
-                self._kept(bytecode.code, np.int32),
+                self._address_of(bytecode.code, np.int32),
                 constants,
                 bytecode.slots,
                 bytecode.counters,
@@ -102,9 +102,9 @@ class InterpretedProgram:
                 len(bytecode.preload) // 2,
                 len(tables),
                 sum(len(x.slots) for x in arrays),
-                self._kept(bytecode.preload, np.int32),
-                self._kept([word for record in records for word in record], np.int64),
-                self._kept(tables, np.int32),
+                self._address_of(bytecode.preload, np.int32),
+                self._address_of([word for record in records for word in record], np.int64),
+                self._address_of(tables, np.int32),
             ],
             np.int64,
         )
@@ -115,8 +115,8 @@ class InterpretedProgram:
     ) -> list[int]:
         """An array in the form of the header."""
         shapes = self.layout.inputs if identifier is input_identifier else self.layout.results
-        still = self._kept(_still(x.constant, count(single) // 2), np.int8)
-        slots = self._kept(x.slots, np.int32)
+        still = self._address_of(_still(x.constant, count(single) // 2), np.int8)
+        slots = self._address_of(x.slots, np.int32)
         shape = (*shapes[x.name], 1, 1, 1)[:3]
         return [
             self.layout.position(identifier(x.name)),
@@ -127,7 +127,7 @@ class InterpretedProgram:
             over,
         ]
 
-    def _kept(self, values: Iterable[Any], dtype: Any) -> int:
+    def _address_of(self, values: Iterable[Any], dtype: Any) -> int:
         """The address of an array that lives as long as the program."""
         array = np.asarray(values, dtype)
         if not array.size:
@@ -150,7 +150,7 @@ class InterpretedProgram:
         if len(bounds) > MOST_BOUNDS:
             return False
         self._held.append(command)
-        self._words[1] = self._kept(bounds, np.int64)
+        self._words[1] = self._address_of(bounds, np.int64)
         self._words[2] = len(bounds)
         self._words[0] = command.address  # last: from here on the bounds are read
         return True

@@ -108,7 +108,7 @@ class Job:
         kernel = self.kernel
         idle = kernel.idle
         launch, commands = self._prepared(kernel.command)
-        if kernel.counted:
+        if kernel.counts_calls:
             begun = perf_counter()
             launch()
             kernel.count_call(perf_counter() - begun)

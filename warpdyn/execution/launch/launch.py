@@ -185,7 +185,7 @@ def _make_kernel(
         with announced_late(f"recording {label}{then}"):
             return record_call(call, inputs, single)
 
-    def written() -> Source:
+    def write_source() -> Source:
         if source is not None:
             return source
         with nothing_collected():
@@ -205,9 +205,9 @@ def _make_kernel(
                 entry.keep_bytecode(*found)
         described, bytecode = found
         interpreted = InterpretedProgram(bytecode, described, program, single)
-        kernel = Kernel(described, device, label, write=written, interpreted=interpreted)
+        kernel = Kernel(described, device, label, write=write_source, interpreted=interpreted)
     else:
-        kernel = Kernel(written(), device, label)
+        kernel = Kernel(write_source(), device, label)
         if entry is None:
             check_length(kernel)
     return kernel

@@ -87,7 +87,7 @@ class CallCache:
     ) -> None:
         """Move a call to C once its plan has run often enough."""
         left = self._runs_left.get(key, 1) - 1
-        if left > 0 or plan.counted:
+        if left > 0 or plan.counts_calls:
             self._runs_left[key] = max(left, 1)
             return
         self._runs_left.pop(key, None)

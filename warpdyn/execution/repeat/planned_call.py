@@ -38,8 +38,8 @@ class PlannedCall(Protocol):
     """Plan of a repeated call."""
 
     @property
-    def counted(self) -> bool:
-        """True while its runs are counted, until its kernel is compiled."""
+    def counts_calls(self) -> bool:
+        """True while its runs are counts_calls, until its kernel is compiled."""
 
     def run(self, arrays: Sequence[Array]) -> Any:
         """The results for arrays of the same kinds; `MISS` if they cannot be used."""
@@ -109,9 +109,9 @@ class KnownCall:
         self.idle: list[Command] = []
 
     @property
-    def counted(self) -> bool:
-        """True while its runs are counted, until its kernel is compiled."""
-        return self.job.kernel.counted and config.compile == "background"
+    def counts_calls(self) -> bool:
+        """True while its runs are counts_calls, until its kernel is compiled."""
+        return self.job.kernel.counts_calls and config.compile == "background"
 
     def run(self, arrays: Sequence[Array]) -> Any:
         """The results for arrays of the same kinds; `MISS` if they cannot be used."""
@@ -160,7 +160,7 @@ class KnownCall:
                 arguments[place] = x
             command.run()
             self.idle.append(command)
-            if self.job.kernel.counted:
+            if self.job.kernel.counts_calls:
                 self.job.kernel.count_call()
         else:
             self.job.moved(zip(self.places, where, strict=True)).launch_once()
@@ -185,9 +185,9 @@ class DifferentiatedPlan:
     """True if the call solves a system, so that its backward pass reads the solution."""
 
     @property
-    def counted(self) -> bool:
-        """True while its runs are counted, until its kernel is compiled."""
-        return self.forward.counted
+    def counts_calls(self) -> bool:
+        """True while its runs are counts_calls, until its kernel is compiled."""
+        return self.forward.counts_calls
 
     on_adjoint: Callable[..., None] | None = None
     """Called with each new plan of a backward pass, its arrays, cotangents and order of results."""

@@ -89,7 +89,7 @@ def record_call(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool 
     rolls, unrolls = not call.derivatives, len(call.derivatives) > 1
     with nothing_collected():
         programs = [
-            _finished(
+            _finish(
                 call,
                 record(
                     lambda _each=each, **symbols: run(_each, symbols),
@@ -108,7 +108,7 @@ def record_call(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool 
         return min(programs, key=lambda program: program.operations)
 
 
-def _finished(call: Call, program: Program) -> Program:
+def _finish(call: Call, program: Program) -> Program:
     """The recorded program with the shapes that the call knows, and the results that may overwrite
     an input.
 
