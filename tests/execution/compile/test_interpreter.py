@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from itertools import count
 from typing import Any
@@ -10,9 +11,9 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.execution.compile import background, compiling
+from warpdyn.execution.compile import background, c_object, compiling
 from warpdyn.execution.compile.compiling import Kernel, load
-from warpdyn.execution.compile.interpreter import InterpretedCommand, interpreter
+from warpdyn.execution.compile.interpreter import InterpretedCommand, _single, interpreter
 from warpdyn.execution.launch.launch import prepare
 
 numbers = count()
@@ -38,6 +39,24 @@ def states(model: wd.Model, number: int, dtype: Any = float) -> tuple[np.ndarray
 
 def kernel_of(model: wd.Model, *arrays: np.ndarray) -> Kernel:
     return prepare(wd.rnea.describe(model, *arrays)).kernel  # type: ignore[attr-defined]
+
+
+def test_an_interpreter_that_cannot_be_compiled_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With the reason, the folder and a remedy."""
+
+    def fail(*_: Any) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(c_object, "load_object", fail)
+    _single.cache_clear()  # type: ignore[attr-defined]
+    try:
+        with pytest.raises(OSError, match=r"not compiled: No space left.*same kind of processor"):
+            interpreter(True)
+    finally:
+        monkeypatch.undo()
+        assert interpreter(True) is not None
 
 
 def test_there_is_an_interpreter_for_each_precision() -> None:

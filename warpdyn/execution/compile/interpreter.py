@@ -25,6 +25,7 @@ from . import c_object
 from .announcements import announced
 from .bytecode_checks import check
 from .kernel import CAPTURE, Command
+from .kernel_cache import kernel_cache_directory
 
 EXPECTED_SECONDS = 2.0
 """Time to compile the interpreter, once for each precision and kind of processor."""
@@ -66,7 +67,15 @@ def _load(single: bool) -> Interpreter | None:
     name = f"interpreter_{'float32' if single else 'float64'}"
     seconds = 0.0 if c_object.is_compiled(name, source) else EXPECTED_SECONDS
     with announced("compiling the interpreter, once for this processor", seconds):
-        return Interpreter(c_object.load_object(name, source, ENTRY))
+        try:
+            return Interpreter(c_object.load_object(name, source, ENTRY))
+        except OSError as error:
+            raise OSError(
+                error.errno,
+                f"the interpreter of programs is not compiled: {error.strerror}. Where Clang may not "
+                f"run, {kernel_cache_directory()} has to hold its object already: call a function "
+                "with arrays of this dtype where Clang may run, on the same kind of processor",
+            ) from error
 
 
 class InterpretedProgram:
