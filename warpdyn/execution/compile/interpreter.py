@@ -60,8 +60,10 @@ def interpreter(single: bool) -> Interpreter | None:
 
 
 def _load(single: bool) -> Interpreter | None:
-    runtime: Any = getattr(wp._src.context, "runtime", None)
-    if not c_object.is_possible() or not hasattr(runtime, CAPTURE):
+    if not c_object.is_possible():  # this starts Warp
+        return None
+    runtime: Any = wp._src.context.runtime  # type: ignore[attr-defined]
+    if not hasattr(runtime, CAPTURE):
         return None
     source = interpreter_source(single)
     name = f"interpreter_{'float32' if single else 'float64'}"
