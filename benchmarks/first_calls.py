@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import sys
 import tempfile
 import time
@@ -29,6 +30,7 @@ from warpdyn.execution.batched import FUNCTIONS
 from warpdyn.execution.compile import background, c_object
 from warpdyn.execution.compile.compiling import load
 from warpdyn.execution.compile.interpreter import interpreter
+from warpdyn.execution.config import compile_policy
 from warpdyn.execution.launch.launch import prepare
 from warpdyn.model.description import ModelError
 
@@ -111,51 +113,52 @@ def in_rows(work: Work) -> Work:
 
 def bound(work: Work, policy: Any) -> Callable[[], Any]:
     """A bound call, interpreted or compiled, of a model of its own, since equal models share kernels."""
-    before, wd.config.compile = wd.config.compile, policy
-    model = work.model.with_gravity((0.0, 0.0, -9.81 if policy == "wait" else -9.8))
-    run = wd.bind(FUNCTIONS[work.name], model, *work.arrays, **work.options)
-    wd.config.compile = before
-    return run
+    model = another(work.model)
+    with compile_policy(policy):
+        return wd.bind(FUNCTIONS[work.name], model, *work.arrays, **work.options)
+
+
+def another(model: wd.Model) -> wd.Model:
+    """A model with slightly other numbers, so that its kernels are new."""
+    return model.with_armature(0.1 + 0.1 * random.random())
 
 
 def plain_calls() -> Iterator[dict[str, Any]]:
     """Microseconds of a plain call of panda's rnea for one robot, interpreted."""
-    wd.config.compile = "never"
-    model = wd.load_robot("panda").with_gravity((0.0, 0.0, -9.7))
+    model = another(wd.load_robot("panda"))
     q, v, a = (np.zeros(model.nv, np.float32) + 0.1 * k for k in range(3))
-    for _ in range(200):
-        wd.rnea(model, q, v, a)
     samples = []
-    for _ in range(2000):
-        begun = time.perf_counter()
-        wd.rnea(model, q, v, a)
-        samples.append(time.perf_counter() - begun)
-    wd.config.compile = "background"
+    with compile_policy("never"):
+        for _ in range(2200):
+            begun = time.perf_counter()
+            wd.rnea(model, q, v, a)
+            samples.append(time.perf_counter() - begun)
+    del samples[:200]
     yield {"plain call of": "panda rnea, B = 1", "us": round(1e6 * float(np.median(samples)), 2)}
 
 
 def slowed_down() -> Iterator[dict[str, Any]]:
     """Time of interpreted calls while another kernel is compiled, by that without."""
     model, other = wd.load_robot("panda"), wd.load_robot("humanoid")
+    zeros = np.zeros((4, other.nv), np.float32)
     for count in (1, BATCH):
         q, v, a = (np.zeros((count, model.nv), np.float32) + 0.1 * k for k in range(3))
-        wd.config.compile = "never"
-        run = partial(wd.rnea, model.with_gravity((0.0, 0.0, -9.6 + 1e-3 * count)), q, v, a)
-        alone = calls_for(2.0, run)
-        wd.config.compile = "background"
-        fresh = other.with_gravity((0.0, 0.0, -9.5 + 1e-3 * count))
-        wd.bind(wd.aba_derivatives, fresh, *(np.zeros((4, other.nv), np.float32),) * 3)
-        wd.config.compile = "never"
-        meanwhile = calls_for(3.0, run)
+        run = partial(wd.rnea, another(model), q, v, a)
+        with compile_policy("never"):
+            run()
+            alone = calls_for(2.0, run)
+        wd.bind(wd.aba_derivatives, another(other), zeros, zeros, zeros)
+        with compile_policy("never"):
+            meanwhile = calls_for(3.0, run)
         background.wait_until_idle()
-        again = calls_for(2.0, run)
+        with compile_policy("never"):
+            again = calls_for(2.0, run)
         yield {
             "while a kernel is compiled": f"panda rnea, B = {count}",
             "us alone": round(1e6 * (alone + again) / 2, 2),
             "us meanwhile": round(1e6 * meanwhile, 2),
             "ratio": round(2 * meanwhile / (alone + again), 3),
         }
-    wd.config.compile = "background"
 
 
 def calls_for(seconds: float, run: Callable[[], Any]) -> float:
@@ -200,14 +203,16 @@ def bits(robots: Sequence[str]) -> int:
 
 def compare(robot: str, name: str, dtype: Any) -> tuple[int, list[str]]:
     """The number of batches of a function that were computed both ways, and those that differ."""
-    before, wd.config.compile = wd.config.compile, "never"
-    try:
-        model = wd.load_robot(robot)
-        works = [of_dtype(Work.of(name, model, count), dtype) for count in COUNTS]
-        kernel = prepare(works[0].described()).kernel
+    with compile_policy("never"):
+        try:
+            model = wd.load_robot(robot)
+            works = [of_dtype(Work.of(name, model, count), dtype) for count in COUNTS]
+            kernel = prepare(works[0].described()).kernel
+        except (ModelError, ValueError):  # it is not for this robot
+            return 0, []
         if kernel.loaded:  # another function has the same program
             return 0, []
-        assert kernel.interpreted is not None
+        assert kernel.interpreted is not None, "the kernel is in a cache"
         interpreted = [values(work) for work in works]
         load(kernel)
         different = [
@@ -215,10 +220,6 @@ def compare(robot: str, name: str, dtype: Any) -> tuple[int, list[str]]:
             for count, work, found in zip(COUNTS, works, interpreted, strict=True)
             if not all(map(same_bits, found, values(work)))
         ]
-    except (ModelError, ValueError):  # it is not for this robot
-        return 0, []
-    finally:
-        wd.config.compile = before
     return len(works), different
 
 

@@ -30,10 +30,13 @@ settings.load_profile("warpdyn")
 TESTS = Path(__file__).resolve().parent
 
 
+POLICY = os.environ["WARPDYN_COMPILE"]
+
 COMPILED = (
     "algorithms/test_rnea.py",
     "algorithms/test_crba.py",
     "algorithms/test_aba.py",
+    "cli/test_cache.py",
     "codegen",
     "execution",
     "functions/export",
@@ -46,11 +49,10 @@ laws of three algorithms. All other tests interpret."""
 @pytest.fixture(autouse=True)
 def compile_policy(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compile kernels in the tests of COMPILED, if the environment does not ask for another policy."""
-    if wd.config.compile == "never":
-        path = request.path.relative_to(TESTS).as_posix()
-        if path.startswith(COMPILED):
-            monkeypatch.setattr(wd.config, "compile", "wait")
-            monkeypatch.setenv("WARPDYN_COMPILE", "wait")  # for processes that the test starts
+    path = request.path.relative_to(TESTS).as_posix()
+    policy = "wait" if POLICY == "never" and path.startswith(COMPILED) else POLICY
+    monkeypatch.setattr(wd.config, "compile", policy)
+    monkeypatch.setenv("WARPDYN_COMPILE", policy)  # for processes that the test starts
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

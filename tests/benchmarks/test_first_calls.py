@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from weakref import WeakKeyDictionary
+
 import numpy as np
 import pytest
 
@@ -9,9 +12,23 @@ import warpdyn as wd
 from benchmarks import first_calls
 from benchmarks.every_function import takes_robot
 from warpdyn.execution.batched import FUNCTIONS
+from warpdyn.execution.launch import launch
+
+OF_ARMS = ("dynamically_consistent_inverse", "operational_space", "operational_space_inertia")
+"""Functions that need more joints than cartpole has: compared on panda."""
+
+OF_OTHER_ROBOTS = (*OF_ARMS, "actuator_torques")
+"""Functions that cartpole does not have."""
 
 LOOPS = ("inverse_kinematics", "step", "state_derivative", "aba_derivatives", "rnea_derivatives")
 """Functions whose programs have loops or routines, also compared on larger robots."""
+
+
+@pytest.fixture(autouse=True)
+def no_caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs are recorded, and no kernel is loaded."""
+    monkeypatch.setenv("WARPDYN_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(launch, "_kernels", WeakKeyDictionary())
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -21,8 +38,9 @@ def test_interpreted_and_compiled_results_have_the_same_bits(
 ) -> None:
     """All functions, for one robot and for a batch that fills tiles and leaves a rest."""
     monkeypatch.setattr(first_calls, "COUNTS", (1, 5, 100))
-    _, different = first_calls.compare("cartpole", name, dtype)
-    assert different == []
+    number, different = first_calls.compare("cartpole", name, dtype)
+    assert number in (0, 3) and different == []
+    assert number or name in OF_OTHER_ROBOTS
 
 
 @pytest.mark.slow
@@ -33,8 +51,8 @@ def test_all_robots(name: str, robot: str) -> None:
         assert first_calls.compare(robot, name, dtype)[1] == []
 
 
-@pytest.mark.parametrize("name", [name for name in LOOPS if name in FUNCTIONS])
-def test_programs_with_loops(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", (*OF_ARMS, *(name for name in LOOPS if name in FUNCTIONS)))
+def test_functions_of_an_arm(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(first_calls, "COUNTS", (1, 33))
     assert first_calls.compare("panda", name, np.float32)[1] == []
 
@@ -58,4 +76,4 @@ def test_a_policy_holds_for_one_binding() -> None:
     before = wd.config.compile
     interpreted, compiled = first_calls.bound(work, "never"), first_calls.bound(work, "wait")
     assert wd.config.compile == before
-    np.testing.assert_allclose(interpreted(), compiled(), atol=0.05)  # gravity differs slightly
+    np.testing.assert_allclose(interpreted(), compiled(), atol=0.5)  # armatures differ slightly

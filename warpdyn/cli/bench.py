@@ -17,6 +17,7 @@ import warp as wp
 
 import warpdyn
 
+from ..execution.config import compile_policy
 from ..execution.threads import set_num_threads
 from ..model import Model
 from ..peers.find_peers import PEERS
@@ -106,7 +107,6 @@ def bench(args: argparse.Namespace) -> int:
     frame = find_frame(args, model)
     if args.threads:
         set_num_threads(args.threads)
-    warpdyn.config.compile = "wait"
     device, own = choose_device(args.device), own_kernel(args, model)
     algorithms = args.algorithm or (() if own else tuple(ARGUMENTS))
     cases = [
@@ -120,7 +120,7 @@ def bench(args: argparse.Namespace) -> int:
         peers, absent = peers_by_algorithm(model, peer_file(args), modules, algorithms)
         for line in absent:
             say(f"left out: {line}")
-    with own.mistakes() if own else nullcontext():
+    with own.mistakes() if own else nullcontext(), compile_policy("wait"):
         measurements = list(measure_cases(model, cases, frame, peers, own))
     place = f"on {device}: {hardware(device)}"
     print_measurements(f"{model.name}, {args.dtype}, {args.layout}, {place}", measurements)

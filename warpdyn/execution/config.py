@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -84,3 +86,13 @@ def calls_before_compiling() -> int:
 
 
 config = Config()
+
+
+@contextmanager
+def compile_policy(policy: Compile) -> Iterator[None]:
+    """A block with another policy for all threads of the process."""
+    before, config.compile = config.compile, policy
+    try:
+        yield
+    finally:
+        config.compile = before

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from .order import CELL, CORNER
-from .table import LOOK
-
 FORMS = {
     "add": "{0} + {1}",
     "sub": "{0} - {1}",
@@ -22,9 +19,9 @@ FORMS = {
     "atan2": "atan2({0}, {1})",
     "min": "{1} if {1} < {0} else {0}",
     "max": "{1} if {0} < {1} else {0}",
-    LOOK: "{0}[{1}, {2}]",
-    CELL: "{0}[{1}.., {2}..]",
-    CORNER: "corner {1} of {0}",
+    "look": "{0}[{1}, {2}]",
+    "cell": "{0}[{1}.., {2}..]",
+    "corner": "corner {1} of {0}",
 }
 """How operations are written; all others are functions."""
 

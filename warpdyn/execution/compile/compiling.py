@@ -25,7 +25,7 @@ from ..threads import get_num_threads
 from . import background, kernel_objects
 from .announcements import announced
 from .compiler_process import CompilerEndedError
-from .interpreter import InterpretedCommand, InterpretedProgram
+from .interpreted_program import InterpretedCommand, InterpretedProgram
 from .kernel import Command, KernelCommand, compile_kernel
 from .kernel_cache import has_compiled, kernel_cache_directory
 from .precompiled_header import has_header, shared_header

@@ -20,7 +20,8 @@ from ...recording.table import ANY_SIZE
 from ..compile.announcements import announced_late
 from ..compile.cache import CacheEntry
 from ..compile.compiling import Kernel, expected_seconds, label_of, noted
-from ..compile.interpreter import InterpretedProgram, interpreter
+from ..compile.interpreted_program import InterpretedProgram
+from ..compile.interpreter import interpreter
 from ..compile.kernel_cache import start_kernel_cache
 from ..config import config
 from ..made_once import lock_of

@@ -1,0 +1,156 @@
+"""Programs that run before they are compiled, and the change to their kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+from warpdyn.execution.compile import background, compiling
+from warpdyn.execution.compile.compiling import Kernel, load
+from warpdyn.execution.compile.interpreted_program import InterpretedCommand
+from warpdyn.execution.launch.launch import prepare
+
+
+@pytest.fixture
+def model() -> wd.Model:
+    """One whose kernels are in no cache."""
+    return wd.load_robot("cartpole").with_armature(np.random.default_rng().uniform(0.1, 0.2))
+
+
+@pytest.fixture
+def policy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Sets `wd.config.compile`; afterwards the background is idle."""
+    yield lambda value: monkeypatch.setattr(wd.config, "compile", value)
+    background.wait_until_idle(60.0)
+
+
+def states(model: wd.Model, number: int, dtype: Any = float) -> tuple[np.ndarray, ...]:
+    draw = np.random.default_rng(number)
+    return tuple(draw.normal(size=(number, model.nv)).astype(dtype) for _ in range(3))
+
+
+def kernel_of(model: wd.Model, *arrays: np.ndarray) -> Kernel:
+    return prepare(wd.rnea.describe(model, *arrays)).kernel  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("number", [1, 15, 16, 17, 64, 200])
+def test_a_call_changes_to_the_kernel_without_a_trace(
+    model: wd.Model, dtype: Any, number: int, policy: Any
+) -> None:
+    """Plain and bound calls, in rows and in columns; bits stay."""
+    policy("never")
+    arrays = states(model, number, dtype)
+    plain = wd.rnea(model, *arrays)
+    columns = tuple(map(np.asfortranarray, arrays))
+    in_columns = wd.rnea(model, *columns)
+    bound = wd.bind(wd.rnea, model, *arrays)
+    before = bound().copy()
+    kernel = kernel_of(model, *arrays)
+    assert not kernel.loaded and kernel.interpreted is not None
+    load(kernel)
+    assert kernel.interpreted.is_compiled
+    for found in (wd.rnea(model, *arrays), bound(), before):
+        assert found.tobytes() == plain.tobytes()
+    assert wd.rnea(model, *columns).tobytes() == in_columns.tobytes()
+
+
+def test_the_second_call_asks_for_the_kernel(model: wd.Model, policy: Any) -> None:
+    """One call does not; bound calls do at once."""
+    policy("background")
+    arrays = states(model, 3)
+    wd.rnea(model, *arrays)
+    kernel = kernel_of(model, *arrays)
+    assert kernel.counts_calls
+    wd.rnea(model, *arrays)
+    assert not kernel.counts_calls and background.wait_until_idle(60.0) and kernel.loaded
+    wd.bind(wd.crba, model, arrays[0])
+    assert background.wait_until_idle(60.0)
+    assert prepare(wd.crba.describe(model, arrays[0])).kernel.loaded  # type: ignore[attr-defined]
+
+
+def test_a_long_call_asks_for_the_kernel(
+    model: wd.Model, policy: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy("background")
+    monkeypatch.setattr(compiling, "ENOUGH_INTERPRETED", 0.0)
+    arrays = states(model, 3)
+    wd.rnea(model, *arrays)
+    assert not kernel_of(model, *arrays).counts_calls
+
+
+def test_the_number_of_calls_is_a_variable(
+    model: wd.Model, policy: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy("background")
+    monkeypatch.setenv("WARPDYN_COMPILE_AFTER", "4")
+    arrays = states(model, 3)
+    for expected in (True, True, True, False):
+        wd.rnea(model, *arrays)
+        assert kernel_of(model, *arrays).counts_calls is expected
+
+
+def test_never_means_never(model: wd.Model, policy: Any) -> None:
+    policy("never")
+    arrays = states(model, 3)
+    wanted = wd.oracle(wd.rnea, model, *arrays)
+    for _ in range(30):
+        np.testing.assert_allclose(wd.rnea(model, *arrays), wanted, rtol=1e-12)
+    wd.bind(wd.rnea, model, *arrays)
+    assert background.wait_until_idle(1.0) and not kernel_of(model, *arrays).loaded
+
+
+def test_wait_means_wait(model: wd.Model, policy: Any) -> None:
+    """Also for a kernel that was interpreted until now."""
+    policy("never")
+    arrays = states(model, 3)
+    wd.rnea(model, *arrays)
+    policy("wait")
+    wd.bind(wd.rnea, model, *arrays)
+    assert kernel_of(model, *arrays).loaded
+
+
+def test_results_over_inputs(model: wd.Model, policy: Any) -> None:
+    """All of an environment is read before its result is written."""
+    policy("never")
+    q, d, _ = states(model, 70)
+    wanted = wd.integrate(model, q, d)
+    wd.integrate(model, q, d, out=q)
+    np.testing.assert_array_equal(q, wanted)
+
+
+def test_slices_of_a_batch(model: wd.Model, policy: Any) -> None:
+    """A launch computes the environments from the first one on, and writes no others."""
+    policy("never")
+    arrays = states(model, 100)
+    wanted = wd.rnea(model, *arrays)
+    job = prepare(wd.rnea.describe(model, *arrays))  # type: ignore[attr-defined]
+    command = job.kernel.new_command()
+    assert isinstance(command, InterpretedCommand)
+    result = job.results[0]
+    result[:] = np.nan
+    command.set([37, 21, *job.arguments[2:]])
+    command.run()
+    np.testing.assert_array_equal(result[37:58], wanted[37:58])
+    assert np.isnan(result[:37]).all() and np.isnan(result[58:]).all()
+
+
+def test_no_environments(model: wd.Model, policy: Any) -> None:
+    policy("never")
+    assert wd.rnea(model, *(np.zeros((0, model.nv)),) * 3).shape == (0, model.nv)
+
+
+def test_user_kernels_are_interpreted(model: wd.Model, policy: Any) -> None:
+    policy("never")
+
+    @wd.kernel
+    def effort(robot: Any, q: nq, v: nv) -> Any:  # noqa: F821
+        return robot.rnea(q, v, 0.0 * v) * 2.0
+
+    q, v, _ = states(model, 5)
+    wanted = 2.0 * wd.rnea(model, q, v, np.zeros_like(v))
+    np.testing.assert_allclose(effort(model, q, v), wanted, rtol=1e-12)
