@@ -38,6 +38,7 @@ QUICK = {
         "test_partition.py",
         "test_source.py",
     ),
+    "codegen/bytecode": ("test_encode.py", "test_statements.py"),
     "formats": (
         "test_load.py",
         "test_registry.py",
@@ -55,6 +56,7 @@ QUICK = {
         "test_jacobian.py",
         "test_rnea_derivatives.py",
     ),
+    "algorithms/long_chains": ("test_crba_in_sweeps.py",),
     "algorithms/simulation": ("test_base_step.py", "test_contact_rows.py"),
     "peers": ("test_peer.py", "test_find_peers.py"),
     "execution": (
@@ -65,7 +67,10 @@ QUICK = {
     "execution/native": ("test_native_call.py",),
     "execution/repeat": ("test_planned_call.py",),
     "execution/request": ("test_argument_checks.py", "test_call.py", "test_inputs.py"),
-    "execution/compile": ("test_cache.py::test_a_second_process_neither_records_nor_compiles",),
+    "execution/compile": (
+        "test_cache.py::test_a_second_process_neither_records_nor_compiles",
+        "test_interpreted_program.py",
+    ),
     "execution/launch": ("test_launch.py",),
     "robots": ("test_robots.py",),
     "functions": (

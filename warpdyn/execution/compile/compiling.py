@@ -108,17 +108,15 @@ class Kernel:
         """A new launch for one caller only; the first one compiles, if the program is not
         interpreted."""
         program = self.interpreted
-        if not self.loaded:
-            if program is not None and config.compile != "wait":
-                return InterpretedCommand(program, self.source.layout, self._loaded_command)
-            load(self)
-        return self._command(self.warp_kernel)
+        if self.loaded or program is None or config.compile == "wait":
+            return self._loaded_command()
+        return InterpretedCommand(program, self.source.layout, self._loaded_command)
 
     def _loaded_command(self) -> Command:
         """A launch of the compiled kernel."""
         if not self.loaded:
             load(self)
-        return self._command(self.warp_kernel)
+        return self._command(self._compiled[0])
 
     def count_call(self, seconds: float = 0.0) -> None:
         """Count an interpreted call, which took this long; after some, the kernel is compiled in the
