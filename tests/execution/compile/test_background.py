@@ -24,7 +24,7 @@ def test_tasks_run_in_order_on_a_thread() -> None:
 
 def test_waiting_ends_after_its_time() -> None:
     gate = threading.Event()
-    background.enqueue(lambda: gate.wait(10.0))  # type: ignore[arg-type, return-value]
+    background.enqueue(lambda: gate.wait(10.0))
     assert not background.wait_until_idle(0.05)
     gate.set()
     assert background.wait_until_idle(10.0)

@@ -22,13 +22,13 @@ NICENESS = 10
 """By how much the compiler's process gives way to others."""
 
 _condition = threading.Condition()
-_waiting: deque[Callable[[], None]] = deque()
+_waiting: deque[Callable[[], object]] = deque()
 _thread: threading.Thread | None = None
 _busy = False
 _ending = False
 
 
-def enqueue(task: Callable[[], None]) -> None:
+def enqueue(task: Callable[[], object]) -> None:
     """Run a task on the thread, after those that wait already."""
     global _thread
     with _condition:

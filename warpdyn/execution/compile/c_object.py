@@ -47,7 +47,8 @@ def load_object(name: str, source: str, function: str) -> int:
     place = _place(name, source)
     if not kernel_objects.is_whole(place):
         _compile(source, place)
-    library: Any = context.runtime.llvm
+    runtime: Any = context.runtime
+    library = runtime.llvm
     module = place.folder.name.encode()
     path = str(place.folder / place.object).encode()
     if library.wp_load_obj(path, module, wp.config.legacy_cpu_linker):

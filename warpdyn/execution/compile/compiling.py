@@ -149,7 +149,7 @@ class Kernel:
             self._linked = calls
         if self.interpreted is not None and not self.loaded:
             self.interpreted.switch_to(self._command(first))
-        self.idle = []
+            self.idle = []  # those of the interpreter, which a caller may have in use
         self.loaded = True
         self.counts_calls = False
 

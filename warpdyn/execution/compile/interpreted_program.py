@@ -143,28 +143,25 @@ class InterpretedCommand(Command):
         self.arguments = (ctypes.c_int64 * layout.length)()
         self.address: int | None = program.interpreter.address
         self.bounds = program.bounds
-        self._words = (ctypes.c_int64 * len(program.bounds))(*program.bounds)
-        self._call = (
-            program.interpreter.function,
-            *map(ctypes.addressof, (self._words, self.arguments)),
-        )
+        self._bounds = (ctypes.c_int64 * len(program.bounds))(*program.bounds)
         self.entry = self.run = self._entry()
 
     def _entry(self) -> Callable[..., Any]:
         runtime: Any = wp._src.context.runtime  # type: ignore[attr-defined]
-        function, bounds, arguments = self._call
+        function = self.program.interpreter.function
+        bounds, arguments = ctypes.addressof(self._bounds), ctypes.addressof(self.arguments)
 
         def run(result: Any = None) -> Any:
             if runtime._apic_capture is None:
                 function(bounds, arguments)
             else:
                 command = self._recorded()
-                command.set(self.arguments)
+                command.set(list(self.arguments))
                 command.run()
             return result
 
         return run
 
     def run_at_once(self) -> None:
-        function, bounds, arguments = self._call
-        function(bounds, arguments)
+        bounds, arguments = ctypes.addressof(self._bounds), ctypes.addressof(self.arguments)
+        self.program.interpreter.function(bounds, arguments)
