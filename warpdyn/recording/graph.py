@@ -77,6 +77,10 @@ class Graph:
             self.sources.append(entry[1])
         return found
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the tables that only a recording needs."""
+        return {**vars(self), "_index": {}, "multiples": {}}
+
     def finish(self) -> None:
         """End the recording: graphs no longer refer to those around them, so that all of them are
         freed with their program, without a garbage collection."""

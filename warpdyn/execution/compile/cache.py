@@ -57,7 +57,7 @@ class CacheEntry:
 
     def source(self) -> Source | None:
         """The program in C++; None if it is not there."""
-        return self._read(SOURCE, lambda content: _source(json.loads(content)))
+        return self._read(SOURCE, source_of_json)
 
     def bytecode(self) -> tuple[Source, Bytecode] | None:
         """The description of the program and its bytecode; None if they are not there."""
@@ -65,7 +65,11 @@ class CacheEntry:
 
     def keep_source(self, source: Source) -> None:
         """Cache a program in C++."""
-        self._write(SOURCE, lambda: json.dumps(asdict(source)).encode())
+        self.keep_json(json.dumps(asdict(source)).encode())
+
+    def keep_json(self, content: bytes) -> None:
+        """Cache a program in C++, given as JSON."""
+        self._write(SOURCE, lambda: content)
 
     def keep_bytecode(self, described: Source, bytecode: Bytecode) -> None:
         """Cache the description of a program and its bytecode."""
@@ -98,6 +102,11 @@ class CacheEntry:
             sealed_files.write(path, content())
         except OSError as error:  # this costs time, nothing else
             tell_unwritable(path.parent, error.strerror)
+
+
+def source_of_json(content: bytes) -> Source:
+    """A program in C++ from its form in the cache; raises an exception if that is damaged."""
+    return _source(json.loads(content))
 
 
 def _described_bytecode(content: bytes) -> tuple[Source, Bytecode]:

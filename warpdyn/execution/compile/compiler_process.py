@@ -170,6 +170,11 @@ def _unable(function: Any) -> str:
     """The reason why a compiler process is impossible; empty if it is possible."""
     if [*(getattr(function, "argtypes", None) or ())] != ARGUMENTS:
         return "this version of Warp calls its compiler in another way"
+    return no_interpreter()
+
+
+def no_interpreter() -> str:
+    """The reason why no second Python interpreter can be started; empty if one can be."""
     # An application that embeds Python would be started a second time.
     if getattr(sys, "frozen", False) or not Path(sys.executable or "").name.startswith(
         ("python", "pypy")

@@ -17,12 +17,14 @@ from ...codegen.source import TARGETS, Source, describe, target_of, write
 from ...model import Model
 from ...recording.program import Program
 from ...recording.table import ANY_SIZE
+from ..compile import background
 from ..compile.announcements import announced_late
-from ..compile.cache import CacheEntry
+from ..compile.cache import CacheEntry, source_of_json
 from ..compile.compiling import Kernel, expected_seconds, label_of, noted
 from ..compile.interpreted_program import InterpretedProgram
 from ..compile.interpreter import interpreter
 from ..compile.kernel_cache import start_kernel_cache
+from ..compile.writer_process import write_in_child
 from ..config import config
 from ..made_once import lock_of
 from ..request.call import Call, algorithms_of
@@ -189,8 +191,15 @@ def _make_kernel(
     def write_source() -> Source:
         if source is not None:
             return source
+        program = recorded.pop() if recorded else record()
+        if background.in_background():
+            content = write_in_child(program, name, single, target, background.NICENESS)
+            if content is not None:
+                if entry is not None:
+                    entry.keep_json(content)
+                return source_of_json(content)
         with nothing_collected():
-            made = write(recorded.pop() if recorded else record(), name, single, target)
+            made = write(program, name, single, target)
         if entry is not None:
             entry.keep_source(made)
         return made
