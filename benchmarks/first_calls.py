@@ -66,13 +66,13 @@ def first_results(robot: str) -> Iterator[dict[str, Any]]:
 
 def first_steps() -> Iterator[dict[str, Any]]:
     """The first step of a simulation and of an environment [s]."""
-    model = wd.load_robot("quadruped")
+    model, make_environment = wd.load_robot("quadruped"), rl.VecEnv  # this imports Torch
     begun = time.perf_counter()
     simulation = wd.Simulation(model, 64)
     simulation.step()
     yield {"first step of": "wd.Simulation(quadruped)", "seconds": time.perf_counter() - begun}
     begun = time.perf_counter()
-    environment = rl.VecEnv(rl.QuadrupedVelocity(), 64)
+    environment = make_environment(rl.QuadrupedVelocity(), 64)
     environment.reset()
     environment.step(np.zeros(environment.action_space.shape, np.float32))
     yield {"first step of": "rl.VecEnv", "seconds": time.perf_counter() - begun}

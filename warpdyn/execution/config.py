@@ -39,8 +39,8 @@ class Config:
     compile: Compile
     """When CPU kernels are compiled. "background": the first calls are interpreted, a thread compiles
     the kernel meanwhile, and later calls run it, with the same results to the last bit. "wait": the
-    first call waits for the compiler. "never": all calls are interpreted, which takes about 3 times
-    as long for large batches. WARPDYN_COMPILE."""
+    first call waits for the compiler. "never": all calls are interpreted, which takes 1 to 3 times as
+    long for large batches. WARPDYN_COMPILE."""
 
     def __init__(self) -> None:
         self.debug = os.environ.get("WARPDYN_DEBUG", "") not in ("", "0")

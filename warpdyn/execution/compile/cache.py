@@ -118,7 +118,8 @@ def _source(kept: dict[str, Any]) -> Source:
     """The program from its cached form; raises an exception if it is invalid."""
     for arrays in ("inputs", "results"):
         kept[arrays] = {name: tuple(shape) for name, shape in kept[arrays].items()}
-    kept["translation_units"] = tuple(kept["translation_units"])
+    for texts_of in ("translation_units", "tables"):
+        kept[texts_of] = tuple(kept[texts_of])
     source = Source(**kept)
     texts = (source.name, source.code, source.target, *source.translation_units, *source.tables)
     numbers = (source.operations, source.bytes, source.constant_bytes)
