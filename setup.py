@@ -133,6 +133,7 @@ setup(
     package_data={
         "warpdyn.robots": ["*.urdf", "*.srdf"],
         "warpdyn.codegen": ["*.h"],
+        "warpdyn.codegen.bytecode": ["*.h"],
         "warpdyn.user_kernels": ["*.pyi"],
         "warpdyn.rl": ["policies/*.onnx"],
         "warpdyn": ["py.typed"],
