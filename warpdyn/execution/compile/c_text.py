@@ -36,18 +36,21 @@ def c_text(header: str, piece: str, number: int, told: str, **given: str | int) 
     """The functions of a piece of a header, as many as `number`; `told`: the message while it is
     compiled.
 
-    None if this version of Warp cannot load them, or if they are not compiled and
-    `wd.config.compile` is "never".
+    None if this version of Warp cannot load them, or if they cannot be compiled and
+    `wd.config.compile` is "never": calls then take their path in Python.
     """
     if not c_object.is_possible():
         return None
     code = headers.piece(header, piece, **given)
     source = f'{_DECLARED}extern "C" void {ENTRY}(long long* args) {{\n{code}\n}}\n'
     name = header.removesuffix(".h")
-    if config.compile == "never" and not c_object.is_compiled(name, source):
-        return None
-    with announced(f"compiling {told}, once", EXPECTED_SECONDS):
-        address = c_object.load_object(name, source, ENTRY)
+    try:
+        with announced(f"compiling {told}, once", EXPECTED_SECONDS):
+            address = c_object.load_object(name, source, ENTRY)
+    except OSError:
+        if config.compile == "never":
+            return None
+        raise
     places = (ctypes.c_int64 * number)()
     arguments = (ctypes.c_int64 * 1)(ctypes.addressof(places))
     ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)(ctypes.addressof(arguments))
