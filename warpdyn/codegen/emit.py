@@ -67,9 +67,8 @@ class Region(NamedTuple):
 
 def literal(value: float, single: bool) -> str:
     """A C++ constant of full precision."""
-    if (
-        single
-    ):  # rounded once: nine digits of the double may lie on the other side of a halfway point
+    # Rounded once: nine digits of the double may lie on the other side of a halfway point.
+    if single:
         value = c_float(value).value
     if isnan(value):
         return f"(0.0{'f' if single else ''} / 0)"

@@ -27,10 +27,10 @@ def encode(program: Program) -> Bytecode:
     }
     apart = phases(program)
     last = _whole(to, program, inputs) if apart is None else _in_phases(to, apart, inputs)
-    results = {
-        name: [last.slot_of(output) for output in outputs]
+    results = [  # before the slots are counted: constants among them take new ones
+        BytecodeArray(name, [last.slot_of(o) for o in outputs], [o.node is None for o in outputs])
         for name, outputs in last.program.outputs_of.items()
-    }
+    ]
     to.add("end")  # no instruction before it is the last one
     return Bytecode(
         code=array(INTEGER, to.code),
@@ -38,10 +38,7 @@ def encode(program: Program) -> Bytecode:
         slots=to.slots,
         counters=to.counters,
         inputs=[BytecodeArray(name, slots, []) for name, slots in inputs.items()],
-        results=[
-            BytecodeArray(name, slots, [o.node is None for o in program.outputs_of[name]])
-            for name, slots in results.items()
-        ],
+        results=results,
         preload=[x for number, slot in to.preload.items() for x in (slot, number)],
     )
 

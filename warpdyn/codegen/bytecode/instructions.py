@@ -74,6 +74,12 @@ WORDS = 5
 DEPTH, LOOPS, TABLES = 32, 256, 64
 """Limits of a program: routines that call each other, loops, and tables."""
 
+MOST_BOUNDS = 64
+"""Largest number of words in the bounds of a kernel to which the interpreter passes launches on."""
+
+CORNERS = 4
+"""Corners of a cell: slots that the instruction `cell` writes."""
+
 
 def _fields(name: str) -> str:
     if name in _OTHERS:

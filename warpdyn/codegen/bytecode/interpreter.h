@@ -45,7 +45,7 @@ struct Bytecode {
   const int* table_positions;
 };
 
-enum { DEPTH = $depth, LOOPS = $loops, TABLES = $tables, FIELDS = 5, MOST_BOUNDS = 64 };
+enum { DEPTH = $depth, LOOPS = $loops, TABLES = $tables, FIELDS = $fields, MOST_BOUNDS = $bounds };
 struct Machine {
   const Instruction* code;
   const Instruction* back[DEPTH];

@@ -5,7 +5,8 @@ from __future__ import annotations
 from importlib.resources import files
 
 from .. import headers
-from .instructions import DEPTH, LOOPS, OPERATIONS, TABLES
+from ..arguments import FIELDS
+from .instructions import DEPTH, LOOPS, MOST_BOUNDS, OPERATIONS, TABLES
 
 ENTRY = "warpdyn_interpret"
 """Name of the interpreter's function in C."""
@@ -36,6 +37,7 @@ def interpreter_source(single: bool) -> str:
     lines = (x for x in text.splitlines() if not x.lstrip().startswith("///"))
     table = ", ".join(f"&Run<M>::{name}" for name in OPERATIONS)
     places = {"tables": TABLES, "table": table, "name": ENTRY, "depth": DEPTH, "loops": LOOPS}
+    places |= {"fields": FIELDS, "bounds": MOST_BOUNDS}
     interpreter = "\n".join(lines)
     for place, value in places.items():
         interpreter = interpreter.replace(f"${place}", str(value))

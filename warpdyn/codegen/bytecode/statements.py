@@ -17,13 +17,10 @@ from ...recording.program import Output, Program
 from ...recording.table import LOOK
 from ..one_robot_loop import count_column_entries, count_written_entries
 from .assembler import NOWHERE, Assembler
-from .instructions import COMMUTATIVE, FUSED, NUMBER, WORDS
+from .instructions import COMMUTATIVE, CORNERS, FUSED, NUMBER, WORDS
 
 NOTHING = -1
 """No node."""
-
-CORNERS = 4
-"""Corners of a cell."""
 
 TURNED = ("sa", "ks", "ka")
 """Kinds of two operands that change places."""

@@ -9,6 +9,7 @@ import numpy as np
 from ...codegen.bytecode.bytecode import Bytecode
 from ...codegen.bytecode.instructions import (
     BLOCKS,
+    CORNERS,
     FIELDS,
     LOOPS,
     NUMBER,
@@ -19,9 +20,6 @@ from ...codegen.bytecode.instructions import (
     WORDS,
 )
 from ...codegen.source import Source
-
-CORNERS = 4
-"""Slots that the instruction `cell` writes."""
 
 
 def check(bytecode: Bytecode, source: Source) -> None:

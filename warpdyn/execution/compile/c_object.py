@@ -7,15 +7,13 @@ one. Functions that need none of them compile in a fraction of that.
 from __future__ import annotations
 
 import hashlib
-import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import warp as wp
 from warp._src import context
 
-from . import kernel_objects, sealed_files
+from . import kernel_objects
 from .kernel_cache import KERNELS, kernel_cache_directory, start_kernel_cache
 from .kernel_objects import ObjectFiles
 
@@ -46,7 +44,7 @@ def load_object(name: str, source: str, function: str) -> int:
     """
     place = _place(name, source)
     if not kernel_objects.is_whole(place):
-        _compile(source, place)
+        kernel_objects.build_object(place, source, "cpp", _write_no_metadata, _options())
     runtime: Any = context.runtime
     library = runtime.llvm
     module = place.folder.name.encode()
@@ -66,19 +64,9 @@ def _place(name: str, source: str) -> ObjectFiles:
     return ObjectFiles(folder, f"{name}.o", f"{name}.json")
 
 
-def _compile(source: str, place: ObjectFiles) -> None:
-    """Compile a source into the cache."""
-    root = place.folder.parent
-    sealed_files.make_folder(root)
-    made = Path(tempfile.mkdtemp(prefix=f"{place.folder.name}_", suffix="_build", dir=root))
-    try:
-        file = made / f"{place.folder.name}.cpp"
-        file.write_text(source, encoding="utf-8")
-        (made / place.metadata).write_text("{}", encoding="utf-8")
-        kernel_objects.compile_source(file, made / place.object, _options())
-        kernel_objects.keep(made, file.name, place)
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
+def _write_no_metadata(path: Path) -> None:
+    """What Warp would write about a kernel: nothing."""
+    path.write_text("{}", encoding="utf-8")
 
 
 def _options() -> dict[str, Any]:

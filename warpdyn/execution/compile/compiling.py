@@ -110,7 +110,7 @@ class Kernel:
         program = self.interpreted
         if self.loaded or program is None or config.compile == "wait":
             return self._loaded_command()
-        return InterpretedCommand(program, self.source.layout, self._loaded_command)
+        return InterpretedCommand(program, self._loaded_command)
 
     def _loaded_command(self) -> Command:
         """A launch of the compiled kernel."""

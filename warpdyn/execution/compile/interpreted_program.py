@@ -15,15 +15,13 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from ...codegen.arguments import ArgumentLayout, input_identifier, result_identifier
+from ...codegen.arguments import input_identifier, result_identifier
 from ...codegen.bytecode.bytecode import Bytecode, BytecodeArray
+from ...codegen.bytecode.instructions import MOST_BOUNDS
 from ...codegen.lanes import count
 from ...codegen.source import Source
 from .bytecode_checks import check
 from .kernel import Command
-
-MOST_BOUNDS = 64
-"""Largest number of words in the bounds of a kernel."""
 
 _Function = Callable[[int, int], None]
 
@@ -108,19 +106,16 @@ class InterpretedProgram:
         """True if launches run a compiled kernel."""
         return bool(self._words[0])
 
-    def switch_to(self, command: Command) -> bool:
-        """From now on run a compiled kernel, of which this is a launch; False if that is impossible,
-        because this version of Warp does not tell its address."""
-        if command.address is None:
-            return False
+    def switch_to(self, command: Command) -> None:
+        """From now on run a compiled kernel, of which this is a launch. If this version of Warp does
+        not tell its address, launches that exist stay interpreted."""
         bounds = command.bounds
-        if len(bounds) > MOST_BOUNDS:
-            return False
+        if command.address is None or len(bounds) > MOST_BOUNDS:
+            return
         self._held.append(command)
         self._words[1] = self._address_of(bounds, np.int64)
         self._words[2] = len(bounds)
         self._words[0] = command.address  # last: from here on the bounds are read
-        return True
 
 
 def _still(constant: Sequence[bool], run: int) -> list[int]:
@@ -136,11 +131,9 @@ class InterpretedCommand(Command):
     `recorded`: makes a launch of the compiled kernel, which Warp can record.
     """
 
-    def __init__(
-        self, program: InterpretedProgram, layout: ArgumentLayout, recorded: Callable[[], Command]
-    ):
+    def __init__(self, program: InterpretedProgram, recorded: Callable[[], Command]):
         self.program, self._recorded = program, recorded
-        self.arguments = (ctypes.c_int64 * layout.length)()
+        self.arguments = (ctypes.c_int64 * program.layout.length)()
         self.address: int | None = program.interpreter.address
         self.bounds = program.bounds
         self._bounds = (ctypes.c_int64 * len(program.bounds))(*program.bounds)

@@ -14,6 +14,7 @@ import json
 import os
 import shutil
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -103,20 +104,32 @@ def compile_module(module: Any, place: ObjectFiles) -> None:
     """Compile a module into Warp's cache. OSError: it cannot be written."""
     options = module.resolved_options[BLOCK] | {"output_arch": None}
     source, ending, metadata, *_ = module._run_codegen(options, True)
+    build_object(place, source, ending, lambda path: module._write_meta(path, metadata), options)
+
+
+def build_object(
+    place: ObjectFiles,
+    source: str,
+    ending: str,
+    write_metadata: Callable[[Path], object],
+    options: dict[str, Any],
+) -> None:
+    """Compile a source in a new folder, and move its files to their place. OSError: they cannot be
+    written."""
     root = place.folder.parent
     sealed_files.make_folder(root)
     made = Path(tempfile.mkdtemp(prefix=f"{place.folder.name}_", suffix="_build", dir=root))
     try:
         source_file = made / f"{place.folder.name}.{ending}"
         source_file.write_text(source, encoding="utf-8")
-        module._write_meta(made / place.metadata, metadata)
-        compile_source(source_file, made / place.object, options)
-        keep(made, source_file.name, place)
+        write_metadata(made / place.metadata)
+        _compile(source_file, made / place.object, options)
+        _keep(made, source_file.name, place)
     finally:
         shutil.rmtree(made, ignore_errors=True)
 
 
-def compile_source(source: Path, object_file: Path, options: dict[str, Any]) -> None:
+def _compile(source: Path, object_file: Path, options: dict[str, Any]) -> None:
     """Compile a source in a separate process, or in this process if there is enough disk space."""
     header = options["use_precompiled_headers"]
     level = options["optimization_level"]
@@ -180,7 +193,7 @@ def check_room(folder: Path, needed: int) -> None:
         raise OSError(errno.ENOSPC, text)
 
 
-def keep(made: Path, source: str, place: ObjectFiles) -> None:
+def _keep(made: Path, source: str, place: ObjectFiles) -> None:
     """Move the files of a build to their place, with their hashes."""
     if not sealed_files.is_shared():
         for each in made.iterdir():
