@@ -13,7 +13,7 @@ from warpdyn.execution.compile.c_text import CText, c_text
 def threads() -> CText | None:
     """The functions of `native_threads`."""
     first, count = HEADER.index("first"), HEADER.index("count")
-    return c_text("native_threads.h", "threads", 3, "threads", first=first, count=count)
+    return c_text("native_threads.h", "threads", 3, first=first, count=count)
 
 
 def test_each_function_is_in_a_place_of_its_own() -> None:

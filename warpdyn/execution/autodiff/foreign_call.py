@@ -25,7 +25,7 @@ _C_KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int6
 
 @made_once
 def _text() -> CText | None:
-    return c_text("foreign_call.h", "handler", 1, "calls from XLA", first=FIRST, count=COUNT)
+    return c_text("foreign_call.h", "handler", 1, first=FIRST, count=COUNT)
 
 
 @cache

@@ -12,7 +12,6 @@ from typing import NamedTuple
 from ...codegen import headers
 from ..config import config
 from . import c_object
-from .announcements import announced
 
 ENTRY = "warpdyn_addresses"
 """Name of the function that writes the addresses."""
@@ -22,9 +21,6 @@ extern "C" { void* malloc(size_t); void free(void*); }
 """
 """Functions of the C library that the headers use."""
 
-EXPECTED_SECONDS = 0.3
-"""Time to compile the longest of the headers."""
-
 
 class CText(NamedTuple):
     """Loaded C functions."""
@@ -32,9 +28,8 @@ class CText(NamedTuple):
     addresses: tuple[int, ...]
 
 
-def c_text(header: str, piece: str, number: int, told: str, **given: str | int) -> CText | None:
-    """The functions of a piece of a header, as many as `number`; `told`: the message while it is
-    compiled.
+def c_text(header: str, piece: str, number: int, **given: str | int) -> CText | None:
+    """The functions of a piece of a header, as many as `number`. Compiling them takes 0.1 to 0.3 s.
 
     None if this version of Warp cannot load them, or if they cannot be compiled and
     `wd.config.compile` is "never": calls then take their path in Python.
@@ -45,8 +40,7 @@ def c_text(header: str, piece: str, number: int, told: str, **given: str | int) 
     source = f'{_DECLARED}extern "C" void {ENTRY}(long long* args) {{\n{code}\n}}\n'
     name = header.removesuffix(".h")
     try:
-        with announced(f"compiling {told}, once", EXPECTED_SECONDS):
-            address = c_object.load_object(name, source, ENTRY)
+        address = c_object.load_object(name, source, ENTRY)
     except OSError:
         if config.compile == "never":
             return None

@@ -49,21 +49,24 @@ class Kernel:
         label: str,
         *,
         write: Callable[[], Source] | None = None,
-        interpreted: InterpretedProgram | None = None,
     ):
         """source: the program in C++, or its description, if `write` writes it; `label`: its name in
         messages, "aba_derivatives for humanoid"."""
         self.source, self.device, self.label = source, device, label
-        self.interpreted = interpreted
+        self.interpreted: InterpretedProgram | None = None
         self.idle: list[Command] = []
         self.loaded = False
-        self.counts_calls = interpreted is not None
+        self.counts_calls = False
         """True while its calls are counted, until it is compiled in the background."""
         self._write = write
         self._calls, self._seconds = 0, 0.0
         self._compiled: list[wp.Kernel] = []
         self._linked: list[Command] = []
         """Launches that keep the companions loaded in Warp."""
+
+    def interpret(self, program: InterpretedProgram) -> None:
+        """Interpret the program until it is compiled."""
+        self.interpreted, self.counts_calls = program, True
 
     def _kernels(self) -> list[wp.Kernel]:
         """Warp's kernel, and those that are compiled together with it

@@ -177,10 +177,9 @@ def _make_kernel(
     # The program of a user's own kernel is not cached: its key is the function object itself.
     entry = CacheEntry(key, texts) if call.identity is None else None
     source = None if entry is None else entry.source()
-    if source is not None:
-        kernel = Kernel(source, device, label)
-        if not may_interpret or kernel.is_compiled:
-            return kernel
+    kernel = None if source is None else Kernel(source, device, label)
+    if kernel is not None and (not may_interpret or kernel.is_compiled):
+        return kernel
     recorded: list[Program] = []
 
     def record() -> Program:
@@ -189,8 +188,6 @@ def _make_kernel(
             return record_call(call, inputs, single)
 
     def write_source() -> Source:
-        if source is not None:
-            return source
         program = recorded.pop() if recorded else record()
         if background.in_background():
             content = write_in_child(program, name, single, target, background.NICENESS)
@@ -204,20 +201,22 @@ def _make_kernel(
             entry.keep_source(made)
         return made
 
-    program = interpreter(single) if may_interpret else None
-    if program is not None:
-        found = None if entry is None else entry.bytecode()
-        if found is None:
-            with nothing_collected():
-                recorded.append(record())
-                found = describe(recorded[0], name, single, target), encode(recorded[0])
-            if entry is not None:
-                entry.keep_bytecode(*found)
-        described, bytecode = found
-        interpreted = InterpretedProgram(bytecode, described, program, single)
-        kernel = Kernel(described, device, label, write=write_source, interpreted=interpreted)
-    else:
-        kernel = Kernel(write_source(), device, label)
+    runs_programs = interpreter(single) if may_interpret else None
+    if runs_programs is None:
+        if kernel is None:
+            kernel = Kernel(write_source(), device, label)
         if entry is None:
             check_length(kernel)
+        return kernel
+    found = None if entry is None else entry.bytecode()
+    if found is None:
+        with nothing_collected():
+            recorded.append(record())
+            found = describe(recorded[0], name, single, target), encode(recorded[0])
+        if entry is not None:
+            entry.keep_bytecode(*found)
+    described, bytecode = found
+    if kernel is None:
+        kernel = Kernel(described, device, label, write=write_source)
+    kernel.interpret(InterpretedProgram(bytecode, described, runs_programs, single))
     return kernel

@@ -77,7 +77,7 @@ def system() -> _System | None:
     except (AttributeError, OSError, TypeError):
         return None
     first, count = HEADER.index("first"), HEADER.index("count")
-    text = c_text("native_threads.h", "threads", 3, "threads", first=first, count=count)
+    text = c_text("native_threads.h", "threads", 3, first=first, count=count)
     return None if text is None else _System(library, found, text)
 
 

@@ -100,7 +100,7 @@ def methods() -> Methods | None:
     runtime: Any = getattr(wp._src.context, "runtime", None)
     if not hasattr(runtime, CAPTURE) or not _as_expected():
         return None
-    text = c_text("native_call.h", "call", 3, "calls from Python")
+    text = c_text("native_call.h", "call", 3)
     return None if text is None else Methods(text)
 
 
