@@ -40,6 +40,8 @@ COMPILED = (
     "codegen",
     "execution",
     "functions/export",
+    "recording/test_loops.py",
+    "user_kernels/test_own_kernel.py",
     "test_accuracy.py",
 )
 """Folders and files whose tests compile their kernels: those of the compiler and of launches, and the
