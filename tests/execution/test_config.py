@@ -38,7 +38,7 @@ def test_variables_begin_the_switches(
 
 
 def test_a_policy_that_does_not_exist_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the environment and in the program."""
+    """Both the environment variables and the attribute are checked."""
     with pytest.raises(ValueError, match='"background", "wait" or "never", got \'later\''):
         Config().compile = "later"  # type: ignore[assignment]
     monkeypatch.setenv("WARPDYN_COMPILE", "later")

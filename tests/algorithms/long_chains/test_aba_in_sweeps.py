@@ -18,7 +18,7 @@ BACK = 1e-9
 """Relative: an acceleration, times the condition of the inertia matrix."""
 
 RESIDUAL = 1e-11
-"""Of rnea(aba(tau)) - tau, relative to the largest term of M a."""
+"""Error of rnea(aba(tau)) against tau, relative to the largest term of M a."""
 
 
 @pytest.mark.parametrize("name", SWEPT)

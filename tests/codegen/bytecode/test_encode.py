@@ -98,7 +98,7 @@ def test_bytecode_gives_the_numbers_of_the_program(name: str) -> None:
 
 
 def test_a_program_in_phases_is_encoded_phase_by_phase() -> None:
-    """In each phase other products are fused than in the whole program."""
+    """A phase fuses different products than the whole program does."""
     assert phases(recorded("ending")) is not None and phases(recorded("loops")) is None
     assert NUMBER["end_some"] in encode(recorded("ending")).code[::WORDS]
 

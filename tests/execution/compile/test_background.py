@@ -60,7 +60,7 @@ print("done", flush=True)
 
 
 def run(more: str, tmp_path: Path) -> tuple[str, float]:
-    """What a script prints, and its time, with an empty cache of programs."""
+    """The output of a script, and the time it takes, with an empty program cache."""
     environment = {
         **os.environ,
         "WARPDYN_COMPILE": "background",

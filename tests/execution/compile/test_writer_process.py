@@ -33,7 +33,7 @@ def test_the_source_is_that_of_this_process(name: str) -> None:
 
 
 def test_there_is_none_where_no_process_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In an application that embeds Python, and where the environment forbids it."""
+    """An application that embeds Python writes in its own process, and so does one with WARPDYN_COMPILE_IN_CHILD=0."""
     recorded = program("rnea")
     monkeypatch.setenv("WARPDYN_COMPILE_IN_CHILD", "0")
     assert write_in_child(recorded, "rnea", True, "cpu", 1) is None
