@@ -65,7 +65,8 @@ class PageCamera:
     def __init__(self, stage: Page, browser: Browser, width: int, height: int):
         self.stage, self.width, self.height = stage, width, height
         before = set(stage.server.get_clients())
-        self._tab = browser.open(stage.address, width, height)
+        # Without this, a page that draws slowly lowers its resolution.
+        self._tab = browser.open(f"{stage.address}/?fixedDpr=1", width, height)
         self._client = self._wait_for_client(before)
 
     def picture(self) -> np.ndarray:
