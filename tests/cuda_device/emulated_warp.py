@@ -1,0 +1,146 @@
+"""A copy of Warp whose "cuda:0" is emulated: `python tests/cuda_device/emulated_warp.py` builds it and prints its folder.
+
+Processes with this folder first on PYTHONPATH import the copy. `environment()` gives such an environment.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+WARP_VERSION = "1.19.0"
+"""The version whose C interface (warp/native/warp.h) the files in native/ follow."""
+
+HERE = Path(__file__).resolve().parent
+SOURCES = HERE / "native"
+BUILD = HERE / "build"
+SITE = BUILD / "site"
+"""The folder for PYTHONPATH: it holds the package `warp`."""
+
+LIBRARY = SITE / "warp" / "bin" / "warp.so"
+
+COMPILER = os.environ.get("CXX", "g++")
+FLAGS = (
+    "-std=c++20 -O2 -fPIC -march=native -fvisibility=hidden -Wall -Wextra "
+    # Numbers must be those of single operations: no products fused into sums, and no constant rounding mode.
+    "-ffp-contract=off -frounding-math -fno-trapping-math -fno-math-errno"
+).split()
+
+LEFT_OUT = ("bin", "native", "tests", "examples", "__pycache__")
+"""Folders of the package that are not copied."""
+
+
+def site() -> Path:
+    """The folder for PYTHONPATH, built if it is not there or not up to date."""
+    package = installed_package()
+    check_version(package)
+    BUILD.mkdir(exist_ok=True)
+    with alone(BUILD / "lock"):
+        copy_package(package)
+        build_library()
+    return SITE
+
+
+def environment() -> dict[str, str]:
+    """This process's environment, in which Python imports the emulated Warp."""
+    others = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    path = [str(site()), *(entry for entry in others if entry and entry != str(SITE))]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
+
+
+def is_imported() -> bool:
+    """Whether this process's `warp` is the emulated one."""
+    spec = importlib.util.find_spec("warp")
+    return spec is not None and Path(str(spec.origin)).is_relative_to(SITE)
+
+
+def installed_package() -> Path:
+    """Folder of NVIDIA's package `warp`, also where the copy stands before it on the path."""
+    if is_imported():
+        return Path((SITE / "package.txt").read_text())
+    spec = importlib.util.find_spec("warp")
+    if spec is None or spec.origin is None:
+        raise RuntimeError("warp is not installed: pip install warp-lang")
+    return Path(spec.origin).parent
+
+
+def check_version(package: Path) -> None:
+    """Refuse a Warp that the files in native/ were not written for."""
+    found = re.search(r'^version: str = "(.*)"', (package / "config.py").read_text(), re.MULTILINE)
+    version = found[1] if found else "unknown"
+    if version != WARP_VERSION:
+        raise RuntimeError(
+            f"The emulated CUDA device follows the C interface of Warp {WARP_VERSION}, and Warp {version} is "
+            "installed. Compare warp/native/warp.h of both versions, change tests/cuda_device/native/warp_*.cpp "
+            "where they differ, and then WARP_VERSION in tests/cuda_device/emulated_warp.py."
+        )
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """One process at a time builds."""
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def copy_package(package: Path) -> None:
+    """The package's Python, with links to its headers and libraries. PTX is what it asks the compiler for."""
+    note = SITE / "package.txt"
+    if note.exists() and note.read_text() == str(package):
+        return
+    shutil.rmtree(SITE, ignore_errors=True)
+    copy = SITE / "warp"
+    shutil.copytree(package, copy, ignore=shutil.ignore_patterns(*LEFT_OUT))
+    (copy / "native").symlink_to(package / "native")
+    (copy / "bin").mkdir()
+    (copy / "bin" / "warp_of_nvidia.so").symlink_to(package / "bin" / "warp.so")
+    (copy / "bin" / "warp-clang.so").symlink_to(package / "bin" / "warp-clang.so")
+    with (copy / "config.py").open("a") as config:
+        config.write('\ncuda_output = "ptx"  # the emulated device reads no machine code\n')
+    note.write_text(str(package))
+
+
+def build_library() -> None:
+    """The library in place of Warp's, from the files in native/ that have changed."""
+    if shutil.which(COMPILER) is None:
+        raise RuntimeError(f"{COMPILER} is not installed: the emulated CUDA device is C++")
+    objects = BUILD / "objects"
+    objects.mkdir(exist_ok=True)
+    headers = b"".join(path.read_bytes() for path in sorted(SOURCES.glob("*.h")))
+    command = [COMPILER, *FLAGS, f'-DEMULATED_WARP_VERSION="{WARP_VERSION}"']
+
+    def compiled(source: Path) -> Path:
+        content = headers + source.read_bytes() + " ".join(command).encode()
+        made = objects / f"{source.stem}.{hashlib.sha256(content).hexdigest()[:16]}.o"
+        if not made.exists():
+            for old in objects.glob(f"{source.stem}.*.o"):
+                old.unlink()
+            subprocess.run([*command, "-c", source, "-o", made.with_suffix(".new")], check=True)
+            made.with_suffix(".new").rename(made)
+        return made
+
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        made = list(threads.map(compiled, sorted(SOURCES.glob("*.cpp"))))
+    stamp = BUILD / "linked.txt"
+    content = "\n".join(map(str, made))
+    if LIBRARY.exists() and stamp.exists() and stamp.read_text() == content:
+        return
+    new = LIBRARY.with_suffix(".new")
+    link = ["-Wl,--no-as-needed", f"-L{LIBRARY.parent}", "-l:warp_of_nvidia.so", "-Wl,-rpath,$ORIGIN", "-ldl"]
+    subprocess.run([COMPILER, "-shared", "-o", new, *made, *link], check=True)
+    new.rename(LIBRARY)
+    stamp.write_text(content)
+
+
+if __name__ == "__main__":
+    print(site())
