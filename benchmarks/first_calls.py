@@ -2,6 +2,7 @@
 
     python -m benchmarks.first_calls [ROBOT ...]   times
     python -m benchmarks.first_calls bits [ROBOT ...]   interpreted and compiled results, bit by bit
+    python -m benchmarks.first_calls large              programs that take minutes to compile
 
 Programs are recorded anew, in an empty cache. The interpreter itself is compiled before, once for each
 kind of processor; that time is a line of its own. Results: benchmarks/results/first_calls.json.
@@ -36,6 +37,7 @@ from warpdyn.model.description import ModelError
 
 from .__main__ import what_it_ran_on
 from .every_function import Work, takes_robot
+from .robots import tree
 
 RESULT = Path(__file__).parent / "results" / "first_calls.json"
 
@@ -240,6 +242,56 @@ def values(work: Work) -> list[np.ndarray]:
     return [np.array(x) for x in (found if isinstance(found, tuple) else (found,))]
 
 
+def humanoid_on_points(number: int) -> dict[str, Any]:
+    """Options of a simulation of the humanoid with more contact points than its shapes have."""
+    model = wd.load_robot("humanoid")
+    points = wd.ContactPoints(model)
+    for k in range(number - len(points)):
+        points = points.with_sphere(
+            model.link_names[k % len(model.link_names)], (0.0, 0.0, 0.01 * k), 0.02
+        )
+    return {"model": another(model), "points": points}
+
+
+def large_programs() -> Iterator[dict[str, Any]]:
+    """First call, calls and compile of programs that take minutes to compile."""
+    model = wd.load(tree(60))
+    q = np.random.default_rng(0).uniform(-1.0, 1.0, (64, 60)).astype(np.float32)
+    yield timed_large(
+        "aba_derivatives, tree of 60 joints",
+        lambda: partial(wd.bind, wd.aba_derivatives, another(model), q, q, q),
+        64,
+    )
+
+    def humanoid() -> Callable[[], Callable[[], Any]]:
+        options = humanoid_on_points(100)
+        model = options.pop("model")
+        return lambda: wd.Simulation(model, 64, substeps=1, **options).step
+
+    yield timed_large("step of wd.Simulation(humanoid), 100 points", humanoid, 64)
+
+
+def timed_large(
+    name: str, make: Callable[[], Callable[[], Callable[[], Any]]], batch: int
+) -> dict[str, Any]:
+    """Seconds until the first result, interpreted, and of a compile; time of later calls [us a robot].
+
+    `make` returns a function that prepares a call of a new model.
+    """
+    found: dict[str, Any] = {"large": name}
+    for policy, key in (("never", "first_result_s"), ("wait", "compiled_s")):
+        with compile_policy(policy):  # type: ignore[arg-type]
+            prepare_call = make()
+            begun = time.perf_counter()
+            run = prepare_call()
+            run()
+            found[key] = round(time.perf_counter() - begun, 2)
+        (seconds,) = interleaved([run], 9)
+        found[f"{policy}_us"] = round(1e6 * seconds / batch, 2)
+        print(found, flush=True)
+    return found
+
+
 def same_bits(x: np.ndarray, y: np.ndarray) -> bool:
     """True if all numbers have the same bits; all NaN count as one."""
     nan = np.isnan(x)
@@ -252,6 +304,9 @@ def main(arguments: list[str]) -> int:
     wd.config.compile_messages, wd.config.compile = False, "background"
     if arguments[:1] == ["bits"]:
         return bool(bits(arguments[1:] or ROBOTS))
+    if arguments[:1] == ["large"]:
+        keep(list(large_programs()), "large")
+        return 0
     robots = arguments or ROBOTS
     for single in (True, False):
         interpreter(single)
@@ -274,9 +329,15 @@ def main(arguments: list[str]) -> int:
         print(f"{robot}: {len(of_robot)} first calls, median {median:.3f} s, worst {worst}")
     found = [x["ratio"] for x in records if "interpreted_ns" in x]
     print(f"interpreted by compiled: median {np.median(found):.2f}, largest {max(found):.2f}")
-    about = what_it_ran_on("cpu", ())
-    RESULT.write_text(json.dumps({"about": about, "records": records}, indent=1) + "\n")
+    keep(records, "records")
     return 0
+
+
+def keep(records: list[dict[str, Any]], key: str) -> None:
+    """Write records to the file of results, in place of the earlier ones of this key."""
+    kept = json.loads(RESULT.read_text()) if RESULT.exists() else {}
+    kept |= {"about": what_it_ran_on("cpu", ()), key: records}
+    RESULT.write_text(json.dumps(kept, indent=1) + "\n")
 
 
 if __name__ == "__main__":

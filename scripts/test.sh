@@ -19,8 +19,6 @@ if [[ -f scripts/ros_env.sh ]]; then
     source scripts/ros_env.sh
 fi
 export PATH="$PWD/.venv/bin:$PATH"
-# Tests start hundreds of Python processes, which must not compile warpdyn's bytecode each time.
-export PYTHONDONTWRITEBYTECODE=
 
 if [[ $* == --quick ]]; then
     ruff check .

@@ -1,6 +1,9 @@
 # Sourced by demo.sh and test.sh: `set_up EXTRA` makes .venv and installs this package with that extra, once.
 # shellcheck shell=bash
 
+# Else each process compiles the modules that it imports again.
+export PYTHONDONTWRITEBYTECODE=
+
 set_up() {
     local extra=$1 python=${PYTHON:-python3} stamp wanted
     stamp=".venv/.installed-$extra"
@@ -20,6 +23,7 @@ set_up() {
         "$python" -m venv .venv
     fi
     echo "installing warpdyn[$extra] into .venv ..."
-    .venv/bin/pip install --quiet --quiet --disable-pip-version-check --editable ".[$extra]"
+    # Python compiles a module when it is first imported, and few of these modules ever are.
+    .venv/bin/pip install --quiet --quiet --no-compile --disable-pip-version-check --editable ".[$extra]"
     echo "$wanted" >"$stamp"
 }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -37,6 +38,9 @@ STEP = 1e-3
 
 DURATION = 2.0
 
+MOST_NUMBERS = 8
+"""Torques to print."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the demo; returns its exit code."""
@@ -62,6 +66,7 @@ def demo(args: argparse.Namespace) -> int:
     check_picture(args.output)
     model = refuse_immobile(read_model(args))
     frame, device = find_frame(args, model), choose_device(args.device)
+    say(holding_torques(model))
     measurements = list(measure_cases(model, cases(device), frame))
     place = f"on {device}: {hardware(device)}"
     title = f"{model.name} ({model.nv} dof), {BATCH:,} random states, float32, {place}"
@@ -80,6 +85,20 @@ def demo(args: argparse.Namespace) -> int:
     say(f"gravity compensation: {story(model, motion)}")
     print(f"picture: {args.output}")
     return 0
+
+
+def holding_torques(model: Model) -> str:
+    """The first numbers, which wait for no kernel: torques that hold the robot at rest."""
+    still = np.zeros((1, model.nv))
+    begun = time.perf_counter()
+    tau = rnea(model, start_of(model)[None], still, still)[0]
+    seconds = time.perf_counter() - begun
+    numbers = ", ".join(f"{x:.3g}" for x in tau[:MOST_NUMBERS])
+    more = ", ..." if len(tau) > MOST_NUMBERS else ""
+    return (
+        f"{model.name} is held at rest by tau = {numbers}{more} [N, N m] "
+        f"(rnea's first call: {seconds:.2g} s). Five kernels are compiled next."
+    )
 
 
 def cases(device: str) -> list[Case]:

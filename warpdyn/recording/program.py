@@ -98,7 +98,7 @@ class Program:
     def statements(self) -> list[Statement]:
         """Live statements, in the better of two orders: as recorded, or on demand of the
         outputs."""
-        reads: Mapping[int, Sequence[int]] | None = operands_of(self.fused_statements.values())
+        reads = None if self.has_tables else self.reads
 
         def order_statements(targets: Sequence[int]) -> list[Statement]:
             grouped = group_calls(self.graph, targets)
@@ -108,10 +108,21 @@ class Program:
         orders = [order_statements(sorted(demanded))]
         if not self.as_recorded:
             orders.append(order_statements(demanded))
-        if any(s.operation == LOOK for s in self.fused_statements.values()):
-            orders, reads = [in_cells(order, self.output_nodes) for order in orders], None
+        if self.has_tables:
+            orders = [in_cells(order, self.output_nodes) for order in orders]
         as_recorded, *others = orders
         return min(orders, key=lambda order: values_alive(order, reads)) if others else as_recorded
+
+    @cached_property
+    def reads(self) -> Mapping[int, Sequence[int]]:
+        """Nodes that each of the statements reads, by its target."""
+        # Only look-ups in tables differ between the statements and the fused ones.
+        return operands_of(self.statements if self.has_tables else self.fused_statements.values())
+
+    @cached_property
+    def has_tables(self) -> bool:
+        """True if a statement looks up a number of a table."""
+        return any(s.operation == LOOK for s in self.fused_statements.values())
 
     @cached_property
     def angles(self) -> list[int]:

@@ -115,3 +115,47 @@ call()
 assert not wrong
 """
     assert run(threads, tmp_path)[0] == "done\n"
+
+
+def test_two_processes_share_the_caches(tmp_path: Path) -> None:
+    """They fill empty caches at the same time; a third process finds the kernel there."""
+    calls = """
+import hashlib, numpy as np, warpdyn as wd
+from warpdyn.execution.compile import background
+model = wd.load_robot("cartpole")
+q = v = np.ones((100, 2), np.float32)
+for _ in range(50):
+    tau = wd.rnea(model, q, v, v)
+assert background.wait_until_idle(100)
+assert (wd.rnea(model, q, v, v) == tau).all()
+print(hashlib.sha256(tau.tobytes()).hexdigest())
+"""
+    environment = {
+        **os.environ,
+        "WARPDYN_COMPILE": "background",
+        "WARPDYN_CACHE_DIR": str(tmp_path / "programs"),
+        "WARP_CACHE_PATH": str(tmp_path / "kernels"),
+    }
+    two = [
+        subprocess.Popen(
+            [sys.executable, "-c", calls],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    first, second = (process.communicate(timeout=120) for process in two)
+    assert [process.returncode for process in two] == [0, 0], (first, second)
+    assert first[0] == second[0] and len(first[0]) == 65
+    assert "warning" not in first[1] + second[1]
+    compiled = """
+import warpdyn as wd
+model = wd.load_robot("cartpole")
+print(wd.kernels.compile(model, [wd.rnea], dtype="float32"))
+"""
+    third = subprocess.run(
+        [sys.executable, "-c", compiled], env=environment, capture_output=True, text=True
+    )
+    assert third.stdout == "0\n", third.stderr

@@ -24,7 +24,7 @@ class Assembler:
         """The slot of each constant that is in one from the start."""
         self.counters = 0
         self.tables = {name: k for k, name in enumerate(tables)}
-        self._numbers: dict[str, int] = {}
+        self._numbers: dict[float | str, int] = {}
 
     def new_slots(self, number: int) -> int:
         """The first of some neighbouring slots that stay in use."""
@@ -39,7 +39,7 @@ class Assembler:
 
     def constant(self, value: float) -> int:
         """The number of a constant."""
-        key = repr(float(value))  # 0.0 and -0.0 are two
+        key = value or repr(value)  # 0.0 and -0.0 are two constants
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = len(self.constants)

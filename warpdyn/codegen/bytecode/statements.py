@@ -12,7 +12,7 @@ from math import prod
 from typing import Any
 
 from ...recording.graph import COLUMN, SHARED
-from ...recording.order import CELL, CORNER, Statement, operands
+from ...recording.order import CELL, CORNER, Statement
 from ...recording.program import Output, Program
 from ...recording.table import LOOK
 from ..one_robot_loop import count_column_entries, count_written_entries
@@ -69,8 +69,10 @@ class Statements:
         """The node whose value the last instruction has left in registers."""
         self.held = set(self.stores)
         """Nodes whose slots are not used again: outputs, and values in slots of regions."""
-        self.last = {x: n for n, s in enumerate(program.statements) for x in operands(s)}
+        self.last: dict[int, int] = {}
         """The last statement that reads each node."""
+        for n, s in enumerate(program.statements):
+            self.last.update(dict.fromkeys(program.reads[s.target], n))
         self.sines: dict[int, int] = {}
         """The slot of the sine of each angle; that of the cosine is the next one."""
         self.regions: dict[str, RoutineSlots] = {}
@@ -95,7 +97,7 @@ class Statements:
                 continue
             before = len(self.to.code)
             write(self, statement)
-            self._end(operands(statement), n)
+            self._end(self.program.reads[statement.target], n)
             if statement.target in self.stores and statement.target in self.slot:
                 self._store(statement.target)
             if len(self.to.code) > before:
@@ -126,14 +128,14 @@ class Statements:
     def _arithmetic(self, statement: Statement, n: int) -> None:
         """The instruction of an operation on values and constants."""
         target, operation, arguments = statement
-        to = self.to
-        code, slot, in_registers = to.code, self.slot, self.in_registers
+        to, slot, last, in_registers = self.to, self.slot, self.last, self.in_registers
+        read_once = arguments.count(in_registers) == 1
         kinds, numbers, in_place = "", [], False
         for x in arguments:
-            if not isinstance(x, int):
+            if x.__class__ is not int:
                 kinds += "k"
                 numbers.append(to.constant(x))
-            elif x == in_registers and arguments.count(x) == 1:
+            elif read_once and x == in_registers:
                 kinds += "a"
                 numbers.append(0)
                 in_place = True
@@ -146,18 +148,18 @@ class Statements:
         number = NUMBER.get(f"{operation}_{kinds}")
         if number is None:
             number, numbers, in_place = *self._on_slots(operation, arguments), False
-        if in_place and self.last[in_registers] == n and in_registers not in self.held:
-            code[-WORDS + 1] = NOWHERE  # the value need not be stored
-        self._end((x for x in arguments if isinstance(x, int)), n)
-        d = self._slot_for(target)
+        if in_place and last[in_registers] == n and in_registers not in self.held:
+            to.code[-WORDS + 1] = NOWHERE  # the value need not be stored
+        self._end(self.program.reads[target], n)
+        d = self._slot_for(target) if target in self.stores or not to.free else to.free.pop()
         slot[target] = d
-        code += (number, d, *numbers[:3], *ZEROS[len(numbers)])
+        to.code += (number, d, *numbers[:3], *ZEROS[len(numbers)])
         if len(numbers) == 4:
             to.add("behind", 0, numbers[3])
         self.in_registers = NOTHING if number in OF_LANES else target
         if target in self.stores:
             self._store(target)
-        elif target not in self.last:
+        elif target not in last:
             to.free.append(slot.pop(target))
 
     def _on_slots(self, operation: str, arguments: Sequence[Any]) -> tuple[int, list[int]]:
