@@ -20,6 +20,9 @@ EXTRA_THREADS = 3
 
 HOST = """
 #include <cmath>
+#define __shared__ static
+static void __syncwarp() {{}}
+static const struct {{ int x; }} threadIdx {{0}}, blockDim {{1}};
 struct Args {{ const long long* at; long long operator[](int i) const {{ return at[i]; }} }};
 static void thread(const Args args, const int tid) {{
 {code}

@@ -1,232 +1,193 @@
-"""The CUDA form of a program: one environment per thread, every value in a register."""
+"""The CUDA form of a program: a thread computes one environment, with every value in a register.
+
+A block is one warp. Its lanes read rows of the inputs and write rows of the results together, through
+shared memory (`cuda_rows`), so that a warp moves whole lines of memory in each memory order.
+
+Loads come first. They wait for memory together if no branch stands between them, so sines and cosines
+have none: angles beyond the range of the polynomials are reduced to one turn in a single branch, in
+front of the statements.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
-from itertools import product
+from itertools import accumulate
 from math import prod
 
-from ..recording.graph import COLUMN, SHARED
-from ..recording.order import CELL
+from ..recording.order import Statement
 from ..recording.program import Program
-from ..recording.table import LOOK
 from . import headers
-from .arguments import (
-    FIELDS,
-    HEADER,
-    ArgumentLayout,
-    input_identifier,
-    result_identifier,
-)
-from .emit import Dialect, Region, emit, literal
-from .one_robot_loop import (
-    count_column_entries,
-    count_written_entries,
-    source_arguments,
-    source_parameters,
-    write_loop,
-    write_sweep,
-)
+from .arguments import input_identifier, result_identifier
+from .cuda_rows import Rows, Staging
+from .emit import Dialect, emit
+from .one_robot import OneRobot
 
-AXES = "xyz"
+FAR = {True: "fabsf({}) > 65536.0f", False: "fabs({}) > 1e5"}
+"""Where an angle is beyond the range of the polynomials, in float32 and in float64."""
 
 
 def source(program: Program, single: bool) -> str:
     """Body of the native function `(args, tid)` that computes environment first + tid."""
-    layout = ArgumentLayout(program.inputs, program.results)
-    shapes = dict(layout.arrays)
-    T = "float" if single else "double"
-    lines = ["typedef long long I64;"]
-    lines += [f"const I64 {name} = args[{k}];" for k, name in enumerate(HEADER[:2])]
-    lines += ["if (tid >= count) return;", "const I64 e = first + tid;"]
-    # A result that may share memory with an input is stored after all inputs have been read.
-    shared = {
-        name
-        for r, a in program.over.items()
-        for name in (result_identifier(r), input_identifier(a))
-    }
-    last: list[str] = []
-    tables = {input_identifier(name) for name in program.tables}
-    for name in sorted(tables):
-        lines.append(f"const I64 {name}[] = {{{', '.join(layout.fields(name))}}};")
-    if tables:
-        lines.append(headers.piece("table.h", "thread", single))
-    for name, shape in layout.arrays:
-        if name in tables:
-            continue
-        lines += _unpack(name, shape, layout.position(name), T, alone=name not in shared)
-    regions, routines = _routines(program, T)
-
-    def store(entries: list[int], value: str) -> str:
-        stores = [f"{_place(program, k, shapes)} = {value};" for k in entries]
-        late = [program.places[k][0] in program.over for k in entries]
-        last.extend(s for s, waits in zip(stores, late, strict=True) if waits)
-        return " ".join(s for s, waits in zip(stores, late, strict=True) if not waits)
-
-    dialect = replace(_dialect(program, shapes, T), regions=regions, store=store)
-    lines += [
-        *_random(program, single),
-        *routines,
-        *emit(program, program.statements, dialect, set()),
-        *last,
-    ]
-    # Constants of a result over an input are written at each launch: the input changes them.
-    always, once = (
-        _constants(program, shapes, T, {n for n in program.results if (n in program.over) is over})
-        for over in (True, False)
-    )
-    lines += always
-    if once:
-        lines += [f"if (!args[{HEADER.index('keep_constants')}]) {{", *once, "}"]
-    return "\n".join(lines)
+    return CudaThread(program, single).source()
 
 
-def _routines(program: Program, T: str) -> tuple[dict[str, Region], list[str]]:
-    """The routines of a program as functions, with arrays for each in the thread's memory."""
-    regions: dict[str, Region] = {}
-    lines = []
-    for name, routine in program.routines.items():
-        arrays = [f"{name}_{array}" for array in (SHARED, COLUMN, "out")]
-        sizes = [
-            prod(routine.inputs[SHARED]),
-            count_column_entries(routine),
-            count_written_entries(routine),
-        ]
-        lines += [
-            f"{T} {array}[{max(size, 1)}];" for array, size in zip(arrays, sizes, strict=True)
-        ]
-        parameters, rest = f"const {T}* shared, const {T}* column, {T}* out", ""
-        repetition, stride = routine.repetition, 0
-        if repetition and repetition.reads:
-            source = program.routines[repetition.reads]
-            stride, kept = prod(source.inputs[COLUMN]), prod(source.results["out"])
-            parameters += f", const {T}* kept"  # the states lie behind the results
-            rest = f", {regions[repetition.reads].out} + {kept}"
-        write = partial(_body, routine, T)
-        parameters += source_parameters(routine, T)
-        rest += source_arguments(routine, regions)
-        body = (
-            write_sweep(routine, routine.sweep, T, T, lambda x: literal(x, T == "float"), write)
-            if routine.sweep
-            else write_loop(routine, repetition, T, stride, write)
-            if repetition
-            else _body(routine, T, {}, "out")
+class CudaThread(OneRobot):
+    """The function of a thread."""
+
+    def __init__(self, program: Program, single: bool):
+        super().__init__(program, single)
+        self.staging = Staging(program, 4 if single else 8)
+        self.staging.place_inputs()
+        front, rest = self._in_order(program)
+        self.staging.place_results([*front, *rest])
+
+    def begin(self) -> Iterator[str]:
+        """The environments of the warp, addresses, and the rows of inputs."""
+        yield f"typedef {self.type} T;"
+        yield "const int lane = threadIdx.x, lanes = blockDim.x;"
+        yield "const I64 left = count - tid + lane;"
+        yield "const int here = left < lanes ? (int)left : lanes;"
+        yield "if (here <= 0) return;"
+        # A lane without an environment computes the last one too: the others need it for their rows.
+        yield "const bool alive = lane < here;"
+        yield "const I64 e = first + (alive ? tid : count - 1);"
+        yield from self.look_ups()
+        if self.staging.size:
+            yield headers.piece("rows.h", "thread", self.single)
+            yield f"__shared__ T stage[{self.staging.size}];"
+        in_rows = {*self.staging.inputs, *(piece.array for piece in self.staging.pieces)}
+        over = self.program.over
+        shared = {*map(result_identifier, over), *map(input_identifier, over.values())}
+        for name in self.shapes:
+            yield from self.addresses(name, alone=name not in shared)
+            if name in in_rows:
+                yield from self._rows(name)
+        yield from self._read_inputs(list(self.staging.inputs.values()))
+        for piece in self.staging.pieces:
+            if piece.offset is None:
+                yield f"T {piece.array}_late{piece.start}[{piece.size}];"
+
+    def _read_inputs(self, inputs: Sequence[Rows]) -> Iterator[str]:
+        """Loads of all inputs, one directly after the other, into shared memory."""
+        if not inputs:
+            return
+        starts = [0, *accumulate(rows.size for rows in inputs)]
+        yield f"T share[{starts[-1]}];"
+        yield f"if ({' & '.join(f'({x.array}_dense | {x.array}_same)' for x in inputs)}) {{"
+        for rows, start in zip(inputs, starts, strict=False):
+            name = rows.array
+            yield f"take_rows(share + {start}, {name}_rows, {rows.size}, {name}_dense);"
+        for rows, start in zip(inputs, starts, strict=False):
+            place = f"stage + {rows.offset}, {rows.size}, {rows.width}, {rows.array}_dense"
+            yield f"put_rows(share + {start}, {place});"
+        yield "} else {"
+        for rows, start in zip(inputs, starts, strict=False):
+            yield "#pragma unroll"
+            yield f"for (int k = 0; k < {rows.size}; ++k)"
+            yield f"  share[{start} + k] = {rows.array}[{rows.array}_at(k)];"
+        for rows, start in zip(inputs, starts, strict=False):
+            place = f"stage + {rows.offset}, {rows.size}, {rows.width}, false"
+            yield f"put_rows(share + {start}, {place});"
+        yield "}"
+        yield "__syncwarp();"
+
+    def _rows(self, name: str) -> Iterator[str]:
+        """Where the first row of a warp lies, if rows follow each other, and the place of an entry."""
+        address, environment, *strides = self.layout.fields(name)
+        shape = self.shapes[name]
+        size, together, offset = prod(shape), ["true"], []
+        for stride, length in zip(strides, shape, strict=False):
+            size //= length
+            if length > 1:
+                together.append(f"{stride} == {size}")
+                offset.append(f"k / {size} % {length} * {stride}")
+        const = "const " if name in self.staging.inputs else ""
+        yield f"{const}T* const {name}_rows = ({const}T*){address} + (first + tid - lane) * {environment};"
+        yield f"const bool {name}_together = {' & '.join(f'({x})' for x in together)};"
+        yield f"const bool {name}_dense = {name}_together & ({environment} == {prod(shape)});"
+        if name in self.staging.inputs:
+            yield f"const bool {name}_same = {name}_together & ({environment} == 0);"
+        yield f"const auto {name}_at = [&](const int k) {{ return {' + '.join(offset)}; }};"
+
+    def load(self, array: str, entry: int) -> str:
+        """An entry of an input, from this lane's row in shared memory if it is there."""
+        rows = self.staging.inputs.get(input_identifier(array))
+        return rows.own(entry) if rows else super().load(array, entry)
+
+    def store(self, outputs: list[int], value: str) -> str:
+        """Statements that store a value as these outputs, and write pieces that are complete then."""
+        lines = []
+        for k in outputs:
+            piece = self.staging.piece_of(k)
+            if piece is None:
+                lines.append(f"if (alive) {self.place(k)} = {value};")
+                continue
+            lines.append(f"{piece.own(self.program.places[k][1])} = {value};")
+            if self.staging.is_complete(piece):
+                lines += self._write(piece)
+        return "\n".join(lines)
+
+    def _write(self, piece: Rows) -> Iterator[str]:
+        """The rows of a piece go to memory."""
+        yield from self.staging.constants(piece, self.single)
+        name, offset = piece.array, piece.offset
+        if offset is None:
+            offset = self.staging.relay
+            yield f"for (int k = 0; k < {piece.size}; ++k)"
+            yield f"  stage[{offset} + lane * {piece.width} + k] = {name}_late{piece.start}[k];"
+        size = prod(self.shapes[name])
+        yield f"if ({name}_dense)"
+        yield (
+            f"  write_rows(stage + {offset}, {name}_rows + {piece.start}, {piece.size}, "
+            f"{piece.width}, {size});"
         )
-        around = "&" if _looks(routine) else ""  # its tables are declared outside of it
-        lines += [f"auto {name} = [{around}]({parameters}) {{", *body, "};"]
-        regions[name] = Region(name, arrays[0], arrays[1], arrays[2], rest)
-    return regions, lines
+        yield "else if (alive)"
+        yield f"  for (int k = 0; k < {piece.size}; ++k)"
+        yield f"    {name}[{name}_at({piece.start} + k)] = stage[{offset} + lane * {piece.width} + k];"
 
+    def constants(self, results: Container[str]) -> list[str]:
+        """Statements that store constant outputs that are not in pieces."""
+        return [f"if (alive) {line}" for line in super().constants(results)]
 
-def _looks(routine: Program) -> bool:
-    """True if a routine, or one in it, looks a table up."""
-    return (
-        routine.uses(LOOK)
-        or routine.uses(CELL)
-        or any(_looks(inner) for inner in routine.routines.values())
-    )
+    def statements(self, program: Program, dialect: Dialect) -> Iterator[str]:
+        """The statements, with sines that have no branch."""
+        stored: set[int] = set()
+        front, rest = self._in_order(program)
+        yield from emit(program, front, dialect, stored)
+        if program.angles:
+            near = {f"t{angle}": f"near{angle}" for angle in program.angles}
+            yield headers.piece("sines.h", "thread", self.single)
+            yield from self._reduced(near)
+            library = dialect.sincos
 
+            def sincos(x: str, sine: str, cosine: str) -> str:
+                if x not in near:
+                    return library(x, sine, cosine)
+                return f"{self.type} {sine}, {cosine}; sincos_near({near[x]}, {sine}, {cosine});"
 
-def _body(routine: Program, T: str, arrays: Mapping[str, str], out: str) -> Iterator[str]:
-    """A routine's statements and the constants among its results. `arrays`: other names of
-    inputs."""
-    regions, lines = _routines(routine, T)
-    dialect = replace(
-        _dialect(routine, {}, T),
-        load=lambda array, entry: f"{arrays.get(array, array)}[{entry}]",
-        store=lambda entries, value: " ".join(f"{out}[{k}] = {value};" for k in entries),
-        regions=regions,
-    )
-    yield from _random(routine, T == "float")
-    yield from lines
-    yield from emit(routine, routine.statements, dialect, set())
-    known = [(k, o.constant) for k, o in enumerate(routine.outputs) if o.node is None]
-    yield from (f"{out}[{k}] = {literal(value, T == 'float')};" for k, value in known)
+            dialect = replace(dialect, sincos=sincos)
+        yield from emit(program, rest, dialect, stored)
 
+    def _in_order(self, program: Program) -> tuple[list[Statement], list[Statement]]:
+        """Inputs that are not in shared memory and then angles; and all other statements."""
+        inputs = [s for s in program.statements if self._is_direct(s)]
+        front = {s.target: s for s in [*inputs, *program.angle_statements]}
+        return list(front.values()), [s for s in program.statements if s.target not in front]
 
-def _random(program: Program, single: bool) -> Iterator[str]:
-    """The function for random numbers, if a program calls it; each kernel has its own copy."""
-    if program.uses("uniform"):
-        yield headers.piece("counters.h", "thread", single)
+    def _is_direct(self, statement: Statement) -> bool:
+        """True for an input that is not in shared memory."""
+        return (
+            statement.operation == "input"
+            and input_identifier(statement.arguments[0]) not in self.staging.inputs
+        )
 
-
-def _dialect(program: Program, shapes: Mapping[str, tuple[int, ...]], T: str) -> Dialect:
-    # CUDA's functions for floats end in f; otherwise the names are those of C.
-    single = T == "float"
-    functions = {
-        **{name: name for name in ("fma", "sqrt", "floor", "exp", "log", "atan2")},
-        "abs": "fabs",
-    }
-
-    def look(table: str, row: str, column: str) -> str:
-        return f"look({input_identifier(table)}, {row}, {column})"
-
-    names = {name: library + ("f" if single else "") for name, library in functions.items()}
-    return Dialect(
-        type=T,
-        functions={**names, "uniform": "uniform"},
-        constant=lambda x: literal(x, single),
-        load=lambda array, entry: _at(input_identifier(array), entry, shapes),
-        store=lambda entries, value: " ".join(
-            f"{_place(program, k, shapes)} = {value};" for k in entries
-        ),
-        sincos=lambda x, s, c: (
-            f"{T} {s}, {c}; {'sincosf' if single else 'sincos'}({x}, &{s}, &{c});"
-        ),
-        select=lambda x, sign, y, a, b: f"({x} {sign} {y}) ? {a} : {b}",
-        look=look,
-        cell=lambda table, i, j, name: "{} {}[] = {{{}}};".format(
-            T,
-            name,
-            ", ".join(look(table, *place) for place in product((i, f"{i} + 1"), (j, f"{j} + 1"))),
-        ),
-        corners=lambda name: name,
-    )
-
-
-def _constants(
-    program: Program, shapes: Mapping[str, tuple[int, ...]], T: str, results: Container[str]
-) -> list[str]:
-    """Statements that store those outputs of these results that are constants."""
-    known = [
-        (k, o.constant)
-        for k, o in enumerate(program.outputs)
-        if o.node is None and program.places[k][0] in results
-    ]
-    return [f"{_place(program, k, shapes)} = {literal(value, T == 'float')};" for k, value in known]
-
-
-def _place(program: Program, output: int, shapes: Mapping[str, tuple[int, ...]]) -> str:
-    result, entry = program.places[output]
-    return _at(result_identifier(result), entry, shapes)
-
-
-def _at(name: str, entry: int, shapes: Mapping[str, tuple[int, ...]]) -> str:
-    """An entry of an array."""
-    offset = []
-    for axis, index in zip(AXES, _indices(entry, shapes[name]), strict=False):
-        if index:
-            offset.append(f"{index} * {name}_{axis}" if index > 1 else f"{name}_{axis}")
-    return f"{name}[{' + '.join(offset) or '0'}]"
-
-
-def _unpack(name: str, shape: tuple[int, ...], position: int, T: str, alone: bool) -> Iterator[str]:
-    """An array's address and strides. `alone`: no other name reads or writes its memory."""
-    const = "const " if name.startswith("a_") else ""
-    fields = [f"args[{position + k}]" for k in range(FIELDS)]
-    if prod(shape):
-        only = "__restrict__ const" if alone else "const"
-        yield f"{const}{T}* {only} {name} = ({const}{T}*){fields[0]} + e * {fields[1]};"
-        for axis, field, size in zip(AXES, fields[2:], shape, strict=False):
-            if size > 1:
-                yield f"const I64 {name}_{axis} = {field};"
-
-
-def _indices(entry: int, shape: tuple[int, ...]) -> tuple[int, ...]:
-    indices = []
-    for size in reversed(shape):
-        entry, index = divmod(entry, size)
-        indices.append(index)
-    return tuple(reversed(indices))
+    def _reduced(self, near: dict[str, str]) -> Iterator[str]:
+        """Variables of angles that are within the range of the polynomials."""
+        yield from (f"{self.type} {name} = {angle};" for angle, name in near.items())
+        far = " | ".join(f"({FAR[self.single].format(name)})" for name in near.values())
+        yield f"if ({far}) {{"
+        yield f"{self.type} far[] = {{{', '.join(near.values())}}};"
+        yield headers.piece("sines.h", "far", self.single, count=len(near))
+        yield from (f"{name} = far[{k}];" for k, name in enumerate(near.values()))
+        yield "}"

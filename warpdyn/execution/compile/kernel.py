@@ -19,6 +19,11 @@ CAPTURE = "_apic_capture"
 """The attribute of Warp's runtime for a recording of launches in progress, or None."""
 
 
+BLOCK = 32
+"""Threads of a CUDA block: one warp (`codegen/cuda_rows`), so that small batches reach all
+multiprocessors."""
+
+
 def quieten() -> None:
     """Keep Warp's banner and its line for each module off stdout, where a program prints its
     results.
@@ -87,7 +92,9 @@ class KernelCommand(Command):
     ):
         self._held = held
         Args = wp.types.vector(length=length, dtype=wp.int64)
-        self._launch = wp.launch(kernel, dim=1, inputs=[Args()], device=device, record_cmd=True)
+        self._launch = wp.launch(
+            kernel, dim=1, inputs=[Args()], device=device, record_cmd=True, block_dim=BLOCK
+        )
         packed = self._launch.params[1]
         self.arguments = (ctypes.c_int64 * length).from_address(ctypes.addressof(packed))
         self._packed = packed
@@ -114,9 +121,10 @@ class KernelCommand(Command):
         return _words(self._launch.params[0])
 
     def set_threads(self, count: int) -> None:
-        if self._on_cuda and count != self._threads:
-            self._launch.set_dim(count)
-            self._threads = count
+        threads = -(-count // BLOCK) * BLOCK  # whole warps: lanes without an environment help
+        if self._on_cuda and threads != self._threads:
+            self._launch.set_dim(threads)
+            self._threads = threads
 
 
 def bounds_of_one() -> list[int]:

@@ -1,0 +1,150 @@
+"""Rows of a kernel's arrays in a warp's shared memory.
+
+A robot's numbers often lie in a row, next to each other. If each lane read and wrote a row of its own,
+a warp would move eight times as much memory as it needs, because memory moves in sectors of 32 bytes
+(CUDA C++ Programming Guide, device memory accesses). So the lanes copy the rows of inputs to shared
+memory together, and pieces of the rows of results from it. A piece is written as soon as its last
+number is known, and its shared memory is used again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from ..recording.order import Statement
+from ..recording.program import Program
+from .arguments import input_identifier, result_identifier
+from .emit import literal
+
+LANES = 32
+"""Lanes of a warp, which is a block."""
+
+MOST_BYTES, MOST_INPUT_BYTES = 27 * 1024, 14 * 1024
+"""Shared memory of a block: eight of them, as many as the registers of large kernels allow, have
+room in the 228 KB of a multiprocessor of sm_90 (CUDA C++ Programming Guide, technical
+specifications)."""
+
+PIECE_BYTES = 256
+"""Largest piece of a row of results."""
+
+
+@dataclass(eq=False)
+class Rows:
+    """Entries `start` to `start + size` of the rows of an array."""
+
+    array: str
+    start: int
+    size: int
+    offset: int | None = None
+    """The first number in shared memory; None: in the thread's own memory, until they are complete."""
+
+    @property
+    def width(self) -> int:
+        """Distance of rows in shared memory. It is odd, so that all lanes reach different banks."""
+        return self.size | 1
+
+    def own(self, entry: int) -> str:
+        """An entry of this lane's row."""
+        if self.offset is None:
+            return f"{self.array}_late{self.start}[{entry - self.start}]"
+        return f"stage[{self.offset + entry - self.start} + lane * {self.width}]"
+
+
+class Staging:
+    """The shared memory of a program: first `place_inputs`, then `place_results`."""
+
+    def __init__(self, program: Program, number_bytes: int):
+        self.program, self.number_bytes = program, number_bytes
+        self.size = 0
+        """Numbers of shared memory."""
+        self.inputs: dict[str, Rows] = {}
+        """The inputs in it, by their C++ names."""
+        self.pieces: list[Rows] = []
+        """The pieces of results."""
+        self.relay: int | None = None
+        """First of the shared memory through which pieces in the threads' own memory leave."""
+        self._piece: dict[int, Rows] = {}
+        """The piece of each output."""
+        self._waiting: dict[Rows, int] = {}
+        """Numbers of each piece that are not stored yet."""
+
+    def piece_of(self, output: int) -> Rows | None:
+        """The piece with an output."""
+        return self._piece.get(output)
+
+    def is_complete(self, piece: Rows) -> bool:
+        """Count an entry of a piece as stored; True if it was the last one."""
+        self._waiting[piece] -= 1
+        return not self._waiting[piece]
+
+    def constants(self, piece: Rows, single: bool) -> Iterator[str]:
+        """Stores of those entries of a piece that are constants."""
+        for k in self._outputs(piece):
+            output = self.program.outputs[k]
+            if output.node is None:
+                entry = self.program.places[k][1]
+                yield f"{piece.own(entry)} = {literal(output.constant, single)};"
+
+    def _outputs(self, piece: Rows) -> list[int]:
+        return [k for k, rows in self._piece.items() if rows is piece]
+
+    def place_inputs(self) -> None:
+        """Give shared memory to the inputs, as long as it has room."""
+        for name, shape in self.program.inputs.items():
+            rows = Rows(input_identifier(name), 0, prod(shape), self.size)
+            end = self.size + LANES * rows.width
+            room = end * self.number_bytes <= MOST_INPUT_BYTES
+            if name not in self.program.tables and rows.size > 1 and room:
+                self.inputs[rows.array] = rows
+                self.size = end
+
+    def place_results(self, statements: Sequence[Statement]) -> None:
+        """Give shared memory to pieces of results, each from its first number to its last one.
+
+        `statements`: in the order in which they are written.
+        """
+        order = {s.target: n for n, s in enumerate(statements)}
+        computed = {
+            place: order[output.node]
+            for place, output in zip(self.program.places, self.program.outputs, strict=True)
+            if output.node is not None
+        }
+        output_at = {place: k for k, place in enumerate(self.program.places)}
+        longest = PIECE_BYTES // self.number_bytes
+        times: dict[Rows, tuple[int, int]] = {}
+        """When the first and the last number of each piece are known."""
+        for name, shape in self.program.results.items():
+            size = prod(shape)
+            for start in range(0, size, longest) if size > 1 else ():
+                piece = Rows(result_identifier(name), start, min(longest, size - start))
+                places = [(name, start + k) for k in range(piece.size)]
+                known = [computed[place] for place in places if place in computed]
+                if known:
+                    times[piece] = min(known), max(known)
+                    self._piece |= {output_at[place]: piece for place in places}
+                    self._waiting[piece] = len(known)
+        self.pieces = sorted(times, key=lambda piece: times[piece])
+        begin = self.size
+        if not self._fit(times, begin):
+            self.relay = begin
+            self._fit(times, begin + LANES * max(piece.width for piece in self.pieces))
+
+    def _fit(self, times: Mapping[Rows, tuple[int, int]], begin: int) -> bool:
+        """Give each piece the first free shared memory behind `begin`; False if some find none."""
+        self.size = begin
+        placed: list[tuple[int, int, int]] = []
+        """Begin and end of shared memory, and the time until which it is taken."""
+        for piece in self.pieces:
+            first, last = times[piece]
+            offset, size = begin, LANES * piece.width
+            for start, end, until in sorted(placed):
+                if until >= first and offset + size > start:
+                    offset = max(offset, end)
+            has_room = (offset + size) * self.number_bytes <= MOST_BYTES
+            piece.offset = offset if has_room else None
+            if has_room:
+                placed.append((offset, offset + size, last))
+                self.size = max(self.size, offset + size)
+        return all(piece.offset is not None for piece in self.pieces)
