@@ -12,6 +12,7 @@ namespace {
 
 std::string last_text;
 Error state_of_device = Error::none;
+std::string reason_of_device;  // what the kernel did
 
 const char* meaning(Error error) {
     switch (error) {
@@ -40,7 +41,10 @@ const char* meaning(Error error) {
 
 bool fail(Error error, const std::string& what) {
     ++counters.errors;
-    last_text = "Warp CUDA error " + std::to_string(static_cast<int>(error)) + ": " + meaning(error) + " (" + what + ")";
+    const std::string number = std::to_string(static_cast<int>(error));
+    last_text = "Warp CUDA error " + number + ": " + meaning(error) + " (" + what;
+    if (error == state_of_device && what != reason_of_device) last_text += ", after " + reason_of_device;
+    last_text += ")";
     if (wp_is_error_output_enabled()) std::fprintf(stderr, "%s\n", last_text.c_str());
     return false;
 }
@@ -48,10 +52,13 @@ bool fail(Error error, const std::string& what) {
 void fail_device(Error error, const std::string& what) {
     if (state_of_device != Error::none) return;
     state_of_device = error;
+    reason_of_device = what;
     fail(error, what);
 }
 
 Error device_error() { return state_of_device; }
+
+void forget_device_error() { state_of_device = Error::none; }
 
 const std::string& last_error() { return last_text; }
 

@@ -29,6 +29,7 @@ bool fail(Error error, const std::string& what);
 // A kernel has failed. The device stays in this state until the process ends, as in CUDA.
 void fail_device(Error error, const std::string& what);
 Error device_error();
+void forget_device_error();  // for tests
 
 // Text of the last error; empty if there is none.
 const std::string& last_error();

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "counters.h"
@@ -16,6 +17,12 @@ namespace {
 
 constexpr u64 EVERYTHING = ~u64(0);
 
+bool setting_is_late() {
+    const char* setting = std::getenv("EMULATED_CUDA_LATE");
+    return setting && *setting && std::string(setting) != "0";
+}
+
+bool is_late = setting_is_late();
 u64 given = 0;  // pieces of work, over all streams
 std::map<Stream*, std::shared_ptr<Stream>> streams;  // without the default stream
 std::vector<std::shared_ptr<Capture>> captures;      // that have begun and not ended
@@ -56,10 +63,10 @@ void run_before(Stream& stream, u64 number) {
 
 void run_until(Stream& stream, u64 last) {
     while (!stream.pending.empty() && stream.pending.front().number <= last) {
+        run_before(stream, stream.pending.front().number);
+        if (!freed.empty()) release_freed();  // while this work still counts as pending
         Stream::Pending work = std::move(stream.pending.front());
         stream.pending.pop_front();
-        run_before(stream, work.number);
-        if (!freed.empty()) release_freed();
         if (device_error() == Error::none) work.run();
     }
     if (!freed.empty()) release_freed();
@@ -76,10 +83,12 @@ bool refuse_in_capture(Error error, const char* what) {
 
 }  // namespace
 
-bool runs_late() {
-    static const char* setting = std::getenv("EMULATED_CUDA_LATE");
-    static const bool late = setting && std::string(setting) != "0" && std::string(setting) != "";
-    return late;
+bool runs_late() { return is_late; }
+
+void run_late(bool late) {
+    for (const auto& [handle, stream] : streams) run_until(*stream, EVERYTHING);
+    run_until(*default_stream(), EVERYTHING);
+    is_late = late;
 }
 
 std::shared_ptr<Stream> default_stream() {

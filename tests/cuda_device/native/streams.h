@@ -39,6 +39,7 @@ struct Event {
 };
 
 bool runs_late();
+void run_late(bool late);
 
 std::shared_ptr<Stream> default_stream();
 std::shared_ptr<Stream> new_stream();

@@ -8,9 +8,9 @@ namespace emulated {
 
 namespace {
 
-constexpr TranslateGroup GROUPS[] = {translate_moves, translate_conversion, translate_comparison,
-                                     translate_memory, translate_lanes, translate_carries,
-                                     translate_bits, translate_floats, translate_integers};
+constexpr TranslateGroup GROUPS[] = {translate_moves,  translate_conversion, translate_lanes,
+                                     translate_memory, translate_comparison, translate_carries,
+                                     translate_bits,   translate_floats,     translate_integers};
 
 constexpr std::size_t DEEPEST_CALL = 16;
 

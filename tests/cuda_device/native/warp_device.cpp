@@ -43,6 +43,18 @@ WARP_API const char* emulated_cuda_counters() {
 // Count what kernels do, from now on or no longer. It makes them slower.
 WARP_API void emulated_cuda_measure(int on) { measuring = on; }
 
+// Streams run as late as CUDA allows, or at once.
+WARP_API void emulated_cuda_run_late(int late) {
+    Locked lock(interface_lock);
+    run_late(late != 0);
+}
+
+// Go on after an error of a kernel, which CUDA does not allow. For tests that cause such errors.
+WARP_API void emulated_cuda_forget_error() {
+    Locked lock(interface_lock);
+    forget_device_error();
+}
+
 // Warp version whose C interface this library has.
 WARP_API const char* emulated_cuda_warp_version() { return EMULATED_WARP_VERSION; }
 
