@@ -138,17 +138,22 @@ class CudaThread(OneRobot):
             yield f"  stage[{offset} + lane * {piece.width} + k] = {name}_late{piece.start}[k];"
         size = prod(self.shapes[name])
         yield f"if ({name}_dense)"
+        place = f"stage + {offset}, {name}_rows + {piece.start}, {piece.size}, {piece.width}"
         yield (
-            f"  write_rows(stage + {offset}, {name}_rows + {piece.start}, {piece.size}, "
-            f"{piece.width}, {size});"
+            f"  write_rows({place});" if piece.size == size else f"  write_parts({place}, {size});"
         )
         yield "else if (alive)"
+        yield "#pragma unroll"
         yield f"  for (int k = 0; k < {piece.size}; ++k)"
         yield f"    {name}[{name}_at({piece.start} + k)] = stage[{offset} + lane * {piece.width} + k];"
 
     def constants(self, results: Container[str]) -> list[str]:
         """Statements that store constant outputs that are not in pieces."""
         return [f"if (alive) {line}" for line in super().constants(results)]
+
+    def is_stored_alone(self, output: int) -> bool:
+        """True for an output that is not in a piece."""
+        return self.staging.piece_of(output) is None
 
     def statements(self, program: Program, dialect: Dialect) -> Iterator[str]:
         """The statements, with sines that have no branch."""

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
+from itertools import pairwise
+from math import ceil, gcd, prod
 
 from ..recording.order import Statement
 from ..recording.program import Program
@@ -25,6 +26,9 @@ MOST_BYTES, MOST_INPUT_BYTES = 27 * 1024, 14 * 1024
 """Shared memory of a block: eight of them, as many as the registers of large kernels allow, have
 room in the 228 KB of a multiprocessor of sm_90 (CUDA C++ Programming Guide, technical
 specifications)."""
+
+SECTOR_BYTES = 32
+"""Memory moves in sectors of this size."""
 
 PIECE_BYTES = 256
 """Largest piece of a row of results."""
@@ -42,8 +46,8 @@ class Rows:
 
     @property
     def width(self) -> int:
-        """Distance of rows in shared memory. It is odd, so that all lanes reach different banks."""
-        return self.size | 1
+        """Distance of rows in shared memory, such that at most four lanes reach one of its banks."""
+        return self.size if gcd(self.size, LANES) <= 4 else self.size | 1
 
     def own(self, entry: int) -> str:
         """An entry of this lane's row."""
@@ -117,8 +121,8 @@ class Staging:
         """When the first and the last number of each piece are known."""
         for name, shape in self.program.results.items():
             size = prod(shape)
-            for start in range(0, size, longest) if size > 1 else ():
-                piece = Rows(result_identifier(name), start, min(longest, size - start))
+            for start, end in pairwise(_borders(size, longest, SECTOR_BYTES // self.number_bytes)):
+                piece = Rows(result_identifier(name), start, end - start)
                 places = [(name, start + k) for k in range(piece.size)]
                 known = [computed[place] for place in places if place in computed]
                 if known:
@@ -148,3 +152,10 @@ class Staging:
                 placed.append((offset, offset + size, last))
                 self.size = max(self.size, offset + size)
         return all(piece.offset is not None for piece in self.pieces)
+
+
+def _borders(size: int, longest: int, sector: int) -> list[int]:
+    """Borders of the pieces of a row: pieces of about equal size, in whole sectors. A single number is
+    no piece."""
+    number = ceil(size / longest) if size > 1 else 0
+    return [*(sector * round(k * size / number / sector) for k in range(number)), size]

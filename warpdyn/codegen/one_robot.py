@@ -113,8 +113,12 @@ class OneRobot:
         return [
             f"{self.place(k)} = {literal(o.constant, self.single)};"
             for k, o in enumerate(self.program.outputs)
-            if o.node is None and self.program.places[k][0] in results
+            if o.node is None and self.program.places[k][0] in results and self.is_stored_alone(k)
         ]
+
+    def is_stored_alone(self, output: int) -> bool:
+        """True for an output that a statement of its own stores."""
+        return True
 
     def place(self, output: int) -> str:
         """The entry of a result in which an output is stored."""

@@ -20,13 +20,33 @@ auto put_rows = [&](const T* share, T* into, const int n, const int width, const
     if (!dense | (k < here * n)) into[place] = share[j];
   }
 };
-// n numbers of each row in shared memory to rows that are `row` numbers apart, the first of them at `to`.
-auto write_rows = [&](const T* from, T* to, const int n, const int width, const I64 row) {
+// Rows of n numbers in shared memory to memory where they follow each other.
+auto write_rows = [&](const T* from, T* to, const int n, const int width) {
   __syncwarp();
-#pragma unroll 4
-  for (int j = 0; j < n; ++j) {
-    const int k = j * lanes + lane, r = k / n, i = k - r * n;
-    if (r < here) to[r * row + i] = from[r * width + i];
+  if (here == 32) {
+#pragma unroll
+    for (int j = 0; j < n; ++j) {
+      const int k = j * 32 + lane;
+      to[k] = from[k + k / n * (width - n)];
+    }
+  } else {
+#pragma unroll 1
+    for (int k = lane; k < here * n; k += lanes) to[k] = from[k + k / n * (width - n)];
+  }
+  __syncwarp();
+};
+// n numbers of each row in shared memory to a part of rows that are `row` numbers apart.
+auto write_parts = [&](const T* from, T* to, const int n, const int width, const int row) {
+  __syncwarp();
+#pragma unroll 1
+  for (int i = lane; i < n; i += lanes) {
+    if (here == 32) {
+#pragma unroll
+      for (int r = 0; r < 32; ++r) to[r * row + i] = from[r * width + i];
+    } else {
+#pragma unroll 1
+      for (int r = 0; r < here; ++r) to[r * row + i] = from[r * width + i];
+    }
   }
   __syncwarp();
 };
