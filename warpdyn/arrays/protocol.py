@@ -188,7 +188,7 @@ class Library(ABC):
 
     @abstractmethod
     def as_column(self, value: Any, like: Any, rows: tuple[int, ...]) -> Any:
-        """(*rows, 1) of one number, or of an array of shape `rows` without a copy."""
+        """(*rows, 1) of an array of shape `rows`, or of one without dimensions, without a copy."""
 
     @abstractmethod
     def join_columns(self, parts: Sequence[Part], like: Any) -> Any:
@@ -264,6 +264,13 @@ class Library(ABC):
     def readable(self, array: Any) -> bool:
         """True if the numbers can be read now; False for an array that is traced."""
         return True
+
+    def on_cuda(self, array: Any) -> bool:
+        """True if the array lies on a CUDA device. A launch on it passes plain numbers by value."""
+        return False
+
+    def finish(self, array: Any) -> None:  # noqa: B027 (on the CPU nothing is late)
+        """Wait until a new array holds its numbers, for one that calls on any stream may read."""
 
     def stream(self, device: str) -> Any:
         """The CUDA stream that the library works on; None for Warp's own."""

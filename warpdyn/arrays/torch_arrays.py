@@ -209,6 +209,13 @@ class TorchArrays(LikeNumpy):
     def functional(self, array: torch.Tensor) -> bool:
         return array.requires_grad
 
+    def on_cuda(self, array: torch.Tensor) -> bool:
+        return array.is_cuda
+
+    def finish(self, array: torch.Tensor) -> None:
+        if array.is_cuda:
+            torch.cuda.current_stream(array.device).synchronize()
+
     def stream(self, device: str) -> Any:
         if device == "cpu":
             return None
