@@ -269,6 +269,11 @@ class Library(ABC):
         """True if the array lies on a CUDA device. A launch on it passes plain numbers by value."""
         return False
 
+    def row_index(self, where: Any, like: Any) -> Any:
+        """A mask (B,) or indices (n,), of this library or of NumPy, as a Warp array on the CUDA device
+        of `like`, for `row_writes`."""
+        raise NotImplementedError(f"{self.name} arrays are on the CPU")
+
     def finish(self, array: Any) -> None:  # noqa: B027 (on the CPU nothing is late)
         """Wait until a new array holds its numbers, for one that calls on any stream may read."""
 

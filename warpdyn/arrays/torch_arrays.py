@@ -212,6 +212,11 @@ class TorchArrays(LikeNumpy):
     def on_cuda(self, array: torch.Tensor) -> bool:
         return array.is_cuda
 
+    def row_index(self, where: Any, like: torch.Tensor) -> Any:
+        index = _tensor(where, device=like.device)
+        kept = index.dtype in (torch.bool, torch.int32, torch.int64)
+        return wp.from_torch(index if kept else index.long())
+
     def finish(self, array: torch.Tensor) -> None:
         if array.is_cuda:
             torch.cuda.current_stream(array.device).synchronize()

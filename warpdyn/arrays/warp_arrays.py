@@ -13,6 +13,7 @@ import warp as wp
 
 from . import layout
 from .protocol import Library, Part, View, dtype_name, rows_of, wrong_dtype
+from .row_writes import RowWrite, can_write, write_rows
 
 
 def find_device(device: Any) -> wp.Device:
@@ -104,7 +105,23 @@ class WarpArrays(Library):
         wp.copy(result, array[chosen])
         return result
 
+    def assign(self, array: wp.array, where: Any, values: Any) -> None:
+        if not (self.on_cuda(array) and isinstance(where, slice) and where == slice(None)):
+            super().assign(array, where, values)
+            return
+        # Without a copy to the host and back, which waits.
+        if isinstance(values, wp.array):
+            values = self.move_to(values, array.dtype.__name__, array.device)
+        else:
+            values = self.convert_like(np.broadcast_to(values, array.shape), array.dtype, array)
+        write_rows([RowWrite(self.view("array", array), self.view("values", values))], None)
+
     def replace_rows(self, array: wp.array, mask: Any, rows: wp.array) -> wp.array:
+        if self.on_cuda(array):
+            write = RowWrite(self.view("array", array), self.view("rows", rows))
+            if can_write(write):
+                write_rows([write], self.row_index(mask, array))
+                return array
         chosen = self._row_indices(mask, array)
         if len(chosen):
             wp.copy(array[chosen], rows[chosen])
@@ -138,6 +155,12 @@ class WarpArrays(Library):
 
     def on_cuda(self, array: wp.array) -> bool:
         return bool(array.device.is_cuda)  # type: ignore[union-attr]
+
+    def row_index(self, where: Any, like: wp.array) -> wp.array:
+        if isinstance(where, np.ndarray):
+            kind = wp.bool if where.dtype == bool else wp.int64
+            return _from_host(where, kind, like.device)
+        return where if where.device == like.device else where.to(like.device)
 
     def finish(self, array: wp.array) -> None:
         if self.on_cuda(array):
