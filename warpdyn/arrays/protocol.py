@@ -106,6 +106,8 @@ class Library(ABC):
     can read."""
     in_place: bool = True
     """True if arrays can be written in place: a result is then the memory that its kernel wrote."""
+    own_streams: bool = False
+    """True if the library works on CUDA streams of its own instead of Warp's."""
     takes_numpy: bool = False
     """True if NumPy arrays in a call with the library's own arrays are converted, as its operations
     do."""
@@ -278,7 +280,7 @@ class Library(ABC):
         """Wait until a new array holds its numbers, for one that calls on any stream may read."""
 
     def stream(self, device: str) -> Any:
-        """The CUDA stream that the library works on; None for Warp's own."""
+        """The CUDA stream that the library works on at the moment; None for Warp's own."""
         return None
 
 

@@ -7,6 +7,7 @@ emulated device whose streams run as late as CUDA allows, it shows at each run.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from robots import by_name
 from states import error, states
 
 import warpdyn as wd
+from warpdyn.execution.launch.launch import prepare
 from warpdyn.execution.request.argument_checks import MOST_BY_VALUE
 
 PANDA = by_name("panda").model
@@ -151,3 +153,33 @@ def test_too_many_plain_numbers_are_refused(cuda: str) -> None:
         summed(PANDA, q, w)
     found = summed(PANDA, q, wp.array(w, device=cuda))
     assert error(found.numpy(), summed(PANDA, Q, w)) <= CLOSE
+
+
+@pytest.mark.parametrize("constants", ["each_run", "once"])
+def test_a_bound_call_asks_for_its_stream_at_each_run(constants: Any, cuda: str) -> None:
+    """A library with streams of its own, such as Torch, has another stream current at each run. A
+    stand-in for that library chooses the stream here."""
+    q = wp.array(Q, device=cuda)
+    out = wp.zeros_like(q)
+    bound_on, run_on = (wp.Stream(cuda) for _ in range(2))
+    current = [bound_on]
+    job = prepare(wd.gravity_torques.describe(PANDA, q, out=out))
+    wp.synchronize_device(cuda)
+    run = replace(job, stream=lambda: current[0]).bound(constants)
+    wp.synchronize_device(cuda)
+    wanted = wd.gravity_torques(PANDA, Q)
+    assert error(out.numpy(), wanted) <= CLOSE
+    out.zero_()
+    wp.synchronize_device(cuda)
+    current[0] = run_on
+    with wp.ScopedCapture(stream=run_on) as capture:
+        run()
+    assert not out.numpy().any()  # recorded, not run
+    wp.capture_launch(capture.graph, stream=run_on)
+    wp.synchronize_stream(run_on)
+    assert error(out.numpy(), wanted) <= CLOSE
+    out.zero_()
+    wp.synchronize_device(cuda)
+    run()
+    wp.synchronize_stream(run_on)
+    assert error(out.numpy(), wanted) <= CLOSE

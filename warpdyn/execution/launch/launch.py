@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -86,7 +87,7 @@ def prepare(call: Call, target: str | None = None) -> Job:
         count=count,
         library=bound.library,
         results=results.arrays,
-        stream=bound.library.stream(bound.device),
+        stream=_stream(bound),
         keep=(bound.arrays, results.written),
         sums=results.sums,
         copied=bound.copied,
@@ -97,6 +98,13 @@ def prepare(call: Call, target: str | None = None) -> Job:
         side_by_side=bound.side_by_side,
         past_cache_when_bound=when_bound,
     )
+
+
+def _stream(bound: BoundArrays) -> Callable[[], Any] | None:
+    """A function that returns the stream of a launch; None for Warp's current stream."""
+    if bound.device == "cpu" or not bound.library.own_streams:
+        return None
+    return partial(bound.library.stream, bound.device)
 
 
 def kernel_for(call: Call, bound: BoundArrays, target: str | None = None) -> Kernel:
