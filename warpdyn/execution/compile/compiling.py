@@ -186,7 +186,11 @@ class _Module:
     @property
     def seconds(self) -> float:
         """Estimated CPU seconds to compile it."""
-        return SECONDS + SECONDS_PER_CHARACTER * self.length
+        if self.kernel.device.is_cpu:
+            return SECONDS + SECONDS_PER_CHARACTER * self.length
+        return SECONDS_OF_NVRTC + self.length * (
+            NVRTC_PER_CHARACTER + NVRTC_PER_CHARACTER_AND_LENGTH * self.length
+        )
 
 
 def label_of(call: Call) -> str:
@@ -322,15 +326,17 @@ quadruped's foot, 2.3 s) four times. A linear fit to their operations is wrong b
 """
 
 
-def expected_seconds(kernels: Sequence[Kernel]) -> float | None:
-    """Estimated seconds to compile kernels on all cores; None if one is for a GPU, for which we
-    have no timings."""
-    if not all(kernel.device.is_cpu for kernel in kernels):
-        return None
+SECONDS_OF_NVRTC, NVRTC_PER_CHARACTER, NVRTC_PER_CHARACTER_AND_LENGTH = 0.2, 1e-5, 6e-11
+"""Rough CPU seconds for a compilation by NVRTC for sm_90, to machine code."""
+
+
+def expected_seconds(kernels: Sequence[Kernel]) -> float:
+    """Estimated seconds to compile kernels on all cores."""
     seconds = [module.seconds for kernel in kernels for module in kernel.modules]
     number = min(get_num_threads(), len(seconds))
-    # Each thread looks for its own header.
-    header = 0.0 if has_header() else SECONDS_FOR_HEADERS
+    # Clang reads Warp's headers. Each thread looks for its own.
+    on_cpu = any(kernel.device.is_cpu for kernel in kernels)
+    header = SECONDS_FOR_HEADERS if on_cpu and not has_header() else 0.0
     return header + max(*seconds, sum(seconds) / max(number, 1), 0.0)
 
 

@@ -170,8 +170,7 @@ def kernel_source(call: Call) -> Source:
 def check_length(kernel: Kernel) -> None:
     """Warn of a user's own kernel that is long, before it is compiled."""
     if kernel.source.operations >= LONG:
-        seconds = expected_seconds([kernel])
-        time = "long" if seconds is None else f"about {seconds:.0f} s"
+        time = f"about {expected_seconds([kernel]):.0f} s"
         warnings.warn(
             f"the kernel {kernel.label} has {kernel.source.operations:,} operations; compiling it "
             f"takes {time}, once. Python loops are written out: wd.kernels.repeat(n, step, state) records a "
