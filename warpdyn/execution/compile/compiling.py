@@ -330,9 +330,10 @@ NVRTC, NVRTC_PER_CHARACTER, NVRTC_PER_ENTRY = 0.1, 1.2e-5, 3.6e-3
 """Rough CPU seconds of NVRTC for machine code of sm_90, by the length of the source and the number of
 entries of its results, each of which is stored at an address of its own.
 
-Fitted to 27 programs of cartpole, panda, quadruped and humanoid (0.2 to 126 s; one run each, Intel
-Xeon at 2.5 GHz under load, Warp 1.19): 26 of them take between 0.6 and 1.8 times the estimate, and
-one (`aba_derivatives` of a quadruped) took three times in one run and eleven times in another.
+Fitted to 28 programs of cartpole, panda, quadruped and humanoid (0.2 to 126 s of CPU time; one run
+each, AMD EPYC under load, Warp 1.19). 26 of them take between 0.6 and 1.8 times the estimate. The
+two longest take more: `aba_derivatives` of the quadruped 11 times, and `rnea_derivatives` of the
+humanoid 4 times. In an earlier run under less load they took 3 times and 1 time as long.
 """
 
 
