@@ -75,14 +75,14 @@ class WarpArrays(Library):
         return _view_as(array, shape, tuple([n * size for n in strides]))
 
     def from_host(self, host: np.ndarray, device: str) -> wp.array:
-        return _from_host(host, DTYPES[str(host.dtype)], device)
+        return copied_from_host(host, DTYPES[str(host.dtype)], device)
 
     def to_host(self, array: wp.array) -> np.ndarray:
         return array.numpy()
 
     def write(self, array: wp.array, values: np.ndarray | float) -> None:
         if isinstance(values, np.ndarray):
-            wp.copy(array, _from_host(values, array.dtype, array.device))
+            wp.copy(array, copied_from_host(values, array.dtype, array.device))
         else:
             array.fill_(values)
 
@@ -93,7 +93,7 @@ class WarpArrays(Library):
 
     def convert_like(self, values: Any, dtype: Any, like: Any) -> wp.array:
         host = values.numpy() if isinstance(values, wp.array) else values
-        return _from_host(host, DTYPES[dtype_name(dtype)], like.device)
+        return copied_from_host(host, DTYPES[dtype_name(dtype)], like.device)
 
     def rows(self, array: wp.array, index: Any) -> wp.array:
         if isinstance(index, slice):
@@ -145,7 +145,7 @@ class WarpArrays(Library):
         host = np.asarray(index.numpy() if isinstance(index, wp.array) else index)
         count = array.shape[0]
         host = np.arange(count)[host]
-        return _from_host(host, wp.int32, array.device)
+        return copied_from_host(host, wp.int32, array.device)
 
     def _side_by_side(self, shape: tuple[int, ...], kind: Any, device: Any) -> wp.array:
         """A new array of rows that lie side by side."""
@@ -159,7 +159,7 @@ class WarpArrays(Library):
     def row_index(self, where: Any, like: wp.array) -> wp.array:
         if isinstance(where, np.ndarray):
             kind = wp.bool if where.dtype == bool else wp.int64
-            return _from_host(where, kind, like.device)
+            return copied_from_host(where, kind, like.device)
         return where if where.device == like.device else where.to(like.device)
 
     def finish(self, array: wp.array) -> None:
@@ -197,7 +197,7 @@ class WarpArrays(Library):
                 # plain numbers, which NumPy broadcasts
                 block = np.asarray(values, dtype=float)
                 block = np.broadcast_to(block[..., None] if single else block, (*lead, width))
-                values, single = _from_host(block, like.dtype, like.device), False
+                values, single = copied_from_host(block, like.dtype, like.device), False
             columns = out[_last_axis_index(out, slice(start, start + width))]
             wp.copy(self.entry(out, start) if single else columns, values)
             start += width
@@ -210,7 +210,7 @@ class WarpArrays(Library):
         device = next(x.device for x in values if isinstance(x, wp.array))
         if count is None:
             rows = [x.numpy() if isinstance(x, wp.array) else x for x in values]
-            return _from_host(np.stack(rows), kind, device)
+            return copied_from_host(np.stack(rows), kind, device)
         lead = layout.padded_count(count, kind is wp.float32)
         memory = wp.zeros((len(values), *shape, lead), dtype=kind, device=device)
         result = self.environment_first(memory, count)
@@ -218,12 +218,12 @@ class WarpArrays(Library):
             if not isinstance(x, wp.array) or x.shape == shape:  # NumPy broadcasts it
                 single = x.numpy() if isinstance(x, wp.array) else x
                 block = np.broadcast_to(np.asarray(single, dtype=float), (count, *shape))
-                x = _from_host(block, kind, device)
+                x = copied_from_host(block, kind, device)
             wp.copy(result[:, k], x if x.dtype is kind else self.cast(x, kind.__name__))
         return result
 
 
-def _from_host(values: Any, dtype: Any, device: Any) -> wp.array:
+def copied_from_host(values: Any, dtype: Any, device: Any) -> wp.array:
     """Numbers of the host as an array on the device. A graph capture would keep the copy, and each
     replay would read memory of the host that is free by then, so that a capture is refused."""
     where = wp.get_device(device)

@@ -144,6 +144,12 @@ def test_host_numbers_are_refused_in_a_capture(cuda: str) -> None:
         wp.ScopedCapture(device=cuda),
     ):
         wd.height_scan(PANDA, q, points)
+    wd.randomise(PANDA, B, mass=wd.random.scale(0.8, 1.2), like=q)
+    with (
+        pytest.raises(RuntimeError, match="before the capture"),
+        wp.ScopedCapture(device=cuda),
+    ):
+        wd.randomise(PANDA, B, mass=wd.random.scale(0.8, 1.2), like=q)
 
 
 def test_too_many_plain_numbers_are_refused(cuda: str) -> None:
