@@ -35,7 +35,7 @@ AXES = "xyz"
 
 def source(program: Program, single: bool) -> str:
     """Body of the native function `(args, tid)` that computes environment first + tid."""
-    layout = ArgumentLayout(program.inputs, program.results)
+    layout = ArgumentLayout(program.inputs, program.results, program.numbers)
     shapes = dict(layout.arrays)
     T = "float" if single else "double"
     lines = ["typedef long long I64;"]
@@ -53,8 +53,9 @@ def source(program: Program, single: bool) -> str:
         lines.append(f"const I64 {name}[] = {{{', '.join(layout.fields(name))}}};")
     if tables:
         lines.append(headers.piece("table.h", "thread", single))
+    lines += _values(layout, single)
     for name, shape in layout.arrays:
-        if name in tables:
+        if name in tables or name in layout.values:
             continue
         lines += _unpack(name, shape, layout.position(name), T, alone=name not in shared)
     regions, routines = _routines(program, T)
@@ -222,6 +223,23 @@ def _unpack(name: str, shape: tuple[int, ...], position: int, T: str, alone: boo
         for axis, field, size in zip(AXES, fields[2:], shape, strict=False):
             if size > 1:
                 yield f"const I64 {name}_{axis} = {field};"
+
+
+def _values(layout: ArgumentLayout, single: bool) -> Iterator[str]:
+    """The inputs that are passed by value. Each entry is read by a constant index, so that the
+    compiler reads it from the arguments and makes no array."""
+    T, bits = (
+        ("float", "__int_as_float((int)args[{}])")
+        if single
+        else (
+            "double",
+            "__longlong_as_double(args[{}])",
+        )
+    )
+    for name, places in layout.values.items():
+        if places:
+            yield f"const {T} {name}[] = {{{', '.join(map(bits.format, places))}}};"
+            yield f"const I64 {name}_x = 1;"
 
 
 def _indices(entry: int, shape: tuple[int, ...]) -> tuple[int, ...]:

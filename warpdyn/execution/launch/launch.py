@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import numpy as np
 import warp as wp
 
 from ...arrays import View
@@ -38,6 +41,9 @@ _kernels: WeakKeyDictionary[Model, dict[tuple, Kernel]] = WeakKeyDictionary()
 
 _NO_STRIDE = [(0,) * (FIELDS - 2 - n) for n in range(FIELDS - 1)]
 """Zero strides for the dimensions that an array lacks, by the number of dimensions it has."""
+
+_NO_FIELDS = (0,) * FIELDS
+"""Address and strides of an input that is passed by value."""
 
 LONG = 100_000
 """Operations above which a user's own kernel is called long."""
@@ -81,7 +87,7 @@ def prepare(call: Call, target: str | None = None) -> Job:
         count=count,
         library=bound.library,
         results=results.arrays,
-        stream=bound.library.stream(bound.device),
+        stream=_stream(bound),
         keep=(bound.arrays, results.written),
         sums=results.sums,
         copied=bound.copied,
@@ -94,6 +100,13 @@ def prepare(call: Call, target: str | None = None) -> Job:
     )
 
 
+def _stream(bound: BoundArrays) -> Callable[[], Any] | None:
+    """A function that returns the stream of a launch; None for Warp's current stream."""
+    if bound.device == "cpu" or not bound.library.own_streams:
+        return None
+    return partial(bound.library.stream, bound.device)
+
+
 def kernel_for(call: Call, bound: BoundArrays, target: str | None = None) -> Kernel:
     """The kernel of a call: from memory, from the cache on disk, or newly recorded."""
     # The dictionary holds models weakly: when a model dies, its kernels go with it.
@@ -103,6 +116,8 @@ def kernel_for(call: Call, bound: BoundArrays, target: str | None = None) -> Ker
     # Shapes follow from the model and the call, and addresses are read at each launch. Of the arrays
     # themselves a kernel depends on names, dtype and device alone.
     key = (*call.key, bound.single, bound.device, *bound.views)
+    if bound.numbers:
+        key = (*key, "by value", *bound.numbers)
     if target is not None:
         key = (*key, target)
     kernel = kernels.get(key)
@@ -111,7 +126,8 @@ def kernel_for(call: Call, bound: BoundArrays, target: str | None = None) -> Ker
         with lock_of(call.model):
             kernel = kernels.get(key)
             if kernel is None:
-                kernel = _make_kernel(call, shapes, bound.single, bound.device, target)
+                numbers = tuple(bound.numbers)
+                kernel = _make_kernel(call, shapes, bound.single, bound.device, target, numbers)
                 kernels[key] = kernel
     return kernel
 
@@ -119,16 +135,22 @@ def kernel_for(call: Call, bound: BoundArrays, target: str | None = None) -> Ker
 def argument_vector(
     source: Source, bound: BoundArrays, results: Sequence[View], stream: int
 ) -> list[int]:
-    """The integers that a kernel reads: the header, then address and strides of each array."""
+    """The integers that a kernel reads: the header, address and strides of each array, and the bits
+    of inputs that are passed by value."""
     arguments = [0] * len(HEADER)
     arguments[COUNT], arguments[STREAM] = bound.count, stream
     for name, view in bound.views.items():
-        if name in source.tables:
+        if name in bound.numbers:
+            arguments += _NO_FIELDS
+        elif name in source.tables:
             arguments += (view.address, *view.shape, *view.strides)
         else:
             arguments += _fields(view, source.inputs[name])
     for view, trailing in zip(results, source.results.values(), strict=True):
         arguments += _fields(view, trailing)
+    for each in bound.numbers.values():
+        bits = np.int32 if each.itemsize == 4 else np.int64
+        arguments += each.reshape(-1).view(bits).tolist()
     return arguments
 
 
@@ -148,8 +170,7 @@ def kernel_source(call: Call) -> Source:
 def check_length(kernel: Kernel) -> None:
     """Warn of a user's own kernel that is long, before it is compiled."""
     if kernel.source.operations >= LONG:
-        seconds = expected_seconds([kernel])
-        time = "long" if seconds is None else f"about {seconds:.0f} s"
+        time = f"about {expected_seconds([kernel]):.0f} s"
         warnings.warn(
             f"the kernel {kernel.label} has {kernel.source.operations:,} operations; compiling it "
             f"takes {time}, once. Python loops are written out: wd.kernels.repeat(n, step, state) records a "
@@ -164,14 +185,16 @@ def _make_kernel(
     single: bool,
     device_name: str,
     target: str | None,
+    numbers: tuple[str, ...] = (),
 ) -> Kernel:
     """A kernel whose program is in the disk cache, or newly recorded. If it is not compiled yet, it is
-    interpreted, or Warp compiles it at its first launch."""
+    interpreted, or Warp compiles it at its first launch. `numbers`: inputs that are passed by value.
+    """
     start_kernel_cache()
     device, label = wp.get_device(device_name), label_of(call)
     may_interpret = target is None and device.is_cpu and config.compile != "wait"
     target = target or target_of("cuda" if device.is_cuda else "cpu")
-    key = repr((call.model.key, call.key, dict(inputs), single, target))
+    key = repr((call.model.key, call.key, dict(inputs), single, target, *numbers))
     name = f"{call.name}_{call.model.name}"
     texts = [*algorithms_of(call), TARGETS[target].code]
     # The program of a user's own kernel is not cached: its key is the function object itself.
@@ -185,7 +208,8 @@ def _make_kernel(
     def record() -> Program:
         then = "" if may_interpret else ", which will then be compiled, once"
         with announced_late(f"recording {label}{then}"):
-            return record_call(call, inputs, single)
+            program = record_call(call, inputs, single)
+        return replace(program, numbers=numbers) if numbers else program
 
     def write_source() -> Source:
         program = recorded.pop() if recorded else record()
