@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from math import prod
-from typing import Any
+from typing import Any, Protocol
 from weakref import ref
 
 import warp as wp
@@ -36,6 +36,18 @@ ENOUGH_INTERPRETED = 0.02
 are."""
 
 
+class Writer(Protocol):
+    """Writes the source of a kernel when it is compiled."""
+
+    def write(self) -> Source:
+        """The source."""
+        ...
+
+    def model(self) -> object:
+        """What it is written from, for as long as the compile is waited for."""
+        ...
+
+
 class Kernel:
     """A program for one dtype and device, with idle launches for reuse.
 
@@ -49,9 +61,9 @@ class Kernel:
         device: wp.Device,
         label: str,
         *,
-        write: Callable[[], Source] | None = None,
+        writer: Writer | None = None,
     ):
-        """source: the program in C++, or its description, if `write` writes it; `label`: its name in
+        """source: the program in C++, or its description, if `writer` writes it; `label`: its name in
         messages, "aba_derivatives for humanoid"."""
         self.source, self.device, self.label = source, device, label
         self.interpreted: InterpretedProgram | None = None
@@ -59,7 +71,7 @@ class Kernel:
         self.loaded = False
         self.counts_calls = False
         """True while its calls are counted, until it is compiled in the background."""
-        self._write = write
+        self._writer = writer
         self._calls, self._seconds = 0, 0.0
         self._compiled: list[wp.Kernel] = []
         self._linked: list[Command] = []
@@ -74,8 +86,8 @@ class Kernel:
         (codegen/translation_units.py)."""
         if not self._compiled:
             with lock_of(self):
-                if self._write is not None:
-                    self.source, self._write = self._write(), None
+                if self._writer is not None:
+                    self.source, self._writer = self._writer.write(), None
                 if not self._compiled:
                     sources = (self.source, *self.source.unit_sources)
                     self._compiled = [compile_kernel(each) for each in sources]
@@ -134,7 +146,8 @@ class Kernel:
         """Compile in the background, if that is wished and has not begun."""
         if self.counts_calls and config.compile == "background":
             self.counts_calls = False
-            background.enqueue(partial(_compile_now, ref(self)))
+            model = None if self._writer is None else self._writer.model()
+            background.enqueue(partial(_compile_now, ref(self), model))
 
     def link(self) -> None:
         """Pass the addresses of the companions to the loaded kernel, and later launches of the
@@ -199,8 +212,11 @@ def label_of(call: Call) -> str:
     return f"{kinds}{call.name} for {printable(call.model.name)}"
 
 
-def _compile_now(reference: ref[Kernel]) -> None:
-    """Compile and load a kernel on the thread in the background, unless its model is gone."""
+def _compile_now(reference: ref[Kernel], model: object) -> None:
+    """Compile and load a kernel on the thread in the background, unless nobody needs it any more.
+
+    `model`: what its source is written from, held until then.
+    """
     kernel = reference()
     if kernel is None:
         return

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -16,25 +15,22 @@ from ...arrays import View
 from ...arrays.layout import ROWS_FROM, STREAM_FROM
 from ...codegen.arguments import FIELDS, HEADER
 from ...codegen.bytecode.encode import encode
-from ...codegen.source import TARGETS, Source, describe, target_of, write
+from ...codegen.source import TARGETS, Source, describe, target_of
 from ...model import Model
-from ...recording.program import Program
 from ...recording.table import ANY_SIZE
-from ..compile import background
-from ..compile.announcements import announced_late
-from ..compile.cache import CacheEntry, source_of_json
+from ..compile.cache import CacheEntry
 from ..compile.compiling import Kernel, expected_seconds, label_of, noted
 from ..compile.interpreted_program import InterpretedProgram
 from ..compile.interpreter import interpreter
 from ..compile.kernel_cache import start_kernel_cache
-from ..compile.writer_process import write_in_child
 from ..config import config
 from ..made_once import lock_of
 from ..request.call import Call, algorithms_of
-from ..request.evaluate import nothing_collected, record_call
+from ..request.evaluate import nothing_collected
 from .bound_arrays import BoundArrays, bind_arrays
 from .job import COUNT, STREAM, Job
 from .result_arrays import arrays_for_results
+from .source_writer import SourceWriter
 from .state_checks import check_arrays
 
 _kernels: WeakKeyDictionary[Model, dict[tuple, Kernel]] = WeakKeyDictionary()
@@ -195,7 +191,6 @@ def _make_kernel(
     may_interpret = target is None and device.is_cpu and config.compile != "wait"
     target = target or target_of("cuda" if device.is_cuda else "cpu")
     key = repr((call.model.key, call.key, dict(inputs), single, target, *numbers))
-    name = f"{call.name}_{call.model.name}"
     texts = [*algorithms_of(call), TARGETS[target].code]
     # The program of a user's own kernel is not cached: its key is the function object itself.
     entry = CacheEntry(key, texts) if call.identity is None else None
@@ -203,44 +198,25 @@ def _make_kernel(
     kernel = None if source is None else Kernel(source, device, label)
     if kernel is not None and (not may_interpret or kernel.is_compiled):
         return kernel
-    recorded: list[Program] = []
-
-    def record() -> Program:
-        then = "" if may_interpret else ", which will then be compiled, once"
-        with announced_late(f"recording {label}{then}"):
-            program = record_call(call, inputs, single)
-        return replace(program, numbers=numbers) if numbers else program
-
-    def write_source() -> Source:
-        program = recorded.pop() if recorded else record()
-        if background.in_background():
-            content = write_in_child(program, name, single, target, background.NICENESS)
-            if content is not None:
-                if entry is not None:
-                    entry.keep_json(content)
-                return source_of_json(content)
-        with nothing_collected():
-            made = write(program, name, single, target)
-        if entry is not None:
-            entry.keep_source(made)
-        return made
-
+    writer = SourceWriter(call, inputs, single, target, numbers, entry)
     runs_programs = interpreter(single) if may_interpret else None
     if runs_programs is None:
         if kernel is None:
-            kernel = Kernel(write_source(), device, label)
+            kernel = Kernel(writer.write(call), device, label)
         if entry is None:
             check_length(kernel)
         return kernel
     found = None if entry is None else entry.bytecode()
     if found is None:
         with nothing_collected():
-            recorded.append(record())
-            found = describe(recorded[0], name, single, target), encode(recorded[0])
+            program = writer.record(call)
+            found = describe(program, writer.name, single, target), encode(program)
+        if config.compile == "never":
+            writer.forget()
         if entry is not None:
             entry.keep_bytecode(*found)
     described, bytecode = found
     if kernel is None:
-        kernel = Kernel(described, device, label, write=write_source)
+        kernel = Kernel(described, device, label, writer=writer)
     kernel.interpret(InterpretedProgram(bytecode, described, runs_programs, single))
     return kernel
