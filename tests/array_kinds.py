@@ -14,7 +14,9 @@ LIBRARIES = ("numpy", "torch", "warp", "jax")
 def usable(library: str, device: str = "cpu") -> None:
     """Skip where the library is not installed, or has no arrays on the device."""
     if library in ("torch", "jax"):
-        pytest.importorskip(library)
+        module = pytest.importorskip(library)
+        if library == "torch" and device != "cpu" and not module.cuda.is_available():
+            pytest.skip("this Torch is built for the CPU")
     if device != "cpu" and library in ("numpy", "jax"):
         pytest.skip(f"{library} arrays are on the CPU")
 

@@ -33,26 +33,38 @@ TESTS = Path(__file__).resolve().parent
 POLICY = os.environ["WARPDYN_COMPILE"]
 
 COMPILED = (
-    "algorithms/test_rnea.py",
-    "algorithms/test_crba.py",
-    "algorithms/test_aba.py",
     "cli/test_cache.py",
     "codegen",
-    "execution",
+    "execution/compile",
+    "execution/launch/test_native_threads.py",
+    "execution/native",
+    "execution/repeat",
+    "execution/test_",
     "functions/export",
-    "recording/test_loops.py",
-    "user_kernels/test_own_kernel.py",
     "test_accuracy.py",
 )
-"""Folders and files whose tests compile their kernels: those of the compiler and of launches, and the
-laws of three algorithms. All other tests interpret."""
+"""Folders and files whose tests compile their kernels, in addition to tests with the mark `compiled`.
+All other tests interpret."""
+
+COMPILED_LAWS = tuple(f"algorithms/test_{name}.py" for name in ("rnea", "crba", "aba"))
+"""Laws of three algorithms. They compile for the robots of COMPILED_ROBOTS."""
+
+COMPILED_ROBOTS = ("panda", "quadruped_floating", "hand")
+
+
+def is_compiled(request: pytest.FixtureRequest) -> bool:
+    """True if a test compiles its kernels."""
+    path = request.path.relative_to(TESTS).as_posix()
+    if path.startswith(COMPILED_LAWS):
+        robot = getattr(request.node, "callspec", None) and request.node.callspec.params.get("robot")
+        return robot is None or robot.name in COMPILED_ROBOTS
+    return path.startswith(COMPILED) or request.node.get_closest_marker("compiled") is not None
 
 
 @pytest.fixture(autouse=True)
 def compile_policy(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compile kernels in the tests of COMPILED, if the environment does not ask for another policy."""
-    path = request.path.relative_to(TESTS).as_posix()
-    policy = "wait" if POLICY == "never" and path.startswith(COMPILED) else POLICY
+    """Compile the kernels of some tests, if the environment does not ask for another policy."""
+    policy = "wait" if POLICY == "never" and is_compiled(request) else POLICY
     monkeypatch.setattr(wd.config, "compile", policy)
     monkeypatch.setenv("WARPDYN_COMPILE", policy)  # for processes that the test starts
 
@@ -77,6 +89,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: takes minutes to compile; runs with --slow")
+    config.addinivalue_line("markers", "compiled: compiles its kernels")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -23,6 +23,9 @@ HOST = """
 #define __shared__ static
 static void __syncwarp() {{}}
 static const struct {{ int x; }} threadIdx {{0}}, blockDim {{1}};
+#include <cstring>
+static float __int_as_float(int bits) {{ float x; std::memcpy(&x, &bits, 4); return x; }}
+static double __longlong_as_double(long long bits) {{ double x; std::memcpy(&x, &bits, 8); return x; }}
 struct Args {{ const long long* at; long long operator[](int i) const {{ return at[i]; }} }};
 static void thread(const Args args, const int tid) {{
 {code}
@@ -51,7 +54,8 @@ def run(
     folder: Path,
     keep_constants: bool = False,
 ) -> None:
-    """Build a source and start more threads than there are environments in `outs`."""
+    """Build a source and start more threads than there are environments in `outs`. Arrays of inputs
+    that it takes by value are passed so."""
     file, library = folder / f"{source.name}.cpp", folder / f"{source.name}.so"
     file.write_text(HOST.format(code=source.code))
     subprocess.run(
@@ -63,5 +67,8 @@ def run(
         arguments += (table_fields if name in source.tables else fields)(arrays[name])
     for array in outs:
         arguments += fields(array)
+    for name in source.numbers:
+        bits = np.int32 if arrays[name].itemsize == 4 else np.int64
+        arguments += arrays[name].view(bits).tolist()
     packed = (ctypes.c_longlong * len(arguments))(*arguments)
     ctypes.CDLL(str(library)).launch(packed, count + EXTRA_THREADS)

@@ -9,10 +9,26 @@ from typing import Any
 
 import numpy as np
 import warp as wp
+from states import error
 
 import warpdyn as wd
 from warpdyn.execution.batched import described
 from warpdyn.execution.request.evaluate import result_shapes
+
+ROUNDING = {"float32": 1e-5, "float64": 1e-12}
+"""Relative difference of a program's results on the CPU and on a GPU, by dtype. They are equal bit for
+bit on one device only: another compiler fuses other products and sums, and has other sines. These are
+the bounds of the kernels' own errors."""
+
+
+def assert_same(found: np.ndarray, wanted: np.ndarray, device: str) -> None:
+    """Results on the device equal those of the CPU: bit for bit on the CPU, elsewhere up to
+    rounding."""
+    assert found.dtype == wanted.dtype and found.shape == wanted.shape
+    if device == "cpu":
+        assert np.array_equal(found, wanted)
+    else:
+        assert error(found, wanted) <= ROUNDING[str(wanted.dtype)]
 
 
 class Placed:
@@ -83,6 +99,15 @@ def called(
     )
     results = tuple(out.back().astype(float) for out in outs)
     return results if len(results) > 1 else results[0]
+
+
+def placed_params(params: wd.Params, device: str) -> wd.Params:
+    """Params on the device. On the CPU they stay arrays of NumPy, like the other arguments."""
+    if device == "cpu":
+        return params
+    return params.replaced(
+        **{name: wp.array(x, device=device) for name, x in params.arrays.items()}
+    )
 
 
 def _placed(values: Any, dtype: Any, device: str) -> Any:

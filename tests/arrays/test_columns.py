@@ -14,8 +14,8 @@ LEADS = ((), (5,), (2, 3))
 
 
 @pytest.fixture(params=LIBRARIES)
-def library(request: pytest.FixtureRequest) -> str:
-    usable(request.param)
+def library(request: pytest.FixtureRequest, device: str) -> str:
+    usable(request.param, device=device)
     return request.param
 
 
@@ -24,9 +24,11 @@ def numbers(lead: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
 
 
 @pytest.mark.parametrize("lead", LEADS)
-def test_taken_apart_and_put_together(library: str, lead: tuple[int, ...], dtype) -> None:
+def test_taken_apart_and_put_together(
+    library: str, lead: tuple[int, ...], dtype, device: str
+) -> None:
     """joined(columns, column, columns) is the array again: library, dtype and numbers."""
-    x = made(library, numbers(lead, dtype))
+    x = made(library, numbers(lead, dtype), device=device)
     parts = [
         Part(columns(x, slice(0, 2)), 2, False),
         Part(column(x, 2), 1, True),
@@ -38,18 +40,21 @@ def test_taken_apart_and_put_together(library: str, lead: tuple[int, ...], dtype
 
 
 @pytest.mark.parametrize("lead", LEADS)
-def test_columns_in_any_order(library: str, lead: tuple[int, ...], dtype) -> None:
+def test_columns_in_any_order(library: str, lead: tuple[int, ...], dtype, device: str) -> None:
     """picked(x, chosen) is x[..., chosen], columns twice too."""
     x = numbers(lead, dtype)
-    found = pick_columns(made(library, x), [4, 0, 4])
-    assert np.array_equal(host(found), x[..., [4, 0, 4]]) and found.dtype == made(library, x).dtype
+    found = pick_columns(made(library, x, device=device), [4, 0, 4])
+    assert (
+        np.array_equal(host(found), x[..., [4, 0, 4]])
+        and found.dtype == made(library, x, device=device).dtype
+    )
 
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "warp"])
-def test_columns_are_views(library: str) -> None:
+def test_columns_are_views(library: str, device: str) -> None:
     """What is written into columns is written into the array."""
-    usable(library)
-    x = made(library, numbers((5,), np.dtype("float64")))
+    usable(library, device=device)
+    x = made(library, numbers((5,), np.dtype("float64")), device=device)
     record = library_of(x)
     record.write(columns(x, slice(1, 3)), 7.0)
     record.write(column(x, 4), 8.0)
@@ -65,10 +70,10 @@ def test_leading_dimensions_are_broadcast() -> None:
         join_columns([Part(wp.zeros((4, 2)), 2, False), Part(wp.zeros((1, 2)), 2, False)])
 
 
-def test_the_first_array_that_is_not_numpy_s_decides(library: str) -> None:
+def test_the_first_array_that_is_not_numpy_s_decides(library: str, device: str) -> None:
     """Plain numbers and NumPy's take its library, dtype and device; without one, NumPy's first
     floats decide."""
-    like = made(library, np.zeros((3, 1), np.float32))
+    like = made(library, np.zeros((3, 1), np.float32), device=device)
     parts = [Part([1.0, 2.0], 2, False), Part(np.arange(3), 1, True), Part(like, 1, False)]
     found = join_columns(parts)
     assert type(found) is type(like) and found.dtype == like.dtype

@@ -61,7 +61,7 @@ def test_operations_are_traced() -> None:
             stacked,
             wide,
             LIBRARY.pick_columns(x, [1, 0]),
-            LIBRARY.as_column(2.0, x, (3,)),
+            LIBRARY.as_column(np.array(2.0), x, (3,)),
         )
 
     x = jax.numpy.arange(6.0).reshape(3, 2)

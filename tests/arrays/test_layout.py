@@ -57,14 +57,14 @@ def test_padding_keeps_rows_apart() -> None:
 
 
 @pytest.mark.parametrize("name", ["numpy", "torch", "warp"])
-def test_all_memory_keeps_one_law(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_memory_keeps_one_law(name: str, monkeypatch: pytest.MonkeyPatch, device: str) -> None:
     """With another law in this one place, results, draws and varying parameters lie by it."""
-    usable(name)
+    usable(name, device=device)
     monkeypatch.setattr(layout, "padded_count", lambda count, single: 3 * count)
     model = by_name("cartpole").model
-    library = library_of(made(name, np.zeros(2)))
-    q = made(name, states(model, 10).q, layout="environments_last")
-    masses = {model.link_names[-1]: made(name, np.linspace(1.0, 2.0, 10))}
+    library = library_of(made(name, np.zeros(2), device=device))
+    q = made(name, states(model, 10).q, layout="environments_last", device=device)
+    masses = {model.link_names[-1]: made(name, np.linspace(1.0, 2.0, 10), device=device)}
     drawn = wd.randomise(model, 10, mass=wd.random.scale(0.5, 2.0), like=q)["mass"]
     stacked = model.params(mass=masses)["mass"]
     for array, rows in ((wd.crba(model, q), 4), (drawn, drawn.shape[1]), (stacked, 1)):

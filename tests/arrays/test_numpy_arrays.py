@@ -88,7 +88,7 @@ def test_functions_of_operations() -> None:
     assert found.dtype == np.float32 and found.tolist() == [[0, 1, 2, 5], [3, 4, 5, 5]]
     wide = LIBRARY.end_to_end([block, np.ones((1, 2))], (3,))
     assert wide.tolist() == [[0, 1, 2], [3, 4, 5], [1, 1, 0]]
-    assert LIBRARY.as_column(2.0, block, (4,)).tolist() == [[2.0]] * 4
+    assert LIBRARY.as_column(np.array(2.0), block, (4,)).tolist() == [[2.0]] * 4
     times = np.arange(4.0)
     assert np.shares_memory(LIBRARY.as_column(times, block, (4,)), times)
 

@@ -20,9 +20,9 @@ WRITABLE = ("numpy", "torch", "warp")
 
 
 @pytest.fixture(params=LIBRARIES)
-def library(request: pytest.FixtureRequest) -> Library:
-    usable(request.param)
-    return library_of(made(request.param, NUMBERS))
+def library(request: pytest.FixtureRequest, device: str) -> Library:
+    usable(request.param, device=device)
+    return library_of(made(request.param, NUMBERS, device=device))
 
 
 def test_numbers_come_back(library: Library, device: str) -> None:
@@ -71,7 +71,7 @@ def test_written_numbers_are_there(name: str, dtype: np.dtype, device: str) -> N
     """From an array of any float dtype, and from one number, also into memory that is not in
     rows."""
     usable(name, device)
-    library = library_of(made(name, NUMBERS))
+    library = library_of(made(name, NUMBERS, device=device))
     rows = library.allocate(device, dtype == np.float32, (4, 3))
     across = library.environment_first(
         library.allocate(device, dtype == np.float32, (3, 8)), count=4
@@ -83,9 +83,9 @@ def test_written_numbers_are_there(name: str, dtype: np.dtype, device: str) -> N
         assert not host(array).any()
 
 
-def test_numbers_are_cast(library: Library) -> None:
+def test_numbers_are_cast(library: Library, device: str) -> None:
     """To whole numbers, and to truth values."""
-    x = made(library.name, np.array([0.0, 1.0, 3.0]))
+    x = made(library.name, np.array([0.0, 1.0, 3.0]), device=device)
     assert host(library.cast(x, "int32")).tolist() == [0, 1, 3]
     assert host(library.cast(x, "bool")).tolist() == [False, True, True]
     assert host(library.cast(x, "int32")).dtype == np.int32
@@ -100,10 +100,10 @@ def test_results_are_handed_back_as_the_library_s_arrays(library: Library) -> No
     assert (result is memory) == library.in_place
 
 
-def test_only_arrays_that_are_followed_need_operations(library: Library) -> None:
+def test_only_arrays_that_are_followed_need_operations(library: Library, device: str) -> None:
     """JAX' always; Torch's where a gradient is required; others never. On the CPU no stream is
     needed."""
-    x = made(library.name, NUMBERS)
+    x = made(library.name, NUMBERS, device=device)
     assert library.functional(x) == (library.name == "jax")
     assert library.stream("cpu") is None
     if library.name == "torch":
@@ -142,11 +142,13 @@ def test_the_wrong_dtype_is_explained() -> None:
 
 
 @pytest.mark.parametrize("layout", ["rows", "environments_last"])
-def test_leading_dimensions_are_split_and_joined(library: Library, layout: str) -> None:
+def test_leading_dimensions_are_split_and_joined(
+    library: Library, layout: str, device: str
+) -> None:
     """(B, ..) as (T, E, ..) and back, without a copy where the library has views; joined by a copy
     where no single stride leads through."""
     flat = np.arange(24.0).reshape(6, 4)
-    array = made(library.name, flat, layout=layout)
+    array = made(library.name, flat, layout=layout, device=device)
     split = library.with_leading(array, 1, (2, 3))
     assert tuple(split.shape) == (2, 3, 4)
     assert np.array_equal(host(split), flat.reshape(2, 3, 4))
@@ -155,7 +157,9 @@ def test_leading_dimensions_are_split_and_joined(library: Library, layout: str) 
     if library.name in WRITABLE:
         assert library.view("x", split).address == library.view("x", array).address
         assert library.view("x", back) == library.view("x", array)
-    turned = made(library.name, np.ascontiguousarray(flat.reshape(2, 3, 4).swapaxes(0, 1)))
+    turned = made(
+        library.name, np.ascontiguousarray(flat.reshape(2, 3, 4).swapaxes(0, 1)), device=device
+    )
     turned = turned.transpose((1, 0, 2)) if library.name != "torch" else turned.permute(1, 0, 2)
     assert np.array_equal(host(library.with_leading(turned, 2, (6,))), flat)
 
@@ -175,9 +179,9 @@ def test_rows_of_a_view() -> None:
 
 
 @pytest.mark.parametrize("layout", ["rows", "environments_last"])
-def test_rows_are_picked(library: Library, layout: str) -> None:
+def test_rows_are_picked(library: Library, layout: str, device: str) -> None:
     """As NumPy does it, by a number, a slice, whole numbers, or a mask; of this library or NumPy's."""
-    array = made(library.name, NUMBERS, layout=layout)
+    array = made(library.name, NUMBERS, layout=layout, device=device)
     mask = np.array([True, False, True, True, False])
     whole = np.array([4, -1, 0])
     for index in (2, -1, slice(1, 4), whole, whole[:0], mask):
@@ -196,21 +200,26 @@ def test_rows_are_picked(library: Library, layout: str) -> None:
 
 
 @pytest.mark.parametrize("layout", ["rows", "environments_last"])
-def test_rows_are_overwritten(library: Library, layout: str) -> None:
+def test_rows_are_overwritten(library: Library, layout: str, device: str) -> None:
     """Where the mask holds, and nowhere else; in place where the library can."""
-    array, fresh = made(library.name, NUMBERS, layout=layout), made(library.name, -NUMBERS)
+    array, fresh = (
+        made(library.name, NUMBERS, layout=layout, device=device),
+        made(library.name, -NUMBERS, device=device),
+    )
     mask = np.array([True, False, True, True, False])
     result = library.replace_rows(array, mask, fresh)
     wanted = np.where(mask[:, None, None], -NUMBERS, NUMBERS)
     assert np.array_equal(host(result), wanted)
     assert (result is array) == library.in_place
-    same = library.replace_rows(result, np.zeros(5, bool), made(library.name, NUMBERS))
+    same = library.replace_rows(
+        result, np.zeros(5, bool), made(library.name, NUMBERS, device=device)
+    )
     assert np.array_equal(host(same), wanted)
 
 
-def test_numbers_move(library: Library) -> None:
+def test_numbers_move(library: Library, device: str) -> None:
     """To another dtype, on the same device; environments stay side by side."""
-    array = made(library.name, NUMBERS, layout="environments_last")
+    array = made(library.name, NUMBERS, layout="environments_last", device=device)
     small = library.move_to(array, "float32", "cpu")
     assert np.array_equal(host(small), NUMBERS.astype(np.float32))
     assert dtype_name(small.dtype) == "float32"
@@ -222,9 +231,9 @@ def test_numbers_move(library: Library) -> None:
             library.move_to(array, "float32", "cuda:0")
 
 
-def test_what_is_traced_cannot_be_read(library: Library) -> None:
+def test_what_is_traced_cannot_be_read(library: Library, device: str) -> None:
     """Arrays can, but for those that JAX or Torch follow."""
-    array = made(library.name, NUMBERS)
+    array = made(library.name, NUMBERS, device=device)
     assert library.readable(array)
     seen: list[bool] = []
 
@@ -244,12 +253,12 @@ def test_what_is_traced_cannot_be_read(library: Library) -> None:
 
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "warp"])
-def test_rows_are_read_and_written_in_place(library: str) -> None:
+def test_rows_are_read_and_written_in_place(library: str, device: str) -> None:
     """By index, mask or slice; what stands elsewhere stays, and the memory is the same."""
-    usable(library)
+    usable(library, device=device)
     values = np.arange(8.0).reshape(4, 2)
     for where in (np.array([2, 0]), np.array([True, False, True, False]), slice(None)):
-        array = made(library, values)
+        array = made(library, values, device=device)
         lib, before = library_of(array), views.view("array", array).address
         if not isinstance(where, slice):
             assert np.array_equal(host(lib.rows(array, where)), values[where])
@@ -258,6 +267,6 @@ def test_rows_are_read_and_written_in_place(library: str) -> None:
         lib.assign(array, where, -1.0)
         assert np.array_equal(host(array), wanted)
         wanted[where] = wanted[where] * 3
-        lib.assign(array, where, made(library, wanted[where]))
+        lib.assign(array, where, made(library, wanted[where], device=device))
         assert np.array_equal(host(array), wanted)
         assert views.view("array", array).address == before

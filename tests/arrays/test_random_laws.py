@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import warp as wp
 
 from warpdyn.arrays.random_laws import (
     LAWS,
@@ -125,3 +126,19 @@ def test_a_tilt_is_a_rotation_vector() -> None:
         envs=2,
     )
     assert np.array_equal(still, np.tile(nominal, (2, 1, 1)))
+
+
+def test_numbers_lie_on_the_stream_of_the_launch(device: str) -> None:
+    """As for Torch, whose stream is not Warp's: nothing orders the two."""
+    if device == "cpu":
+        pytest.skip("the CPU has no streams; give --device cuda:0")
+    nominal, draws = np.array([[1.0, 2.0]]), [row("uniform", 0.5, 2.0, SCALE)]
+    out = wp.zeros((ENVS, 1, 2), dtype=wp.float64, device=device)
+    stream, current = wp.Stream(device), wp.Stream(device)
+    wp.synchronize_device(device)
+    with wp.ScopedStream(current, sync_enter=False):
+        vary(draw_numbers, view("out", out), nominal, draws, [1], OWNERS, 3, (), stream)
+    wp.synchronize_stream(stream)
+    wanted = np.zeros((ENVS, 1, 2))
+    vary(draw_numbers, view("out", wanted), nominal, draws, [1], OWNERS, 3, (), None)
+    assert np.abs(out.numpy() - wanted).max() <= 1e-12

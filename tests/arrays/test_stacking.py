@@ -13,15 +13,18 @@ MANY, ONE = DRAW.normal(size=(9, 3)), DRAW.normal(size=3)
 
 
 @pytest.fixture(params=LIBRARIES)
-def library(request: pytest.FixtureRequest) -> str:
-    usable(request.param)
+def library(request: pytest.FixtureRequest, device: str) -> str:
+    usable(request.param, device=device)
     return request.param
 
 
-def test_stacked_values_are_all_there(library: str, dtype: np.dtype) -> None:
+def test_stacked_values_are_all_there(library: str, dtype: np.dtype, device: str) -> None:
     """Entry [e, k] is environment e's value k; a single value, an array or a list, serves all
     environments."""
-    many, one = made(library, MANY.astype(dtype)), made(library, ONE.astype(dtype))
+    many, one = (
+        made(library, MANY.astype(dtype), device=device),
+        made(library, ONE.astype(dtype), device=device),
+    )
     found = stack_values([many, one, ONE.tolist()], (3,), 9)
     assert type(found) is type(many) and found.dtype == many.dtype and found.shape == (9, 3, 3)
     assert np.array_equal(host(found)[:, 0], MANY.astype(dtype))
@@ -29,38 +32,46 @@ def test_stacked_values_are_all_there(library: str, dtype: np.dtype) -> None:
         assert np.array_equal(host(found)[:, k], np.tile(ONE.astype(dtype), (9, 1)))
 
 
-def test_scalars_are_stacked_too(library: str) -> None:
+def test_scalars_are_stacked_too(library: str, device: str) -> None:
     """Values of shape ()."""
-    found = stack_values([made(library, MANY[:, 0]), 2.0], (), 9)
+    found = stack_values([made(library, MANY[:, 0], device=device), 2.0], (), 9)
     assert np.array_equal(host(found), np.stack([MANY[:, 0], np.full(9, 2.0)], 1))
 
 
-def test_single_values_have_no_environments(library: str) -> None:
+def test_single_values_have_no_environments(library: str, device: str) -> None:
     """(k, *shape) where `count` is None."""
-    found = stack_values([made(library, ONE), made(library, 2 * ONE)], (3,), None)
+    found = stack_values(
+        [made(library, ONE, device=device), made(library, 2 * ONE, device=device)], (3,), None
+    )
     assert np.array_equal(host(found), np.stack([ONE, 2 * ONE]))
 
 
 @pytest.mark.parametrize("name", ["numpy", "torch", "warp"])
-def test_environments_lie_side_by_side(name: str) -> None:
+def test_environments_lie_side_by_side(name: str, device: str) -> None:
     """A kernel reads them a vector at a time."""
-    usable(name)
-    found = stack_values([made(name, MANY), made(name, ONE)], (3,), 9)
+    usable(name, device=device)
+    found = stack_values([made(name, MANY, device=device), made(name, ONE, device=device)], (3,), 9)
     first = found.stride()[0] if name == "torch" else found.strides[0] // 8
     assert first == 1
 
 
-def test_a_dtype_may_be_asked_for(library: str) -> None:
+def test_a_dtype_may_be_asked_for(library: str, device: str) -> None:
     """NumPy's name of it, for every library; else the first array's, or float64."""
-    assert host(stack_values([made(library, MANY), ONE], (3,), 9, np.float32)).dtype == np.float32
-    assert host(stack_values([made(library, MANY), ONE], (3,), 9, "float32")).dtype == np.float32
+    assert (
+        host(stack_values([made(library, MANY, device=device), ONE], (3,), 9, np.float32)).dtype
+        == np.float32
+    )
+    assert (
+        host(stack_values([made(library, MANY, device=device), ONE], (3,), 9, "float32")).dtype
+        == np.float32
+    )
     assert stack_values([[1, 2], [3, 4]], (2,), None).dtype == np.float64
 
 
-def test_libraries_meet_numpy_s_numbers(library: str) -> None:
+def test_libraries_meet_numpy_s_numbers(library: str, device: str) -> None:
     """NumPy's values go into the other library's array, wherever they stand."""
-    found = stack_values([MANY, made(library, ONE)], (3,), 9)
-    assert type(found) is type(made(library, ONE))
+    found = stack_values([MANY, made(library, ONE, device=device)], (3,), 9)
+    assert type(found) is type(made(library, ONE, device=device))
     assert np.array_equal(host(found)[:, 0], MANY)
 
 

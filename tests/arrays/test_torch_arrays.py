@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import warpdyn as wd  # noqa: E402
+from warpdyn.arrays import torch_arrays  # noqa: E402
 from warpdyn.arrays.layout import padded_count  # noqa: E402
 from warpdyn.arrays.protocol import Part  # noqa: E402
 from warpdyn.arrays.reused_memory import MEMORY  # noqa: E402
@@ -155,3 +157,27 @@ def test_read_only_numbers_are_copied() -> None:
         LIBRARY.write(array, values)
         LIBRARY.assign(array, slice(None), np.broadcast_to(values, (3,)))
     assert values.tolist() == [0, 1, 2] and array.tolist() == [0, 1, 2]
+
+
+class StandInStream(NamedTuple):
+    """A stand-in for a CUDA stream of Torch: its device and its handle."""
+
+    device_index: int
+    cuda_stream: int
+
+
+def test_a_stream_is_wrapped_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each call asks for the current stream. Warp, which makes an event for each wrapper, sees each
+    stream once. Torch's objects for streams are stand-ins, which differ at each call."""
+    monkeypatch.setattr(torch_arrays, "_streams", {})
+    wrapped: list[StandInStream] = []
+    handle = [1]
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda _: StandInStream(0, handle[0]))
+    monkeypatch.setattr(torch_arrays.wp, "stream_from_torch", lambda x: wrapped.append(x) or x)
+    first = [LIBRARY.stream("cuda:0") for _ in range(3)]
+    handle[0] = 2
+    second = LIBRARY.stream("cuda:0")
+    handle[0] = 1
+    assert LIBRARY.stream("cuda:0") is first[0] and first[0] is first[2] and second != first[0]
+    assert wrapped == [(0, 1), (0, 2)]
+    assert LIBRARY.stream("cpu") is None and LIBRARY.own_streams

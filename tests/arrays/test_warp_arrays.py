@@ -43,15 +43,11 @@ def test_a_view_keeps_its_memory_alive(device: str) -> None:
     assert np.array_equal(view.numpy(), np.arange(150.0).reshape(50, 3)) and len(others) == 20
 
 
-def test_a_number_for_all_rows_is_one_number(device: str) -> None:
-    """(B, 1) of stride zero, the same memory at each call; (1,) for one robot; an array of numbers
-    as it lies."""
+def test_numbers_of_rows_are_a_column_in_place(device: str) -> None:
+    """(B, 1) for an array (B,), (1,) for one robot, in the memory of the array."""
     like = wp.zeros((6, 2), dtype=wp.float64, device=device)
-    column = LIBRARY.as_column(0.25, like, (6,))
-    assert column.shape == (6, 1) and column.strides[0] == 0
-    assert column.numpy().tolist() == [[0.25]] * 6
-    assert LIBRARY.as_column(0.25, like, (6,)).ptr == column.ptr
-    assert LIBRARY.as_column(0.25, like, ()).shape == (1,)
+    one = LIBRARY.as_column(wp.array([0.25], dtype=wp.float64, device=device), like, ())
+    assert one.shape == (1,) and one.numpy().tolist() == [0.25]
     times = wp.array(np.arange(6.0), device=device)
     column = LIBRARY.as_column(times, like, (6,))
     assert column.ptr == times.ptr and column.numpy()[:, 0].tolist() == [0, 1, 2, 3, 4, 5]

@@ -39,3 +39,15 @@ def test_shapes_are_those_of_the_arrays() -> None:
     """An input and a result of one name keep a shape each."""
     shapes = dict(LAYOUT.arrays)
     assert shapes["a_out"] == () and shapes["r_out"] == (7, 4, 4)
+
+
+def test_numbers_follow_the_fields() -> None:
+    """The vector grows by the inputs that are passed by value; positions of arrays stay the same."""
+    by_value = ArgumentLayout(LAYOUT.inputs, LAYOUT.results, ("f_ext:hand", "out"))
+    assert [by_value.position(name) for name, _ in by_value.arrays] == [
+        LAYOUT.position(name) for name, _ in LAYOUT.arrays
+    ]
+    first, second = by_value.values.values()
+    assert [*by_value.values] == ["a_f_5f_ext_3a_hand", "a_out"]
+    assert [*first, *second] == list(range(LAYOUT.length, by_value.length))
+    assert len(first) == 6 and len(second) == 1

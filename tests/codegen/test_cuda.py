@@ -5,6 +5,7 @@ This stands in for a GPU where there is none: what is not tested here is the dev
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from states import error, states
 import warpdyn as wd
 from warpdyn.algebra.scalar import floor, look, repeat
 from warpdyn.codegen.source import write
+from warpdyn.execution.request.call import all_arrays, input_shapes
 from warpdyn.execution.request.evaluate import record_call
 from warpdyn.recording.program import record
 
@@ -69,6 +71,30 @@ def test_the_text_matches_the_oracle(
     else:
         assert error(out, expected) <= ROUNDING[dtype]
     assert np.isnan(memory[..., B:]).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_numbers_by_value(dtype: type, tmp_path: Path) -> None:
+    """Gravity and masses in the arguments give the same bits as in arrays."""
+    model = by_name("panda").model
+    s, single = states(model, B), dtype is np.float32
+    params = model.params(mass={"panda_hand": 0.7, "panda_link5": 1.5})
+    call = wd.rnea.describe(model, s.q, s.v, s.a, gravity=[0.0, -1.0, -2.5], params=params)
+    program = record_call(call, input_shapes(call), single)
+    by_value = ("gravity", "params:mass")
+    found = []
+    for numbers in ((), by_value):
+        out = np.full((B, model.nv), np.nan, dtype)
+        arrays = {name: np.asarray(x, dtype) for name, x in all_arrays(call).items()}
+        if not numbers:  # one row for each environment
+            arrays |= {name: np.tile(arrays[name], (B, 1)) for name in by_value}
+        written, folder = replace(program, numbers=numbers), tmp_path / str(len(numbers))
+        folder.mkdir()
+        run(write(written, "rnea", single, "cuda"), arrays, out, folder=folder)
+        found.append(out)
+    assert np.array_equal(*found)
+    expected = wd.oracle(wd.rnea, model, s.q, s.v, s.a, gravity=[0.0, -1.0, -2.5], params=params)
+    assert error(found[0], expected) <= ROUNDING[dtype]
 
 
 def test_forces_gravity_and_kept_constants(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import warp as wp
+from devices import assert_same
 from robots import by_name
 from states import states
 
@@ -106,13 +107,15 @@ def test_out_and_bind() -> None:
 
 
 @pytest.mark.parametrize("name", ["torch", "jax", "warp"])
-def test_libraries(name: str) -> None:
-    """Arrays of any library, and gradients through a group."""
+def test_libraries(name: str, device: str) -> None:
+    """Arrays of any library, those of Warp on the device, and gradients through a group."""
     q, v, a = (padded(x).astype(np.float32) for x in ("q", "v", "a"))
     wanted = GROUP(wd.rnea, q, v, a)
     if name == "warp":
-        found = GROUP(wd.rnea, *(wp.array(x, dtype=wp.float32) for x in (q, v, a))).numpy()
-    elif name == "torch":
+        arrays = [wp.array(x, dtype=wp.float32, device=device) for x in (q, v, a)]
+        assert_same(GROUP(wd.rnea, *arrays).numpy(), wanted, device)
+        return
+    if name == "torch":
         torch = pytest.importorskip("torch")
         found = GROUP(wd.rnea, *map(torch.as_tensor, (q, v, a))).numpy()
         leaf = torch.tensor(q, requires_grad=True)

@@ -8,7 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from array_kinds import host, made, usable
 from contracts import check_call, check_defaults, check_shapes
+from devices import assert_same
 from robots import Robot, by_name
 from states import states
 
@@ -96,18 +98,17 @@ def test_interpolation_takes_a_number_or_one_for_each_robot() -> None:
         manifold.interpolate(model, s.q, p, t[:4])
 
 
-def test_interpolation_of_torch_and_warp_arrays() -> None:
+@pytest.mark.parametrize("library", ["torch", "warp"])
+def test_interpolation_of_torch_and_warp_arrays(library: str, device: str) -> None:
     """The same numbers, on their memory."""
-    torch = pytest.importorskip("torch")
-    import warp as wp
-
+    usable(library, device)
     model = by_name("balls_wxyz").model
     s = states(model)
     p, t = manifold.integrate(model, s.q, s.v), np.linspace(0, 1, 19)
-    for make in (torch.as_tensor, lambda x: wp.array(x, dtype=wp.float64)):
-        for share, plain in ((make(t), t), (0.25, 0.25)):
-            found = manifold.interpolate(model, make(s.q), make(p), share).numpy()
-            assert np.array_equal(found, manifold.interpolate(model, s.q, p, plain))
+    q0, q1, each = (made(library, x, device) for x in (s.q, p, t))
+    for share, plain in ((each, t), (0.25, 0.25)):
+        found = host(manifold.interpolate(model, q0, q1, share))
+        assert_same(found, manifold.interpolate(model, s.q, p, plain), device)
 
 
 # Random configurations.

@@ -5,13 +5,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 import warp as wp
 from array_kinds import LIBRARIES, host, made, usable
-from devices import Placed
+from devices import Placed, assert_same
 from programs import evaluate
 from robots import Robot, by_name, joint, link, urdf
 from states import error, states
@@ -270,21 +271,22 @@ def test_kernels_read_each_environments_numbers(
     )
 
 
-def placed_like(library: str) -> Any:
+def placed_like(library: str, device: str) -> Any:
+    usable(library, device)
     if library == "numpy":
         return lambda x: x
     if library == "warp":
-        return lambda x: wp.array(np.ascontiguousarray(x), dtype=wp.float32)
+        return lambda x: wp.array(np.ascontiguousarray(x), dtype=wp.float32, device=device)
     if library == "torch":
-        return pytest.importorskip("torch").tensor
+        return partial(pytest.importorskip("torch").tensor, device=device)
     jax = pytest.importorskip("jax")
     return jax.numpy.asarray
 
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "jax", "warp"])
-def test_libraries(library: str) -> None:
+def test_libraries(library: str, device: str) -> None:
     """Values by name and whole arrays of any library, with numbers among them; results are of that library."""
-    place, s = placed_like(library), states(RIG, 19)
+    place, s = placed_like(library, device), states(RIG, 19)
     s = [x.astype(np.float32) for x in (s.q, s.v, s.a)]
     values = {
         q: {n: x.astype(np.float32) for n, x in by.items()}
@@ -302,7 +304,7 @@ def test_libraries(library: str) -> None:
     assert type(params["com"]) is type(place(whole)) and tuple(params["com"].shape) == (19, 5, 3)
     found = wd.rnea(RIG, *map(place, s), params=params)
     assert type(found) is type(place(whole))
-    assert error(np.asarray(found.numpy() if hasattr(found, "numpy") else found), wanted) == 0.0
+    assert_same(host(found), wanted, device)
 
 
 def test_values_for_all_environments() -> None:
@@ -585,10 +587,11 @@ DRAWS: dict[str, Any] = {
 MASK = np.array([True, False, False, True, False, False])
 
 
-def drawn(library: str, seed: int = 1) -> wd.Params:
+def drawn(library: str, seed: int = 1, device: str = "cpu") -> wd.Params:
     """Six robots drawn at random, in a library's float64 arrays."""
-    usable(library)
-    return wd.randomise(PANDA, 6, seed=seed, like=made(library, np.zeros(1)), **DRAWS)
+    usable(library, device)
+    like = made(library, np.zeros(1), device)
+    return wd.randomise(PANDA, 6, seed=seed, like=like, **DRAWS)
 
 
 def same(a: wd.Params, b: Mapping[str, np.ndarray]) -> bool:
@@ -602,20 +605,20 @@ def hosted(params: wd.Params) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_rows_of_params(library: str) -> None:
+def test_rows_of_params(library: str, device: str) -> None:
     """p[idx] are the robots of those rows: their torques are those rows of all torques."""
-    params, q = drawn(library), wd.random_configuration(PANDA, 6)
+    params, q = drawn(library, device=device), wd.random_configuration(PANDA, 6)
     whole, numbers = wd.oracle(wd.rnea, PANDA, q, None, None, params=params), hosted(params)
     for index in (np.array([4, 1, -1]), MASK, MASK.tolist(), [0, 2], [], slice(1, 6, 2), 3):
         some = params[index]
         chosen = np.array(index, int) if isinstance(index, list) and not index else index
         assert isinstance(some, wd.Params) and some.names == params.names
         assert same(some, {quantity: x[chosen] for quantity, x in numbers.items()})
-        rows = [made(library, q[chosen]), None, None]
+        rows = [made(library, q[chosen], device=device), None, None]
         tau = host(wd.rnea(PANDA, *rows, params=some))
         assert error(tau, whole[chosen], np.ones(1)) <= ROUND_OFF["float64"]
     assert params.envs == 6 and params[3].envs is None
-    own = made(library, np.array([4, 1], np.int32))
+    own = made(library, np.array([4, 1], np.int32), device=device)
     assert same(params[own], {quantity: x[[4, 1]] for quantity, x in numbers.items()})
 
 
@@ -646,15 +649,15 @@ def test_what_rows_refuse() -> None:
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_reset_copies_rows(library: str) -> None:
+def test_reset_copies_rows(library: str, device: str) -> None:
     """Where the mask holds, the fresh robots; in place, where a bound call reads them, but for
     JAX."""
-    params, fresh = drawn(library), drawn(library, seed=2)
+    params, fresh = (drawn(library, seed, device) for seed in (1, 2))
     old, new = hosted(params), hosted(fresh)
-    q = made(library, wd.random_configuration(PANDA, 6))
+    q = made(library, wd.random_configuration(PANDA, 6), device=device)
     in_place = library != "jax"
     run = wd.bind(wd.gravity_torques, PANDA, q, params=params) if in_place else None
-    after = params.reset(made(library, MASK) if library != "warp" else MASK, fresh)
+    after = params.reset(made(library, MASK, device=device), fresh)
     wanted = {
         name: np.where(MASK.reshape(-1, *[1] * (x.ndim - 1)), new[name], x)
         for name, x in old.items()
@@ -687,14 +690,14 @@ def test_what_reset_refuses() -> None:
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_params_move_to_another_dtype(library: str) -> None:
+def test_params_move_to_another_dtype(library: str, device: str) -> None:
     """`.to("float32")`, and any library's word for it."""
-    params = drawn(library)
+    params = drawn(library, device=device)
     numbers = hosted(params)
     for dtype in ("float32", np.float32):
-        small = params.to(dtype, device="cpu")
+        small = params.to(dtype, device=device)
         assert same(small, {name: x.astype(np.float32) for name, x in numbers.items()})
-    q = made(library, np.zeros((6, PANDA.nq), np.float32))
+    q = made(library, np.zeros((6, PANDA.nq), np.float32), device=device)
     assert host(wd.gravity_torques(PANDA, q, params=small)).dtype == np.float32
     with pytest.raises(TypeError, match="dtype must be float32 or float64, got int32"):
         params.to("int32")
@@ -702,11 +705,11 @@ def test_params_move_to_another_dtype(library: str) -> None:
 
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_params_follow_the_arrays(library: str, dtype: Any) -> None:
+def test_params_follow_the_arrays(library: str, dtype: Any, device: str) -> None:
     """Plain numbers are of the kind of the arrays beside them, or of `like`; gravity too."""
-    usable(library)
-    q = made(library, wd.random_configuration(PANDA, 6).astype(dtype))
-    mass = made(library, np.linspace(0.5, 1.0, 6).astype(dtype))
+    usable(library, device=device)
+    q = made(library, wd.random_configuration(PANDA, 6).astype(dtype), device=device)
+    mass = made(library, np.linspace(0.5, 1.0, 6).astype(dtype), device=device)
     wanted = PANDA.params(
         mass={"panda_hand": np.linspace(0.5, 1.0, 6)}, com={"panda_hand": (0.0, 0.1, 0.2)}
     )
@@ -748,10 +751,10 @@ def test_arrays_are_passed_back() -> None:
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_negative_masses_are_refused(library: str) -> None:
+def test_negative_masses_are_refused(library: str, device: str) -> None:
     """With the link and the row; so are armatures and friction, and what is not finite."""
-    usable(library)
-    masses = made(library, np.array([1.0, 0.0, -2.0, 3.0]))
+    usable(library, device=device)
+    masses = made(library, np.array([1.0, 0.0, -2.0, 3.0]), device=device)
     words = (
         'mass of link "panda_hand" of panda must be finite and not negative, got -2 in row 2 of 4'
     )

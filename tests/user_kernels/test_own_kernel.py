@@ -425,6 +425,7 @@ def test_leading_dimensions() -> None:
     assert np.array_equal(numbered(model, q[0, 0], np.tile(target, (7, 1)), 0.0)[:, 2], range(7))
 
 
+@pytest.mark.compiled
 def test_a_long_kernel_warns(monkeypatch: pytest.MonkeyPatch) -> None:
     """With its count and the remedy, before it compiles for minutes."""
 

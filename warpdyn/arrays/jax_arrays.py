@@ -57,7 +57,7 @@ class JaxArrays(NumpyArrays):
         return not isinstance(array, jax.core.Tracer)
 
     def as_column(self, value: Any, like: Any, rows: tuple[int, ...]) -> Any:
-        if isinstance(value, (int, float)) or value.ndim == 0:
+        if value.ndim == 0:
             value = jnp.asarray(value, like.dtype)
         return jnp.broadcast_to(value, rows)[..., None]  # here NumPy's numbers become JAX arrays
 

@@ -114,7 +114,7 @@ class LikeNumpy(Library):
         return array.astype(dtype, copy=False)
 
     def as_column(self, value: Any, like: Any, rows: tuple[int, ...]) -> Any:
-        if isinstance(value, (int, float)) or value.ndim == 0:
+        if value.ndim == 0:
             number = self.convert_like(value, like.dtype, like)
             value = self.operations.broadcast_to(number, rows)
         return value[..., None]

@@ -106,6 +106,8 @@ class Library(ABC):
     can read."""
     in_place: bool = True
     """True if arrays can be written in place: a result is then the memory that its kernel wrote."""
+    own_streams: bool = False
+    """True if the library works on CUDA streams of its own instead of Warp's."""
     takes_numpy: bool = False
     """True if NumPy arrays in a call with the library's own arrays are converted, as its operations
     do."""
@@ -188,7 +190,7 @@ class Library(ABC):
 
     @abstractmethod
     def as_column(self, value: Any, like: Any, rows: tuple[int, ...]) -> Any:
-        """(*rows, 1) of one number, or of an array of shape `rows` without a copy."""
+        """(*rows, 1) of an array of shape `rows`, or of one without dimensions, without a copy."""
 
     @abstractmethod
     def join_columns(self, parts: Sequence[Part], like: Any) -> Any:
@@ -265,8 +267,20 @@ class Library(ABC):
         """True if the numbers can be read now; False for an array that is traced."""
         return True
 
+    def on_cuda(self, array: Any) -> bool:
+        """True if the array lies on a CUDA device. A launch on it passes plain numbers by value."""
+        return False
+
+    def row_index(self, where: Any, like: Any) -> Any:
+        """A mask (B,) or indices (n,), of this library or of NumPy, as a Warp array on the CUDA device
+        of `like`, for `row_writes`."""
+        raise NotImplementedError(f"{self.name} arrays are on the CPU")
+
+    def finish(self, array: Any) -> None:  # noqa: B027 (on the CPU nothing is late)
+        """Wait until a new array holds its numbers, for one that calls on any stream may read."""
+
     def stream(self, device: str) -> Any:
-        """The CUDA stream that the library works on; None for Warp's own."""
+        """The CUDA stream that the library works on at the moment; None for Warp's own."""
         return None
 
 

@@ -16,6 +16,7 @@ import warp as wp
 
 from .protocol import View
 from .random_rows import uniform
+from .warp_arrays import copied_from_host
 
 Law = Literal["uniform", "log-uniform", "normal"]
 LAWS: tuple[Law, ...] = get_args(Law)
@@ -164,20 +165,19 @@ def vary(
     def there(x: Any) -> Any:
         if isinstance(x, int):
             return wp.uint64(x % 2**64)
-        return wp.array(x, dtype=wp.float64, device=out.device)
+        return copied_from_host(x, wp.float64, out.device)
 
-    inputs = [
-        rows,
-        there(nominal),
-        there(draws),
-        wp.array(owner, dtype=wp.int32, device=out.device),
-        owners,
-        there(seed),
-    ]
-    wp.launch(
-        kernel,
-        dim=out.shape[:2],
-        inputs=[*inputs, *map(there, more)],
-        device=out.device,
-        stream=stream,
-    )
+    def launch() -> None:
+        inputs = [
+            rows,
+            there(nominal),
+            there(draws),
+            copied_from_host(owner, wp.int32, out.device),
+            owners,
+            there(seed),
+        ]
+        wp.launch(kernel, dim=out.shape[:2], inputs=[*inputs, *map(there, more)], device=out.device)
+
+    # The copies are made, read and freed on the stream of the launch.
+    with wp.ScopedStream(stream, sync_enter=False):
+        launch()

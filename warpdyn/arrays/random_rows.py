@@ -4,7 +4,7 @@ Entry i of a draw is the hash of (seed, i): it depends on neither the size of th
 order of threads. The hash is the finaliser of SplitMix64: Steele, Lea and Flood, Fast splittable
 pseudorandom number generators (2014).
 """
-# mypy: disable-error-code="operator, valid-type, arg-type, var-annotated"
+# mypy: disable-error-code="operator, valid-type, arg-type, var-annotated, index"
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ from typing import Any
 
 import warp as wp
 
-from .libraries import WARP
 from .protocol import View
-from .views import numbers
 
 GAMMA, FIRST, SECOND = (
     wp.constant(wp.uint64(x)) for x in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
@@ -24,6 +22,10 @@ GAMMA, FIRST, SECOND = (
 TURN = wp.constant(wp.float64(6.283185307179586))
 UNIT = wp.constant(wp.float64(2.0**-53))
 PLAIN, QUATERNION, WITHIN = 0, 1, 2
+COLUMNS = 32
+"""Number of columns of one launch, whose ranges travel with it as vectors of this length."""
+Ranges = wp.types.vector(length=COLUMNS, dtype=wp.float64)
+Roles = wp.types.vector(length=COLUMNS, dtype=wp.int32)
 
 
 @wp.func
@@ -44,20 +46,23 @@ def uniform(seed: wp.uint64, index: wp.uint64) -> wp.float64:
 @wp.kernel(enable_backward=False)
 def draw_rows(
     out: wp.array2d(dtype=Any),
-    lower: wp.array(dtype=wp.float64),
-    upper: wp.array(dtype=wp.float64),
-    roles: wp.array(dtype=wp.float64),
+    first: int,
+    lower: Ranges,
+    upper: Ranges,
+    roles: Roles,
     seed: wp.uint64,
 ):
-    """Draw one environment's row. A column WITHIN a quaternion is written with its first."""
+    """Draw columns of one environment's row, from `first` on. A column WITHIN a quaternion is
+    written with its first."""
     e = wp.tid()
     width = out.shape[1]
-    for k in range(width):
+    for j in range(wp.min(COLUMNS, width - first)):
+        k = first + j
         i = (wp.uint64(e) * wp.uint64(width) + wp.uint64(k)) * wp.uint64(3)
-        role = int(roles[k])
+        role = roles[j]
         a = uniform(seed, i)
         if role == PLAIN:
-            out[e, k] = out.dtype(lower[k] + a * (upper[k] - lower[k]))
+            out[e, k] = out.dtype(lower[j] + a * (upper[j] - lower[j]))
         elif role == QUATERNION:
             # Shoemake: the square of a radius and two angles, each uniform
             b = TURN * uniform(seed, i + wp.uint64(1))
@@ -71,8 +76,8 @@ def draw_rows(
 
 @lru_cache(maxsize=2)
 def _kernel(single: bool) -> wp.Kernel:
-    dtype, real = (wp.float32 if single else wp.float64), wp.array(dtype=wp.float64)
-    return wp.overload(draw_rows, [wp.array2d(dtype=dtype), real, real, real, wp.uint64])
+    rows = wp.array2d(dtype=wp.float32 if single else wp.float64)
+    return wp.overload(draw_rows, [rows, int, Ranges, Ranges, Roles, wp.uint64])
 
 
 def draw(
@@ -99,14 +104,21 @@ def draw(
     rows = wp.array(
         ptr=out.address, shape=out.shape, strides=strides, dtype=dtype, device=out.device
     )
-    ranges = [
-        numbers(WARP, out.device, False, tuple(map(float, values)))
-        for values in (lower, upper, roles)
-    ]
-    wp.launch(
-        _kernel(out.single),
-        dim=count,
-        inputs=[rows, *ranges, wp.uint64(seed % 2**64)],
-        device=out.device,
-        stream=stream,
-    )
+    for first in range(0, width, COLUMNS):
+        ranges = (
+            _vector(kind, tuple(values[first : first + COLUMNS]))
+            for kind, values in ((Ranges, lower), (Ranges, upper), (Roles, roles))
+        )
+        wp.launch(
+            _kernel(out.single),
+            dim=count,
+            inputs=[rows, first, *ranges, wp.uint64(seed % 2**64)],
+            device=out.device,
+            stream=stream,
+        )
+
+
+@lru_cache(maxsize=64)
+def _vector(kind: Any, values: tuple[float, ...]) -> Any:
+    """Values as a vector of COLUMNS entries. It lies on the host and is copied at each launch."""
+    return kind(*values, *[0] * (COLUMNS - len(values)))

@@ -44,7 +44,7 @@ class TorchArrays(LikeNumpy):
 
     name, array_type, operations = "torch", torch.Tensor, torch
     edge = "torch"
-    takes_numpy = native = True
+    takes_numpy = native = own_streams = True
 
     def view(self, name: str, array: torch.Tensor) -> View:
         # Every tensor that a kernel could misread is refused here, because a kernel sees only an
@@ -209,10 +209,36 @@ class TorchArrays(LikeNumpy):
     def functional(self, array: torch.Tensor) -> bool:
         return array.requires_grad
 
+    def on_cuda(self, array: torch.Tensor) -> bool:
+        return array.is_cuda
+
+    def row_index(self, where: Any, like: torch.Tensor) -> Any:
+        index = _tensor(where, device=like.device)
+        kept = index.dtype in (torch.bool, torch.int32, torch.int64)
+        return wp.from_torch(index if kept else index.long())
+
+    def finish(self, array: torch.Tensor) -> None:
+        if array.is_cuda:
+            torch.cuda.current_stream(array.device).synchronize()
+
     def stream(self, device: str) -> Any:
         if device == "cpu":
             return None
-        return wp.stream_from_torch(torch.cuda.current_stream(device))
+        return _warp_stream(torch.cuda.current_stream(device))
+
+
+_streams: dict[tuple[int, int], Any] = {}
+"""Warp's wrappers of Torch's streams, by device and handle. Warp makes a CUDA event for each new
+wrapper. Torch takes its streams from a pool that lives as long as the process, so that there are
+few."""
+
+
+def _warp_stream(stream: Any) -> Any:
+    key = stream.device_index, stream.cuda_stream
+    found = _streams.get(key)
+    if found is None:
+        found = _streams[key] = wp.stream_from_torch(stream)
+    return found
 
 
 def _tensor(values: Any, **kind: Any) -> torch.Tensor:

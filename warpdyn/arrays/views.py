@@ -49,23 +49,29 @@ def empty(
 
 
 @lru_cache(maxsize=64)
-def numbers(library: Library, device: str, single: bool, values: tuple[float, ...]) -> Array:
-    """Plain numbers as a read-only array; it is kept, so that a repeated call allocates nothing."""
+def numbers(library: Library, single: bool, values: tuple[float, ...]) -> Array:
+    """Plain numbers as a read-only array on the CPU; it is kept, so that a repeated call allocates
+    nothing."""
     host = np.asarray(values, dtype=np.float32 if single else np.float64)
-    return library.from_host(host, device)
+    return library.from_host(host, "cpu")
 
 
-def column(name: str, value: Any, like: Array) -> Array:
-    """A number for each row of `like`, (B, 1), or (1,) for one robot, without a copy.
+def column(name: str, value: Any, like: Array) -> Any:
+    """A number for each row of `like`, (B, 1), or (1,) for one robot, without a copy; a plain number
+    as a list of it.
 
     value: (B,), or one number.
     """
-    rows, plain = tuple(like.shape[:-1]), isinstance(value, (int, float))
-    if not plain and not hasattr(value, "shape"):
+    if isinstance(value, (int, float, np.number)) or (
+        isinstance(value, np.ndarray) and not value.ndim
+    ):
+        return [float(value)]
+    rows = tuple(like.shape[:-1])
+    if not hasattr(value, "shape"):
         raise TypeError(
             f"{name} must be a number, or an array of one for each row, got {type(value).__name__}"
         )
-    if not (plain or getattr(value, "ndim", 1) == 0) and tuple(value.shape) != rows:
+    if getattr(value, "ndim", 1) and tuple(value.shape) != rows:
         raise ValueError(
             f"{name} must be a number, or one for each row: {rows}, got {tuple(value.shape)}"
         )

@@ -4,7 +4,6 @@ place."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from itertools import accumulate
 from operator import mul
 from typing import Any
@@ -14,6 +13,7 @@ import warp as wp
 
 from . import layout
 from .protocol import Library, Part, View, dtype_name, rows_of, wrong_dtype
+from .row_writes import RowWrite, can_write, write_rows
 
 
 def find_device(device: Any) -> wp.Device:
@@ -75,14 +75,14 @@ class WarpArrays(Library):
         return _view_as(array, shape, tuple([n * size for n in strides]))
 
     def from_host(self, host: np.ndarray, device: str) -> wp.array:
-        return wp.array(host, dtype=DTYPES[str(host.dtype)], device=device)
+        return copied_from_host(host, DTYPES[str(host.dtype)], device)
 
     def to_host(self, array: wp.array) -> np.ndarray:
         return array.numpy()
 
     def write(self, array: wp.array, values: np.ndarray | float) -> None:
         if isinstance(values, np.ndarray):
-            wp.copy(array, wp.array(values, dtype=array.dtype, device=array.device))
+            wp.copy(array, copied_from_host(values, array.dtype, array.device))
         else:
             array.fill_(values)
 
@@ -93,7 +93,7 @@ class WarpArrays(Library):
 
     def convert_like(self, values: Any, dtype: Any, like: Any) -> wp.array:
         host = values.numpy() if isinstance(values, wp.array) else values
-        return wp.array(host, dtype=DTYPES[dtype_name(dtype)], device=like.device)
+        return copied_from_host(host, DTYPES[dtype_name(dtype)], like.device)
 
     def rows(self, array: wp.array, index: Any) -> wp.array:
         if isinstance(index, slice):
@@ -105,7 +105,23 @@ class WarpArrays(Library):
         wp.copy(result, array[chosen])
         return result
 
+    def assign(self, array: wp.array, where: Any, values: Any) -> None:
+        if not (self.on_cuda(array) and isinstance(where, slice) and where == slice(None)):
+            super().assign(array, where, values)
+            return
+        # Without a copy to the host and back, which waits.
+        if isinstance(values, wp.array):
+            values = self.move_to(values, array.dtype.__name__, array.device)
+        else:
+            values = self.convert_like(np.broadcast_to(values, array.shape), array.dtype, array)
+        write_rows([RowWrite(self.view("array", array), self.view("values", values))], None)
+
     def replace_rows(self, array: wp.array, mask: Any, rows: wp.array) -> wp.array:
+        if self.on_cuda(array):
+            write = RowWrite(self.view("array", array), self.view("rows", rows))
+            if can_write(write):
+                write_rows([write], self.row_index(mask, array))
+                return array
         chosen = self._row_indices(mask, array)
         if len(chosen):
             wp.copy(array[chosen], rows[chosen])
@@ -129,13 +145,26 @@ class WarpArrays(Library):
         host = np.asarray(index.numpy() if isinstance(index, wp.array) else index)
         count = array.shape[0]
         host = np.arange(count)[host]
-        return wp.array(host, dtype=wp.int32, device=array.device)
+        return copied_from_host(host, wp.int32, array.device)
 
     def _side_by_side(self, shape: tuple[int, ...], kind: Any, device: Any) -> wp.array:
         """A new array of rows that lie side by side."""
         lead = layout.padded_count(shape[0], kind is wp.float32)
         memory = wp.empty((*shape[1:], lead), dtype=kind, device=device)
         return self.environment_first(memory, shape[0])
+
+    def on_cuda(self, array: wp.array) -> bool:
+        return bool(array.device.is_cuda)  # type: ignore[union-attr]
+
+    def row_index(self, where: Any, like: wp.array) -> wp.array:
+        if isinstance(where, np.ndarray):
+            kind = wp.bool if where.dtype == bool else wp.int64
+            return copied_from_host(where, kind, like.device)
+        return where if where.device == like.device else where.to(like.device)
+
+    def finish(self, array: wp.array) -> None:
+        if self.on_cuda(array):
+            wp.synchronize_stream(array.device.stream)  # type: ignore[union-attr]
 
     def entry(self, array: wp.array, k: int) -> wp.array:
         """array[..., k]; of a vector a view of one entry."""
@@ -146,11 +175,8 @@ class WarpArrays(Library):
         return self.join_columns([Part(column, 1, False) for column in columns], array)
 
     def as_column(self, value: Any, like: Any, rows: tuple[int, ...]) -> wp.array:
-        plain = isinstance(value, (int, float)) or value.ndim == 0
-        one = _number(float(value), like.dtype, like.device.alias) if plain else value
-        size = one.strides[-1]
-        strides = (0 if plain else size, size)[-len(rows) - 1 :]
-        return _view_as(one, (*rows, 1), strides)
+        size = value.strides[-1]
+        return _view_as(value, (*rows, 1), (size, size)[-len(rows) - 1 :])
 
     def join_columns(self, parts: Sequence[Part], like: wp.array) -> wp.array:
         mine = [p for p in parts if isinstance(p.values, wp.array)]
@@ -171,7 +197,7 @@ class WarpArrays(Library):
                 # plain numbers, which NumPy broadcasts
                 block = np.asarray(values, dtype=float)
                 block = np.broadcast_to(block[..., None] if single else block, (*lead, width))
-                values, single = wp.array(block, dtype=like.dtype, device=like.device), False
+                values, single = copied_from_host(block, like.dtype, like.device), False
             columns = out[_last_axis_index(out, slice(start, start + width))]
             wp.copy(self.entry(out, start) if single else columns, values)
             start += width
@@ -184,7 +210,7 @@ class WarpArrays(Library):
         device = next(x.device for x in values if isinstance(x, wp.array))
         if count is None:
             rows = [x.numpy() if isinstance(x, wp.array) else x for x in values]
-            return wp.array(np.stack(rows), dtype=kind, device=device)
+            return copied_from_host(np.stack(rows), kind, device)
         lead = layout.padded_count(count, kind is wp.float32)
         memory = wp.zeros((len(values), *shape, lead), dtype=kind, device=device)
         result = self.environment_first(memory, count)
@@ -192,20 +218,27 @@ class WarpArrays(Library):
             if not isinstance(x, wp.array) or x.shape == shape:  # NumPy broadcasts it
                 single = x.numpy() if isinstance(x, wp.array) else x
                 block = np.broadcast_to(np.asarray(single, dtype=float), (count, *shape))
-                x = wp.array(block, dtype=kind, device=device)
+                x = copied_from_host(block, kind, device)
             wp.copy(result[:, k], x if x.dtype is kind else self.cast(x, kind.__name__))
         return result
+
+
+def copied_from_host(values: Any, dtype: Any, device: Any) -> wp.array:
+    """Numbers of the host as an array on the device. A graph capture would keep the copy, and each
+    replay would read memory of the host that is free by then, so that a capture is refused."""
+    where = wp.get_device(device)
+    if where.is_cuda and where.is_capturing:
+        raise RuntimeError(
+            f"numbers of the host cannot be copied to {where} while a graph is captured: the graph "
+            "would copy them again at each replay, when they are gone; make the arrays, or bind the "
+            "call, before the capture"
+        )
+    return wp.array(values, dtype=dtype, device=where)
 
 
 def _last_axis_index(array: wp.array, index: Any) -> tuple[Any, ...]:
     """The index for `array[..., index]`, because Warp has no ellipsis."""
     return (*[slice(None)] * (array.ndim - 1), index)
-
-
-@lru_cache(maxsize=64)
-def _number(value: float, dtype: Any, device: str) -> wp.array:
-    """One number as a read-only array; it is kept, so that a repeated call allocates nothing."""
-    return wp.array([value], dtype=dtype, device=device)
 
 
 def _view_as(memory: wp.array, shape: tuple[int, ...], strides: tuple[int, ...]) -> wp.array:

@@ -14,7 +14,6 @@ import warp as wp
 import warpdyn
 
 from ..execution.batched import Function
-from ..execution.compile.announcements import silent
 from ..execution.compile.compiling import Kernel, load_all
 from ..execution.fast_paths import compile_c_functions
 from ..functions.export.compile_ahead import check_gradients, kernels_of, zeros_of
@@ -106,7 +105,7 @@ def compile_kernels(args: argparse.Namespace) -> int:
                 kernels |= dict.fromkeys(made, f"{dtype} {device:7}")
     # Small calls and launches on several threads also use C functions, which are compiled too.
     compile_c_functions(kernels)
-    compiled = load_with_bar(kernels)
+    compiled = load_with_lines(kernels)
     seconds = time.perf_counter() - begin
     print(
         f"{model.name} is ready, after {seconds:.2f} s: "
@@ -122,15 +121,15 @@ def frame_of(name: str, frame: str) -> dict[str, Any]:
     return {"frame": frame} if needed or name in OF_ONE_FRAME else {}
 
 
-def load_with_bar(kernels: Mapping[Kernel, str]) -> int:
-    """Compile with a line for each kernel, and a bar on stderr if that is a terminal."""
+def load_with_lines(kernels: Mapping[Kernel, str]) -> int:
+    """Compile with a line for each kernel that is ready. Meanwhile stderr has a line that says for how
+    long, or a bar that moves with the clock if it is a terminal."""
     from tqdm import tqdm
 
     width = max((len(kernel.label) for kernel in kernels), default=0)
-    with tqdm(total=len(kernels), unit="kernel", leave=False, disable=None) as bar, silent():
 
-        def report_kernel(kernel: Kernel, seconds: float) -> None:
-            bar.write(f"{kernel.label:{width}} {kernels[kernel]} {seconds:6.2f} s")
-            bar.update()
+    def report_kernel(kernel: Kernel, seconds: float) -> None:
+        # The line stands above a bar.
+        tqdm.write(f"{kernel.label:{width}} {kernels[kernel]} {seconds:6.2f} s")
 
-        return load_all(list(kernels), report_kernel)
+    return load_all(list(kernels), report_kernel)

@@ -1,10 +1,11 @@
 """A kernel's argument: one vector of 64-bit integers, on every device, that holds the addresses and
-strides of its arrays."""
+strides of its arrays, and on CUDA the plain numbers among its inputs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 
 HEADER = ("first", "count", "keep_constants", "stream")
 """The launch: the `first` environment and the number of them; whether constant outputs already hold
@@ -19,10 +20,12 @@ both."""
 
 @dataclass(frozen=True)
 class ArgumentLayout:
-    """Arrays of a kernel in order, inputs and then results, with their trailing shapes."""
+    """Arrays of a kernel in order, inputs and then results, with their trailing shapes. The inputs
+    in `numbers` follow by value, an integer with the bits of each number."""
 
     inputs: Mapping[str, tuple[int, ...]]
     results: Mapping[str, tuple[int, ...]]
+    numbers: tuple[str, ...] = ()
 
     @property
     def arrays(self) -> list[tuple[str, tuple[int, ...]]]:
@@ -34,6 +37,10 @@ class ArgumentLayout:
     @property
     def length(self) -> int:
         """Number of integers in the vector."""
+        return self._end_of_fields + sum(prod(self.inputs[name]) for name in self.numbers)
+
+    @property
+    def _end_of_fields(self) -> int:
         return len(HEADER) + FIELDS * (len(self.inputs) + len(self.results))
 
     def fields(self, array: str) -> list[str]:
@@ -44,6 +51,15 @@ class ArgumentLayout:
     def position(self, array: str) -> int:
         """Index of the first field of the array with this C++ name."""
         return len(HEADER) + FIELDS * [name for name, _ in self.arrays].index(array)
+
+    @property
+    def values(self) -> dict[str, range]:
+        """Indices of the numbers of each input that is passed by value, by its C++ name."""
+        places, first = {}, self._end_of_fields
+        for name in self.numbers:
+            places[input_identifier(name)] = range(first, first + prod(self.inputs[name]))
+            first += prod(self.inputs[name])
+        return places
 
 
 def input_identifier(array: str) -> str:

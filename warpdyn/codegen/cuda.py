@@ -53,6 +53,7 @@ class CudaThread(OneRobot):
         yield "const bool alive = lane < here;"
         yield "const I64 e = first + (alive ? tid : count - 1);"
         yield from self.look_ups()
+        yield from self._values()
         if self.staging.size:
             yield headers.piece("rows.h", "thread", self.single)
             yield f"__shared__ T stage[{self.staging.size}];"
@@ -67,6 +68,16 @@ class CudaThread(OneRobot):
         for piece in self.staging.pieces:
             if piece.offset is None:
                 yield f"T {piece.array}_late{piece.start}[{piece.size}];"
+
+    def _values(self) -> Iterator[str]:
+        """The inputs that are passed by value. Each entry is read by a constant index, so that the
+        compiler reads it from the arguments and makes no array."""
+        number = (
+            "__int_as_float((int)args[{}])" if self.single else "__longlong_as_double(args[{}])"
+        )
+        for name, places in self.layout.values.items():
+            if places:
+                yield f"const T {name}[] = {{{', '.join(map(number.format, places))}}};"
 
     def _read_inputs(self, inputs: Sequence[Rows]) -> Iterator[str]:
         """Loads of all inputs, one directly after the other, into shared memory."""
@@ -112,7 +123,10 @@ class CudaThread(OneRobot):
 
     def load(self, array: str, entry: int) -> str:
         """An entry of an input, from this lane's row in shared memory if it is there."""
-        rows = self.staging.inputs.get(input_identifier(array))
+        name = input_identifier(array)
+        if name in self.layout.values:
+            return f"{name}[{entry}]"
+        rows = self.staging.inputs.get(name)
         return rows.own(entry) if rows else super().load(array, entry)
 
     def store(self, outputs: list[int], value: str) -> str:

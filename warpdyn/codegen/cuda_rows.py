@@ -100,7 +100,8 @@ class Staging:
             rows = Rows(input_identifier(name), 0, prod(shape), self.size)
             end = self.size + LANES * rows.width
             room = end * self.number_bytes <= MOST_INPUT_BYTES
-            if name not in self.program.tables and rows.size > 1 and room:
+            by_address = name not in self.program.tables and name not in self.program.numbers
+            if by_address and rows.size > 1 and room:
                 self.inputs[rows.array] = rows
                 self.size = end
 

@@ -42,7 +42,7 @@ class OneRobot:
     def __init__(self, program: Program, single: bool):
         self.program, self.single = program, single
         self.type = "float" if single else "double"
-        self.layout = ArgumentLayout(program.inputs, program.results)
+        self.layout = ArgumentLayout(program.inputs, program.results, program.numbers)
         self.tables = {input_identifier(name) for name in program.tables}
         self.shapes = {name: shape for name, shape in self.layout.arrays if name not in self.tables}
         self._last: list[str] = []

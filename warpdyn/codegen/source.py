@@ -36,11 +36,13 @@ class Source:
     one only at first."""
     translation_units: tuple[str, ...] = ()
     """Bodies that are compiled separately and that the code calls (translation_units.py)."""
+    numbers: tuple[str, ...] = ()
+    """Inputs that a launch passes by value."""
 
     @property
     def layout(self) -> ArgumentLayout:
         """Arguments of a launch."""
-        return ArgumentLayout(self.inputs, self.results)
+        return ArgumentLayout(self.inputs, self.results, self.numbers)
 
     @property
     def full_source(self) -> str:
@@ -125,5 +127,6 @@ def describe(program: Program, name: str, single: bool, target: str) -> Source:
         target=target,
         tables=program.tables,
         over=dict(program.over),
+        numbers=program.numbers,
         loops=phases(program) is not None,
     )

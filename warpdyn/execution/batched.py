@@ -165,8 +165,9 @@ def bind(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[[]
     """Prepare a call once: after `run = bind(wd.rnea, model, q, v, a, out=tau)`, `run()` launches
     it without any check.
 
-    Each run uses the same arrays; change their contents in place between runs. Returns a
-    callable that returns the result array.
+    Each run uses the same arrays; change their contents in place between runs. On a GPU it is
+    launched on the stream that is current at the run, so that a graph capture records it. Returns
+    a callable that returns the result array.
 
     constants: when constant entries of the result (structural zeros) are written. "each_run": the
     result is complete after each run, whatever was written into its array before. "once": they are

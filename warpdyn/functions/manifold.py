@@ -93,6 +93,7 @@ def interpolate(
         out=out,
         over={"out": "q0"},
         shapes=shapes,
+        plain=("t",),
     )
 
 

@@ -65,6 +65,8 @@ class Program:
     over: Mapping[str, str] = field(default_factory=dict)
     """Results that may be written over an input of the same shape: code reads that input of an
     environment before it writes the result."""
+    numbers: tuple[str, ...] = ()
+    """Inputs that a launch passes by value, in the kernel's arguments, instead of as arrays."""
 
     @cached_property
     def places(self) -> list[tuple[str, int]]:

@@ -82,9 +82,9 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         self._seen = [self._results(), self._results()]
         """Results of a step and of the previous one, in turn."""
         self._turn = 0
-        self._runs: dict[tuple[int, Any], Callable[[], Any]] = {}
-        self._starts: dict[tuple[int, Any], Callable[[], Any]] = {}
-        """Bound launches of steps and of resets, by turn and by CUDA stream."""
+        self._runs: dict[int, Callable[[], Any]] = {}
+        self._starts: dict[int, Callable[[], Any]] = {}
+        """Bound launches of steps and of resets, by turn. They run on the current CUDA stream."""
         self._wrong = self._zeros((len(self.text.rewards),)).bool()
         """Rewards that were not finite, collected where a check would wait for the device."""
         self._spaces()
@@ -97,13 +97,12 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         self.carried["ticks"].zero_()
         self._turn ^= 1
         groups = self._of_groups(self._seen[self._turn])
-        key = self._turn, self._stream()
-        start = self._starts.get(key)
+        start = self._starts.get(self._turn)
         if start is None:
             state = {n: x for n, x in self.carried.items() if n != "ticks"}
             arrays = (self.carried["ticks"], *self._fixed_arguments)
             out = {**state, **groups}
-            self._starts[key] = bind(self.text.start, self.task.model, *arrays, out=out)
+            self._starts[self._turn] = bind(self.text.start, self.task.model, *arrays, out=out)
         else:
             start()
         return self._observation(groups), {}
@@ -118,14 +117,13 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         self.action.copy_(action)
         self._turn ^= 1
         seen = self._seen[self._turn]
-        key = self._turn, self._stream()
-        # A launch is bound once for each turn and stream; binding it runs it.
-        run = self._runs.get(key)
+        # A launch is bound once for each turn; binding it runs it.
+        run = self._runs.get(self._turn)
         if run is None:
             arrays = (*self.carried.values(), self.action, *self._fixed_arguments)
             out = {**self.carried, **seen}
             run = bind(self.text.step, self.task.model, *arrays, out=out)
-            self._runs[key] = run
+            self._runs[self._turn] = run
         else:
             run()
         if self._waits:
@@ -192,10 +190,6 @@ class VecEnv(VectorEnv[Any, Any, Any]):
     def _waits(self) -> bool:
         """True if reading a result waits for a device."""
         return self.action.device.type != "cpu"
-
-    def _stream(self) -> Any:
-        """The CUDA stream of the launches; None on the CPU."""
-        return torch.cuda.current_stream(self.device) if self._waits else None
 
     @property
     def _fixed_arguments(self) -> tuple[torch.Tensor, ...]:

@@ -291,7 +291,7 @@ def _check_hashable(kernel: str, options: tuple[tuple[str, Any], ...]) -> None:
 
 def _as_arrays(given: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
     """Arrays by name; a plain number, for an input with one number in each environment, becomes an
-    array like the first array."""
+    array like the first array, or on CUDA an array of NumPy, which the launch passes by value."""
     arrays = {n: listed(x) if isinstance(x, (list, tuple)) else x for n, x in given.items()}
     if all(shapes[n] for n in arrays):
         return arrays
@@ -300,7 +300,9 @@ def _as_arrays(given: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) 
     first = next(iter(others.values()), np.zeros(0))
     library, dtype = library_of(first), dtype_name(first.dtype)
     for n, x in arrays.items():
-        if n not in others:
+        if n not in others and library.on_cuda(first):
+            arrays[n] = np.array(x, dtype)
+        elif n not in others:
             arrays[n] = library.convert_like(np.full(lead, x, dtype=dtype), dtype, first)
     return arrays
 

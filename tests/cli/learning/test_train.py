@@ -10,6 +10,9 @@ import pytest
 from warpdyn.cli.main import main
 
 rl = pytest.importorskip("warpdyn.rl")
+import torch
+
+from warpdyn.cli.learning import train
 
 
 def test_a_policy_is_trained_and_goes_on(
@@ -36,6 +39,20 @@ def test_iterations_are_counted_instead_of_minutes(
         assert len((tmp_path / "curve.jsonl").read_text().splitlines()) == int(count)
     assert main([*words, "--iterations", "3"]) == 2
     assert "is trained for 3 iterations or more already" in capsys.readouterr().err
+
+
+def test_a_gpu_without_torch_on_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Warp's GPU is a stand-in. The training runs on the CPU and says so; a named GPU is refused."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(train, "choose_device", lambda name: name or "cuda:0")
+    words = ["train", "cartpole_swing_up", "--envs", "16", "--iterations", "1", "--folder"]
+    assert main([*words, str(tmp_path / "a")]) == 0
+    told = _one_line(capsys.readouterr().out)
+    assert "training on the CPU: Warp finds cuda:0, but Torch" in told
+    assert main([*words, str(tmp_path / "b"), "--device", "cuda:0"]) == 2
+    assert "and a training on cuda:0 needs it" in _one_line(capsys.readouterr().err)
 
 
 def test_mistakes_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

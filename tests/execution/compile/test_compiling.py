@@ -12,6 +12,7 @@ import subprocess
 import sys
 import termios
 import threading
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +102,7 @@ def test_labels_say_what_is_computed() -> None:
 
 def test_seconds_grow_with_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     """By its text; more where the headers are yet to be parsed, less on two cores, but not than the
-    longest piece takes; unknown on a GPU."""
+    longest piece takes. On a GPU also by the entries of its results."""
     small = prepare(wd.rnea.describe(wd.load_robot("cartpole"), Z, Z, Z)).kernel
     model = wd.load_robot("panda")
     q = np.zeros((1, model.nv))
@@ -109,7 +110,7 @@ def test_seconds_grow_with_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiling, "has_header", lambda: True)
     monkeypatch.setattr(compiling, "get_num_threads", lambda: 1)
     one, two = expected_seconds([small]), expected_seconds([large])
-    assert one is not None and two is not None and 0.2 < one < 1 < two
+    assert 0.2 < one < 1 < two
     assert expected_seconds([small, large]) == pytest.approx(one + two)
     monkeypatch.setattr(compiling, "get_num_threads", lambda: 2)
     longest = max(module.seconds for module in large.modules)
@@ -122,7 +123,13 @@ def test_seconds_grow_with_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
         is_cpu = False
 
     on_gpu = Kernel(small.source, OnGpu(), "rnea")  # type: ignore[arg-type]
-    assert expected_seconds([small, on_gpu]) is None
+    assert 0.1 < expected_seconds([on_gpu]) < 1.0
+    monkeypatch.setattr(compiling, "get_num_threads", lambda: 1)
+    both = expected_seconds([on_gpu]) + expected_seconds([small])
+    assert expected_seconds([small, on_gpu]) == pytest.approx(both)
+    much = Kernel(large.source, OnGpu(), "aba_derivatives")  # type: ignore[arg-type]
+    entries = sum(map(prod, large.source.results.values()))
+    assert expected_seconds([much]) > 0.5 + compiling.NVRTC_PER_ENTRY * entries
 
 
 def test_kernels_are_noted(model: wd.Model) -> None:

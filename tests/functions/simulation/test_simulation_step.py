@@ -241,7 +241,7 @@ def test_laws_hold_at_every_step_of_random_roll_outs() -> None:
 # As every function.
 
 
-def test_kernel_and_oracle_agree_in_any_layout_and_library() -> None:
+def test_kernel_and_oracle_agree_in_any_layout_and_library(device: str) -> None:
     """float64 and float32, rows and columns, in place or not, arrays of every library."""
     s, B = states(BOX, 5), 5
     q, v, tau = level(B, 0.049), 0.1 * s.v, s.tau
@@ -251,11 +251,11 @@ def test_kernel_and_oracle_agree_in_any_layout_and_library() -> None:
     given = (q, v, tau, impulses)
     for library in LIBRARIES:
         try:
-            usable(library)
+            usable(library, device=device)
         except pytest.skip.Exception:
             continue
         for layout in ("rows", "environments_last"):
-            *arrays, warm = (made(library, x, layout=layout) for x in given)
+            *arrays, warm = (made(library, x, layout=layout, device=device) for x in given)
             got = wd.step(BOX, *arrays, impulses=warm, **options)
             assert type(got) is wd.results.Step and type(got.q) is type(arrays[0])
             for x, y in zip(got, wanted, strict=True):

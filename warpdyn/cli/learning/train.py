@@ -21,8 +21,6 @@ from .task_from_options import add_quadruped, task_from_options
 if TYPE_CHECKING:
     from ...rl import Progress, Trainer
 
-CPU_ONLY = "cpu"
-
 
 def add_parser(commands: Commands) -> None:
     """Add `warpdyn train`."""
@@ -79,14 +77,17 @@ def train(args: argparse.Namespace) -> int:
 def _train(args: argparse.Namespace) -> int:
     """Run a training in this process."""
     from ... import rl
+    from ...rl.torch_device import torch_device
 
     try:
         task = task_from_options(args)
         recipe = task.recipe if args.envs is None else replace(task.recipe, envs=args.envs)
         folder = args.folder or Path("runs") / f"{args.task}-{args.seed}"
-        device = "cuda" if "cuda" in choose_device(args.device) else CPU_ONLY
+        device, line = torch_device(choose_device(args.device), args.device is not None)
         trainer = rl.Trainer(task, recipe=recipe, seed=args.seed, device=device, folder=folder)
         first = trainer.processes.first
+        if line and first:
+            say(line)
         if args.logger == "tensorboard" and first:
             _log_for_tensorboard(trainer, folder)
         minutes = recipe.minutes if args.minutes is None else args.minutes

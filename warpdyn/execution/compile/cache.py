@@ -118,10 +118,11 @@ def _source(kept: dict[str, Any]) -> Source:
     """The program from its cached form; raises an exception if it is invalid."""
     for arrays in ("inputs", "results"):
         kept[arrays] = {name: tuple(shape) for name, shape in kept[arrays].items()}
-    for texts_of in ("translation_units", "tables"):
+    for texts_of in ("translation_units", "tables", "numbers"):
         kept[texts_of] = tuple(kept[texts_of])
     source = Source(**kept)
     texts = (source.name, source.code, source.target, *source.translation_units, *source.tables)
+    texts += source.numbers
     numbers = (source.operations, source.bytes, source.constant_bytes)
     shapes = (*source.inputs.values(), *source.results.values())
     if not all(isinstance(text, str) for text in texts):

@@ -11,7 +11,8 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import Any
+from math import prod
+from typing import Any, Protocol
 from weakref import ref
 
 import warp as wp
@@ -35,6 +36,18 @@ ENOUGH_INTERPRETED = 0.02
 are."""
 
 
+class Writer(Protocol):
+    """Writes the source of a kernel when it is compiled."""
+
+    def write(self) -> Source:
+        """The source."""
+        ...
+
+    def model(self) -> object:
+        """What it is written from, for as long as the compile is waited for."""
+        ...
+
+
 class Kernel:
     """A program for one dtype and device, with idle launches for reuse.
 
@@ -48,9 +61,9 @@ class Kernel:
         device: wp.Device,
         label: str,
         *,
-        write: Callable[[], Source] | None = None,
+        writer: Writer | None = None,
     ):
-        """source: the program in C++, or its description, if `write` writes it; `label`: its name in
+        """source: the program in C++, or its description, if `writer` writes it; `label`: its name in
         messages, "aba_derivatives for humanoid"."""
         self.source, self.device, self.label = source, device, label
         self.interpreted: InterpretedProgram | None = None
@@ -58,7 +71,7 @@ class Kernel:
         self.loaded = False
         self.counts_calls = False
         """True while its calls are counted, until it is compiled in the background."""
-        self._write = write
+        self._writer = writer
         self._calls, self._seconds = 0, 0.0
         self._compiled: list[wp.Kernel] = []
         self._linked: list[Command] = []
@@ -73,8 +86,8 @@ class Kernel:
         (codegen/translation_units.py)."""
         if not self._compiled:
             with lock_of(self):
-                if self._write is not None:
-                    self.source, self._write = self._write(), None
+                if self._writer is not None:
+                    self.source, self._writer = self._writer.write(), None
                 if not self._compiled:
                     sources = (self.source, *self.source.unit_sources)
                     self._compiled = [compile_kernel(each) for each in sources]
@@ -133,7 +146,8 @@ class Kernel:
         """Compile in the background, if that is wished and has not begun."""
         if self.counts_calls and config.compile == "background":
             self.counts_calls = False
-            background.enqueue(partial(_compile_now, ref(self)))
+            model = None if self._writer is None else self._writer.model()
+            background.enqueue(partial(_compile_now, ref(self), model))
 
     def link(self) -> None:
         """Pass the addresses of the companions to the loaded kernel, and later launches of the
@@ -186,7 +200,10 @@ class _Module:
     @property
     def seconds(self) -> float:
         """Estimated CPU seconds to compile it."""
-        return SECONDS + SECONDS_PER_CHARACTER * self.length
+        if self.kernel.device.is_cpu:
+            return SECONDS + SECONDS_PER_CHARACTER * self.length
+        entries = sum(map(prod, self.kernel.source.results.values()))
+        return NVRTC + NVRTC_PER_CHARACTER * self.length + NVRTC_PER_ENTRY * entries
 
 
 def label_of(call: Call) -> str:
@@ -195,8 +212,11 @@ def label_of(call: Call) -> str:
     return f"{kinds}{call.name} for {printable(call.model.name)}"
 
 
-def _compile_now(reference: ref[Kernel]) -> None:
-    """Compile and load a kernel on the thread in the background, unless its model is gone."""
+def _compile_now(reference: ref[Kernel], model: object) -> None:
+    """Compile and load a kernel on the thread in the background, unless nobody needs it any more.
+
+    `model`: what its source is written from, held until then.
+    """
     kernel = reference()
     if kernel is None:
         return
@@ -322,15 +342,24 @@ quadruped's foot, 2.3 s) four times. A linear fit to their operations is wrong b
 """
 
 
-def expected_seconds(kernels: Sequence[Kernel]) -> float | None:
-    """Estimated seconds to compile kernels on all cores; None if one is for a GPU, for which we
-    have no timings."""
-    if not all(kernel.device.is_cpu for kernel in kernels):
-        return None
+NVRTC, NVRTC_PER_CHARACTER, NVRTC_PER_ENTRY = 0.1, 1.2e-5, 3.6e-3
+"""Rough CPU seconds of NVRTC for machine code of sm_90, by the length of the source and the number of
+entries of its results, each of which is stored at an address of its own.
+
+Fitted to 28 programs of cartpole, panda, quadruped and humanoid (0.2 to 126 s of CPU time; one run
+each, AMD EPYC under load, Warp 1.19). 26 of them take between 0.6 and 1.8 times the estimate. The
+two longest take more: `aba_derivatives` of the quadruped 11 times, and `rnea_derivatives` of the
+humanoid 4 times. In an earlier run under less load they took 3 times and 1 time as long.
+"""
+
+
+def expected_seconds(kernels: Sequence[Kernel]) -> float:
+    """Estimated seconds to compile kernels on all cores."""
     seconds = [module.seconds for kernel in kernels for module in kernel.modules]
     number = min(get_num_threads(), len(seconds))
-    # Each thread looks for its own header.
-    header = 0.0 if has_header() else SECONDS_FOR_HEADERS
+    # Clang reads Warp's headers. Each thread looks for its own.
+    on_cpu = any(kernel.device.is_cpu for kernel in kernels)
+    header = SECONDS_FOR_HEADERS if on_cpu and not has_header() else 0.0
     return header + max(*seconds, sum(seconds) / max(number, 1), 0.0)
 
 

@@ -36,6 +36,8 @@ class BoundArrays:
     """The first array that has the batch shape; it decides the memory order of new results."""
     first: str
     """The first array; it decides library, dtype and device."""
+    numbers: Mapping[str, np.ndarray]
+    """Plain numbers that the launch passes by value, in the call's dtype."""
 
     library: Library = field(init=False)
     device: str = field(init=False)
@@ -63,15 +65,21 @@ def bind_arrays(call: Call) -> BoundArrays:
     inputs, arrays = gather(call)
     copied = resolve(arrays)
     seen: dict[str, View] = {}
+    numbers: dict[str, np.ndarray] = {}
     first: View | None = None
     for name, x in inputs.items():
         array = arrays[name]
         if x.plain and first is not None:
             array = plain_numbers(x, array, first)
+            if first.device != "cpu" and isinstance(array, np.ndarray) and array.ndim < 2:
+                numbers[name] = array
         if isinstance(array, (list, tuple)):
             array = listed(array)
         arrays[name] = array
-        seen[name] = view = views.view(name, array)
+        view = views.view(name, array)
+        if first is not None and name in numbers:
+            view = view._replace(library=first.library, device=first.device)
+        seen[name] = view
         first = first or view
     assert first is not None
     first_name = next(iter(inputs))
@@ -82,10 +90,12 @@ def bind_arrays(call: Call) -> BoundArrays:
         check_kind(x.label, view, first_name, first)
         in_rows = in_rows and view.shape == lead + x.shape
     if in_rows:
-        return BoundArrays(inputs, arrays, seen, copied, lead, first_name, first_name)
+        return BoundArrays(inputs, arrays, seen, copied, lead, first_name, first_name, numbers)
     rows = Rows(call, inputs, arrays, seen)
     copied |= rows.copied
-    return BoundArrays(inputs, arrays, rows.views, copied, rows.lead, rows.leader, first_name)
+    return BoundArrays(
+        inputs, arrays, rows.views, copied, rows.lead, rows.leader, first_name, numbers
+    )
 
 
 def resolve(arrays: dict[str, Any]) -> dict[str, str]:

@@ -55,7 +55,9 @@ class Job:
     count: int
     library: Library
     results: Sequence[Array]
-    stream: Any
+    stream: Callable[[], Any] | None
+    """A function that returns the CUDA stream of a launch, asked at each run; None for Warp's current
+    stream."""
     keep: tuple
     """Arrays that must live as long as the launch."""
     sums: Mapping[int, tuple[tuple[int, ...], Any]]
@@ -175,7 +177,7 @@ class Job:
         if not commands:
             return lambda: None, commands
         if self.stream is not None:
-            return partial(commands[0].run, self.stream), commands
+            return partial(_run_on_stream, commands[0].run, self.stream), commands
         if number == 1:
             return commands[0].run, commands
         block = LOOP_BLOCK if self.kernel.source.loops else BLOCK
@@ -201,3 +203,7 @@ class Job:
             self.arguments[FIRST], self.arguments[COUNT] = first, number
             command.set(self.arguments)
             command.set_threads(number)
+
+
+def _run_on_stream(run: Callable[[Any], None], stream: Callable[[], Any]) -> None:
+    run(stream())

@@ -3,41 +3,43 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import numpy as np
 import warp as wp
 
 from ...arrays import View
 from ...arrays.layout import ROWS_FROM, STREAM_FROM
 from ...codegen.arguments import FIELDS, HEADER
 from ...codegen.bytecode.encode import encode
-from ...codegen.source import TARGETS, Source, describe, target_of, write
+from ...codegen.source import TARGETS, Source, describe, target_of
 from ...model import Model
-from ...recording.program import Program
 from ...recording.table import ANY_SIZE
-from ..compile import background
-from ..compile.announcements import announced_late
-from ..compile.cache import CacheEntry, source_of_json
+from ..compile.cache import CacheEntry
 from ..compile.compiling import Kernel, expected_seconds, label_of, noted
 from ..compile.interpreted_program import InterpretedProgram
 from ..compile.interpreter import interpreter
 from ..compile.kernel_cache import start_kernel_cache
-from ..compile.writer_process import write_in_child
 from ..config import config
 from ..made_once import lock_of
 from ..request.call import Call, algorithms_of
-from ..request.evaluate import nothing_collected, record_call
+from ..request.evaluate import nothing_collected
 from .bound_arrays import BoundArrays, bind_arrays
 from .job import COUNT, STREAM, Job
 from .result_arrays import arrays_for_results
+from .source_writer import SourceWriter
 from .state_checks import check_arrays
 
 _kernels: WeakKeyDictionary[Model, dict[tuple, Kernel]] = WeakKeyDictionary()
 
 _NO_STRIDE = [(0,) * (FIELDS - 2 - n) for n in range(FIELDS - 1)]
 """Zero strides for the dimensions that an array lacks, by the number of dimensions it has."""
+
+_NO_FIELDS = (0,) * FIELDS
+"""Address and strides of an input that is passed by value."""
 
 LONG = 100_000
 """Operations above which a user's own kernel is called long."""
@@ -81,7 +83,7 @@ def prepare(call: Call, target: str | None = None) -> Job:
         count=count,
         library=bound.library,
         results=results.arrays,
-        stream=bound.library.stream(bound.device),
+        stream=_stream(bound),
         keep=(bound.arrays, results.written),
         sums=results.sums,
         copied=bound.copied,
@@ -94,6 +96,13 @@ def prepare(call: Call, target: str | None = None) -> Job:
     )
 
 
+def _stream(bound: BoundArrays) -> Callable[[], Any] | None:
+    """A function that returns the stream of a launch; None for Warp's current stream."""
+    if bound.device == "cpu" or not bound.library.own_streams:
+        return None
+    return partial(bound.library.stream, bound.device)
+
+
 def kernel_for(call: Call, bound: BoundArrays, target: str | None = None) -> Kernel:
     """The kernel of a call: from memory, from the cache on disk, or newly recorded."""
     # The dictionary holds models weakly: when a model dies, its kernels go with it.
@@ -103,6 +112,8 @@ def kernel_for(call: Call, bound: BoundArrays, target: str | None = None) -> Ker
     # Shapes follow from the model and the call, and addresses are read at each launch. Of the arrays
     # themselves a kernel depends on names, dtype and device alone.
     key = (*call.key, bound.single, bound.device, *bound.views)
+    if bound.numbers:
+        key = (*key, "by value", *bound.numbers)
     if target is not None:
         key = (*key, target)
     kernel = kernels.get(key)
@@ -111,7 +122,8 @@ def kernel_for(call: Call, bound: BoundArrays, target: str | None = None) -> Ker
         with lock_of(call.model):
             kernel = kernels.get(key)
             if kernel is None:
-                kernel = _make_kernel(call, shapes, bound.single, bound.device, target)
+                numbers = tuple(bound.numbers)
+                kernel = _make_kernel(call, shapes, bound.single, bound.device, target, numbers)
                 kernels[key] = kernel
     return kernel
 
@@ -119,16 +131,22 @@ def kernel_for(call: Call, bound: BoundArrays, target: str | None = None) -> Ker
 def argument_vector(
     source: Source, bound: BoundArrays, results: Sequence[View], stream: int
 ) -> list[int]:
-    """The integers that a kernel reads: the header, then address and strides of each array."""
+    """The integers that a kernel reads: the header, address and strides of each array, and the bits
+    of inputs that are passed by value."""
     arguments = [0] * len(HEADER)
     arguments[COUNT], arguments[STREAM] = bound.count, stream
     for name, view in bound.views.items():
-        if name in source.tables:
+        if name in bound.numbers:
+            arguments += _NO_FIELDS
+        elif name in source.tables:
             arguments += (view.address, *view.shape, *view.strides)
         else:
             arguments += _fields(view, source.inputs[name])
     for view, trailing in zip(results, source.results.values(), strict=True):
         arguments += _fields(view, trailing)
+    for each in bound.numbers.values():
+        bits = np.int32 if each.itemsize == 4 else np.int64
+        arguments += each.reshape(-1).view(bits).tolist()
     return arguments
 
 
@@ -148,8 +166,7 @@ def kernel_source(call: Call) -> Source:
 def check_length(kernel: Kernel) -> None:
     """Warn of a user's own kernel that is long, before it is compiled."""
     if kernel.source.operations >= LONG:
-        seconds = expected_seconds([kernel])
-        time = "long" if seconds is None else f"about {seconds:.0f} s"
+        time = f"about {expected_seconds([kernel]):.0f} s"
         warnings.warn(
             f"the kernel {kernel.label} has {kernel.source.operations:,} operations; compiling it "
             f"takes {time}, once. Python loops are written out: wd.kernels.repeat(n, step, state) records a "
@@ -164,15 +181,16 @@ def _make_kernel(
     single: bool,
     device_name: str,
     target: str | None,
+    numbers: tuple[str, ...] = (),
 ) -> Kernel:
     """A kernel whose program is in the disk cache, or newly recorded. If it is not compiled yet, it is
-    interpreted, or Warp compiles it at its first launch."""
+    interpreted, or Warp compiles it at its first launch. `numbers`: inputs that are passed by value.
+    """
     start_kernel_cache()
     device, label = wp.get_device(device_name), label_of(call)
     may_interpret = target is None and device.is_cpu and config.compile != "wait"
     target = target or target_of("cuda" if device.is_cuda else "cpu")
-    key = repr((call.model.key, call.key, dict(inputs), single, target))
-    name = f"{call.name}_{call.model.name}"
+    key = repr((call.model.key, call.key, dict(inputs), single, target, *numbers))
     texts = [*algorithms_of(call), TARGETS[target].code]
     # The program of a user's own kernel is not cached: its key is the function object itself.
     entry = CacheEntry(key, texts) if call.identity is None else None
@@ -180,43 +198,25 @@ def _make_kernel(
     kernel = None if source is None else Kernel(source, device, label)
     if kernel is not None and (not may_interpret or kernel.is_compiled):
         return kernel
-    recorded: list[Program] = []
-
-    def record() -> Program:
-        then = "" if may_interpret else ", which will then be compiled, once"
-        with announced_late(f"recording {label}{then}"):
-            return record_call(call, inputs, single)
-
-    def write_source() -> Source:
-        program = recorded.pop() if recorded else record()
-        if background.in_background():
-            content = write_in_child(program, name, single, target, background.NICENESS)
-            if content is not None:
-                if entry is not None:
-                    entry.keep_json(content)
-                return source_of_json(content)
-        with nothing_collected():
-            made = write(program, name, single, target)
-        if entry is not None:
-            entry.keep_source(made)
-        return made
-
+    writer = SourceWriter(call, inputs, single, target, numbers, entry)
     runs_programs = interpreter(single) if may_interpret else None
     if runs_programs is None:
         if kernel is None:
-            kernel = Kernel(write_source(), device, label)
+            kernel = Kernel(writer.write(call), device, label)
         if entry is None:
             check_length(kernel)
         return kernel
     found = None if entry is None else entry.bytecode()
     if found is None:
         with nothing_collected():
-            recorded.append(record())
-            found = describe(recorded[0], name, single, target), encode(recorded[0])
+            program = writer.record(call)
+            found = describe(program, writer.name, single, target), encode(program)
+        if config.compile == "never":
+            writer.forget()
         if entry is not None:
             entry.keep_bytecode(*found)
     described, bytecode = found
     if kernel is None:
-        kernel = Kernel(described, device, label, write=write_source)
+        kernel = Kernel(described, device, label, writer=writer)
     kernel.interpret(InterpretedProgram(bytecode, described, runs_programs, single))
     return kernel

@@ -17,6 +17,10 @@ from ...model.printable import printable
 from .call import Call
 from .inputs import Input
 
+MOST_BY_VALUE = 512
+"""Largest number of plain numbers of an input on CUDA, 4 KiB in the kernel's arguments. A kernel with
+1,500 of them takes 10 s to compile."""
+
 
 def check_first_argument(args: tuple, kwargs: dict[str, Any]) -> None:
     """Raise if the first argument is not a model."""
@@ -33,12 +37,27 @@ def check_model(model: Any) -> None:
 
 
 def plain_numbers(x: Input, array: Any, first: View) -> Array:
-    """An input that may be plain numbers, as an array of the first array's kind."""
+    """An input that may be plain numbers, as an array of the first array's kind; on CUDA as a NumPy
+    array (n,) or () of its dtype, which the launch passes by value.
+
+    An array on the device would have to be filled before the launch. Filled inside a graph capture,
+    or on another stream, it would hold no numbers yet when a later call reads it.
+    """
     if first.library is NUMPY and getattr(array, "dtype", None) == _dtype(first):
         return array
     if isinstance(array, (list, tuple)) or (isinstance(array, np.ndarray) and array.ndim == 1):
         check_unmasked(x.label, array)
-        return views.numbers(first.library, first.device, first.single, tuple(map(float, array)))
+        values = tuple(map(float, array))
+        if first.device == "cpu":
+            return views.numbers(first.library, first.single, values)
+        if len(values) > MOST_BY_VALUE:
+            raise ValueError(
+                f"{x.label} has {len(values)} plain numbers, and a launch on {first.device} takes at "
+                f"most {MOST_BY_VALUE}; pass an array of {first.library.name} there"
+            )
+        return np.array(values, _dtype(first))
+    if isinstance(array, np.ndarray) and not array.ndim and first.device != "cpu":
+        return array.astype(_dtype(first))
     if not hasattr(array, "shape"):
         raise TypeError(f"{x.label} must be numbers (x, y, z) or an array, got {array!r}")
     return array

@@ -23,6 +23,7 @@ from .default_points import default_points, refuse_none
 from .described_simulation import PassiveForces, with_description, with_passive_forces
 from .drives import PD, Stops, base_coordinates
 from .ground import FLAT, Ground, SoftGround
+from .reset_on_device import reset_on_device
 from .sensors import Sensors, checked_sensors
 from .simulation_step import step_call
 from .step_options import Integrator, StepOptions
@@ -164,16 +165,29 @@ class Simulation:
         q: (nq,), one row for each environment that is reset, or (envs, nq); None: their rows of
         `start`. v: with the same shapes; None: at rest. Impulses, forces, torques and time become
         zero.
+
+        On a CUDA device this is one launch, which a graph capture records. Indices that lie there
+        are not read on the host: those of no environment are left out, without an error.
         """
         rows, count = self._rows(where)
+        cleared = [
+            name
+            for name in self._call.results
+            if name not in ("q", "v", "failures", "earlier_targets")
+        ]
+        if self._library.on_cuda(self.q):
+            arrays = {name: self._array(name) for name in ("q", "v", *cleared)}
+            values = {"q": self.start if q is None else q, "v": v}
+            chosen = None if where is None else rows
+            reset_on_device(self._library, chosen, count, arrays, values)
+            return
         begin = self.start if q is None else q
         place = self._checked("q", begin, self.model.nq, (rows, count))
         speed = 0.0 if v is None else self._checked("v", v, self.model.nv, (rows, count))
         self._library.assign(self.q, rows, place)
         self._library.assign(self.v, rows, speed)
-        for name in self._call.results:
-            if name not in ("q", "v", "failures", "earlier_targets"):
-                self._library.assign(self._array(name), rows, 0.0)
+        for name in cleared:
+            self._library.assign(self._array(name), rows, 0.0)
 
     def state(self) -> dict[str, np.ndarray]:
         """Copies, as NumPy arrays, of all values on which the next steps depend and of the last
@@ -338,11 +352,14 @@ class Simulation:
             if shape != (self.envs,):
                 raise ValueError(f"a mask must be ({self.envs},), one for each robot; got {shape}")
             return where, None
-        host = np.asarray(self._host(where))
         if len(shape) != 1 or "int" not in kind:
             raise TypeError(
                 f"where must be a mask (envs,), or a list of whole numbers; got {shape} of {kind}"
             )
+        on_cuda = self._mine(where) and self._library.on_cuda(where)
+        if on_cuda and not config.debug:  # reading them would wait for the device
+            return where, shape[0]
+        host = np.asarray(self._host(where))
         wrong = host[(host < 0) | (host >= self.envs)]
         if wrong.size:
             raise IndexError(

@@ -179,7 +179,9 @@ class HeightMap:
             return table if same else library.convert_like(views.on_host(table), q.dtype, q)
         key = (name, library.name, dtype_name(q.dtype), str(getattr(q, "device", "")))
         if key not in self._converted:
-            self._converted[key] = library.convert_like(views.on_host(table), q.dtype, q)
+            made = library.convert_like(views.on_host(table), q.dtype, q)
+            library.finish(made)
+            self._converted[key] = made
         return self._converted[key]
 
     def __repr__(self) -> str:

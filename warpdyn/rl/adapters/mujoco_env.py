@@ -94,7 +94,7 @@ class MujocoEnv(VecEnv):
         self._asked: Any = None
         self._command: Callable[[], Any] | None = None
         self._settle: list[Callable[[], Any] | None] = [None, None]
-        self._runs = {(turn, None): partial(self._move, turn) for turn in range(2)}
+        self._runs = {turn: partial(self._move, turn) for turn in range(2)}
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         """Reset all environments; returns observations and an empty dictionary."""

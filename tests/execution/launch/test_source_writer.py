@@ -1,0 +1,111 @@
+"""A kernel that waits for its compile holds neither the model nor the arrays of the call that made it."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from typing import Any
+from weakref import ref
+
+import numpy as np
+import pytest
+from robots import by_name
+from states import states
+
+import warpdyn as wd
+from warpdyn.codegen.source import write
+from warpdyn.execution.compile import background
+from warpdyn.execution.compile.cache import CacheEntry
+from warpdyn.execution.config import compile_policy
+from warpdyn.execution.launch.source_writer import SourceWriter
+from warpdyn.execution.request.call import Call, input_shapes
+from warpdyn.execution.request.evaluate import record_call
+
+
+@wd.kernel
+def doubled(robot: Any, q: Any) -> Any:
+    return 2.0 * robot.rnea(q, q, q)
+
+
+def with_forces(model: wd.Model, x: np.ndarray) -> Any:
+    force = np.ones((len(x), 6))
+    return wd.rnea(
+        model, x, x, x, f_ext={model.link_names[-1]: force}, gravity=np.ones((len(x), 3))
+    )
+
+
+def with_params(model: wd.Model, x: np.ndarray) -> Any:
+    return wd.aba(
+        model, x, x, x, params=model.params(mass=np.full((len(x), len(model.links)), 2.0))
+    )
+
+
+CALLS: dict[str, Callable[[wd.Model, np.ndarray], Any]] = {
+    "plain": lambda model, x: wd.rnea(model, x, x, x),
+    "own kernel": lambda model, x: doubled(model, x),
+    "forces": with_forces,
+    "params": with_params,
+}
+
+
+@pytest.mark.parametrize("policy", ["never", "background"])
+@pytest.mark.parametrize("name", CALLS)
+def test_nothing_is_kept(name: str, policy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After one call, model and arrays are freed with their last user."""
+    monkeypatch.setenv("WARPDYN_COMPILE_AFTER", "100")
+    with compile_policy(policy):
+        model = wd.load_robot("double_pendulum").with_armature(np.random.default_rng().random())
+        x = np.ones((300, 2))
+        CALLS[name](model, x)
+        gone = ref(model), ref(x)
+        del model, x
+        gc.collect()
+        assert [each() is None for each in gone] == [True, True]
+
+
+def entry_of(call: Call[Any]) -> CacheEntry:
+    return CacheEntry(f"test {call.key}", [])
+
+
+def test_a_source_written_later_is_that_of_the_call() -> None:
+    """Forces, gravity and params are there by name."""
+    model = by_name("panda").model
+    s = states(model, 3)
+    call = wd.rnea.describe(
+        model,
+        s.q,
+        s.v,
+        s.a,
+        f_ext={"panda_hand": np.ones((3, 6))},
+        params=model.params(mass=np.ones((3, len(model.links))), gravity=np.ones(3)),
+    )
+    inputs = input_shapes(call)
+    writer = SourceWriter(call, inputs, True, "cpu", (), entry_of(call))
+    wanted = write(record_call(call, inputs, True), writer.name, True, "cpu")
+    assert writer.write().code == wanted.code
+    writer.forget()
+    assert writer.write().code == wanted.code
+
+
+def test_without_its_model_it_says_so() -> None:
+    model = wd.load_robot("cartpole").with_armature(np.random.default_rng().random())
+    call = wd.com.describe(model, np.zeros((1, 2)))
+    writer = SourceWriter(call, input_shapes(call), True, "cpu", (), entry_of(call))
+    del model, call
+    gc.collect()
+    assert writer.model() is None
+    with pytest.raises(ReferenceError, match="com for cartpole: its model is gone"):
+        writer.record()
+
+
+def test_a_bound_call_is_compiled_though_its_model_was_dropped() -> None:
+    """The compile that `bind` has asked for holds the model."""
+    q = np.zeros((5, 2))
+    with compile_policy("background"):
+        run = wd.bind(
+            wd.com, wd.load_robot("cartpole").with_armature(np.random.default_rng().random()), q
+        )
+        gc.collect()
+        before = run().copy()
+        assert background.wait_until_idle(60.0)
+        np.testing.assert_array_equal(run(), before)

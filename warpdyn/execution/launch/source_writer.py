@@ -1,0 +1,110 @@
+"""The source of a kernel, written when the kernel is compiled.
+
+A program that is interpreted may be compiled much later, or never. Until then its `SourceWriter` holds
+neither the model nor the arrays of the call, so that both are freed as soon as their user has dropped
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+from weakref import ref
+
+from ...codegen.source import Source, write
+from ...model import Model
+from ...recording.program import Program
+from ..compile import background
+from ..compile.announcements import announced_late
+from ..compile.cache import CacheEntry, source_of_json
+from ..compile.compiling import label_of
+from ..compile.writer_process import write_in_child
+from ..request.call import Call, arguments_in_order, gather
+from ..request.evaluate import nothing_collected, record_call
+
+
+class SourceWriter:
+    """Records the program of a call and writes its source.
+
+    `inputs`: shapes of the inputs; `numbers`: inputs that are passed by value; `entry`: where the source
+    is cached; None: nowhere.
+    """
+
+    def __init__(
+        self,
+        call: Call,
+        inputs: Mapping[str, tuple[int, ...]],
+        single: bool,
+        target: str,
+        numbers: tuple[str, ...],
+        entry: CacheEntry | None,
+    ):
+        self.name, self.label = f"{call.name}_{call.model.name}", label_of(call)
+        self.inputs, self.single, self.target = dict(inputs), single, target
+        self.numbers, self.entry = numbers, entry
+        self._model = ref(call.model)
+        # A user's own kernel holds its model: its program is kept instead of its call.
+        self._call = None if entry is None else without_arrays(call)
+        self._recorded: list[Program] = []
+
+    def model(self) -> Model | None:
+        """The model; None if nobody else holds it any more. A source that is written later needs it."""
+        return self._model()
+
+    def record(self, call: Call | None = None, then: str = "") -> Program:
+        """The program, which the next source is written from. `call`: the call itself, while it is
+        there; `then` continues the message of a long recording."""
+        if not self._recorded:
+            with announced_late(f"recording {self.label}{then}"):
+                program = record_call(call or self._whole(), self.inputs, self.single)
+            numbers = self.numbers
+            self._recorded.append(replace(program, numbers=numbers) if numbers else program)
+        return self._recorded[0]
+
+    def _whole(self) -> Call:
+        """The call with its model."""
+        model = self._model()
+        if model is None or self._call is None:
+            raise ReferenceError(f"{self.label}: its model is gone")
+        return replace(self._call, model=model)
+
+    def forget(self) -> None:
+        """Drop the program, if a later source can record it again."""
+        if self._call is not None:
+            self._recorded.clear()
+
+    def write(self, call: Call | None = None) -> Source:
+        """The source, which goes to the cache too. In the background another process writes it."""
+        program = self.record(call, ", which will then be compiled, once")
+        self._recorded.clear()
+        if background.in_background():
+            content = write_in_child(
+                program, self.name, self.single, self.target, background.NICENESS
+            )
+            if content is not None:
+                if self.entry is not None:
+                    self.entry.keep_json(content)
+                return source_of_json(content)
+        with nothing_collected():
+            made = write(program, self.name, self.single, self.target)
+        if self.entry is not None:
+            self.entry.keep_source(made)
+        return made
+
+
+def without_arrays(call: Call) -> Any:
+    """The call without its model, arrays and results, which a recording needs no more than by name."""
+    inputs, arrays = gather(call)
+    params = call.params and replace(call.params, model=None, arrays={}, gravity=None)  # type: ignore[arg-type]
+    return replace(
+        call,
+        model=None,  # type: ignore[arg-type]
+        arrays=dict.fromkeys(arrays, ...),
+        inputs=inputs,
+        order=arguments_in_order(call),
+        out=None,
+        gravity=None,
+        f_ext=None,
+        params=params,
+    )
