@@ -22,7 +22,7 @@ def run_emulated(*arguments: str, late: bool = False) -> subprocess.CompletedPro
     surroundings |= {
         "PYTHONPATH": os.pathsep.join(path),
         "EMULATED_CUDA_LATE": str(int(late)),
-        "WARPDYN_COMPILE": "wait",
+        "WARPDYN_COMPILE": "never",  # the CPU interprets; a GPU always compiles
     }
     return subprocess.run(
         [sys.executable, *arguments], env=surroundings, capture_output=True, text=True, check=False

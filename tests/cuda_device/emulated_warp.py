@@ -1,4 +1,4 @@
-"""A copy of Warp whose "cuda:0" is emulated: `python tests/cuda_device/emulated_warp.py` builds it and prints its folder.
+"""A copy of Warp whose "cuda:0" is emulated. `python tests/cuda_device/emulated_warp.py` builds it, prints its folder.
 
 Processes with this folder first on PYTHONPATH import the copy. `environment()` gives such an environment.
 """
@@ -29,11 +29,12 @@ SITE = BUILD / "site"
 LIBRARY = SITE / "warp" / "bin" / "warp.so"
 
 COMPILER = os.environ.get("CXX", "g++")
-FLAGS = (
-    "-std=c++20 -O2 -fPIC -march=native -fvisibility=hidden -Wall -Wextra "
-    # Numbers must be those of single operations: no products fused into sums, and no constant rounding mode.
-    "-ffp-contract=off -frounding-math -fno-trapping-math -fno-math-errno"
-).split()
+FLAGS = [
+    *("-std=c++20", "-O1", "-ftree-vectorize", "-march=native", "-fPIC", "-fvisibility=hidden"),
+    *("-Wall", "-Wextra", "-fno-trapping-math", "-fno-math-errno"),
+    *("-ffp-contract=off", "-frounding-math"),
+]
+"""The last two: a product and a sum are rounded separately, in the direction that is set when they run."""
 
 LEFT_OUT = ("bin", "native", "tests", "examples", "__pycache__")
 """Folders of the package that are not copied."""
@@ -136,7 +137,13 @@ def build_library() -> None:
     if LIBRARY.exists() and stamp.exists() and stamp.read_text() == content:
         return
     new = LIBRARY.with_suffix(".new")
-    link = ["-Wl,--no-as-needed", f"-L{LIBRARY.parent}", "-l:warp_of_nvidia.so", "-Wl,-rpath,$ORIGIN", "-ldl"]
+    link = [
+        "-Wl,--no-as-needed",
+        f"-L{LIBRARY.parent}",
+        "-l:warp_of_nvidia.so",
+        "-Wl,-rpath,$ORIGIN",
+        "-ldl",
+    ]
     subprocess.run([COMPILER, "-shared", "-o", new, *made, *link], check=True)
     new.rename(LIBRARY)
     stamp.write_text(content)

@@ -18,7 +18,9 @@ def elementary(x: wp.array(dtype=float), y: wp.array(dtype=float)):
     y[i] = (
         wp.sin(x[i]) + wp.cos(1000.0 * x[i]) + wp.tan(0.1 * x[i]) + wp.exp(0.1 * x[i]) + wp.log(a)
     )
-    y[i] += wp.pow(a, 0.3) + wp.atan2(x[i], 2.0) + wp.sqrt(a) + wp.tanh(x[i]) + wp.acos(wp.sin(x[i]))
+    y[i] += (
+        wp.pow(a, 0.3) + wp.atan2(x[i], 2.0) + wp.sqrt(a) + wp.tanh(x[i]) + wp.acos(wp.sin(x[i]))
+    )
 
 
 @wp.kernel
@@ -67,7 +69,9 @@ def difference(kernel: wp.Kernel, x: np.ndarray, y: np.ndarray, dim: int, **opti
     for device in ("cuda:0", "cpu"):
         given, result = wp.array(x, device=device), wp.array(y, device=device)
         launch = wp.launch_tiled if options else wp.launch
-        launch(kernel, dim=[dim] if options else dim, inputs=[given, result], device=device, **options)
+        launch(
+            kernel, dim=[dim] if options else dim, inputs=[given, result], device=device, **options
+        )
         made.append(result.numpy().astype(float))
     return float(np.abs(made[0] - made[1]).max() / np.abs(made[1]).max())
 
@@ -77,7 +81,9 @@ def main() -> None:
     random = np.random.default_rng(0)
     x = random.uniform(-10, 10, 1000)
     found = {
-        "elementary": difference(elementary, x.astype(np.float32), np.zeros(1000, np.float32), 1000),
+        "elementary": difference(
+            elementary, x.astype(np.float32), np.zeros(1000, np.float32), 1000
+        ),
         "elementary_double": difference(elementary_double, x, np.zeros(1000), 1000),
         "integers": difference(
             integers, random.integers(-(2**62), 2**62, 1000), np.zeros(1000, np.int64), 1000
