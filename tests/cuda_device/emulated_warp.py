@@ -22,7 +22,7 @@ WARP_VERSION = "1.19.0"
 
 HERE = Path(__file__).resolve().parent
 SOURCES = HERE / "native"
-BUILD = HERE / "build"
+BUILD = HERE.parents[1] / "build" / "cuda_device"
 SITE = BUILD / "site"
 """The folder for PYTHONPATH: it holds the package `warp`."""
 
@@ -44,7 +44,7 @@ def site() -> Path:
     """The folder for PYTHONPATH, built if it is not there or not up to date."""
     package = installed_package()
     check_version(package)
-    BUILD.mkdir(exist_ok=True)
+    BUILD.mkdir(parents=True, exist_ok=True)
     with alone(BUILD / "lock"):
         copy_package(package)
         build_library()
