@@ -117,7 +117,12 @@ def build_library() -> None:
         raise RuntimeError(f"{COMPILER} is not installed: the emulated CUDA device is C++")
     objects = BUILD / "objects"
     objects.mkdir(exist_ok=True)
-    headers = b"".join(path.read_bytes() for path in sorted(SOURCES.glob("*.h")))
+    # With -march=native the code is for this processor only.
+    cpu = Path("/proc/cpuinfo").read_text().splitlines()
+    features = next((line for line in cpu if line.startswith(("flags", "Features"))), "")
+    headers = features.encode() + b"".join(
+        path.read_bytes() for path in sorted(SOURCES.glob("*.h"))
+    )
     command = [COMPILER, *FLAGS, f'-DEMULATED_WARP_VERSION="{WARP_VERSION}"']
 
     def compiled(source: Path) -> Path:

@@ -30,6 +30,7 @@ def test_a_graph_replays_what_was_recorded() -> None:
     assert array.numpy().tolist() == [0] * 4
     for replay in (1, 2, 3):
         assert graph.launch(stream)
+        assert library().wp_cuda_stream_synchronize(stream)
         assert array.numpy().tolist() == [2 * replay] * 4
     graph.destroy()
     array.free()
