@@ -41,7 +41,8 @@ python scripts/prose.py
 python scripts/code_shape.py
 python scripts/robot_stub.py # mypy reads it
 mypy
-pytest -n 2 --ignore tests/ros
+pytest -n 2 --ignore tests/ros --ignore tests/cuda_device
+bash scripts/test_cuda.sh --quick # on an emulated CUDA device; it runs tests/cuda_device too
 if compgen -G "tests/ros/test_*.py" >/dev/null; then
     # Each worker runs whole files in a ROS domain of its own. The tests wait more than they compute, so three workers
     # keep two cores busy.

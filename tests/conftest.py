@@ -12,6 +12,7 @@ os.environ.setdefault("WARPDYN_COMPILE", "never")
 
 import numpy as np
 import pytest
+from device_tests import is_device_test, why_left_out
 from devices import called
 from generated_messages import remedy
 from hypothesis import HealthCheck, settings
@@ -85,6 +86,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="run what tells most of every room, on few robots (tests/quick.py)",
     )
+    parser.addoption(
+        "--device-tests",
+        choices=("quick", "all"),
+        help="run only what depends on --device, on an emulated one (tests/device_tests.py)",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -103,13 +109,25 @@ def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Any:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("--quick"):
-        left_out = [item for item in items if not is_quick(item, TESTS)]
-        items[:] = [item for item in items if is_quick(item, TESTS)]
-        config.hook.pytest_deselected(items=left_out)
+        keep_only(config, items, lambda item: is_quick(item, TESTS))
+    if selection := config.getoption("--device-tests"):
+        keep_only(config, items, lambda item: is_device_test(item, TESTS, selection))
+        for item in items:
+            if reason := why_left_out(item, TESTS):
+                item.add_marker(pytest.mark.skip(reason=reason))
     if not config.getoption("--slow"):
         for item in items:
             if "slow" in item.keywords:
                 item.add_marker(pytest.mark.skip(reason="takes minutes; give --slow"))
+
+
+def keep_only(
+    config: pytest.Config, items: list[pytest.Item], wanted: Callable[[pytest.Item], bool]
+) -> None:
+    """Deselect all other tests."""
+    left_out = [item for item in items if not wanted(item)]
+    items[:] = [item for item in items if wanted(item)]
+    config.hook.pytest_deselected(items=left_out)
 
 
 @pytest.fixture(scope="session")

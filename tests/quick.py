@@ -38,6 +38,7 @@ QUICK = {
         "test_partition.py",
         "test_source.py",
     ),
+    "cuda_device": ("test_emulated_warp.py",),
     "codegen/bytecode": ("test_encode.py", "test_statements.py"),
     "formats": (
         "test_load.py",

@@ -27,6 +27,8 @@ LINT = (
     "python scripts/code_shape.py",
 )
 
+ALL_TESTS = ("pytest -n 2 --ignore tests/ros --ignore tests/cuda_device", "test_cuda --quick")
+
 
 def script(name: str) -> ModuleType:
     """A script as a module."""
@@ -59,12 +61,12 @@ def run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
                 *LINT,
                 "python scripts/robot_stub.py",
                 "mypy",
-                "pytest -n 2 --ignore tests/ros",
+                *ALL_TESTS,
             ],
         ),
         (
             ("--no-apt",),
-            [*LINT, "python scripts/robot_stub.py", "mypy", "pytest -n 2 --ignore tests/ros"],
+            [*LINT, "python scripts/robot_stub.py", "mypy", *ALL_TESTS],
         ),
         (("--no-apt", "-k", "rnea"), ["pytest -k rnea"]),
     ],
@@ -77,6 +79,7 @@ def test_the_test_script_runs(arguments, ran, tmp_path):
     shutil.copy(SCRIPTS / "test.sh", tmp_path / "scripts")
     (tmp_path / "scripts/venv.sh").write_text("set_up() { :; }\n")
     (tmp_path / "scripts/debian_packages.sh").write_text("echo apt\n")
+    (tmp_path / "scripts/test_cuda.sh").write_text('echo "test_cuda $*"\n')
     for tool in ("ruff", "python", "mypy", "pytest"):
         program = tmp_path / ".venv/bin" / tool
         program.write_text(f'#!/bin/sh\necho "{tool}${{*:+ $*}}"\n')
@@ -84,6 +87,37 @@ def test_the_test_script_runs(arguments, ran, tmp_path):
     command = ["bash", "scripts/test.sh", *arguments]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ran
+
+
+@pytest.mark.parametrize(
+    "arguments, ran",
+    [
+        ((), "pytest -n 2 --device cuda:0 --device-tests all python tests/device_tests.py all"),
+        (
+            ("--quick",),
+            "pytest -n 2 --device cuda:0 --device-tests quick python tests/device_tests.py quick",
+        ),
+        (("-k", "rnea"), "pytest --device cuda:0 -k rnea"),
+    ],
+)
+def test_the_script_of_the_emulated_device_runs(arguments, ran, tmp_path):
+    """The quick selection, all, or pytest with arguments; the emulated Warp comes first on the path."""
+    for folder in ("scripts", ".venv/bin"):
+        (tmp_path / folder).mkdir(parents=True)
+    shutil.copy(SCRIPTS / "test_cuda.sh", tmp_path / "scripts")
+    (tmp_path / "scripts/venv.sh").write_text("set_up() { :; }\n")
+    for tool, shown in {"python": "", "pytest": "; echo $PYTHONPATH"}.items():
+        program = tmp_path / ".venv/bin" / tool
+        program.write_text(f'#!/bin/sh\necho "{tool}${{*:+ $*}}"{shown}\n')
+        program.chmod(0o755)
+    command = ["bash", "scripts/test_cuda.sh", *arguments]
+    surroundings = {**os.environ, "PYTHONPATH": "others"}
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, check=True, env=surroundings
+    )
+    first, path = done.stdout.splitlines()
+    assert first == ran
+    assert path == "python tests/cuda_device/emulated_warp.py:others"
 
 
 def test_hashes_are_the_same_in_every_process_and_show_what_changed(tmp_path):

@@ -1,4 +1,4 @@
-"""A copy of Warp whose "cuda:0" is emulated: `python tests/cuda_device/emulated_warp.py` builds it and prints its folder.
+"""A copy of Warp whose "cuda:0" is emulated. `python tests/cuda_device/emulated_warp.py` builds it, prints its folder.
 
 Processes with this folder first on PYTHONPATH import the copy. `environment()` gives such an environment.
 """
@@ -22,18 +22,19 @@ WARP_VERSION = "1.19.0"
 
 HERE = Path(__file__).resolve().parent
 SOURCES = HERE / "native"
-BUILD = HERE / "build"
+BUILD = HERE.parents[1] / "build" / "cuda_device"
 SITE = BUILD / "site"
 """The folder for PYTHONPATH: it holds the package `warp`."""
 
 LIBRARY = SITE / "warp" / "bin" / "warp.so"
 
 COMPILER = os.environ.get("CXX", "g++")
-FLAGS = (
-    "-std=c++20 -O2 -fPIC -march=native -fvisibility=hidden -Wall -Wextra "
-    # Numbers must be those of single operations: no products fused into sums, and no constant rounding mode.
-    "-ffp-contract=off -frounding-math -fno-trapping-math -fno-math-errno"
-).split()
+FLAGS = [
+    *("-std=c++20", "-O1", "-ftree-vectorize", "-march=native", "-fPIC", "-fvisibility=hidden"),
+    *("-Wall", "-Wextra", "-fno-trapping-math", "-fno-math-errno"),
+    *("-ffp-contract=off", "-frounding-math"),
+]
+"""The last two: a product and a sum are rounded separately, in the direction that is set when they run."""
 
 LEFT_OUT = ("bin", "native", "tests", "examples", "__pycache__")
 """Folders of the package that are not copied."""
@@ -43,7 +44,7 @@ def site() -> Path:
     """The folder for PYTHONPATH, built if it is not there or not up to date."""
     package = installed_package()
     check_version(package)
-    BUILD.mkdir(exist_ok=True)
+    BUILD.mkdir(parents=True, exist_ok=True)
     with alone(BUILD / "lock"):
         copy_package(package)
         build_library()
@@ -116,7 +117,12 @@ def build_library() -> None:
         raise RuntimeError(f"{COMPILER} is not installed: the emulated CUDA device is C++")
     objects = BUILD / "objects"
     objects.mkdir(exist_ok=True)
-    headers = b"".join(path.read_bytes() for path in sorted(SOURCES.glob("*.h")))
+    # With -march=native the code is for this processor only.
+    cpu = Path("/proc/cpuinfo").read_text().splitlines()
+    features = next((line for line in cpu if line.startswith(("flags", "Features"))), "")
+    headers = features.encode() + b"".join(
+        path.read_bytes() for path in sorted(SOURCES.glob("*.h"))
+    )
     command = [COMPILER, *FLAGS, f'-DEMULATED_WARP_VERSION="{WARP_VERSION}"']
 
     def compiled(source: Path) -> Path:
@@ -136,7 +142,13 @@ def build_library() -> None:
     if LIBRARY.exists() and stamp.exists() and stamp.read_text() == content:
         return
     new = LIBRARY.with_suffix(".new")
-    link = ["-Wl,--no-as-needed", f"-L{LIBRARY.parent}", "-l:warp_of_nvidia.so", "-Wl,-rpath,$ORIGIN", "-ldl"]
+    link = [
+        "-Wl,--no-as-needed",
+        f"-L{LIBRARY.parent}",
+        "-l:warp_of_nvidia.so",
+        "-Wl,-rpath,$ORIGIN",
+        "-ldl",
+    ]
     subprocess.run([COMPILER, "-shared", "-o", new, *made, *link], check=True)
     new.rename(LIBRARY)
     stamp.write_text(content)

@@ -123,9 +123,7 @@ class PtxKernel:
         words = [ctypes.c_uint64(address) for address in addresses]
         pointers = (ctypes.c_void_p * max(len(words), 1))(*(ctypes.addressof(x) for x in words))
         sizes = (ctypes.c_size_t(threads), 0, block, 0, 1, shared)
-        return library().wp_cuda_launch_kernel(
-            None, self.kernel, *sizes, pointers, stream, None
-        )
+        return library().wp_cuda_launch_kernel(None, self.kernel, *sizes, pointers, stream, None)
 
     def __call__(self, *arrays: np.ndarray, threads: int, block: int = 256, shared: int = 0):
         """Launch on copies of the arrays, and return what the copies then hold."""
@@ -215,7 +213,23 @@ def some_numbers(kind: str, count: int = 200, seed: int = 0) -> np.ndarray:
         special = [0.0, -0.0, 1.0, -1.0, 0.5, 2.5, -2.5, 3.5, 1e-30, 1e30, np.inf, -np.inf]
         return np.concatenate([special, sizes]).astype(dtype)
     info = np.iinfo(dtype)
-    special = [0, 1, 2, 3, 7, 31, 32, 33, 63, 64, 255, info.max, info.min, info.max - 1, info.max // 2]
+    special = [
+        0,
+        1,
+        2,
+        3,
+        7,
+        31,
+        32,
+        33,
+        63,
+        64,
+        255,
+        info.max,
+        info.min,
+        info.max - 1,
+        info.max // 2,
+    ]
     bits = random.integers(info.min, info.max, count, dtype=dtype, endpoint=True)
     kept = [number for number in special if number <= info.max]
     return np.concatenate([np.array(kept, dtype=dtype), bits])
@@ -224,4 +238,6 @@ def some_numbers(kind: str, count: int = 200, seed: int = 0) -> np.ndarray:
 def pairs(kind: str) -> tuple[np.ndarray, np.ndarray]:
     """Numbers of a type, and other numbers of it, so that special ones meet special and random ones."""
     first = some_numbers(kind)
-    return np.concatenate([first, first]), np.concatenate([np.roll(first, 1), some_numbers(kind, seed=1)])
+    return np.concatenate([first, first]), np.concatenate(
+        [np.roll(first, 1), some_numbers(kind, seed=1)]
+    )

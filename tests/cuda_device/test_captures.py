@@ -30,6 +30,7 @@ def test_a_graph_replays_what_was_recorded() -> None:
     assert array.numpy().tolist() == [0] * 4
     for replay in (1, 2, 3):
         assert graph.launch(stream)
+        assert library().wp_cuda_stream_synchronize(stream)
         assert array.numpy().tolist() == [2 * replay] * 4
     graph.destroy()
     array.free()
@@ -75,7 +76,14 @@ def refusals() -> list:
         made.wait_in(captured)
         return False
 
-    return [(stream, 900), (device, 900), (event, 907), (default_stream, 906), (copy, 906), (uncaptured_work, 905)]
+    return [
+        (stream, 900),
+        (device, 900),
+        (event, 907),
+        (default_stream, 906),
+        (copy, 906),
+        (uncaptured_work, 905),
+    ]
 
 
 @pytest.mark.parametrize("forbidden, code", refusals(), ids=lambda x: getattr(x, "__name__", x))
@@ -103,7 +111,9 @@ def test_memory_of_a_graph_is_there_only_after_a_launch() -> None:
     stream = new_stream()
     begin_capture(stream)
     memory = Memory(16, stream)
-    library().wp_memset_device(None, ctypes.c_void_p(memory.address), 3, ctypes.c_size_t(16), stream)
+    library().wp_memset_device(
+        None, ctypes.c_void_p(memory.address), 3, ctypes.c_size_t(16), stream
+    )
     graph = end_capture(stream)
     assert graph is not None and graph.nodes == ["allocate", "memset"]
     with pytest.raises(AssertionError):

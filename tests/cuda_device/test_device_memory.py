@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from cuda_device.device_calls import Memory
-from cuda_device.ptx_kernels import DeviceArray, DeviceError, PtxKernel, counters, kernel_text, library
+from cuda_device.ptx_kernels import (
+    DeviceArray,
+    DeviceError,
+    PtxKernel,
+    counters,
+    kernel_text,
+    library,
+)
 
 READ = ".reg .b32 %n; ld.global.u32 %n, [%a0+{offset}];"
 
@@ -60,7 +67,9 @@ def test_freed_memory_is_error_700() -> None:
     array = DeviceArray(np.zeros(4, np.uint32))
     array.free()
     kernel = PtxKernel(kernel_text(1, READ.format(offset=0)))
-    assert kernel.launch(array.address, threads=1, block=1) == 0  # the error comes later, as in CUDA
+    assert (
+        kernel.launch(array.address, threads=1, block=1) == 0
+    )  # the error comes later, as in CUDA
     assert library().wp_cuda_context_check(None) == 700
     library().emulated_cuda_forget_error()
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from cuda_device.ptx_kernels import NUMPY_TYPES, computed, pairs, some_numbers
+from cuda_device.ptx_kernels import computed, pairs, some_numbers
 
 LOGIC: dict[str, Callable[[int, int], int]] = {
     "and": lambda a, b: a & b,
@@ -20,7 +20,9 @@ LOGIC: dict[str, Callable[[int, int], int]] = {
 def test_logic(name: str, kind: str) -> None:
     a, b = pairs(kind)
     found = computed(f"{name}.{kind} %y, %x0, %x1;", kind, (kind, a), (kind, b))
-    assert found.tolist() == [LOGIC[name](x, y) for x, y in zip(a.tolist(), b.tolist(), strict=True)]
+    assert found.tolist() == [
+        LOGIC[name](x, y) for x, y in zip(a.tolist(), b.tolist(), strict=True)
+    ]
 
 
 @pytest.mark.parametrize("kind", ["b16", "b32", "b64"])
@@ -70,7 +72,18 @@ def test_funnel_shift(direction: str, wraps: bool) -> None:
     assert found.tolist() == expected
 
 
-FIELDS = [(0, 0), (0, 1), (0, 32), (3, 5), (20, 40), (31, 1), (33, 3), (60, 10), (70, 2), (255, 255)]
+FIELDS = [
+    (0, 0),
+    (0, 1),
+    (0, 32),
+    (3, 5),
+    (20, 40),
+    (31, 1),
+    (33, 3),
+    (60, 10),
+    (70, 2),
+    (255, 255),
+]
 
 
 @pytest.mark.parametrize("kind", ["u32", "s32", "u64", "s64"])

@@ -24,7 +24,9 @@ ONE_OR_ZERO = "selp.b32 %y, 1, 0, %p0;"
 def test_comparisons(name: str, kind: str) -> None:
     a, b = pairs(kind)
     b[::7] = a[::7]
-    found = computed(f"setp.{name}.{kind} %p0, %x0, %x1; {ONE_OR_ZERO}", "u32", (kind, a), (kind, b))
+    found = computed(
+        f"setp.{name}.{kind} %p0, %x0, %x1; {ONE_OR_ZERO}", "u32", (kind, a), (kind, b)
+    )
     assert np.array_equal(found, COMPARISONS[name](a, b))
 
 

@@ -115,7 +115,9 @@ def test_functions() -> None:
         add.u32 %r2, %r2, %r1;
         mad.wide.u32 %at, %thread, 4, %a0;
         st.global.u32 [%at], %r2;"""
-    found = PtxKernel(kernel_text(1, body, FUNCTIONS))(np.zeros(128, np.uint32), threads=128, block=64)
+    found = PtxKernel(kernel_text(1, body, FUNCTIONS))(
+        np.zeros(128, np.uint32), threads=128, block=64
+    )
     expected = [7 if k == 3 else 7 + 2 * (k * k if k <= 100 else 1) for k in range(128)]
     assert found.tolist() == expected
 
@@ -153,7 +155,9 @@ def test_barriers_of_a_block() -> None:
         mad.wide.u32 %to, %thread, 4, %a0;
         st.global.u32 [%to], %n;"""
     found = PtxKernel(kernel_text(1, body))(np.zeros(256, np.uint32), threads=256, block=128)
-    assert np.array_equal(found.reshape(2, 128), np.roll(np.arange(256).reshape(2, 128), -20, axis=1))
+    assert np.array_equal(
+        found.reshape(2, 128), np.roll(np.arange(256).reshape(2, 128), -20, axis=1)
+    )
 
 
 def test_a_barrier_in_both_branches_and_threads_that_have_ended() -> None:

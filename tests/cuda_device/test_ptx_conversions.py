@@ -39,12 +39,16 @@ ROUNDINGS = {"rni": round, "rzi": math.trunc, "rmi": math.floor, "rpi": math.cei
 @pytest.mark.parametrize("mode", ROUNDINGS)
 def test_to_integers(mode: str, source: str, kind: str) -> None:
     """Numbers outside the range become its ends, and NaN becomes 0."""
-    a = np.concatenate([some_numbers(source), np.arange(-20, 20) / 4, [np.nan]]).astype(NUMPY_TYPES[source])
+    a = np.concatenate([some_numbers(source), np.arange(-20, 20) / 4, [np.nan]]).astype(
+        NUMPY_TYPES[source]
+    )
     found = computed(f"cvt.{mode}.{kind}.{source} %y, %x0;", kind, (source, a))
     info = np.iinfo(NUMPY_TYPES[kind])
     expected = []
     for x in a.tolist():
-        whole = 0 if math.isnan(x) else math.copysign(2**70, x) if math.isinf(x) else ROUNDINGS[mode](x)
+        whole = (
+            0 if math.isnan(x) else math.copysign(2**70, x) if math.isinf(x) else ROUNDINGS[mode](x)
+        )
         expected.append(int(min(max(whole, info.min), info.max)))
     assert found.tolist() == expected
 

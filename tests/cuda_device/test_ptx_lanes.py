@@ -116,14 +116,25 @@ def test_lanes_with_the_same_number() -> None:
 
 def test_special_registers() -> None:
     """Thread, block, lane and warp numbers, and masks of lanes below and above."""
-    names = ("%tid.x", "%ctaid.x", "%ntid.x", "%nctaid.x", "%laneid", "%lanemask_lt", "%lanemask_ge")
+    names = (
+        "%tid.x",
+        "%ctaid.x",
+        "%ntid.x",
+        "%nctaid.x",
+        "%laneid",
+        "%lanemask_lt",
+        "%lanemask_ge",
+    )
     stores = "\n".join(
-        f"mov.u32 %number, {name}; st.global.u32 [%at+{4 * k}], %number;" for k, name in enumerate(names)
+        f"mov.u32 %number, {name}; st.global.u32 [%at+{4 * k}], %number;"
+        for k, name in enumerate(names)
     )
     body = f""".reg .b32 %number; .reg .b64 %at;
         mad.wide.u32 %at, %thread, {4 * len(names)}, %a0;
         {stores}"""
-    made = PtxKernel(kernel_text(1, body))(np.zeros((96, len(names)), np.uint32), threads=96, block=48)
+    made = PtxKernel(kernel_text(1, body))(
+        np.zeros((96, len(names)), np.uint32), threads=96, block=48
+    )
     threads, lanes = np.arange(96) % 48, np.arange(96) % 48 % 32
     below = (1 << lanes.astype(np.int64)) - 1
     expected = (threads, np.arange(96) // 48, 48, 2, lanes, below, 2**32 - 1 - below)

@@ -43,7 +43,9 @@ def test_vectors(count: int, kind: str) -> None:
         mad.wide.u32 %at, %thread, {width}, %a1;
         st.global.v{count}.{kind} [%at+0], {{{reversed_}}};
         ld.global.v2.{kind} {{_, %n0}}, [%at];"""
-    _, found = PtxKernel(kernel_text(2, body))(numbers, np.zeros_like(numbers), threads=32, block=32)
+    _, found = PtxKernel(kernel_text(2, body))(
+        numbers, np.zeros_like(numbers), threads=32, block=32
+    )
     assert np.array_equal(found.reshape(32, count), numbers.reshape(32, count)[:, ::-1])
 
 
@@ -213,7 +215,9 @@ def test_exchange_and_compare() -> None:
         atom.global.inc.u32 %old, [%a1+8], 9;
         atom.global.dec.u32 %old, [%a1+12], 9;"""
     start = np.array([1000, 7, 0, 0], dtype=np.uint32)
-    old, found = PtxKernel(kernel_text(2, body))(np.zeros(64, np.uint32), start, threads=64, block=64)
+    old, found = PtxKernel(kernel_text(2, body))(
+        np.zeros(64, np.uint32), start, threads=64, block=64
+    )
     assert sorted([*old.tolist(), int(found[0])]) == [*range(64), 1000]
     assert found[1] == 0
     assert found[2] == 64 % 10 and found[3] == (-64) % 10

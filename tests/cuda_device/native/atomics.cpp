@@ -13,8 +13,12 @@ namespace {
 struct Add {
     template <class T>
     static T of(T old, T b) {
-        if constexpr (std::is_integral_v<T>) return static_cast<T>(std::make_unsigned_t<T>(old) + std::make_unsigned_t<T>(b));
-        else return old + b;
+        if constexpr (std::is_integral_v<T>) {
+            using Wrapping = std::make_unsigned_t<T>;
+            return static_cast<T>(static_cast<Wrapping>(old) + static_cast<Wrapping>(b));
+        } else {
+            return old + b;
+        }
     }
 };
 struct Minimum { template <class T> static T of(T old, T b) { return b < old ? b : old; } };
@@ -24,7 +28,10 @@ struct And { template <class T> static T of(T old, T b) { return old & b; } };
 struct Or { template <class T> static T of(T old, T b) { return old | b; } };
 struct Xor { template <class T> static T of(T old, T b) { return old ^ b; } };
 struct Increment { template <class T> static T of(T old, T b) { return old >= b ? T(0) : static_cast<T>(old + 1); } };
-struct Decrement { template <class T> static T of(T old, T b) { return old == 0 || old > b ? b : static_cast<T>(old - 1); } };
+struct Decrement {
+    template <class T>
+    static T of(T old, T b) { return old == 0 || old > b ? b : static_cast<T>(old - 1); }
+};
 
 template <class T>
 void give_back(Warp& warp, const Instruction& instruction, int lane, T old) {

@@ -16,9 +16,21 @@ struct Subtract { template <class T> static T of(T a, T b) { return a - b; } };
 struct Multiply { template <class T> static T of(T a, T b) { return a * b; } };
 struct Divide { template <class T> static T of(T a, T b) { return a / b; } };
 struct FusedMultiplyAdd { template <class T> static T of(T a, T b, T c) { return std::fma(a, b, c); } };
-// Of a number and a NaN the number.
-struct Minimum { template <class T> static T of(T a, T b) { return a < b || b != b ? a : (a == b && std::signbit(a)) ? a : b; } };
-struct Maximum { template <class T> static T of(T a, T b) { return a > b || b != b ? a : (a == b && !std::signbit(a)) ? a : b; } };
+// Of a number and a NaN the number; -0 is smaller than 0.
+struct Minimum {
+    template <class T>
+    static T of(T a, T b) {
+        if (a == b) return std::signbit(a) ? a : b;
+        return a < b || b != b ? a : b;
+    }
+};
+struct Maximum {
+    template <class T>
+    static T of(T a, T b) {
+        if (a == b) return std::signbit(a) ? b : a;
+        return a > b || b != b ? a : b;
+    }
+};
 struct CopySign { template <class T> static T of(T sign, T number) { return std::copysign(number, sign); } };
 struct Negate { template <class T> static T of(T a) { return -a; } };
 struct Absolute { template <class T> static T of(T a) { return std::fabs(a); } };

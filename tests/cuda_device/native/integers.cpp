@@ -38,7 +38,10 @@ auto wide_product(T a, T b) {
 }
 
 struct Add { template <class T> static T of(T a, T b) { return static_cast<T>(Unsigned<T>(a) + Unsigned<T>(b)); } };
-struct Subtract { template <class T> static T of(T a, T b) { return static_cast<T>(Unsigned<T>(a) - Unsigned<T>(b)); } };
+struct Subtract {
+    template <class T>
+    static T of(T a, T b) { return static_cast<T>(Unsigned<T>(a) - Unsigned<T>(b)); }
+};
 struct Multiply { template <class T> static T of(T a, T b) { return product(a, b); } };
 struct MultiplyHigh { template <class T> static T of(T a, T b) { return high_product(a, b); } };
 struct MultiplyWide { template <class T> static auto of(T a, T b) { return wide_product(a, b); } };

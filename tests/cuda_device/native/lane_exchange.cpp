@@ -190,7 +190,10 @@ bool translate_lanes(const Statement& read, Translator& translator, Instruction&
     if (name == "shfl") {
         made.b = translator.operand(read.operands[2], 4);
         made.c = translator.operand(read.operands[3], 4);
-        made.option = read.has("down") ? from_above : read.has("up") ? from_below : read.has("bfly") ? across : from_index;
+        made.option = read.has("down")   ? from_above
+                      : read.has("up")   ? from_below
+                      : read.has("bfly") ? across
+                                         : from_index;
         made.execute = shuffle;
     } else if (name == "match") {
         made.option = read.has("all");

@@ -28,7 +28,9 @@ void ternary(Warp& warp, const Instruction& instruction) {
     const T* a = lanes_of<T>(warp, instruction.a);
     const T* b = lanes_of<T>(warp, instruction.b);
     const Third* c = lanes_of<Third>(warp, instruction.c);
-    for_lanes_at_once(warp, [=](int lane) { result[lane] = static_cast<Result>(Operation::of(a[lane], b[lane], c[lane])); });
+    for_lanes_at_once(warp, [=](int lane) {
+        result[lane] = static_cast<Result>(Operation::of(a[lane], b[lane], c[lane]));
+    });
 }
 
 // `choose.operator()<T>()` for the type that the text names; nullptr for other types.

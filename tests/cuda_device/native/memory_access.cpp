@@ -151,7 +151,8 @@ bool translate_memory(const Statement& read, Translator& translator, Instruction
     use_address(address, made);
     const std::string& operand = read.operands[stores ? 1 : 0];
     const bool is_vector = operand[0] == '{';
-    const auto names = is_vector ? split(operand.substr(1, operand.size() - 2), ',') : std::vector<std::string>{operand};
+    const std::string listed = is_vector ? operand.substr(1, operand.size() - 2) : operand;
+    const std::vector<std::string> names = split(listed, ',');
     made.width = static_cast<u8>(bytes_of_type(read.type()));
     for (const std::string& name : names)
         if (const auto found = translator.find_register(name)) made.width = static_cast<u8>(found->bytes);

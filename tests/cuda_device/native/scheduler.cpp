@@ -100,8 +100,9 @@ private:
         }
         if (warp_.error == Error::none) return;
         char where[200];
-        std::snprintf(where, sizeof where, "address %#llx, thread %u of block %u", static_cast<unsigned long long>(warp_.error_address),
-                      warp_.thread[0][warp_.error_lane], warp_.block->index[0]);
+        std::snprintf(where, sizeof where, "address %#llx, thread %u of block %u",
+                      static_cast<unsigned long long>(warp_.error_address), warp_.thread[0][warp_.error_lane],
+                      warp_.block->index[0]);
         failure_ = {warp_.error, where};
     }
 
@@ -216,10 +217,11 @@ public:
             warp.local = keep(new_memory(std::size_t(local_bytes) * LANES, 0xff));
             warp.local_bytes = local_bytes;
             warp.block = &block_;
-            for (const auto& [at, bytes] : kernel_.constants) std::memcpy(warp.registers + at, bytes.data(), bytes.size());
+            for (const auto& [at, bytes] : kernel_.constants)
+                std::memcpy(warp.registers + at, bytes.data(), bytes.size());
         }
-        const u32 shared = launch.dynamic_shared_bytes ? DYNAMIC_SHARED + launch.dynamic_shared_bytes : kernel_.shared_bytes;
-        block_.shared = keep(new_memory(shared, 0xff));
+        const u32 dynamic = launch.dynamic_shared_bytes;
+        block_.shared = keep(new_memory(dynamic ? DYNAMIC_SHARED + dynamic : kernel_.shared_bytes, 0xff));
         block_.shared_bytes = kernel_.shared_bytes;
         block_.dynamic_shared_bytes = launch.dynamic_shared_bytes;
         block_.parameters = keep(new_memory(launch.parameters.size(), 0));

@@ -1,6 +1,4 @@
 // Warp's C interface: streams, events and graphs.
-#include <map>
-
 #include "counters.h"
 #include "graphs.h"
 #include "warp_library.h"

@@ -1,0 +1,36 @@
+"""Python processes whose Warp has the emulated device."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from cuda_device.emulated_warp import environment
+
+TESTS = Path(__file__).resolve().parents[1]
+ROOT = TESTS.parent
+
+
+def run_emulated(*arguments: str, late: bool = False) -> subprocess.CompletedProcess[str]:
+    """`python ARGUMENTS`, with this checkout and its tests importable."""
+    surroundings = environment()
+    path = [surroundings["PYTHONPATH"].split(os.pathsep)[0], str(ROOT), str(TESTS)]
+    surroundings |= {
+        "PYTHONPATH": os.pathsep.join(path),
+        "EMULATED_CUDA_LATE": str(int(late)),
+        "WARPDYN_COMPILE": "never",  # the CPU interprets; a GPU always compiles
+    }
+    return subprocess.run(
+        [sys.executable, *arguments], env=surroundings, capture_output=True, text=True, check=False
+    )
+
+
+def json_of(script: str, *arguments: str, late: bool = False) -> Any:
+    """What a script of this folder prints last."""
+    done = run_emulated(str(Path(__file__).parent / script), *arguments, late=late)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout.splitlines()[-1])

@@ -1,0 +1,75 @@
+"""What kernels do is counted on request: instructions, divergent branches, sectors of memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from cuda_device.ptx_kernels import PtxKernel, counters, kernel_text, library
+
+
+@contextmanager
+def measured() -> Iterator[dict[str, int]]:
+    """The counters that change inside, filled in at the end."""
+    changed: dict[str, int] = {}
+    before = counters()
+    library().emulated_cuda_measure(1)
+    yield changed
+    library().emulated_cuda_measure(0)
+    changed |= {name: n - before[name] for name, n in counters().items()}
+
+
+COPY = """.reg .b64 %at; .reg .b32 %n;
+    mul.wide.u32 %at, %thread, {stride};
+    add.u64 %at, %a0, %at;
+    ld.global.u32 %n, [%at+{offset}];
+    st.global.u32 [%at+{offset}], %n;"""
+
+
+@pytest.mark.parametrize(
+    "stride, offset, sectors",
+    [(4, 0, 4), (4, 16, 5), (8, 0, 8), (32, 0, 32), (28, 0, 28), (0, 0, 1)],
+)
+def test_sectors_of_memory(stride: int, offset: int, sectors: int) -> None:
+    """A warp moves sectors of 32 bytes: 4 for numbers side by side, one for each lane at distances of 32 bytes."""
+    kernel = PtxKernel(kernel_text(1, COPY.format(stride=stride, offset=offset)))
+    with measured() as changed:
+        kernel(np.zeros(64 * 32, np.uint8), threads=64, block=64)
+    for kind in ("load", "store"):
+        assert changed[f"{kind}_requests"] == 2
+        assert changed[f"{kind}_bytes"] == 2 * 128
+    # The second warp's numbers begin where the first one's end, at a sector or inside one.
+    first, second = (
+        len({(stride * lane + offset + byte) // 32 for lane in lanes for byte in range(4)})
+        for lanes in (range(32), range(32, 64))
+    )
+    assert first == sectors
+    assert changed["load_sectors"] == changed["store_sectors"] == first + second
+
+
+def test_instructions_and_branches() -> None:
+    """An instruction of a warp counts once, and for each of its lanes."""
+    body = """.reg .pred %p; .reg .b32 %n;
+        setp.lt.u32 %p, %t, 10;
+        @%p bra $end;
+        mov.u32 %n, 1;
+        $end:"""
+    kernel = PtxKernel(kernel_text(0, body))
+    with measured() as changed:
+        kernel.launch(threads=32, block=32)
+    assert changed["kernels_run"] == changed["warps"] == 1
+    before = 4 + 2  # reading special registers, and the product; the comparison, and the branch
+    assert changed["instructions"] == before + 1 + 1
+    # Ten lanes take the branch, the others move; all 32 return.
+    assert changed["lane_instructions"] == 5 * 32 + 10 + 22 + 32
+    assert changed["divergent_branches"] == 1
+
+
+def test_nothing_is_measured_without_a_request() -> None:
+    before = counters()
+    PtxKernel(kernel_text(0, "")).launch(threads=32, block=32)
+    after = counters()
+    assert after["instructions"] == before["instructions"]
+    assert after["launches"] == before["launches"] + 1

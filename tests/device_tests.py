@@ -1,0 +1,98 @@
+"""Which tests `scripts/test_cuda.sh` runs on the emulated CUDA device: those that take the `device` fixture.
+
+It also runs tests/cuda_device, the tests of the emulated device itself.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from quick import QUICK_ROBOTS
+from robots import Robot
+
+QUICK = (
+    "algorithms/test_aba.py",
+    "algorithms/test_crba.py::test_crba_matches_the_oracle",
+    "algorithms/test_crba.py::test_crba_matches_pinocchio",
+    "algorithms/test_crba.py::test_puma_560_table",
+    "algorithms/test_fk.py",
+    "algorithms/test_inverse_kinematics.py",
+    "algorithms/test_jacobian.py::test_jacobian_matches_the_oracle",
+    "algorithms/test_jacobian.py::test_references_are_one_motion_in_three_frames",
+    "algorithms/test_rnea.py",
+    "algorithms/test_rnea_derivatives.py",
+    "arrays/test_protocol.py",
+    "arrays/test_views.py",
+    "arrays/test_warp_arrays.py",
+    "codegen/test_cpu.py::test_any_batch_size",
+    "codegen/test_cpu.py::test_broadcast_inputs",
+    "codegen/test_cpu.py::test_layouts_mixed",
+    "codegen/test_cpu.py::test_sine_and_cosine",
+    "execution/autodiff/test_warp_gradients.py",
+    "execution/launch/test_launch.py",
+    "execution/test_batched.py",
+    "functions/test_dynamics.py",
+    "functions/test_kinematics.py",
+    "recording/test_differentiation.py",
+    "ros2_node/control/torques/test_device_launch.py",
+    "user_kernels/test_own_kernel.py",
+)
+"""Files, or tests of a file, that `--quick` runs. What runs over all robots runs over `quick.QUICK_ROBOTS`."""
+
+LEFT_OUT = {
+    "algorithms/long_chains/": "NVRTC compiles these long programs for minutes",
+    "algorithms/test_orientation_springs.py::test_stiffness_may_vary": (
+        "the test gives NumPy parameters with arrays on the device, which is refused"
+    ),
+    "arrays/test_protocol.py::torch": "Torch on CUDA is not emulated",
+    "arrays/test_random_rows.py::torch": "Torch on CUDA is not emulated",
+    "arrays/test_views.py::torch": "Torch on CUDA is not emulated",
+}
+"""Folder, `file::test`, or `file::value` of a test's parameters -> why these tests are not run."""
+
+ITSELF = "cuda_device"
+"""Folder of the tests of the emulated device."""
+
+
+def why_left_out(item: pytest.Item, tests: Path) -> str | None:
+    """The reason of `LEFT_OUT`, if the test is there."""
+    file = item.path.relative_to(tests).as_posix()
+    parameters = item.callspec.id.split("-") if hasattr(item, "callspec") else []
+    names = {f"{file}::{name}" for name in (item.originalname, *parameters)}
+    for entry, reason in LEFT_OUT.items():
+        if entry in names or (entry.endswith("/") and file.startswith(entry)):
+            return reason
+    return None
+
+
+def is_device_test(item: pytest.Item, tests: Path, selection: str) -> bool:
+    """Whether `--device-tests` runs the test; the selection is "quick" or "all"."""
+    file = item.path.relative_to(tests).as_posix()
+    if file.startswith(f"{ITSELF}/"):
+        return True
+    if "device" not in item.fixturenames:
+        return False
+    if selection == "all":
+        return True
+    robot = item.callspec.params.get("robot") if hasattr(item, "callspec") else None
+    if isinstance(robot, Robot) and robot.name not in QUICK_ROBOTS:
+        return False
+    return file in QUICK or f"{file}::{item.originalname}" in QUICK
+
+
+def folders(selection: str) -> list[str]:
+    """What pytest has to collect for the selection, below tests/."""
+    if selection == "quick":
+        return sorted({ITSELF, *(entry.partition("::")[0] for entry in QUICK)})
+    return [
+        *("algorithms", "arrays", "cli", "codegen", ITSELF, "execution", "functions", "model"),
+        *("recording", "ros2_node", "test_accuracy.py", "test_accuracy_derivatives.py"),
+        "user_kernels",
+    ]
+
+
+if __name__ == "__main__":
+    import sys
+
+    print("\n".join(f"tests/{folder}" for folder in folders(sys.argv[1])))
