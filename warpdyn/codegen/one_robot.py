@@ -44,7 +44,8 @@ class OneRobot:
         self.type = "float" if single else "double"
         self.layout = ArgumentLayout(program.inputs, program.results, program.numbers)
         self.tables = {input_identifier(name) for name in program.tables}
-        self.shapes = {name: shape for name, shape in self.layout.arrays if name not in self.tables}
+        apart = {*self.tables, *self.layout.values}
+        self.shapes = {name: shape for name, shape in self.layout.arrays if name not in apart}
         self._last: list[str] = []
         """Stores into results that may share memory with an input, behind all loads."""
 
