@@ -183,7 +183,8 @@ class CudaThread(OneRobot):
             def sincos(x: str, sine: str, cosine: str) -> str:
                 if x not in near:
                     return library(x, sine, cosine)
-                return f"{self.type} {sine}, {cosine}; sincos_near({near[x]}, {sine}, {cosine});"
+                angle = f"{near[x]}, {near[x]}_quarters"
+                return f"T {sine}, {cosine}; sincos_near({angle}, {sine}, {cosine});"
 
             dialect = replace(dialect, sincos=sincos)
         yield from emit(program, rest, dialect, stored)
@@ -202,11 +203,14 @@ class CudaThread(OneRobot):
         )
 
     def _reduced(self, near: dict[str, str]) -> Iterator[str]:
-        """Variables of angles that are within the range of the polynomials."""
-        yield from (f"{self.type} {name} = {angle};" for angle, name in near.items())
+        """Angles within the range of the polynomials, and quarter turns in addition to each."""
+        for angle, name in near.items():
+            yield f"T {name} = {angle}; int {name}_quarters = 0;"
         far = " | ".join(f"({FAR[self.single].format(name)})" for name in near.values())
         yield f"if ({far}) {{"
-        yield f"{self.type} far[] = {{{', '.join(near.values())}}};"
+        yield f"T far[] = {{{', '.join(near.values())}}};"
+        yield f"int quarters[{len(near)}] = {{}};"
         yield headers.piece("sines.h", "far", self.single, count=len(near))
-        yield from (f"{name} = far[{k}];" for k, name in enumerate(near.values()))
+        for k, name in enumerate(near.values()):
+            yield f"{name} = far[{k}]; {name}_quarters = quarters[{k}];"
         yield "}"

@@ -1,21 +1,21 @@
 /// Sine and cosine of a CUDA thread, as lanes.h has them: no branch stands between the loads of a program.
 
-/// [thread]
+/// [thread] Of an angle x and a number of quarter turns.
 #if WARPDYN_FLOAT
-auto sincos_near = [](const float x, float& s, float& c) {
+auto sincos_near = [](const float x, const int quarters, float& s, float& c) {
   union { float number; int bits; } t;
   t.number = fmaf(x, 0.636619747f, 12582912.0f);
-  const int k = t.bits;
+  const int k = t.bits + quarters;
   const float n = t.number - 12582912.0f;
   const float y = fmaf(n, -3.1391647326017846e-07f, fmaf(n, -1.57079601287841796875f, x)), z = y * y;
   const float sp = fmaf(y * z, fmaf(z, fmaf(z, -1.9515295891e-4f, 8.3321608736e-3f), -1.6666654611e-1f), y);
   const float cp = fmaf(z * z, fmaf(z, fmaf(z, 2.443315711809948e-5f, -1.388731625493765e-3f), 4.166664568298827e-2f),
                         fmaf(z, -0.5f, 1.0f));
 #else
-auto sincos_near = [](const double x, double& s, double& c) {
+auto sincos_near = [](const double x, const int quarters, double& s, double& c) {
   union { double number; long long bits; } t;
   t.number = fma(x, 0.63661977236758134308, 6755399441055744.0);
-  const int k = (int)t.bits;
+  const int k = (int)t.bits + quarters;
   const double n = t.number - 6755399441055744.0;
   const double y = fma(n, -6.12323399573676603587e-17, fma(n, -1.57079632679489655800e+00, x)), z = y * y;
   double sp = fma(z, 1.58962301576546568060E-10, -2.50507477628578072866E-8);
@@ -36,12 +36,18 @@ auto sincos_near = [](const double x, double& s, double& c) {
   s = k & 2 ? -s : s;
   c = (k + 1) & 2 ? -c : c;
 };
-/// [far] Angles for which `sincos_near` is not exact, as angles of one turn. They are in an array, so that the library's
-/// long functions are there once.
+/// [far] Angles for which `sincos_near` is not exact, as quarter turns and the rest. They are in arrays, so that the
+/// library's long functions are there once.
 #pragma unroll 1
 for (int k = 0; k < $count; ++k)
 #if WARPDYN_FLOAT
-  if (fabsf(far[k]) > 65536.0f) far[k] = (float)atan2(sin((double)far[k]), cos((double)far[k]));
+  if (fabsf(far[k]) > 65536.0f) {
 #else
-  if (fabs(far[k]) > 1e5) far[k] = atan2(sin(far[k]), cos(far[k]));
+  if (fabs(far[k]) > 1e5) {
 #endif
+    const double s = sin((double)far[k]), c = cos((double)far[k]);
+    const bool across = fabs(s) > fabs(c);
+    const double x = across ? s : c, y = across ? -c : s;
+    far[k] = (T)atan2(x < 0 ? -y : y, fabs(x));
+    quarters[k] = across + (x < 0 ? 2 : 0);
+  }
