@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import warp as wp
+from warp._src import context
 
 from . import layout
 from .protocol import Library, Part, View, dtype_name, rows_of, wrong_dtype
@@ -47,6 +48,17 @@ class WarpArrays(Library):
         size = 4 if array.dtype is wp.float32 else 8
         strides = tuple([s // size for s in array.strides])
         return View(self, array.ptr or 0, array.shape, strides, size == 4, array.device.alias)
+
+    def sort(self, array: wp.array) -> tuple[Any, ...]:
+        if not array.device.is_cuda:  # type: ignore[union-attr]
+            return ()
+        return array.dtype, array.shape, array.strides, array.device.ordinal  # type: ignore[union-attr]
+
+    def address(self, array: wp.array) -> int:
+        return array.ptr or 0
+
+    def at_rest(self) -> bool:
+        return getattr(context.runtime, "tape", None) is None
 
     def allocate(self, device: str, single: bool, shape: tuple[int, ...]) -> wp.array:
         return wp.empty(shape, dtype=wp.float32 if single else wp.float64, device=device)
