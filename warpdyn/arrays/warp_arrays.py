@@ -4,9 +4,10 @@ place."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import accumulate
 from operator import mul
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import warp as wp
@@ -62,6 +63,11 @@ class WarpArrays(Library):
 
     def allocate(self, device: str, single: bool, shape: tuple[int, ...]) -> wp.array:
         return wp.empty(shape, dtype=wp.float32 if single else wp.float64, device=device)
+
+    def maker(self, device: str, single: bool, shape: tuple[int, ...]) -> Callable[[], wp.array]:
+        # Without Warp's function around it, which takes as long again.
+        kind, make = (wp.float32 if single else wp.float64), cast(Callable[..., wp.array], wp.array)
+        return partial(make, shape=shape, dtype=kind, device=wp.get_device(device))
 
     def environment_first(self, memory: wp.array, count: int) -> wp.array:
         *strides, size = memory.strides

@@ -5,8 +5,8 @@ result of the checks is remembered under all its inputs: dtype, shape and stride
 of other arguments. The next such call only reads the addresses of its arrays.
 
 These calls are checked each time: calls whose arrays are traced or have to be copied, calls on a GPU
-that a library differentiates, and calls with arguments of unknown kinds, or with arrays in records such as `Ground`, whose
-numbers are checked. `torch_remembered` handles calls that Torch differentiates.
+that a library differentiates, and calls with arguments of unknown kinds, or with arrays in records
+such as `Ground`, whose numbers are checked. `torch_remembered` handles calls that Torch differentiates.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class KnownCall:
             self.outs = [_number(x, arrays, len(read)) for x in job.results]
             self.places += [results[self.outs.index(k)] for k in range(len(read), len(arrays))]
             self.pairs = _pairs(job, read, self.outs)
-        self.small = job.kernel.device.is_cuda or job.seconds < ENOUGH
+        self.small = job.seconds < ENOUGH or job.kernel.device.is_cuda
         """True if it is never divided among threads."""
         self.split = call.out is None and job.side_by_side and len(job.lead) > 1
         """True if the leading dimensions of new arrays are merged into one."""
