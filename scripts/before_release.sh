@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Checks before a release, which take hours. Run them by hand: bash scripts/before_release.sh [SEED]
-# They are the slow tests, random inputs compared with peers, mutation testing, the source distribution, and aarch64
-# under qemu. Another SEED draws other cases. Each step prints its own figures. The script continues after a failure
-# and lists the failed steps at the end.
+# They are the slow tests, all device tests on an emulated CUDA device, random inputs compared with peers, mutation
+# testing, the source distribution, and aarch64 under qemu. Another SEED draws other cases. Each step prints its own
+# figures. The script continues after a failure and lists the failed steps at the end.
 set -uo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -16,6 +16,7 @@ step() {
 }
 
 step bash scripts/test.sh
+step bash scripts/test_cuda.sh
 step pytest -n 2 --slow -m slow --ignore tests/ros
 step pytest --slow tests/ros/test_frozen.py
 step python -m benchmarks.fuzzing files 100000 --seed "$seed"

@@ -2,6 +2,7 @@
 # Lint, types and tests: bash scripts/test.sh [--no-apt] [--quick | pytest arguments]
 # It installs the test extra into .venv. Without arguments it also installs Debian packages if it is allowed to
 # (debian_packages.sh). `--no-apt`, as the first argument, prevents that.
+# All tests include the quick half of those on an emulated CUDA device (test_cuda.sh).
 # `--quick` runs lint and the most informative tests of every room (tests/quick.py). With other arguments only pytest
 # runs, with these arguments.
 set -euo pipefail

@@ -94,7 +94,12 @@ LAZY = {
         *(f"warpdyn/rl/{name}.py" for name in ("vec_env", "rsl_rl", "training", "export_policy")),
         *(
             f"warpdyn/rl/{name}.py"
-            for name in ("several_processes", "adapters/tensorboard_log", "checkpoint")
+            for name in (
+                "several_processes",
+                "torch_device",
+                "adapters/tensorboard_log",
+                "checkpoint",
+            )
         ),
     },
     "jax": {"warpdyn/arrays/jax_arrays.py", "warpdyn/execution/autodiff/jax_gradients.py"},

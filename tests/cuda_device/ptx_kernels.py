@@ -51,6 +51,7 @@ def library() -> ctypes.CDLL:
         getattr(device, f"wp_{name}").restype = ctypes.c_bool
     for name in ("graph_end_capture", "graph_create_exec", "graph_launch", "stream_synchronize"):
         getattr(device, f"wp_cuda_{name}").restype = ctypes.c_bool
+    device.wp_cuda_configure_kernel_shared_memory.restype = ctypes.c_bool
     for name in ("context_synchronize", "event_synchronize"):
         getattr(device, f"wp_cuda_{name}").restype = ctypes.c_bool
     device.wp_cuda_launch_kernel.restype = ctypes.c_size_t

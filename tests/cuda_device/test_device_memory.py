@@ -130,6 +130,25 @@ def test_after_an_error_nothing_works() -> None:
     array.free()
 
 
+SHARED = ".extern .shared .align 16 .b8 dynamic[];"
+
+
+def test_limits_of_a_block() -> None:
+    """1,024 threads, 48 KiB of static shared memory, and 227 KiB in all where the kernel is configured for it."""
+    kernel = PtxKernel(kernel_text(0, "st.shared.u32 [dynamic], %t;", SHARED))
+    assert kernel.launch(threads=1024, block=1024) == 0
+    library().wp_cuda_context_check(None)
+    library().emulated_cuda_forget_error()  # the kernel had no shared memory
+    assert kernel.launch(threads=1056, block=1056) == 1
+    assert kernel.launch(threads=1, block=1, shared=48 * 1024) == 0
+    assert kernel.launch(threads=1, block=1, shared=48 * 1024 + 16) == 1
+    assert library().wp_cuda_configure_kernel_shared_memory(kernel.kernel, 227 * 1024)
+    assert kernel.launch(threads=1, block=1, shared=227 * 1024) == 0
+    assert not library().wp_cuda_configure_kernel_shared_memory(kernel.kernel, 228 * 1024)
+    with pytest.raises(ValueError, match="more than 48 KiB of static shared memory"):
+        PtxKernel(kernel_text(0, ".shared .align 4 .b8 large[49200];"))
+
+
 def test_copies_beyond_an_allocation_are_refused() -> None:
     array = DeviceArray(np.zeros(4, np.uint32))
     array.host = np.zeros(5, np.uint32)

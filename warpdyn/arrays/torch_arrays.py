@@ -89,10 +89,15 @@ class TorchArrays(LikeNumpy):
     def sort(self, array: torch.Tensor) -> tuple[Any, ...]:
         # Tensors without memory, such as lazy zeros, have the address 0
         # (`execution/repeat/planned_call`).
-        if type(array) not in PLAIN or not array.is_cpu or array.is_neg():
+        if type(array) not in PLAIN or array.is_neg():
             return ()
         followed = array.requires_grad and torch.is_grad_enabled()
-        return array.dtype, array.shape, array.stride(), followed
+        if array.is_cpu:
+            return array.dtype, array.shape, array.stride(), followed
+        # Calls on a GPU that Torch differentiates are checked each time.
+        if followed or not array.is_cuda:
+            return ()
+        return array.dtype, array.shape, array.stride(), array.device
 
     def differentiates(self, arrays: Sequence[Any]) -> bool:
         return torch.is_grad_enabled() and any(

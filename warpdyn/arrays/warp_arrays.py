@@ -4,12 +4,14 @@ place."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import accumulate
 from operator import mul
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import warp as wp
+from warp._src import context
 
 from . import layout
 from .protocol import Library, Part, View, dtype_name, rows_of, wrong_dtype
@@ -48,8 +50,24 @@ class WarpArrays(Library):
         strides = tuple([s // size for s in array.strides])
         return View(self, array.ptr or 0, array.shape, strides, size == 4, array.device.alias)
 
+    def sort(self, array: wp.array) -> tuple[Any, ...]:
+        if not array.device.is_cuda:  # type: ignore[union-attr]
+            return ()
+        return array.dtype, array.shape, array.strides, array.device.ordinal  # type: ignore[union-attr]
+
+    def address(self, array: wp.array) -> int:
+        return array.ptr or 0
+
+    def at_rest(self) -> bool:
+        return getattr(context.runtime, "tape", None) is None
+
     def allocate(self, device: str, single: bool, shape: tuple[int, ...]) -> wp.array:
         return wp.empty(shape, dtype=wp.float32 if single else wp.float64, device=device)
+
+    def maker(self, device: str, single: bool, shape: tuple[int, ...]) -> Callable[[], wp.array]:
+        # Without Warp's function around it, which takes as long again.
+        kind, make = (wp.float32 if single else wp.float64), cast(Callable[..., wp.array], wp.array)
+        return partial(make, shape=shape, dtype=kind, device=wp.get_device(device))
 
     def environment_first(self, memory: wp.array, count: int) -> wp.array:
         *strides, size = memory.strides

@@ -103,8 +103,11 @@ std::shared_ptr<Stream> new_stream() {
 }
 
 std::shared_ptr<Stream> stream_of(void* handle) {
+    if (!handle) return default_stream();
     const auto found = streams.find(static_cast<Stream*>(handle));
-    return found == streams.end() ? default_stream() : found->second;
+    if (found != streams.end()) return found->second;
+    fail(Error::invalid_value, "a stream that does not exist; the default stream is used");
+    return default_stream();
 }
 
 void destroy_stream(void* handle) {

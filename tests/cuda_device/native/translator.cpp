@@ -13,6 +13,7 @@ constexpr TranslateGroup GROUPS[] = {translate_moves,  translate_conversion, tra
                                      translate_bits,   translate_floats,     translate_integers};
 
 constexpr std::size_t DEEPEST_CALL = 16;
+constexpr u32 MOST_STATIC_SHARED = 48 * 1024;  // ptxas refuses more
 
 u32 aligned(u32 offset, u32 align) { return (offset + align - 1) / align * align; }
 
@@ -275,7 +276,7 @@ void Translator::translate_kernel(const PtxFunction& function) {
     Instruction end;
     end.control = Control::exit;
     emit(end);
-    if (kernel.shared_bytes > DYNAMIC_SHARED) throw PtxError{"more than 64 KiB of static shared memory"};
+    if (kernel.shared_bytes > MOST_STATIC_SHARED) throw PtxError{"more than 48 KiB of static shared memory"};
 }
 
 Kernel translate(const Module& module, const std::string& name) {

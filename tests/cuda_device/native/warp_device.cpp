@@ -12,8 +12,6 @@ namespace {
 
 constexpr int DRIVER_VERSION = 13040;  // CUDA 13.4: not older than the toolkit that Warp was built with
 constexpr int ARCHITECTURE = 90;       // PTX is made for sm_90
-constexpr int MULTIPROCESSORS = 132;
-constexpr int SHARED_MEMORY_OF_A_BLOCK = 227 * 1024;
 
 int the_context = 0;  // its address is the handle
 std::shared_ptr<Stream> stream_of_context;

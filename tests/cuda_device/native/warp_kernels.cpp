@@ -21,8 +21,19 @@ std::map<void*, std::shared_ptr<Module>> modules;
 struct LoadedKernel {
     std::shared_ptr<Module> module;
     Kernel* kernel;
+    u32 configured_shared_bytes = 0;
 };
 std::map<void*, LoadedKernel> kernels;
+
+// What the device has no room for, or an empty text.
+std::string too_large(const LoadedKernel& loaded, u32 block, u32 dynamic_shared_bytes) {
+    if (block > THREADS_OF_A_BLOCK) return "a block of " + std::to_string(block) + " threads";
+    const u32 shared = loaded.kernel->shared_bytes + dynamic_shared_bytes;
+    const u32 most = loaded.configured_shared_bytes ? SHARED_MEMORY_OF_A_BLOCK : STATIC_SHARED_MEMORY;
+    const u32 most_dynamic = std::max(STATIC_SHARED_MEMORY, loaded.configured_shared_bytes);
+    const bool fits = shared <= most && dynamic_shared_bytes <= most_dynamic;
+    return fits ? "" : std::to_string(shared) + " bytes of shared memory";
+}
 
 // As wp_cuda_launch_kernel of Warp's library lays the blocks out.
 void lay_out(Launch& launch, std::size_t threads, int most_blocks, int block, bool strides) {
@@ -78,7 +89,7 @@ WARP_API void* wp_cuda_get_kernel(void*, void* module, const char* name) {
     if (found == modules.end()) return nullptr;
     try {
         Kernel* kernel = &found->second->kernel(name);
-        kernels[kernel] = {found->second, kernel};
+        kernels.try_emplace(kernel, LoadedKernel{found->second, kernel});
         return kernel;
     } catch (const PtxError& error) {
         fail(Error::invalid_ptx, std::string("kernel ") + name + ": " + error.text);
@@ -100,14 +111,21 @@ WARP_API std::size_t wp_cuda_launch_kernel(void*, void* kernel, std::size_t thre
         return static_cast<std::size_t>(Error::not_supported);
     }
     if (!threads) return 0;
+    if (block <= 0) block = 256;
+    const u32 dynamic_shared_bytes = static_cast<u32>(std::max(shared_bytes, 0));
+    const std::string reason = too_large(found->second, static_cast<u32>(block), dynamic_shared_bytes);
+    if (!reason.empty()) {
+        fail(Error::invalid_value, "cuLaunchKernel: " + reason);
+        return static_cast<std::size_t>(Error::invalid_value);
+    }
     const Kernel& launched = *found->second.kernel;
     Launch launch;
     launch.kernel = &launched;
-    launch.dynamic_shared_bytes = static_cast<u32>(std::max(shared_bytes, 0));
+    launch.dynamic_shared_bytes = dynamic_shared_bytes;
     launch.parameters.resize(launched.parameter_bytes);
     for (std::size_t k = 0; k < launched.parameters.size(); ++k)
         std::memcpy(&launch.parameters[launched.parameters[k].offset], arguments[k], launched.parameters[k].size);
-    lay_out(launch, threads, most_blocks, block > 0 ? block : 256, strides);
+    lay_out(launch, threads, most_blocks, block, strides);
     ++counters.launches;
     const bool submitted =
         submit(stream_argument(stream), launched.name.c_str(), [launch, module = found->second.module] {
@@ -118,7 +136,16 @@ WARP_API std::size_t wp_cuda_launch_kernel(void*, void* kernel, std::size_t thre
     return static_cast<std::size_t>(device_error() != Error::none ? device_error() : Error::capture_invalidated);
 }
 
-WARP_API bool wp_cuda_configure_kernel_shared_memory(void* kernel, int) { return kernel != nullptr; }
+WARP_API bool wp_cuda_configure_kernel_shared_memory(void* kernel, int bytes) {
+    Locked lock(interface_lock);
+    const auto found = kernels.find(kernel);
+    if (found == kernels.end()) return false;
+    const u32 dynamic = static_cast<u32>(std::max(bytes, 0));
+    if (found->second.kernel->shared_bytes + dynamic > SHARED_MEMORY_OF_A_BLOCK)
+        return fail(Error::invalid_value, "cuFuncSetAttribute: " + std::to_string(bytes) + " bytes of shared memory");
+    found->second.configured_shared_bytes = dynamic;
+    return true;
+}
 
 WARP_API int wp_cuda_get_kernel_static_shared_memory(void*, void* kernel) {
     Locked lock(interface_lock);
@@ -137,6 +164,6 @@ WARP_API bool wp_cuda_set_kernel_cluster_attrs(void*, int, int, int) { return tr
 WARP_API int wp_cuda_get_max_cluster_dim(void*, void*, int, int) { return 1; }
 WARP_API bool wp_cuda_get_suggested_block_size(void*, void*, int, int* block, int* grid) {
     *block = 256;
-    *grid = 132;
+    *grid = MULTIPROCESSORS;
     return true;
 }

@@ -25,6 +25,11 @@ inline Kept keep(const void* memory, std::size_t bytes) {
     return std::make_shared<std::vector<u8>>(first, first + bytes);
 }
 
+constexpr int MULTIPROCESSORS = 132;
+constexpr u32 THREADS_OF_A_BLOCK = 1024;
+constexpr u32 STATIC_SHARED_MEMORY = 48 * 1024;   // and dynamic memory that no kernel is configured for
+constexpr u32 SHARED_MEMORY_OF_A_BLOCK = 227 * 1024;
+
 std::shared_ptr<Stream> current_stream();
 std::shared_ptr<Stream> stream_argument(void* stream);
 

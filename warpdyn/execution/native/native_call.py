@@ -138,7 +138,9 @@ def _plan(
     more than a launch."""
     differentiated = planned if isinstance(planned, DifferentiatedPlan) else None
     known = planned if differentiated is None else differentiated.forward
-    if not isinstance(known, KnownCall) or len(args) + len(kwargs) > OPERANDS:
+    if not isinstance(known, KnownCall) or known.job.kernel.device.is_cuda:
+        return None
+    if len(args) + len(kwargs) > OPERANDS:
         return None
     results, out = len(known.places) - len(known.read), kwargs.get("out")
     if known.outs and (results > 1 or known.named or type(out) is not np.ndarray):

@@ -4,9 +4,9 @@ Checking a call and preparing its launch takes many times as long as launching i
 result of the checks is remembered under all its inputs: dtype, shape and strides of arrays, values
 of other arguments. The next such call only reads the addresses of its arrays.
 
-These calls are checked each time: calls on a GPU, calls whose arrays are traced or have to be
-copied, and calls with arguments of unknown kinds, or with arrays in records such as `Ground`, whose
-numbers are checked. `torch_remembered` handles calls that Torch differentiates.
+These calls are checked each time: calls whose arrays are traced or have to be copied, calls on a GPU
+that a library differentiates, and calls with arguments of unknown kinds, or with arrays in records
+such as `Ground`, whose numbers are checked. `torch_remembered` handles calls that Torch differentiates.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class KnownCall:
             self.outs = [_number(x, arrays, len(read)) for x in job.results]
             self.places += [results[self.outs.index(k)] for k in range(len(read), len(arrays))]
             self.pairs = _pairs(job, read, self.outs)
-        self.small = job.seconds < ENOUGH
+        self.small = job.seconds < ENOUGH or job.kernel.device.is_cuda
         """True if it is never divided among threads."""
         self.split = call.out is None and job.side_by_side and len(job.lead) > 1
         """True if the leading dimensions of new arrays are merged into one."""
@@ -155,10 +155,14 @@ class KnownCall:
             except IndexError:
                 command = self.job.kernel.new_command()
                 command.set(self.job.arguments)
+                command.set_threads(self.job.count)
             arguments = command.arguments
             for place, x in zip(self.places, where, strict=True):
                 arguments[place] = x
-            command.run()
+            if self.job.stream is None:
+                command.run()
+            else:
+                command.run(self.job.stream())
             self.idle.append(command)
             if self.job.kernel.counts_calls:
                 self.job.kernel.count_call()
@@ -211,7 +215,7 @@ def known_call(
 
     arrays, names: of the call's `CallKey`. forget: called when a model goes.
     """
-    if job.copied or job.sums or job.stream is not None:
+    if job.copied or job.sums:
         return None
     kinds = set(map(type, arrays))
     if not job.count or len(set(map(known.__getitem__, kinds)) | {job.library}) > 1:
@@ -245,9 +249,10 @@ def known_call(
 def _maker(job: Job, shape: tuple[int, ...]) -> Callable[[], Array]:
     """Function that makes a new result, with the leading dimensions of the call unless entries of
     neighbouring environments are neighbours."""
+    device = job.kernel.device.alias
     if job.side_by_side:
-        return partial(views.empty, job.library, "cpu", job.single, job.count, shape, True)
-    return job.library.maker("cpu", job.single, (*job.lead, *shape))
+        return partial(views.empty, job.library, device, job.single, job.count, shape, True)
+    return job.library.maker(device, job.single, (*job.lead, *shape))
 
 
 def _number(array: Array, arrays: Sequence[Array], first: int) -> int:
