@@ -57,7 +57,9 @@ def is_compiled(request: pytest.FixtureRequest) -> bool:
     """True if a test compiles its kernels."""
     path = request.path.relative_to(TESTS).as_posix()
     if path.startswith(COMPILED_LAWS):
-        robot = getattr(request.node, "callspec", None) and request.node.callspec.params.get("robot")
+        robot = getattr(request.node, "callspec", None) and request.node.callspec.params.get(
+            "robot"
+        )
         return robot is None or robot.name in COMPILED_ROBOTS
     return path.startswith(COMPILED) or request.node.get_closest_marker("compiled") is not None
 

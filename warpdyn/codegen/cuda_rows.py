@@ -159,4 +159,4 @@ def _borders(size: int, longest: int, sector: int) -> list[int]:
     """Borders of the pieces of a row: pieces of about equal size, in whole sectors. A single number is
     no piece."""
     number = ceil(size / longest) if size > 1 else 0
-    return [*(sector * round(k * size / number / sector) for k in range(number)), size]
+    return [*(sector * ceil(k * size / number / sector) for k in range(number)), size]

@@ -1,0 +1,104 @@
+"""Rows of arrays in shared memory: each entry is in one piece, and pieces that are alive at once lie apart."""
+
+from __future__ import annotations
+
+from itertools import combinations, pairwise
+from math import prod
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cuda_on_host import needs_compiler, run
+from robots import by_name
+from states import error, states
+
+import warpdyn as wd
+from warpdyn.codegen.cuda import CudaThread
+from warpdyn.codegen.cuda_rows import LANES, MOST_BYTES, PIECE_BYTES, SECTOR_BYTES, Staging
+from warpdyn.codegen.source import write
+from warpdyn.execution.request.call import input_shapes
+from warpdyn.execution.request.evaluate import record_call
+from warpdyn.recording.program import Program
+
+
+def program_of(name: str, function: str, *arrays: str) -> Program:
+    model = by_name(name).model
+    s = states(model, 2)
+    call = getattr(wd, function).describe(model, *(getattr(s, x) for x in arrays))
+    return record_call(call, input_shapes(call), True)
+
+
+CASES = {
+    "few numbers": ("panda", "rnea", "q", "v", "a"),
+    "constants": ("panda", "fk", "q"),
+    "more than shared memory": ("humanoid_floating", "crba", "q"),
+}
+
+
+@pytest.mark.parametrize("number_bytes", [4, 8])
+@pytest.mark.parametrize("case", CASES)
+def test_pieces(case: str, number_bytes: int) -> None:
+    """They cover the rows that are not constant, in whole sectors, and never overlap in shared memory."""
+    program = program_of(*CASES[case])
+    staging = Staging(program, number_bytes)
+    staging.place_inputs()
+    staging.place_results(program.statements)
+    assert staging.size * number_bytes <= MOST_BYTES
+    sector = SECTOR_BYTES // number_bytes
+    entries = [(p.array, p.start + k) for p in staging.pieces for k in range(p.size)]
+    assert len(set(entries)) == len(entries)
+    assert all(
+        p.start % sector == 0 and p.size * number_bytes <= PIECE_BYTES for p in staging.pieces
+    )
+    assert (staging.relay is not None) == any(p.offset is None for p in staging.pieces)
+    order = {s.target: n for n, s in enumerate(program.statements)}
+    alive = {}
+    for k, output in enumerate(program.outputs):
+        piece = staging.piece_of(k)
+        if output.node is None or piece is None:
+            assert output.node is None or prod(program.results[program.places[k][0]]) == 1
+            continue
+        alive.setdefault(piece, []).append(order[output.node])
+    inputs = sum(LANES * rows.width for rows in staging.inputs.values())
+    for first, second in combinations([p for p in staging.pieces if p.offset is not None], 2):
+        apart = max(alive[first]) < min(alive[second]) or max(alive[second]) < min(alive[first])
+        low, high = sorted((first, second), key=lambda p: p.offset)  # type: ignore[arg-type, return-value]
+        assert apart or low.offset + LANES * low.width <= high.offset  # type: ignore[operator]
+    assert all(p.offset is None or p.offset >= inputs for p in staging.pieces)
+
+
+def test_rows_are_apart_by_few_banks() -> None:
+    """Lanes that reach one bank of shared memory wait for each other: at most four do."""
+    staging = Staging(program_of("humanoid_floating", "rnea", "q", "v", "a"), 4)
+    staging.place_inputs()
+    for rows in staging.inputs.values():
+        banks = np.arange(LANES) * rows.width % LANES
+        assert np.bincount(banks).max() <= 4 and rows.width >= rows.size
+
+
+def test_inputs_have_neighbouring_places() -> None:
+    thread = CudaThread(program_of("panda", "rnea", "q", "v", "a"), True)
+    offsets = [rows.offset for rows in thread.staging.inputs.values()]
+    assert offsets == sorted(offsets) and len(offsets) == 3
+    sizes = [LANES * rows.width for rows in thread.staging.inputs.values()]
+    assert [b - a for a, b in pairwise(offsets)] == sizes[:-1]  # type: ignore[operator]
+
+
+@needs_compiler
+def test_rows_beyond_shared_memory_arrive(tmp_path: Path) -> None:
+    """A mass matrix of 35 x 35: most pieces wait in the thread's own memory. Rows, and side by side."""
+    model = by_name("humanoid_floating").model
+    s = states(model, 5)
+    call = wd.crba.describe(model, s.q)
+    source = write(record_call(call, input_shapes(call), False), "crba", False, "cuda")
+    assert "_late" in source.code
+    expected = wd.oracle(wd.crba, model, s.q)
+    for side_by_side in (False, True):
+        memory = np.full((5, model.nv, model.nv), np.nan)
+        out = (
+            np.moveaxis(np.full((model.nv, model.nv, 5), np.nan), -1, 0) if side_by_side else memory
+        )
+        folder = tmp_path / str(side_by_side)
+        folder.mkdir()
+        run(source, {"q": s.q}, out, folder=folder)
+        assert error(out, expected) <= 1e-12
