@@ -19,9 +19,9 @@ from ..recording.order import Statement
 from ..recording.program import Program
 from . import headers
 from .arguments import input_identifier, result_identifier
-from .cuda_rows import Rows, Staging
+from .cuda_rows import StagedRows, Staging
 from .emit import Dialect, emit
-from .one_robot import OneRobot
+from .one_environment import OneEnvironment
 
 FAR = {True: "fabsf({}) > 65536.0f", False: "fabs({}) > 1e5"}
 """Where an angle is beyond the range of the polynomials, in float32 and in float64."""
@@ -32,7 +32,7 @@ def source(program: Program, single: bool) -> str:
     return CudaThread(program, single).source()
 
 
-class CudaThread(OneRobot):
+class CudaThread(OneEnvironment):
     """The function of a thread."""
 
     def __init__(self, program: Program, single: bool):
@@ -79,7 +79,7 @@ class CudaThread(OneRobot):
             if places:
                 yield f"const T {name}[] = {{{', '.join(map(number.format, places))}}};"
 
-    def _read_inputs(self, inputs: Sequence[Rows]) -> Iterator[str]:
+    def _read_inputs(self, inputs: Sequence[StagedRows]) -> Iterator[str]:
         """Loads of all inputs, one directly after the other, into shared memory."""
         if not inputs:
             return
@@ -142,7 +142,7 @@ class CudaThread(OneRobot):
                 lines += self._write(piece)
         return "\n".join(lines)
 
-    def _write(self, piece: Rows) -> Iterator[str]:
+    def _write(self, piece: StagedRows) -> Iterator[str]:
         """The rows of a piece go to memory."""
         yield from self.staging.constants(piece, self.single)
         name, offset = piece.array, piece.offset
@@ -177,7 +177,7 @@ class CudaThread(OneRobot):
         if program.angles:
             near = {f"t{angle}": f"near{angle}" for angle in program.angles}
             yield headers.piece("sines.h", "thread", self.single)
-            yield from self._reduced(near)
+            yield from self._near_angles(near)
             library = dialect.sincos
 
             def sincos(x: str, sine: str, cosine: str) -> str:
@@ -202,7 +202,7 @@ class CudaThread(OneRobot):
             and input_identifier(statement.arguments[0]) not in self.staging.inputs
         )
 
-    def _reduced(self, near: dict[str, str]) -> Iterator[str]:
+    def _near_angles(self, near: dict[str, str]) -> Iterator[str]:
         """Angles within the range of the polynomials, and quarter turns in addition to each."""
         for angle, name in near.items():
             yield f"T {name} = {angle}; int {name}_quarters = 0;"

@@ -35,7 +35,7 @@ PIECE_BYTES = 256
 
 
 @dataclass(eq=False)
-class Rows:
+class StagedRows:
     """Entries `start` to `start + size` of the rows of an array."""
 
     array: str
@@ -63,27 +63,27 @@ class Staging:
         self.program, self.number_bytes = program, number_bytes
         self.size = 0
         """Numbers of shared memory."""
-        self.inputs: dict[str, Rows] = {}
+        self.inputs: dict[str, StagedRows] = {}
         """The inputs in it, by their C++ names."""
-        self.pieces: list[Rows] = []
+        self.pieces: list[StagedRows] = []
         """The pieces of results."""
         self.relay: int | None = None
         """First of the shared memory through which pieces in the threads' own memory leave."""
-        self._piece: dict[int, Rows] = {}
+        self._piece: dict[int, StagedRows] = {}
         """The piece of each output."""
-        self._waiting: dict[Rows, int] = {}
+        self._waiting: dict[StagedRows, int] = {}
         """Numbers of each piece that are not stored yet."""
 
-    def piece_of(self, output: int) -> Rows | None:
+    def piece_of(self, output: int) -> StagedRows | None:
         """The piece with an output."""
         return self._piece.get(output)
 
-    def is_complete(self, piece: Rows) -> bool:
+    def is_complete(self, piece: StagedRows) -> bool:
         """Count an entry of a piece as stored; True if it was the last one."""
         self._waiting[piece] -= 1
         return not self._waiting[piece]
 
-    def constants(self, piece: Rows, single: bool) -> Iterator[str]:
+    def constants(self, piece: StagedRows, single: bool) -> Iterator[str]:
         """Stores of those entries of a piece that are constants."""
         for k in self._outputs(piece):
             output = self.program.outputs[k]
@@ -91,13 +91,13 @@ class Staging:
                 entry = self.program.places[k][1]
                 yield f"{piece.own(entry)} = {literal(output.constant, single)};"
 
-    def _outputs(self, piece: Rows) -> list[int]:
+    def _outputs(self, piece: StagedRows) -> list[int]:
         return [k for k, rows in self._piece.items() if rows is piece]
 
     def place_inputs(self) -> None:
         """Give shared memory to the inputs, as long as it has room."""
         for name, shape in self.program.inputs.items():
-            rows = Rows(input_identifier(name), 0, prod(shape), self.size)
+            rows = StagedRows(input_identifier(name), 0, prod(shape), self.size)
             end = self.size + LANES * rows.width
             room = end * self.number_bytes <= MOST_INPUT_BYTES
             by_address = name not in self.program.tables and name not in self.program.numbers
@@ -118,12 +118,12 @@ class Staging:
         }
         output_at = {place: k for k, place in enumerate(self.program.places)}
         longest = PIECE_BYTES // self.number_bytes
-        times: dict[Rows, tuple[int, int]] = {}
+        times: dict[StagedRows, tuple[int, int]] = {}
         """When the first and the last number of each piece are known."""
         for name, shape in self.program.results.items():
             size = prod(shape)
             for start, end in pairwise(_borders(size, longest, SECTOR_BYTES // self.number_bytes)):
-                piece = Rows(result_identifier(name), start, end - start)
+                piece = StagedRows(result_identifier(name), start, end - start)
                 places = [(name, start + k) for k in range(piece.size)]
                 known = [computed[place] for place in places if place in computed]
                 if known:
@@ -136,7 +136,7 @@ class Staging:
             self.relay = begin
             self._fit(times, begin + LANES * max(piece.width for piece in self.pieces))
 
-    def _fit(self, times: Mapping[Rows, tuple[int, int]], begin: int) -> bool:
+    def _fit(self, times: Mapping[StagedRows, tuple[int, int]], begin: int) -> bool:
         """Give each piece the first free shared memory behind `begin`; False if some find none."""
         self.size = begin
         placed: list[tuple[int, int, int]] = []

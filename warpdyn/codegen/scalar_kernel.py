@@ -1,16 +1,17 @@
 """The scalar form of a program for the CPU: one environment, every value one number.
 
-It is the code of one robot (one_robot.py) with the CPU's functions. A single robot leaves all lanes of a vector but one
-idle, and pays for their width: many processors lower their clock for about a millisecond once they
-have multiplied in wide vectors. On an Intel Xeon of 2.5 GHz (Cascade Lake) Python runs 1.3 times
-slower after each launch of panda's rnea in lanes, and at full speed after the scalar one; the
-launch takes 0.7 us instead of 1.0, a joint impedance law with its loops 10 instead of 18.
+It is the code of one environment (one_environment.py) with the CPU's functions. A single robot
+leaves all lanes of a vector but one idle, and pays for their width: many processors lower their
+clock for about a millisecond once they have multiplied in wide vectors. On an Intel Xeon of 2.5 GHz
+(Cascade Lake) Python runs 1.3 times slower after each launch of panda's rnea in lanes, and at full
+speed after the scalar one; the launch takes 0.7 us instead of 1.0, a joint impedance law with its
+loops 10 instead of 18.
 """
 
 from __future__ import annotations
 
 from ..recording.program import Program
-from .one_robot import OneRobot
+from .one_environment import OneEnvironment
 
 BUILTINS = ("fma", "sqrt", "floor")
 """Functions that clang writes as instructions; those of the library might set errno."""
@@ -24,4 +25,4 @@ def source(program: Program, single: bool) -> str:
     macros[f"sincos{end}(x, s, c)"] = f"(*(s) = ::sin{end}(x), *(c) = ::cos{end}(x))"
     define = [f"#define {name} {text}" for name, text in macros.items()]
     undefine = [f"#undef {name.partition('(')[0]}" for name in macros]
-    return "\n".join(["", *define, OneRobot(program, single).source(), *undefine, ""])
+    return "\n".join(["", *define, OneEnvironment(program, single).source(), *undefine, ""])

@@ -36,7 +36,7 @@ from .one_robot_loop import (
 AXES = "xyz"
 
 
-class OneRobot:
+class OneEnvironment:
     """Body of the native function `(args, tid)` that computes environment first + tid."""
 
     def __init__(self, program: Program, single: bool):

@@ -12,7 +12,7 @@ from robots import by_name
 from states import error, states
 
 import warpdyn as wd
-from warpdyn.codegen.one_robot import OneRobot
+from warpdyn.codegen.one_environment import OneEnvironment
 from warpdyn.codegen.source import write
 from warpdyn.execution.request.call import input_shapes
 from warpdyn.execution.request.evaluate import record_call
@@ -29,7 +29,7 @@ def test_it_is_the_oracle(function: str, tmp_path: Path) -> None:
     program = record_call(call, input_shapes(call), False)
     names = dict(zip(program.inputs, arrays.values(), strict=True))
     source = replace(
-        write(program, function, False, "cuda"), code=OneRobot(program, False).source()
+        write(program, function, False, "cuda"), code=OneEnvironment(program, False).source()
     )
     expected = wd.oracle(getattr(wd, function), model, *arrays.values())
     wide = {
@@ -47,5 +47,5 @@ def test_constants_are_left_alone_on_request() -> None:
     """Those of a result that no input overwrites are written once."""
     model = by_name("panda").model
     call = wd.fk.describe(model, states(model, 2).q)
-    code = OneRobot(record_call(call, input_shapes(call), True), True).source()
+    code = OneEnvironment(record_call(call, input_shapes(call), True), True).source()
     assert "if (!args[2]) {" in code
