@@ -129,6 +129,11 @@ def test_forces_gravity_and_kept_constants(tmp_path: Path) -> None:
     poses = np.full((B, *source.results["out"]), np.nan)
     run(source, {"q": s.q}, poses, folder=tmp_path, keep_constants=True)
     assert (poses[..., 3, :] == (0.0, 0.0, 0.0, 1.0)).all()  # rows are written whole
+    side_by_side = np.moveaxis(np.full((*source.results["out"], B), np.nan), -1, 0)
+    run(source, {"q": s.q}, side_by_side, folder=tmp_path, keep_constants=True)
+    assert np.isnan(side_by_side[..., 3, :]).all()
+    is_written = ~np.isnan(side_by_side)
+    assert is_written.any() and np.array_equal(side_by_side[is_written], poses[is_written])
     assert np.isfinite(poses[:, 1:-1, :3, 3]).any()
 
 

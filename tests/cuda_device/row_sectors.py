@@ -1,4 +1,7 @@
-"""Sectors of memory that calls move, by those that they need: JSON, in a process with the emulated Warp."""
+"""What calls ask of memory, in a process with the emulated Warp: `row_sectors.py [ROBOT:FUNCTION ...]` prints JSON.
+
+A call's name -> sectors loaded and stored, sectors that its arrays fill, and instructions of a warp.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +15,15 @@ from cuda_device.ptx_kernels import counters, library
 import warpdyn as wd
 
 B = 128
-CALLS = {
-    "panda": ("fk", "jacobian", "rnea", "crba", "aba", "rnea_derivatives"),
-    "quadruped": ("fk", "rnea", "crba", "aba"),
-}
+CALLS = (
+    *(f"panda:{x}" for x in ("fk", "jacobian", "rnea", "crba", "aba", "rnea_derivatives")),
+    *(f"quadruped:{x}" for x in ("fk", "rnea", "crba", "aba")),
+)
 OF_POSITIONS = ("fk", "jacobian", "crba")
 
 
-def moved(robot: str, name: str, in_rows: bool) -> tuple[float, float]:
-    """Loads and stores of a call, by the sectors that its arrays fill."""
+def measure(robot: str, name: str, in_rows: bool) -> dict[str, float]:
+    """Sectors and instructions of a call."""
     model, draw = wd.load_robot(robot), np.random.default_rng(0)
     q = np.asarray(wd.random_configuration(model, B))
     arrays = [q, draw.normal(size=(B, model.nv)), draw.normal(size=(B, model.nv))]
@@ -40,14 +43,19 @@ def moved(robot: str, name: str, in_rows: bool) -> tuple[float, float]:
     changed = {key: n - before[key] for key, n in counters().items()}
     results = results if isinstance(results, tuple) else (results,)
     needed = [sum(x.size for x in each) * 4 / 32 for each in (placed, results)]
-    return changed["load_sectors"] / needed[0], changed["store_sectors"] / needed[1]
+    return {
+        "loaded": changed["load_sectors"] / B,
+        "stored": changed["store_sectors"] / B,
+        "to_load": needed[0] / B,
+        "to_store": needed[1] / B,
+        "instructions": changed["instructions"] / changed["warps"],
+    }
 
 
 if __name__ == "__main__":
     found = {
-        f"{robot} {name} {'rows' if in_rows else 'side by side'}": moved(robot, name, in_rows)
-        for robot in sys.argv[1:] or CALLS
-        for name in CALLS[robot]
+        f"{call} {'rows' if in_rows else 'side by side'}": measure(*call.split(":"), in_rows)
+        for call in sys.argv[1:] or CALLS
         for in_rows in (True, False)
     }
     print(json.dumps(found))

@@ -18,7 +18,7 @@ from math import prod
 from ..recording.order import Statement
 from ..recording.program import Program
 from . import headers
-from .arguments import input_identifier, result_identifier
+from .arguments import HEADER, input_identifier, result_identifier
 from .cuda_rows import StagedRows, Staging
 from .emit import Dialect, emit
 from .one_environment import OneEnvironment
@@ -156,10 +156,23 @@ class CudaThread(OneEnvironment):
         yield (
             f"  write_rows({place});" if piece.size == size else f"  write_parts({place}, {size});"
         )
-        yield "else if (alive)"
-        yield "#pragma unroll"
-        yield f"  for (int k = 0; k < {piece.size}; ++k)"
-        yield f"    {name}[{name}_at({piece.start} + k)] = stage[{offset} + lane * {piece.width} + k];"
+        yield "else if (alive) {"
+        own = f"stage[{offset} + lane * {piece.width} + k - {piece.start}]"
+        runs = self.staging.runs(piece)
+        for constant in (False, True):
+            loops = [
+                f"for (int k = {start}; k < {end}; ++k) {name}[{name}_at(k)] = {own};"
+                for start, end, is_constant in runs
+                if is_constant is constant
+            ]
+            if constant and loops:
+                yield f"if (!args[{HEADER.index('keep_constants')}]) {{"
+            for loop in loops:
+                yield "#pragma unroll"
+                yield loop
+            if constant and loops:
+                yield "}"
+        yield "}"
 
     def constants(self, results: Container[str]) -> list[str]:
         """Statements that store constant outputs that are not in pieces."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 from math import ceil, gcd, prod
 
 from ..recording.order import Statement
@@ -86,10 +86,19 @@ class Staging:
     def constants(self, piece: StagedRows, single: bool) -> Iterator[str]:
         """Stores of those entries of a piece that are constants."""
         for k in self._outputs(piece):
-            output = self.program.outputs[k]
-            if output.node is None:
-                entry = self.program.places[k][1]
-                yield f"{piece.own(entry)} = {literal(output.constant, single)};"
+            if self._is_constant(k):
+                value = literal(self.program.outputs[k].constant, single)
+                yield f"{piece.own(self.program.places[k][1])} = {value};"
+
+    def runs(self, piece: StagedRows) -> list[tuple[int, int, bool]]:
+        """Runs of entries of a piece: the first, the end, and whether all of them are constants."""
+        constant = {self.program.places[k][1] for k in self._outputs(piece) if self._is_constant(k)}
+        entries = range(piece.start, piece.start + piece.size)
+        runs = [(key, list(group)) for key, group in groupby(entries, constant.__contains__)]
+        return [(run[0], run[-1] + 1, key) for key, run in runs]
+
+    def _is_constant(self, output: int) -> bool:
+        return self.program.outputs[output].node is None
 
     def _outputs(self, piece: StagedRows) -> list[int]:
         return [k for k, rows in self._piece.items() if rows is piece]

@@ -1,0 +1,69 @@
+"""Registers and memory of a kernel, from the machine code that NVRTC writes for it (ELF)."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+FRAME_SIZE, REGISTERS = 0x11, 0x2F
+"""Attributes in the section .nv.info: each has the index of a function and a number."""
+
+PAIR = 0x04
+"""The format of an attribute that says its own length."""
+
+
+class KernelResources(NamedTuple):
+    """What a thread of a kernel needs."""
+
+    registers: int
+    local_bytes: int
+    """The stack: arrays, and values for which there were no registers."""
+    code_bytes: int
+
+
+def read_cubin(path: Path) -> KernelResources:
+    """Resources of the largest function of a cubin, which is the kernel.
+
+    ValueError: it is no ELF file of 64 bits, or has no kernel.
+    """
+    content = path.read_bytes()
+    if content[:5] != b"\x7fELF\x02":
+        raise ValueError(f"{path} is no cubin: an ELF file of 64 bits is needed")
+    sections = dict(_sections(content))
+    registers = frame = 0
+    for attribute, value in _attributes(sections.get(".nv.info", b"")):
+        if attribute == REGISTERS:
+            registers = max(registers, value)
+        elif attribute == FRAME_SIZE:
+            frame = max(frame, value)
+    code = max((len(x) for name, x in sections.items() if name.startswith(".text.")), default=0)
+    if not code:
+        raise ValueError(f"{path} has no kernel")
+    return KernelResources(registers, frame, code)
+
+
+def _sections(content: bytes) -> Iterator[tuple[str, bytes]]:
+    """Names and contents of the sections (System V ABI, ELF-64)."""
+    (table,) = struct.unpack_from("<Q", content, 0x28)
+    entry, count, of_names = struct.unpack_from("<3H", content, 0x3A)
+    headers = [struct.unpack_from("<IIQQQQ", content, table + k * entry) for k in range(count)]
+    _, _, _, _, names, _ = headers[of_names]
+    for name, kind, _, _, offset, size in headers:
+        end = content.index(b"\0", names + name)
+        has_bytes = kind != 8  # SHT_NOBITS
+        text = content[names + name : end].decode()
+        yield text, content[offset : offset + size] if has_bytes else b""
+
+
+def _attributes(info: bytes) -> Iterator[tuple[int, int]]:
+    """Attributes with one number for each function: (attribute, number)."""
+    at = 0
+    while at + 4 <= len(info):
+        layout, attribute, size = struct.unpack_from("<BBH", info, at)
+        at += 4
+        if layout == PAIR:
+            if size == 8:
+                yield attribute, struct.unpack_from("<II", info, at)[1]
+            at += size
