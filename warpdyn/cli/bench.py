@@ -69,9 +69,9 @@ def add_parser(commands: Commands) -> None:
     sub.add_argument(
         "--layout",
         choices=("columns", "rows"),
-        default="columns",
-        help="in memory. columns: the same coordinate of all robots side by side; "
-        "rows: one robot after the other",
+        default="rows",
+        help="in memory. rows, the default: one robot after the other, as in most arrays; "
+        "columns: the same coordinate of all robots side by side",
     )
     text = f"some of {', '.join(ARGUMENTS)}; default: all five"
     sub.add_argument("--algorithm", nargs="+", choices=ARGUMENTS, metavar="NAME", help=text)
