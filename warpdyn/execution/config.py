@@ -23,6 +23,9 @@ A kernel whose calls have taken 20 ms is compiled earlier."""
 Compile = Literal["background", "wait", "never"]
 """When a CPU kernel is compiled."""
 
+CompileDevice = Literal["cpu"] | None
+"""Where calls are computed while a GPU kernel is compiled."""
+
 
 class Config:
     """`wd.config`: switches that may be set at any time."""
@@ -42,14 +45,20 @@ class Config:
     first call waits for the compiler. "never": all calls are interpreted, which takes 1 to 3 times as
     long for large batches. WARPDYN_COMPILE."""
 
+    compile_device: CompileDevice
+    """Where the first calls of a GPU kernel are computed. None: their first call waits for NVRTC. "cpu":
+    the CPU computes calls while a thread compiles the kernel, if `compile` is "background"; bound calls
+    and captures still wait."""
+
     def __init__(self) -> None:
         self.debug = os.environ.get("WARPDYN_DEBUG", "") not in ("", "0")
         self.compile_messages = os.environ.get(VERBOSE) != "0"
         self.compile = _of_environment(os.environ.get(COMPILE) or "background")
+        self.compile_device = None
 
     if not TYPE_CHECKING:  # a type checker is to reject unknown switches itself
 
-        def __setattr__(self, name: str, value: bool | str) -> None:
+        def __setattr__(self, name: str, value: bool | str | None) -> None:
             """Raise for a switch that does not exist, which would change nothing."""
             switches = list(Config.__annotations__)
             if name not in switches:
@@ -59,6 +68,11 @@ class Config:
             if name == "compile":
                 if value not in get_args(Compile):
                     raise ValueError(f"wd.config.compile must be {_CHOICE}, got {value!r}")
+            elif name == "compile_device":
+                if value not in (None, "cpu"):
+                    raise ValueError(
+                        f'wd.config.compile_device must be "cpu" or None, got {value!r}'
+                    )
             elif not isinstance(value, bool):
                 raise TypeError(f"wd.config.{name} must be True or False, got {value!r}")
             super().__setattr__(name, value)

@@ -73,6 +73,8 @@ class Kernel:
         """True while its calls are counted, until it is compiled in the background."""
         self._writer = writer
         self._calls, self._seconds = 0, 0.0
+        self._is_enqueued = False
+        """True once its compile in the background was asked for."""
         self._compiled: list[wp.Kernel] = []
         self._linked: list[Command] = []
         """Launches that keep the companions loaded in Warp."""
@@ -144,8 +146,9 @@ class Kernel:
 
     def compile_soon(self) -> None:
         """Compile in the background, if that is wished and has not begun."""
-        if self.counts_calls and config.compile == "background":
-            self.counts_calls = False
+        waits = self.counts_calls or (self.device.is_cuda and not self.loaded)
+        if waits and not self._is_enqueued and config.compile == "background":
+            self.counts_calls, self._is_enqueued = False, True
             model = None if self._writer is None else self._writer.model()
             background.enqueue(partial(_compile_now, ref(self), model))
 

@@ -27,6 +27,7 @@ from ..config import config
 from ..made_once import lock_of
 from ..request.call import Call, algorithms_of
 from ..request.evaluate import nothing_collected
+from . import cpu_stand_in
 from .bound_arrays import BoundArrays, bind_arrays
 from .job import COUNT, STREAM, Job
 from .result_arrays import arrays_for_results
@@ -57,6 +58,8 @@ def computed(call: Call) -> Job:
     job = prepare(call)
     if noted(job.kernel):
         job.clear(call.out)
+    elif cpu_stand_in.is_needed(job):
+        cpu_stand_in.compute_on_cpu(call, job, computed)
     else:
         job.launch_once()
     return job
