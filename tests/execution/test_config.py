@@ -33,7 +33,12 @@ def test_variables_begin_the_switches(
         monkeypatch.delenv(name, raising=False)
     if variable is not None:
         monkeypatch.setenv(variable, value)
-    usual = {"debug": False, "compile_messages": True, "compile": "background"}
+    usual = {
+        "debug": False,
+        "compile_messages": True,
+        "compile": "background",
+        "compile_device": None,
+    }
     assert vars(Config()) == {**usual, **switches}
 
 
@@ -41,6 +46,8 @@ def test_a_policy_that_does_not_exist_is_refused(monkeypatch: pytest.MonkeyPatch
     """Both the environment variables and the attribute are checked."""
     with pytest.raises(ValueError, match='"background", "wait" or "never", got \'later\''):
         Config().compile = "later"  # type: ignore[assignment]
+    with pytest.raises(ValueError, match="compile_device must be \"cpu\" or None, got 'gpu'"):
+        Config().compile_device = "gpu"  # type: ignore[assignment]
     monkeypatch.setenv("WARPDYN_COMPILE", "later")
     with pytest.raises(ValueError, match="WARPDYN_COMPILE must be"):
         Config()
