@@ -370,9 +370,9 @@ def test_the_kernel_compiles_to_ptx(tmp_path: Path) -> None:
     wp.compile_aot_module(kernel.module, arch=90, module_dir=tmp_path, use_ptx=True)
     (ptx,) = tmp_path.glob("*.ptx")
     local = sum(int(size) for size in re.findall(r"__local_depot\d+\[(\d+)\]", ptx.read_text()))
-    assert (
-        "warpdyn_ik" in ptx.read_text() and local <= 28
-    )  # bytes that sine and cosine of huge angles need
+    # Only angles beyond the polynomials of the sines have places: an angle and its quarter turns for each
+    # of six joints, and what the library needs for a sine of a huge double.
+    assert "warpdyn_ik" in ptx.read_text() and local <= 6 * (4 + 4) + 72
 
 
 def on(device: str, model: wd.Model, targets: dict[str, np.ndarray], **options: Any) -> Solution:

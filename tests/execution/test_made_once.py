@@ -18,9 +18,9 @@ from warpdyn.execution.made_once import made_once as once
 SIX_AT_ONCE = """
 import threading
 import numpy as np, warpdyn as wd
-from warpdyn.execution.launch import launch
-recorded, record = [], launch.record_call
-launch.record_call = lambda *given: recorded.append(1) or record(*given)
+from warpdyn.execution.launch import source_writer
+recorded, record = [], source_writer.record_call
+source_writer.record_call = lambda *given: recorded.append(1) or record(*given)
 model, arrays = wd.load_robot("panda"), np.random.default_rng(0).normal(size=(3, 9, 8))
 begin, results = threading.Barrier(6), [None] * 6
 def call(k):

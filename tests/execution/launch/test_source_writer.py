@@ -17,6 +17,7 @@ from warpdyn.codegen.source import write
 from warpdyn.execution.compile import background
 from warpdyn.execution.compile.cache import CacheEntry
 from warpdyn.execution.config import compile_policy
+from warpdyn.execution.launch.launch import prepare
 from warpdyn.execution.launch.source_writer import SourceWriter
 from warpdyn.execution.request.call import Call, input_shapes
 from warpdyn.execution.request.evaluate import record_call
@@ -109,3 +110,20 @@ def test_a_bound_call_is_compiled_though_its_model_was_dropped() -> None:
         before = run().copy()
         assert background.wait_until_idle(60.0)
         np.testing.assert_array_equal(run(), before)
+
+
+def test_an_equal_model_takes_the_place_of_the_first_one() -> None:
+    """A kernel of equal models is compiled although the model that made it is gone."""
+    armature = np.random.default_rng().random()
+    first, second = (wd.load_robot("cartpole").with_armature(armature) for _ in range(2))
+    q = np.zeros((5, 2))
+    with compile_policy("never"):
+        wd.aba(first, q, q, q)
+        call = wd.aba.describe(second, q, q, q)
+        kernel = prepare(call).kernel
+        assert kernel is prepare(wd.aba.describe(first, q, q, q)).kernel
+        assert prepare(call).kernel is kernel
+        del first
+        gc.collect()
+    assert not kernel.loaded
+    assert wd.kernels.compile(second, [wd.aba], dtype="float64") == 1

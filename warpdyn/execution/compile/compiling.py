@@ -47,6 +47,10 @@ class Writer(Protocol):
         """What it is written from, for as long as the compile is waited for."""
         ...
 
+    def use(self, model: Any) -> None:
+        """Write it from an equal model instead."""
+        ...
+
 
 class Kernel:
     """A program for one dtype and device, with idle launches for reuse.
@@ -71,7 +75,7 @@ class Kernel:
         self.loaded = False
         self.counts_calls = False
         """True while its calls are counted, until it is compiled in the background."""
-        self._writer = writer
+        self.writer = writer
         self._calls, self._seconds = 0, 0.0
         self._is_enqueued = False
         """True once its compile in the background was asked for."""
@@ -88,8 +92,8 @@ class Kernel:
         (codegen/translation_units.py)."""
         if not self._compiled:
             with lock_of(self):
-                if self._writer is not None:
-                    self.source, self._writer = self._writer.write(), None
+                if self.writer is not None:
+                    self.source, self.writer = self.writer.write(), None
                 if not self._compiled:
                     sources = (self.source, *self.source.unit_sources)
                     self._compiled = [compile_kernel(each) for each in sources]
@@ -149,7 +153,7 @@ class Kernel:
         waits = self.counts_calls or (self.device.is_cuda and not self.loaded)
         if waits and not self._is_enqueued and config.compile == "background":
             self.counts_calls, self._is_enqueued = False, True
-            model = None if self._writer is None else self._writer.model()
+            model = None if self.writer is None else self.writer.model()
             background.enqueue(partial(_compile_now, ref(self), model))
 
     def link(self) -> None:

@@ -120,7 +120,10 @@ def kernel_for(call: Call, bound: BoundArrays, target: str | None = None) -> Ker
     if target is not None:
         key = (*key, target)
     kernel = kernels.get(key)
-    if kernel is None:
+    if kernel is not None:
+        if kernel.writer is not None:
+            kernel.writer.use(call.model)  # the first of the equal models may go
+    else:
         shapes = {name: ANY_SIZE if x.table else x.shape for name, x in bound.inputs.items()}
         with lock_of(call.model):
             kernel = kernels.get(key)

@@ -48,6 +48,10 @@ class SourceWriter:
         self._call = None if entry is None else without_arrays(call)
         self._recorded: list[Program] = []
 
+    def use(self, model: Model) -> None:
+        """Take an equal model, which lives longer than the first one may."""
+        self._model = ref(model)
+
     def model(self) -> Model | None:
         """The model; None if nobody else holds it any more. A source that is written later needs it."""
         return self._model()
