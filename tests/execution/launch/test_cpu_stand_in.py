@@ -14,7 +14,6 @@ from states import error, states
 import warpdyn as wd
 from warpdyn.execution.compile import background
 from warpdyn.execution.config import compile_policy
-from warpdyn.execution.launch import cpu_stand_in
 from warpdyn.execution.launch.launch import prepare
 
 B = 7
@@ -67,11 +66,11 @@ def test_the_kernel_takes_over(gpu: str) -> None:
     s = states(model, B)
     q, v, a, out = (wp.array(x, device=gpu) for x in (s.q, s.v, s.a, np.full_like(s.a, np.nan)))
     call = wd.rnea.describe(model, q, v, a)
-    assert cpu_stand_in.is_needed(prepare(call))
+    assert prepare(call).is_for_cpu
     wd.rnea(model, q, v, a, out=out)
     np.testing.assert_allclose(out.numpy(), wd.rnea(model, s.q, s.v, s.a), rtol=1e-10, atol=1e-10)
     assert background.wait_until_idle(120.0)
-    assert not cpu_stand_in.is_needed(prepare(call)) and prepare(call).kernel.loaded
+    assert not prepare(call).is_for_cpu and prepare(call).kernel.loaded
 
 
 def test_captures_and_bound_calls_wait(gpu: str) -> None:
@@ -88,4 +87,4 @@ def test_it_is_off_by_default(device: str) -> None:
     model, q = by_name("cartpole").model, np.zeros((2, 2))
     placed = q if device == "cpu" else wp.array(q, device=device)
     assert wd.config.compile_device is None
-    assert not cpu_stand_in.is_needed(prepare(wd.com.describe(model, placed)))
+    assert not prepare(wd.com.describe(model, placed)).is_for_cpu

@@ -13,28 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ..config import config
 from ..request.call import Call, gathered
 from .job import Job
 
 NUMBERS = (np.ndarray, np.generic, float, int, list, tuple, type(None))
 """What does not lie on a GPU."""
-
-
-def is_needed(job: Job) -> bool:
-    """True if the kernel of a launch is not compiled, and the CPU may compute until it is.
-
-    A capture records launches, and sums of tables need the kernel's own results: both wait.
-    """
-    kernel = job.kernel
-    return (
-        kernel.device.is_cuda
-        and not kernel.loaded
-        and config.compile_device == "cpu"
-        and config.compile == "background"
-        and not job.sums
-        and not kernel.device.is_capturing
-    )
 
 
 def compute_on_cpu(call: Call, job: Job, compute: Callable[[Call], Job]) -> None:

@@ -14,6 +14,7 @@ from ...codegen.arguments import FIELDS, HEADER
 from .. import threads
 from ..compile.compiling import Kernel
 from ..compile.kernel import Command
+from ..config import config
 from .native_threads import shared
 
 SECONDS_PER_OPERATION, SECONDS_PER_BYTE = 1.2e-11, 4e-11
@@ -117,6 +118,23 @@ class Job:
         else:
             launch()
         idle += commands
+
+    @property
+    def is_for_cpu(self) -> bool:
+        """True if the kernel is not compiled for the GPU yet, and the CPU may compute until it is
+        (`cpu_stand_in`).
+
+        A capture records launches, and sums of tables need the kernel's own results: both wait.
+        """
+        kernel = self.kernel
+        return (
+            kernel.device.is_cuda
+            and not kernel.loaded
+            and config.compile_device == "cpu"
+            and config.compile == "background"
+            and not self.sums
+            and not kernel.device.is_capturing
+        )
 
     def clear(self, out: Any) -> None:
         """Fill the results with zeros, except arrays of the caller."""

@@ -58,7 +58,7 @@ def computed(call: Call) -> Job:
     job = prepare(call)
     if noted(job.kernel):
         job.clear(call.out)
-    elif cpu_stand_in.is_needed(job):
+    elif job.is_for_cpu:
         cpu_stand_in.compute_on_cpu(call, job, computed)
     else:
         job.launch_once()

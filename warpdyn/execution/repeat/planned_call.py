@@ -23,7 +23,6 @@ from ...arrays.libraries import known
 from ...arrays.overlap import extent
 from ..compile.kernel import Command
 from ..config import config
-from ..launch import cpu_stand_in
 from ..launch.job import Job
 from ..request.call import Call
 from ..threads import ENOUGH
@@ -216,7 +215,7 @@ def known_call(
 
     arrays, names: of the call's `CallKey`. forget: called when a model goes.
     """
-    if job.copied or job.sums or cpu_stand_in.is_needed(job):
+    if job.copied or job.sums or job.is_for_cpu:
         return None
     kinds = set(map(type, arrays))
     if not job.count or len(set(map(known.__getitem__, kinds)) | {job.library}) > 1:
