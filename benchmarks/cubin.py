@@ -15,7 +15,7 @@ PAIR = 0x04
 
 
 class KernelResources(NamedTuple):
-    """What a thread of a kernel needs."""
+    """Registers and memory that a thread of a kernel uses."""
 
     registers: int
     local_bytes: int

@@ -48,7 +48,7 @@ CALLS = tuple(
 
 MULTIPROCESSORS, CLOCK, SCHEDULERS = 132, 1.7e9, 4
 REGISTERS, SHARED_BYTES, MOST_BLOCKS = 65536, 228 * 1024, 32
-"""Of a multiprocessor of sm_90 (CUDA C++ Programming Guide, technical specifications)."""
+"""Limits of a multiprocessor of sm_90 (CUDA C++ Programming Guide, technical specifications)."""
 
 DRAM, L2 = 3.35e12, 5.5e12
 """Bytes a second."""
@@ -116,7 +116,7 @@ def program_stage(code: str) -> int:
 
 
 def counts(calls: tuple[str, ...]) -> dict[str, dict[str, float]]:
-    """What the emulated device counts, by call and layout."""
+    """Sectors and instructions that the emulated device counts, by call and layout."""
     sys.path.insert(0, str(ROOT / "tests"))
     from cuda_device.emulated_processes import json_of  # noqa: PLC0415
 

@@ -9,8 +9,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/venv.sh
 set_up test
 export PATH="$PWD/.venv/bin:$PATH"
-# Tests start Python processes, which must not compile bytecode each time.
-export PYTHONDONTWRITEBYTECODE=
 
 site=$(python tests/cuda_device/emulated_warp.py)
 export PYTHONPATH="$site${PYTHONPATH:+:$PYTHONPATH}"

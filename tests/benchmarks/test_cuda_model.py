@@ -46,7 +46,7 @@ def test_the_largest_time_binds() -> None:
 
 
 def test_machine_code_says_what_a_thread_needs() -> None:
-    """Of panda's rnea: three inputs and the torques, rows of 9 numbers for 32 lanes."""
+    """The kernel of panda's rnea stages three inputs and the torques, in rows of 9 numbers for 32 lanes."""
     resources, shared_bytes = compiled_resources("panda:rnea")
     assert 32 <= resources.registers <= 255 and resources.code_bytes > 5000
     assert shared_bytes == 4 * 4 * 32 * 9

@@ -21,7 +21,7 @@ from warpdyn.execution.request.evaluate import record_call
 @needs_compiler
 @pytest.mark.parametrize("function", ["fk", "rnea", "aba"])
 def test_it_is_the_oracle(function: str, tmp_path: Path) -> None:
-    """In rows, and in arrays with other strides."""
+    """The inputs are contiguous rows, and then slices of wider arrays."""
     model = by_name("quadruped_floating").model
     s = states(model, 5)
     arrays = {"q": s.q} if function == "fk" else {"q": s.q, "v": s.v, "a": s.a}

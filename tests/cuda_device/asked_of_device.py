@@ -1,4 +1,4 @@
-"""What calls of warpdyn ask of the device. Run in a process with the emulated Warp, this prints JSON:
+"""Device operations of warpdyn's calls. In a process with the emulated Warp, this script prints JSON:
 
 a case's name -> the counters that a call changes, and the error of its numbers against the same call on the CPU.
 """

@@ -50,7 +50,7 @@ class Memory:
         self.address = allocate(None, ctypes.c_size_t(size), stream, None)
 
     def bytes(self) -> np.ndarray:
-        """What is there, read by a kernel's copy rather than by the host."""
+        """The contents of the memory, which a copy on the device reads."""
         made = np.empty(self.size, np.uint8)
         assert library().wp_memcpy_d2h(
             None,

@@ -30,7 +30,7 @@ def run_emulated(*arguments: str, late: bool = False) -> subprocess.CompletedPro
 
 
 def json_of(script: str, *arguments: str, late: bool = False) -> Any:
-    """What a script of this folder prints last."""
+    """The JSON on the last line that a script of this folder prints."""
     done = run_emulated(str(Path(__file__).parent / script), *arguments, late=late)
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout.splitlines()[-1])

@@ -18,7 +18,7 @@ from math import prod
 from ..recording.order import Statement
 from ..recording.program import Program
 from . import headers
-from .arguments import HEADER, input_identifier, result_identifier
+from .arguments import HEADER, input_identifier
 from .cuda_rows import StagedRows, Staging
 from .emit import Dialect, emit
 from .one_environment import OneEnvironment
@@ -58,10 +58,8 @@ class CudaThread(OneEnvironment):
             yield headers.piece("rows.h", "thread", self.single)
             yield f"__shared__ T stage[{self.staging.size}];"
         in_rows = {*self.staging.inputs, *(piece.array for piece in self.staging.pieces)}
-        over = self.program.over
-        shared = {*map(result_identifier, over), *map(input_identifier, over.values())}
         for name in self.shapes:
-            yield from self.addresses(name, alone=name not in shared)
+            yield from self.addresses(name)
             if name in in_rows:
                 yield from self._rows(name)
         yield from self._read_inputs(list(self.staging.inputs.values()))

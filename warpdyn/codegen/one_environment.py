@@ -60,10 +60,8 @@ class OneEnvironment:
         yield "if (tid >= count) return;"
         yield "const I64 e = first + tid;"
         yield from self.look_ups()
-        over = self.program.over
-        shared = {*map(result_identifier, over), *map(input_identifier, over.values())}
         for name in self.shapes:
-            yield from self.addresses(name, alone=name not in shared)
+            yield from self.addresses(name)
 
     def look_ups(self) -> Iterator[str]:
         """The tables, and the function that looks a number up."""
@@ -134,13 +132,15 @@ class OneEnvironment:
                 offset.append(f"{index} * {name}_{axis}" if index > 1 else f"{name}_{axis}")
         return f"{name}[{' + '.join(offset) or '0'}]"
 
-    def addresses(self, name: str, alone: bool) -> Iterator[str]:
-        """An array's address and strides. `alone`: no other name reads or writes its memory."""
+    def addresses(self, name: str) -> Iterator[str]:
+        """An array's address and strides."""
+        over = self.program.over
+        shared = {*map(result_identifier, over), *map(input_identifier, over.values())}
         shape, T = self.shapes[name], self.type
         const = "const " if name.startswith("a_") else ""
         address, environment, *strides = self.layout.fields(name)
         if prod(shape):
-            only = "__restrict__ const" if alone else "const"
+            only = "const" if name in shared else "__restrict__ const"
             yield f"{const}{T}* {only} {name} = ({const}{T}*){address} + e * {environment};"
             for axis, stride, size in zip(AXES, strides, shape, strict=False):
                 if size > 1:

@@ -20,7 +20,7 @@ from ..compile.announcements import announced_late
 from ..compile.cache import CacheEntry, source_of_json
 from ..compile.compiling import label_of
 from ..compile.writer_process import write_in_child
-from ..request.call import Call, arguments_in_order, gather
+from ..request.call import Call, gathered
 from ..request.evaluate import nothing_collected, record_call
 
 
@@ -98,15 +98,13 @@ class SourceWriter:
 
 
 def without_arrays(call: Call) -> Any:
-    """The call without its model, arrays and results, which a recording needs no more than by name."""
-    inputs, arrays = gather(call)
+    """The call without its model, arrays and results. A recording needs only the names of the arrays."""
+    whole = gathered(call)
     params = call.params and replace(call.params, model=None, arrays={}, gravity=None)  # type: ignore[arg-type]
     return replace(
-        call,
+        whole,
         model=None,  # type: ignore[arg-type]
-        arrays=dict.fromkeys(arrays, ...),
-        inputs=inputs,
-        order=arguments_in_order(call),
+        arrays=dict.fromkeys(whole.arrays, ...),
         out=None,
         gravity=None,
         f_ext=None,
