@@ -136,7 +136,7 @@ class CudaThread(OneEnvironment):
                 lines.append(f"if (alive) {self.place(k)} = {value};")
                 continue
             lines.append(f"{piece.own(self.program.places[k][1])} = {value};")
-            if self.staging.is_complete(piece):
+            if self.staging.count_store(piece):
                 lines += self._write(piece)
         return "\n".join(lines)
 
@@ -217,11 +217,13 @@ class CudaThread(OneEnvironment):
         """Angles within the range of the polynomials, and quarter turns in addition to each."""
         for angle, name in near.items():
             yield f"T {name} = {angle}; int {name}_quarters = 0;"
-        far = " | ".join(f"({FAR[self.single].format(name)})" for name in near.values())
+        is_far = FAR[self.single].format
+        far = " | ".join(f"({is_far(name)})" for name in near.values())
         yield f"if ({far}) {{"
         yield f"T far[] = {{{', '.join(near.values())}}};"
         yield f"int quarters[{len(near)}] = {{}};"
-        yield headers.piece("sines.h", "far", self.single, count=len(near))
+        places = {"count": len(near), "is_far": is_far("far[k]")}
+        yield headers.piece("sines.h", "far", self.single, **places)
         for k, name in enumerate(near.values()):
             yield f"{name} = far[{k}]; {name}_quarters = quarters[{k}];"
         yield "}"

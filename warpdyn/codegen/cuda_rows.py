@@ -78,8 +78,8 @@ class Staging:
         """The piece with an output."""
         return self._piece.get(output)
 
-    def is_complete(self, piece: StagedRows) -> bool:
-        """Count an entry of a piece as stored; True if it was the last one."""
+    def count_store(self, piece: StagedRows) -> bool:
+        """Count the store of an entry of a piece; True if it was the last one."""
         self._waiting[piece] -= 1
         return not self._waiting[piece]
 

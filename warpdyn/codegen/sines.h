@@ -40,11 +40,7 @@ auto sincos_near = [](const double x, const int quarters, double& s, double& c) 
 /// library's long functions are there once.
 #pragma unroll 1
 for (int k = 0; k < $count; ++k)
-#if WARPDYN_FLOAT
-  if (fabsf(far[k]) > 65536.0f) {
-#else
-  if (fabs(far[k]) > 1e5) {
-#endif
+  if ($is_far) {
     const double s = sin((double)far[k]), c = cos((double)far[k]);
     const bool across = fabs(s) > fabs(c);
     const double x = across ? s : c, y = across ? -c : s;
