@@ -222,8 +222,7 @@ class CudaThread(OneEnvironment):
         yield f"if ({far}) {{"
         yield f"T far[] = {{{', '.join(near.values())}}};"
         yield f"int quarters[{len(near)}] = {{}};"
-        places = {"count": len(near), "is_far": is_far("far[k]")}
-        yield headers.piece("sines.h", "far", self.single, **places)
+        yield headers.piece("sines.h", "far", self.single, count=len(near), is_far=is_far("far[k]"))
         for k, name in enumerate(near.values()):
             yield f"{name} = far[{k}]; {name}_quarters = quarters[{k}];"
         yield "}"
