@@ -199,7 +199,7 @@ def bind_single(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> 
 
 def _bound(call: Call, target: str | None, constants: Constants = "each_run") -> Callable[[], Any]:
     job = prepare(call, target)
-    if target is not None and (job.count != 1 or job.kernel.device.is_cuda):
+    if target is not None and (job.count != 1 or job.kernel.on_cuda):
         raise ValueError(
             f"bind_single is for one environment on the CPU, got {job.count} on {job.kernel.device}"
         )

@@ -120,7 +120,7 @@ def test_seconds_grow_with_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     assert expected_seconds([small]) == pytest.approx(one + compiling.SECONDS_FOR_HEADERS)
 
     class OnGpu:
-        is_cpu = False
+        is_cpu, is_cuda = False, True
 
     on_gpu = Kernel(small.source, OnGpu(), "rnea")  # type: ignore[arg-type]
     assert 0.1 < expected_seconds([on_gpu]) < 1.0

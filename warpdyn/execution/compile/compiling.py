@@ -70,6 +70,7 @@ class Kernel:
         """source: the program in C++, or its description, if `writer` writes it; `label`: its name in
         messages, "aba_derivatives for humanoid"."""
         self.source, self.device, self.label = source, device, label
+        self.on_cuda = bool(device.is_cuda)
         self.interpreted: InterpretedProgram | None = None
         self.idle: list[Command] = []
         self.loaded = False
@@ -150,7 +151,7 @@ class Kernel:
 
     def compile_soon(self) -> None:
         """Compile in the background, if that is wished and has not begun."""
-        waits = self.counts_calls or (self.device.is_cuda and not self.loaded)
+        waits = self.counts_calls or (self.on_cuda and not self.loaded)
         if waits and not self._is_enqueued and config.compile == "background":
             self.counts_calls, self._is_enqueued = False, True
             model = None if self.writer is None else self.writer.model()

@@ -93,7 +93,7 @@ class Job:
         """Positions of addresses among the arguments: those of the inputs, then those of the
         results."""
         number = len(self.inputs) + len(self.kernel.source.results)
-        return [len(HEADER) + FIELDS * k for k in range(number)]
+        return list(range(len(HEADER), len(HEADER) + FIELDS * number, FIELDS))
 
     def moved(self, addresses: Iterable[tuple[int, int]]) -> Job:
         """The same launch on other arrays, given by positions among the arguments, and
@@ -128,7 +128,7 @@ class Job:
         """
         kernel = self.kernel
         return (
-            kernel.device.is_cuda
+            kernel.on_cuda
             and not kernel.loaded
             and config.compile_device == "cpu"
             and config.compile == "background"
@@ -189,11 +189,10 @@ class Job:
         """Function that launches, and its commands: one, on native threads if the batch is worth
         them; one for each slice if only Python threads exist."""
         number = self._threads()
-        whole = [(0, self.count)] if self.count else []
-        commands = [command() for _ in whole]
-        self._set(commands, whole)
-        if not commands:
-            return lambda: None, commands
+        if not self.count:
+            return lambda: None, []
+        commands = [command()]
+        self._set(commands, [(0, self.count)])
         if self.stream is not None:
             return partial(_run_on_stream, commands[0].run, self.stream), commands
         if number == 1:
@@ -212,7 +211,7 @@ class Job:
 
     def _threads(self) -> int:
         """Number of threads for the batch."""
-        if self.kernel.device.is_cuda or self.seconds < threads.ENOUGH:
+        if self.kernel.on_cuda or self.seconds < threads.ENOUGH:
             return 1
         return threads.get_num_threads()
 

@@ -161,7 +161,7 @@ def shared(command: Command, least: int, threads: int) -> Callable[[], None] | N
 def compile_threads(kernels: Iterable[Kernel]) -> None:
     """Compile the thread functions, or find them compiled, before the first shared launch, if one
     of these kernels may use threads."""
-    if get_num_threads() > 1 and any(not kernel.device.is_cuda for kernel in kernels):
+    if get_num_threads() > 1 and any(not kernel.on_cuda for kernel in kernels):
         system()
 
 

@@ -40,7 +40,7 @@ MOST = 8
 def compile_native_call(kernels: Iterable[Kernel]) -> None:
     """Compile the C function, or find it compiled, before the first call that uses it, if one of
     these kernels can be called this way."""
-    if any(not kernel.device.is_cuda for kernel in kernels):
+    if any(not kernel.on_cuda for kernel in kernels):
         methods()
 
 
@@ -138,7 +138,7 @@ def _plan(
     more than a launch."""
     differentiated = planned if isinstance(planned, DifferentiatedPlan) else None
     known = planned if differentiated is None else differentiated.forward
-    if not isinstance(known, KnownCall) or known.job.kernel.device.is_cuda:
+    if not isinstance(known, KnownCall) or known.job.kernel.on_cuda:
         return None
     if len(args) + len(kwargs) > OPERANDS:
         return None

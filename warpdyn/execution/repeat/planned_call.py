@@ -102,7 +102,7 @@ class KnownCall:
             self.outs = [_number(x, arrays, len(read)) for x in job.results]
             self.places += [results[self.outs.index(k)] for k in range(len(read), len(arrays))]
             self.pairs = _pairs(job, read, self.outs)
-        self.small = job.seconds < ENOUGH or job.kernel.device.is_cuda
+        self.small = job.seconds < ENOUGH or job.kernel.on_cuda
         """True if it is never divided among threads."""
         self.split = call.out is None and job.side_by_side and len(job.lead) > 1
         """True if the leading dimensions of new arrays are merged into one."""
