@@ -22,6 +22,7 @@ QUICK = {
         "test_model.py",
         "test_params.py",
     ),
+    "model/scene": ("test_objects.py",),
     "logs": ("test_parquet_log.py", "test_open_log.py"),
     "labels": ("test_savitzky_golay.py", "test_row_quantities.py", "test_labelled_file.py"),
     "recording": (

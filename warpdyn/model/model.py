@@ -20,6 +20,7 @@ from .described_sensors import DescribedSensor
 from .description import Effects, Joint, Link, ModelError
 from .named_configurations import Configuration
 from .params import params as parameters
+from .scene.objects import with_object
 from .structure import QuaternionOrder, Structure
 from .tendons import Tendon
 from .to_urdf import to_urdf as urdf_text
@@ -150,6 +151,7 @@ class Model(Structure):
     attach = restructure.attach
     detach = restructure.detach
     rename = restructure.rename
+    with_object = with_object
 
     # Texts and parameters.
 

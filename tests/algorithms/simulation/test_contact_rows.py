@@ -8,7 +8,11 @@ from states import states
 
 import warpdyn as wd
 from warpdyn.algebra.spatial import Vector
-from warpdyn.algorithms.simulation.contact_rows import ContactPoint, contact_rows, free_base
+from warpdyn.algorithms.simulation.contact_rows import (
+    ContactPoint,
+    contact_rows,
+    joint_coordinates,
+)
 from warpdyn.execution.request.evaluate import tree_of
 
 QUADRUPED = wd.load_robot("quadruped")
@@ -70,6 +74,6 @@ def test_heights_do_not_depend_on_the_order_of_the_quaternion() -> None:
     assert np.allclose(np.array(rows, float), np.array(same, float), atol=1e-12)
 
 
-def test_a_free_base_is_a_first_body_of_six_coordinates() -> None:
-    assert free_base(tree_of(QUADRUPED))
-    assert not free_base(tree_of(wd.load_robot("panda")))
+def test_joints_have_the_coordinates_that_free_bodies_leave() -> None:
+    assert joint_coordinates(tree_of(QUADRUPED)) == [*range(6, 18)]
+    assert joint_coordinates(tree_of(wd.load_robot("panda"))) == [*range(8)]

@@ -9,10 +9,11 @@ from mujoco_peer import Peer
 from states import error, states
 
 import warpdyn as wd
-from warpdyn.formats.mjcf.mjcf_bodies import free_joint_coordinates, free_rest
+from warpdyn.formats.mjcf.mjcf_bodies import free_rest
 from warpdyn.functions.dynamics import effect_torques
 from warpdyn.model import BASE_JOINT
 from warpdyn.model.description import ModelError, Pose
+from warpdyn.model.scene.free_bodies import free_coordinates
 
 SPRINGS = 1e-12
 """Relative, of forces of springs alone."""
@@ -74,7 +75,7 @@ def test_free_rest_is_where_the_body_is_drawn() -> None:
     *p, x, y, z = free_rest(X)
     w = np.linalg.norm([x, y, z])
     turned = [*(np.sin(w / 2) * np.array([x, y, z]) / w), np.cos(w / 2)]
-    np.testing.assert_allclose([*p, *turned], free_joint_coordinates(X), atol=1e-15)
+    np.testing.assert_allclose([*p, *turned], free_coordinates(X), atol=1e-15)
 
 
 def test_a_free_joint_is_the_one_joint_of_a_body_in_the_world() -> None:

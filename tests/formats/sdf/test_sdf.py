@@ -175,6 +175,9 @@ def test_several_free_bodies_hang_on_the_world() -> None:
     """Each on a floating joint whose coordinates are the link's pose in the world."""
     free = load(robot(link("a", "1 0 0 0 0 0"), link("b", "0 2 0 0 0 1")))
     assert free.joint_names == ("world_to_a", "world_to_b") and free.nv == 12
+    drawn = poses(free, free.configurations["qpos0"])
+    assert drawn["a"][:3, 3].tolist() == [1, 0, 0] and drawn["b"][:3, 3].tolist() == [0, 2, 0]
+    assert drawn["b"][0, 0] == pytest.approx(np.cos(1))
     q = free.neutral.copy()
     q[free.q_indices(["world_to_b"])[:3]] = 7, 8, 9
     assert poses(free, q)["b"][:3, 3].tolist() == [7, 8, 9]

@@ -141,6 +141,27 @@ def test_one_articulation_is_chosen_by_name() -> None:
         assert load_usd(stage(body("box"), body("a", root=True))).root == "a"
 
 
+def test_all_bodies_of_a_stage_are_one_robot() -> None:
+    """An arm that is held, and two bodies that lie about: those are where the stage has them in
+    "qpos0". One free articulation alone stays a floating base."""
+    scene = stage(*ARM, body("cube", at(2.0, 0.0, 0.5), mass=0.5), body("ball", at(0, 3.0, 0.1)))
+    model = load(scene, model="world")
+    assert model.joint_names == ("hinge", "slide", "world_to_cube", "world_to_ball")
+    assert model.root == "world" and not model.floating_base
+    q = model.configurations["qpos0"]
+    assert pose(model, q, "cube")[:3, 3] == pytest.approx([2.0, 0.0, 0.5])
+    assert pose(model, q, "ball")[:3, 3] == pytest.approx([0.0, 3.0, 0.1])
+    arm = load_usd(stage(*ARM))
+    for name in arm.link_names:
+        assert np.allclose(pose(model, q, name), pose(arm, np.zeros(2), name), atol=SINGLE)
+    with pytest.warns(ModelWarning, match='2 bodies are not of .*; model="world" reads all'):
+        assert load_usd(scene, model="/robot/a").nv == 2
+    still = load(scene, model="world", floating_base=False)
+    assert still.nv == 2 and pose(still, np.zeros(2), "cube")[0, 3] == 2.0
+    alone = load(stage(body("a", root=True), body("b"), joint("j")), model="world")
+    assert alone.floating_base and not alone.named
+
+
 LOOP = (
     *ARM,
     joint("rod", "Spherical", ("a", "c"), "bool physics:excludeFromArticulation = 1"),
@@ -164,84 +185,12 @@ def test_two_trees_of_one_root_are_refused_where_one_moves_freely(held: tuple[st
     assert set(load_usd(text(("a", "b"))).link_names) >= {"a", "b"}
 
 
-def test_generic_joints_with_several_freedoms_go_from_the_first_body_to_the_second() -> None:
-    """Where the second carries the first, the order of the freedoms would be another one."""
-    rigid = dict.fromkeys(("transX", "transY", "transZ"), LOCKED)
-    for freedoms in ({**rigid, "rotX": LOCKED, "rotY": (-9.0, 9.0)}, rigid):
-        apis, inside = limited(**freedoms)
-        parts = body("a", root=True), body("b"), joint("j", "", ("b", "a"), inside, apis)
-        assert "its second body carries its first" in refusal(stage(*parts))
-
-
 def test_loops_are_refused_or_cut_by_name() -> None:
     """A joint that the stage excludes from the articulation is the one to open."""
     assert "/robot/rod: it closes a loop" in refusal(stage(*LOOP))
     with pytest.warns(ModelWarning, match="/robot/rod: it closes a loop; it is left open"):
         model = load_usd(stage(LOOP[-1], *LOOP[:-1]), loops="cut")
     assert model.joint_names == ("hinge", "slide")
-
-
-LOW, HIGH = "float limit:{}:physics:low = {}", "float limit:{}:physics:high = {}"
-
-
-def limited(**ranges: tuple[float, float]) -> tuple[str, str]:
-    apis = ", ".join(f'"PhysicsLimitAPI:{freedom}"' for freedom in ranges)
-    lines = (
-        "\n".join((LOW.format(freedom, low), HIGH.format(freedom, high)))
-        for freedom, (low, high) in ranges.items()
-    )
-    return apis, "\n".join(lines)
-
-
-LOCKED = (1.0, -1.0)
-
-
-def test_a_generic_joint_is_a_joint_for_each_freedom_with_limits_of_its_own() -> None:
-    """Slides along the axes of the joint's frame, then one turn."""
-    apis, inside = limited(
-        transX=(-0.5, 0.25),
-        transY=LOCKED,
-        transZ=(-1.0, 2.0),
-        rotX=LOCKED,
-        rotY=(-90.0, 45.0),
-        rotZ=LOCKED,
-    )
-    text = stage(body("a", root=True), body("b"), joint("j", "", inside=inside, apis=apis))
-    model = load(text, floating_base=False)
-    assert model.joint_names == ("j_transX", "j_transZ", "j_rotY")
-    assert model.position_lower.tolist() == pytest.approx([-0.5, -1.0, -math.pi / 2])
-    assert model.position_upper.tolist() == pytest.approx([0.25, 2.0, math.pi / 4])
-    T = shift(0.1, 0, 0) @ shift(0, 0, 0.2) @ turn("y", 0.3)
-    assert np.abs(pose(model, [0.1, 0.2, 0.3], "b") - T).max() <= SINGLE
-
-
-def test_generic_joints_that_lock_all_or_free_three_turns() -> None:
-    """A weld, and a ball joint."""
-    rigid = dict.fromkeys(("transX", "transY", "transZ"), LOCKED)
-    for turns, kind in ((dict.fromkeys(("rotX", "rotY", "rotZ"), LOCKED), "fixed"), ({}, "ball")):
-        apis, inside = limited(**rigid, **turns)
-        text = stage(body("a", root=True), body("b"), joint("j", "", inside=inside, apis=apis))
-        assert load(text).joint("j").kind.name == kind
-
-
-def test_turns_about_several_axes_are_taken_one_after_the_other() -> None:
-    """About x, then y, then z, as Newton takes them, each with its limits; a remark says so."""
-    rigid = dict.fromkeys(("transX", "transY", "transZ"), LOCKED)
-    apis, inside = limited(**rigid, rotX=(-30.0, 60.0), rotZ=LOCKED)
-    parts = body("a", root=True), body("b")
-    with pytest.warns(ModelWarning, match="one after the other, rotX, rotY, as Newton does"):
-        model = load_usd(
-            stage(*parts, joint("j", "", inside=inside, apis=apis)), floating_base=False
-        )
-    assert model.joint("j_rotX").limits.upper == pytest.approx(math.pi / 3)
-    assert not np.isfinite(model.joint("j_rotY").limits.upper)
-    T = turn("x", 0.4) @ turn("y", -0.7)
-    assert np.abs(pose(model, [0.4, -0.7], "b") - T).max() <= SINGLE
-    text = stage(*parts, joint("j", "", ("b", "a"), inside=inside, apis=apis))
-    assert "exchange its bodies" in refusal(text)
-    with pytest.warns(ModelWarning, match="rotX, rotY, rotZ"):
-        apis, inside = limited(**rigid, rotX=(-30.0, 60.0))
-        assert load_usd(stage(*parts, joint("j", "", inside=inside, apis=apis))).nv == 9
 
 
 def test_a_joint_that_follows_another() -> None:

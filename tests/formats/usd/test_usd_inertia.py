@@ -2,48 +2,17 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from usd_texts import at, body, stage
 
 from warpdyn.formats.usd.usd import load_usd
-from warpdyn.formats.usd.usd_inertia import box, capsule, cylinder, mesh_moments
+from warpdyn.formats.usd.usd_inertia import mesh_moments
 from warpdyn.model.description import ModelError, ModelWarning
+from warpdyn.model.scene.solids import Box, Cylinder
 
 SINGLE = 1e-6
 """Relative; usd-core adds up in single precision."""
-
-
-def inside(name: str, r: float, h: float, p: np.ndarray) -> np.ndarray:
-    """Whether points are inside a shape about z."""
-    across, z = np.hypot(p[:, 0], p[:, 1]), abs(p[:, 2])
-    if name == "cylinder":
-        return (across <= r) & (z <= h / 2)
-    return np.where(z <= h / 2, across <= r, across**2 + (z - h / 2) ** 2 <= r * r)
-
-
-@pytest.mark.parametrize("name", ["cylinder", "capsule"])
-def test_volume_and_moments_are_those_of_points_inside(name: str) -> None:
-    """Sums over a fine grid of points."""
-    r, h = 0.5, 0.8
-    n = np.linspace(-1, 1, 160)
-    grid = np.stack(np.meshgrid(n * 0.5, n * 0.5, n * 0.9, indexing="ij"), -1).reshape(-1, 3)
-    kept = grid[inside(name, r, h, grid)]
-    cell = 0.5 * 0.5 * 0.9 * (2 / 159) ** 3
-    V, across, along = (capsule if name == "capsule" else cylinder)(r, h)
-    assert len(kept) * cell == pytest.approx(V, rel=0.02)
-    assert (kept[:, 1:] ** 2).sum() * cell == pytest.approx(across, rel=0.03)
-    assert (kept[:, :2] ** 2).sum() * cell == pytest.approx(along, rel=0.03)
-
-
-def test_limits_of_shapes() -> None:
-    """A capsule without a length is a ball, a thin box a rod."""
-    V, across, along = capsule(2.0, 0.0)
-    assert pytest.approx(4 / 3 * math.pi * 8) == V and across == along == pytest.approx(0.4 * V * 4)
-    V, (x, y, z) = box(3.0, 1e-9, 1e-9)
-    assert (y, z) == pytest.approx((V * 9 / 12,) * 2) and x < 1e-9 * y
 
 
 def shape(kind: str, numbers: str, where: str = "", density: float | None = None) -> str:
@@ -55,7 +24,7 @@ def shape(kind: str, numbers: str, where: str = "", density: float | None = None
 def test_a_body_weighs_what_its_shapes_weigh() -> None:
     """A cylinder along x, off the middle, of 500 kg/m³; in centimetres it is the same body."""
     pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-core)")
-    V, across, along = cylinder(0.1, 0.4)
+    V, (across, _, along) = Cylinder(0.1, 0.4).moments
     for metre, density in ((1.0, 500.0), (0.01, 500e-6)):
         n = 1 / metre
         numbers = f'double radius = {0.1 * n}\ndouble height = {0.4 * n}\nuniform token axis = "X"'
@@ -79,7 +48,7 @@ def test_a_mass_without_inertia_is_spread_over_the_shapes() -> None:
     )
     cube = shape("Cube", "double size = 1", scaled)
     link = load_usd(stage(body("a", cube, mass=3.0, moments="0, 0, 0"))).link("a")
-    V, (x, y, z) = box(0.4, 0.2, 0.6)
+    V, (x, y, z) = Box(0.4, 0.2, 0.6).moments
     assert link.mass == pytest.approx(3.0)
     assert np.abs(np.array(link.inertia) - 3 / V * np.diag([x, y, z])).max() <= SINGLE
 
@@ -92,7 +61,7 @@ TRIANGLES = np.array([(a, *two) for a, b, c, d in SIDES for two in ((b, c), (c, 
 def test_moments_of_a_surface_are_those_of_the_box_that_it_is() -> None:
     """Anywhere, seen from inside or outside; of a flat one nothing."""
     corners = CORNERS * [0.2, 0.4, 0.6] + [1, 2, 3]
-    wanted, moments = box(0.2, 0.4, 0.6)
+    wanted, moments = Box(0.2, 0.4, 0.6).moments
     for triangles in (TRIANGLES, TRIANGLES[:, ::-1]):
         V, centre, J = mesh_moments(corners, triangles)
         assert pytest.approx(wanted) == V and centre == pytest.approx([1.1, 2.2, 3.3])
@@ -119,7 +88,7 @@ def test_a_mesh_weighs_what_it_encloses_or_its_hull_does() -> None:
     """At 1000 kg/m³; the hull of a box without a lid is the box."""
     pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-core)")
     pytest.importorskip("scipy", reason="hulls by trimesh need scipy")
-    V, moments = box(0.2, 0.4, 0.6)
+    V, moments = Box(0.2, 0.4, 0.6).moments
     hull = APPROXIMATION.format("convexHull")
     for part in (mesh(), mesh(hull), mesh(hull, faces=5)):
         with pytest.warns(ModelWarning, match="1 shapes are meshes"):

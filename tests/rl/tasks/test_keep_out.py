@@ -10,7 +10,7 @@ import pytest
 import warpdyn as wd
 
 pytest.importorskip("warpdyn.rl")
-from warpdyn.rl.tasks.keep_out import Capsule, capsule_ends, capsules, clearance, height
+from warpdyn.rl.tasks.keep_out import LinkCapsule, capsule_ends, capsules, clearance, height
 
 PANDA = wd.load_robot("panda")
 RNG = np.random.default_rng(0)
@@ -44,7 +44,7 @@ def test_a_link_written_as_cylinder_and_two_spheres_is_one_capsule() -> None:
     assert np.allclose(upper.ends, [(0, 0, 0), (0, -0.18, 0)], atol=1e-12)
     third = capsules(PANDA, ["panda_link3"])  # and a sphere beside it
     assert [len({*part.ends}) for part in third] == [2, 1]
-    assert third[1] == Capsule("panda_link3", ((0.0825, 0.0, 0.0),) * 2, 0.06)
+    assert third[1] == LinkCapsule("panda_link3", ((0.0825, 0.0, 0.0),) * 2, 0.06)
 
 
 def test_a_box_is_refused_with_its_link() -> None:

@@ -172,17 +172,16 @@ def _origin(tree: Tree, q: Sequence[Scalar], root: int) -> tuple[Rotation, Vecto
     return turn, X.p, turn.to_child(UPWARDS)
 
 
-def free_base(tree: Tree) -> bool:
-    """True if the whole robot moves freely: its first body is the base, and no link is fixed in the
-    world."""
-    fixed = any(frame.body == WORLD for frame in tree.frames.values())
-    return free_roots(tree)[:1] == [0] and not fixed
-
-
 def free_roots(tree: Tree) -> list[int]:
     """Bodies that move freely in the world and have a twist in their own axes as velocity: the free
     base, or bodies on free joints to the world."""
     return [i for i, body in enumerate(tree.bodies) if body.parent == WORLD and body.kind.nv == 6]
+
+
+def joint_coordinates(tree: Tree) -> list[int]:
+    """Coordinates of v that belong to joints, not to free bodies."""
+    free = {k for i in free_roots(tree) for k in tree.bodies[i].v_index}
+    return [k for k in range(tree.nv) if k not in free]
 
 
 def _rows(

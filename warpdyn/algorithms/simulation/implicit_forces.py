@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ...algebra.scalar import Scalar, absolute, maximum, minimum, select_less, select_less_equal
 from ...model.tree import Tree
-from .contact_rows import free_base
+from .contact_rows import joint_coordinates
 
 SMALL_TORQUE = 1e-6
 """Torque below which an effort limit has no effect [N m]."""
@@ -29,7 +29,7 @@ class ImplicitForce(NamedTuple):
 
 
 class Drive(NamedTuple):
-    """Proportional-derivative drives of all coordinates except a free base's.
+    """Proportional-derivative drives of all coordinates except those of free bodies.
 
     `targets` [m, rad], gains `kp`, `kd`, and the largest force or torque that each may apply.
     Optional: `strength`, the share of the torque that a motor delivers; and the speed-torque curve,
@@ -62,13 +62,18 @@ def drive_forces(
 ) -> list[ImplicitForce]:
     """Forces of drives. If the effort is bounded, both gains are scaled by the same share, which
     keeps the implicit step consistent."""
-    first, offset = (6, 1) if free_base(tree) else (0, 0)
+    driven = joint_coordinates(tree)
+    place = {
+        k: at
+        for body in tree.independent_bodies
+        if len(body.q_index) == len(body.v_index)
+        for k, at in zip(body.v_index, body.q_index, strict=True)
+    }
     forces = []
-    for j, (target, kp, kd, effort) in enumerate(
-        zip(drive.targets, drive.kp, drive.kd, drive.effort, strict=True)
+    for j, (k, target, kp, kd, effort) in enumerate(
+        zip(driven, drive.targets, drive.kp, drive.kd, drive.effort, strict=True)
     ):
-        k = first + j
-        torque = (target - q[k + offset]) * kp - v[k] * kd
+        torque = (target - q[place[k]]) * kp - v[k] * kd
         bound = minimum(effort, LARGE_EFFORT)
         fall: Scalar = 0.0
         if drive.no_load_speed is not None:

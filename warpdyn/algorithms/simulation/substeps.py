@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ...algebra.scalar import Scalar, repeat
 from ...model.tree import Tree
 from .compliant_contact import Surface
-from .contact_rows import free_base
+from .contact_rows import joint_coordinates
 from .delayed_targets import delayed_targets
 from .explicit_step import explicit_step
 from .semi_implicit_step import Scene, StepState, semi_implicit_step
@@ -31,7 +31,7 @@ def substeps(
 
     q: nq.  v, tau: nv.  impulses: 3 for each point [N s]; on soft ground deformations [m].  Forces
     on the points in the world's axes, 3 each [N]: of the last step; if it is explicit, the mean
-    of its stages.  Torques: of tau and drives on all coordinates but a free base's, mean over the
+    of its stages.  Torques: of tau and drives on all coordinates but those of free bodies, mean over the
     steps.  Joint impulses: of the same coordinates [N s, N m s].
     """
     return tuple(launch(tree, q, v, tau, more, scene, gravity, f_ext).results.values())
@@ -139,13 +139,14 @@ def _begin(
     launch."""
     soft, count = "damping" in named, len(scene.points)
     of_points = named.get("deformation" if soft else "impulses", [[0.0] * 3] * count)
-    of_joints = named.get("joint_impulses", [0.0] * tree.nv)
-    first = _first_joint(tree)
+    joints = joint_coordinates(tree)
+    of_joints = named.get("joint_impulses", [0.0] * len(joints))
+    of_coordinates = dict(zip(joints, of_joints, strict=True))
     return LoopState(
         q=[*q],
         v=[*v],
         impulses=[x for point in of_points for x in point],
-        joint_impulses=[of_joints[k - first] for k in scene.joint_rows],
+        joint_impulses=[of_coordinates.get(k, 0.0) for k in scene.joint_rows],
         driven=[0.0] * tree.nv,
         steps=[0.0] if "latency" in named else [],
         forces=[0.0] * (3 * count if soft else 0),
@@ -158,7 +159,8 @@ def _results(
     tree: Tree, tau: Sequence[Scalar], end: LoopState, scene: Scene, soft: bool
 ) -> dict[str, list]:
     """Results by name, from the loop's state after the last step."""
-    first, points = _first_joint(tree), [slice(3 * n, 3 * n + 3) for n in range(len(scene.points))]
+    joints = joint_coordinates(tree)
+    points = [slice(3 * n, 3 * n + 3) for n in range(len(scene.points))]
     impulses = [end.impulses[point] for point in points]
     forces = (
         [end.forces[point] for point in points]
@@ -167,16 +169,11 @@ def _results(
     )
     driven = [t + x * (1.0 / scene.substeps) for t, x in zip(tau, end.driven, strict=True)]
     results: dict[str, list] = {"q": end.q, "v": end.v, "impulses": impulses, "forces": forces}
-    results["torques"] = driven[first:]
+    results["torques"] = [driven[k] for k in joints]
     if scene.joint_rows:
         of_rows = dict(zip(scene.joint_rows, end.joint_impulses, strict=True))
-        results["joint_impulses"] = [of_rows.get(k, 0.0) for k in range(first, tree.nv)]
+        results["joint_impulses"] = [of_rows.get(k, 0.0) for k in joints]
     return results
-
-
-def _first_joint(tree: Tree) -> int:
-    """The first coordinate of v that is a joint's and not a free base's."""
-    return 6 if free_base(tree) else 0
 
 
 def _compliant(named: Mapping[str, Sequence]) -> Surface | None:

@@ -19,11 +19,16 @@ from ...functions.kinematics import fk
 from ...functions.simulation.contact_points import ContactPoints
 from ...functions.simulation.default_points import refuse_unread
 from ...functions.simulation.described_simulation import with_description, with_passive_forces
-from ...functions.simulation.drives import PD, base_coordinates
+from ...functions.simulation.drives import PD
 from ...functions.simulation.ground import Ground
 from ...functions.simulation.simulation import Simulation
 from ...functions.simulation.simulation_step import Step, step
 from ...model import Model
+from ...model.scene.free_bodies import (
+    internal_joints,
+    joint_columns,
+    joint_position_columns,
+)
 from ...model.structure import HOME, start_of
 from ..workload import Memory, furthest_link, on_host, position_bounds
 
@@ -112,9 +117,9 @@ def posture(model: Model) -> np.ndarray:
 def gains(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Stiffness and damping (joints,) of drives for a robot of any size: all of a joint's effort at
     0.1 rad, or without an effort limit 10 rad/s with the joint's own inertia."""
-    first = base_coordinates(model)
-    inertia = np.diagonal(oracle(crba, model, q))[first:]
-    effort = model.effort_limit[first:]
+    columns = joint_columns(model)
+    inertia = np.diagonal(oracle(crba, model, q))[columns]
+    effort = model.effort_limit[columns]
     bounded = np.isfinite(effort)
     kp = np.where(bounded, np.where(bounded, effort, 0.0) / FULL_EFFORT, inertia * FREQUENCY**2)
     return kp, np.maximum(SETTLING * kp, 2 * DAMPING * np.sqrt(kp * inertia))
@@ -122,8 +127,7 @@ def gains(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def drivable(model: Model) -> bool:
     """True if every joint consists of single angles and lengths, which `wd.PD` drives."""
-    joints = model.moving_joints[int(model.floating_base) :]
-    return all(part.single for joint in joints for part in joint.kind.parts)
+    return all(part.single for joint in internal_joints(model) for part in joint.kind.parts)
 
 
 def pushed_link(model: Model) -> str:
@@ -150,7 +154,7 @@ def roll_out(model: Model, plan: Plan) -> tuple[Simulation, History]:
         **scene,
     )
     if sim.control is not None:
-        targets = np.tile(held[len(held) - sim.targets.shape[1] :], (plan.envs, 1))
+        targets = np.tile(held[joint_position_columns(model)], (plan.envs, 1))
         library_of(sim.targets).write(sim.targets, targets.astype(np.float32))
     residual = _residual(model, sim, scene) if plan.residual and len(sim.points) else None
     began = time.perf_counter()
@@ -199,8 +203,8 @@ def _starts(model: Model, plan: Plan, held: np.ndarray, draw: np.random.Generato
     heights."""
     start = np.tile(held, (plan.envs, 1))
     if drivable(model):
-        first = 7 if model.floating_base else 0
-        start[:, first:] += draw.uniform(-SPREAD, SPREAD, (plan.envs, len(held) - first))
+        columns = joint_position_columns(model)
+        start[:, columns] += draw.uniform(-SPREAD, SPREAD, (plan.envs, len(columns)))
         start = _within_limits(model, start)
     if model.floating_base:
         start[:, 2] += draw.uniform(0.0, DROP, plan.envs)
@@ -262,9 +266,9 @@ def _measure(
     if len(sim.points):
         found["loads"] = on_host(sim.forces)[:, :, 2].sum(1) / _weight(model)
     if sim.control is not None:
-        off = (q - held)[:, len(held) - torques.shape[1] :]
+        off = (q - held)[:, joint_position_columns(model)]
         found["errors"] = np.sqrt(np.mean(off**2, axis=1))
-    effort = model.effort_limit[base_coordinates(model) :]
+    effort = model.effort_limit[joint_columns(model)]
     limited = np.isfinite(effort) & (effort > 0)
     if limited.any():
         found["efforts"] = np.abs(torques[:, limited] / effort[limited]).max(1)

@@ -21,6 +21,7 @@ from ...model.joints import FLOATING
 from ...model.reference_frames import Reference
 from ...model.remarks import warn
 from ...model.restructure import at_rest
+from ...model.scene.free_bodies import free_coordinates
 from ...model.structure import QuaternionOrder, name_of_base_joint
 from ..registry import MJCF
 from ..robot_source import GRAVITY, Loops, RobotSource, cuts_loops, tag_name
@@ -34,7 +35,6 @@ from .mjcf_bodies import (
     base_of,
     bodies_at_rest,
     check_free,
-    free_joint_coordinates,
     free_rest,
 )
 from .mjcf_composite import with_cables
@@ -203,7 +203,7 @@ class MjcfReader:
         for body in self.bodies.values():
             if body.name == free:
                 self.places.append(
-                    Place(base, FLOATING, free_joint_coordinates(body.X), bool(body.joints))
+                    Place(base, FLOATING, free_coordinates(body.X), bool(body.joints))
                 )
                 self._of_base(body)
             elif body.name != WORLD:
@@ -319,7 +319,7 @@ class MjcfReader:
             if joint.kind.single:
                 drawn = (self.zeros[joint.name],)
             elif joint.kind is FLOATING:
-                drawn = free_joint_coordinates(body.X)
+                drawn = free_coordinates(body.X)
             self.places.append(Place(joint.name, joint.kind, drawn))
             if joint.kind is FLOATING:
                 check_free(self.values, body)

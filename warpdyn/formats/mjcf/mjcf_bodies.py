@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 
 from ...algebra.pose_forms import rotation_quaternion
 from ...algebra.quaternions import quaternion_log
-from ...algebra.scalar import as_number
 from ...algebra.spatial import Placement
 from ...model.description import ORIGIN, Link, ModelError, matrix3, vector3
 from .mjcf_inertia import Matter, Part
@@ -36,11 +35,6 @@ class BodyElement:
     def free(self) -> bool:
         """True if it has a free joint."""
         return any(written.get("type") == "free" for _, written, _ in self.joints)
-
-
-def free_joint_coordinates(X: Placement) -> tuple[float, ...]:
-    """Coordinates of a free joint that holds its body at `X` (the quaternion x y z w)."""
-    return (*vector3(X.p), *map(float, map(as_number, rotation_quaternion(X.R))))
 
 
 def free_rest(X: Placement) -> tuple[float, ...]:

@@ -28,6 +28,7 @@ from ...model.description import (
 from ...model.joints import FLOATING
 from ...model.reference_frames import Reference
 from ...model.remarks import warn
+from ...model.scene.free_bodies import drawn_at
 from ...model.structure import QuaternionOrder
 from ..meshes.colors import Color, color_of
 from ..registry import SDF
@@ -194,6 +195,7 @@ class SdfReader:
         anchored = any(joint.parent == WORLD for joint in (*joints.joints, *frames))
         roots = self._roots(joints, floating_base, anchored)
         anchored = anchored or bool(roots)
+        at = {each.path(self.top): self._at(each, self.frames.world) for each in joints.free}
         sensors = list(sensors_of(self.values, self.frames, self.top))
         links = [
             *([Link(WORLD)] if anchored else []),
@@ -210,6 +212,7 @@ class SdfReader:
             quaternion=quaternion,
             sensors=sensors,
             physics=physics_of(self.frames.world.element),
+            named=drawn_at({j.name: at[j.child] for j in roots if j.kind is FLOATING}),
             warnings=[*self.values.ignored_lines(), *self.values.remarks, *remarks],
         )
 

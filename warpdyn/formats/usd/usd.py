@@ -8,32 +8,35 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...algebra.spatial import Placement
 from ...model import Model
 from ...model.checks import unphysical
-from ...model.description import Joint, Limits, Link, ModelError, Pose, fixed_joint, unit_vector
-from ...model.joints import KINDS
+from ...model.description import Joint, Link, ModelError, Pose, fixed_joint, unit_vector
+from ...model.joints import FLOATING
+from ...model.named_configurations import Configuration
 from ...model.reference_frames import Reference
 from ...model.remarks import warn
+from ...model.scene.free_bodies import drawn_at
 from ...model.structure import QuaternionOrder
 from ..registry import USD
 from ..robot_source import Loops, RobotSource, cuts_loops
+from .usd_freedoms import freedoms_of
 from .usd_groups import group_bodies, last_words
 from .usd_layers import open_stage
 from .usd_shapes import shapes_of
 from .usd_values import UsdValues, error_message, library
 
 WORLD = "world"
-"""The massless root link of a robot that is fixed to the world."""
+"""The massless root link of a robot that is fixed to the world, or has several free bodies."""
 
 EXCLUDED = "physics:excludeFromArticulation"
-SECOND = "its second body carries its first; exchange its bodies and their frames"
-FREEDOMS = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
 
 
 def load_usd(
@@ -49,7 +52,8 @@ def load_usd(
 
     source: a path (.usd, .usda, .usdc, .usdz), or the text of a .usda ("#usda 1.0 ..."). Layers
     that a file refers to are read too: only for files that you trust.
-    model: which articulation, by the path or the name of its root, if there is more than one.
+    model: which articulation, by the path or the name of its root, if there is more than one;
+    "world" for all bodies of the stage as one robot.
     floating_base: None follows the stage: a robot that no joint holds in the world moves freely.
     True: it must. False: fixed at its pose in the stage.
     quaternion: order of quaternions in q, "xyzw" or "wxyz".
@@ -59,7 +63,9 @@ def load_usd(
 
     Units are SI whatever the stage's are, and the world's z axis is up. Links are named after their
     prims, or by their paths if names are not unique. A robot that is fixed to the world has the
-    link "world" as root.
+    link "world" as root. So has a robot of several free bodies, each on a floating joint
+    "world_to_<link>" whose coordinates are its pose in the world; "qpos0" has their poses in the
+    stage.
     Raises ModelError for a stage that cannot be used, and if usd-core is not installed (extra
     `[usd]`). Suspicious parts that can be used are used as written: one ModelWarning lists them,
     and so does `Model.warnings`.
@@ -78,6 +84,7 @@ def load_usd(
         robot.joints,
         source=text.name,
         floating_base=robot.free,
+        named=robot.named,
         quaternion=quaternion,
         warnings=[*robot.remarks, *unphysical(robot.links)],
     )
@@ -92,7 +99,15 @@ class ArticulationParts:
     links: list[Link]
     joints: list[Joint]
     free: bool
+    named: tuple[Configuration, ...]
     remarks: list[str]
+
+
+class JointedBodies(NamedTuple):
+    """Bodies that joints connect, by their paths, and the root among them."""
+
+    members: list[str]
+    root: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,31 +199,47 @@ class UsdReader:
     # The choice of a robot.
 
     def model(self, wanted: str | None, floating_base: bool | None) -> ArticulationParts:
-        label, members, root = self._choose(wanted)
+        label, groups = self._choose(wanted)
+        members = list(chain.from_iterable(group.members for group in groups))
         names = last_words(members)
-        links = {path: self._link(self.bodies[path], names[path]) for path in members}
+        links = self._links(names)
+        joints = self._joints_of(set(members))
+        held = {end for j in joints if "" in j.bodies for end in j.bodies}
+        if held and floating_base:
+            at = next(j.prim for j in joints if "" in j.bodies)
+            raise self.values.refusal(
+                at, "it holds the robot in the world; leave floating_base out, or it"
+            )
+        loose = [group.root for group in groups if held.isdisjoint(group.members)]
+        free = len(loose) == 1 and not held and floating_base is not False
+        names[""] = WORLD
+        made = list(self._tree(names, joints, loose if free else ["", *loose]))
+        placed = {names[root]: self._place(root) for root in (() if free else loose)}
+        made += _joints_of_loose(placed, fixed=floating_base is False)
+        named = () if floating_base is False else drawn_at(_by_joint(placed))
+        frames = [joint.child for joint in made if joint.child not in names.values()]
+        whole = [*([] if free else [Link(WORLD)]), *links, *map(Link, frames)]
+        name = label.rpartition("/")[2]
+        return ArticulationParts(name, whole, made, free, named, self.values.remarks)
+
+    def _place(self, body: str) -> Placement:
+        """The placement of a body in the stage, with z up."""
+        T = self.values.units.up @ self.values.in_stage(self.bodies[body])[0]
+        return Pose.of(T).placement
+
+    def _joints_of(self, members: set[str]) -> list[Between]:
+        """The joints of these bodies."""
+        return [j for j in self.joints if any(end in members for end in j.bodies)]
+
+    def _links(self, names: Mapping[str, str]) -> list[Link]:
+        """The bodies at these paths, under these names."""
+        links = [self._link(self.bodies[path], name) for path, name in names.items()]
         if self.left_out:
             self.values.remarks.append(
                 f"{self.left_out} shapes are meshes or of other kinds that are not read; what "
                 "touches is boxes, balls, cylinders and capsules"
             )
-        mine = set(members)
-        joints = [j for j in self.joints if any(end in mine for end in j.bodies)]
-        held = [j for j in joints if "" in j.bodies]
-        if held and floating_base:
-            raise self.values.refusal(
-                held[0].prim, "it holds the robot in the world; leave floating_base out, or it"
-            )
-        names[""] = WORLD
-        made = list(self._tree(names, joints, "" if held else root))
-        if floating_base is False and not held:
-            at = self.values.units.up @ self.values.in_stage(self.bodies[root])[0]
-            made.append(fixed_joint(f"world_to_{names[root]}", WORLD, names[root], at))
-        free = not held and floating_base is not False
-        bodies = set(names.values())
-        frames = [joint.child for joint in made if joint.child not in bodies]
-        whole = [*([] if free else [Link(WORLD)]), *links.values(), *map(Link, frames)]
-        return ArticulationParts(label.rpartition("/")[2], whole, made, free, self.values.remarks)
+        return links
 
     def _link(self, prim: Any, name: str) -> Link:
         shapes = shapes_of(self.values, prim)
@@ -216,29 +247,35 @@ class UsdReader:
         link = self.values.link(prim, name)
         return replace(link, visuals=shapes.visuals, collisions=shapes.collisions)
 
-    def _choose(self, wanted: str | None) -> tuple[str, list[str], str]:
-        """Path of an articulation, its bodies, and its root body."""
+    def _choose(self, wanted: str | None) -> tuple[str, list[JointedBodies]]:
+        """Path of an articulation and its bodies, or the name of the stage and all bodies."""
         found = self._articulations()
         articulated = [path for path in found if path in self.roots]
         chosen = articulated if articulated else list(found)
         if wanted is not None:
             chosen = [p for p in found if wanted in (p, p.rpartition("/")[2])]
+        if wanted == WORLD and not chosen:
+            top = self.stage.GetDefaultPrim()
+            return str(top.GetPath()) if top else WORLD, list(found.values())
         if len(chosen) != 1:
             what = "articulations" if wanted is None else f'articulations "{wanted}"'
             raise ModelError(
                 f"{self.values.source}: it has {len(chosen) or 'no'} {what}; say which: "
-                f'model="...", one of {", ".join(list(found)[:12])}'
+                f'model="...", one of {", ".join(list(found)[:12])}; or model="world" for all as one '
+                "robot"
             )
-        others = len(self.bodies) - len(found[chosen[0]][0])
+        others = len(self.bodies) - len(found[chosen[0]].members)
         if others:
-            self.values.remarks.append(f"{others} bodies are not of {chosen[0]}, and are left out")
-        return (chosen[0], *found[chosen[0]])
+            self.values.remarks.append(
+                f'{others} bodies are not of {chosen[0]}, and are left out; model="world" reads all'
+            )
+        return chosen[0], [found[chosen[0]]]
 
-    def _articulations(self) -> dict[str, tuple[list[str], str]]:
-        """Bodies and root body of each group of bodies that joints connect, by the path of its
-        marked root, or of its first body."""
+    def _articulations(self) -> dict[str, JointedBodies]:
+        """Groups of bodies that joints connect, by the path of the marked root, or of the first
+        body."""
         groups = group_bodies(list(self.bodies), [j.bodies for j in self.joints])
-        found: dict[str, tuple[list[str], str]] = {}
+        found: dict[str, JointedBodies] = {}
         ends = {str(j.prim.GetPath()): {end for end in j.bodies if end} for j in self.joints}
         near = {path: ends[path] if path in ends else self._below(path) for path in self.roots}
         held = {end for j in self.joints if "" in j.bodies for end in j.bodies}
@@ -249,13 +286,13 @@ class UsdReader:
             path = marked[0] if marked else members[0]
             # Several fixed trees may share one marked root: they become one robot on the world.
             if path in found:
-                if held.isdisjoint(members) or held.isdisjoint(found[path][0]):
+                if held.isdisjoint(members) or held.isdisjoint(found[path].members):
                     raise ModelError(
                         f"{self.values.source}: {path} is the root of several trees, of which one moves freely; "
                         "give each a root of its own, or hold all in the world"
                     )
-                members, root = [*found[path][0], *members], found[path][1]
-            found[path] = (members, root)
+                members, root = [*found[path].members, *members], found[path].root
+            found[path] = JointedBodies(members, root)
         return found
 
     def _below(self, path: str) -> set[str]:
@@ -264,15 +301,17 @@ class UsdReader:
 
     # The tree.
 
-    def _tree(self, names: dict[str, str], joints: Sequence[Between], root: str) -> Iterator[Joint]:
-        """Joints from the root outwards, those that a stage excludes from the articulation last.
+    def _tree(
+        self, names: dict[str, str], joints: Sequence[Between], roots: Sequence[str]
+    ) -> Iterator[Joint]:
+        """Joints from the roots outwards, those that a stage excludes from the articulation last.
         Joints that are left over close loops."""
         called = last_words([str(joint.prim.GetPath()) for joint in joints])
         at: dict[str, list[Between]] = {}
         for joint in joints:
             for body in joint.bodies:
                 at.setdefault(body, []).append(joint)
-        reached, used = {root: None}, set[Between]()
+        reached, used = dict.fromkeys(roots), set[Between]()
         for excluded in (False, True):
             waiting = deque(reached)
             while waiting:
@@ -301,7 +340,7 @@ class UsdReader:
         turned = joint.bodies[0] != parent
         X, Y = joint.frames[::-1] if turned else joint.frames
         name, child = called[str(joint.prim.GetPath())], names[joint.beyond(parent)]
-        freedoms = list(self._freedoms(joint.prim, turned))
+        freedoms = list(freedoms_of(self.values, self.pxr.UsdPhysics, joint.prim, turned))
         rest = np.linalg.inv(Y)
         above = names[parent]
         if not freedoms:
@@ -335,61 +374,16 @@ class UsdReader:
             raise self.values.refusal(prim, f"it mimics {path}, which is no joint of the robot")
         return replace(mimic, joint=called[str(path)])
 
-    def _freedoms(self, prim: Any, turned: bool) -> Iterator[tuple[str, Joint]]:
-        """A joint record for each freedom, without name and place yet. A joint that is traversed
-        from its second body turns the other way."""
-        values, physics = self.values, self.pxr.UsdPhysics
-        if prim.IsA(physics.FixedJoint):
-            return
-        if prim.IsA(physics.SphericalJoint):
-            yield "ball", self._ball(prim, turned)
-            return
-        simple = prim.IsA(physics.RevoluteJoint) or prim.IsA(physics.PrismaticJoint)
-        free = self._ranges(prim)
-        turning = [f for f, *_ in free if f.startswith("rot")]
-        bounds = [x for _, *ends in free for x in ends if x is not None]
-        # Three unlimited rotations are a ball joint, which has no singular orientation.
-        if len(turning) == len(free) == 3 and not np.isfinite(bounds).any():
-            yield "ball", self._ball(prim, turned)
-            return
-        if turned and len(free) > 1:
-            raise values.refusal(prim, SECOND)
-        if len(turning) > 1:
-            values.remarks.append(
-                f"{prim.GetPath()}: it turns about several axes; taken one after the other, "
-                f"{', '.join(turning)}, as Newton does"
-            )
-        for freedom, *ends in free:
-            drive = freedom
-            if simple:
-                drive = "angular" if turning else "linear"
-            yield freedom, values.along_axis(prim, freedom, ends, drive, -1.0 if turned else 1.0)
 
-    def _ranges(self, prim: Any) -> list[tuple[str, Any, Any]]:
-        """The freedoms of a joint that are not locked, with their ranges."""
-        values, physics = self.values, self.pxr.UsdPhysics
-        turns = prim.IsA(physics.RevoluteJoint)
-        if turns or prim.IsA(physics.PrismaticJoint):
-            axis = str(values.value(prim, "physics:axis") or "X")
-            lower, upper = (values.value(prim, f"physics:{end}Limit") for end in ("lower", "upper"))
-            return [(("rot" if turns else "trans") + axis, lower, upper)]
-        if prim.GetTypeName() == "PhysicsJoint":
-            return [each for f in FREEDOMS for each in self._range(prim, f)]
-        raise values.refusal(prim, f"a {prim.GetTypeName()} is no joint of a robot here")
+def _joints_of_loose(placed: Mapping[str, Placement], fixed: bool) -> Iterator[Joint]:
+    """The joints of links that no joint of the stage holds: free, or fixed at their places."""
+    for joint, (link, X) in zip(_by_joint(placed), placed.items(), strict=True):
+        if fixed:
+            yield fixed_joint(joint, WORLD, link, X)
+        else:
+            yield Joint(joint, FLOATING, WORLD, link)
 
-    def _range(self, prim: Any, freedom: str) -> Iterator[tuple[str, Any, Any]]:
-        """A freedom of a generic joint with its range; nothing if the range locks it."""
-        lower, upper = None, None
-        if prim.HasAPI(self.pxr.UsdPhysics.LimitAPI, freedom):
-            limit = self.pxr.UsdPhysics.LimitAPI(prim, freedom)
-            lower, upper = limit.GetLowAttr().Get(), limit.GetHighAttr().Get()
-        if lower is None or upper is None or lower <= upper:
-            yield freedom, lower, upper
 
-    def _ball(self, prim: Any, turned: bool) -> Joint:
-        if turned:
-            raise self.values.refusal(prim, SECOND)
-        cones = (self.values.value(prim, f"physics:coneAngle{k}Limit") for k in (0, 1))
-        if any(cone is not None and 0 <= cone < np.inf for cone in cones):
-            self.values.remarks.append(f"{prim.GetPath()}: limits of a ball joint are left out")
-        return Joint("", KINDS["ball"], "", "", limits=Limits())
+def _by_joint(placed: Mapping[str, Placement]) -> dict[str, Placement]:
+    """Placements of links by the names of their joints to the world."""
+    return {f"{WORLD}_to_{link}": X for link, X in placed.items()}

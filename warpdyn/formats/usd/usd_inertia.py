@@ -6,13 +6,13 @@ shape's volume and inertia at density 1.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...model.mesh_files import MeshError
+from ...model.scene.solids import Box, Capsule, Cylinder, Moments, Sphere
 from ..meshes.mesh_surface import hull_of
 
 SAME = 1e-5
@@ -29,31 +29,7 @@ class RoundShape(NamedTuple):
     """Index of its axis among x, y, z."""
 
 
-Moments = tuple[float, tuple[float, float, float]]
-"""Volume, and moments about x, y, z through the centre at density 1."""
-
-
-def box(a: float, b: float, c: float) -> Moments:
-    """Moments of a box with edges along x, y, z."""
-    V = a * b * c
-    return V, (V / 12 * (b * b + c * c), V / 12 * (a * a + c * c), V / 12 * (a * a + b * b))
-
-
-def cylinder(r: float, h: float) -> tuple[float, float, float]:
-    """Volume, moment across and moment along the axis of a cylinder."""
-    V = math.pi * r * r * h
-    return V, V / 12 * (3 * r * r + h * h), V / 2 * r * r
-
-
-def capsule(r: float, h: float) -> tuple[float, float, float]:
-    """Volume, moment across and moment along the axis of a capsule: a cylinder between two half
-    spheres, h between their centres."""
-    V, across, along = cylinder(r, h)
-    S = 4 / 3 * math.pi * r**3
-    return V + S, across + S * (0.4 * r * r + h * h / 4 + 0.375 * h * r), along + 0.4 * S * r * r
-
-
-ROUND = {"Cylinder": cylinder, "Capsule": capsule}
+ROUND: dict[str, type[Cylinder] | type[Capsule]] = {"Cylinder": Cylinder, "Capsule": Capsule}
 
 
 def mesh_moments(points: np.ndarray, triangles: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
@@ -139,15 +115,13 @@ def shape_moments(prim: Any, scale: np.ndarray) -> Moments | None:
     shapes."""
     kind, sizes = str(prim.GetTypeName()), np.abs(scale)
     if kind == "Cube":
-        return box(*(float(prim.GetAttribute("size").Get()) * sizes).tolist())
+        return Box(*(float(prim.GetAttribute("size").Get()) * sizes).tolist()).moments
     shape = round_shape(prim, sizes)
     if shape is None:
         return None
-    r = shape.radius
     if kind == "Sphere":
-        V = 4 / 3 * math.pi * r**3
-        return V, (0.4 * V * r * r,) * 3
-    V, across, along = ROUND[kind](r, shape.height)
+        return Sphere(shape.radius).moments
+    V, (across, _, along) = ROUND[kind](shape.radius, shape.height).moments
     x, y, z = (along if i == shape.axis else across for i in range(3))
     return V, (x, y, z)
 

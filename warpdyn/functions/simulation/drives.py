@@ -13,6 +13,7 @@ from ...execution.request.evaluate import tree_of
 from ...model import Model
 from ...model.description import Limits
 from ...model.params import Params
+from ...model.scene.free_bodies import internal_joints, joint_columns
 from .varied_numbers import Shaped, for_each, is_number
 
 PRESSED, STOPPING = 0.01, 4.0
@@ -33,7 +34,7 @@ class PD(NamedTuple):
     `no_load_speed` [rad/s, m/s]: the no-load speed of a speed-torque curve. The effort is then at
     most `stall_effort` (1 - v / no_load_speed), with v in the effort's direction, and not below 0.
     `stall_effort` [N·m, N] None: the effort. Braking can use the whole effort.
-    Numbers, or arrays (joints,) or (B, joints), without a free base's coordinates.
+    Numbers, or arrays (joints,) or (B, joints), without the coordinates of free bodies.
     """
 
     kp: Any
@@ -42,11 +43,6 @@ class PD(NamedTuple):
     strength: Any = 1.0
     no_load_speed: Any = None
     stall_effort: Any = None
-
-
-def base_coordinates(model: Model) -> int:
-    """Number of v coordinates that belong to a free base, which no drive moves: 6, or 0."""
-    return 6 if model.floating_base else 0
 
 
 def drive_arrays(model: Model, control: Any, targets: Any) -> Shaped:
@@ -60,8 +56,9 @@ def drive_arrays(model: Model, control: Any, targets: Any) -> Shaped:
     if control is None:
         return {}
     _check_drives(model, control)
-    joints = model.nv - base_coordinates(model)
-    effort = model.effort_limit[model.nv - joints :] if control.effort is None else control.effort
+    columns = joint_columns(model)
+    joints = len(columns)
+    effort = model.effort_limit[columns] if control.effort is None else control.effort
     numbers = {"kp": control.kp, "kd": control.kd, "effort": effort}
     # Arrays that the drives do not need are left out, so that the kernel spends nothing on them.
     if not (is_number(control.strength) and control.strength == 1):
@@ -91,7 +88,7 @@ def _check_drives(model: Model, control: Any) -> None:
         )
     if not isinstance(control, PD):
         raise TypeError(f"control must be wd.PD(kp, kd), got {type(control).__name__}")
-    for joint in model.moving_joints[int(model.floating_base) :]:
+    for joint in internal_joints(model):
         if not all(part.single for part in joint.kind.parts):
             raise ValueError(
                 f'wd.PD drives single angles and lengths; the {joint.kind.name} joint "{joint.name}" '
@@ -125,7 +122,7 @@ def bounds_of(model: Model, params: Params | None) -> tuple[Bounds, ...]:
 def _limited(model: Model, params: Params | None) -> Iterator[tuple[tuple[int, int], Limits]]:
     """Coordinates in v and q with limits but without limit springs, and their limits."""
     varied = dict(params.names).get("stiffness", ()) if isinstance(params, Params) else ()
-    for joint in model.moving_joints[int(model.floating_base) :]:
+    for joint in internal_joints(model):
         columns = model.coordinates[joint.name]
         sprung = joint.name in varied or any(e.stiffness for e in joint.effects)
         if sprung or not all(part.single for part in joint.kind.parts):

@@ -18,10 +18,13 @@ from ...execution.request.argument_checks import check_model
 from ...execution.request.call import Call, Forces, Gravity
 from ...model import Model
 from ...model.params import Params
+from ...model.scene.free_bodies import joint_columns, joint_position_columns
 from ...model.structure import start_of
+from .chosen_rows import ChosenRows
 from .default_points import default_points, refuse_none
 from .described_simulation import PassiveForces, with_description, with_passive_forces
-from .drives import PD, Stops, base_coordinates
+from .drives import PD, Stops
+from .free_body import FreeBody
 from .ground import FLAT, Ground, SoftGround
 from .reset_on_device import reset_on_device
 from .sensors import Sensors, checked_sensors
@@ -107,6 +110,7 @@ class Simulation:
         check_model(model)
         self.envs = whole_number("envs", envs)
         self._choose_library(like, dtype, device)
+        self._chosen = ChosenRows(self._library, self.envs)
         simulated = with_passive_forces(model, passive_forces)
         if params is not None and simulated is not model and params.model is model:
             params = replace(params, model=simulated)
@@ -150,7 +154,7 @@ class Simulation:
                     )
                 mine = getattr(self, name)
                 self._library.assign(
-                    mine, slice(None), self._checked(name, values, mine.shape[1], None)
+                    mine, slice(None), self._chosen.checked(name, values, mine.shape[1], None)
                 )
         if config.debug:
             check_arrays(self._call)
@@ -169,7 +173,7 @@ class Simulation:
         On a CUDA device this is one launch, which a graph capture records. Indices that lie there
         are not read on the host: those of no environment are left out, without an error.
         """
-        rows, count = self._rows(where)
+        rows, count = self._chosen.rows(where)
         cleared = [
             name
             for name in self._call.results
@@ -182,12 +186,16 @@ class Simulation:
             reset_on_device(self._library, chosen, count, arrays, values)
             return
         begin = self.start if q is None else q
-        place = self._checked("q", begin, self.model.nq, (rows, count))
-        speed = 0.0 if v is None else self._checked("v", v, self.model.nv, (rows, count))
+        place = self._chosen.checked("q", begin, self.model.nq, (rows, count))
+        speed = 0.0 if v is None else self._chosen.checked("v", v, self.model.nv, (rows, count))
         self._library.assign(self.q, rows, place)
         self._library.assign(self.v, rows, speed)
         for name in cleared:
             self._library.assign(self._array(name), rows, 0.0)
+
+    def body(self, name: str) -> FreeBody:
+        """A free body by the name of its link, with its pose and velocity in all environments."""
+        return FreeBody(self, name, self._chosen)
 
     def state(self) -> dict[str, np.ndarray]:
         """Copies, as NumPy arrays, of all values on which the next steps depend and of the last
@@ -235,7 +243,7 @@ class Simulation:
         """Allocate all arrays but those of joint rows and of late targets, which few simulations
         have."""
         model, count = self.model, len(self.points)
-        joints = model.nv - base_coordinates(model)
+        joints = len(joint_columns(model))
         self.q, self.v = self._zeros(model.nq), self._zeros(model.nv)
         self.tau, self.start = self._zeros(model.nv), self._zeros(model.nq)
         self.targets = self._zeros(joints)
@@ -254,13 +262,12 @@ class Simulation:
 
     def _set_start(self, start: Any) -> None:
         """Fill `start`, and the first targets of the drives."""
-        begin = self._checked("start", _start(self.model, start), self.model.nq, None)
+        begin = self._chosen.checked("start", _start(self.model, start), self.model.nq, None)
         if wrong := check_state(self.model, begin).errors:
             raise ValueError(f"start is no state: {wrong[0]}")
-        self._library.assign(self.start, slice(None), self._host(begin))
+        self._library.assign(self.start, slice(None), self._chosen.on_host(begin))
         if self.control is not None:  # every driven joint has one coordinate for each velocity
-            joints = self.targets.shape[1]
-            held = self._library.to_host(self.start)[:, self.model.nq - joints :]
+            held = self._library.to_host(self.start)[:, joint_position_columns(self.model)]
             self._library.assign(self.targets, slice(None), held)
 
     def _with_memory(self, options: StepOptions, latency: Any, longest: int | None) -> StepOptions:
@@ -307,7 +314,7 @@ class Simulation:
         if self.control is None:
             raise ValueError("latency is of targets, and these of drives: control=wd.PD(kp, kd)")
         counted = whole_number("substeps", substeps)
-        steps, launches = latencies(self._host(latency), longest, self.envs, counted)
+        steps, launches = latencies(self._chosen.on_host(latency), longest, self.envs, counted)
         self._columns["latency"] = self._zeros(1)
         self.latency = self._library.entry(self._columns["latency"], 0)
         self._library.assign(self._columns["latency"], slice(None), steps[:, None])
@@ -332,58 +339,6 @@ class Simulation:
         array = self._library.allocate(self._device, self._single, (self.envs, *shape))
         self._library.write(array, 0.0)
         return array
-
-    def _mine(self, values: Any) -> bool:
-        return isinstance(values, self._library.array_type)
-
-    def _host(self, values: Any) -> Any:
-        return self._library.to_host(values) if self._mine(values) else values
-
-    def _rows(self, where: Any) -> tuple[Any, int | None]:
-        """The index of rows in the arrays, and their number; None for a mask, whose number of rows
-        is not known."""
-        if where is None:
-            return slice(None), self.envs
-        if not hasattr(where, "dtype"):
-            where = np.asarray(where)
-            where = where.astype(int) if not where.size else where
-        shape, kind = tuple(where.shape), str(where.dtype)
-        if "bool" in kind:
-            if shape != (self.envs,):
-                raise ValueError(f"a mask must be ({self.envs},), one for each robot; got {shape}")
-            return where, None
-        if len(shape) != 1 or "int" not in kind:
-            raise TypeError(
-                f"where must be a mask (envs,), or a list of whole numbers; got {shape} of {kind}"
-            )
-        on_cuda = self._mine(where) and self._library.on_cuda(where)
-        if on_cuda and not config.debug:  # reading them would wait for the device
-            return where, shape[0]
-        host = np.asarray(self._host(where))
-        wrong = host[(host < 0) | (host >= self.envs)]
-        if wrong.size:
-            raise IndexError(
-                f"there are environments 0 to {self.envs - 1}; got {', '.join(map(str, wrong[:5]))}"
-            )
-        return where, len(host)
-
-    def _checked(
-        self, name: str, values: Any, width: int, rows: tuple[Any, int | None] | None
-    ) -> Any:
-        """Values for all rows, or for the rows to reset; raises for another shape."""
-        if not hasattr(values, "shape"):
-            values = np.asarray(values, dtype=float)
-        shape, chosen = tuple(values.shape), rows is not None and not isinstance(rows[0], slice)
-        count = self.envs if rows is None else rows[1]
-        if shape == (width,):
-            return values
-        if rows is not None and chosen and shape == (self.envs, width):
-            return self._library.rows(values, rows[0]) if self._mine(values) else values[rows[0]]
-        if count is None and rows is not None:
-            count = int(np.asarray(self._host(rows[0])).sum())
-        if shape != (count, width):
-            raise ValueError(f"{name} must be ({width},) or ({count}, {width}), got {shape}")
-        return values
 
 
 def _start(model: Model, start: Any) -> Any:

@@ -14,11 +14,11 @@ from ...execution.batched import batched
 from ...execution.request.call import Call, Forces, Gravity
 from ...model import Model
 from ...model.params import Params
+from ...model.scene.free_bodies import joint_columns
 from .default_points import refuse_none
 from .drives import (
     PD,
     Stops,
-    base_coordinates,
     bounds_of,
     drive_arrays,
     rows_of_joints,
@@ -180,7 +180,7 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
     options = options.with_defaults()
     refuse_none(options.points)
     points = checked_points(model, options.points)
-    joints = model.nv - base_coordinates(model)
+    joints = len(joint_columns(model))
     shaped = _arrays(model, q, points, options)
     bounds = bounds_of(model, options.params) if options.stops == "rows" else ()
     rows = rows_of_joints(model, options.params, bounds) if options.is_implicit else ()
@@ -234,7 +234,7 @@ def _arrays(model: Model, q: Array, points: Sequence[ContactPoint], options: Ste
     if points:
         shaped |= terrain_arrays(model, options.terrain, points, q)
     shaped |= drive_arrays(model, options.control, options.targets)
-    joints = model.nv - base_coordinates(model)
+    joints = len(joint_columns(model))
     return shaped | late_targets(options.latency, options.earlier_targets, options.targets, joints)
 
 

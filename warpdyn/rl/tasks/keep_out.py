@@ -13,7 +13,7 @@ from ...model import Model
 from ...model.description import check_names, vector3
 
 
-class Capsule(NamedTuple):
+class LinkCapsule(NamedTuple):
     """All points within `radius` [m] of the line between two points of a link, in its frame [m]."""
 
     link: str
@@ -21,14 +21,14 @@ class Capsule(NamedTuple):
     radius: float
 
 
-def capsules(model: Model, links: Sequence[str]) -> tuple[Capsule, ...]:
+def capsules(model: Model, links: Sequence[str]) -> tuple[LinkCapsule, ...]:
     """Capsules of the collision shapes of `links`: spheres, cylinders and capsules.
 
     A cylinder counts as if it had round ends, because URDF describes a capsule this way. A sphere
     at the end of a capsule with the same or a larger radius is inside it and left out. Boxes and
     meshes raise an error.
     """
-    made: list[Capsule] = []
+    made: list[LinkCapsule] = []
     for link in (model.links[model.link_index(name)] for name in check_names(links)):
         lines = [shape for shape in link.collisions if shape.shape != "sphere"]
         for shape in (*lines, *(x for x in link.collisions if x.shape == "sphere")):
@@ -44,11 +44,11 @@ def capsules(model: Model, links: Sequence[str]) -> tuple[Capsule, ...]:
                 for z in (-length / 2, length / 2)
             )
             if not any(_within(first, last, radius, other) for other in made):
-                made.append(Capsule(link.name, (first, last), radius))
+                made.append(LinkCapsule(link.name, (first, last), radius))
     return tuple(made)
 
 
-def _within(first: Any, last: Any, radius: float, other: Capsule) -> bool:
+def _within(first: Any, last: Any, radius: float, other: LinkCapsule) -> bool:
     """True if both ends of a capsule are at an end of another capsule that is at least as wide."""
     near = [
         min(float(np.linalg.norm(np.subtract(end, there))) for there in other.ends)
@@ -57,7 +57,7 @@ def _within(first: Any, last: Any, radius: float, other: Capsule) -> bool:
     return max(near) < 1e-6 and radius <= other.radius
 
 
-def capsule_ends(robot: Any, q: Any, parts: Sequence[Capsule]) -> tuple[Any, Any]:
+def capsule_ends(robot: Any, q: Any, parts: Sequence[LinkCapsule]) -> tuple[Any, Any]:
     """Both ends of each capsule in the world [m]: two arrays (capsules, 3)."""
     points = [ContactPoint(part.link, end, part.radius) for part in parts for end in part.ends]
     places = robot.point_positions(q, points=points)

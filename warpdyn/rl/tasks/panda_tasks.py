@@ -15,7 +15,7 @@ from ...user_kernels.random_numbers import Key, uniform
 from ..recipe import Recipe
 from ..task import Episode, Task
 from ..terms import near
-from .keep_out import Capsule, capsule_ends, capsules, clearance, height
+from .keep_out import LinkCapsule, capsule_ends, capsules, clearance, height
 
 HAND = "panda_hand_tcp"
 LINKS = (
@@ -69,7 +69,7 @@ class PandaReach(Task):
         joints = [f"panda_joint{k}" for k in range(1, 8)]
         self.model = whole.reduce(joints, at={"panda_finger_joint1": 0.04})
         self.home = whole.configurations["home"][:7]
-        self.parts: tuple[Capsule, ...] = capsules(self.model, LINKS)
+        self.parts: tuple[LinkCapsule, ...] = capsules(self.model, LINKS)
         self.radii = np.array([part.radius for part in self.parts])
         lower, upper = self.model.position_lower, self.model.position_upper
         self.middle, self.half = (lower + upper) / 2, (upper - lower) / 2

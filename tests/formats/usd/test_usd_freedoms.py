@@ -1,0 +1,123 @@
+"""Generic joints of USD: a joint of the model for each degree of freedom."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from usd_texts import body, joint, stage
+
+import warpdyn as wd
+from warpdyn.formats.usd.usd import load_usd
+from warpdyn.model import Model
+from warpdyn.model.description import ModelError, ModelWarning
+
+pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-core)")
+
+SINGLE = 1e-6
+"""Relative; numbers of USD's physics are of single precision."""
+
+
+def load(text: str, **options: object) -> Model:
+    """Load without a remark."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return load_usd(text, **options)  # type: ignore[arg-type]
+
+
+def refusal(text: str, **options: object) -> str:
+    with pytest.raises(ModelError) as caught:
+        load_usd(text, **options)  # type: ignore[arg-type]
+    return str(caught.value)
+
+
+def pose(model: Model, q: object, frame: str) -> np.ndarray:
+    return np.asarray(wd.oracle(wd.fk, model, np.array(q, dtype=float), frame=frame))
+
+
+def turn(axis: str, angle: float) -> np.ndarray:
+    i, j = {"x": (1, 2), "y": (2, 0), "z": (0, 1)}[axis]
+    T = np.eye(4)
+    T[i, i] = T[j, j] = math.cos(angle)
+    T[i, j], T[j, i] = -math.sin(angle), math.sin(angle)
+    return T
+
+
+def shift(x: float, y: float, z: float) -> np.ndarray:
+    T = np.eye(4)
+    T[:3, 3] = x, y, z
+    return T
+
+
+LOW, HIGH = "float limit:{}:physics:low = {}", "float limit:{}:physics:high = {}"
+
+
+def limited(**ranges: tuple[float, float]) -> tuple[str, str]:
+    apis = ", ".join(f'"PhysicsLimitAPI:{freedom}"' for freedom in ranges)
+    lines = (
+        "\n".join((LOW.format(freedom, low), HIGH.format(freedom, high)))
+        for freedom, (low, high) in ranges.items()
+    )
+    return apis, "\n".join(lines)
+
+
+LOCKED = (1.0, -1.0)
+
+
+def test_a_generic_joint_is_a_joint_for_each_freedom_with_limits_of_its_own() -> None:
+    """Slides along the axes of the joint's frame, then one turn."""
+    apis, inside = limited(
+        transX=(-0.5, 0.25),
+        transY=LOCKED,
+        transZ=(-1.0, 2.0),
+        rotX=LOCKED,
+        rotY=(-90.0, 45.0),
+        rotZ=LOCKED,
+    )
+    text = stage(body("a", root=True), body("b"), joint("j", "", inside=inside, apis=apis))
+    model = load(text, floating_base=False)
+    assert model.joint_names == ("j_transX", "j_transZ", "j_rotY")
+    assert model.position_lower.tolist() == pytest.approx([-0.5, -1.0, -math.pi / 2])
+    assert model.position_upper.tolist() == pytest.approx([0.25, 2.0, math.pi / 4])
+    T = shift(0.1, 0, 0) @ shift(0, 0, 0.2) @ turn("y", 0.3)
+    assert np.abs(pose(model, [0.1, 0.2, 0.3], "b") - T).max() <= SINGLE
+
+
+def test_generic_joints_that_lock_all_or_free_three_turns() -> None:
+    """A weld, and a ball joint."""
+    rigid = dict.fromkeys(("transX", "transY", "transZ"), LOCKED)
+    for turns, kind in ((dict.fromkeys(("rotX", "rotY", "rotZ"), LOCKED), "fixed"), ({}, "ball")):
+        apis, inside = limited(**rigid, **turns)
+        text = stage(body("a", root=True), body("b"), joint("j", "", inside=inside, apis=apis))
+        assert load(text).joint("j").kind.name == kind
+
+
+def test_turns_about_several_axes_are_taken_one_after_the_other() -> None:
+    """About x, then y, then z, as Newton takes them, each with its limits; a remark says so."""
+    rigid = dict.fromkeys(("transX", "transY", "transZ"), LOCKED)
+    apis, inside = limited(**rigid, rotX=(-30.0, 60.0), rotZ=LOCKED)
+    parts = body("a", root=True), body("b")
+    with pytest.warns(ModelWarning, match="one after the other, rotX, rotY, as Newton does"):
+        model = load_usd(
+            stage(*parts, joint("j", "", inside=inside, apis=apis)), floating_base=False
+        )
+    assert model.joint("j_rotX").limits.upper == pytest.approx(math.pi / 3)
+    assert not np.isfinite(model.joint("j_rotY").limits.upper)
+    T = turn("x", 0.4) @ turn("y", -0.7)
+    assert np.abs(pose(model, [0.4, -0.7], "b") - T).max() <= SINGLE
+    text = stage(*parts, joint("j", "", ("b", "a"), inside=inside, apis=apis))
+    assert "exchange its bodies" in refusal(text)
+    with pytest.warns(ModelWarning, match="rotX, rotY, rotZ"):
+        apis, inside = limited(**rigid, rotX=(-30.0, 60.0))
+        assert load_usd(stage(*parts, joint("j", "", inside=inside, apis=apis))).nv == 9
+
+
+def test_generic_joints_with_several_freedoms_go_from_the_first_body_to_the_second() -> None:
+    """Where the second carries the first, the order of the freedoms would be another one."""
+    rigid = dict.fromkeys(("transX", "transY", "transZ"), LOCKED)
+    for freedoms in ({**rigid, "rotX": LOCKED, "rotY": (-9.0, 9.0)}, rigid):
+        apis, inside = limited(**freedoms)
+        parts = body("a", root=True), body("b"), joint("j", "", ("b", "a"), inside, apis)
+        assert "its second body carries its first" in refusal(stage(*parts))

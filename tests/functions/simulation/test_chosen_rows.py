@@ -1,0 +1,57 @@
+"""Rows of a simulation that a user chooses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from warpdyn.arrays.libraries import library_of
+from warpdyn.functions.simulation.chosen_rows import ChosenRows
+
+ENVS = 4
+
+
+@pytest.fixture
+def chosen() -> ChosenRows:
+    return ChosenRows(library_of(np.zeros(1)), ENVS)
+
+
+def test_rows_are_all_a_mask_or_indices(chosen: ChosenRows) -> None:
+    """Their number is known, except that of a mask."""
+    assert chosen.rows(None) == (slice(None), ENVS)
+    mask = np.array([True, False, False, True])
+    assert chosen.rows(mask)[0] is mask and chosen.rows(mask)[1] is None
+    index, count = chosen.rows([2, 0])
+    assert index.tolist() == [2, 0] and count == 2
+    assert chosen.rows([])[1] == 0
+
+
+@pytest.mark.parametrize(
+    ("where", "error", "match"),
+    [
+        (np.ones(3, bool), ValueError, r"a mask must be \(4,\)"),
+        ([4], IndexError, "environments 0 to 3; got 4"),
+        ([-1], IndexError, "got -1"),
+        ([0.5], TypeError, "list of whole numbers"),
+        ([[0]], TypeError, r"\(1, 1\)"),
+    ],
+)
+def test_other_rows_are_refused(
+    chosen: ChosenRows, where: Any, error: type[Exception], match: str
+) -> None:
+    with pytest.raises(error, match=match):
+        chosen.rows(where)
+
+
+def test_values_are_for_all_rows_or_for_the_chosen(chosen: ChosenRows) -> None:
+    one, all_of_them, two = np.ones(3), np.arange(12.0).reshape(4, 3), np.ones((2, 3))
+    assert chosen.checked("q", one, 3, None) is one
+    rows = chosen.rows([2, 0])
+    assert chosen.checked("q", all_of_them, 3, rows).tolist() == all_of_them[[2, 0]].tolist()
+    assert chosen.checked("q", two, 3, rows) is two
+    mask = chosen.rows(np.array([True, False, False, True]))
+    assert chosen.checked("q", two, 3, mask) is two
+    with pytest.raises(ValueError, match=r"q must be \(3,\) or \(2, 3\), got \(3, 3\)"):
+        chosen.checked("q", np.ones((3, 3)), 3, rows)

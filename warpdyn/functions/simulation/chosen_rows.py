@@ -1,0 +1,72 @@
+"""Rows of a simulation's arrays that a user chooses, and values for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...arrays import Array, Library
+from ...execution.config import config
+
+Rows = tuple[Any, int | None]
+"""The index of rows in the arrays, and their number; None for a mask, whose number of rows is not
+known."""
+
+
+class ChosenRows:
+    """Checks of rows and of values for arrays (envs, ...) of one library."""
+
+    def __init__(self, library: Library, envs: int) -> None:
+        self.library, self._envs = library, envs
+
+    def rows(self, where: Any) -> Rows:
+        """The rows of `where`: None for all, a mask (envs,), or indices."""
+        if where is None:
+            return slice(None), self._envs
+        if not hasattr(where, "dtype"):
+            where = np.asarray(where)
+            where = where.astype(int) if not where.size else where
+        shape, kind = tuple(where.shape), str(where.dtype)
+        if "bool" in kind:
+            if shape != (self._envs,):
+                raise ValueError(f"a mask must be ({self._envs},), one for each robot; got {shape}")
+            return where, None
+        if len(shape) != 1 or "int" not in kind:
+            raise TypeError(
+                f"where must be a mask (envs,), or a list of whole numbers; got {shape} of {kind}"
+            )
+        on_cuda = self._mine(where) and self.library.on_cuda(where)
+        if on_cuda and not config.debug:  # reading them would wait for the device
+            return where, shape[0]
+        host = np.asarray(self.on_host(where))
+        wrong = host[(host < 0) | (host >= self._envs)]
+        if wrong.size:
+            raise IndexError(
+                f"there are environments 0 to {self._envs - 1}; "
+                f"got {', '.join(map(str, wrong[:5]))}"
+            )
+        return where, len(host)
+
+    def checked(self, name: str, values: Any, width: int, rows: Rows | None) -> Array:
+        """Values for all rows, or for the rows to reset; raises for another shape."""
+        if not hasattr(values, "shape"):
+            values = np.asarray(values, dtype=float)
+        shape, chosen = tuple(values.shape), rows is not None and not isinstance(rows[0], slice)
+        count = self._envs if rows is None else rows[1]
+        if shape == (width,):
+            return values
+        if rows is not None and chosen and shape == (self._envs, width):
+            return self.library.rows(values, rows[0]) if self._mine(values) else values[rows[0]]
+        if count is None and rows is not None:
+            count = int(np.asarray(self.on_host(rows[0])).sum())
+        if shape != (count, width):
+            raise ValueError(f"{name} must be ({width},) or ({count}, {width}), got {shape}")
+        return values
+
+    def on_host(self, values: Array) -> Array:
+        """The values as a NumPy array if they are an array of this library."""
+        return self.library.to_host(values) if self._mine(values) else values
+
+    def _mine(self, values: Any) -> bool:
+        return isinstance(values, self.library.array_type)

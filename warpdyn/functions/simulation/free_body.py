@@ -1,0 +1,79 @@
+"""A body that moves freely in a simulation: a robot's floating base, or an object."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from ...algorithms.simulation.contact_rows import ContactPoint
+from ...arrays.columns import columns
+from ...model import Model
+from ...model.description import look_up
+from ...model.scene.free_bodies import free_joints, links_on
+from .chosen_rows import ChosenRows
+from .reset_on_device import reset_on_device
+
+
+class Simulated(Protocol):
+    """The arrays of a `Simulation`."""
+
+    model: Model
+    q: Any
+    v: Any
+    start: Any
+    impulses: Any
+    points: Sequence[ContactPoint]
+
+
+class FreeBody:
+    """A free body of a `Simulation`.
+
+    `pose` (envs, 7) and `velocity` (envs, 6) are its columns of the simulation's q and v, in the
+    same memory: you can read them and write into them between steps. Pose: position of the link's
+    origin in the world [m], and quaternion in the model's order. Velocity: linear and angular, in
+    the link's axes [m/s, rad/s].
+    """
+
+    pose: Any
+    velocity: Any
+
+    def __init__(self, sim: Simulated, name: str, chosen: ChosenRows) -> None:
+        model = sim.model
+        sim.model.link(name)
+        by_link = {joint.child: joint for joint in free_joints(model)}
+        joint = look_up(by_link, name, "free body", model.name)
+        at = model.coordinates[joint.name]
+        self.name, self.joint = name, joint.name
+        self.pose, self.velocity = columns(sim.q, at.q), columns(sim.v, at.v)
+        self._chosen, self._library = chosen, chosen.library
+        self._start = columns(sim.start, at.q)
+        carried = links_on(model, name)
+        self._impulses = [
+            sim.impulses[:, k] for k, point in enumerate(sim.points) if point.link in carried
+        ]
+
+    def reset(self, where: Any = None, *, pose: Any = None, velocity: Any = None) -> None:
+        """Place the body in all environments, or in those of a mask (envs,) or of indices. The
+        robot stays as it is.
+
+        pose: (7,), one row for each environment that is reset, or (envs, 7); None: its columns of
+        `start`. velocity: (6,) and so on; None: at rest. The impulses of its contact points become
+        zero. On a CUDA device this is one launch.
+        """
+        rows, count = self._chosen.rows(where)
+        arrays: dict[str, Any] = {"pose": self.pose, "velocity": self.velocity}
+        arrays |= {f"impulses {k}": each for k, each in enumerate(self._impulses)}
+        begin = self._start if pose is None else pose
+        if self._library.on_cuda(self.pose):
+            chosen = None if where is None else rows
+            values = {"pose": begin, "velocity": velocity}
+            reset_on_device(self._library, chosen, count, arrays, values)
+            return
+        new: dict[str, Any] = {"pose": self._chosen.checked("pose", begin, 7, (rows, count))}
+        if velocity is not None:
+            new["velocity"] = self._chosen.checked("velocity", velocity, 6, (rows, count))
+        for name, array in arrays.items():
+            self._library.assign(array, rows, new.get(name, 0.0))
+
+    def __repr__(self) -> str:
+        return f"<free body {self.name} of {self.pose.shape[0]} environments>"
