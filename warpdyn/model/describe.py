@@ -15,6 +15,7 @@ from .ground_contact import NOT_SIMULATED
 from .joints import JointKind
 from .mesh_files import MESH_READER, NO_READER, MeshError, mesh_file
 from .printable import printable
+from .scene.free_bodies import free_joints
 from .structure import Structure
 
 DEEPEST = 40
@@ -73,7 +74,10 @@ def remainder(model: Structure, between: str = " ") -> Iterator[str]:
 
 def head(model: Structure) -> str:
     """One line that summarises the model."""
+    free = len(free_joints(model))
     base = "floating base" if model.floating_base else "fixed base"
+    if free and not model.floating_base:
+        base = f"{free} free {'bodies' if free > 1 else 'body'} in the world"
     moving = f"{model.nlinks} links, {len(model.joint_names)} moving joints, nq = {model.nq}, nv = {model.nv}"
     return f"{printable(model.name)}: {moving}, {base}, {model.total_mass:.6g} kg"
 
