@@ -141,6 +141,10 @@ def test_sites_are_frames_of_their_own_name() -> None:
             "<flex>: a deformable body",
         ),
         (
+            body(INERTIAL).replace("</mujoco>", '<asset><skin name="s"/></asset></mujoco>'),
+            "<skin>: a surface that is drawn over bodies",
+        ),
+        (
             f'<mujoco><worldbody><site name="s"/><body><freejoint/>{INERTIAL}</body></worldbody></mujoco>',
             "sites of <worldbody> are left out",
         ),

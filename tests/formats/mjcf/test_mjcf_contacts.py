@@ -105,6 +105,12 @@ def test_a_midpoint_is_within_mujocos_bounds(midpoint: float, width: float) -> N
     assert stiffness / 0.81 * d * d * sink == pytest.approx((1 - d) * STANDARD_WEIGHT, rel=1e-6)
 
 
+def test_a_high_power_of_the_impedance_divides_by_no_zero() -> None:
+    """The contact has the greatest impedance wherever it is deeper than the midpoint."""
+    contact = GeomContact.of({"solimp": "0.1 0.9 0.001 0 1000", "solref": "-4000 -60"})
+    assert contact.on_ground(0.002).sink == pytest.approx((1 - 0.9) * STANDARD_WEIGHT / 4000)
+
+
 def test_shapes_that_the_floor_does_not_touch_have_no_points() -> None:
     """As in MuJoCo, by contype and conaffinity."""
     through = load(FLOOR.format('conaffinity="2"'), BALL.format('contype="1" conaffinity="0"', 1))

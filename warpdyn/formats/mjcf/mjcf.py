@@ -137,6 +137,9 @@ class MjcfReader:
             self.walk(element, world, HERE, None)
         for element in self.root.iterfind("deformable/flex"):
             self.values.ignore("<flex>: a deformable body between others", element)
+        for place in ("asset/skin", "deformable/skin"):
+            for element in self.root.iterfind(place):
+                self.values.ignore("<skin>: a surface that is drawn over bodies", element)
         self._look_over()
         self._drop_gravcomp()
         # The base is chosen before bodies are weighed, because bodies that nothing moves may lack

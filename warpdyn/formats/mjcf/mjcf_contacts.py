@@ -99,9 +99,12 @@ class GeomContact(NamedTuple):
         def impedance(depth: float) -> float:
             x = min(depth / width, 1.0) if width > TINY else 1.0
             m = min(max(midpoint, 1e-4), 1 - 1e-4)
-            y = x**power / m ** (power - 1)
-            if x > m:
-                y = 1.0 - (1.0 - x) ** power / (1.0 - m) ** (power - 1)
+            # x^p / m^(p - 1), without dividing by a power that may be too small for a float.
+            y = (
+                m * (x / m) ** power
+                if x <= m
+                else 1.0 - (1.0 - m) * ((1.0 - x) / (1.0 - m)) ** power
+            )
             return min(max(lowest + y * (dmax - lowest), 1e-4), 1 - 1e-4)
 
         shallow, deep = 0.0, 1.0
