@@ -123,3 +123,12 @@ def test_a_box_slides_on_a_slope_as_coulomb_says() -> None:
         )
         speeds.append(v[0])
     assert speeds[1] - speeds[0] == pytest.approx(9.81 * (0.5 - MU * math.sqrt(0.75)) / 4, rel=1e-3)
+
+
+def test_a_robot_with_dry_friction_has_deformations_too() -> None:
+    """Under the name that the next step takes, as without friction."""
+    model = wd.load_robot("double_pendulum").with_friction(coulomb=0.1)
+    point = [wd.ContactPoint("tip", (0.0, 0.0, 0.0), 0.05)]
+    q, v = np.full((2, 2), 0.3), np.zeros((2, 2))
+    step = wd.step(model, q, v, v, points=point, ground=wd.SoftGround(), dt=1e-3)
+    assert step.joint_impulses is not None and step.deformation is step.impulses

@@ -90,6 +90,11 @@ class StepOfRows(NamedTuple):
     """(B, joints), impulses of dry friction and of stops that are rows, in the last substep [N·m s,
     N s]; the next step's sweeps start from them."""
 
+    @property
+    def deformation(self) -> Array:
+        """Another name of `impulses`, as in a `Step`."""
+        return self.impulses
+
 
 @batched
 def step(
