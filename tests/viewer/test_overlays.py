@@ -55,6 +55,20 @@ def test_the_robots_centre_of_mass_is_where_com_says(stage: Any) -> None:
     view.remove()
 
 
+def test_torques_are_those_of_joints_next_to_free_bodies(stage: Any) -> None:
+    """One ring and number for each joint; none for an object, and none for objects alone."""
+    model = wd.load_robot("panda").with_object("ball", wd.Sphere(0.1), mass=1.0)
+    view = RobotView(stage, model, "scene")
+    over = Overlays(stage, view)
+    over.switch("gravity torques", True)
+    _, *labels = over._handles["gravity torques"]
+    assert len(labels) == wd.load_robot("panda").nv
+    floor = wd.ModelBuilder("floor").add_link("floor").build()
+    assert not model_has(floor.with_object("ball", wd.Sphere(0.1), mass=1.0), "gravity torques")
+    over.switch("gravity torques", False)
+    view.remove()
+
+
 def test_torques_against_gravity_are_told(stage: Any) -> None:
     """By rings about the joints' axes, and numbers on them."""
     model = wd.load_robot("panda")

@@ -11,6 +11,7 @@ import numpy as np
 from ..functions.inverse_kinematics import inverse_kinematics
 from ..functions.manifold import difference, integrate
 from ..model.joints import JointKind
+from ..model.scene.free_bodies import internal_joints
 from .overlays import OVERLAYS, Overlays, model_has
 from .robot_view import RobotView
 from .stage import Page
@@ -78,7 +79,7 @@ class Controls:
     def _add_sliders(self) -> None:
         """Add a slider for each coordinate that is an independent angle or length."""
         model, gui = self.view.model, self.stage.server.gui
-        for joint in model.moving_joints[int(model.floating_base) :]:
+        for joint in internal_joints(model):
             kind: JointKind = joint.kind
             columns = model.coordinates[joint.name].q
             if not all(part.single for part in kind.parts):

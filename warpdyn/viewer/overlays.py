@@ -12,6 +12,7 @@ import trimesh
 from ..functions.dynamics import gravity_torques
 from ..functions.simulation.contact_points import ContactPoints
 from ..model import Model
+from ..model.scene.free_bodies import internal_joints, joint_columns
 from .robot_view import RobotView, rotate_vectors
 from .stage import Page
 
@@ -188,11 +189,11 @@ def _update_gravity(view: RobotView, handles: list[Any]) -> None:
 
 def _coordinates(view: RobotView) -> tuple[np.ndarray, np.ndarray, list[int]]:
     """Positions (n, 3), axes in the world (n, 3) and child link numbers of the joints, one entry
-    for each velocity coordinate except the base's; for joints with several coordinates, the child's
+    for each velocity coordinate except those of free bodies; for joints with several coordinates, the child's
     axes."""
     model = view.model
     axes, links = [], []
-    for joint in model.moving_joints[int(model.floating_base) :]:
+    for joint in internal_joints(model):
         local = [joint.axis] if joint.kind.nv == 1 else np.eye(3)[np.arange(joint.kind.nv) % 3]
         links += [model.link_index(joint.child)] * len(local)
         axes += [rotate_vectors(view.first[links[-1], 3:], np.array(axis, float)) for axis in local]
@@ -264,8 +265,9 @@ def _gravity_torques(view: RobotView) -> tuple[np.ndarray, list[str]]:
     """Colour (n, 3) in bytes and number as text, for each coordinate."""
     model = view.model
     tau = np.asarray(gravity_torques(model, view.q[:1].astype(float)))[0]
-    wanted = tau[6 * model.floating_base :]
-    limits = np.asarray(model.effort_limit, dtype=float)[6 * model.floating_base :]
+    columns = joint_columns(model)
+    wanted = tau[columns]
+    limits = np.asarray(model.effort_limit, dtype=float)[columns]
     bounded = np.isfinite(limits) & (limits > 0)
     largest = max(float(np.abs(tau).max(initial=0.0)), 1e-9)
     share = np.minimum(np.abs(wanted) / np.where(bounded, limits, largest), 1.0)
@@ -333,4 +335,4 @@ def model_has(model: Model, name: str) -> bool:
     """True if an overlay shows something for a model."""
     if name == "contact points":
         return bool(len(ContactPoints(model)))
-    return name != "gravity torques" or model.nv > 6 * model.floating_base
+    return name != "gravity torques" or bool(internal_joints(model))
