@@ -59,6 +59,7 @@ def test_torques_are_those_of_joints_next_to_free_bodies(stage: Any) -> None:
     """One ring and number for each joint; none for an object, and none for objects alone."""
     model = wd.load_robot("panda").with_object("ball", wd.Sphere(0.1), mass=1.0)
     view = RobotView(stage, model, "scene")
+    view.update(model.configurations["home"])
     over = Overlays(stage, view)
     over.switch("gravity torques", True)
     _, *labels = over._handles["gravity torques"]
