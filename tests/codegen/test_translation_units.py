@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fresh_caches import environment, run
+from fresh_caches import environment_with_header, run
 
 import warpdyn as wd
 from warpdyn.codegen.translation_units import SIZE, divide_parts
@@ -59,51 +59,6 @@ def test_results_do_not_depend_on_companions(tmp_path: Path) -> None:
     assert alone == shared and none == "0" and int(number) > 3
 
 
-BOUND = """
-import gc
-import numpy as np, warpdyn as wd
-from warpdyn.codegen import translation_units
-translation_units.SIZE = 20_000
-model = wd.load_robot("panda")
-q, v, tau = np.random.default_rng(0).normal(size=(3, 5, 8))
-expected = [x.copy() for x in wd.aba_derivatives(model, q, v, tau)]
-run = wd.bind(wd.aba_derivatives, model, q, v, tau)
-del model
-for _ in range(3):
-    gc.collect()
-for x, y in zip(run(), expected):
-    np.testing.assert_array_equal(x, y)
-print("same")
-"""
-
-
-def test_a_launch_keeps_its_companions(tmp_path: Path) -> None:
-    """A bound call outlives its model, and all else that was compiled for it."""
-    assert python(BOUND, tmp_path) == "same\n"
-
-
-RECORDED = """
-import numpy as np, warp as wp, warpdyn as wd
-from warpdyn.codegen import translation_units
-translation_units.SIZE = 20_000
-model = wd.load_robot("panda")
-arrays = [wp.array(x) for x in np.random.default_rng(0).normal(size=(3, 9, 8))]
-wp.init()
-with wp.ScopedCapture(device="cpu") as capture:
-    results = wd.aba_derivatives(model, *arrays)
-expected = [x.numpy() for x in wd.aba_derivatives(model, *arrays)]
-wp.capture_launch(capture.graph)
-for x, y in zip(results, expected):
-    np.testing.assert_array_equal(x.numpy(), y)
-print("same")
-"""
-
-
-def test_a_first_call_may_be_recorded(tmp_path: Path) -> None:
-    """While Warp records launches a kernel is told of its companions nevertheless, once."""
-    assert python(RECORDED, tmp_path) == "same\n"
-
-
 WATCHED = """
 import threading
 import numpy as np, warpdyn as wd
@@ -124,18 +79,73 @@ print(len(set(threads)), len(threads) - number)
 """
 
 
-def test_one_function_is_compiled_on_all_cores(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def caches(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """Caches with the kernel of these programs, and what the program says that compiled it."""
+    folder = tmp_path_factory.mktemp("companions")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WARPDYN_COMPILE", "wait")
+        return folder, python(WATCHED, folder)
+
+
+def test_one_function_is_compiled_on_all_cores(caches: tuple[Path, str]) -> None:
     """Once: each companion is an object of its own in Warp's cache, and found there again."""
-    assert python(WATCHED, tmp_path) == "3 1\n"
-    (kept,) = (tmp_path / "kernels").iterdir()
+    folder, said = caches
+    assert said == "3 1\n"
+    (kept,) = (folder / "kernels").iterdir()
     objects = {path.parent.name: path for path in kept.rglob("*.o")}
     assert len(objects) > 4
     # One that is lost is compiled again, alone.
     next(iter(objects.values())).unlink()
-    again = python(WATCHED, tmp_path).split()
+    again = python(WATCHED, folder).split()
     assert int(again[0]) == 1 and int(again[1]) < 0
+
+
+BOUND = """
+import gc
+import numpy as np, warpdyn as wd
+from warpdyn.codegen import translation_units
+translation_units.SIZE = 20_000
+model = wd.load_robot("panda")
+q, v, tau = np.random.default_rng(0).normal(size=(3, 5, 8))
+expected = [x.copy() for x in wd.aba_derivatives(model, q, v, tau)]
+run = wd.bind(wd.aba_derivatives, model, q, v, tau)
+del model
+for _ in range(3):
+    gc.collect()
+for x, y in zip(run(), expected):
+    np.testing.assert_array_equal(x, y)
+print("same")
+"""
+
+
+def test_a_launch_keeps_its_companions(caches: tuple[Path, str]) -> None:
+    """A bound call outlives its model, and all else that was compiled for it."""
+    assert python(BOUND, caches[0]) == "same\n"
+
+
+RECORDED = """
+import numpy as np, warp as wp, warpdyn as wd
+from warpdyn.codegen import translation_units
+translation_units.SIZE = 20_000
+model = wd.load_robot("panda")
+arrays = [wp.array(x) for x in np.random.default_rng(0).normal(size=(3, 9, 8))]
+wp.init()
+with wp.ScopedCapture(device="cpu") as capture:
+    results = wd.aba_derivatives(model, *arrays)
+expected = [x.numpy() for x in wd.aba_derivatives(model, *arrays)]
+wp.capture_launch(capture.graph)
+for x, y in zip(results, expected):
+    np.testing.assert_array_equal(x.numpy(), y)
+print("same")
+"""
+
+
+def test_a_first_call_may_be_recorded(caches: tuple[Path, str]) -> None:
+    """While Warp records launches a kernel is told of its companions nevertheless, once."""
+    assert python(RECORDED, caches[0]) == "same\n"
 
 
 def python(program: str, folder: Path, *arguments: str) -> str:
     """What a program says that has caches of its own."""
-    return run(program, environment(folder), *arguments)[0]
+    return run(program, environment_with_header(folder), *arguments)[0]

@@ -41,55 +41,58 @@ Z2 = np.zeros((1, 2))
 
 PACKAGE = Path(wd.__file__).parent
 
-VERSION = """
+VERSIONS = """
+import sys
+from pathlib import Path
 from warpdyn.functions.manifold import interpolate
-from warpdyn.execution.compile.cache import RECORDING, modules_of, source_version
+from warpdyn.execution.compile import cache
 from warpdyn.algorithms import manifold
-print(source_version(frozenset({*RECORDING, *modules_of(manifold.interpolate)})))
+modules = frozenset({*cache.RECORDING, *cache.modules_of(manifold.interpolate)})
+cached = [x for x in vars(cache).values() if hasattr(x, "cache_clear")]
+def version():
+    for function in cached:
+        function.cache_clear()
+    return cache.source_version(modules)
+before = version()
+for path in map(Path, sys.argv[1:]):
+    content = path.read_bytes() if path.exists() else None
+    path.write_bytes((content or b"") + b"# changed\\n")
+    print(version() != before)
+    path.unlink() if content is None else path.write_bytes(content)
+assert version() == before
 """
+"""Whether a change of each of the given files changes the version of interpolate's source."""
+
+DECIDING = {
+    "algorithms/manifold.py": True,
+    "algebra/scalar.py": True,
+    "algebra/spatial.py": True,
+    "codegen/lanes.py": True,
+    "codegen/lanes.h": True,  # named by a module
+    "codegen/transposes.h": True,  # named by a header
+    "codegen/unnamed.h": False,
+    "robots/panda.urdf": False,
+    "algorithms/rnea.py": False,
+    "cli/main.py": False,
+    "functions/manifold.py": False,
+}
 
 
-def version(package: Path) -> str:
-    """The version of interpolate's text in a copy of the package."""
-    environment = {**os.environ, "PYTHONPATH": str(package.parent)}
+def test_a_changed_file_makes_new_programs_only_where_it_decides_them(tmp_path: Path) -> None:
+    """A line in what a text, the recorder or the writer imports or names as a data file changes the
+    key; one anywhere else does not. All are tried on one copy of the package."""
+    copy = tmp_path / "warpdyn"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
     done = subprocess.run(
-        [sys.executable, "-c", VERSION],
-        env=environment,
-        cwd=package.parent,
+        [sys.executable, "-c", VERSIONS, *(copy / file for file in DECIDING)],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        cwd=tmp_path,
         capture_output=True,
         text=True,
         check=True,
     )
-    return done.stdout
-
-
-@pytest.mark.parametrize(
-    ("file", "decides"),
-    [
-        ("algorithms/manifold.py", True),
-        ("algebra/scalar.py", True),
-        ("algebra/spatial.py", True),
-        ("codegen/lanes.py", True),
-        ("codegen/lanes.h", True),  # named by a module
-        ("codegen/transposes.h", True),  # named by a header
-        ("codegen/unnamed.h", False),
-        ("robots/panda.urdf", False),
-        ("algorithms/rnea.py", False),
-        ("cli/main.py", False),
-        ("functions/manifold.py", False),
-    ],
-)
-def test_a_changed_file_makes_new_programs_only_where_it_decides_them(
-    file: str, decides: bool, tmp_path: Path
-) -> None:
-    """A line in what a text, the recorder or the writer imports or names as a data file changes the
-    key; one anywhere else does not."""
-    copy = tmp_path / "warpdyn"
-    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    before = version(copy)
-    with (copy / file).open("a") as source:
-        source.write("# changed\n")
-    assert (version(copy) != before) is decides
+    changed = [line == "True" for line in done.stdout.split()]
+    assert dict(zip(DECIDING, changed, strict=True)) == DECIDING
 
 
 def test_every_import_is_followed() -> None:
