@@ -35,12 +35,19 @@ def environment(folder: Path, **changes: str) -> dict[str, str]:
 
 
 def environment_with_header(folder: Path, **changes: str) -> dict[str, str]:
-    """The same, but the parsed headers of this process's cache are there, if it has them. A process
-    needs 2.6 CPU seconds to parse them."""
-    parsed = cache_directory() / HEADERS
-    if parsed.is_dir():
-        shutil.copytree(parsed, folder / "programs" / HEADERS, dirs_exist_ok=True)
+    """The same, but with the parsed headers of this process's cache."""
+    lend_header(folder / "programs")
     return environment(folder, **changes)
+
+
+def lend_header(programs: Path) -> None:
+    """Copy the parsed headers of this process's cache to another one. A process needs 2.6 CPU
+    seconds to parse them."""
+    parsed = cache_directory() / HEADERS
+    if not parsed.is_dir():
+        run(ONE_CALL, {**os.environ, "PYTHONPATH": str(ROOT), "WARPDYN_COMPILE": "wait"})
+    if parsed.is_dir():
+        shutil.copytree(parsed, programs / HEADERS, dirs_exist_ok=True)
 
 
 def run(program: str, environment: dict[str, str], *arguments: str) -> tuple[str, list[str]]:

@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import pytest
+from fresh_caches import environment_with_header, run
 from robots import by_name
 from states import error, states
 
@@ -174,32 +175,20 @@ def files(*folders: Path) -> dict[str, tuple[int, int]]:
     }
 
 
-def second_process(tmp_path: Path) -> list:
-    environment = {
-        **os.environ,
-        "WARPDYN_CACHE_DIR": str(tmp_path / "programs"),
-        "WARP_CACHE_PATH": str(tmp_path / "kernels"),
-        "PYTHONPATH": str(PACKAGE.parent),
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", SECOND_PROCESS],
-        env=environment,
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+def second_process(environment: dict[str, str]) -> list:
+    """What a process with these caches records, and its results."""
+    return json.loads(run(SECOND_PROCESS, environment)[0].splitlines()[-1])
 
 
 def test_a_second_process_neither_records_nor_compiles(tmp_path: Path) -> None:
     """It finds programs and kernels in the caches, leaves no new file there, and computes the same bits."""
-    recorded, first = second_process(tmp_path)
+    environment = environment_with_header(tmp_path)
+    recorded, first = second_process(environment)
     folders = tmp_path / "programs", tmp_path / "kernels"
     kept = files(*folders)
     assert recorded >= 5 and len(list(folders[0].glob("*.json"))) == 5
     assert any(name.endswith((".o", ".obj")) for name in kept), sorted(kept)
-    again, second = second_process(tmp_path)
+    again, second = second_process(environment)
     assert again == 0 and second == first
     now = files(*folders)
     assert {n: s for n, (s, _) in now.items() if not n.endswith(".lock")} == {
