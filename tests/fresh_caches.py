@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+from warpdyn.execution.compile.cache import cache_directory
+from warpdyn.execution.compile.precompiled_header import HEADERS
 
 ROOT = Path(__file__).parents[1]
 
@@ -28,6 +32,22 @@ def environment(folder: Path, **changes: str) -> dict[str, str]:
         "WARP_CACHE_PATH": str(folder / "kernels"),
         **changes,
     }
+
+
+def environment_with_header(folder: Path, **changes: str) -> dict[str, str]:
+    """The same, but with the parsed headers of this process's cache."""
+    lend_header(folder / "programs")
+    return environment(folder, **changes)
+
+
+def lend_header(programs: Path) -> None:
+    """Copy the parsed headers of this process's cache to another one. A process needs 2.6 CPU
+    seconds to parse them."""
+    parsed = cache_directory() / HEADERS
+    if not parsed.is_dir():
+        run(ONE_CALL, {**os.environ, "PYTHONPATH": str(ROOT), "WARPDYN_COMPILE": "wait"})
+    if parsed.is_dir():
+        shutil.copytree(parsed, programs / HEADERS, dirs_exist_ok=True)
 
 
 def run(program: str, environment: dict[str, str], *arguments: str) -> tuple[str, list[str]]:

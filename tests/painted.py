@@ -141,7 +141,11 @@ def _points(solid: Any) -> np.ndarray:
 def likeness(pixels: np.ndarray, wanted: np.ndarray) -> list[float]:
     """For each link, what both say is it, of what one of them says, where nothing covers the page; 1 for a
     link that is covered."""
-    seen = colors_of(pixels)
+    return likeness_of_colors(colors_of(pixels), wanted)
+
+
+def likeness_of_colors(seen: np.ndarray, wanted: np.ndarray) -> list[float]:
+    """The same for the links of pixels, to be compared with several silhouettes."""
     free = np.ones(seen.shape, bool)
     free[:, WIDTH - PANEL :] = False
     free[:NOTICE, :PANEL] = False

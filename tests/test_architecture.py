@@ -143,6 +143,7 @@ def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text())
 
 
+@cache
 def imports(path: Path, deep: bool = True) -> set[str]:
     """Full names of what a file imports, by `import_module` too; `deep` False leaves out what functions import."""
     here = module_name(path).split(".")

@@ -76,6 +76,8 @@ def test_what_is_answered_exists() -> None:
     assert set(words.values()) <= set(wd.__all__) and not set(words) & set(wd.__all__)
     with pytest.raises(AttributeError, match=r"no attribute 'xyzzy'$"):
         getattr(wd, "xyzzy")  # noqa: B009
+    with pytest.raises(AttributeError, match=r"no attribute '_rnea'$"):
+        getattr(wd, "_rnea")  # noqa: B009
 
 
 def test_references_as_pinocchio_writes_them() -> None:

@@ -346,6 +346,8 @@ else:  # a type checker is to reject unknown names itself
         if name in RENAMED:
             warn(f"wd.{name} has moved; use wd.{RENAMED[name]}", DeprecationWarning, stacklevel=2)
             return attrgetter(RENAMED[name])(sys.modules[__name__])
+        if name.startswith("_"):  # a tool asks for it, and no public name is meant
+            raise AttributeError(f"module 'warpdyn' has no attribute {name!r}")
         close = get_close_matches(name, [*__all__, *RENAMED], n=1)
         meant = _FIELD_WORDS.get(name) or next(iter(close), None)
         hint = f"; did you mean wd.{RENAMED.get(meant, meant)}?" if meant else ""

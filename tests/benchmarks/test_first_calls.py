@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -10,9 +11,14 @@ import pytest
 
 import warpdyn as wd
 from benchmarks import first_calls
-from benchmarks.every_function import takes_robot
+from benchmarks.every_function import Work, takes_robot
+from warpdyn.codegen.bytecode.encode import encode
+from warpdyn.codegen.bytecode.instructions import OPERATIONS, WORDS
 from warpdyn.execution.batched import FUNCTIONS
 from warpdyn.execution.launch import launch
+from warpdyn.execution.request.call import input_shapes
+from warpdyn.execution.request.evaluate import record_call
+from warpdyn.model.description import ModelError
 
 OF_ARMS = ("dynamically_consistent_inverse", "operational_space", "operational_space_inertia")
 """Functions that need more joints than cartpole has: compared on panda."""
@@ -31,8 +37,41 @@ def no_caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launch, "_kernels", WeakKeyDictionary())
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+IN_DOUBLE = (
+    *("aba", "crba", "fk", "height_scan", "inverse_kinematics", "momentum_observer", "rnea"),
+    *("state_derivative", "step"),
+)
+"""Functions whose float64 kernels are compiled without `--slow`: together they use every
+instruction. In float32 all functions are compiled."""
+
+
+def cases() -> list[Any]:
+    """Each function in both precisions."""
+    slow = pytest.mark.slow
+    return [
+        pytest.param(name, dtype, marks=() if single or name in IN_DOUBLE else slow)
+        for name in sorted(FUNCTIONS)
+        for dtype, single in ((np.float32, True), (np.float64, False))
+    ]
+
+
+def instructions(name: str) -> set[str]:
+    """What the program of a function has, if cartpole has the function."""
+    try:
+        call = Work.of(name, wd.load_robot("cartpole"), 5).described()
+        bytecode = encode(record_call(call, input_shapes(call), False))
+    except (ModelError, ValueError):
+        return set()
+    return {OPERATIONS[number] for number in bytecode.code[::WORDS]}
+
+
+def test_a_few_functions_have_all_instructions() -> None:
+    """The interpreter carries out each of them in both precisions."""
+    used = {name: instructions(name) for name in FUNCTIONS}
+    assert set().union(*used.values()) == set().union(*(used[name] for name in IN_DOUBLE))
+
+
+@pytest.mark.parametrize(("name", "dtype"), cases())
 def test_interpreted_and_compiled_results_have_the_same_bits(
     name: str, dtype: type, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fresh_caches import environment, run
+from fresh_caches import environment_with_header, run
 
 import warpdyn as wd
 from warpdyn.codegen.translation_units import SIZE, divide_parts
@@ -41,67 +41,36 @@ import hashlib, sys
 import numpy as np, warpdyn as wd
 from warpdyn.codegen import translation_units
 from warpdyn.execution.launch.launch import kernel_source
-translation_units.SIZE = int(sys.argv[1])
-rng, model = np.random.default_rng(3), wd.load_robot("quadruped")
-q, v, tau = (rng.normal(size=(37, n)).astype(np.float32) for n in (model.nq, model.nv, model.nv))
-q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1, keepdims=True)
-number = len(kernel_source(wd.aba_derivatives.describe(model, q, v, tau)).translation_units)
-results = b"".join(x.tobytes() for x in wd.aba_derivatives(model, q, v, tau))
-print(hashlib.sha256(results).hexdigest(), number)
+rng, said = np.random.default_rng(3), []
+for robot, size in (("ur5e", 20_000), ("cartpole", 3_000)):
+    translation_units.SIZE = size if sys.argv[1] == "shared" else 10**9
+    model = wd.load_robot(robot)
+    q, v, tau, power = rng.normal(size=(4, 37, model.nv)).astype(np.float32)
+    if robot == "ur5e":
+        call, results = wd.rnea_derivatives.describe, wd.rnea_derivatives
+        given, options = (model, q, v, tau), {}
+    else:
+        call, results = wd.vjp.describe, wd.vjp
+        nothing = np.zeros((37, 0, 3), np.float32)
+        cotangents = (power, q, nothing, nothing, v)
+        given = (wd.step, model, q, v, tau)
+        options = {"dt": 0.01, "substeps": 2, "sweeps": 2, "cotangents": cotangents}
+    source = kernel_source(call(*given, **options))
+    numbers = b"".join(x.tobytes() for x in results(*given, **options))
+    routines = any("routine0" in x for x in source.translation_units)
+    said += [hashlib.sha256(numbers).hexdigest(), len(source.translation_units), routines]
+print(*said)
 """
+"""Derivatives in several companions, and a loop with its reverse in one: bits, companions, and
+whether a companion has routines."""
 
 
 def test_results_do_not_depend_on_companions(tmp_path: Path) -> None:
     """Bit by bit, at whole and incomplete blocks, with routines among the parts."""
-    (alone, none), (shared, number) = (
-        python(COMPARED, tmp_path / str(size), str(size)).split() for size in (10**9, 60_000)
-    )
-    assert alone == shared and none == "0" and int(number) > 3
-
-
-BOUND = """
-import gc
-import numpy as np, warpdyn as wd
-from warpdyn.codegen import translation_units
-translation_units.SIZE = 20_000
-model = wd.load_robot("panda")
-q, v, tau = np.random.default_rng(0).normal(size=(3, 5, 8))
-expected = [x.copy() for x in wd.aba_derivatives(model, q, v, tau)]
-run = wd.bind(wd.aba_derivatives, model, q, v, tau)
-del model
-for _ in range(3):
-    gc.collect()
-for x, y in zip(run(), expected):
-    np.testing.assert_array_equal(x, y)
-print("same")
-"""
-
-
-def test_a_launch_keeps_its_companions(tmp_path: Path) -> None:
-    """A bound call outlives its model, and all else that was compiled for it."""
-    assert python(BOUND, tmp_path) == "same\n"
-
-
-RECORDED = """
-import numpy as np, warp as wp, warpdyn as wd
-from warpdyn.codegen import translation_units
-translation_units.SIZE = 20_000
-model = wd.load_robot("panda")
-arrays = [wp.array(x) for x in np.random.default_rng(0).normal(size=(3, 9, 8))]
-wp.init()
-with wp.ScopedCapture(device="cpu") as capture:
-    results = wd.aba_derivatives(model, *arrays)
-expected = [x.numpy() for x in wd.aba_derivatives(model, *arrays)]
-wp.capture_launch(capture.graph)
-for x, y in zip(results, expected):
-    np.testing.assert_array_equal(x.numpy(), y)
-print("same")
-"""
-
-
-def test_a_first_call_may_be_recorded(tmp_path: Path) -> None:
-    """While Warp records launches a kernel is told of its companions nevertheless, once."""
-    assert python(RECORDED, tmp_path) == "same\n"
+    alone, shared = (python(COMPARED, tmp_path / x, x).split() for x in ("alone", "shared"))
+    assert alone[::3] == shared[::3]
+    assert alone[1::3] == ["0", "0"] and int(shared[1]) > 3 and int(shared[4]) > 0
+    assert shared[2::3] == ["False", "True"]
 
 
 WATCHED = """
@@ -117,25 +86,80 @@ def watched(module):
     return compile_one(module)
 compiling._compile = watched
 wd.runtime.set_num_threads(3)
-model, zeros = wd.load_robot("panda"), np.zeros((3, 1, 8))
-wd.aba_derivatives(model, *zeros)
-number = len(kernel_source(wd.aba_derivatives.describe(model, *zeros)).translation_units)
+model, zeros = wd.load_robot("ur5e"), np.zeros((3, 1, 6))
+wd.rnea_derivatives(model, *zeros)
+number = len(kernel_source(wd.rnea_derivatives.describe(model, *zeros)).translation_units)
 print(len(set(threads)), len(threads) - number)
 """
 
 
-def test_one_function_is_compiled_on_all_cores(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def caches(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """Caches with the kernel of these programs, and what the program says that compiled it."""
+    folder = tmp_path_factory.mktemp("companions")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WARPDYN_COMPILE", "wait")
+        return folder, python(WATCHED, folder)
+
+
+def test_one_function_is_compiled_on_all_cores(caches: tuple[Path, str]) -> None:
     """Once: each companion is an object of its own in Warp's cache, and found there again."""
-    assert python(WATCHED, tmp_path) == "3 1\n"
-    (kept,) = (tmp_path / "kernels").iterdir()
+    folder, said = caches
+    assert said == "3 1\n"
+    (kept,) = (folder / "kernels").iterdir()
     objects = {path.parent.name: path for path in kept.rglob("*.o")}
     assert len(objects) > 4
     # One that is lost is compiled again, alone.
     next(iter(objects.values())).unlink()
-    again = python(WATCHED, tmp_path).split()
+    again = python(WATCHED, folder).split()
     assert int(again[0]) == 1 and int(again[1]) < 0
+
+
+BOUND = """
+import gc
+import numpy as np, warpdyn as wd
+from warpdyn.codegen import translation_units
+translation_units.SIZE = 20_000
+model = wd.load_robot("ur5e")
+q, v, tau = np.random.default_rng(0).normal(size=(3, 5, 6))
+expected = [x.copy() for x in wd.rnea_derivatives(model, q, v, tau)]
+run = wd.bind(wd.rnea_derivatives, model, q, v, tau)
+del model
+for _ in range(3):
+    gc.collect()
+for x, y in zip(run(), expected):
+    np.testing.assert_array_equal(x, y)
+print("same")
+"""
+
+
+def test_a_launch_keeps_its_companions(caches: tuple[Path, str]) -> None:
+    """A bound call outlives its model, and all else that was compiled for it."""
+    assert python(BOUND, caches[0]) == "same\n"
+
+
+RECORDED = """
+import numpy as np, warp as wp, warpdyn as wd
+from warpdyn.codegen import translation_units
+translation_units.SIZE = 20_000
+model = wd.load_robot("ur5e")
+arrays = [wp.array(x) for x in np.random.default_rng(0).normal(size=(3, 9, 6))]
+wp.init()
+with wp.ScopedCapture(device="cpu") as capture:
+    results = wd.rnea_derivatives(model, *arrays)
+expected = [x.numpy() for x in wd.rnea_derivatives(model, *arrays)]
+wp.capture_launch(capture.graph)
+for x, y in zip(results, expected):
+    np.testing.assert_array_equal(x.numpy(), y)
+print("same")
+"""
+
+
+def test_a_first_call_may_be_recorded(caches: tuple[Path, str]) -> None:
+    """While Warp records launches a kernel is told of its companions nevertheless, once."""
+    assert python(RECORDED, caches[0]) == "same\n"
 
 
 def python(program: str, folder: Path, *arguments: str) -> str:
     """What a program says that has caches of its own."""
-    return run(program, environment(folder), *arguments)[0]
+    return run(program, environment_with_header(folder), *arguments)[0]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import warp as wp
-from fresh_caches import environment, run
+from fresh_caches import environment_with_header, run
 
 import warpdyn as wd
 from warpdyn.execution.fast_paths import compile_c_functions
@@ -54,7 +54,7 @@ def compiled_in(folder: Path) -> list[str]:
 
 def test_nothing_is_left_to_compile_after_a_block(tmp_path: Path) -> None:
     """Not the C function by which small calls go from their third time on, either."""
-    assert run(PLAIN_CALLS, environment(tmp_path))[0] == "0 1 True\n"
+    assert run(PLAIN_CALLS, environment_with_header(tmp_path))[0] == "0 1 True\n"
 
 
 def test_a_block_notes_calls_and_compiles_them_at_its_end(

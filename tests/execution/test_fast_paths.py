@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -62,6 +63,7 @@ sys.exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", *{tests!r}]))
     done = subprocess.run(
         [sys.executable, "-c", script],
         cwd=copy / "tests/execution",
+        env={**os.environ, "WARPDYN_COMPILE": "never"},  # each test decides, as it does here
         capture_output=True,
         text=True,
         check=False,

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from fresh_caches import environment, run
+from fresh_caches import environment_with_header, run
 
 from warpdyn.execution import made_once
 from warpdyn.execution.made_once import lock_of
@@ -41,7 +41,7 @@ class Thing:
 
 def test_one_first_call_records_and_compiles_for_all(tmp_path: Path) -> None:
     """One recording, one line about it, and the same results; no warning of the cache."""
-    printed, said = run(SIX_AT_ONCE, environment(tmp_path))
+    printed, said = run(SIX_AT_ONCE, environment_with_header(tmp_path))
     assert printed == "1 True\n", said
     assert sum("compiling aba_derivatives for panda" in line for line in said) == 1, said
     assert not any("warning" in line for line in said)
@@ -68,7 +68,7 @@ print(all(np.array_equal(x, results[0]) for x in results))
 
 def test_kernels_of_one_text_are_loaded_one_after_the_other(tmp_path: Path) -> None:
     """Of equal robots, and the C functions that small calls go by."""
-    assert run(EQUAL_ROBOTS, environment(tmp_path))[0] == "True\n"
+    assert run(EQUAL_ROBOTS, environment_with_header(tmp_path))[0] == "True\n"
 
 
 def test_a_function_is_carried_out_once() -> None:

@@ -73,6 +73,8 @@ class ParquetLog:
     def parts(self, names: Sequence[str], rows: int, whole: bool) -> Iterator[LogPart]:
         """Record batches. A part may have fewer rows at the end of a row group."""
         chosen = None if whole else list(dict.fromkeys(names))
+        for name in names:
+            self.width(name)  # not inside the loop: it would set the size of the batches to one row
         begin = 0
         with _mistakes("it cannot be decoded"):
             batches = self._file.iter_batches(rows, columns=chosen, use_threads=False)

@@ -6,10 +6,10 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
+from fresh_caches import environment_with_header, lend_header
 
 from warpdyn.execution.compile import background
 
@@ -47,40 +47,36 @@ def test_a_task_that_fails_is_reported_and_the_next_one_runs(
     assert "disk full; its calls stay interpreted" in capsys.readouterr().err
 
 
-SCRIPT = """
-import sys, time, numpy as np, warpdyn as wd
+LARGE = """
+import numpy as np, warpdyn as wd
 model = wd.load_robot("quadruped")
 q = wd.random_configuration(model, 4)
 v = np.zeros((4, model.nv))
 for _ in range(5):
     first = wd.aba_derivatives(model, q, v, v)
-{more}
-print("done", flush=True)
 """
+"""It ends while its kernel is compiled, which takes seconds."""
 
 
-def run(more: str, tmp_path: Path) -> tuple[str, float]:
-    """The output of a script, and the time it takes, with an empty program cache."""
-    environment = {
-        **os.environ,
-        "WARPDYN_COMPILE": "background",
-        "WARPDYN_CACHE_DIR": str(tmp_path / "programs"),
-    }
-    begun = time.perf_counter()
+def run(script: str, tmp_path: Path) -> str:
+    """The output of a script with an empty cache of programs, and `done`."""
+    programs = tmp_path / "programs"
+    lend_header(programs)
+    changes = {"WARPDYN_COMPILE": "background", "WARPDYN_CACHE_DIR": str(programs)}
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT.replace("{more}", more)],
-        env=environment,
+        [sys.executable, "-c", script + "print('done', flush=True)"],
+        env={**os.environ, **changes},
         capture_output=True,
         text=True,
         timeout=120,
     )
     assert done.returncode == 0, done.stderr
-    return done.stdout, time.perf_counter() - begun
+    return done.stdout
 
 
 def test_a_process_ends_while_it_compiles(tmp_path: Path) -> None:
     """At once, without a message."""
-    assert run("", tmp_path)[0] == "done\n"
+    assert run(LARGE, tmp_path) == "done\n"
 
 
 def test_a_forked_process_computes(tmp_path: Path) -> None:
@@ -93,13 +89,14 @@ if child == 0:
     os._exit(0 if all((x == y).all() for x, y in zip(first, second)) else 3)
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 """
-    assert run(fork, tmp_path)[0] == "done\n"
+    assert run(LARGE + fork, tmp_path) == "done\n"
 
 
 def test_threads_share_a_kernel(tmp_path: Path) -> None:
     """They call while it is compiled and after, and all get the same bits."""
     threads = """
 import threading
+import numpy as np, warpdyn as wd
 from warpdyn.execution.compile import background
 small = wd.load_robot("cartpole")
 q, v = np.ones((100, 2)), np.ones((100, 2))
@@ -114,7 +111,7 @@ assert background.wait_until_idle(100)
 call()
 assert not wrong
 """
-    assert run(threads, tmp_path)[0] == "done\n"
+    assert run(threads, tmp_path) == "done\n"
 
 
 def test_two_processes_share_the_caches(tmp_path: Path) -> None:
@@ -130,12 +127,7 @@ assert background.wait_until_idle(100)
 assert (wd.rnea(model, q, v, v) == tau).all()
 print(hashlib.sha256(tau.tobytes()).hexdigest())
 """
-    environment = {
-        **os.environ,
-        "WARPDYN_COMPILE": "background",
-        "WARPDYN_CACHE_DIR": str(tmp_path / "programs"),
-        "WARP_CACHE_PATH": str(tmp_path / "kernels"),
-    }
+    environment = environment_with_header(tmp_path, WARPDYN_COMPILE="background")
     two = [
         subprocess.Popen(
             [sys.executable, "-c", calls],

@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import pytest
+from fresh_caches import environment_with_header, run
 from robots import by_name
 from states import error, states
 
@@ -41,55 +42,58 @@ Z2 = np.zeros((1, 2))
 
 PACKAGE = Path(wd.__file__).parent
 
-VERSION = """
+VERSIONS = """
+import sys
+from pathlib import Path
 from warpdyn.functions.manifold import interpolate
-from warpdyn.execution.compile.cache import RECORDING, modules_of, source_version
+from warpdyn.execution.compile import cache
 from warpdyn.algorithms import manifold
-print(source_version(frozenset({*RECORDING, *modules_of(manifold.interpolate)})))
+modules = frozenset({*cache.RECORDING, *cache.modules_of(manifold.interpolate)})
+cached = [x for x in vars(cache).values() if hasattr(x, "cache_clear")]
+def version():
+    for function in cached:
+        function.cache_clear()
+    return cache.source_version(modules)
+before = version()
+for path in map(Path, sys.argv[1:]):
+    content = path.read_bytes() if path.exists() else None
+    path.write_bytes((content or b"") + b"# changed\\n")
+    print(version() != before)
+    path.unlink() if content is None else path.write_bytes(content)
+assert version() == before
 """
+"""Whether a change of each of the given files changes the version of interpolate's source."""
+
+DECIDING = {
+    "algorithms/manifold.py": True,
+    "algebra/scalar.py": True,
+    "algebra/spatial.py": True,
+    "codegen/lanes.py": True,
+    "codegen/lanes.h": True,  # named by a module
+    "codegen/transposes.h": True,  # named by a header
+    "codegen/unnamed.h": False,
+    "robots/panda.urdf": False,
+    "algorithms/rnea.py": False,
+    "cli/main.py": False,
+    "functions/manifold.py": False,
+}
 
 
-def version(package: Path) -> str:
-    """The version of interpolate's text in a copy of the package."""
-    environment = {**os.environ, "PYTHONPATH": str(package.parent)}
+def test_a_changed_file_makes_new_programs_only_where_it_decides_them(tmp_path: Path) -> None:
+    """A line in what a text, the recorder or the writer imports or names as a data file changes the
+    key; one anywhere else does not. All are tried on one copy of the package."""
+    copy = tmp_path / "warpdyn"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
     done = subprocess.run(
-        [sys.executable, "-c", VERSION],
-        env=environment,
-        cwd=package.parent,
+        [sys.executable, "-c", VERSIONS, *(copy / file for file in DECIDING)],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        cwd=tmp_path,
         capture_output=True,
         text=True,
         check=True,
     )
-    return done.stdout
-
-
-@pytest.mark.parametrize(
-    ("file", "decides"),
-    [
-        ("algorithms/manifold.py", True),
-        ("algebra/scalar.py", True),
-        ("algebra/spatial.py", True),
-        ("codegen/lanes.py", True),
-        ("codegen/lanes.h", True),  # named by a module
-        ("codegen/transposes.h", True),  # named by a header
-        ("codegen/unnamed.h", False),
-        ("robots/panda.urdf", False),
-        ("algorithms/rnea.py", False),
-        ("cli/main.py", False),
-        ("functions/manifold.py", False),
-    ],
-)
-def test_a_changed_file_makes_new_programs_only_where_it_decides_them(
-    file: str, decides: bool, tmp_path: Path
-) -> None:
-    """A line in what a text, the recorder or the writer imports or names as a data file changes the
-    key; one anywhere else does not."""
-    copy = tmp_path / "warpdyn"
-    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    before = version(copy)
-    with (copy / file).open("a") as source:
-        source.write("# changed\n")
-    assert (version(copy) != before) is decides
+    changed = [line == "True" for line in done.stdout.split()]
+    assert dict(zip(DECIDING, changed, strict=True)) == DECIDING
 
 
 def test_every_import_is_followed() -> None:
@@ -171,32 +175,20 @@ def files(*folders: Path) -> dict[str, tuple[int, int]]:
     }
 
 
-def second_process(tmp_path: Path) -> list:
-    environment = {
-        **os.environ,
-        "WARPDYN_CACHE_DIR": str(tmp_path / "programs"),
-        "WARP_CACHE_PATH": str(tmp_path / "kernels"),
-        "PYTHONPATH": str(PACKAGE.parent),
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", SECOND_PROCESS],
-        env=environment,
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+def second_process(environment: dict[str, str]) -> list:
+    """What a process with these caches records, and its results."""
+    return json.loads(run(SECOND_PROCESS, environment)[0].splitlines()[-1])
 
 
 def test_a_second_process_neither_records_nor_compiles(tmp_path: Path) -> None:
     """It finds programs and kernels in the caches, leaves no new file there, and computes the same bits."""
-    recorded, first = second_process(tmp_path)
+    environment = environment_with_header(tmp_path)
+    recorded, first = second_process(environment)
     folders = tmp_path / "programs", tmp_path / "kernels"
     kept = files(*folders)
     assert recorded >= 5 and len(list(folders[0].glob("*.json"))) == 5
     assert any(name.endswith((".o", ".obj")) for name in kept), sorted(kept)
-    again, second = second_process(tmp_path)
+    again, second = second_process(environment)
     assert again == 0 and second == first
     now = files(*folders)
     assert {n: s for n, (s, _) in now.items() if not n.endswith(".lock")} == {

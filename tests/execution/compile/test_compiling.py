@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 import warp as wp
-from fresh_caches import ONE_CALL, environment, run
+from fresh_caches import ONE_CALL, environment, environment_with_header, run
 
 import warpdyn as wd
 from warpdyn.execution.compile import compiling, kernel_objects
@@ -66,7 +66,7 @@ def test_a_first_compile_is_one_line_on_stderr(tmp_path: Path) -> None:
 )
 def test_it_can_be_switched_off(tmp_path: Path, before: str, changes: dict[str, str]) -> None:
     """In the program, or around it."""
-    assert run(before + ONE_CALL, environment(tmp_path, **changes)) == ("0.0\n", [])
+    assert run(before + ONE_CALL, environment_with_header(tmp_path, **changes)) == ("0.0\n", [])
 
 
 def test_a_terminal_sees_a_bar(tmp_path: Path) -> None:

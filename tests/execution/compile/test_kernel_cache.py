@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import warp as wp
-from fresh_caches import ONE_CALL, environment, run
+from fresh_caches import ONE_CALL, environment_with_header, run
 
 import warpdyn as wd
 from warpdyn.execution.compile import kernel_cache
@@ -43,7 +43,7 @@ def test_a_cache_that_cannot_be_made_costs_a_line(tmp_path: Path) -> None:
     (tmp_path / "temporary").mkdir()
     changes = {"TMPDIR": str(tmp_path / "temporary")}
     for _ in range(2):
-        said, lines = run(ONE_CALL, environment(tmp_path, **changes))
+        said, lines = run(ONE_CALL, environment_with_header(tmp_path, **changes))
         (warning,) = [line for line in lines if "warning" in line]
         assert said == "0.0\n" and lines[0] == warning
         assert warning.startswith(
@@ -84,7 +84,7 @@ except OSError as error:
     print(error.strerror)
 """
     (tmp_path / "kernels").write_text("")
-    said, _ = run(program, environment(tmp_path))
+    said, _ = run(program, environment_with_header(tmp_path))
     assert said.startswith(f"kernels can be compiled neither into {tmp_path}/kernels")
     assert said.endswith("set WARP_CACHE_PATH, or TMPDIR, to a folder that can be written\n")
     assert said.count("\n") == 1
