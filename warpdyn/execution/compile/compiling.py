@@ -27,7 +27,7 @@ from . import background, kernel_objects
 from .announcements import announced
 from .compiler_process import CompilerEndedError
 from .interpreted_program import InterpretedCommand, InterpretedProgram
-from .kernel import Command, KernelCommand, compile_kernel
+from .kernel import BLOCK, Command, KernelCommand, compile_kernel
 from .kernel_cache import has_compiled, kernel_cache_directory
 from .precompiled_header import has_header, shared_header
 
@@ -202,7 +202,7 @@ class _Module:
             if self.kernel.device.is_cpu:
                 kernel_objects.load(module, self.kernel.device)
             else:
-                wp.force_load(self.kernel.device, [module])
+                wp.force_load(self.kernel.device, [module], block_dim=BLOCK)
 
     @property
     def seconds(self) -> float:
