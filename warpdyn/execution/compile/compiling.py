@@ -349,14 +349,12 @@ quadruped's foot, 2.3 s) four times. A linear fit to their operations is wrong b
 """
 
 
-NVRTC, NVRTC_PER_CHARACTER, NVRTC_PER_ENTRY = 0.1, 1.2e-5, 3.6e-3
+NVRTC, NVRTC_PER_CHARACTER, NVRTC_PER_ENTRY = 0.25, 1.8e-5, 3.4e-3
 """Rough CPU seconds of NVRTC for machine code of sm_90, by the length of the source and the number of
 entries of its results, each of which is stored at an address of its own.
 
-Fitted to 28 programs of cartpole, panda, quadruped and humanoid (0.2 to 126 s of CPU time; one run
-each, AMD EPYC under load, Warp 1.19). 26 of them take between 0.6 and 1.8 times the estimate. The
-two longest take more: `aba_derivatives` of the quadruped 11 times, and `rnea_derivatives` of the
-humanoid 4 times. In an earlier run under less load they took 3 times and 1 time as long.
+Fitted to 40 programs of cartpole, panda, quadruped and humanoid (0.3 to 48 s of CPU time; one run
+each, AMD EPYC under load, Warp 1.19). All take between 0.7 and 1.5 times the estimate.
 """
 
 
