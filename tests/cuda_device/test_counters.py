@@ -64,7 +64,11 @@ def test_generic_addresses_count_where_they_are_global() -> None:
     with measured() as changed:
         kernel(np.zeros(32, np.uint32), threads=32, block=32)
     for kind in ("load", "store"):
-        assert [changed[f"{kind}_{what}"] for what in ("requests", "sectors", "bytes")] == [1, 4, 128]
+        assert [changed[f"{kind}_{what}"] for what in ("requests", "sectors", "bytes")] == [
+            1,
+            4,
+            128,
+        ]
 
 
 def test_instructions_and_branches() -> None:
