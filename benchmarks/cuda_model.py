@@ -1,6 +1,6 @@
 """Times of CUDA kernels on an H100 by a model, for a project without a GPU.
 
-    python -m benchmarks.cuda_model [ROBOT:FUNCTION ...]
+    python -m benchmarks.cuda_model [KERNEL ...]
 
 Two things are facts: NVRTC's machine code for sm_90 says how many registers and how much local memory a
 thread needs, and the emulated device (tests/cuda_device) counts instructions and sectors of memory. The
@@ -10,41 +10,37 @@ times follow from a model, and nothing of it has been measured on a GPU. A time 
 - cache: sectors of 32 bytes at 5.5 TB/s, an assumption;
 - issue: one instruction a cycle from each of the four schedulers of a multiprocessor;
 - latency: waves of warps, each with 700 cycles for its loads and 1.5 cycles for each instruction,
-  assumptions.
+  assumptions;
+- local: local memory in the L2 cache at 5.5 TB/s where the threads of a multiprocessor have more than
+  200 KB of it, and at the speed of memory where all threads have more than 50 MB, assumptions.
 
-The emulated device counts PTX, of which ptxas makes other instructions. Local memory is stated and is
-not part of the times. Results: benchmarks/results/cuda_model.json.
+The emulated device counts PTX, of which ptxas makes other instructions. Accesses of local memory are a
+share of the instructions: the share that they have in the machine code. NVIDIA's disassembler counts it
+(`pip install nvidia-cuda-nvdisasm`). Without the disassembler, local memory is not part of the times,
+and blocks with loads are not counted.
+
+The own bound of a kernel is the larger of memory and issue, with warps on all schedulers. Results:
+benchmarks/results/cuda_model.json.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-import tempfile
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import warp as wp
-from tqdm import tqdm
 
-import warpdyn as wd
-from warpdyn.codegen.source import write
-from warpdyn.execution.compile.kernel import BLOCK, compile_kernel
-from warpdyn.execution.request.call import input_shapes
-from warpdyn.execution.request.evaluate import record_call
+from warpdyn.execution.compile.kernel import BLOCK
 
-from .cubin import KernelResources, read_cubin
+from .cuda_kernels import ENVIRONMENTS, KERNELS
 from .records import line
+from .sass import disassembler
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULT = ROOT / "benchmarks/results/cuda_model.json"
-
-CALLS = tuple(
-    f"{robot}:{name}"
-    for robot in ("panda", "quadruped")
-    for name in ("fk", "jacobian", "rnea", "crba", "aba")
-)
 
 MULTIPROCESSORS, CLOCK, SCHEDULERS = 132, 1.7e9, 4
 REGISTERS, SHARED_BYTES, MOST_BLOCKS = 65536, 228 * 1024, 32
@@ -53,113 +49,125 @@ REGISTERS, SHARED_BYTES, MOST_BLOCKS = 65536, 228 * 1024, 32
 DRAM, L2 = 3.35e12, 5.5e12
 """Bytes a second."""
 
+L1_BYTES, L2_BYTES = 200_000, 50_000_000
+"""Local memory that the caches of a multiprocessor and of the device hold."""
+
 LOAD_CYCLES, CYCLES = 700, 1.5
 """Cycles of a load from memory, and of an instruction that waits for the one before."""
 
 SECTOR = 32
 
+BATCHES = (4096, 65536)
+
 
 class Modelled(NamedTuple):
-    """A time [s] and what it is made of."""
+    """A time [s], its bound, and the time of the kernel's own bound [s]."""
 
     seconds: float
     bound: str
+    least: float
 
 
-def resident_blocks(resources: KernelResources, shared_bytes: int) -> int:
+def resident_blocks(registers: int, shared_bytes: int) -> int:
     """Blocks of one warp that a multiprocessor holds at once."""
-    by_registers = REGISTERS // (-(-resources.registers * 32 // 256) * 256)
+    by_registers = REGISTERS // (-(-registers * 32 // 256) * 256)
     by_shared = SHARED_BYTES // (shared_bytes + 1024)  # the system takes 1 KB of each block
     return min(by_registers, by_shared, MOST_BLOCKS)
 
 
-def modelled_time(
-    count: int, resources: KernelResources, counted: dict[str, float], shared_bytes: int
-) -> Modelled:
+def modelled_time(count: int, kernel: Mapping[str, float]) -> Modelled:
     """The time of a launch for `count` environments."""
     warps = -(-count // BLOCK)
-    waves = -(-warps // (MULTIPROCESSORS * resident_blocks(resources, shared_bytes)))
-    needed = (counted["to_load"] + counted["to_store"]) * SECTOR * count
-    moved = (counted["loaded"] + counted["stored"]) * SECTOR * count
-    per_multiprocessor = -(-warps // MULTIPROCESSORS) * counted["instructions"]
+    resident = resident_blocks(int(kernel["registers"]), int(kernel["shared_bytes"]))
+    waves = -(-warps // (MULTIPROCESSORS * resident))
+    needed = (kernel["to_load"] + kernel["to_store"]) * SECTOR * count
+    moved = (kernel["loaded"] + kernel["stored"]) * SECTOR * count
+    instructions = kernel["instructions"]
+    per_multiprocessor = -(-warps // MULTIPROCESSORS) * instructions
     times = {
         "memory": needed / DRAM,
         "cache": moved / L2,
         "issue": per_multiprocessor / SCHEDULERS / CLOCK,
-        "latency": waves * (LOAD_CYCLES + CYCLES * counted["instructions"]) / CLOCK,
+        "latency": waves * (LOAD_CYCLES + CYCLES * instructions) / CLOCK,
+        "local": local_time(kernel, count, min(resident, -(-warps // MULTIPROCESSORS))),
     }
     bound = max(times, key=times.__getitem__)
-    return Modelled(times[bound], bound)
+    on_all = warps * instructions / (MULTIPROCESSORS * SCHEDULERS) / CLOCK
+    return Modelled(times[bound], bound, max(times["memory"], on_all))
 
 
-def compiled_resources(call: str) -> tuple[KernelResources, int]:
-    """Resources of a call's float32 kernel, and its shared memory [bytes]."""
-    robot, name = call.split(":")
-    model = wd.load_robot(robot)
-    zeros = [np.zeros((1, n), np.float32) for n in (model.nq, model.nv, model.nv)]
-    arrays = zeros[:1] if name in ("fk", "jacobian", "crba") else zeros
-    options = {"frame": model.link_names[-1]} if name == "jacobian" else {}
-    described = getattr(wd, name).describe(model, *arrays, **options)
-    program = record_call(described, input_shapes(described), True)
-    source = write(program, name, True, "cuda")
-    with tempfile.TemporaryDirectory() as folder:
-        kernel = compile_kernel(source)
-        wp.compile_aot_module(kernel.module, arch=90, module_dir=folder, use_ptx=False)
-        (cubin,) = Path(folder).glob("*.cubin")
-        return read_cubin(cubin), 4 * program_stage(source.code)
+def local_time(kernel: Mapping[str, float], count: int, resident: int) -> float:
+    """The time of local memory that the first cache does not hold; `resident`: warps of a
+    multiprocessor at once."""
+    on_multiprocessor = kernel["local_bytes"] * BLOCK * resident
+    if on_multiprocessor <= L1_BYTES:
+        return 0.0
+    accesses = kernel.get("local_share", 0.0) * kernel["instructions"]
+    rate = DRAM if on_multiprocessor * MULTIPROCESSORS > L2_BYTES else L2
+    return accesses * 4 * count / rate
 
 
-def program_stage(code: str) -> int:
-    """Numbers of shared memory that a source declares."""
-    _, _, rest = code.partition("__shared__ T stage[")
-    return int(rest.partition("]")[0]) if rest else 0
-
-
-def counts(calls: tuple[str, ...]) -> dict[str, dict[str, float]]:
-    """Sectors and instructions that the emulated device counts, by call and layout."""
+def counts(names: Iterable[str]) -> dict[str, dict[str, float]]:
+    """What the emulated device and NVRTC say about kernels, by kernel and layout."""
     sys.path.insert(0, str(ROOT / "tests"))
-    from cuda_device.emulated_processes import json_of  # noqa: PLC0415
+    from cuda_device.emulated_processes import last_json, run_emulated  # noqa: PLC0415
 
-    found: dict[str, dict[str, float]] = json_of("row_sectors.py", *calls)
+    found: dict[str, dict[str, float]] = last_json(
+        run_emulated("-m", "benchmarks.cuda_counts", "--machine-code", *names)
+    )
     return found
 
 
-def main(arguments: list[str]) -> int:
+def record(name: str, kernel: Mapping[str, float]) -> dict[str, Any]:
+    """A kernel in one layout: facts, and times of the model."""
+    call, _, layout = name.partition(" ")
+    times = {str(n): modelled_time(n, kernel) for n in BATCHES}
+    return {
+        "call": call,
+        "layout": layout,
+        **{key: round(x, 4) for key, x in kernel.items()},
+        "modelled_us": {n: [round(1e6 * x.seconds, 2), x.bound] for n, x in times.items()},
+        "modelled_by_bound": {n: round(x.seconds / x.least, 2) for n, x in times.items()},
+    }
+
+
+def table(records: Iterable[Mapping[str, Any]]) -> Iterable[str]:
+    """The table of docs/gpu.md."""
+    columns = ["kernel, layout", "registers", "local [B]", "load blocks", "sectors by needed"]
+    yield line([*columns, *(f"{n:,} [us]" for n in BATCHES)])
+    yield "|---" * (len(columns) + len(BATCHES)) + "|"
+    for x in records:
+        moved = (x["loaded"] + x["stored"]) / (x["to_load"] + x["to_store"])
+        cells = [f"{x['call']} {x['layout']}", x["registers"], x["local_bytes"]]
+        cells += [x.get("load_blocks", "-"), f"{moved:.2f}"]
+        cells += [f"{time:.1f} {bound}" for time, bound in x["modelled_us"].values()]
+        yield line([str(cell) for cell in cells])
+
+
+def means(records: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+    """Geometric means over KERNELS of modelled times by own bounds, by batch and layout."""
+    found: dict[str, list[float]] = {}
+    for x in records:
+        if x["call"] in KERNELS:
+            for n, ratio in x["modelled_by_bound"].items():
+                found.setdefault(f"{n} {x['layout']}", []).append(ratio)
+    return {key: round(float(np.exp(np.mean(np.log(each)))), 2) for key, each in found.items()}
+
+
+def main(names: list[str]) -> int:
     """Print the table and write it."""
-    wd.config.compile_messages = False
-    wp.config.log_level = wp.LOG_ERROR
-    calls = tuple(arguments) or CALLS
-    resources = {call: compiled_resources(call) for call in tqdm(calls, desc="machine code")}
-    records: list[dict[str, Any]] = []
-    print(
-        "| kernel, layout | registers | local [B] | sectors by needed | 4,096 [us] | 65,536 [us] |"
-    )
-    print("|---|---|---|---|---|---|")
-    for name, counted in counts(calls).items():
-        call, _, layout = name.partition(" ")
-        needs, shared_bytes = resources[call]
-        moved = counted["loaded"] + counted["stored"]
-        ratio = moved / (counted["to_load"] + counted["to_store"])
-        few, many = (modelled_time(n, needs, counted, shared_bytes) for n in (4096, 65536))
-        records.append(
-            {
-                "call": call,
-                "layout": layout,
-                **needs._asdict(),
-                "shared_bytes": shared_bytes,
-                **{key: round(x, 3) for key, x in counted.items()},
-                "modelled_us": {
-                    "4096": [round(1e6 * few.seconds, 2), few.bound],
-                    "65536": [round(1e6 * many.seconds, 2), many.bound],
-                },
-            }
+    if disassembler() is None:
+        print(
+            "Blocks with loads and the time of local memory need NVIDIA's disassembler: "
+            "pip install nvidia-cuda-nvdisasm",
+            file=sys.stderr,
         )
-        cells = [name, needs.registers, needs.local_bytes, f"{ratio:.2f}"]
-        cells += [f"{1e6 * x.seconds:.1f} {x.bound}" for x in (few, many)]
-        print(line([str(cell) for cell in cells]), flush=True)
-    RESULT.write_text(
-        json.dumps({"modelled": "nothing measured on a GPU", "records": records}, indent=1) + "\n"
-    )
+    found = counts(names or (*KERNELS, *ENVIRONMENTS))
+    records = [record(name, kernel) for name, kernel in found.items()]
+    print(*table(records), sep="\n")
+    print(means(records))
+    content = {"modelled": "nothing measured on a GPU", "means": means(records), "records": records}
+    RESULT.write_text(json.dumps(content, indent=1) + "\n")
     return 0
 
 

@@ -1,64 +1,70 @@
-"""The model of CUDA kernels: which limit binds, and what a cubin says."""
+"""The model of CUDA kernels: which limit binds, and its means over kernels."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import json
 
 import pytest
 
-from benchmarks.cubin import KernelResources, read_cubin
+from benchmarks.cuda_kernels import ENVIRONMENTS, KERNELS
 from benchmarks.cuda_model import (
     DRAM,
+    L2,
+    RESULT,
     SECTOR,
-    compiled_resources,
+    local_time,
+    means,
     modelled_time,
-    program_stage,
     resident_blocks,
 )
 
-FEW = KernelResources(registers=32, local_bytes=0, code_bytes=1000)
-MANY = KernelResources(registers=255, local_bytes=0, code_bytes=1000)
 
-
-def counted(sectors: float, instructions: float) -> dict[str, float]:
+def kernel(sectors: float, instructions: float, **more: float) -> dict[str, float]:
     half = sectors / 2
-    return {
-        "loaded": half,
-        "stored": half,
-        "to_load": half,
-        "to_store": half,
-        "instructions": instructions,
-    }
+    moved = dict.fromkeys(("loaded", "stored", "to_load", "to_store"), half)
+    facts = {"registers": 32, "shared_bytes": 0, "local_bytes": 0}
+    return {**moved, **facts, "instructions": instructions, **more}
 
 
 def test_registers_and_shared_memory_limit_the_blocks() -> None:
-    assert resident_blocks(FEW, 0) == 32
-    assert resident_blocks(MANY, 0) == 8
-    assert resident_blocks(FEW, 27 * 1024) == 8
+    assert resident_blocks(32, 0) == 32
+    assert resident_blocks(255, 0) == 8
+    assert resident_blocks(32, 27 * 1024) == 8
 
 
 def test_the_largest_time_binds() -> None:
     """Large arrays are bound by memory, long programs by instructions, small batches by latency."""
-    memory = modelled_time(1_000_000, FEW, counted(20.0, 100), 0)
+    memory = modelled_time(1_000_000, kernel(20.0, 100))
     assert memory.bound == "memory" and memory.seconds == 20.0 * SECTOR * 1_000_000 / DRAM
-    assert modelled_time(1_000_000, FEW, counted(1.0, 5000), 0).bound == "issue"
-    assert modelled_time(32, MANY, counted(1.0, 5000), 0).bound == "latency"
+    assert memory.least == memory.seconds
+    assert modelled_time(1_000_000, kernel(1.0, 5000)).bound == "issue"
+    few = modelled_time(32, kernel(1.0, 5000, registers=255))
+    assert few.bound == "latency" and few.least < few.seconds
 
 
-def test_machine_code_says_what_a_thread_needs() -> None:
-    """The kernel of panda's rnea stages three inputs and the torques, in rows of 9 numbers for 32 lanes."""
-    resources, shared_bytes = compiled_resources("panda:rnea")
-    assert 32 <= resources.registers <= 255 and resources.code_bytes > 5000
-    assert shared_bytes == 4 * 4 * 32 * 9
+def test_local_memory_takes_time_where_caches_do_not_hold_it() -> None:
+    """Eight warps of 255 registers on a multiprocessor."""
+    small, middle, large = (
+        kernel(1.0, 1000, local_bytes=size, local_share=0.1) for size in (500, 1000, 4000)
+    )
+    assert local_time(small, 65536, 8) == 0.0
+    assert local_time(middle, 65536, 8) == pytest.approx(100 * 4 * 65536 / L2)
+    assert local_time(large, 65536, 8) == pytest.approx(100 * 4 * 65536 / DRAM)
+    assert local_time(large, 4096, 1) == 0.0
 
 
-def test_a_file_that_is_no_cubin_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "kernel.cubin"
-    file.write_bytes(b"no cubin")
-    with pytest.raises(ValueError, match="is no cubin"):
-        read_cubin(file)
+def test_means_are_of_the_kernels_alone() -> None:
+    """Learning environments are not among them."""
+    records = [
+        {"call": call, "layout": "rows", "modelled_by_bound": {"4096": ratio}}
+        for call, ratio in ((KERNELS[0], 1.0), (KERNELS[1], 4.0), (ENVIRONMENTS[0], 100.0))
+    ]
+    assert means(records) == {"4096 rows": 2.0}
 
 
-def test_a_source_without_rows_has_no_shared_memory() -> None:
-    assert program_stage("const int lane = 0;") == 0
-    assert program_stage("__shared__ T stage[672];") == 672
+def test_stored_times_are_of_all_kernels() -> None:
+    records = json.loads(RESULT.read_text())["records"]
+    found = {(x["call"], x["layout"]) for x in records}
+    layouts = ("rows", "side by side")
+    assert found == {(x, layout) for x in (*KERNELS, *ENVIRONMENTS) for layout in layouts}
+    assert len(KERNELS) == 22

@@ -71,9 +71,8 @@ def bound_aba() -> tuple[dict[str, int], float]:
     return asked(run), error(result, wd.aba(MODEL, Q, V, A))
 
 
-@case
-def simulation_step() -> tuple[dict[str, int], float]:
-    """Each of ten steps of a quadruped."""
+def simulations_after_a_step() -> list[wd.Simulation]:
+    """Quadrupeds on the device, and on the CPU."""
     robot = wd.load_robot("quadruped")
     simulations = [
         wd.Simulation(robot, B, like=like)
@@ -81,6 +80,13 @@ def simulation_step() -> tuple[dict[str, int], float]:
     ]
     for simulation in simulations:
         simulation.step()
+    return simulations
+
+
+@case
+def simulation_step() -> tuple[dict[str, int], float]:
+    """Each of ten steps of a quadruped."""
+    simulations = simulations_after_a_step()
     steps = [asked(simulations[0].step) for _ in range(10)]
     assert all(step == steps[0] for step in steps), steps
     for _ in range(10):
@@ -122,13 +128,7 @@ def captured_call() -> tuple[dict[str, int], float]:
 @case
 def captured_simulation_step() -> tuple[dict[str, int], float]:
     """Ten replays of a step."""
-    robot = wd.load_robot("quadruped")
-    simulations = [
-        wd.Simulation(robot, B, like=like)
-        for like in (wp.zeros(1, dtype=wp.float32, device=DEVICE), np.zeros(1, np.float32))
-    ]
-    for simulation in simulations:
-        simulation.step()
+    simulations = simulations_after_a_step()
     graph, _ = captured(simulations[0].step)
     replays = [asked(lambda: wp.capture_launch(graph)) for _ in range(10)]
     assert all(replay == replays[0] for replay in replays), replays

@@ -31,6 +31,10 @@ def run_emulated(*arguments: str, late: bool = False) -> subprocess.CompletedPro
 
 def json_of(script: str, *arguments: str, late: bool = False) -> Any:
     """The JSON on the last line that a script of this folder prints."""
-    done = run_emulated(str(Path(__file__).parent / script), *arguments, late=late)
+    return last_json(run_emulated(str(Path(__file__).parent / script), *arguments, late=late))
+
+
+def last_json(done: subprocess.CompletedProcess[str]) -> Any:
+    """The JSON on the last line of a process's output."""
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout.splitlines()[-1])

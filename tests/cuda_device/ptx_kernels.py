@@ -28,6 +28,16 @@ NUMPY_TYPES = {
     "f64": np.float64,
 }
 
+UPDATES: dict[str, np.ufunc] = {
+    "add": np.add,
+    "min": np.minimum,
+    "max": np.maximum,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
+"""What atomic updates and reductions compute, by the names of the instructions."""
+
 HEADER = ".version 9.0\n.target sm_90\n.address_size 64\n"
 CURRENT_STREAM = ctypes.c_void_p(2**64 - 1)
 

@@ -49,6 +49,28 @@ def test_sectors_of_memory(stride: int, offset: int, sectors: int) -> None:
     assert changed["load_sectors"] == changed["store_sectors"] == first + second
 
 
+def test_generic_addresses_count_where_they_are_global() -> None:
+    """A function that gets an address does not know its space."""
+    body = """.reg .b64 %at; .reg .b32 %n;
+        .shared .align 4 .b8 ours[128];
+        mov.u64 %at, ours;
+        cvta.shared.u64 %at, %at;
+        st.u32 [%at], %t;
+        mul.wide.u32 %at, %thread, 4;
+        add.u64 %at, %a0, %at;
+        ld.u32 %n, [%at];
+        st.u32 [%at], %n;"""
+    kernel = PtxKernel(kernel_text(1, body))
+    with measured() as changed:
+        kernel(np.zeros(32, np.uint32), threads=32, block=32)
+    for kind in ("load", "store"):
+        assert [changed[f"{kind}_{what}"] for what in ("requests", "sectors", "bytes")] == [
+            1,
+            4,
+            128,
+        ]
+
+
 def test_instructions_and_branches() -> None:
     """An instruction of a warp counts once, and for each of its lanes."""
     body = """.reg .pred %p; .reg .b32 %n;

@@ -5,8 +5,28 @@ from __future__ import annotations
 import pytest
 from cuda_device.emulated_processes import json_of
 
-CLOSE = {"float32": 1e-5, "float64": 1e-12}
-"""Relative to the largest number, as in tests/codegen/test_cpu.py."""
+from benchmarks.every_function import takes_robot
+from warpdyn.execution.batched import FUNCTIONS
+
+SOME = {
+    "panda": ("rnea", "aba", "crba", "fk", "rnea_derivatives", "quaternion_to_matrix"),
+    "quadruped": ("rnea", "aba", "crba", "fk"),
+    "servos": ("actuator_torques",),
+}
+"""Functions of the quick tests."""
+
+ROBOTS = ("panda", "cartpole", "quadruped", "humanoid")
+
+PARTS = 6
+"""Processes that share the functions of a robot."""
+
+CALLS = 12
+"""Of a function: two dtypes, two layouts, and streams at once, late, and captured."""
+
+REFUSED = {
+    "cartpole": ("dynamically_consistent_inverse", "operational_space", "operational_space_inertia")
+}
+"""Functions that are not for a robot: the pole moves in 2 of 6 directions."""
 
 CLOSE_FOR_WARP = {
     "elementary": 5e-7,
@@ -19,13 +39,29 @@ CLOSE_FOR_WARP = {
 """The CPU's and CUDA's functions differ in their last bits, and sums in their order."""
 
 
-@pytest.mark.parametrize("late", [False, True], ids=["at_once", "late"])
-def test_functions_of_warpdyn(late: bool) -> None:
-    """Both types of numbers, both layouts, streams that run at once and late."""
-    found = json_of("numbers_on_device.py", late=late)
-    assert len(found) == 9 * 2 * 2
-    for name, error in found.items():
-        assert error < CLOSE[name.split()[2]], name
+@pytest.mark.parametrize("robot", SOME)
+def test_some_functions(robot: str) -> None:
+    found = json_of("numbers_on_device.py", robot, *SOME[robot])
+    assert set(found) == set(SOME[robot])
+    for name, record in found.items():
+        assert record.get("compared") == CALLS and not record["wrong"], (name, record)
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_function(robot: str, part: int, request: pytest.FixtureRequest) -> None:
+    """All public functions; functions without a robot are among those of panda."""
+    if request.config.getoption("--device-tests") != "all":
+        pytest.skip("takes minutes; bash scripts/test_cuda.sh runs it")
+    names = sorted(name for name in FUNCTIONS if robot == ROBOTS[0] or takes_robot(name))
+    names.remove("actuator_torques")  # of robots with actuators: among the quick tests
+    found = json_of("numbers_on_device.py", robot, *names[part::PARTS])
+    assert set(found) == set(names[part::PARTS])
+    for name, record in found.items():
+        if name in REFUSED.get(robot, ()):
+            assert "left out" in record, (name, record)
+        else:
+            assert record.get("compared") == CALLS and not record["wrong"], (name, record)
 
 
 def test_kernels_of_warp() -> None:

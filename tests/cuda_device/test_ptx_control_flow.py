@@ -99,6 +99,30 @@ FUNCTIONS = """.func (.param .b32 result) square(.param .b32 number) {
     }"""
 
 
+def test_shared_memory_of_a_function_is_the_same_at_each_call() -> None:
+    """The second call reads what the first one has written, and 40 KiB are needed once."""
+    function = """.func (.param .b32 result) exchange(.param .b32 number) {
+        .reg .b32 %r<3>;
+        .shared .align 4 .b8 memory[40960];
+        ld.shared.u32 %r2, [memory+8];
+        ld.param.u32 %r1, [number];
+        st.shared.u32 [memory+8], %r1;
+        st.param.b32 [result], %r2;
+        ret;
+    }"""
+    call = """{
+        .param .b32 given; .param .b32 made;
+        st.param.b32 [given], %x;
+        call.uni (made), exchange, (given);
+        ld.param.b32 %y, [made];
+    }"""
+    body = f""".reg .b32 %x, %y; .reg .b64 %at;
+        mov.u32 %x, 5; {call} mov.u32 %x, 6; {call}
+        st.global.u32 [%a0], %y;"""
+    found = PtxKernel(kernel_text(1, body, before=function))(np.zeros(1, np.uint32), threads=1)
+    assert found.tolist() == [5]
+
+
 def test_functions() -> None:
     """They may call each other, return early, be guarded, and have registers of the same names."""
     body = """.reg .b32 %r<8>; .reg .b64 %at; .reg .pred %p;

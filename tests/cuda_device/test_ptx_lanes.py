@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from cuda_device.ptx_kernels import PtxKernel, computed, kernel_text
+from cuda_device.ptx_kernels import UPDATES, PtxKernel, computed, kernel_text
 
 LANES = 32
 NUMBERS = np.arange(64, dtype=np.uint32) * 3 + 100  # two warps
@@ -93,14 +93,7 @@ def test_ballot_of_the_lanes_that_are_there() -> None:
 def test_reductions(name: str) -> None:
     kind = "u32" if name in ("add", "min", "max") else "b32"
     found = computed(f"redux.sync.{name}.{kind} %y, %x0, {ALL};", "u32", ("u32", NUMBERS))
-    reduce = {
-        "add": np.add,
-        "min": np.minimum,
-        "max": np.maximum,
-        "and": np.bitwise_and,
-        "or": np.bitwise_or,
-        "xor": np.bitwise_xor,
-    }[name].reduce
+    reduce = UPDATES[name].reduce
     assert found.tolist() == [reduce(NUMBERS[:32])] * 32 + [reduce(NUMBERS[32:])] * 32
 
 

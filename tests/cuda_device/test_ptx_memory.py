@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
-from cuda_device.ptx_kernels import NUMPY_TYPES, PtxKernel, computed, kernel_text, some_numbers
+from cuda_device.ptx_kernels import (
+    NUMPY_TYPES,
+    UPDATES,
+    PtxKernel,
+    computed,
+    kernel_text,
+    some_numbers,
+)
 
 
 @pytest.mark.parametrize("kind", ["u8", "s8", "u16", "s16", "u32", "s32"])
@@ -156,16 +161,6 @@ def test_parameters_by_address() -> None:
         np.zeros(1, np.uint64), np.zeros(1, np.uint64), threads=1, block=1
     )
     assert found[0] > 0
-
-
-UPDATES: dict[str, Callable] = {
-    "add": np.add,
-    "min": np.minimum,
-    "max": np.maximum,
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
-}
 
 
 @pytest.mark.parametrize("space", ["global", "shared", "generic"])

@@ -22,6 +22,7 @@ from .arguments import HEADER, input_identifier
 from .cuda_rows import StagedRows, Staging
 from .emit import Dialect, emit
 from .one_environment import OneEnvironment
+from .scopes import in_scopes
 
 FAR = {True: "fabsf({}) > 65536.0f", False: "fabs({}) > 1e5"}
 """Where an angle is beyond the range of the polynomials, in float32 and in float64."""
@@ -198,7 +199,7 @@ class CudaThread(OneEnvironment):
                 return f"T {sine}, {cosine}; sincos_near({angle}, {sine}, {cosine});"
 
             dialect = replace(dialect, sincos=sincos)
-        yield from emit(program, rest, dialect, stored)
+        yield from in_scopes(emit(program, rest, dialect, stored))
 
     def _in_order(self, program: Program) -> tuple[list[Statement], list[Statement]]:
         """Inputs that are not in shared memory and then angles; and all other statements."""

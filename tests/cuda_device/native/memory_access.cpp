@@ -14,28 +14,27 @@ namespace {
 
 constexpr u64 SECTOR = 32;
 
-// Distinct sectors that the active lanes touch: what the memory system moves for one instruction of a warp.
+// Counts an access of global memory, also one through a generic address: the distinct sectors that the active lanes
+// touch are what the memory system moves for one instruction of a warp.
 template <class SpaceOfAccess>
-u64 sectors_of(Warp& warp, const Instruction& instruction, u32 bytes) {
+void measure(Warp& warp, const Instruction& instruction, u32 bytes, u64& requests, u64& sectors, u64& asked) {
+    constexpr bool is_local = std::is_same_v<SpaceOfAccess, LocalSpace> || std::is_same_v<SpaceOfAccess, LocalOffset>;
+    constexpr bool is_generic = std::is_same_v<SpaceOfAccess, GenericSpace>;
+    if (is_local) ++counters.local_requests;
+    if (!std::is_same_v<SpaceOfAccess, GlobalSpace> && !is_generic) return;
     u64 touched[2 * LANES];
     int count = 0;
     for_each_lane(warp, [&](int lane) {
         const u64 address = SpaceOfAccess::address(warp, instruction, lane);
+        if (is_generic && !device_memory.accessible(address, bytes)) return;
         touched[count++] = address / SECTOR;
         touched[count++] = (address + bytes - 1) / SECTOR;
     });
-    std::sort(touched, touched + count);
-    return static_cast<u64>(std::unique(touched, touched + count) - touched);
-}
-
-template <class SpaceOfAccess>
-void measure(Warp& warp, const Instruction& instruction, u32 bytes, u64& requests, u64& sectors, u64& asked) {
-    constexpr bool is_local = std::is_same_v<SpaceOfAccess, LocalSpace> || std::is_same_v<SpaceOfAccess, LocalOffset>;
-    if (is_local) ++counters.local_requests;
-    if (!std::is_same_v<SpaceOfAccess, GlobalSpace>) return;
+    if (count == 0) return;
     ++requests;
-    sectors += sectors_of<SpaceOfAccess>(warp, instruction, bytes);
-    asked += u64(bytes) * static_cast<u64>(__builtin_popcount(warp.active));
+    asked += u64(bytes) * static_cast<u64>(count / 2);
+    std::sort(touched, touched + count);
+    sectors += static_cast<u64>(std::unique(touched, touched + count) - touched);
 }
 
 // A register may be wider than the type in memory: loads extend, stores leave the high bits out.

@@ -137,9 +137,12 @@ void Translator::declare(const std::string& text) {
     if (declared.space == "local" || declared.space == "param") {
         scope.places[declared.name] = {Place::local, local_memory(declared.bytes(), declared.align)};
     } else if (declared.space == "shared" && !declared.is_unsized) {
-        kernel.shared_bytes = aligned(kernel.shared_bytes, declared.align);
-        scope.places[declared.name] = {Place::shared, kernel.shared_bytes};
-        kernel.shared_bytes += static_cast<u32>(declared.bytes());
+        const auto [found, is_new] = shared_.try_emplace({inlined_.back().function, declared.name}, 0);
+        if (is_new) {
+            found->second = aligned(kernel.shared_bytes, declared.align);
+            kernel.shared_bytes = found->second + static_cast<u32>(declared.bytes());
+        }
+        scope.places[declared.name] = {Place::shared, found->second};
     } else {
         throw PtxError{"declaration not understood: " + text};
     }
@@ -239,7 +242,7 @@ void Translator::call(const Statement& read, const Instruction& guard) {
 }
 
 void Translator::body(const PtxFunction& function) {
-    inlined_.emplace_back();
+    inlined_.push_back({&function, {}, {}, {}});
     for (const BodyItem& item : read_body(function.body)) {
         switch (item.kind) {
             case BodyItem::open_scope: frames_.back().emplace_back(); break;

@@ -54,6 +54,7 @@ private:
         std::unordered_map<std::string, Place> places;
     };
     struct Inlined {  // a function's body at one call
+        const PtxFunction* function;
         std::unordered_map<std::string, u32> labels;
         std::vector<std::pair<u32, std::string>> jumps;
         std::vector<u32> returns;
@@ -70,6 +71,7 @@ private:
     std::vector<std::vector<Scope>> frames_;  // of the functions that are being inlined, each with nested scopes
     std::vector<Inlined> inlined_;
     std::map<std::pair<u64, u32>, Register> literals_;
+    std::map<std::pair<const PtxFunction*, std::string>, u32> shared_;  // memory of a function, the same at each call
 };
 
 // A group of instructions: fills `made` and returns true if the statement belongs to it.

@@ -27,7 +27,7 @@ from . import background, kernel_objects
 from .announcements import announced
 from .compiler_process import CompilerEndedError
 from .interpreted_program import InterpretedCommand, InterpretedProgram
-from .kernel import Command, KernelCommand, compile_kernel
+from .kernel import BLOCK, Command, KernelCommand, compile_kernel
 from .kernel_cache import has_compiled, kernel_cache_directory
 from .precompiled_header import has_header, shared_header
 
@@ -203,7 +203,7 @@ class _Module:
             if self.kernel.device.is_cpu:
                 kernel_objects.load(module, self.kernel.device)
             else:
-                wp.force_load(self.kernel.device, [module])
+                wp.force_load(self.kernel.device, [module], block_dim=BLOCK)
 
     @property
     def seconds(self) -> float:
@@ -350,14 +350,12 @@ quadruped's foot, 2.3 s) four times. A linear fit to their operations is wrong b
 """
 
 
-NVRTC, NVRTC_PER_CHARACTER, NVRTC_PER_ENTRY = 0.1, 1.2e-5, 3.6e-3
+NVRTC, NVRTC_PER_CHARACTER, NVRTC_PER_ENTRY = 0.25, 1.8e-5, 3.4e-3
 """Rough CPU seconds of NVRTC for machine code of sm_90, by the length of the source and the number of
 entries of its results, each of which is stored at an address of its own.
 
-Fitted to 28 programs of cartpole, panda, quadruped and humanoid (0.2 to 126 s of CPU time; one run
-each, AMD EPYC under load, Warp 1.19). 26 of them take between 0.6 and 1.8 times the estimate. The
-two longest take more: `aba_derivatives` of the quadruped 11 times, and `rnea_derivatives` of the
-humanoid 4 times. In an earlier run under less load they took 3 times and 1 time as long.
+Fitted to 40 programs of cartpole, panda, quadruped and humanoid (0.3 to 48 s of CPU time; one run
+each, AMD EPYC under load, Warp 1.19). All take between 0.7 and 1.5 times the estimate.
 """
 
 

@@ -12,6 +12,7 @@ import warp as wp
 
 from . import kernel_objects, sealed_files
 from .announcements import say
+from .kernel import BLOCK
 from .warp_start import init_warp
 
 KERNELS = "wp_warpdyn_"
@@ -82,7 +83,8 @@ def has_compiled(kernel: wp.Kernel, device: wp.Device) -> bool:
         return False
     if device.is_cpu:
         return kernel_objects.is_whole(kernel_objects.place_of(kernel.module, device))
-    folder = kernel_cache_directory() / kernel.module.get_module_identifier(None)
+    # Warp has another folder for each size of blocks.
+    folder = kernel_cache_directory() / kernel.module.get_module_identifier(BLOCK)
     try:
         return any(path.suffix in (".ptx", ".cubin") for path in folder.iterdir())
     except OSError:

@@ -1,0 +1,141 @@
+"""Counts of CUDA kernels, in a process with the emulated device (tests/cuda_device).
+
+    python -m benchmarks.cuda_counts [--machine-code] [KERNEL ...]
+
+The last line is JSON: for each kernel and layout the sectors of memory that a robot loads and stores,
+those that its arrays fill, and the instructions of a warp. With `--machine-code` NVRTC also compiles for
+sm_90, and the record has registers, local memory, the source's length and the seconds of the compiler.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import warp as wp
+from cuda_device.ptx_kernels import counters, library
+
+import warpdyn as wd
+from warpdyn.arrays import View
+from warpdyn.codegen.source import Source
+from warpdyn.execution.compile.kernel import compile_kernel
+from warpdyn.execution.launch.launch import prepare
+from warpdyn.execution.request.call import Call
+
+from .cubin import read_cubin
+from .cuda_kernels import ENVIRONMENTS, KERNELS, call_of
+from .sass import read_machine_code
+
+B = 128
+"""Four warps."""
+
+LAYOUTS = ("rows", "side by side")
+
+SECTOR = 32
+
+
+def on_device(call: Call[Any], layout: str) -> Call[Any]:
+    """The call on arrays of the device in this layout."""
+    placed: dict[int, wp.array] = {}
+
+    def place(x: Any) -> Any:
+        if not isinstance(x, np.ndarray) or x.dtype != np.float32:  # plain numbers stay as they are
+            return x
+        if id(x) not in placed:
+            placed[id(x)] = in_layout(x, layout)
+        return placed[id(x)]
+
+    def place_all(x: Any) -> Any:
+        if isinstance(x, dict):
+            return {name: place_all(each) for name, each in x.items()}
+        return tuple(map(place, x)) if isinstance(x, tuple) else place(x)
+
+    return replace(call, arrays=place_all(dict(call.arrays)), out=place_all(call.out))
+
+
+def in_layout(x: np.ndarray, layout: str) -> wp.array:
+    """The array on the device, in rows or with the numbers of neighbouring robots side by side."""
+    if layout == "rows" or x.ndim < 2 or len(x) != B:
+        return wp.array(np.ascontiguousarray(x), device="cuda:0")
+    axes = [*range(1, x.ndim), 0]
+    turned = wp.array(np.ascontiguousarray(x.transpose(axes)), device="cuda:0")
+    return turned.transpose([x.ndim - 1, *range(x.ndim - 1)])
+
+
+def counted(call: Call[Any], layout: str) -> tuple[dict[str, float], Source]:
+    """Sectors of a robot and instructions of a warp; and the kernel's source."""
+    job = prepare(on_device(call, layout))
+    job.launch_once()
+    before = counters()
+    library().emulated_cuda_measure(1)
+    job.launch_once()
+    wp.synchronize()
+    library().emulated_cuda_measure(0)
+    changed = {key: n - before[key] for key, n in counters().items()}
+    return {
+        "loaded": changed["load_sectors"] / B,
+        "stored": changed["store_sectors"] / B,
+        "to_load": filled(job.inputs.values()),
+        "to_store": filled(job.out_views),
+        "instructions": changed["instructions"] / changed["warps"],
+    }, job.kernel.source
+
+
+def filled(views: Iterable[View]) -> float:
+    """Sectors that a robot's numbers fill, of arrays with a row for each robot."""
+    return sum(prod(x.shape) for x in views if x.shape and x.shape[0] == B) * 4 / SECTOR / B
+
+
+def machine_code(source: Source) -> dict[str, Any]:
+    """What NVRTC makes of a source for sm_90, and its CPU seconds."""
+    kernel = compile_kernel(source)
+    with tempfile.TemporaryDirectory() as folder:
+        begun = time.process_time()
+        wp.compile_aot_module(kernel.module, arch=90, module_dir=folder, use_ptx=False)
+        seconds = time.process_time() - begun
+        (cubin,) = Path(folder).glob("*.cubin")
+        code = read_machine_code(cubin)
+        return {
+            **read_cubin(cubin)._asdict(),
+            **({} if code is None else code._asdict()),
+            "shared_bytes": 4 * staged_numbers(source.code),
+            "characters": len(source.code),
+            "operations": source.operations,
+            "entries": sum(map(prod, source.results.values())),
+            "seconds": round(seconds, 2),
+        }
+
+
+def staged_numbers(code: str) -> int:
+    """Numbers of shared memory that a source declares."""
+    _, _, rest = code.partition("__shared__ T stage[")
+    return int(rest.partition("]")[0]) if rest else 0
+
+
+def main(arguments: list[str]) -> None:
+    wp.config.quiet = True
+    wd.config.compile_messages = False
+    compiled = "--machine-code" in arguments
+    names = [x for x in arguments if not x.startswith("--")] or (*KERNELS, *ENVIRONMENTS)
+    found: dict[str, dict[str, Any]] = {}
+    for name in names:
+        call, code = call_of(name, B), dict[str, Any]()
+        for layout in LAYOUTS:
+            counts, source = counted(call, layout)
+            if compiled and not code:
+                code = machine_code(source)
+            found[f"{name} {layout}"] = {**counts, **code}
+            print(name, layout, found[f"{name} {layout}"], file=sys.stderr, flush=True)
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,95 @@
+"""The kernels of the model of a GPU (cuda_model), by name: each is a call on NumPy arrays.
+
+`ROBOT:FUNCTION` is a public function. `quadruped:step` has four feet and four substeps,
+`quadruped:simulation` all points of the collision shapes, and `ROBOT:environment` is the step of a
+learning task, with rewards and resets.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import warpdyn as wd
+from warpdyn.execution.batched import described
+from warpdyn.execution.request.call import Call
+
+from .every_function import Work
+
+ALGORITHMS = ("fk", "jacobian", "rnea", "crba", "aba", "rnea_derivatives")
+
+KERNELS = (
+    *(f"{robot}:{x}" for robot in ("panda", "quadruped") for x in (*ALGORITHMS, "aba_derivatives")),
+    *(f"humanoid:{x}" for x in ALGORITHMS),
+    "quadruped:step",
+    "quadruped:simulation",
+)
+"""The kernels of the geometric mean."""
+
+ENVIRONMENTS = ("quadruped:environment", "humanoid:environment")
+
+SUBSTEPS, SUBSTEP = 4, 0.005
+"""Of `step` and `simulation`, and their length [s]."""
+
+HEIGHT, STANCE = 0.32, (0.1, 0.8, -1.5, -0.1, 0.8, -1.5, 0.1, 1.0, -1.5, -0.1, 1.0, -1.5)
+"""The quadruped stands: height of its base [m], and its joints [rad]."""
+
+GAINS = (40.0, 1.0)
+"""Of its drives [N·m/rad, N·m·s/rad]."""
+
+
+def call_of(name: str, count: int) -> Call[Any]:
+    """The call with this name, for `count` robots, in float32."""
+    robot, _, function = name.partition(":")
+    if function == "simulation":
+        return standing(count)._call
+    if function == "environment":
+        return environment(robot, count)
+    if function == "step":
+        return four_feet(count)
+    return Work.of(function, wd.load_robot(robot), count).described()
+
+
+def standing(count: int) -> wd.Simulation:
+    """Quadrupeds that stand, with drives."""
+    start = [0.0, 0.0, HEIGHT, 0.0, 0.0, 0.0, 1.0, *STANCE]
+    return wd.Simulation(
+        wd.load_robot("quadruped").with_armature(0.01),
+        count,
+        control=wd.PD(*GAINS),
+        start=start,
+        dt=SUBSTEP,
+        substeps=SUBSTEPS,
+    )
+
+
+def four_feet(count: int) -> Call[Any]:
+    """`wd.step` of standing quadrupeds on four feet."""
+    simulation = standing(count)
+    points = wd.ContactPoints(simulation.model).only("*_foot")
+    if len(points) != 4:
+        raise RuntimeError(f"the quadruped should have four feet, and has {len(points)}")
+    arguments = (simulation.model, simulation.q, simulation.v, simulation.tau)
+    options = {"points": points, "control": simulation.control, "targets": simulation.targets}
+    options |= {
+        "impulses": np.zeros((count, 4, 3), np.float32),
+        "dt": SUBSTEP,
+        "substeps": SUBSTEPS,
+    }
+    return described(wd.step, arguments, options)
+
+
+def environment(robot: str, count: int) -> Call[Any]:
+    """A step of learning environments at the beginning of their first episode."""
+    from warpdyn.rl import HumanoidVelocity, QuadrupedVelocity  # noqa: PLC0415  needs Torch
+    from warpdyn.rl.environment_step import EnvironmentStep  # noqa: PLC0415
+
+    task = {"quadruped": QuadrupedVelocity, "humanoid": HumanoidVelocity}[robot]()
+    step = EnvironmentStep(task, seed=0)
+    given = [x.astype(np.float32) for x in step.given.values()]
+    ticks = np.zeros(count, np.float32)
+    begun = step.start(step.task.model, ticks, *given)._asdict()
+    carried = {name: begun.get(name, ticks) for name in step.carried}
+    action = np.zeros((count, step.task.actions), np.float32)
+    return described(step.step, (step.task.model, *carried.values(), action, *given), {})

@@ -1,0 +1,26 @@
+"""Nested scopes: each has few variables, and all earlier ones are known in it."""
+
+from __future__ import annotations
+
+from warpdyn.codegen.scopes import VARIABLES, in_scopes
+
+
+def test_few_lines_stay_as_they_are() -> None:
+    lines = [f"int x{k} = {k};" for k in range(VARIABLES)]
+    assert list(in_scopes(lines)) == lines
+    assert list(in_scopes([])) == []
+
+
+def test_a_scope_begins_after_so_many_lines_and_holds_the_next_one() -> None:
+    lines = [f"int x{k} = {k};" for k in range(2 * VARIABLES + 1)]
+    found = list(in_scopes(lines))
+    assert [line for line in found if line not in "{}}"] == lines
+    assert [k for k, line in enumerate(found) if line == "{"] == [VARIABLES, 2 * VARIABLES + 1]
+    assert found[-1] == "}}"
+
+
+def test_no_scope_begins_inside_of_braces() -> None:
+    """A branch over several lines is not cut."""
+    lines = ["int x;"] * (VARIABLES - 1) + ["if (x) {", "x = 1;", "x = 2;", "}", "x = 3;"]
+    found = list(in_scopes(lines))
+    assert found[: VARIABLES + 3] == lines[:-1] and found[VARIABLES + 3 :] == ["{", "x = 3;", "}"]
