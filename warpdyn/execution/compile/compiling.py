@@ -178,7 +178,8 @@ class Kernel:
         self.counts_calls = False
 
     def _command(self, compiled: wp.Kernel) -> Command:
-        return KernelCommand(compiled, self.device, self.source.layout.length, self._linked)
+        length, warps = self.source.layout.length, self.source.warps
+        return KernelCommand(compiled, self.device, length, self._linked, warps)
 
 
 @dataclass(eq=False)
