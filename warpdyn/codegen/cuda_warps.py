@@ -19,11 +19,17 @@ from . import headers
 from .cuda import FAR, CudaThread, with_near_angles
 from .cuda_rows import LANES
 from .emit import Dialect, emit
-from .warp_cut import WarpCut, cuts, is_straight, whole
+from .warp_cut import Dependencies, WarpCut, is_straight
 from .warp_parts import FETCH, PUT, STORE, WarpParts, places_of
 
-WARPS = (2, 4, 8)
-"""Numbers of warps that are tried."""
+WARPS = 4
+"""Number of warps that is tried first: a multiprocessor has as many schedulers."""
+
+MORE, PARALLEL = 8, 0.6
+"""Number of warps that is tried if the first number reduces the cost to this share."""
+
+FEWER = 2
+"""Number of warps that is tried otherwise."""
 
 WORTH = 0.8
 """The largest cost of a cut that is worth its barriers, as a share of the cost of the whole
@@ -32,9 +38,9 @@ program (`WarpCut.cost`)."""
 MOST_BYTES = 47 * 1024
 """Shared memory of a block without an option of the launch is 48 KB, of which Warp takes a little."""
 
-PIECE_BYTES = 128
-"""Largest piece of a row of results. Pieces without shared memory of their own leave through a part
-of it that each warp has, so they are smaller than those of a single warp."""
+PIECE_BYTES = (128, 64, 32)
+"""Largest pieces of rows of results that are tried. Small ones leave more shared memory for values that
+warps exchange, and have numbers of fewer warps."""
 
 
 class CudaSource(NamedTuple):
@@ -54,29 +60,50 @@ def source(program: Program, single: bool) -> CudaSource:
 def choose(program: Program, single: bool) -> CudaThread:
     """The best cut that is worth it and has room in shared memory, else the whole program."""
     if is_straight(program):
-        most = WORTH * whole(program).cost
-        found = [cut for warps in WARPS for cut in cuts(program, warps) if cut.cost <= most]
-        for cut in sorted(found, key=lambda cut: cut.cost):
-            thread = CudaWarps(program, single, cut)
-            if thread.has_room:
+        needs = Dependencies(program)
+        for cut in _worthwhile(needs):
+            thread = in_parts(program, single, cut, needs)
+            if thread:
                 return thread
     return CudaThread(program, single)
+
+
+def _worthwhile(needs: Dependencies) -> list[WarpCut]:
+    """Cuts that are worth their barriers, the best first."""
+    whole = needs.whole().cost
+    found = list(needs.cuts(WARPS))
+    is_parallel = min(cut.cost for cut in found) < PARALLEL * whole
+    found += needs.cuts(MORE if is_parallel else FEWER)
+    return sorted((x for x in found if x.cost <= WORTH * whole), key=lambda cut: cut.cost)
+
+
+def in_parts(
+    program: Program, single: bool, cut: WarpCut, needs: Dependencies
+) -> CudaWarps | None:
+    """The function of a cut; None if its exchanged values do not fit into shared memory."""
+    for size in PIECE_BYTES:
+        thread = CudaWarps(program, single, cut, needs, size)
+        if thread.has_room:
+            return thread
+    return None
 
 
 class CudaWarps(CudaThread):
     """The function of a thread of such a block."""
 
-    def __init__(self, program: Program, single: bool, cut: WarpCut):
-        self.cut, self.warps = cut, cut.warps
+    def __init__(
+        self, program: Program, single: bool, cut: WarpCut, needs: Dependencies, piece_bytes: int
+    ):
+        self.cut, self.warps, self._needs, self._piece_bytes = cut, cut.warps, needs, piece_bytes
         super().__init__(program, single)
 
     def place_results(self) -> None:
         """Give shared memory to exchanged values and to the results."""
         staging, program = self.staging, self.program
-        staging.cut_results(PIECE_BYTES)
+        staging.cut_results(self._piece_bytes)
         self.owners = self._choose_owners()
         early = {s.target for s in program.statements if self.is_direct(s)}
-        self.parts = WarpParts(program, self.cut, self.owners, early)
+        self.parts = WarpParts(program, self.cut, self._needs, self.owners, early)
         self._exchange = staging.size
         staging.size += LANES * self.parts.slots
         most = MOST_BYTES // staging.number_bytes

@@ -41,6 +41,10 @@ auto write_rows = [&](const T* from, T* to, const int n, const int width) {
 // n numbers of each row in shared memory to a part of rows that are `row` numbers apart.
 auto write_parts = [&](const T* from, T* to, const int n, const int width, const int row) {
   __syncwarp();
+  if (n <= lanes / 2) {  // a lane for each number of several rows
+#pragma unroll 1
+    for (int k = lane; k < here * n; k += lanes) to[k / n * row + k % n] = from[k / n * width + k % n];
+  } else
 #pragma unroll 1
   for (int i = lane; i < n; i += lanes) {
     if (here == 32) {

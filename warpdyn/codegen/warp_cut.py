@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import NamedTuple
 
 from ..recording.order import CELL, operands
@@ -76,35 +77,35 @@ def is_straight(program: Program) -> bool:
     return not any(s.operation in apart for s in program.fused_statements.values())
 
 
-def cuts(program: Program, warps: int) -> Iterator[WarpCut]:
-    """Different cuts of a program."""
-    for eagerness in EAGERNESS:
-        yield _Cutting(program, warps, eagerness * BARRIER).cut()
+class Dependencies:
+    """What the statements of a program cost, and what they need from each other."""
 
+    def __init__(self, program: Program):
+        angles = set(program.angles)
+        self.reads = {
+            s.target: ()
+            if s.operation in ("sin", "cos") and s.arguments[0] in angles
+            else operands(s)
+            for s in program.statements
+        }
+        """Nodes that each statement reads. Sines and cosines of angles need none, because each warp has
+        all angles that it needs."""
+        inputs = {s.target for s in program.statements if s.operation == "input"}
+        self.everywhere = inputs | {s.target for s in program.angle_statements}
+        """Inputs, and what angles that follow from them need."""
+        self.targets = [s.target for s in program.statements if s.target not in self.everywhere]
+        """All other statements, in order."""
+        self.weights = {s.target: WEIGHTS.get(s.operation, 1) for s in program.statements}
 
-def whole(program: Program) -> WarpCut:
-    """The program in one part."""
-    cutting = _Cutting(program, 1, BARRIER)
-    total = sum(map(cutting.weights.__getitem__, cutting.targets))
-    return WarpCut(((tuple(cutting.targets),),), total, total)
+    def cuts(self, warps: int) -> Iterator[WarpCut]:
+        """Different cuts of the program."""
+        for eagerness in EAGERNESS:
+            yield _Cutting(self, warps, eagerness * BARRIER).cut()
 
-
-def reads_of(program: Program) -> dict[int, Sequence[int]]:
-    """Nodes that each statement needs from others. Sines and cosines of angles need none, because
-    each warp has all angles that it needs."""
-    angles = set(program.angles)
-    return {
-        s.target: ()
-        if s.operation in ("sin", "cos") and s.arguments[0] in angles
-        else operands(s)
-        for s in program.statements
-    }
-
-
-def everywhere(program: Program) -> set[int]:
-    """Inputs, and what angles that follow from them need."""
-    inputs = {s.target for s in program.statements if s.operation == "input"}
-    return inputs | {s.target for s in program.angle_statements}
+    def whole(self) -> WarpCut:
+        """The program in one part."""
+        total = sum(map(self.weights.__getitem__, self.targets))
+        return WarpCut(((tuple(self.targets),),), total, total)
 
 
 class _Phase(NamedTuple):
@@ -117,20 +118,16 @@ class _Phase(NamedTuple):
 class _Cutting:
     """The greedy schedule."""
 
-    def __init__(self, program: Program, warps: int, barrier: float):
-        self.warps, self.barrier = warps, barrier
-        self.reads = reads_of(program)
-        known = everywhere(program)
-        self.targets = [s.target for s in program.statements if s.target not in known]
-        self.weights = {s.target: WEIGHTS.get(s.operation, 1) for s in program.statements}
+    def __init__(self, needs: Dependencies, warps: int, barrier: float):
+        self.needs, self.warps, self.barrier = needs, warps, barrier
         self.held: list[set[int]] = [set() for _ in range(warps)]
         """Values that each warp has."""
 
     def cut(self) -> WarpCut:
         """The phases, until nothing is left."""
-        left, phases, longest, work = self.targets, [], 0.0, 0
+        left, phases, longest, work = self.needs.targets, [], 0.0, 0
         while left:
-            closures = _Closures(left, self.reads, self.weights)
+            closures = _Closures(left, self.needs.reads, self.needs.weights)
             phase = self._best_phase(closures)
             parts = [closures.statements_in(mask) for mask in phase.closures]
             for part, mask, held in zip(parts, phase.closures, self.held, strict=True):
@@ -145,10 +142,11 @@ class _Cutting:
     def _best_phase(self, closures: _Closures) -> _Phase:
         """The phase that computes most per cycle."""
         best, most = None, 0.0
+        held = [closures.leaf_bits(values) for values in self.held]
         for size in closures.sizes_to_try(self.warps):
             candidates = closures.largest_within(size)
             for ordered in (candidates, sorted(candidates, key=lambda i: -closures.size[i])):
-                phase = self._fill(closures, ordered, size)
+                phase = self._fill(closures, ordered, size, held)
                 rate = self._rate(closures, phase)
                 if rate > most:
                     best, most = phase, rate
@@ -162,9 +160,11 @@ class _Cutting:
         computed = (union & closures.statements).bit_count()
         return computed / (self.barrier + max(phase.loads) + sum(phase.loads) / self.warps)
 
-    def _fill(self, closures: _Closures, candidates: Sequence[int], size: float) -> _Phase:
-        """Give each closure to the warp that has most of it already, if it has room."""
-        held = [closures.leaf_bits(values) for values in self.held]
+    def _fill(
+        self, closures: _Closures, candidates: Sequence[int], size: float, held: Sequence[int]
+    ) -> _Phase:
+        """Give each closure to the warp that has most of it already, if it has room. `held`: the leaves
+        that each warp has."""
         taken, loads = [0] * self.warps, [0] * self.warps
         for target in candidates:
             closure = closures.of[target]
@@ -197,21 +197,25 @@ class _Closures:
             end += weights[target]
         self.statements = (1 << end) - 1
         self.total = end
-        self._readers: dict[int, list[int]] = {}
         for target in targets:
             closure = self._bits[target]
             for x in reads[target]:
-                self._readers.setdefault(x, []).append(target)
                 if x not in self._bits and x not in self._leaves:
                     self._leaves[x] = 1 << end
                     end += 1
                 closure |= self.of[x] if x in self._bits else self._leaves[x]
             self.of[target] = closure
         self.size = {target: closure.bit_count() for target, closure in self.of.items()}
+        self._next = dict.fromkeys(targets, inf)
+        """Size of the smallest larger closure with each statement."""
+        for target in targets:
+            for x in reads[target]:
+                if x in self._next:
+                    self._next[x] = min(self._next[x], self.size[target])
 
     def sizes_to_try(self, warps: int) -> Iterator[float]:
         """Sizes of closures, from small ones to all that is left."""
-        size = max(16.0, self.total / (40 * warps), min(self.size.values()))
+        size = max(16.0, self.total / (16 * warps), min(self.size.values()))
         while size < 1.3 * self.total + 60:
             yield size
             size *= GROWTH
@@ -221,8 +225,7 @@ class _Closures:
         return [
             target
             for target in self.targets
-            if self.size[target] <= size
-            and not any(self.size[r] <= size for r in self._readers.get(target, ()))
+            if self.size[target] <= size < self._next[target]
         ]
 
     def leaf_bits(self, values: set[int]) -> int:

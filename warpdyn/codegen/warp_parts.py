@@ -11,7 +11,7 @@ from heapq import heappop, heappush
 
 from ..recording.order import Statement, operands
 from ..recording.program import Program
-from .warp_cut import WarpCut, everywhere, reads_of
+from .warp_cut import Dependencies, WarpCut
 
 PUT, FETCH, STORE = "put", "fetch", "store"
 """Statements about a value: `put(slot)` writes it to shared memory, `fetch(slot)` reads it from there,
@@ -29,11 +29,12 @@ class WarpParts:
         self,
         program: Program,
         cut: WarpCut,
+        needs: Dependencies,
         owners: Sequence[int | None],
         early: Container[int] = (),
     ):
         self.program, self.cut, self.owners, self._early = program, cut, owners, early
-        self._reads, self._known = reads_of(program), everywhere(program)
+        self._reads, self._known = needs.reads, needs.everywhere
         self._statement = {s.target: s for s in program.statements}
         self.places = places_of(cut)
         late = self._late_outputs()
