@@ -1,7 +1,7 @@
 """Programs cut into several warps, next to the same programs in one warp, on the emulated device.
 
-`warps_on_device.py ROBOT:FUNCTION:WARPS ...` prints JSON: call, dtype, layout and batch size -> whether all bits are
-the same; and the warps of each block.
+`warps_on_device.py ROBOT:FUNCTION:WARPS ...` prints JSON: call, warps, dtype, layout and batch size -> whether all
+bits are the same, in both orders in which the emulated device runs the warps of a block.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import warp as wp
+from cuda_device.ptx_kernels import library
 
 import warpdyn as wd
 from warpdyn.codegen import source as sources
@@ -66,8 +67,25 @@ def placed(array: np.ndarray, in_rows: bool) -> wp.array:
     return wp.array(np.ascontiguousarray(array.transpose(axes)), device="cuda:0").transpose(back)
 
 
-def results(source: Source, command: KernelCommand, arrays: list[np.ndarray], in_rows: bool):
+def command_of(source: Source) -> KernelCommand:
+    """A launch of the source."""
+    kernel = compile_kernel(source)
+    # Else NVRTC joins a product and a sum to one operation where they lie in the same part.
+    kernel.module.options["fuse_fp"] = False
+    kernel.module.mark_modified()
+    length = source.layout.length
+    return KernelCommand(kernel, wp.get_device("cuda:0"), length, warps=source.warps)
+
+
+def results(
+    source: Source,
+    command: KernelCommand,
+    arrays: list[np.ndarray],
+    in_rows: bool,
+    last_warp_first: bool,
+) -> list[np.ndarray]:
     """The results of a launch, with rows beyond the batch."""
+    library().emulated_cuda_last_warp_first(int(last_warp_first))
     count, dtype = len(arrays[0]), arrays[0].dtype
     inputs = [placed(array, in_rows) for array in arrays]
     outs = [
@@ -81,38 +99,38 @@ def results(source: Source, command: KernelCommand, arrays: list[np.ndarray], in
     return [out.numpy() for out in outs]
 
 
+def are_same(some: list[np.ndarray], others: list[np.ndarray]) -> bool:
+    """True if all bits are the same."""
+    return all(np.array_equal(a, b, equal_nan=True) for a, b in zip(some, others, strict=True))
+
+
 def compare(robot: str, name: str, warps: int) -> Iterator[tuple[str, bool]]:
     """Every type, layout and batch size."""
     model, draw = wd.load_robot(robot), np.random.default_rng(0)
-    device = wp.get_device("cuda:0")
     for dtype in (np.float32, np.float64):
         single = dtype is np.float32
         program = program_of(model, name, single)
         both = [written(program, name, single, n) for n in (1, warps)]
-        kernels = [compile_kernel(x) for x in both]
-        for kernel in kernels:  # else NVRTC joins a product and a sum that lie in the same part
-            kernel.module.options["fuse_fp"] = False
-            kernel.module.mark_modified()
-        commands = [
-            KernelCommand(kernel, device, x.layout.length, warps=x.warps)
-            for kernel, x in zip(kernels, both, strict=True)
-        ]
+        one, cut = ((source, command_of(source)) for source in both)
         for count in BATCHES:
             q = np.asarray(wd.random_configuration(model, count))
             q[0, -1] = 1e6  # an angle beyond the range of the polynomials
             arrays = [q, *(draw.normal(size=(count, model.nv)) for _ in range(2))]
             arrays = [x.astype(dtype) for x in arrays[: len(both[0].inputs)]]
             for in_rows in (True, False):
-                one, cut = (
-                    results(x, command, arrays, in_rows)
-                    for x, command in zip(both, commands, strict=True)
+                expected, *found = [
+                    results(source, command, arrays, in_rows, order)
+                    for source, command, order in ((*one, False), (*cut, False), (*cut, True))
+                ]
+                same = all(map(are_same, found, (expected, expected)))
+                whole = all(
+                    np.isfinite(x[:count]).all() and np.isnan(x[count:]).all() for x in expected
                 )
-                same = all(np.array_equal(a, b, equal_nan=True) for a, b in zip(one, cut, strict=True))
-                whole = all(np.isfinite(x[:count]).all() and np.isnan(x[count:]).all() for x in cut)
-                if not same and "-v" in sys.argv:
-                    print([(np.nanmax(np.abs(a-b)), np.nanmax(np.abs(a)), (a!=b)[:count].mean()) for a,b in zip(one,cut)])
                 layout = "rows" if in_rows else "columns"
-                yield f"{robot}:{name} {both[1].warps} {np.dtype(dtype)} {layout} {count}", same and whole
+                yield (
+                    f"{robot}:{name} {both[1].warps} {np.dtype(dtype)} {layout} {count}",
+                    same and whole,
+                )
 
 
 if __name__ == "__main__":
@@ -120,7 +138,6 @@ if __name__ == "__main__":
     wp.config.log_level = wp.LOG_ERROR
     found: dict[str, bool] = {}
     for case in sys.argv[1:]:
-        if case == "-v": continue
         robot_name, function, number = case.split(":")
         found |= dict(compare(robot_name, function, int(number)))
     print(json.dumps(found))

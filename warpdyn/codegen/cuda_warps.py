@@ -77,15 +77,14 @@ def _worthwhile(needs: Dependencies) -> list[WarpCut]:
     return sorted((x for x in found if x.cost <= WORTH * whole), key=lambda cut: cut.cost)
 
 
-def in_parts(
-    program: Program, single: bool, cut: WarpCut, needs: Dependencies
-) -> CudaWarps | None:
+def in_parts(program: Program, single: bool, cut: WarpCut, needs: Dependencies) -> CudaWarps | None:
     """The function of a cut; None if its exchanged values do not fit into shared memory."""
-    for size in PIECE_BYTES:
-        thread = CudaWarps(program, single, cut, needs, size)
-        if thread.has_room:
-            return thread
-    return None
+    *larger, smallest = PIECE_BYTES
+    last = CudaWarps(program, single, cut, needs, smallest)
+    if not last.has_room:
+        return None
+    threads = (CudaWarps(program, single, cut, needs, size) for size in larger)
+    return next((thread for thread in threads if thread.has_room), last)
 
 
 class CudaWarps(CudaThread):

@@ -143,7 +143,10 @@ class _Cutting:
         """The phase that computes most per cycle."""
         best, most = None, 0.0
         held = [closures.leaf_bits(values) for values in self.held]
-        for size in closures.sizes_to_try(self.warps):
+        for size in reversed(list(closures.sizes_to_try(self.warps))):
+            computed = min(self.warps * size, closures.total)
+            if computed <= most * (self.barrier + 2 * computed / self.warps):
+                continue  # even if all warps were full and nothing were computed twice
             candidates = closures.largest_within(size)
             for ordered in (candidates, sorted(candidates, key=lambda i: -closures.size[i])):
                 phase = self._fill(closures, ordered, size, held)
@@ -215,18 +218,14 @@ class _Closures:
 
     def sizes_to_try(self, warps: int) -> Iterator[float]:
         """Sizes of closures, from small ones to all that is left."""
-        size = max(16.0, self.total / (16 * warps), min(self.size.values()))
+        size = max(16.0, self.total / (40 * warps), min(self.size.values()))
         while size < 1.3 * self.total + 60:
             yield size
             size *= GROWTH
 
     def largest_within(self, size: float) -> list[int]:
         """Statements with closures of at most this size that no larger one of these contains."""
-        return [
-            target
-            for target in self.targets
-            if self.size[target] <= size < self._next[target]
-        ]
+        return [target for target in self.targets if self.size[target] <= size < self._next[target]]
 
     def leaf_bits(self, values: set[int]) -> int:
         """Bits of those leaves that are among these values."""
