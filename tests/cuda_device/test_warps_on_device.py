@@ -7,10 +7,10 @@ from cuda_device.emulated_processes import json_of
 from cuda_device.warps_on_device import BATCHES
 
 CASES = {
-    "an arm": ("panda:rnea:4", "panda:aba:2", "panda:crba:2", "panda:fk:4"),
-    "four legs": ("quadruped:rnea:4", "quadruped:rnea:8", "quadruped:aba:4", "quadruped:crba:4"),
-    "limbs on limbs": ("humanoid:rnea:4", "humanoid:fk:4"),
-    "pieces without shared memory": ("panda:rnea_derivatives:4", "quadruped:fk:2"),
+    "an arm": ("panda:rnea:2", "panda:crba:2"),
+    "four legs": ("quadruped:rnea:4", "quadruped:crba:4"),
+    "more warps than legs": ("quadruped:rnea:8",),
+    "pieces without shared memory": ("humanoid:fk:4",),
 }
 
 

@@ -22,14 +22,11 @@ from .emit import Dialect, emit
 from .warp_cut import Dependencies, WarpCut, is_straight
 from .warp_parts import FETCH, PUT, STORE, WarpParts, places_of
 
-WARPS = 4
-"""Number of warps that is tried first: a multiprocessor has as many schedulers."""
+WARPS, FEWER = 4, 2
+"""Numbers of warps. Four are tried first: a multiprocessor has as many schedulers."""
 
-MORE, PARALLEL = 8, 0.6
-"""Number of warps that is tried if the first number reduces the cost to this share."""
-
-FEWER = 2
-"""Number of warps that is tried otherwise."""
+PARALLEL = 0.6
+"""The share of the cost of the whole program at which fewer warps are not tried."""
 
 WORTH = 0.8
 """The largest cost of a cut that is worth its barriers, as a share of the cost of the whole
@@ -59,22 +56,20 @@ def source(program: Program, single: bool) -> CudaSource:
 
 def choose(program: Program, single: bool) -> CudaThread:
     """The best cut that is worth it and has room in shared memory, else the whole program."""
-    if is_straight(program):
-        needs = Dependencies(program)
-        for cut in _worthwhile(needs):
-            thread = in_parts(program, single, cut, needs)
-            if thread:
-                return thread
-    return CudaThread(program, single)
-
-
-def _worthwhile(needs: Dependencies) -> list[WarpCut]:
-    """Cuts that are worth their barriers, the best first."""
+    if not is_straight(program):
+        return CudaThread(program, single)
+    needs = Dependencies(program)
     whole = needs.whole().cost
-    found = list(needs.cuts(WARPS))
-    is_parallel = min(cut.cost for cut in found) < PARALLEL * whole
-    found += needs.cuts(MORE if is_parallel else FEWER)
-    return sorted((x for x in found if x.cost <= WORTH * whole), key=lambda cut: cut.cost)
+    found = {}
+    for warps in (WARPS, FEWER):
+        for cut in sorted(needs.cuts(warps), key=lambda cut: cut.cost):
+            thread = in_parts(program, single, cut, needs) if cut.cost <= WORTH * whole else None
+            if thread:
+                found[cut.cost] = thread
+                break
+        if found and min(found) <= PARALLEL * whole:
+            break
+    return found[min(found)] if found else CudaThread(program, single)
 
 
 def in_parts(program: Program, single: bool, cut: WarpCut, needs: Dependencies) -> CudaWarps | None:

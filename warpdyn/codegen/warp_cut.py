@@ -44,6 +44,9 @@ GROWTH = 1.35
 EAGERNESS = (1, 2.5, 7)
 """Costs of a barrier that are tried, in BARRIERs: with a higher one there are fewer phases."""
 
+LARGE, OF_LARGE = 10000, (2.5,)
+"""Statements of a large program, and what is tried for it, because each cut takes seconds."""
+
 
 @dataclass(frozen=True)
 class WarpCut:
@@ -99,7 +102,7 @@ class Dependencies:
 
     def cuts(self, warps: int) -> Iterator[WarpCut]:
         """Different cuts of the program."""
-        for eagerness in EAGERNESS:
+        for eagerness in EAGERNESS if len(self.targets) < LARGE else OF_LARGE:
             yield _Cutting(self, warps, eagerness * BARRIER).cut()
 
     def whole(self) -> WarpCut:
