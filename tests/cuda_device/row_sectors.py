@@ -1,18 +1,24 @@
 """What calls ask of memory, in a process with the emulated Warp: `row_sectors.py [ROBOT:FUNCTION ...]` prints JSON.
 
-A call's name -> sectors loaded and stored, sectors that its arrays fill, and instructions of a warp.
+A call's name -> sectors loaded and stored, sectors that its arrays fill, instructions of a warp and warps of a block.
+With `--one-warp` no program is cut into several warps.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
+import tempfile
 
 import numpy as np
 import warp as wp
 from cuda_device.ptx_kernels import counters, library
 
 import warpdyn as wd
+from warpdyn.codegen.cuda import CudaThread
+from warpdyn.codegen.source import TARGETS, Backend
+from warpdyn.recording.program import Program
 
 B = 128
 CALLS = (
@@ -49,13 +55,28 @@ def measure(robot: str, name: str, in_rows: bool) -> dict[str, float]:
         "to_load": needed[0] / B,
         "to_store": needed[1] / B,
         "instructions": changed["instructions"] / changed["warps"],
+        "warps": changed["warps"] / (B / 32),
     }
 
 
-if __name__ == "__main__":
+def write_in_one_warp(program: Program, single: bool) -> str:
+    """CUDA's form of a program, for blocks of one warp."""
+    return CudaThread(program, single).source()
+
+
+def main(calls: list[str]) -> None:
+    """Print the counts."""
+    if "--one-warp" in calls:
+        calls.remove("--one-warp")
+        os.environ["WARPDYN_CACHE_DIR"] = tempfile.mkdtemp()  # the cache has the programs in parts
+        TARGETS["cuda"] = Backend(write_in_one_warp, "cuda")
     found = {
         f"{call} {'rows' if in_rows else 'side by side'}": measure(*call.split(":"), in_rows)
-        for call in sys.argv[1:] or CALLS
+        for call in calls or CALLS
         for in_rows in (True, False)
     }
     print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -7,7 +7,6 @@ computed, and read in later phases. A slot is used again after the last phase th
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from heapq import heappop, heappush
 
 from ..recording.order import Statement, operands
 from ..recording.program import Program
@@ -163,17 +162,11 @@ def share_slots(spans: Mapping[int, tuple[int, int]]) -> tuple[dict[int, int], i
     `spans`: the phase that writes each value, and the last one that reads it.
     """
     slot: dict[int, int] = {}
-    in_use: list[tuple[int, int]] = []
-    """Last phase and slot."""
-    free: list[int] = []
-    count = 0
+    taken: list[int] = []
+    """Last phase that reads each slot."""
     for target in sorted(spans, key=lambda target: spans[target]):
         begin, end = spans[target]
-        while in_use and in_use[0][0] < begin:
-            free.append(heappop(in_use)[1])
-        if not free:
-            free.append(count)
-            count += 1
-        slot[target] = free.pop()
-        heappush(in_use, (end, slot[target]))
-    return slot, count
+        place = next((k for k, until in enumerate(taken) if until < begin), len(taken))
+        taken[place : place + 1] = [end]
+        slot[target] = place
+    return slot, len(taken)
