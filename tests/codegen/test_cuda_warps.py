@@ -76,3 +76,14 @@ def test_what_does_not_fit_stays_in_one_warp() -> None:
     program = program_of("humanoid_floating", "aba")
     assert type(choose(program, False)) in (CudaThread, CudaWarps)
     assert choose(program, False).staging.size * 8 <= MOST_BYTES
+
+
+def test_no_result_is_written_before_all_warps_have_read_their_inputs() -> None:
+    """A result may overwrite an input."""
+    program = program_of("quadruped_floating", "rnea")
+    needs = Dependencies(program)
+    thread = next(filter(None, (in_parts(program, True, cut, needs) for cut in needs.cuts(4))))
+    _, *parts = thread.source().split("if (warp == ")
+    for part in parts[:4]:
+        front, _, _ = part.partition("bar.sync")
+        assert "r_out" not in front and "stage" not in front
