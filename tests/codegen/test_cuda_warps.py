@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from cut_programs import program_of
 
+from warpdyn.codegen import cuda_warps
 from warpdyn.codegen.cuda import CudaThread
 from warpdyn.codegen.cuda_rows import LANES
 from warpdyn.codegen.cuda_warps import MOST_BYTES, CudaWarps, choose, in_parts
@@ -71,11 +72,9 @@ def test_pieces_of_different_warps_share_memory_in_different_phases_only() -> No
     assert all(r.min() >= first_piece for r in ranges.values())
 
 
-def test_what_does_not_fit_stays_in_one_warp() -> None:
-    """Two hundred values that change hands, in float64, next to the rows."""
-    program = program_of("humanoid_floating", "aba")
-    assert type(choose(program, False)) in (CudaThread, CudaWarps)
-    assert choose(program, False).staging.size * 8 <= MOST_BYTES
+def test_what_does_not_fit_stays_in_one_warp(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cuda_warps, "MOST_BYTES", 8 * 1024)
+    assert type(choose(program_of("quadruped_floating", "rnea"), True)) is CudaThread
 
 
 def test_no_result_is_written_before_all_warps_have_read_their_inputs() -> None:
