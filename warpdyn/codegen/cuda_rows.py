@@ -177,9 +177,10 @@ class Staging:
         for piece in self.pieces:
             offset, size = begin, LANES * piece.width
             for start, end, other in sorted(placed, key=lambda each: each[:2]):
-                apart = piece.warp != other.warp
-                time, until = (x[:1] if apart else x for x in (first[piece], last[other]))
-                if until >= time and offset + size > start:
+                begins, ends = first[piece], last[other]
+                same_warp = piece.warp == other.warp
+                overlaps = ends >= begins if same_warp else ends[0] >= begins[0]
+                if overlaps and offset + size > start:
                     offset = max(offset, end)
             has_room = (offset + size) * self.number_bytes <= most_bytes
             piece.offset = offset if has_room else None
