@@ -69,7 +69,7 @@ def main(arguments: list[str]) -> int:
     for call in arguments or CALLS:
         program = program_of(call)
         chosen = choose(program, True)
-        threads = {("--one-warp",): CudaThread(program, True)}
+        threads: dict[tuple[str, ...], CudaThread] = {("--one-warp",): CudaThread(program, True)}
         if chosen.warps > 1:
             threads[()] = chosen
         for options, thread in threads.items():

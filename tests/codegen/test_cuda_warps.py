@@ -63,7 +63,7 @@ def test_pieces_of_different_warps_share_memory_in_different_phases_only() -> No
         if piece is not None and time is not None:
             phases.setdefault(piece, []).append(time[0])
     placed = [piece for piece in thread.staging.pieces if piece.offset is not None]
-    ranges = {p: np.arange(p.offset, p.offset + LANES * p.width) for p in placed}
+    ranges = {p: np.arange(LANES * p.width) + (p.offset or 0) for p in placed}
     first_piece = LANES * thread.parts.slots
     for one, two in combinations(placed, 2):
         if one.warp != two.warp and np.intersect1d(ranges[one], ranges[two]).size:
