@@ -35,8 +35,8 @@ program (`WarpCut.cost`)."""
 MOST_BYTES = 47 * 1024
 """Shared memory of a block without an option of the launch is 48 KB, of which Warp takes a little."""
 
-PIECE_BYTES = (128, 64, 32)
-"""Largest pieces of rows of results that are tried. Small ones leave more shared memory for values that
+PIECE_BYTES = (256, 128)
+"""Largest pieces of rows of results that are tried. Smaller ones leave more shared memory for values that
 warps exchange, and have numbers of fewer warps."""
 
 
