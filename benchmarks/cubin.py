@@ -13,6 +13,12 @@ FRAME_SIZE, REGISTERS = 0x11, 0x2F
 PAIR = 0x04
 """The format of an attribute that says its own length."""
 
+INSTRUCTION_BYTES = 16
+"""An instruction; its first 12 bits say what it does."""
+
+LOCAL_LOAD, LOCAL_STORE = 0x983, 0x387
+"""LDL and STL of sm_70 to sm_90, as nvdisasm names them."""
+
 
 class KernelResources(NamedTuple):
     """Registers and memory that a thread of a kernel uses."""
@@ -21,6 +27,8 @@ class KernelResources(NamedTuple):
     local_bytes: int
     """The stack: arrays, and values for which there were no registers."""
     code_bytes: int
+    local_accesses: int = 0
+    """Instructions that read or write local memory."""
 
 
 def read_cubin(path: Path) -> KernelResources:
@@ -38,10 +46,17 @@ def read_cubin(path: Path) -> KernelResources:
             registers = max(registers, value)
         elif attribute == FRAME_SIZE:
             frame = max(frame, value)
-    code = max((len(x) for name, x in sections.items() if name.startswith(".text.")), default=0)
+    texts = [x for name, x in sections.items() if name.startswith(".text.")]
+    code = max(texts, key=len, default=b"")
     if not code:
         raise ValueError(f"{path} has no kernel")
-    return KernelResources(registers, frame, code)
+    return KernelResources(registers, frame, len(code), _local_accesses(code))
+
+
+def _local_accesses(code: bytes) -> int:
+    starts = range(0, len(code) - 1, INSTRUCTION_BYTES)
+    kinds = [struct.unpack_from("<H", code, at)[0] & 0xFFF for at in starts]
+    return kinds.count(LOCAL_LOAD) + kinds.count(LOCAL_STORE)
 
 
 def _sections(content: bytes) -> Iterator[tuple[str, bytes]]:

@@ -1,15 +1,17 @@
 """Counts of CUDA kernels, in a process with the emulated device (tests/cuda_device).
 
-    python -m benchmarks.cuda_counts [--machine-code] [KERNEL ...]
+    python -m benchmarks.cuda_counts [--machine-code] [--one-warp] [KERNEL ...]
 
 The last line is JSON: for each kernel and layout the sectors of memory that a robot loads and stores,
 those that its arrays fill, and the instructions of a warp. With `--machine-code` NVRTC also compiles for
 sm_90, and the record has registers, local memory, the source's length and the seconds of the compiler.
+With `--one-warp` no program is cut into parts for several warps.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import tempfile
 import time
@@ -25,10 +27,14 @@ from cuda_device.ptx_kernels import counters, library
 
 import warpdyn as wd
 from warpdyn.arrays import View
-from warpdyn.codegen.source import Source
+from warpdyn.codegen.cuda import CudaThread
+from warpdyn.codegen.cuda_warps import CudaWarps, choose
+from warpdyn.codegen.source import TARGETS, Backend, Source
 from warpdyn.execution.compile.kernel import compile_kernel
 from warpdyn.execution.launch.launch import prepare
-from warpdyn.execution.request.call import Call
+from warpdyn.execution.request.call import Call, input_shapes
+from warpdyn.execution.request.evaluate import record_call
+from warpdyn.recording.program import Program
 
 from .cubin import read_cubin
 from .cuda_kernels import ENVIRONMENTS, KERNELS, call_of
@@ -86,7 +92,21 @@ def counted(call: Call[Any], layout: str) -> tuple[dict[str, float], Source]:
         "to_load": filled(job.inputs.values()),
         "to_store": filled(job.out_views),
         "instructions": changed["instructions"] / changed["warps"],
+        "warps": job.kernel.source.warps,
+        "longest": longest_share(call) if job.kernel.source.warps > 1 else 1.0,
     }, job.kernel.source
+
+
+def longest_share(call: Call[Any]) -> float:
+    """Statements for which a block of several warps waits, from barrier to barrier, as a share of
+    those of all its warps."""
+    thread = choose(record_call(call, input_shapes(call), True), True)
+    return thread.cut.longest / thread.cut.work if isinstance(thread, CudaWarps) else 1.0
+
+
+def write_in_one_warp(program: Program, single: bool) -> str:
+    """CUDA's form of a program, for blocks of one warp."""
+    return CudaThread(program, single).source()
 
 
 def filled(views: Iterable[View]) -> float:
@@ -124,6 +144,9 @@ def main(arguments: list[str]) -> None:
     wp.config.quiet = True
     wd.config.compile_messages = False
     compiled = "--machine-code" in arguments
+    if "--one-warp" in arguments:
+        os.environ["WARPDYN_CACHE_DIR"] = tempfile.mkdtemp()  # the cache has the programs in parts
+        TARGETS["cuda"] = Backend(write_in_one_warp, "cuda")
     names = [x for x in arguments if not x.startswith("--")] or (*KERNELS, *ENVIRONMENTS)
     found: dict[str, dict[str, Any]] = {}
     for name in names:

@@ -9,8 +9,8 @@ times follow from a model, and nothing of it has been measured on a GPU. A time 
 - memory: bytes of all arrays at 3.35 TB/s (NVIDIA H100 data sheet, SXM);
 - cache: sectors of 32 bytes at 5.5 TB/s, an assumption;
 - issue: one instruction a cycle from each of the four schedulers of a multiprocessor;
-- latency: waves of warps, each with 700 cycles for its loads and 1.5 cycles for each instruction,
-  assumptions;
+- latency: waves of blocks, each with 700 cycles for its loads and 1.5 cycles for each instruction of
+  its longest warp, from barrier to barrier, assumptions;
 - local: local memory in the L2 cache at 5.5 TB/s where the threads of a multiprocessor have more than
   200 KB of it, and at the speed of memory where all threads have more than 50 MB, assumptions.
 
@@ -68,41 +68,43 @@ class Modelled(NamedTuple):
     least: float
 
 
-def resident_blocks(registers: int, shared_bytes: int) -> int:
-    """Blocks of one warp that a multiprocessor holds at once."""
-    by_registers = REGISTERS // (-(-registers * 32 // 256) * 256)
+def resident_blocks(registers: int, shared_bytes: int, warps: int = 1) -> int:
+    """Blocks that a multiprocessor holds at once."""
+    by_registers = REGISTERS // (-(-registers * 32 // 256) * 256 * warps)
     by_shared = SHARED_BYTES // (shared_bytes + 1024)  # the system takes 1 KB of each block
     return min(by_registers, by_shared, MOST_BLOCKS)
 
 
 def modelled_time(count: int, kernel: Mapping[str, float]) -> Modelled:
     """The time of a launch for `count` environments."""
-    warps = -(-count // BLOCK)
-    resident = resident_blocks(int(kernel["registers"]), int(kernel["shared_bytes"]))
-    waves = -(-warps // (MULTIPROCESSORS * resident))
+    warps, blocks = int(kernel.get("warps", 1)), -(-count // BLOCK)
+    resident = resident_blocks(int(kernel["registers"]), int(kernel["shared_bytes"]), warps)
+    waves = -(-blocks // (MULTIPROCESSORS * resident))
     needed = (kernel["to_load"] + kernel["to_store"]) * SECTOR * count
     moved = (kernel["loaded"] + kernel["stored"]) * SECTOR * count
-    instructions = kernel["instructions"]
-    per_multiprocessor = -(-warps // MULTIPROCESSORS) * instructions
+    instructions = kernel["instructions"] * warps
+    per_multiprocessor = -(-blocks // MULTIPROCESSORS) * instructions
+    waits = kernel.get("longest", 1.0) * instructions
     times = {
         "memory": needed / DRAM,
         "cache": moved / L2,
         "issue": per_multiprocessor / SCHEDULERS / CLOCK,
-        "latency": waves * (LOAD_CYCLES + CYCLES * instructions) / CLOCK,
-        "local": local_time(kernel, count, min(resident, -(-warps // MULTIPROCESSORS))),
+        "latency": waves * (LOAD_CYCLES + CYCLES * waits) / CLOCK,
+        "local": local_time(kernel, count, min(resident, -(-blocks // MULTIPROCESSORS))),
     }
     bound = max(times, key=times.__getitem__)
-    on_all = warps * instructions / (MULTIPROCESSORS * SCHEDULERS) / CLOCK
+    on_all = blocks * instructions / (MULTIPROCESSORS * SCHEDULERS) / CLOCK
     return Modelled(times[bound], bound, max(times["memory"], on_all))
 
 
 def local_time(kernel: Mapping[str, float], count: int, resident: int) -> float:
-    """The time of local memory that the first cache does not hold; `resident`: warps of a
+    """The time of local memory that the first cache does not hold; `resident`: blocks of a
     multiprocessor at once."""
-    on_multiprocessor = kernel["local_bytes"] * BLOCK * resident
+    warps = int(kernel.get("warps", 1))
+    on_multiprocessor = kernel["local_bytes"] * BLOCK * warps * resident
     if on_multiprocessor <= L1_BYTES:
         return 0.0
-    accesses = kernel.get("local_share", 0.0) * kernel["instructions"]
+    accesses = kernel.get("local_share", 0.0) * kernel["instructions"] * warps
     rate = DRAM if on_multiprocessor * MULTIPROCESSORS > L2_BYTES else L2
     return accesses * 4 * count / rate
 
@@ -133,12 +135,19 @@ def record(name: str, kernel: Mapping[str, float]) -> dict[str, Any]:
 
 def table(records: Iterable[Mapping[str, Any]]) -> Iterable[str]:
     """The table of docs/gpu.md."""
-    columns = ["kernel, layout", "registers", "local [B]", "load blocks", "sectors by needed"]
+    columns = [
+        "kernel, layout",
+        "warps",
+        "registers",
+        "local [B]",
+        "load blocks",
+        "sectors by needed",
+    ]
     yield line([*columns, *(f"{n:,} [us]" for n in BATCHES)])
     yield "|---" * (len(columns) + len(BATCHES)) + "|"
     for x in records:
         moved = (x["loaded"] + x["stored"]) / (x["to_load"] + x["to_store"])
-        cells = [f"{x['call']} {x['layout']}", x["registers"], x["local_bytes"]]
+        cells = [f"{x['call']} {x['layout']}", x.get("warps", 1), x["registers"], x["local_bytes"]]
         cells += [x.get("load_blocks", "-"), f"{moved:.2f}"]
         cells += [f"{time:.1f} {bound}" for time, bound in x["modelled_us"].values()]
         yield line([str(cell) for cell in cells])
@@ -163,7 +172,11 @@ def main(names: list[str]) -> int:
             file=sys.stderr,
         )
     found = counts(names or (*KERNELS, *ENVIRONMENTS))
-    records = [record(name, kernel) for name, kernel in found.items()]
+    # The file keeps the records of other kernels.
+    before = json.loads(RESULT.read_text())["records"] if names else []
+    merged = {f"{x['call']} {x['layout']}": x for x in before}
+    merged |= {name: record(name, kernel) for name, kernel in found.items()}
+    records = list(merged.values())
     print(*table(records), sep="\n")
     print(means(records))
     content = {"modelled": "nothing measured on a GPU", "means": means(records), "records": records}

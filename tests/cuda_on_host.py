@@ -6,12 +6,15 @@ import ctypes
 import shutil
 import subprocess
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from warpdyn.codegen.source import Source
+from warpdyn.codegen.cuda import CudaThread
+from warpdyn.codegen.source import Source, describe
+from warpdyn.recording.program import Program
 
 needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
 
@@ -36,6 +39,13 @@ extern "C" void launch(const long long* at, int threads) {{
 """
 
 
+def write_in_one_warp(program: Program, name: str, single: bool) -> Source:
+    """CUDA's form for blocks of one warp. The host runs one thread after the other, so no warp can wait
+    for another one."""
+    described = describe(program, name, single, "cuda")
+    return replace(described, code=CudaThread(program, single).source())
+
+
 def fields(array: np.ndarray) -> list[int]:
     """Address and strides in elements: environment, then up to three more."""
     strides = [s // array.itemsize for s in array.strides]
@@ -56,6 +66,7 @@ def run(
 ) -> None:
     """Build a source and start more threads than there are environments in `outs`. Arrays of inputs
     that it takes by value are passed so."""
+    assert source.warps == 1, "the host runs blocks of one warp (write_in_one_warp)"
     file, library = folder / f"{source.name}.cpp", folder / f"{source.name}.so"
     file.write_text(HOST.format(code=source.code))
     subprocess.run(

@@ -10,13 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cuda_on_host import needs_compiler, run
+from cuda_on_host import needs_compiler, run, write_in_one_warp
 from robots import by_name
 from states import error, states
 
 import warpdyn as wd
 from warpdyn.algebra.scalar import floor, look, repeat
-from warpdyn.codegen.source import write
 from warpdyn.execution.request.call import all_arrays, input_shapes
 from warpdyn.execution.request.evaluate import record_call
 from warpdyn.recording.program import record
@@ -49,11 +48,8 @@ def test_the_text_matches_the_oracle(
     function = getattr(wd, algorithm)
     call = function.describe(model, *arrays.values(), **options)
     single = dtype is np.float32
-    source = write(
-        record_call(call, {k: x.shape[1:] for k, x in arrays.items()}, single),
-        algorithm,
-        single,
-        "cuda",
+    source = write_in_one_warp(
+        record_call(call, {k: x.shape[1:] for k, x in arrays.items()}, single), algorithm, single
     )
     memory = np.full((*source.results["out"], B + 4), np.nan, dtype)
     out = np.moveaxis(memory[..., :B], -1, 0)
@@ -90,7 +86,7 @@ def test_numbers_by_value(dtype: type, tmp_path: Path) -> None:
             arrays |= {name: np.tile(arrays[name], (B, 1)) for name in by_value}
         written, folder = replace(program, numbers=numbers), tmp_path / str(len(numbers))
         folder.mkdir()
-        run(write(written, "rnea", single, "cuda"), arrays, out, folder=folder)
+        run(write_in_one_warp(written, "rnea", single), arrays, out, folder=folder)
         found.append(out)
     assert np.array_equal(*found)
     expected = wd.oracle(wd.rnea, model, s.q, s.v, s.a, gravity=[0.0, -1.0, -2.5], params=params)
@@ -110,7 +106,7 @@ def test_forces_gravity_and_kept_constants(tmp_path: Path) -> None:
         "gravity": (3,),
         f"f_ext:{link}": (6,),
     }
-    source = write(record_call(call, inputs, False), "rnea", False, "cuda")
+    source = write_in_one_warp(record_call(call, inputs, False), "rnea", False)
     gravity = np.broadcast_to(np.array([1.0, -2.0, -9.0]), (B, 3))
     out = np.full((B, model.nv), np.nan)
     run(
@@ -125,7 +121,7 @@ def test_forces_gravity_and_kept_constants(tmp_path: Path) -> None:
     assert error(out, expected) <= ROUNDING[np.float64]
 
     call = wd.fk.describe(model, s.q)
-    source = write(record_call(call, {"q": (model.nq,)}, False), "fk", False, "cuda")
+    source = write_in_one_warp(record_call(call, {"q": (model.nq,)}, False), "fk", False)
     poses = np.full((B, *source.results["out"]), np.nan)
     run(source, {"q": s.q}, poses, folder=tmp_path, keep_constants=True)
     assert (poses[..., 3, :] == (0.0, 0.0, 0.0, 1.0)).all()  # rows are written whole
@@ -156,7 +152,7 @@ def test_tables_are_looked_up_in_loops_too(single: bool, tmp_path: Path) -> None
     x[0, 0], x[1, 1] = np.nan, np.inf
     table = np.asfortranarray(rng.normal(size=(4, 5)).astype(dtype))
     out = np.full((9, 3), np.nan, dtype)
-    run(write(program, "looked_up", single, "cuda"), {"x": x, "t": table}, out, folder=tmp_path)
+    run(write_in_one_warp(program, "looked_up", single), {"x": x, "t": table}, out, folder=tmp_path)
     wanted = [program.on_numbers({"x": row, "t": table.tolist()})["out"] for row in x[2:].tolist()]
     assert error(out[2:], np.array(wanted)) < (1e-6 if single else 1e-15)
     assert out[0, 0] == table[0, min(max(int(x[0, 1]), 0), 4)]

@@ -8,14 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cuda_on_host import needs_compiler, run
+from cuda_on_host import needs_compiler, run, write_in_one_warp
 from robots import by_name
 from states import error, states
 
 import warpdyn as wd
 from warpdyn.codegen.cuda import CudaThread
 from warpdyn.codegen.cuda_rows import LANES, MOST_BYTES, PIECE_BYTES, SECTOR_BYTES, Staging
-from warpdyn.codegen.source import write
 from warpdyn.execution.request.call import input_shapes
 from warpdyn.execution.request.evaluate import record_call
 from warpdyn.recording.program import Program
@@ -90,7 +89,7 @@ def test_rows_beyond_shared_memory_arrive(tmp_path: Path) -> None:
     model = by_name("humanoid_floating").model
     s = states(model, 5)
     call = wd.crba.describe(model, s.q)
-    source = write(record_call(call, input_shapes(call), False), "crba", False, "cuda")
+    source = write_in_one_warp(record_call(call, input_shapes(call), False), "crba", False)
     assert "_late" in source.code
     expected = wd.oracle(wd.crba, model, s.q)
     for side_by_side in (False, True):

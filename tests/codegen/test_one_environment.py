@@ -13,7 +13,7 @@ from states import error, states
 
 import warpdyn as wd
 from warpdyn.codegen.one_environment import OneEnvironment
-from warpdyn.codegen.source import write
+from warpdyn.codegen.source import describe
 from warpdyn.execution.request.call import input_shapes
 from warpdyn.execution.request.evaluate import record_call
 
@@ -29,7 +29,7 @@ def test_it_is_the_oracle(function: str, tmp_path: Path) -> None:
     program = record_call(call, input_shapes(call), False)
     names = dict(zip(program.inputs, arrays.values(), strict=True))
     source = replace(
-        write(program, function, False, "cuda"), code=OneEnvironment(program, False).source()
+        describe(program, function, False, "cuda"), code=OneEnvironment(program, False).source()
     )
     expected = wd.oracle(getattr(wd, function), model, *arrays.values())
     wide = {

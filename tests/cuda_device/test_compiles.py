@@ -10,7 +10,7 @@ from cuda_device.emulated_processes import run_emulated
 CALL = """
 import warp as wp, warpdyn as wd
 from warpdyn.execution.launch.launch import prepare
-model = wd.load_robot("cartpole")
+model = wd.load_robot("{robot}")
 q = wp.zeros((4, model.nq), dtype=wp.float32, device="cuda:0")
 kernel = prepare(wd.crba.describe(model, q)).kernel
 before = kernel.is_compiled
@@ -19,12 +19,15 @@ print(before, kernel.is_compiled)
 """
 
 
-def test_a_kernel_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Warp compiles a kernel for each size of blocks that is asked for: loading and launching ask for
+@pytest.mark.parametrize("robot", ["cartpole", "quadruped"])
+def test_a_kernel_is_compiled_once(
+    robot: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one warp, and in several. Warp compiles a kernel for each size of blocks that is asked for: loading and launching ask for
     the same one. The next process finds it in the cache."""
     monkeypatch.setenv("WARP_CACHE_PATH", str(tmp_path))
     for expected in ("False True", "True True"):
-        done = run_emulated("-c", CALL)
+        done = run_emulated("-c", CALL.replace("{robot}", robot))
         assert done.returncode == 0, done.stderr[-3000:]
         assert done.stdout.splitlines()[-1] == expected
         assert len(list(tmp_path.rglob("wp_warpdyn_crba*.ptx"))) == 1

@@ -210,6 +210,29 @@ def test_a_barrier_in_both_branches_and_threads_that_have_ended() -> None:
     assert found.tolist() == [30 * 101] * 60 + [0] * 4
 
 
+@pytest.mark.parametrize("barrier", ["", "bar.sync 0;"])
+def test_the_order_of_warps_shows_a_missing_barrier(barrier: str) -> None:
+    """Each warp reads what the other one has written: both orders give the same only with a barrier."""
+    body = f""".shared .align 4 .b8 row[256];
+        .reg .b32 %at, %from, %n; .reg .b64 %to;
+        shl.b32 %at, %t, 2;
+        xor.b32 %from, %at, 128;
+        st.shared.u32 [%at], %thread;
+        {barrier}
+        ld.shared.u32 %n, [%from];
+        bar.sync 1, 64;
+        mad.wide.u32 %to, %thread, 4, %a0;
+        st.global.u32 [%to], %n;"""
+    kernel, found = PtxKernel(kernel_text(1, body)), []
+    for is_so in (0, 1):
+        library().emulated_cuda_last_warp_first(is_so)
+        found.append(kernel(np.zeros(64, np.uint32), threads=64, block=64))
+    library().emulated_cuda_last_warp_first(0)
+    expected = np.arange(64) ^ 32
+    assert np.array_equal(*found) == bool(barrier)
+    assert all(np.array_equal(each, expected) for each in found) == bool(barrier)
+
+
 def test_a_barrier_of_some_warps() -> None:
     """Barrier 1 is for 64 threads: the third warp does not take part."""
     body = """.shared .align 4 .u32 number;

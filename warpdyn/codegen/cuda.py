@@ -10,10 +10,10 @@ front of the statements.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
-from math import prod
+from math import ceil, prod
 
 from ..recording.order import Statement
 from ..recording.program import Program
@@ -28,11 +28,6 @@ FAR = {True: "fabsf({}) > 65536.0f", False: "fabs({}) > 1e5"}
 """Where an angle is beyond the range of the polynomials, in float32 and in float64."""
 
 
-def source(program: Program, single: bool) -> str:
-    """Body of the native function `(args, tid)` that computes environment first + tid."""
-    return CudaThread(program, single).source()
-
-
 class CudaThread(OneEnvironment):
     """The function of a thread."""
 
@@ -40,19 +35,26 @@ class CudaThread(OneEnvironment):
         super().__init__(program, single)
         self.staging = Staging(program, 4 if single else 8)
         self.staging.place_inputs()
-        front, rest = self._in_order(program)
+        self.place_results()
+
+    def place_results(self) -> None:
+        """Give shared memory to the results."""
+        front, rest = self._in_order(self.program)
         self.staging.place_results([*front, *rest])
+
+    warps = 1
+    """Warps of a block."""
 
     def begin(self) -> Iterator[str]:
         """The environments of the warp, addresses, and the rows of inputs."""
         yield f"typedef {self.type} T;"
-        yield "const int lane = threadIdx.x, lanes = blockDim.x;"
-        yield "const I64 left = count - tid + lane;"
+        yield from self.threads()
+        yield "const I64 left = count - own + lane;"
         yield "const int here = left < lanes ? (int)left : lanes;"
         yield "if (here <= 0) return;"
         # A lane without an environment computes the last one too: the others need it for their rows.
         yield "const bool alive = lane < here;"
-        yield "const I64 e = first + (alive ? tid : count - 1);"
+        yield "const I64 e = first + (alive ? own : count - 1);"
         yield from self.look_ups()
         yield from self._values()
         if self.staging.size:
@@ -64,9 +66,22 @@ class CudaThread(OneEnvironment):
             if name in in_rows:
                 yield from self._rows(name)
         yield from self._read_inputs(list(self.staging.inputs.values()))
+        yield from self.late_pieces(0)
+
+    def threads(self) -> Iterator[str]:
+        """This thread's place in its block, and its `own` environment."""
+        yield "const int lane = threadIdx.x, lanes = blockDim.x, warp = 0, warps = 1;"
+        yield "const I64 own = tid;"
+
+    def late_pieces(self, warp: int) -> Iterator[str]:
+        """Memory of a thread for those pieces of a warp that have no shared memory."""
         for piece in self.staging.pieces:
-            if piece.offset is None:
+            if piece.offset is None and piece.warp == warp:
                 yield f"T {piece.array}_late{piece.start}[{piece.size}];"
+
+    def after_reading(self) -> str:
+        """The statement after which all lanes may read the inputs in shared memory."""
+        return "__syncwarp();"
 
     def _values(self) -> Iterator[str]:
         """The inputs that are passed by value. Each entry is read by a constant index, so that the
@@ -82,7 +97,8 @@ class CudaThread(OneEnvironment):
         """Loads of all inputs, one directly after the other, into shared memory."""
         if not inputs:
             return
-        starts = [0, *accumulate(rows.size for rows in inputs)]
+        shares = [ceil(rows.size / self.warps) for rows in inputs]
+        starts = [0, *accumulate(shares)]
         yield f"T share[{starts[-1]}];"
         yield f"if ({' & '.join(f'({x.array}_dense | {x.array}_same)' for x in inputs)}) {{"
         for rows, start in zip(inputs, starts, strict=False):
@@ -92,15 +108,16 @@ class CudaThread(OneEnvironment):
             place = f"stage + {rows.offset}, {rows.size}, {rows.width}, {rows.array}_dense"
             yield f"put_rows(share + {start}, {place});"
         yield "} else {"
-        for rows, start in zip(inputs, starts, strict=False):
+        for rows, start, share in zip(inputs, starts, shares, strict=False):
             yield "#pragma unroll"
-            yield f"for (int k = 0; k < {rows.size}; ++k)"
-            yield f"  share[{start} + k] = {rows.array}[{rows.array}_at(k)];"
+            yield f"for (int j = 0, k = warp; j < {share}; ++j, k += warps)"
+            guard = f"if (k < {rows.size}) " if rows.size % self.warps else ""
+            yield f"  {guard}share[{start} + j] = {rows.array}[{rows.array}_at(k)];"
         for rows, start in zip(inputs, starts, strict=False):
             place = f"stage + {rows.offset}, {rows.size}, {rows.width}, false"
             yield f"put_rows(share + {start}, {place});"
         yield "}"
-        yield "__syncwarp();"
+        yield self.after_reading()
 
     def _rows(self, name: str) -> Iterator[str]:
         """Where the first row of a warp lies, if rows follow each other, and the place of an entry."""
@@ -113,7 +130,7 @@ class CudaThread(OneEnvironment):
                 together.append(f"{stride} == {size}")
                 offset.append(f"k / {size} % {length} * {stride}")
         const = "const " if name in self.staging.inputs else ""
-        yield f"{const}T* const {name}_rows = ({const}T*){address} + (first + tid - lane) * {environment};"
+        yield f"{const}T* const {name}_rows = ({const}T*){address} + (first + own - lane) * {environment};"
         yield f"const bool {name}_together = {' & '.join(f'({x})' for x in together)};"
         yield f"const bool {name}_dense = {name}_together & ({environment} == {prod(shape)});"
         if name in self.staging.inputs:
@@ -146,7 +163,7 @@ class CudaThread(OneEnvironment):
         yield from self.staging.constants(piece, self.single)
         name, offset = piece.array, piece.offset
         if offset is None:
-            offset = self.staging.relay
+            offset = self.staging.relay_of(piece.warp)
             yield f"for (int k = 0; k < {piece.size}; ++k)"
             yield f"  stage[{offset} + lane * {piece.width} + k] = {name}_late{piece.start}[k];"
         size = prod(self.shapes[name])
@@ -189,32 +206,24 @@ class CudaThread(OneEnvironment):
         if program.angles:
             near = {f"t{angle}": f"near{angle}" for angle in program.angles}
             yield headers.piece("sines.h", "thread", self.single)
-            yield from self._near_angles(near)
-            library = dialect.sincos
-
-            def sincos(x: str, sine: str, cosine: str) -> str:
-                if x not in near:
-                    return library(x, sine, cosine)
-                angle = f"{near[x]}, {near[x]}_quarters"
-                return f"T {sine}, {cosine}; sincos_near({angle}, {sine}, {cosine});"
-
-            dialect = replace(dialect, sincos=sincos)
+            yield from self.near_angles(near)
+            dialect = with_near_angles(dialect, near)
         yield from in_scopes(emit(program, rest, dialect, stored))
 
     def _in_order(self, program: Program) -> tuple[list[Statement], list[Statement]]:
         """Inputs that are not in shared memory and then angles; and all other statements."""
-        inputs = [s for s in program.statements if self._is_direct(s)]
+        inputs = [s for s in program.statements if self.is_direct(s)]
         front = {s.target: s for s in [*inputs, *program.angle_statements]}
         return list(front.values()), [s for s in program.statements if s.target not in front]
 
-    def _is_direct(self, statement: Statement) -> bool:
+    def is_direct(self, statement: Statement) -> bool:
         """True for an input that is not in shared memory."""
         return (
             statement.operation == "input"
             and input_identifier(statement.arguments[0]) not in self.staging.inputs
         )
 
-    def _near_angles(self, near: dict[str, str]) -> Iterator[str]:
+    def near_angles(self, near: Mapping[str, str]) -> Iterator[str]:
         """Angles within the range of the polynomials, and quarter turns in addition to each."""
         for angle, name in near.items():
             yield f"T {name} = {angle}; int {name}_quarters = 0;"
@@ -223,7 +232,24 @@ class CudaThread(OneEnvironment):
         yield f"if ({far}) {{"
         yield f"T far[] = {{{', '.join(near.values())}}};"
         yield f"int quarters[{len(near)}] = {{}};"
-        yield headers.piece("sines.h", "far", self.single, count=len(near), is_far=is_far("far[k]"))
+        yield from self.reduce_far(len(near), is_far("far[k]"))
         for k, name in enumerate(near.values()):
             yield f"{name} = far[{k}]; {name}_quarters = quarters[{k}];"
         yield "}"
+
+    def reduce_far(self, count: int, is_far: str) -> Iterator[str]:
+        """Angles in `far` to quarter turns and the rest."""
+        yield headers.piece("sines.h", "far", self.single, count=count, is_far=is_far)
+
+
+def with_near_angles(dialect: Dialect, near: Mapping[str, str]) -> Dialect:
+    """The dialect, with sines of the angles in `near` that have no branch."""
+    library = dialect.sincos
+
+    def sincos(x: str, sine: str, cosine: str) -> str:
+        if x not in near:
+            return library(x, sine, cosine)
+        angle = f"{near[x]}, {near[x]}_quarters"
+        return f"T {sine}, {cosine}; sincos_near({angle}, {sine}, {cosine});"
+
+    return replace(dialect, sincos=sincos)

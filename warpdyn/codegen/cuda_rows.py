@@ -9,7 +9,7 @@ number is known, and its shared memory is used again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from math import ceil, gcd, prod
@@ -33,6 +33,10 @@ SECTOR_BYTES = 32
 PIECE_BYTES = 256
 """Largest piece of a row of results."""
 
+Time = tuple[int, int]
+"""When a number is stored: the phase of the block, and the number of the statement in its warp. What
+different warps do is in order only if the phases differ."""
+
 
 @dataclass(eq=False)
 class StagedRows:
@@ -43,6 +47,8 @@ class StagedRows:
     size: int
     offset: int | None = None
     """The first number in shared memory; None: in the thread's own memory, until they are complete."""
+    warp: int = 0
+    """The warp of the block that writes them, if they are results."""
 
     @property
     def width(self) -> int:
@@ -73,6 +79,12 @@ class Staging:
         """The piece of each output."""
         self._waiting: dict[StagedRows, int] = {}
         """Numbers of each piece that are not stored yet."""
+
+    def relay_of(self, warp: int) -> int:
+        """First of the shared memory through which a warp's pieces leave."""
+        assert self.relay is not None, "pieces without shared memory need a relay"
+        widest = max(piece.width for piece in self.pieces if piece.offset is None)
+        return self.relay + warp * LANES * widest
 
     def piece_of(self, output: int) -> StagedRows | None:
         """The piece with an output."""
@@ -119,47 +131,61 @@ class Staging:
 
         `statements`: in the order in which they are written.
         """
-        order = {s.target: n for n, s in enumerate(statements)}
+        order = {s.target: (0, n) for n, s in enumerate(statements)}
+        times = [None if o.node is None else order[o.node] for o in self.program.outputs]
+        self.cut_results(PIECE_BYTES)
+        begin = self.size
+        if not self.place_pieces(times, MOST_BYTES):
+            self.size = self.relay = begin
+            self.size += LANES * max(piece.width for piece in self.pieces)
+            self.place_pieces(times, MOST_BYTES)
+
+    def cut_results(self, piece_bytes: int) -> None:
+        """Cut the rows of results into pieces."""
         computed = {
-            place: order[output.node]
+            place
             for place, output in zip(self.program.places, self.program.outputs, strict=True)
             if output.node is not None
         }
         output_at = {place: k for k, place in enumerate(self.program.places)}
-        longest = PIECE_BYTES // self.number_bytes
-        times: dict[StagedRows, tuple[int, int]] = {}
-        """When the first and the last number of each piece are known."""
+        longest = piece_bytes // self.number_bytes
         for name, shape in self.program.results.items():
             size = prod(shape)
             for start, end in pairwise(_borders(size, longest, SECTOR_BYTES // self.number_bytes)):
                 piece = StagedRows(result_identifier(name), start, end - start)
                 places = [(name, start + k) for k in range(piece.size)]
-                known = [computed[place] for place in places if place in computed]
-                if known:
-                    times[piece] = min(known), max(known)
+                if number := len(computed.intersection(places)):
+                    self.pieces.append(piece)
                     self._piece |= {output_at[place]: piece for place in places}
-                    self._waiting[piece] = len(known)
-        self.pieces = sorted(times, key=lambda piece: times[piece])
-        begin = self.size
-        if not self._fit(times, begin):
-            self.relay = begin
-            self._fit(times, begin + LANES * max(piece.width for piece in self.pieces))
+                    self._waiting[piece] = number
 
-    def _fit(self, times: Mapping[StagedRows, tuple[int, int]], begin: int) -> bool:
-        """Give each piece the first free shared memory behind `begin`; False if some find none."""
-        self.size = begin
-        placed: list[tuple[int, int, int]] = []
-        """Begin and end of shared memory, and the time until which it is taken."""
+    def place_pieces(self, times: Sequence[Time | None], most_bytes: int) -> bool:
+        """Give each piece the first free shared memory behind what is taken; False if some find none.
+
+        `times`: when each output is stored; None for constants.
+        """
+        stored: dict[StagedRows, list[Time]] = {}
+        for output, piece in self._piece.items():
+            time = times[output]
+            if time is not None:
+                stored.setdefault(piece, []).append(time)
+        first = {piece: min(each) for piece, each in stored.items()}
+        last = {piece: max(each) for piece, each in stored.items()}
+        self.pieces.sort(key=lambda piece: (first[piece], last[piece]))
+        placed: list[tuple[int, int, StagedRows]] = []
+        begin = self.size
         for piece in self.pieces:
-            first, last = times[piece]
             offset, size = begin, LANES * piece.width
-            for start, end, until in sorted(placed):
-                if until >= first and offset + size > start:
+            for start, end, other in sorted(placed, key=lambda each: each[:2]):
+                begins, ends = first[piece], last[other]
+                same_warp = piece.warp == other.warp
+                overlaps = ends >= begins if same_warp else ends[0] >= begins[0]
+                if overlaps and offset + size > start:
                     offset = max(offset, end)
-            has_room = (offset + size) * self.number_bytes <= MOST_BYTES
+            has_room = (offset + size) * self.number_bytes <= most_bytes
             piece.offset = offset if has_room else None
             if has_room:
-                placed.append((offset, offset + size, last))
+                placed.append((offset, offset + size, piece))
                 self.size = max(self.size, offset + size)
         return all(piece.offset is not None for piece in self.pieces)
 

@@ -47,3 +47,9 @@ for (int k = 0; k < $count; ++k)
     far[k] = (T)atan2(x < 0 ? -y : y, fabs(x));
     quarters[k] = across + (x < 0 ? 2 : 0);
   }
+/// [far_function] The same as a function, for a program in several parts.
+struct Far {
+  static __device__ __noinline__ void reduce(T* far, int* quarters, const int count) {
+    $body
+  }
+};

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from ..recording.phases import phases
 from ..recording.program import Program
-from . import cpu, cpu_loop, cuda, scalar_kernel
+from . import cpu, cpu_loop, cuda_warps, scalar_kernel
 from .arguments import ArgumentLayout
+from .cuda_warps import CudaSource
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ class Source:
     """Bodies that are compiled separately and that the code calls (translation_units.py)."""
     numbers: tuple[str, ...] = ()
     """Inputs that a launch passes by value."""
+    warps: int = 1
+    """Warps of a CUDA block, which serves 32 environments."""
 
     @property
     def layout(self) -> ArgumentLayout:
@@ -55,7 +58,7 @@ class Source:
         return [replace(self, code=code, translation_units=()) for code in self.translation_units]
 
 
-Code = Callable[[Program, bool], str | list[str]]
+Code = Callable[[Program, bool], str | list[str] | CudaSource]
 """The function that writes a program; if it returns several sources, all but the first are
 companions."""
 
@@ -97,7 +100,7 @@ def _lanes(program: Program, single: bool) -> str | list[str]:
 
 
 register("cpu", _lanes, device="cpu")
-register("cuda", cuda.source, device="cuda")
+register("cuda", cuda_warps.source, device="cuda")
 register("scalar", scalar_kernel.source)
 
 
@@ -105,6 +108,8 @@ def write(program: Program, name: str, single: bool, target: str) -> Source:
     """The program as C++ for one of TARGETS."""
     described = describe(program, name, single, target)
     texts = TARGETS[target].code(program, single)
+    if isinstance(texts, CudaSource):
+        return replace(described, code=texts.code, warps=texts.warps)
     code, *units = [texts] if isinstance(texts, str) else texts
     return replace(described, code=code, translation_units=tuple(units))
 

@@ -15,6 +15,13 @@ namespace {
 // A warp that runs longer waits for something that will not happen.
 constexpr u64 MOST_INSTRUCTIONS = u64(1) << 31;
 
+// Which warp of a block runs first, up to the next barrier. Without a barrier that it needs, a kernel computes different
+// numbers in one of the two orders.
+bool last_warp_first = [] {
+    const char* setting = std::getenv("EMULATED_CUDA_LAST_WARP_FIRST");
+    return setting && *setting && std::strcmp(setting, "0") != 0;
+}();
+
 // Lanes that go on at `at`. Groups are kept by falling address, and lanes at one address are one group.
 void add_runnable(Warp& warp, u32 at, LaneMask lanes) {
     auto place = warp.runnable.end();
@@ -278,7 +285,8 @@ private:
     Failure run_together() {
         for (u32 number = 0; number < warps_.size(); ++number) start(warps_[number], number);
         do {
-            for (Warp& warp : warps_) {
+            for (std::size_t k = 0; k < warps_.size(); ++k) {
+                Warp& warp = warps_[last_warp_first ? warps_.size() - 1 - k : k];
                 const Failure failure = WarpRun(kernel_, warp).go_on();
                 if (failure.error != Error::none) return failure;
             }
@@ -321,6 +329,8 @@ private:
 };
 
 }  // namespace
+
+void set_last_warp_first(bool is_so) { last_warp_first = is_so; }
 
 Failure run(const Launch& launch) {
     if (measuring) ++counters.kernels_run;

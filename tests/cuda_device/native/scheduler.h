@@ -21,4 +21,7 @@ struct Failure {
 
 Failure run(const Launch& launch);
 
+// Run the last warp of a block first, up to each barrier (EMULATED_CUDA_LAST_WARP_FIRST=1).
+void set_last_warp_first(bool is_so);
+
 }  // namespace emulated

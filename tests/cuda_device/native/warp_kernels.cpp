@@ -153,6 +153,8 @@ WARP_API int wp_cuda_get_kernel_static_shared_memory(void*, void* kernel) {
     return found == kernels.end() ? -1 : static_cast<int>(found->second.kernel->shared_bytes);
 }
 
+WARP_API void emulated_cuda_last_warp_first(int is_so) { set_last_warp_first(is_so != 0); }
+
 // Registers and spills are ptxas's choice, which is not run.
 WARP_API bool wp_cuda_get_kernel_properties(void*, void* kernel, int* properties, int count) {
     if (!kernel || !properties || count != 2) return false;

@@ -179,7 +179,8 @@ class Kernel:
         self.counts_calls = False
 
     def _command(self, compiled: wp.Kernel) -> Command:
-        return KernelCommand(compiled, self.device, self.source.layout.length, self._linked)
+        length, warps = self.source.layout.length, self.source.warps
+        return KernelCommand(compiled, self.device, length, self._linked, warps)
 
 
 @dataclass(eq=False)
@@ -193,7 +194,12 @@ class _Module:
 
     @property
     def missing(self) -> bool:
-        return not has_compiled(self.compiled, self.kernel.device)
+        return not has_compiled(self.compiled, self.kernel.device, self._block)
+
+    @property
+    def _block(self) -> int:
+        """Threads of a block on CUDA."""
+        return BLOCK * self.kernel.source.warps
 
     def load(self) -> None:
         """Load the module in Warp. Kernels with the same source are one module of Warp, and two
@@ -203,7 +209,7 @@ class _Module:
             if self.kernel.device.is_cpu:
                 kernel_objects.load(module, self.kernel.device)
             else:
-                wp.force_load(self.kernel.device, [module], block_dim=BLOCK)
+                wp.force_load(self.kernel.device, [module], block_dim=self._block)
 
     @property
     def seconds(self) -> float:

@@ -20,8 +20,8 @@ CAPTURE = "_apic_capture"
 
 
 BLOCK = 32
-"""Threads of a CUDA block: one warp (`codegen/cuda_rows`), so that small batches reach all
-multiprocessors."""
+"""Environments of a CUDA block: one for each lane of a warp (`codegen/cuda_rows`), so that small
+batches reach all multiprocessors."""
 
 
 def quieten() -> None:
@@ -74,7 +74,7 @@ class Command:
         self.arguments[:] = list(arguments)
 
     def set_threads(self, count: int) -> None:
-        """Set the number of environments of a CUDA launch, one for each thread."""
+        """Set the number of environments of a CUDA launch."""
 
     def run_at_once(self) -> None:
         """Run the launch even while Warp records launches, without adding it to the recording."""
@@ -84,16 +84,22 @@ class Command:
 class KernelCommand(Command):
     """A launch of a compiled kernel.
 
-    `held`: objects that must stay loaded as long as the launch, in addition to the kernel.
+    `held`: objects that must stay loaded as long as the launch, in addition to the kernel. `warps`:
+    of a CUDA block.
     """
 
     def __init__(
-        self, kernel: wp.Kernel, device: wp.Device, length: int, held: Sequence[Command] = ()
+        self,
+        kernel: wp.Kernel,
+        device: wp.Device,
+        length: int,
+        held: Sequence[Command] = (),
+        warps: int = 1,
     ):
-        self._held = held
+        self._held, self._warps = held, warps
         Args = wp.types.vector(length=length, dtype=wp.int64)
         self._launch = wp.launch(
-            kernel, dim=1, inputs=[Args()], device=device, record_cmd=True, block_dim=BLOCK
+            kernel, dim=1, inputs=[Args()], device=device, record_cmd=True, block_dim=BLOCK * warps
         )
         packed = self._launch.params[1]
         self.arguments = (ctypes.c_int64 * length).from_address(ctypes.addressof(packed))
@@ -121,7 +127,8 @@ class KernelCommand(Command):
         return _words(self._launch.params[0])
 
     def set_threads(self, count: int) -> None:
-        threads = -(-count // BLOCK) * BLOCK  # whole warps: lanes without an environment help
+        # Whole blocks: lanes without an environment help.
+        threads = -(-count // BLOCK) * BLOCK * self._warps
         if self._on_cuda and threads != self._threads:
             self._launch.set_dim(threads)
             self._threads = threads

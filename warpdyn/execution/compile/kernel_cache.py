@@ -77,14 +77,15 @@ def kernel_cache_directory() -> Path:
     return Path(str(wp.config.kernel_cache_dir))
 
 
-def has_compiled(kernel: wp.Kernel, device: wp.Device) -> bool:
-    """True if a kernel is loaded or in the cache, so that it need not be compiled."""
+def has_compiled(kernel: wp.Kernel, device: wp.Device, block: int = BLOCK) -> bool:
+    """True if a kernel is loaded or in the cache, so that it need not be compiled. `block`: threads
+    of a block on CUDA."""
     if not wp.config.cache_kernels:
         return False
     if device.is_cpu:
         return kernel_objects.is_whole(kernel_objects.place_of(kernel.module, device))
     # Warp has another folder for each size of blocks.
-    folder = kernel_cache_directory() / kernel.module.get_module_identifier(BLOCK)
+    folder = kernel_cache_directory() / kernel.module.get_module_identifier(block)
     try:
         return any(path.suffix in (".ptx", ".cubin") for path in folder.iterdir())
     except OSError:

@@ -1,0 +1,88 @@
+"""Blocks of several warps: which programs get them, and what their code holds.
+
+tests/cuda_device/test_warps_on_device.py compares their numbers with those of one warp.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from cut_programs import program_of
+
+from warpdyn.codegen import cuda_warps
+from warpdyn.codegen.cuda import CudaThread
+from warpdyn.codegen.cuda_rows import LANES
+from warpdyn.codegen.cuda_warps import MOST_BYTES, CudaWarps, choose, in_parts
+from warpdyn.codegen.source import write
+from warpdyn.codegen.warp_cut import Dependencies
+
+
+@pytest.mark.parametrize(
+    ("robot", "function", "is_cut"),
+    [
+        ("panda", "rnea", False),
+        ("quadruped_floating", "rnea", True),
+        ("humanoid_floating", "aba", True),
+    ],
+)
+def test_programs_with_limbs_are_cut(robot: str, function: str, is_cut: bool) -> None:
+    thread = choose(program_of(robot, function), True)
+    assert isinstance(thread, CudaWarps) == is_cut
+    assert thread.staging.size * 4 <= MOST_BYTES
+
+
+def test_a_source_says_how_many_warps_it_needs() -> None:
+    program = program_of("quadruped_floating", "rnea")
+    source = write(program, "rnea", True, "cuda")
+    assert source.warps == 4 and f"bar.sync 1, {4 * LANES};" in source.code
+    assert write(program_of("panda", "rnea"), "rnea", True, "cuda").warps == 1
+    assert write(program, "rnea", True, "cpu").warps == 1
+
+
+@pytest.mark.parametrize("single", [True, False])
+def test_all_warps_meet_equally_often(single: bool) -> None:
+    program = program_of("quadruped_floating", "crba")
+    needs = Dependencies(program)
+    thread = next(filter(None, (in_parts(program, single, cut, needs) for cut in needs.cuts(4))))
+    _, *parts = thread.source().split("if (warp == ")
+    assert len(parts) == 4 + 1  # the last one stores the constants
+    barriers = {part.count("bar.sync") for part in parts[:4]}
+    assert barriers == {thread.parts.phases}
+
+
+def test_pieces_of_different_warps_share_memory_in_different_phases_only() -> None:
+    program = program_of("quadruped_floating", "crba")
+    needs = Dependencies(program)
+    thread = next(filter(None, (in_parts(program, True, cut, needs) for cut in needs.cuts(4))))
+    times = thread.parts.times()
+    phases: dict[object, list[int]] = {}
+    for k, time in enumerate(times):
+        piece = thread.staging.piece_of(k)
+        if piece is not None and time is not None:
+            phases.setdefault(piece, []).append(time[0])
+    placed = [piece for piece in thread.staging.pieces if piece.offset is not None]
+    ranges = {p: np.arange(LANES * p.width) + (p.offset or 0) for p in placed}
+    first_piece = LANES * thread.parts.slots
+    for one, two in combinations(placed, 2):
+        if one.warp != two.warp and np.intersect1d(ranges[one], ranges[two]).size:
+            apart = max(phases[one]) < min(phases[two]) or max(phases[two]) < min(phases[one])
+            assert apart
+    assert all(r.min() >= first_piece for r in ranges.values())
+
+
+def test_what_does_not_fit_stays_in_one_warp(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cuda_warps, "MOST_BYTES", 8 * 1024)
+    assert type(choose(program_of("quadruped_floating", "rnea"), True)) is CudaThread
+
+
+def test_no_result_is_written_before_all_warps_have_read_their_inputs() -> None:
+    """A result may overwrite an input."""
+    program = program_of("quadruped_floating", "rnea")
+    needs = Dependencies(program)
+    thread = next(filter(None, (in_parts(program, True, cut, needs) for cut in needs.cuts(4))))
+    _, *parts = thread.source().split("if (warp == ")
+    for part in parts[:4]:
+        front, _, _ = part.partition("bar.sync")
+        assert "r_out" not in front and "stage" not in front

@@ -1,0 +1,72 @@
+"""Cuts of programs into warps: each statement is computed, after all that it needs, in few phases."""
+
+from __future__ import annotations
+
+import pytest
+from cut_programs import CASES, program_of
+
+from warpdyn.algebra.scalar import repeat
+from warpdyn.codegen.warp_cut import BARRIER, Dependencies, is_straight
+from warpdyn.codegen.warp_parts import places_of
+from warpdyn.recording.program import record
+
+
+@pytest.mark.parametrize("warps", [2, 4, 8])
+@pytest.mark.parametrize(("robot", "function"), CASES)
+def test_operands_come_before_their_use(robot: str, function: str, warps: int) -> None:
+    """From an earlier phase, or from the same warp before. No statement is left out or computed twice by
+    a warp."""
+    needs = Dependencies(program_of(robot, function))
+    for cut in needs.cuts(warps):
+        places = places_of(cut)
+        assert set(places) == set(needs.targets) and cut.warps == warps
+        order = {target: n for n, target in enumerate(needs.targets)}
+        for warp in range(warps):
+            own = [target for phase in cut.phases for target in phase[warp]]
+            assert len(set(own)) == len(own)
+        for phase, parts in enumerate(cut.phases):
+            for warp, part in enumerate(parts):
+                assert list(part) == sorted(part, key=order.__getitem__)
+                for x in {x for target in part for x in needs.reads[target]} - needs.everywhere:
+                    here = places[x].get(warp, phase + 1)
+                    assert here <= phase or min(places[x].values()) < phase
+
+
+def test_costs() -> None:
+    """One part costs its statements; more parts cost their barriers too, and what is computed twice."""
+    needs = Dependencies(program_of("quadruped_floating", "rnea"))
+    one = needs.whole()
+    assert one.longest == one.work == sum(needs.weights[target] for target in needs.targets)
+    for cut in needs.cuts(4):
+        assert cut.work >= one.work
+        assert cut.longest >= cut.work / 4 + BARRIER * len(cut.phases)
+
+
+def test_legs_are_computed_at_the_same_time() -> None:
+    """Four legs on four warps: less than half of the time, at most a quarter computed twice."""
+    needs = Dependencies(program_of("quadruped_floating", "rnea"))
+    one, best = needs.whole(), min(needs.cuts(4), key=lambda cut: cut.cost)
+    assert best.longest < 0.5 * one.longest and best.work < 1.25 * one.work
+    assert len(best.phases) <= 4
+
+
+def test_independent_results_need_one_phase() -> None:
+    def products(x: list) -> list:
+        found = []
+        for k in range(4):
+            y = x[k]
+            for n in range(100):
+                y = y * y + float(n + k)
+            found.append(y)
+        return found
+
+    needs = Dependencies(record(products, {"x": (4,)}))
+    best = min(needs.cuts(4), key=lambda cut: cut.cost)
+    assert len(best.phases) == 1 and best.work <= needs.whole().work + 4
+
+
+def test_programs_with_loops_are_not_cut() -> None:
+    assert is_straight(record(lambda x: [x[0] * x[0]], {"x": (1,)}))
+    assert not is_straight(
+        record(lambda x: repeat(lambda s: [s[0] * x[0]], [x[0]], 3), {"x": (1,)})
+    )

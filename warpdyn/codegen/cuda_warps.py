@@ -1,0 +1,226 @@
+"""The CUDA form of a program in several parts, each on a warp of its own.
+
+A block has several warps and serves 32 environments. A lane of each warp works on the same
+environment: its part of the program (`warp_cut`), with fewer values in its registers. Values that
+warps exchange lie in shared memory (`warp_parts`). Each warp runs through its own statements, and
+between two phases all warps meet at a barrier. No warp leaves before the last one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from ..recording.order import Statement
+from ..recording.program import Program
+from . import headers
+from .cuda import FAR, CudaThread, with_near_angles
+from .cuda_rows import LANES
+from .emit import Dialect, emit
+from .scopes import in_scopes
+from .warp_cut import Dependencies, WarpCut, is_straight
+from .warp_parts import FETCH, PUT, STORE, WarpParts, places_of
+
+WARPS, FEWER = 4, 2
+"""Numbers of warps. Four are tried first: a multiprocessor has as many schedulers."""
+
+PARALLEL = 0.6
+"""The share of the cost of the whole program at which fewer warps are not tried."""
+
+WORTH = 0.8
+"""The largest cost of a cut that is worth its barriers, as a share of the cost of the whole
+program (`WarpCut.cost`)."""
+
+MOST_BYTES = 47 * 1024
+"""Shared memory of a block without an option of the launch is 48 KB, of which Warp takes a little."""
+
+PIECE_BYTES = (256, 128)
+"""Largest pieces of rows of results that are tried. Smaller ones leave more shared memory for values that
+warps exchange, and have numbers of fewer warps."""
+
+
+class CudaSource(NamedTuple):
+    """C++, and the number of warps of a block."""
+
+    code: str
+    warps: int
+
+
+def source(program: Program, single: bool) -> CudaSource:
+    """Body of the native function `(args, tid)`: `tid` is the environment with one warp in a block,
+    and the thread with several."""
+    thread = choose(program, single)
+    return CudaSource(thread.source(), thread.warps)
+
+
+def choose(program: Program, single: bool) -> CudaThread:
+    """The best cut that is worth it and has room in shared memory, else the whole program."""
+    if not is_straight(program):
+        return CudaThread(program, single)
+    needs = Dependencies(program)
+    whole = needs.whole().cost
+    found = {}
+    for warps in (WARPS, FEWER):
+        for cut in sorted(needs.cuts(warps), key=lambda cut: cut.cost):
+            thread = in_parts(program, single, cut, needs) if cut.cost <= WORTH * whole else None
+            if thread:
+                found[cut.cost] = thread
+                break
+        if found and min(found) <= PARALLEL * whole:
+            break
+    return found[min(found)] if found else CudaThread(program, single)
+
+
+def in_parts(program: Program, single: bool, cut: WarpCut, needs: Dependencies) -> CudaWarps | None:
+    """The function of a cut; None if its exchanged values do not fit into shared memory."""
+    *larger, smallest = PIECE_BYTES
+    last = CudaWarps(program, single, cut, needs, smallest)
+    if not last.has_room:
+        return None
+    threads = (CudaWarps(program, single, cut, needs, size) for size in larger)
+    return next((thread for thread in threads if thread.has_room), last)
+
+
+class CudaWarps(CudaThread):
+    """The function of a thread of such a block."""
+
+    def __init__(
+        self, program: Program, single: bool, cut: WarpCut, needs: Dependencies, piece_bytes: int
+    ):
+        self.cut, self.warps, self._needs, self._piece_bytes = cut, cut.warps, needs, piece_bytes
+        super().__init__(program, single)
+
+    def place_results(self) -> None:
+        """Give shared memory to exchanged values and to the results."""
+        staging, program = self.staging, self.program
+        staging.cut_results(self._piece_bytes)
+        self.owners = self._choose_owners()
+        early = {s.target for s in program.statements if self.is_direct(s)}
+        self.parts = WarpParts(program, self.cut, self._needs, self.owners, early)
+        self._exchange = staging.size
+        staging.size += LANES * self.parts.slots
+        most = MOST_BYTES // staging.number_bytes
+        begin = staging.size
+        if begin <= most and not staging.place_pieces(self.parts.times(), MOST_BYTES):
+            widest = max(piece.width for piece in staging.pieces)
+            staging.relay, staging.size = begin, begin + self.warps * LANES * widest
+            if staging.size <= most:
+                staging.place_pieces(self.parts.times(), MOST_BYTES)
+        self.has_room = staging.size <= most
+        """False if the exchanged values do not fit into shared memory."""
+
+    def _choose_owners(self) -> list[int | None]:
+        """The warp that stores each output: for a piece, the one that computes most of it."""
+        places, outputs = places_of(self.cut), self.program.outputs
+        shares: dict[object, Counter[int]] = {}
+        for k, output in enumerate(outputs):
+            if output.node is not None:
+                each = shares.setdefault(self.staging.piece_of(k) or k, Counter())
+                each.update(places.get(output.node, (0,)))
+        owner = {key: each.most_common(1)[0][0] for key, each in shares.items()}
+        for piece in self.staging.pieces:
+            piece.warp = owner[piece]
+        return [
+            None if output.node is None else owner[self.staging.piece_of(k) or k]
+            for k, output in enumerate(outputs)
+        ]
+
+    def threads(self) -> Iterator[str]:
+        """This thread's place in its block, and its `own` environment."""
+        # The shuffle tells the compiler that all lanes have the same warp.
+        yield "const int warp = __shfl_sync(0xffffffffu, (int)threadIdx.x / 32, 0);"
+        yield f"constexpr int lanes = 32, warps = {self.warps};"
+        yield "const int lane = threadIdx.x % 32;"
+        yield f"const I64 own = (I64)((unsigned)tid / {LANES * self.warps}u) * 32 + lane;"
+
+    def late_pieces(self, warp: int) -> Iterator[str]:
+        """Each warp has its own pieces, which its part declares."""
+        return iter(())
+
+    def after_reading(self) -> str:
+        """Nothing: the first barrier follows the inputs that each warp reads itself."""
+        return ""
+
+    @property
+    def barrier(self) -> str:
+        """All warps meet. They come from different places of the program, so each waits for a number
+        of threads (PTX ISA, bar)."""
+        return f'asm volatile("bar.sync 1, {LANES * self.warps};" ::: "memory");'
+
+    def statements(self, program: Program, dialect: Dialect) -> Iterator[str]:
+        """The parts, one for each warp."""
+        if program.angles:
+            yield headers.piece("sines.h", "thread", self.single)
+            far = FAR[self.single].format("far[k]")
+            body = headers.piece("sines.h", "far", self.single, count="count", is_far=far)
+            yield headers.piece("sines.h", "far_function", self.single, body=body)
+        for warp in range(self.warps):
+            yield f"{'else ' if warp else ''}if (warp == {warp}) {{"
+            yield from self._part(warp, dialect)
+            yield "}"
+
+    def _part(self, warp: int, dialect: Dialect) -> Iterator[str]:
+        """The statements of a warp."""
+        self._warp = warp
+        moves = {
+            FETCH: lambda s: f"const T t{s.target} = {self._slot(s)};",
+            PUT: lambda s: f"{self._slot(s)} = t{s.target};",
+            STORE: self._store_value,
+        }
+        dialect = replace(dialect, moves=moves)
+        yield from super().late_pieces(warp)
+        front = self.parts.front[warp]
+        everything = {s.target for s in front}  # outputs among them have statements of their own
+        direct = [s for s in front if self.is_direct(s)]
+        yield from emit(self.program, direct, dialect, everything)
+        yield self.barrier  # all have read the inputs
+        rest = [s for s in front if not self.is_direct(s)]
+        yield from emit(self.program, rest, dialect, everything)
+        angles = self._angles(warp)
+        if angles:
+            yield from self.near_angles(angles)
+            dialect = with_near_angles(dialect, angles)
+        stored = {s.target for s in self.program.statements if s.operation == "input"}
+        meet = Statement(-1, "meet", ())
+        dialect = replace(dialect, moves={**moves, "meet": lambda _: self.barrier})
+        statements = [s for part in self.parts.statements[warp] for s in (*part, meet)][:-1]
+        yield from in_scopes(emit(self.program, statements, dialect, stored))
+
+    def _angles(self, warp: int) -> dict[str, str]:
+        """The angles of a warp, and their names within the range of the polynomials."""
+        read = {
+            s.arguments[0]
+            for part in self.parts.statements[warp]
+            for s in part
+            if s.operation in ("sin", "cos")
+        }
+        return {f"t{angle}": f"near{angle}" for angle in self.program.angles if angle in read}
+
+    def reduce_far(self, count: int, is_far: str) -> Iterator[str]:
+        """All parts call one function, so that the library's long functions are there once."""
+        yield f"Far::reduce(far, quarters, {count});"
+
+    def _slot(self, s: Statement) -> str:
+        """An exchanged value of this lane."""
+        return f"stage[{self._exchange + LANES * s.arguments[0]} + lane]"
+
+    def _store_value(self, s: Statement) -> str:
+        """Stores of a value as outputs."""
+        lines = []
+        for negative in (False, True):
+            entries = self.program.stores[s.target]
+            same = [k for k in entries if self.program.outputs[k].negative is negative]
+            lines.append(self.store(same, f"{'-' if negative else ''}t{s.target}"))
+        return "\n".join(lines)
+
+    def store(self, outputs: list[int], value: str) -> str:
+        """Stores of a value as those of the outputs that this warp stores."""
+        return super().store([k for k in outputs if self.owners[k] == self._warp], value)
+
+    def end(self) -> Iterator[str]:
+        """One warp stores the constants."""
+        yield "if (warp == 0) {"
+        yield from super().end()
+        yield "}"
