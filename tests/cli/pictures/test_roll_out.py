@@ -54,10 +54,11 @@ def test_gains_are_of_the_robots_size() -> None:
 
 
 def test_joints_without_single_coordinates_are_not_driven() -> None:
-    ball = """<robot name="b"><link name="a"/><link name="c"><inertial><mass value="1"/>
-    <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
-    <joint name="j" type="floating"><parent link="a"/><child link="c"/></joint></robot>"""
-    assert not drivable(wd.load_urdf(ball)) and drivable(wd.load_robot("panda"))
+    ball = wd.ModelBuilder("b").add_link("a").add_link("c", 1.0, (0, 0, 0), np.eye(3))
+    ball = ball.add_joint("j", "ball", "a", "c")
+    arm = wd.load_robot("panda")
+    assert not drivable(ball.build()) and drivable(arm)
+    assert drivable(arm.with_object("ball", wd.Sphere(0.1), mass=1.0))
     assert pushed_link(wd.load_robot("quadruped")) == "base"
     assert pushed_link(wd.load_robot("ur5e")) == "wrist_3_link"
 
