@@ -23,8 +23,8 @@ print(before, kernel.is_compiled)
 def test_a_kernel_is_compiled_once(
     robot: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In one warp, and in several. Warp compiles a kernel for each size of blocks that is asked for: loading and launching ask for
-    the same one. The next process finds it in the cache."""
+    """In one warp, and in several. Warp compiles a kernel for each size of blocks that is asked for:
+    loading and launching ask for the same one. The next process finds it in the cache."""
     monkeypatch.setenv("WARP_CACHE_PATH", str(tmp_path))
     for expected in ("False True", "True True"):
         done = run_emulated("-c", CALL.replace("{robot}", robot))

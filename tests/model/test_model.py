@@ -65,6 +65,8 @@ ARRAYS = (
     "position_lower",
     "position_upper",
     "velocity_limit",
+    "joint_columns",
+    "joint_position_columns",
     "effort_limit",
     "supports",
 )

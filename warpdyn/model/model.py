@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import FrozenInstanceError
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, get_args
 
@@ -20,6 +21,7 @@ from .described_sensors import DescribedSensor
 from .description import Effects, Joint, Link, ModelError
 from .named_configurations import Configuration
 from .params import params as parameters
+from .scene import free_bodies
 from .scene.objects import with_object
 from .structure import QuaternionOrder, Structure
 from .tendons import Tendon
@@ -152,6 +154,11 @@ class Model(Structure):
     detach = restructure.detach
     rename = restructure.rename
     with_object = with_object
+
+    # Free bodies, and the coordinates of all others.
+
+    joint_columns = cached_property(free_bodies.joint_columns)
+    joint_position_columns = cached_property(free_bodies.joint_position_columns)
 
     # Texts and parameters.
 

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..execution.oracle import oracle
-from ..model.scene.free_bodies import joint_columns
 from ..user_kernels import random_numbers
 from ..user_kernels.own_kernel import OwnKernel
 from ..user_kernels.random_numbers import Key
@@ -76,7 +75,7 @@ class EnvironmentStep:
         task = as_described(task)
         self.task, self.seed, self.wait = task, seed, wait
         self.rewards = tuple(task.scales)
-        self.joints = len(joint_columns(task.model))
+        self.joints = len(task.model.joint_columns)
         self.length = round(task.seconds / task.step_seconds)
         self.numbers: dict[str, np.ndarray] = {
             "scales": np.array(list(task.scales.values()), dtype=float),

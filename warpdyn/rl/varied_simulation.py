@@ -17,7 +17,6 @@ from ..functions.simulation.terrain import HeightMap
 from ..model.description import Joint, Link
 from ..model.quantities import QUANTITIES, SHAPES
 from ..model.quantities import owners as every_owner
-from ..model.scene.free_bodies import joint_columns
 from ..model.value_substitution import nominal_value
 from .task import Episode, Task, TaskError
 
@@ -68,7 +67,7 @@ def _default(task: Task, name: str) -> Any:
         return (0.0, 0.0, -9.81)
     if name in DRIVEN and task.drives is not None:
         value = getattr(task.drives, name)
-        return task.model.effort_limit[joint_columns(task.model)] if value is None else value
+        return task.model.effort_limit[task.model.joint_columns] if value is None else value
     ground = completed(task.ground)
     if name in TOUCHED and getattr(ground, name, None) is not None:
         return getattr(ground, name)
@@ -110,7 +109,7 @@ def late_shape(task: Task) -> dict[str, tuple[int, ...]]:
     if "latency" not in task.vary:
         return {}
     launches = max(math.ceil(task.vary["latency"].largest / task.step_seconds - 1e-9), 1)
-    return {LATE: (launches, len(joint_columns(task.model)))}
+    return {LATE: (launches, len(task.model.joint_columns))}
 
 
 def simulate_steps(task: Task, robot: Any, s: Episode, wanted: Mapping[str, Any]) -> SimulatedRobot:
@@ -140,7 +139,7 @@ def _drives(
         raise TaskError(
             f"{task.name}.control gives targets, but the task has no drives = wd.PD(kp, kd)"
         )
-    targets, joints = wanted["targets"], len(joint_columns(task.model))
+    targets, joints = wanted["targets"], len(task.model.joint_columns)
     changed = {n: x * np.ones(joints) for n, x in _carried_numbers(s, DRIVEN).items()}
     given = {"control": task.drives._replace(**changed), "targets": targets}
     if "latency" not in task.vary:

@@ -12,7 +12,7 @@ import trimesh
 from ..functions.dynamics import gravity_torques
 from ..functions.simulation.contact_points import ContactPoints
 from ..model import Model
-from ..model.scene.free_bodies import internal_joints, joint_columns
+from ..model.scene.free_bodies import internal_joints
 from .robot_view import RobotView, rotate_vectors
 from .stage import Page
 
@@ -265,7 +265,7 @@ def _gravity_torques(view: RobotView) -> tuple[np.ndarray, list[str]]:
     """Colour (n, 3) in bytes and number as text, for each coordinate."""
     model = view.model
     tau = np.asarray(gravity_torques(model, view.q[:1].astype(float)))[0]
-    columns = joint_columns(model)
+    columns = model.joint_columns
     wanted = tau[columns]
     limits = np.asarray(model.effort_limit, dtype=float)[columns]
     bounded = np.isfinite(limits) & (limits > 0)

@@ -24,11 +24,7 @@ from ...functions.simulation.ground import Ground
 from ...functions.simulation.simulation import Simulation
 from ...functions.simulation.simulation_step import Step, step
 from ...model import Model
-from ...model.scene.free_bodies import (
-    internal_joints,
-    joint_columns,
-    joint_position_columns,
-)
+from ...model.scene.free_bodies import internal_joints
 from ...model.structure import HOME, start_of
 from ..workload import Memory, furthest_link, on_host, position_bounds
 
@@ -117,7 +113,7 @@ def posture(model: Model) -> np.ndarray:
 def gains(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Stiffness and damping (joints,) of drives for a robot of any size: all of a joint's effort at
     0.1 rad, or without an effort limit 10 rad/s with the joint's own inertia."""
-    columns = joint_columns(model)
+    columns = model.joint_columns
     inertia = np.diagonal(oracle(crba, model, q))[columns]
     effort = model.effort_limit[columns]
     bounded = np.isfinite(effort)
@@ -154,7 +150,7 @@ def roll_out(model: Model, plan: Plan) -> tuple[Simulation, History]:
         **scene,
     )
     if sim.control is not None:
-        targets = np.tile(held[joint_position_columns(model)], (plan.envs, 1))
+        targets = np.tile(held[model.joint_position_columns], (plan.envs, 1))
         library_of(sim.targets).write(sim.targets, targets.astype(np.float32))
     residual = _residual(model, sim, scene) if plan.residual and len(sim.points) else None
     began = time.perf_counter()
@@ -203,7 +199,7 @@ def _starts(model: Model, plan: Plan, held: np.ndarray, draw: np.random.Generato
     heights."""
     start = np.tile(held, (plan.envs, 1))
     if drivable(model):
-        columns = joint_position_columns(model)
+        columns = model.joint_position_columns
         start[:, columns] += draw.uniform(-SPREAD, SPREAD, (plan.envs, len(columns)))
         start = _within_limits(model, start)
     if model.floating_base:
@@ -266,9 +262,9 @@ def _measure(
     if len(sim.points):
         found["loads"] = on_host(sim.forces)[:, :, 2].sum(1) / _weight(model)
     if sim.control is not None:
-        off = (q - held)[:, joint_position_columns(model)]
+        off = (q - held)[:, model.joint_position_columns]
         found["errors"] = np.sqrt(np.mean(off**2, axis=1))
-    effort = model.effort_limit[joint_columns(model)]
+    effort = model.effort_limit[model.joint_columns]
     limited = np.isfinite(effort) & (effort > 0)
     if limited.any():
         found["efforts"] = np.abs(torques[:, limited] / effort[limited]).max(1)

@@ -194,12 +194,8 @@ class _Module:
 
     @property
     def missing(self) -> bool:
-        return not has_compiled(self.compiled, self.kernel.device, self._block)
-
-    @property
-    def _block(self) -> int:
-        """Threads of a block on CUDA."""
-        return BLOCK * self.kernel.source.warps
+        block = BLOCK * self.kernel.source.warps
+        return not has_compiled(self.compiled, self.kernel.device, block)
 
     def load(self) -> None:
         """Load the module in Warp. Kernels with the same source are one module of Warp, and two
@@ -209,7 +205,8 @@ class _Module:
             if self.kernel.device.is_cpu:
                 kernel_objects.load(module, self.kernel.device)
             else:
-                wp.force_load(self.kernel.device, [module], block_dim=self._block)
+                block = BLOCK * self.kernel.source.warps
+                wp.force_load(self.kernel.device, [module], block_dim=block)
 
     @property
     def seconds(self) -> float:

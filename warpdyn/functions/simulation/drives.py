@@ -13,7 +13,7 @@ from ...execution.request.evaluate import tree_of
 from ...model import Model
 from ...model.description import Limits
 from ...model.params import Params
-from ...model.scene.free_bodies import internal_joints, joint_columns
+from ...model.scene.free_bodies import internal_joints
 from .varied_numbers import Shaped, for_each, is_number
 
 PRESSED, STOPPING = 0.01, 4.0
@@ -56,7 +56,7 @@ def drive_arrays(model: Model, control: Any, targets: Any) -> Shaped:
     if control is None:
         return {}
     _check_drives(model, control)
-    columns = joint_columns(model)
+    columns = model.joint_columns
     joints = len(columns)
     effort = model.effort_limit[columns] if control.effort is None else control.effort
     numbers = {"kp": control.kp, "kd": control.kd, "effort": effort}

@@ -18,7 +18,6 @@ from ...execution.request.argument_checks import check_model
 from ...execution.request.call import Call, Forces, Gravity
 from ...model import Model
 from ...model.params import Params
-from ...model.scene.free_bodies import joint_columns, joint_position_columns
 from ...model.structure import start_of
 from .chosen_rows import ChosenRows
 from .default_points import default_points, refuse_none
@@ -243,7 +242,7 @@ class Simulation:
         """Allocate all arrays but those of joint rows and of late targets, which few simulations
         have."""
         model, count = self.model, len(self.points)
-        joints = len(joint_columns(model))
+        joints = len(model.joint_columns)
         self.q, self.v = self._zeros(model.nq), self._zeros(model.nv)
         self.tau, self.start = self._zeros(model.nv), self._zeros(model.nq)
         self.targets = self._zeros(joints)
@@ -267,7 +266,7 @@ class Simulation:
             raise ValueError(f"start is no state: {wrong[0]}")
         self._library.assign(self.start, slice(None), self._chosen.on_host(begin))
         if self.control is not None:  # every driven joint has one coordinate for each velocity
-            held = self._library.to_host(self.start)[:, joint_position_columns(self.model)]
+            held = self._library.to_host(self.start)[:, self.model.joint_position_columns]
             self._library.assign(self.targets, slice(None), held)
 
     def _with_memory(self, options: StepOptions, latency: Any, longest: int | None) -> StepOptions:

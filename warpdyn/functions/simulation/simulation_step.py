@@ -14,7 +14,6 @@ from ...execution.batched import batched
 from ...execution.request.call import Call, Forces, Gravity
 from ...model import Model
 from ...model.params import Params
-from ...model.scene.free_bodies import joint_columns
 from .default_points import refuse_none
 from .drives import (
     PD,
@@ -185,7 +184,7 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
     options = options.with_defaults()
     refuse_none(options.points)
     points = checked_points(model, options.points)
-    joints = len(joint_columns(model))
+    joints = len(model.joint_columns)
     shaped = _arrays(model, q, points, options)
     bounds = bounds_of(model, options.params) if options.stops == "rows" else ()
     rows = rows_of_joints(model, options.params, bounds) if options.is_implicit else ()
@@ -239,7 +238,7 @@ def _arrays(model: Model, q: Array, points: Sequence[ContactPoint], options: Ste
     if points:
         shaped |= terrain_arrays(model, options.terrain, points, q)
     shaped |= drive_arrays(model, options.control, options.targets)
-    joints = len(joint_columns(model))
+    joints = len(model.joint_columns)
     return shaped | late_targets(options.latency, options.earlier_targets, options.targets, joints)
 
 

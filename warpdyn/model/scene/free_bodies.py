@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from ...algebra.pose_forms import rotation_quaternion
 from ...algebra.scalar import as_number
 from ...algebra.spatial import Placement
@@ -28,14 +30,22 @@ def internal_joints(model: Structure) -> tuple[Joint, ...]:
     return tuple(joint for joint in model.moving_joints if joint.name not in free)
 
 
-def joint_columns(model: Structure) -> list[int]:
-    """Columns of v of all joints but those of free bodies."""
-    return model.v_indices(joint.name for joint in internal_joints(model))
+def joint_columns(model: Structure) -> np.ndarray:
+    """(joints,) columns of v of all joints but those of free bodies: the order of a simulation's
+    torques. Read-only."""
+    return _indices(model.v_indices(joint.name for joint in internal_joints(model)))
 
 
-def joint_position_columns(model: Structure) -> list[int]:
-    """Columns of q of all joints but those of free bodies."""
-    return model.q_indices(joint.name for joint in internal_joints(model))
+def joint_position_columns(model: Structure) -> np.ndarray:
+    """Columns of q of all joints but those of free bodies: the order of targets of drives.
+    Read-only."""
+    return _indices(model.q_indices(joint.name for joint in internal_joints(model)))
+
+
+def _indices(columns: list[int]) -> np.ndarray:
+    array = np.array(columns, dtype=int)
+    array.setflags(write=False)
+    return array
 
 
 def links_on(model: Structure, link: str) -> frozenset[str]:

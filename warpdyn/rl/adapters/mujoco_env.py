@@ -16,7 +16,6 @@ from ...functions.simulation.ground import completed
 from ...functions.simulation.terrain import HeightMap, Plane
 from ...functions.simulation.varied_numbers import is_number
 from ...model import Model
-from ...model.scene.free_bodies import joint_columns
 from ...model.value_substitution import substitute_values
 from ...peers.mujoco_robots import MujocoRobots
 from ...peers.mujoco_scene import Drives, Ground, Heights, Slope
@@ -70,7 +69,7 @@ class MujocoEnv(VecEnv):
             raise TaskError(f"{task.name}.drives: MuJoCo's have no speed-torque curve")
         super().__init__(task, envs, seed=seed)
         task = self.task
-        self._joints = len(joint_columns(task.model))
+        self._joints = len(task.model.joint_columns)
         try:
             self.robots = MujocoRobots(
                 task.model,
@@ -185,10 +184,10 @@ class MujocoEnv(VecEnv):
         task: Any = self.task
         effort = task.drives.effort
         if effort is None:
-            effort = task.model.effort_limit[joint_columns(task.model)]
+            effort = task.model.effort_limit[task.model.joint_columns]
         strength = self._number_of("strength", env, task.drives.strength)
         defaults = {"kp": task.drives.kp, "kd": task.drives.kd, "effort": effort}
-        ones = np.ones(len(joint_columns(task.model)))
+        ones = np.ones(len(task.model.joint_columns))
         return [self._number_of(n, env, x) * strength * ones for n, x in defaults.items()]
 
     def _number_of(self, name: str, env: int, default: Any) -> np.ndarray:
