@@ -47,11 +47,11 @@ def test_other_rows_are_refused(
 
 def test_values_are_for_all_rows_or_for_the_chosen(chosen: ChosenRows) -> None:
     one, all_of_them, two = np.ones(3), np.arange(12.0).reshape(4, 3), np.ones((2, 3))
-    assert chosen.checked("q", one, 3, None) is one
+    assert chosen.check_values("q", one, 3, None) is one
     rows = chosen.rows([2, 0])
-    assert chosen.checked("q", all_of_them, 3, rows).tolist() == all_of_them[[2, 0]].tolist()
-    assert chosen.checked("q", two, 3, rows) is two
+    assert chosen.check_values("q", all_of_them, 3, rows).tolist() == all_of_them[[2, 0]].tolist()
+    assert chosen.check_values("q", two, 3, rows) is two
     mask = chosen.rows(np.array([True, False, False, True]))
-    assert chosen.checked("q", two, 3, mask) is two
+    assert chosen.check_values("q", two, 3, mask) is two
     with pytest.raises(ValueError, match=r"q must be \(3,\) or \(2, 3\), got \(3, 3\)"):
-        chosen.checked("q", np.ones((3, 3)), 3, rows)
+        chosen.check_values("q", np.ones((3, 3)), 3, rows)

@@ -48,7 +48,7 @@ class ChosenRows:
             )
         return where, len(host)
 
-    def checked(self, name: str, values: Any, width: int, rows: Rows | None) -> Array:
+    def check_values(self, name: str, values: Any, width: int, rows: Rows | None) -> Array:
         """Values for all rows, or for the rows to reset; raises for another shape."""
         if not hasattr(values, "shape"):
             values = np.asarray(values, dtype=float)

@@ -14,7 +14,7 @@ from .chosen_rows import ChosenRows
 from .reset_on_device import reset_on_device
 
 
-class Simulated(Protocol):
+class SimulationArrays(Protocol):
     """The arrays of a `Simulation`."""
 
     model: Model
@@ -37,7 +37,7 @@ class FreeBody:
     pose: Any
     velocity: Any
 
-    def __init__(self, sim: Simulated, name: str, chosen: ChosenRows) -> None:
+    def __init__(self, sim: SimulationArrays, name: str, chosen: ChosenRows) -> None:
         model = sim.model
         sim.model.link(name)
         by_link = {joint.child: joint for joint in free_joints(model)}
@@ -69,9 +69,9 @@ class FreeBody:
             values = {"pose": begin, "velocity": velocity}
             reset_on_device(self._library, chosen, count, arrays, values)
             return
-        new: dict[str, Any] = {"pose": self._chosen.checked("pose", begin, 7, (rows, count))}
+        new: dict[str, Any] = {"pose": self._chosen.check_values("pose", begin, 7, (rows, count))}
         if velocity is not None:
-            new["velocity"] = self._chosen.checked("velocity", velocity, 6, (rows, count))
+            new["velocity"] = self._chosen.check_values("velocity", velocity, 6, (rows, count))
         for name, array in arrays.items():
             self._library.assign(array, rows, new.get(name, 0.0))
 

@@ -153,7 +153,7 @@ class Simulation:
                     )
                 mine = getattr(self, name)
                 self._library.assign(
-                    mine, slice(None), self._chosen.checked(name, values, mine.shape[1], None)
+                    mine, slice(None), self._chosen.check_values(name, values, mine.shape[1], None)
                 )
         if config.debug:
             check_arrays(self._call)
@@ -185,8 +185,10 @@ class Simulation:
             reset_on_device(self._library, chosen, count, arrays, values)
             return
         begin = self.start if q is None else q
-        place = self._chosen.checked("q", begin, self.model.nq, (rows, count))
-        speed = 0.0 if v is None else self._chosen.checked("v", v, self.model.nv, (rows, count))
+        place = self._chosen.check_values("q", begin, self.model.nq, (rows, count))
+        speed = (
+            0.0 if v is None else self._chosen.check_values("v", v, self.model.nv, (rows, count))
+        )
         self._library.assign(self.q, rows, place)
         self._library.assign(self.v, rows, speed)
         for name in cleared:
@@ -261,7 +263,7 @@ class Simulation:
 
     def _set_start(self, start: Any) -> None:
         """Fill `start`, and the first targets of the drives."""
-        begin = self._chosen.checked("start", _start(self.model, start), self.model.nq, None)
+        begin = self._chosen.check_values("start", _start(self.model, start), self.model.nq, None)
         if wrong := check_state(self.model, begin).errors:
             raise ValueError(f"start is no state: {wrong[0]}")
         self._library.assign(self.start, slice(None), self._chosen.on_host(begin))
