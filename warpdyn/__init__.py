@@ -124,7 +124,6 @@ from .model import Model
 from .model.builder import ModelBuilder
 from .model.description import Joint, Link, ModelError, ModelWarning
 from .model.params import Params
-from .model.scene.solids import Box, Capsule, Cylinder, Sphere
 from .renamed import RENAMED
 from .robots import load_robot, robot_names
 from .user_kernels.own_kernel import kernel
@@ -140,10 +139,6 @@ __all__ = [  # noqa: RUF022 (in the order of the API reference)
     "Link",
     "Joint",
     "Params",
-    "Box",
-    "Sphere",
-    "Cylinder",
-    "Capsule",
     "ModelError",
     "ModelWarning",
     # Robots from files

@@ -1,6 +1,20 @@
-"""Parts of a robot's description: what a `wd.Link` and a `wd.Joint` consist of."""
+"""Parts of a robot's description: what a `wd.Link` and a `wd.Joint` consist of, and solid shapes."""
 
 from .model.description import Effects, Gearbox, Geometry, Limits, Mimic, Pose
 from .model.joints import KINDS, JointKind
+from .model.scene.solids import Box, Capsule, Cylinder, Sphere
 
-__all__ = ["KINDS", "Effects", "Gearbox", "Geometry", "JointKind", "Limits", "Mimic", "Pose"]
+__all__ = [
+    "KINDS",
+    "Box",
+    "Capsule",
+    "Cylinder",
+    "Effects",
+    "Gearbox",
+    "Geometry",
+    "JointKind",
+    "Limits",
+    "Mimic",
+    "Pose",
+    "Sphere",
+]

@@ -57,7 +57,7 @@ def test_the_robots_centre_of_mass_is_where_com_says(stage: Any) -> None:
 
 def test_torques_are_those_of_joints_next_to_free_bodies(stage: Any) -> None:
     """One ring and number for each joint; none for an object, and none for objects alone."""
-    model = wd.load_robot("panda").with_object("ball", wd.Sphere(0.1), mass=1.0)
+    model = wd.load_robot("panda").with_object("ball", wd.description.Sphere(0.1), mass=1.0)
     view = RobotView(stage, model, "scene")
     view.update(model.configurations["home"])
     over = Overlays(stage, view)
@@ -65,7 +65,9 @@ def test_torques_are_those_of_joints_next_to_free_bodies(stage: Any) -> None:
     _, *labels = over._handles["gravity torques"]
     assert len(labels) == wd.load_robot("panda").nv
     floor = wd.ModelBuilder("floor").add_link("floor").build()
-    assert not model_has(floor.with_object("ball", wd.Sphere(0.1), mass=1.0), "gravity torques")
+    assert not model_has(
+        floor.with_object("ball", wd.description.Sphere(0.1), mass=1.0), "gravity torques"
+    )
     over.switch("gravity torques", False)
     view.remove()
 

@@ -58,7 +58,7 @@ def test_joints_without_single_coordinates_are_not_driven() -> None:
     ball = ball.add_joint("j", "ball", "a", "c")
     arm = wd.load_robot("panda")
     assert not drivable(ball.build()) and drivable(arm)
-    assert drivable(arm.with_object("ball", wd.Sphere(0.1), mass=1.0))
+    assert drivable(arm.with_object("ball", wd.description.Sphere(0.1), mass=1.0))
     assert pushed_link(wd.load_robot("quadruped")) == "base"
     assert pushed_link(wd.load_robot("ur5e")) == "wrist_3_link"
 

@@ -10,7 +10,7 @@ from array_kinds import host, made, usable
 
 import warpdyn as wd
 
-CUBE = wd.Box(0.1, 0.1, 0.1)
+CUBE = wd.description.Box(0.1, 0.1, 0.1)
 ENVS = 5
 
 
@@ -47,9 +47,9 @@ def test_every_free_body_keeps_its_momentum() -> None:
     """Three bodies fly for a second: their centres on parabolas, angular momentum as at first."""
     scene = wd.ModelBuilder("sky").add_link("world").build()
     shapes: dict[str, Any] = {
-        "box": wd.Box(0.1, 0.2, 0.3),
-        "rod": wd.Capsule(0.05, 0.6),
-        "ball": wd.Sphere(0.1),
+        "box": wd.description.Box(0.1, 0.2, 0.3),
+        "rod": wd.description.Capsule(0.05, 0.6),
+        "ball": wd.description.Sphere(0.1),
     }
     for k, (name, shape) in enumerate(shapes.items()):
         scene = scene.with_object(name, shape, mass=1.0 + k, pose=(k, 0, 10))

@@ -17,7 +17,7 @@ from warpdyn.model.scene.free_bodies import (
     links_on,
 )
 
-CUBE = wd.Box(0.1, 0.1, 0.1)
+CUBE = wd.description.Box(0.1, 0.1, 0.1)
 
 
 def test_a_floating_base_is_a_free_body() -> None:

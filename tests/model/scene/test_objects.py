@@ -10,7 +10,7 @@ import pytest
 import warpdyn as wd
 from warpdyn.model.description import ModelError
 
-CUBE = wd.Box(0.04, 0.06, 0.08)
+CUBE = wd.description.Box(0.04, 0.06, 0.08)
 
 
 def test_an_object_has_the_last_coordinates_and_its_own_inertia() -> None:
@@ -28,7 +28,7 @@ def test_an_object_has_the_last_coordinates_and_its_own_inertia() -> None:
 
 
 def test_the_coordinates_of_an_object_are_its_pose_in_the_world() -> None:
-    scene = wd.load_robot("quadruped").with_object("ball", wd.Sphere(0.1), mass=1.0)
+    scene = wd.load_robot("quadruped").with_object("ball", wd.description.Sphere(0.1), mass=1.0)
     q = np.array(scene.configurations["home"])
     q[-7:] = [1, 2, 3, 0.6, 0, 0, 0.8]
     T = wd.fk(scene, q[None], frame="ball")[0]
@@ -39,7 +39,7 @@ def test_the_coordinates_of_an_object_are_its_pose_in_the_world() -> None:
 def test_a_floating_robot_keeps_its_coordinates() -> None:
     """Names, configurations and dynamics of the robot stay as they are."""
     robot = wd.load_robot("quadruped")
-    scene = robot.with_object("ball", wd.Sphere(0.1), mass=1.0)
+    scene = robot.with_object("ball", wd.description.Sphere(0.1), mass=1.0)
     assert scene.q_names[: robot.nq] == robot.q_names
     home = scene.configurations["home"]
     np.testing.assert_array_equal(home[: robot.nq], robot.configurations["home"])
@@ -54,7 +54,7 @@ def test_objects_lie_where_their_pose_says_in_every_configuration() -> None:
     """A robot without a configuration to start in gets one."""
     arm = wd.load_robot("panda").with_configuration("ready", np.zeros(8))
     scene = arm.with_object("cube", CUBE, mass=0.5, pose=(0.5, 0.0, 0.2))
-    scene = scene.with_object("ball", wd.Sphere(0.1), mass=0.5, pose=(0.0, 0.5, 0.1))
+    scene = scene.with_object("ball", wd.description.Sphere(0.1), mass=0.5, pose=(0.0, 0.5, 0.1))
     for q in scene.configurations.values():
         np.testing.assert_allclose(q[[-14, -12, -6, -5]], [0.5, 0.2, 0.5, 0.1])
     bare = wd.ModelBuilder("nothing").add_link("floor").build()
@@ -68,8 +68,8 @@ def test_objects_lie_where_their_pose_says_in_every_configuration() -> None:
     [
         ({"mass": 0.0}, ValueError, "kilograms above 0"),
         ({"mass": float("inf")}, ValueError, "kilograms above 0"),
-        ({"shape": (1, 2, 3)}, TypeError, "wd.Box, wd.Sphere, wd.Cylinder or wd.Capsule"),
-        ({"shape": wd.Box(1, 1, 0)}, ValueError, "lengths above 0"),
+        ({"shape": (1, 2, 3)}, TypeError, "a Box, Sphere, Cylinder or Capsule of wd.description"),
+        ({"shape": wd.description.Box(1, 1, 0)}, ValueError, "lengths above 0"),
         ({"pose": (1, 2)}, ModelError, 'object "cube": a pose is'),
         ({"color": (1, 2, 3)}, ValueError, "red, green, blue"),
         ({"name": "panda_link3"}, ModelError, 'has a link "panda_link3"'),

@@ -32,9 +32,9 @@ def of_revolution(r: float, length: float, ends: float) -> tuple[float, float, f
 @pytest.mark.parametrize(
     ("shape", "revolved"),
     [
-        (wd.Cylinder(0.3, 0.8), (0.3, 0.8, 0.0)),
-        (wd.Capsule(0.3, 0.8), (0.3, 0.8, 0.3)),
-        (wd.Sphere(0.3), (0.3, 0.0, 0.3)),
+        (wd.description.Cylinder(0.3, 0.8), (0.3, 0.8, 0.0)),
+        (wd.description.Capsule(0.3, 0.8), (0.3, 0.8, 0.3)),
+        (wd.description.Sphere(0.3), (0.3, 0.0, 0.3)),
     ],
 )
 def test_moments_are_integrals_over_discs(
@@ -49,7 +49,7 @@ def test_moments_are_integrals_over_discs(
 def test_moments_of_a_box_are_integrals_over_its_length() -> None:
     """Of squares of distances, about each axis."""
     sizes = (0.2, 0.4, 0.6)
-    V, moments = wd.Box(*sizes).moments
+    V, moments = wd.description.Box(*sizes).moments
     squares = [V / s * (NODES * s / 2) ** 2 @ WEIGHTS * s / 2 for s in sizes]
     assert pytest.approx(0.2 * 0.4 * 0.6) == V
     assert moments == pytest.approx([sum(squares) - each for each in squares], rel=1e-12)
@@ -57,11 +57,18 @@ def test_moments_of_a_box_are_integrals_over_its_length() -> None:
 
 def test_a_shape_is_a_part_of_a_link() -> None:
     """With the sizes that a description uses."""
-    part = geometry_of(wd.Capsule(0.1, 0.3), (1.0, 0.0, 0.0, 1.0))
+    part = geometry_of(wd.description.Capsule(0.1, 0.3), (1.0, 0.0, 0.0, 1.0))
     assert (part.shape, part.size, part.color) == ("capsule", (0.1, 0.3), (1.0, 0.0, 0.0, 1.0))
 
 
-@pytest.mark.parametrize("shape", [wd.Box(0.1, 0.0, 0.1), wd.Sphere(-1.0), wd.Sphere(math.nan)])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        wd.description.Box(0.1, 0.0, 0.1),
+        wd.description.Sphere(-1.0),
+        wd.description.Sphere(math.nan),
+    ],
+)
 def test_sizes_are_lengths_above_zero(shape: Solid) -> None:
     with pytest.raises(ValueError, match="lengths above 0 in metres"):
         geometry_of(shape)

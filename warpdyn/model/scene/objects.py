@@ -34,7 +34,7 @@ def with_object(
     """The robot with one more body in its world, which moves freely: a link `name` on the floating
     joint "world_to_<name>". Its coordinates, the last ones, are its pose in the world.
 
-    shape: `wd.Box`, `wd.Sphere`, `wd.Cylinder` or `wd.Capsule`, of uniform density. mass [kg].
+    shape: a `Box`, `Sphere`, `Cylinder` or `Capsule` of `wd.description`, of uniform density. mass [kg].
     pose: in the world, where the object lies in every named configuration: a Pose, a 4x4 matrix,
     x y z, or x y z qx qy qz qw. A robot without "home" and "qpos0" gets "qpos0", in which its joints
     are neutral.
@@ -78,7 +78,7 @@ def _link(
         raise ModelError(f"an object needs a name, got {name!r}")
     if not isinstance(shape, Solid):
         raise TypeError(
-            f"{where}: its shape is a wd.Box, wd.Sphere, wd.Cylinder or wd.Capsule; got {shape!r}"
+            f"{where}: its shape is a Box, Sphere, Cylinder or Capsule of wd.description; got {shape!r}"
         )
     if not 0.0 < mass < math.inf:
         raise ValueError(f"{where}: its mass is a number of kilograms above 0; got {mass!r}")
