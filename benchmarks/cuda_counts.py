@@ -115,7 +115,7 @@ def filled(views: Iterable[View]) -> float:
 
 
 def machine_code(source: Source) -> dict[str, Any]:
-    """What NVRTC makes of a source for sm_90, and its CPU seconds."""
+    """Facts about the machine code that NVRTC compiles for sm_90, and the CPU seconds of the compile."""
     kernel = compile_kernel(source)
     with tempfile.TemporaryDirectory() as folder:
         begun = time.process_time()

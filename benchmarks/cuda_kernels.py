@@ -30,13 +30,13 @@ KERNELS = (
 ENVIRONMENTS = ("quadruped:environment", "humanoid:environment")
 
 SUBSTEPS, SUBSTEP = 4, 0.005
-"""Of `step` and `simulation`, and their length [s]."""
+"""Number of substeps of `step` and `simulation`, and the length of a substep [s]."""
 
 HEIGHT, STANCE = 0.32, (0.1, 0.8, -1.5, -0.1, 0.8, -1.5, 0.1, 1.0, -1.5, -0.1, 1.0, -1.5)
 """The quadruped stands: height of its base [m], and its joints [rad]."""
 
 GAINS = (40.0, 1.0)
-"""Of its drives [N·m/rad, N·m·s/rad]."""
+"""Stiffness and damping of the quadruped's drives [N·m/rad, N·m·s/rad]."""
 
 
 def call_of(name: str, count: int) -> Call[Any]:

@@ -110,7 +110,7 @@ def local_time(kernel: Mapping[str, float], count: int, resident: int) -> float:
 
 
 def counts(names: Iterable[str]) -> dict[str, dict[str, float]]:
-    """What the emulated device and NVRTC say about kernels, by kernel and layout."""
+    """Counts of the emulated device and resources from NVRTC's code, by kernel and layout."""
     sys.path.insert(0, str(ROOT / "tests"))
     from cuda_device.emulated_processes import last_json, run_emulated  # noqa: PLC0415
 

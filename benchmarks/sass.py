@@ -42,7 +42,7 @@ def disassembler() -> str | None:
 
 
 def read_machine_code(cubin: Path) -> MachineCode | None:
-    """What a cubin's code consists of; None without the disassembler."""
+    """Counts of a cubin's instructions; None without the disassembler."""
     program = disassembler()
     if program is None:
         return None

@@ -56,7 +56,7 @@ def cases() -> list[Any]:
 
 
 def instructions(name: str) -> set[str]:
-    """What the program of a function has, if cartpole has the function."""
+    """Instructions of a function's program for the cartpole; none if the function is not for it."""
     try:
         call = Work.of(name, wd.load_robot("cartpole"), 5).described()
         bytecode = encode(record_call(call, input_shapes(call), False))

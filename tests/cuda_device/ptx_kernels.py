@@ -36,7 +36,7 @@ UPDATES: dict[str, np.ufunc] = {
     "or": np.bitwise_or,
     "xor": np.bitwise_xor,
 }
-"""What atomic updates and reductions compute, by the names of the instructions."""
+"""NumPy functions for atomic updates and reductions, by the names of the instructions."""
 
 HEADER = ".version 9.0\n.target sm_90\n.address_size 64\n"
 CURRENT_STREAM = ctypes.c_void_p(2**64 - 1)

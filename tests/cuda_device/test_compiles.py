@@ -1,4 +1,4 @@
-"""What NVRTC is asked for."""
+"""NVRTC compiles each kernel once."""
 
 from __future__ import annotations
 

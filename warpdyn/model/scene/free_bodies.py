@@ -1,4 +1,4 @@
-"""Bodies that move freely in the world, the joints and coordinates of all others, and links fixed to each other."""
+"""Bodies that move freely in the world, and the joints and coordinates of the rest of a model."""
 
 from __future__ import annotations
 
