@@ -1,0 +1,155 @@
+"""Contacts between the bodies of a world, and the rows of their relative velocities.
+
+A pair is two shapes on two bodies. Its contacts come from `algorithms/collision`. The velocity of a
+contact is that of the second body less that of the first one, at the contact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ...algebra.rotations import IDENTITY, Rotation, axes_about
+from ...algebra.scalar import Scalar, absolute, is_number, select_less
+from ...algebra.spatial import Placement, Vector
+from ...model.tree import WORLD, Tree
+from ..collision.contact import Contact, ShapeAt
+from ..collision.narrow_phase import contacts, points_of
+from ..frames import body_placements
+from .contact_rows import SHARED_FROM, PointContact
+
+Three = tuple[float, float, float]
+
+
+class ContactShape(NamedTuple):
+    """A shape of a link that may touch others: its kind and sizes as `ShapeAt` has them [m], its
+    position [m] and rotation (rows) in the link's frame, and the vertices of a mesh in its own
+    axes."""
+
+    link: str
+    kind: str
+    size: tuple[float, ...]
+    position: Three = (0.0, 0.0, 0.0)
+    rotation: tuple[Three, Three, Three] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+    vertices: tuple[Three, ...] = ()
+
+    @property
+    def placement(self) -> Placement:
+        """Its placement in the link's frame."""
+        return Placement(Rotation([Vector(*row) for row in self.rotation]), Vector(*self.position))
+
+
+class ContactPair(NamedTuple):
+    """Two shapes that may touch each other. Normals point from the first to the second."""
+
+    first: ContactShape
+    second: ContactShape
+
+    @property
+    def contacts(self) -> int:
+        """The number of its contacts."""
+        return points_of(self.first.kind, self.second.kind)
+
+
+@dataclass(frozen=True)
+class PairContacts:
+    """The contacts of a pair at a configuration, and their features, which pass impulses on to the
+    contacts of the next step."""
+
+    points: list[PointContact]
+    features: list[Scalar]
+
+
+def pair_rows(
+    tree: Tree, q: Sequence[Scalar], pairs: Sequence[ContactPair], first: int
+) -> tuple[list[PairContacts], list[list[Scalar]]]:
+    """The contacts of each pair, and the rows J of their velocities, whose first number is
+    `first`."""
+    bodies = {tree.frames[shape.link].body for pair in pairs for shape in pair} - {WORLD}
+    X = body_placements(tree, q, sorted(bodies))
+    found: list[PairContacts] = []
+    rows: list[list[Scalar]] = []
+    for pair in pairs:
+        touching = contacts(*(_in_world(tree, X, shape) for shape in pair))
+        between = [tree.frames[shape.link].body for shape in pair]
+        points, more = _rows_of_pair(tree, X, between, touching, first + len(rows))
+        found.append(PairContacts(points, [each.feature for each in touching]))
+        rows += more
+    return found, rows
+
+
+def _in_world(tree: Tree, X: dict[int, Placement], shape: ContactShape) -> ShapeAt:
+    """A shape at its placement in the world."""
+    frame = tree.frames[shape.link]
+    placement = X[frame.body].compose(frame.placement).compose(shape.placement).as_matrix()
+    return ShapeAt(shape.kind, shape.size, placement, shape.vertices)
+
+
+def _rows_of_pair(
+    tree: Tree,
+    X: dict[int, Placement],
+    between: Sequence[int],
+    touching: Sequence[Contact],
+    first: int,
+) -> tuple[list[PointContact], list[list[Scalar]]]:
+    """Contacts with rows of their own, three in the contact's axes, or with the six rows of the
+    pair's relative twist if there are at least three contacts."""
+    shares = len(touching) >= SHARED_FROM
+    origin = X[between[1] if between[1] != WORLD else between[0]].p
+    rows = _relative_rows(tree, X, between, origin, IDENTITY, angular=True) if shares else []
+    points = []
+    for each in touching:
+        axes = axes_about(each.normal)
+        if shares:
+            points.append(PointContact(each.gap, first, each.position - origin, axes))
+        else:
+            points.append(PointContact(each.gap, first + len(rows), None, axes))
+            rows += _relative_rows(tree, X, between, each.position, axes, angular=False)
+    return points, rows
+
+
+def _relative_rows(
+    tree: Tree,
+    X: dict[int, Placement],
+    between: Sequence[int],
+    at: Vector,
+    axes: Rotation,
+    angular: bool,
+) -> list[list[Scalar]]:
+    """Rows of the velocity of the second body less that of the first one, at a point of the world,
+    in the axes given; then of their angular velocities. Joints that carry both bodies move neither
+    against the other."""
+    paths = [tree.path(body) if body != WORLD else [] for body in between]
+    rows: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(6 if angular else 3)]
+    for path, other, sign in ((paths[1], paths[0], 1.0), (paths[0], paths[1], -1.0)):
+        for i in path:
+            if i in other:
+                continue
+            here = Placement(X[i].R, X[i].p - at)
+            for k, S in tree.bodies[i].subspace:
+                motion = here.motion_to_parent(S)
+                parts = [*axes.to_child(motion.linear)]
+                if angular:
+                    parts += axes.to_child(motion.angular)
+                for row, x in zip(rows, parts, strict=True):
+                    row[k] = row[k] + x * sign
+    return rows
+
+
+def passed_on(
+    features: Sequence[Scalar], before: Sequence[Scalar], impulses: Sequence[Vector]
+) -> list[Vector]:
+    """The impulses of the last step, `before` being its features, for the contacts of this step: a
+    contact begins with the impulse of the same feature, or with zero."""
+    if all(is_number(x) for x in features):
+        return list(impulses)
+    started = []
+    for mine in features:
+        total = Vector(0.0, 0.0, 0.0)
+        for theirs, impulse in zip(before, impulses, strict=True):
+            total = total + Vector(
+                *(select_less(absolute(mine - theirs), 0.5, x, 0.0) for x in impulse)
+            )
+        started.append(total)
+    return started
