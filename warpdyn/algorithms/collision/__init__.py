@@ -1,0 +1,1 @@
+"""Gaps and contact points of two shapes."""

@@ -1,0 +1,127 @@
+"""A shape in the world, and a contact between two shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...algebra.rotations import as_matrix
+from ...algebra.scalar import Scalar, maximum, minimum, rsqrt, select_less
+from ...algebra.spatial import Placement, Vector
+
+FAR = 1e3
+"""Gap of a contact that does not exist, for example the second contact of two crossed capsules
+[m]."""
+
+UPWARDS = Vector(0.0, 0.0, 1.0)
+"""Normal where two shapes define none, such as two spheres with one centre."""
+
+COINCIDENT = 1e-20
+"""Squared distance of two points below which they define no direction [m^2]."""
+
+
+@dataclass(frozen=True)
+class Contact:
+    """A point where two shapes touch, or would touch first.
+
+    `gap`: distance of the two surfaces along the normal, negative inside [m]. `position`: the
+    midpoint between the two surfaces, in world axes [m]. `normal`: unit vector from the first shape
+    to the second, in world axes. `feature`: the number of the corner, edge or clipped point that
+    touches. It is the same from step to step while the same features touch.
+    """
+
+    gap: Scalar
+    position: Vector
+    normal: Vector
+    feature: Scalar
+
+    def reversed(self) -> Contact:
+        """The same contact with the shapes in the other order."""
+        return Contact(self.gap, self.position, -self.normal, self.feature)
+
+
+@dataclass(frozen=True)
+class ShapeAt:
+    """A shape at a placement in the world.
+
+    `kind` and `size` [m]: "sphere": (radius,). "capsule": (radius, half length along z, without the
+    caps). "box": half lengths (x, y, z). "plane": (), the half space below z = 0 of its own frame.
+    "mesh": (), the convex hull of `vertices`. Numbers of the size and of the placement may be
+    symbols.
+    """
+
+    kind: str
+    size: tuple[Scalar, ...]
+    placement: Placement
+    vertices: tuple[tuple[float, float, float], ...] = ()
+
+    @property
+    def centre(self) -> Vector:
+        """The origin of the shape's frame in the world."""
+        return self.placement.p
+
+    @property
+    def axes(self) -> tuple[Vector, Vector, Vector]:
+        """The axes of the shape's frame in the world."""
+        return as_matrix(self.placement.R).matrix.T.rows
+
+
+def clamp(x: Scalar, bound: Scalar) -> Scalar:
+    """x clamped to [-bound, bound]."""
+    return maximum(minimum(x, bound), -bound)
+
+
+def choose(x: Scalar, y: Scalar, if_less: Vector, otherwise: Vector) -> Vector:
+    """`select_less` of vectors."""
+    pairs = zip(if_less, otherwise, strict=True)
+    return Vector(*(select_less(x, y, u, w) for u, w in pairs))
+
+
+def side(x: Scalar) -> Scalar:
+    """-1 if x < 0, else 1: a sign that is never zero."""
+    return select_less(x, 0.0, -1.0, 1.0)
+
+
+def inverse(x: Scalar, least: float) -> Scalar:
+    """1 / x, or 1 / least where |x| < least."""
+    small = select_less(x, least, least, x)
+    return 1.0 / select_less(x, -least, x, small)
+
+
+def direction(d: Vector, otherwise: Vector = UPWARDS) -> tuple[Scalar, Vector]:
+    """Length of a vector, and the unit vector along it. `otherwise` where it has no length."""
+    square = d.dot(d)
+    reciprocal = rsqrt(maximum(square, COINCIDENT))
+    return square * reciprocal, choose(COINCIDENT, square, d * reciprocal, otherwise)
+
+
+def between_points(
+    p: Vector, r_p: Scalar, q: Vector, r_q: Scalar, feature: Scalar = 0.0
+) -> Contact:
+    """The contact of two spheres of radii r_p and r_q about p and q, the normal from p to q."""
+    distance, normal = direction(q - p)
+    gap = distance - (r_p + r_q)
+    return Contact(gap, p + normal * (r_p + 0.5 * gap), normal, feature)
+
+
+def no_contact(near: Contact) -> Contact:
+    """A contact that does not exist, at the place of one that does."""
+    return Contact(FAR, near.position, near.normal, -1.0)
+
+
+def choose_contact(x: Scalar, y: Scalar, if_less: Contact, otherwise: Contact) -> Contact:
+    """`select_less` of contacts."""
+    return Contact(
+        select_less(x, y, if_less.gap, otherwise.gap),
+        choose(x, y, if_less.position, otherwise.position),
+        choose(x, y, if_less.normal, otherwise.normal),
+        select_less(x, y, if_less.feature, otherwise.feature),
+    )
+
+
+def dot(coefficients: Sequence[Scalar], vectors: Sequence[Vector]) -> Vector:
+    """The sum of vectors with coefficients."""
+    total = vectors[0] * coefficients[0]
+    for c, u in zip(coefficients[1:], vectors[1:], strict=True):
+        total = total + u * c
+    return total

@@ -1,0 +1,112 @@
+"""Contacts of spheres and capsules with each other and with planes.
+
+A capsule is a sphere of its radius about each point of a segment. The contact of two such shapes is
+that of the spheres about the closest points of the segments.
+"""
+
+from __future__ import annotations
+
+from ...algebra.scalar import Scalar, absolute, maximum, minimum, select_less
+from ...algebra.spatial import Vector
+from .contact import (
+    FAR,
+    Contact,
+    ShapeAt,
+    between_points,
+    choose_contact,
+    clamp,
+)
+
+NEARLY_CLOSEST = 5e-7
+"""The end of the overlap of two capsules counts as their closest point if its gap is larger by at
+most this [m]."""
+
+CROSSED = 0.03
+"""Squared sine of the angle of two capsules, 10 degrees, above which they touch in one point."""
+
+PARALLEL = 1e-20
+"""The least squared sine of an angle that is divided by."""
+
+
+def sphere_sphere(a: ShapeAt, b: ShapeAt) -> list[Contact]:
+    """The contact of two spheres."""
+    return [between_points(a.centre, a.size[0], b.centre, b.size[0])]
+
+
+def plane_sphere(a: ShapeAt, b: ShapeAt) -> list[Contact]:
+    """The contact of a plane and a sphere."""
+    return [_below(a, b.centre, b.size[0], 0.0)]
+
+
+def plane_capsule(a: ShapeAt, b: ShapeAt) -> list[Contact]:
+    """The contacts of a plane and the two ends of a capsule."""
+    radius, half = b.size
+    along = b.axes[2] * half
+    return [_below(a, b.centre - along, radius, 0.0), _below(a, b.centre + along, radius, 1.0)]
+
+
+def sphere_capsule(a: ShapeAt, b: ShapeAt) -> list[Contact]:
+    """The contact of a sphere and a capsule."""
+    radius, half = b.size
+    axis = b.axes[2]
+    nearest = b.centre + axis * clamp(axis.dot(a.centre - b.centre), half)
+    return [between_points(a.centre, a.size[0], nearest, radius)]
+
+
+def capsule_capsule(a: ShapeAt, b: ShapeAt) -> list[Contact]:
+    """Two contacts of two capsules: the closest points of their axes, and the end of their overlap
+    that is farther from these.
+
+    Nearly parallel capsules touch at both ends of the overlap, so that one can rest on the other.
+    The second contact of crossed capsules does not exist.
+    """
+    (r_a, h_a), (r_b, h_b) = a.size, b.size
+    u, w, d = a.axes[2], b.axes[2], b.centre - a.centre
+    cosine = u.dot(w)
+
+    def at(s: Scalar, feature: float) -> Contact:
+        t = clamp(s * cosine - d.dot(w), h_b)
+        return between_points(a.centre + u * s, r_a, b.centre + w * t, r_b, feature)
+
+    # The capsules overlap along a's axis where the projection of b's axis does.
+    middle, reach = d.dot(u), h_b * absolute(cosine)
+    low = clamp(maximum(middle - reach, -h_a), h_a)
+    high = clamp(minimum(middle + reach, h_a), h_a)
+    s, t = closest_on_segments(d, u, h_a, w, h_b)
+    closest = between_points(a.centre + u * s, r_a, b.centre + w * t, r_b, 2.0)
+    first, last = at(low, 0.0), at(high, 1.0)
+    # The ends are preferred where they are as close as the closest points: these lie anywhere
+    # between the ends if the axes are parallel.
+    limit = closest.gap + NEARLY_CLOSEST
+    deepest = choose_contact(
+        first.gap, limit, first, choose_contact(last.gap, limit, last, closest)
+    )
+    s = select_less(first.gap, limit, low, select_less(last.gap, limit, high, s))
+    second = choose_contact(s - low, high - s, last, first)
+    crossed = u.cross(w)
+    gap = select_less(CROSSED, crossed.dot(crossed), FAR, second.gap)
+    return [deepest, Contact(gap, second.position, second.normal, second.feature)]
+
+
+def closest_on_segments(
+    d: Vector, u: Vector, h_u: Scalar, w: Vector, h_w: Scalar
+) -> tuple[Scalar, Scalar]:
+    """Coordinates along unit axes u and w of the closest points of two segments of half lengths h_u
+    and h_w, the centre of the second at d from that of the first.
+
+    Ericson, Real-Time Collision Detection (2005), section 5.1.9. The quotient is in cross products,
+    which keep their digits when the segments are nearly parallel.
+    """
+    crossed, cosine = u.cross(w), u.dot(w)
+    s = d.cross(w).dot(crossed) / maximum(crossed.dot(crossed), PARALLEL)
+    s = clamp(s, h_u)
+    t = clamp(s * cosine - d.dot(w), h_w)
+    s = clamp(t * cosine + d.dot(u), h_u)
+    return s, t
+
+
+def _below(plane: ShapeAt, p: Vector, radius: Scalar, feature: float) -> Contact:
+    """The contact of a plane and a sphere about p."""
+    normal = plane.axes[2]
+    gap = normal.dot(p - plane.centre) - radius
+    return Contact(gap, p - normal * (radius + 0.5 * gap), normal, feature)
