@@ -138,18 +138,27 @@ def _relative_rows(
 
 
 def passed_on(
-    features: Sequence[Scalar], before: Sequence[Scalar], impulses: Sequence[Vector]
-) -> list[Vector]:
-    """The impulses of the last step, `before` being its features, for the contacts of this step: a
-    contact begins with the impulse of the same feature, or with zero."""
-    if all(is_number(x) for x in features):
-        return list(impulses)
-    started = []
-    for mine in features:
-        total = Vector(0.0, 0.0, 0.0)
-        for theirs, impulse in zip(before, impulses, strict=True):
-            total = total + Vector(
-                *(select_less(absolute(mine - theirs), 0.5, x, 0.0) for x in impulse)
-            )
-        started.append(total)
+    pairs: Sequence[PairContacts], features: Sequence[Scalar], impulses: Sequence[Scalar]
+) -> list[Scalar]:
+    """The impulses with which the sweeps of a step begin, 3 for each contact, in the world's axes.
+
+    `features`, `impulses`: those of the last step. A contact begins with the impulse of the contact
+    of the same pair that had its feature, or with zero if none had it.
+    """
+    started: list[Scalar] = []
+    first = 0
+    for pair in pairs:
+        mine = range(first, first + len(pair.features))
+        first += len(pair.features)
+        for k, feature in zip(mine, pair.features, strict=True):
+            # A contact whose feature is known before the program runs keeps its place.
+            others = [k] if is_number(feature) else mine
+            total: list[Scalar] = [0.0, 0.0, 0.0]
+            for n in others:
+                same = absolute(features[n] - feature)
+                was = impulses[3 * n : 3 * n + 3]
+                if not is_number(feature):
+                    was = [select_less(same, 0.5, x, 0.0) for x in was]
+                total = [x + dx for x, dx in zip(total, was, strict=True)]
+            started += total
     return started
