@@ -4,11 +4,11 @@ touch."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...algebra.scalar import Scalar, absolute, maximum, rsqrt, select_less
 from ...algebra.spatial import Vector
-from .clipped_face import face_contacts, face_of
+from .clipped_face import Face, face_contacts, face_of
 from .contact import Contact, ShapeAt, choose, choose_contact, dot, no_contact, side
 from .round_shapes import closest_on_segments
 
@@ -20,6 +20,11 @@ EDGE_PREFERENCE = 3e-7
 """The overlap along the normal of two edges must be less than that of faces by this times the sum
 of the half lengths over the sine of the edges' angle. Nearly parallel edges have no exact
 normal."""
+
+ALIGNED = 0.9998
+"""Cosine of the angle, 1.1 degrees, between the normal of two edges and that of a face below which
+the faces touch. Two boxes that lie flat on each other have edges with nearly the normal of the
+faces, and one contact there would not carry them."""
 
 PARALLEL_EDGES = 1e-12
 """Squared sine of an angle below which two edges count as parallel."""
@@ -67,8 +72,12 @@ def box_box(a: ShapeAt, b: ShapeAt) -> list[Contact]:
     pair = _edge_pair(boxes)
     edge = _edge_contact(a, b, boxes, pair)
     nothing = no_contact(edge)
+    aligned: Scalar = 0.0
+    for axis in (*boxes.A, *boxes.B):
+        aligned = maximum(aligned, absolute(axis.dot(pair.normal)))
+    score = select_less(ALIGNED, aligned, -1e9, pair.score)
     return [
-        choose_contact(separation, pair.score, edge if n == 0 else nothing, contact)
+        choose_contact(separation, score, edge if n == 0 else nothing, contact)
         for n, contact in enumerate(from_faces)
     ]
 
@@ -132,7 +141,7 @@ def _edge_contact(a: ShapeAt, b: ShapeAt, x: _Boxes, pair: EdgePair) -> Contact:
     between = x.d + to_b - to_a
     s, t = closest_on_segments(between, along_a, half_a, along_b, half_b)
     p, q = a.centre + to_a + along_a * s, b.centre + to_b + along_b * t
-    number = 3.0 * pair.of_a + pair.of_b
+    number = 12.0 + 3.0 * pair.of_a + pair.of_b
     return Contact(pair.separation, (p + q) * 0.5, n, number)
 
 
@@ -166,6 +175,11 @@ def _face_pair(
     def pick_vector(of_b: Vector, of_a: Vector) -> Vector:
         return choose(limit, most[1], of_b, of_a)
 
+    def pick_part(of_b: Any, of_a: Any) -> Any:
+        if isinstance(of_a, tuple):
+            return tuple(pick(x, y) for x, y in zip(of_b, of_a, strict=True))
+        return pick_vector(of_b, of_a) if isinstance(of_a, Vector) else pick(of_b, of_a)
+
     axes = [pick_vector(v, u) for u, v in zip(x.A, x.B, strict=True)]
     half = [pick(v, u) for u, v in zip(x.h_a, x.h_b, strict=True)]
     other_axes = [pick_vector(u, v) for u, v in zip(x.A, x.B, strict=True)]
@@ -181,7 +195,7 @@ def _face_pair(
     incident = face_of(other_axes, other_half, [flattest - each for each in sizes], against)
     centre = pick_vector(b.centre, a.centre)
     between = pick_vector(-x.d, x.d)
-    number = reference.number + 3.0 * incident.number + pick(9.0, 0.0)
-    found = face_contacts(reference, incident, centre, between, best, 9.0 + 13.0 * number)
+    first = Face(*(pick_part(v, u) for u, v in zip(reference, incident, strict=True)))
+    found = face_contacts(reference, incident, centre, between, best, first)
     sign = pick(-1.0, 1.0)
     return [Contact(c.gap, c.position, c.normal * sign, c.feature) for c in found]

@@ -1,5 +1,5 @@
 """Contacts of two faces of boxes: the incident face is clipped to the reference face, and four points of
-the polygon are chosen."""
+the polygon are chosen, those that are farthest in four directions of the first box."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ inside."""
 LEAST_SLOPE = 1e-9
 """The least component of a unit vector that is divided by."""
 
-TIE = 2e-6
-"""Slope along the reference face by which one of equally deep points is the first."""
-
-SAME_POINT = 1e-6
-"""Share of a length or area below which a further point of the polygon is no point of its own."""
+DIRECTIONS = ((1.0, 0.9), (-0.9, 1.0), (-1.0, -0.9), (0.9, -1.0))
+"""Directions along a face of the first box in which the four points are the farthest ones. They are
+neither along the edges nor along the diagonals of a square, so that corners of aligned boxes do not
+tie. They depend on the first box only, so that each contact keeps its place from step to step."""
 
 NOT_INSIDE = -1e6
 """The score of a point that is not on the polygon."""
@@ -39,12 +38,11 @@ class Face(NamedTuple):
 
 
 class FacePoint(NamedTuple):
-    """A point on the reference face: coordinates [m], 1 if it is on the polygon else 0, number."""
+    """A point on the reference face: coordinates [m], and 1 if it is on the polygon, else 0."""
 
     x: Scalar
     y: Scalar
     inside: Scalar
-    number: Scalar
 
 
 class _IncidentPlane(NamedTuple):
@@ -94,12 +92,13 @@ def face_contacts(
     centre: Vector,
     between: Vector,
     separation: Scalar,
-    number: Scalar,
+    first: Face,
 ) -> list[Contact]:
     """Four contacts of two faces, the normal that of the reference.
 
     `centre`: of the reference box. `between`: from it to the centre of the other box. `separation`:
-    of the boxes along the normal. `number`: added to the number of a point of the polygon.
+    of the boxes along the normal. `first`: the face of the first box, the reference or the incident
+    one.
     """
     n, e, g = reference.normal, reference.x, reference.y
     middle = between + incident.normal * incident.half[0]
@@ -112,15 +111,19 @@ def face_contacts(
     plane = _IncidentPlane(x, y, z, by_x, by_y)
     points = _clipped_edges(reference, incident, plane, u, w)
     points += _corners_inside(reference, incident, plane, u, w, reciprocal)
-    chosen = _four_points(points, plane, _deepest_corner(reference, incident, plane, u, w))
+    alone = _deepest_corner(reference, incident, plane, u, w)
+    along = [Vector(first.x.dot(axis), first.y.dot(axis), 0.0) for axis in (e, g)]
+    chosen = [_farthest(points, along, direction, alone) for direction in DIRECTIONS]
+    heights = [plane.height(point.x, point.y) for point in chosen]
+    # The deepest point of the polygon is as deep as the separation. If it is none of the four, all
+    # of them are moved down to it. Boxes that are apart need not have a polygon.
+    deeper = separation - minimum(*(minimum(*pair) for pair in (heights[:2], heights[2:])))
     contacts = []
-    for n_chosen, point in enumerate(chosen):
-        height = plane.height(point.x, point.y)
-        # The height of the deepest point is the separation. Boxes that are apart need not have such
-        # a point on the polygon, nor a polygon.
-        gap = separation if n_chosen == 0 else select_less(0.5, point.inside, height, FAR)
+    for k, (point, height) in enumerate(zip(chosen, heights, strict=True)):
+        otherwise = separation if k == 0 else FAR
+        gap = select_less(0.5, point.inside, height + deeper, otherwise)
         at = centre + n * (reference.half[0] + 0.5 * height) + e * point.x + g * point.y
-        contacts.append(Contact(gap, at, n, number + point.number))
+        contacts.append(Contact(gap, at, n, 4.0 * first.number + k))
     return contacts
 
 
@@ -136,8 +139,11 @@ def _clipped_edges(
     half_x, half_y = reference.half[1] * ROOM, reference.half[2] * ROOM
     _, h_u, h_w = incident.half
     points: list[FacePoint] = []
-    for k, (along, across, h_along, h_across) in enumerate(
-        ((u, -w, h_u, h_w), (w, u, h_w, h_u), (-u, w, h_u, h_w), (-w, -u, h_w, h_u))
+    for along, across, h_along, h_across in (
+        (u, -w, h_u, h_w),
+        (w, u, h_w, h_u),
+        (-u, w, h_u, h_w),
+        (-w, -u, h_w, h_u),
     ):
         x, y = plane.x + across.x * h_across, plane.y + across.y * h_across
         low_x, high_x = _inside(x, along.x, half_x)
@@ -147,8 +153,8 @@ def _clipped_edges(
         there = select_less(high, low, 0.0, 1.0)
         ends = select_less(high, h_along, there, 0.0)
         points += [
-            FacePoint(x + along.x * low, y + along.y * low, there, 2.0 * k),
-            FacePoint(x + along.x * high, y + along.y * high, ends, 2.0 * k + 1.0),
+            FacePoint(x + along.x * low, y + along.y * low, there),
+            FacePoint(x + along.x * high, y + along.y * high, ends),
         ]
     return points
 
@@ -167,12 +173,12 @@ def _corners_inside(
     _, h_x, h_y = reference.half
     _, h_u, h_w = incident.half
     points = []
-    for k, (sign_x, sign_y) in enumerate(((-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0))):
+    for sign_x, sign_y in ((-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0)):
         x, y = h_x * sign_x, h_y * sign_y
         along_u = absolute(((x - plane.x) * w.y - (y - plane.y) * w.x) * reciprocal)
         along_w = absolute(((y - plane.y) * u.x - (x - plane.x) * u.y) * reciprocal)
         inside = select_less(along_u * ROOM, h_u, select_less(along_w * ROOM, h_w, 1.0, 0.0), 0.0)
-        points.append(FacePoint(x, y, inside, 8.0 + k))
+        points.append(FacePoint(x, y, inside))
     return points
 
 
@@ -183,55 +189,21 @@ def _deepest_corner(
     _, h_u, h_w = incident.half
     s, t = -side(u.z) * h_u, -side(w.z) * h_w
     x, y = plane.x + u.x * s + w.x * t, plane.y + u.y * s + w.y * t
-    return FacePoint(clamp(x, reference.half[1]), clamp(y, reference.half[2]), 0.0, 12.0)
+    return FacePoint(clamp(x, reference.half[1]), clamp(y, reference.half[2]), 0.0)
 
 
-def _four_points(
-    points: list[FacePoint], plane: _IncidentPlane, otherwise: FacePoint
-) -> list[FacePoint]:
-    """The deepest point of a polygon, the one farthest from it, and the two farthest from the line
-    through these on its two sides."""
-
-    def depth(p: FacePoint) -> Scalar:
-        return p.x * (TIE - plane.by_x) + p.y * (0.9 * TIE - plane.by_y)
-
-    first = _highest(points, depth, otherwise)
-
-    def square_from_first(p: FacePoint) -> Scalar:
-        return _square(p.x - first.x, p.y - first.y)
-
-    second = _highest(points, square_from_first, first)
-    a, b = second.x - first.x, second.y - first.y
-    length = _square(a, b)
-
-    def area(p: FacePoint) -> Scalar:
-        return a * (p.y - first.y) - b * (p.x - first.x)
-
-    third = _highest(points, area, first)
-    fourth = _highest(points, lambda p: -area(p), first)
-    least = SAME_POINT * length
-    return [
-        first,
-        _if_positive(second, length - SAME_POINT * SAME_POINT),
-        _if_positive(third, area(third) - least),
-        _if_positive(fourth, -area(fourth) - least),
-    ]
-
-
-def _highest(points: list[FacePoint], score, otherwise: FacePoint) -> FacePoint:
-    """The point on the polygon with the highest score, the first of equal ones."""
+def _farthest(
+    points: list[FacePoint],
+    along: list[Vector],
+    direction: tuple[float, float],
+    otherwise: FacePoint,
+) -> FacePoint:
+    """The point on the polygon that is farthest in a direction of the first box, the first of equal
+    ones. `along`: the reference face's axes in those of the first box's face."""
+    by_x, by_y = (axis.x * direction[0] + axis.y * direction[1] for axis in along)
     best, highest = otherwise, NOT_INSIDE
     for p in points:
-        value = select_less(0.5, p.inside, score(p), NOT_INSIDE)
+        value = select_less(0.5, p.inside, p.x * by_x + p.y * by_y, NOT_INSIDE)
         best = FacePoint(*(select_less(highest, value, x, y) for x, y in zip(p, best, strict=True)))
         highest = maximum(highest, value)
     return best
-
-
-def _if_positive(point: FacePoint, x: Scalar) -> FacePoint:
-    """The point, which is on the polygon only if x > 0."""
-    return FacePoint(point.x, point.y, select_less(0.0, x, point.inside, 0.0), point.number)
-
-
-def _square(x: Scalar, y: Scalar) -> Scalar:
-    return x * x + y * y
