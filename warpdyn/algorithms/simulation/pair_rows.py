@@ -10,24 +10,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ...algebra.rotations import IDENTITY, Rotation, axes_about
+from ...algebra.rotations import Rotation, axes_about
 from ...algebra.scalar import Scalar, absolute, is_number, select_less
 from ...algebra.spatial import Placement, Vector
 from ...model.tree import WORLD, Tree
 from ..collision.contact import Contact, ShapeAt
 from ..collision.narrow_phase import contacts, points_of
 from ..frames import body_placements
-from .contact_rows import SHARED_FROM, PointContact
+from .contact_rows import PointContact
 
 Three = tuple[float, float, float]
 
 
 class ContactShape(NamedTuple):
-    """A shape of a link that may touch others: its kind and sizes as `ShapeAt` has them [m], its
+    """A shape that may touch others: its link, or None for the world, its kind and sizes as `ShapeAt` has them [m], its
     position [m] and rotation (rows) in the link's frame, and the vertices of a mesh in its own
     axes."""
 
-    link: str
+    link: str | None
     kind: str
     size: tuple[float, ...]
     position: Three = (0.0, 0.0, 0.0)
@@ -38,6 +38,10 @@ class ContactShape(NamedTuple):
     def placement(self) -> Placement:
         """Its placement in the link's frame."""
         return Placement(Rotation([Vector(*row) for row in self.rotation]), Vector(*self.position))
+
+
+GROUND = ContactShape(None, "plane", ())
+"""The plane z = 0 of the world."""
 
 
 class ContactPair(NamedTuple):
@@ -66,21 +70,28 @@ def pair_rows(
 ) -> tuple[list[PairContacts], list[list[Scalar]]]:
     """The contacts of each pair, and the rows J of their velocities, whose first number is
     `first`."""
-    bodies = {tree.frames[shape.link].body for pair in pairs for shape in pair} - {WORLD}
+    bodies = {_body(tree, shape) for pair in pairs for shape in pair} - {WORLD}
     X = body_placements(tree, q, sorted(bodies))
     found: list[PairContacts] = []
     rows: list[list[Scalar]] = []
     for pair in pairs:
         touching = contacts(*(_in_world(tree, X, shape) for shape in pair))
-        between = [tree.frames[shape.link].body for shape in pair]
+        between = [_body(tree, shape) for shape in pair]
         points, more = _rows_of_pair(tree, X, between, touching, first + len(rows))
         found.append(PairContacts(points, [each.feature for each in touching]))
         rows += more
     return found, rows
 
 
+def _body(tree: Tree, shape: ContactShape) -> int:
+    """The body that carries a shape."""
+    return WORLD if shape.link is None else tree.frames[shape.link].body
+
+
 def _in_world(tree: Tree, X: dict[int, Placement], shape: ContactShape) -> ShapeAt:
     """A shape at its placement in the world."""
+    if shape.link is None:
+        return ShapeAt(shape.kind, shape.size, shape.placement, shape.vertices)
     frame = tree.frames[shape.link]
     placement = X[frame.body].compose(frame.placement).compose(shape.placement).as_matrix()
     return ShapeAt(shape.kind, shape.size, placement, shape.vertices)
@@ -93,19 +104,14 @@ def _rows_of_pair(
     touching: Sequence[Contact],
     first: int,
 ) -> tuple[list[PointContact], list[list[Scalar]]]:
-    """Contacts with rows of their own, three in the contact's axes, or with the six rows of the
-    pair's relative twist if there are at least three contacts."""
-    shares = len(touching) >= SHARED_FROM
-    origin = X[between[1] if between[1] != WORLD else between[0]].p
-    rows = _relative_rows(tree, X, between, origin, IDENTITY, angular=True) if shares else []
+    """Contacts with three rows each, in the contact's axes. (The six rows of the bodies' relative
+    twist would be shorter only from five contacts on.)"""
     points = []
+    rows: list[list[Scalar]] = []
     for each in touching:
         axes = axes_about(each.normal)
-        if shares:
-            points.append(PointContact(each.gap, first, each.position - origin, axes))
-        else:
-            points.append(PointContact(each.gap, first + len(rows), None, axes))
-            rows += _relative_rows(tree, X, between, each.position, axes, angular=False)
+        points.append(PointContact(each.gap, first + len(rows), None, axes))
+        rows += _relative_rows(tree, X, between, each.position, axes)
     return points, rows
 
 
@@ -115,24 +121,19 @@ def _relative_rows(
     between: Sequence[int],
     at: Vector,
     axes: Rotation,
-    angular: bool,
 ) -> list[list[Scalar]]:
     """Rows of the velocity of the second body less that of the first one, at a point of the world,
-    in the axes given; then of their angular velocities. Joints that carry both bodies move neither
-    against the other."""
+    in the contact's axes. Joints that carry both bodies move neither against the other."""
     paths = [tree.path(body) if body != WORLD else [] for body in between]
-    rows: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(6 if angular else 3)]
+    rows: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(3)]
     for path, other, sign in ((paths[1], paths[0], 1.0), (paths[0], paths[1], -1.0)):
         for i in path:
             if i in other:
                 continue
             here = Placement(X[i].R, X[i].p - at)
             for k, S in tree.bodies[i].subspace:
-                motion = here.motion_to_parent(S)
-                parts = [*axes.to_child(motion.linear)]
-                if angular:
-                    parts += axes.to_child(motion.angular)
-                for row, x in zip(rows, parts, strict=True):
+                velocity = axes.to_child(here.motion_to_parent(S).linear)
+                for row, x in zip(rows, velocity, strict=True):
                     row[k] = row[k] + x * sign
     return rows
 

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Any, NamedTuple, overload
 
 from ...algorithms.collision.narrow_phase import points_of
-from ...algorithms.simulation.pair_rows import ContactPair, ContactShape
+from ...algorithms.simulation.pair_rows import GROUND, ContactPair, ContactShape
 from ...execution.repeat.call_key import compared_by_value
 from ...formats.meshes.mesh_hulls import hull_points
 from ...model import Model
@@ -37,7 +37,8 @@ class ContactPairs(Sequence[ContactPair]):
 
     Shapes of one rigid body make no pair, nor do those of two bodies that a joint connects, nor
     those that the description keeps apart (MJCF's contype, conaffinity and exclude; disabled
-    collisions of an SRDF file). The ground is not among the pairs: `points=` touch it. Spheres,
+    collisions of an SRDF file). The ground is not among the pairs, because `points=` touch it, but
+    `with_ground` adds it: a box then touches the plane z = 0 with its lowest four corners. Spheres,
     capsules, boxes and planes are exact. A cylinder is a prism of eight sides inside it. A mesh is
     the hull of up to `mesh_vertices` vertices, which the package trimesh reads. `left_out` has
     (link, shape, reason) of each shape that cannot be read.
@@ -84,6 +85,19 @@ class ContactPairs(Sequence[ContactPair]):
         chosen = self._matching(pairs)
         return self._with(k for k in range(len(self)) if k not in chosen)
 
+    def with_ground(self, *links: str, friction: float | None = None) -> ContactPairs:
+        """The pairs, and those of the ground z = 0 with all shapes of these links, the first
+        shapes. Leave these links out of `points=`, or they touch the ground twice."""
+        grounded: list[ContactPair] = []
+        for name in links:
+            shapes = self.model.link(name).collisions
+            made = [_contact_shape(name, each, MESH_VERTICES, []) for each in shapes]
+            grounded += [ContactPair(GROUND, each) for each in made if each is not None]
+        changed = self._with(range(len(self)))
+        changed.pairs = (*self.pairs, *grounded)
+        changed.friction = (*self.friction, *(friction for _ in grounded))
+        return changed
+
     @property
     def contacts(self) -> int:
         """The number of contacts of all pairs: the rows of `pair_impulses`."""
@@ -91,8 +105,8 @@ class ContactPairs(Sequence[ContactPair]):
 
     @property
     def links(self) -> tuple[tuple[str, str], ...]:
-        """The two links of each pair."""
-        return tuple((pair.first.link, pair.second.link) for pair in self)
+        """The two links of each pair; the ground is "ground"."""
+        return tuple((pair.first.link or "ground", pair.second.link or "ground") for pair in self)
 
     def between(self, first: str, second: str) -> dict[int, float]:
         """The pairs between two links by number, with 1 if they are in this order and -1 if in the

@@ -9,6 +9,7 @@ from typing import Any
 from ...algorithms.simulation.pair_rows import ContactPair, ContactShape
 from ...execution.request.evaluate import tree_of
 from ...model import Model
+from ...model.tree import WORLD
 from .contact_pairs import ContactPairs, PairContact
 from .ground import FRICTION
 from .step_options import StepOptions
@@ -91,7 +92,8 @@ def checked_pairs(model: Model, pairs: Sequence[ContactPair]) -> tuple[ContactPa
 
 
 def _check_shape(model: Model, shape: ContactShape) -> None:
-    model.link_index(shape.link)
+    if shape.link is not None:
+        model.link_index(shape.link)
     numbers = (*shape.size, *shape.position, *(x for v in shape.vertices for x in v))
     if not all(map(math.isfinite, numbers)) or any(x < 0 for x in shape.size):
         raise ValueError(
@@ -108,7 +110,8 @@ def refusing_still_pairs(pairs: Sequence[ContactPair]) -> Callable[[Model], None
     def refuse(model: Model) -> None:
         frames = tree_of(model).frames
         for first, second in pairs:
-            if frames[first.link].body == frames[second.link].body:
+            bodies = [WORLD if x.link is None else frames[x.link].body for x in (first, second)]
+            if bodies[0] == bodies[1]:
                 raise ValueError(
                     f"{first.link} and {second.link} are parts of one rigid body; their shapes "
                     "cannot touch. Leave the pair out"
