@@ -196,7 +196,9 @@ def _constrained_velocities(
     # On soft ground there are no contact rows, and `state.impulses` holds deformations.
     before = state.impulses if surface is not None else []
     between = [point for pair in touching for point in pair.points]
-    of_pairs = in_contact_axes(between, passed_on(touching, state.pair_features, state.pair_impulses))
+    of_pairs = in_contact_axes(
+        between, passed_on(touching, state.pair_features, state.pair_impulses)
+    )
     warm = [*state.joint_impulses, *of_pairs, *in_contact_axes(on_ground, before)]
     impulses, after = constraint_impulses(rows, constraints, free, warm, scene.sweeps)
     first, last = len(scene.joint_rows), len(scene.joint_rows) + len(of_pairs)

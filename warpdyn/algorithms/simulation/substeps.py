@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ...algebra.scalar import Scalar, repeat
 from ...model.tree import Tree
-from .compliant_contact import Surface
+from .compliant_contact import BETWEEN_BODIES, Surface
 from .contact_rows import joint_coordinates
 from .delayed_targets import delayed_targets
 from .explicit_step import explicit_step
@@ -97,7 +97,9 @@ def launch(
     named = dict(zip(scene.arrays, more, strict=True))
     drive = drive_of(named)
     soft = soft_surface_of(named, scene.exponents)
-    contacts = Contacts(_compliant(named), soft, terrain_of(named), _surfaces_of_pairs(named, scene))
+    contacts = Contacts(
+        _compliant(named), soft, terrain_of(named), _surfaces_of_pairs(named, scene)
+    )
     late = None
     if "latency" in named:
         late = delayed_targets(
@@ -222,6 +224,7 @@ def _surfaces_of_pairs(named: Mapping[str, Sequence], scene: Scene) -> list[Surf
             dissipation=named["pair_dissipation"][k],
             push_out=named["pair_push_out"][0],
             restitution=None if rebound is None else [rebound[k]] * pair.contacts,
+            least_compliance=BETWEEN_BODIES,
         )
         for k, pair in enumerate(scene.pairs)
     ]

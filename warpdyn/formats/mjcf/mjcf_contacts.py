@@ -190,9 +190,9 @@ class MjcfContacts:
             yield "limits and dry friction of tendons"
         bodies, still = self._possible_contacts()
         if bodies:
-            yield "contacts between bodies"
+            yield "contacts between bodies without pairs="
         if still:
-            yield "contacts with shapes of the world other than the floor"
+            yield "contacts with shapes of the world other than the floor without pairs="
 
     def _possible_contacts(self) -> tuple[bool, bool]:
         """True for bodies that may touch one another, and True for bodies that may touch fixed

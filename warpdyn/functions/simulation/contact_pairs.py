@@ -185,7 +185,7 @@ class PairContact(NamedTuple):
 
     Each is a number, (pairs,) or (B, pairs). `friction`: coefficient; None: those of the
     description (`ContactPairs.friction`), or 0.8. `stiffness` [N/m]; None: as stiff as the step
-    allows. `dissipation` [s]: the time in which two shapes that overlap lose their approach speed.
+    and the masses allow. `dissipation` [s]: the time in which two shapes that overlap lose their approach speed.
     `restitution`: the share of the approach speed with which they separate if it is above 2 · 9.81
     dt, from 0 to 1; the plain number 0 costs nothing. `push_out` [m/s], a number or (B,): the
     largest speed at which shapes that overlap are pushed apart.

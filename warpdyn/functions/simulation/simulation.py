@@ -28,6 +28,7 @@ from .drives import PD, Stops
 from .free_body import FreeBody
 from .ground import FLAT, Ground, SoftGround
 from .reset_on_device import reset_on_device
+from .pair_arrays import checked_pairs
 from .sensors import Sensors, checked_sensors
 from .simulation_step import step_call
 from .step_options import Integrator, StepOptions
@@ -127,6 +128,7 @@ class Simulation:
             stops = "rows"
         self.sensors = checked_sensors(simulated, self.points, sensors)
         self.pairs = pairs
+        checked_pairs(simulated, pairs)
         self._allocate()
         self._advance: Callable[[], Any] | None = None
         options = StepOptions(
