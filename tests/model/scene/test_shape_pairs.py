@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 import warpdyn as wd
@@ -85,7 +87,7 @@ def test_disabled_collisions_of_srdf() -> None:
     shape = '<collision><geometry><sphere radius="0.1"/></geometry></collision>'
     links = ("panda_link0", "panda_link1", "panda_link2", "panda_hand")
     text = "".join(f'<link name="{link}">{shape}</link>' for link in links)
-    for n, (above, below) in enumerate(zip(links, links[1:], strict=False)):
+    for n, (above, below) in enumerate(pairwise(links)):
         text += f'<joint name="j{n}" type="continuous"><parent link="{above}"/><child link="{below}"/></joint>'
     robot = f'<robot name="panda">{text}</robot>'
     plain, told = wd.load(robot), wd.load(robot, srdf=SRDF)

@@ -104,8 +104,8 @@ def _rows_of_pair(
     touching: Sequence[Contact],
     first: int,
 ) -> tuple[list[PointContact], list[list[Scalar]]]:
-    """Contacts with three rows each, in the contact's axes. (The six rows of the bodies' relative
-    twist would be shorter only from five contacts on.)"""
+    """Contacts with three rows each, in the contact's axes. Six rows of the bodies' relative twist
+    for all contacts would be shorter from five contacts on, and no pair has five."""
     points = []
     rows: list[list[Scalar]] = []
     for each in touching:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...algorithms.simulation.contact_rows import ContactPoint
-from ...algorithms.simulation.pair_rows import ContactPair
 from ...algorithms.simulation.guarded_step import guarded_step
+from ...algorithms.simulation.pair_rows import ContactPair
 from ...arrays import Array, views
 from ...execution.config import config
 from ...execution.launch.launch import prepare
@@ -27,8 +27,8 @@ from .described_simulation import PassiveForces, with_description, with_passive_
 from .drives import PD, Stops
 from .free_body import FreeBody
 from .ground import FLAT, Ground, SoftGround
-from .reset_on_device import reset_on_device
 from .pair_arrays import checked_pairs
+from .reset_on_device import reset_on_device
 from .sensors import Sensors, checked_sensors
 from .simulation_step import step_call
 from .step_options import Integrator, StepOptions

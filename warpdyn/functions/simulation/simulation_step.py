@@ -48,8 +48,17 @@ OF_PAIRS = ("pair_friction", "pair_dissipation", "pair_restitution", "pair_stiff
 """Numbers of pairs that must be 0 or more."""
 
 UNSIGNED = frozenset(
-    ("friction", "dissipation", "restitution", "kp", "kd", "effort", "strength", "stall_effort")
-    + OF_PAIRS
+    (
+        "friction",
+        "dissipation",
+        "restitution",
+        "kp",
+        "kd",
+        "effort",
+        "strength",
+        "stall_effort",
+        *OF_PAIRS,
+    )
 )
 """Numbers that must be 0 or more."""
 

@@ -13,8 +13,8 @@ from ...execution.request.call import Forces, Gravity
 from ...model import Model
 from ...model.params import Params
 from ...model.reference_frames import one_of
-from .drives import PD, Stops
 from .contact_pairs import RIGID, PairContact
+from .drives import PD, Stops
 from .ground import FLAT, Ground, SoftGround, check_ground, ground_arrays
 from .terrain import HeightMap, Plane
 from .varied_numbers import Shaped
