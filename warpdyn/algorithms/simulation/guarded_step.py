@@ -75,6 +75,8 @@ def guarded_step(
     for name in ("torques", "joint_impulses"):
         if name in step:
             results[name] = [if_finite(x, 0.0) for x in step[name]]
+    if "loop_forces" in step:
+        results["loop_forces"] = finite(step["loop_forces"])
     results["time"] = [if_finite(_one_later(time[0], scene.dt * scene.substeps), 0.0)]
     results["failures"] = [failures[0] + if_finite(0.0, 1.0)]
     results |= earlier_targets

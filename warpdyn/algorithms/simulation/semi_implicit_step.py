@@ -20,10 +20,11 @@ from ..passive_forces import (
 )
 from ..rnea import rnea
 from .compliant_contact import Surface, compliant_contacts
-from .constraint_sweeps import Constraint, constraint_impulses, rows_of
+from .constraint_sweeps import Constraint, constraint_impulses, impulses_on_rows, rows_of
 from .contact_rows import ContactPoint, contact_rows, free_roots, in_contact_axes, in_world_axes
 from .implicit_forces import Drive, ImplicitForce, Stop, drive_forces, guard_forces, stop_forces
 from .joint_rows import Bounds, joint_rows
+from .loop_rows import ClosedMechanism, close_loops
 from .soft_contact import SoftSurface, soft_forces
 from .step_along import step_along
 from .uneven_ground import Terrain
@@ -36,12 +37,13 @@ velocity are not limited [rad]: above it joints would amplify them. (The base it
 
 class StepState(NamedTuple):
     """Configuration, velocity, contact memory (the impulses of the last step [N s] or, on soft
-    ground, the deformations [m]), and the impulses of joint rows [N s, N m s]."""
+    ground, the deformations [m]), the impulses of joint rows, and those of closed loops, six for each [N s, N m s]."""
 
     q: list[Scalar]
     v: list[Scalar]
     impulses: list[Scalar]
     joint_impulses: list[Scalar]
+    loop_impulses: list[Scalar]
 
 
 class Scene(NamedTuple):
@@ -122,8 +124,11 @@ def semi_implicit_step(
         push = [p + x for p, x in zip(push, pushed, strict=True)]
     mass = factorise(H)
     after = [x + dx for x, dx in zip(v, mass.inverse_times([p * h for p in push]), strict=True)]
-    after, impulses, of_joints = _constrained_velocities(
-        tree, state, mass, after, surface, terrain, scene
+    closed = close_loops(tree, q, mass, after, h) if tree.loops else None
+    if closed is not None:
+        mass, after = closed.mass, closed.velocities
+    after, impulses, of_joints, of_loops = _constrained_velocities(
+        tree, state, mass, after, surface, terrain, scene, closed
     )
     handed_on = impulses if soft is None else handed_on
     # The drives' forces at the end of the step, where they were applied implicitly.
@@ -131,7 +136,7 @@ def semi_implicit_step(
     for k, torque, by_q, by_v in driven:
         applied[k] = torque - by_q * (after[k] * h) - by_v * (after[k] - v[k])
     reached = step_along(tree, q, seen, after, H, h)
-    return StepState(*reached, handed_on, of_joints), applied, forces
+    return StepState(*reached, handed_on, of_joints, of_loops), applied, forces
 
 
 def _constrained_velocities(
@@ -142,9 +147,10 @@ def _constrained_velocities(
     surface: Surface | None,
     terrain: Terrain | None,
     scene: Scene,
-) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+    closed: ClosedMechanism | None,
+) -> tuple[list[Scalar], list[Scalar], list[Scalar], list[Scalar]]:
     """Velocities after contacts and joint rows, starting from `free` without them, and the impulses
-    of each.
+    of each and of closed loops.
 
     Contacts come last in a sweep, so that none of them pulls and all respect the cone, however few
     sweeps there are.
@@ -155,7 +161,7 @@ def _constrained_velocities(
     of_joints = len(scene.joint_rows)
     J += [[float(k == j) for j in range(tree.nv)] for k in scene.joint_rows]
     if not J:
-        return free, [], []
+        return free, [], [], closed.impulses(None, []) if closed else []
     rows, friction = rows_of(J, mass), dry_friction(tree)
     constraints: list[Constraint] = []
     constraints += joint_rows(rows, scene.joint_rows, friction, scene.bounds, state.q, scene.dt)
@@ -165,7 +171,11 @@ def _constrained_velocities(
     before = state.impulses if surface is not None else []
     warm = [*state.joint_impulses, *in_contact_axes(contacts, before)]
     impulses, after = constraint_impulses(rows, constraints, free, warm, scene.sweeps)
-    return after, in_world_axes(contacts, impulses[of_joints:]), impulses[:of_joints]
+    of_loops: list[Scalar] = []
+    if closed is not None:
+        of_loops = closed.impulses(rows, impulses_on_rows(constraints, impulses, len(J)))
+    of_contacts = in_world_axes(contacts, impulses[of_joints:])
+    return after, of_contacts, impulses[:of_joints], of_loops
 
 
 def _clamp_velocities(tree: Tree, v: Sequence[Scalar], scene: Scene) -> list[Scalar]:

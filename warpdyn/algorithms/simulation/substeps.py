@@ -27,7 +27,7 @@ def substeps(
     f_ext: Mapping[str, Sequence[Scalar]],
 ) -> tuple[list, ...]:
     """Configuration, velocity, impulses, contact forces and torques after `scene.substeps` steps,
-    and the impulses of joints, if some have rows.
+    the impulses of joints, if some have rows, and the forces of closed loops, if there are some.
 
     q: nq.  v, tau: nv.  impulses: 3 for each point [N s]; on soft ground deformations [m].  Forces
     on the points in the world's axes, 3 each [N]: of the last step; if it is explicit, the mean
@@ -54,6 +54,7 @@ class LoopState(NamedTuple):
     v: list[Scalar]
     impulses: list[Scalar]
     joint_impulses: list[Scalar]
+    loop_impulses: list[Scalar]
     driven: list[Scalar]
     """Sum over the steps of the drives' forces, nv."""
     steps: list[Scalar]
@@ -66,7 +67,7 @@ class LoopState(NamedTuple):
 
     @property
     def robot(self) -> StepState:
-        return StepState(self.q, self.v, self.impulses, self.joint_impulses)
+        return StepState(*self[: len(StepState._fields)])
 
     @property
     def numbers(self) -> list[Scalar]:
@@ -147,6 +148,7 @@ def _begin(
         v=[*v],
         impulses=[x for point in of_points for x in point],
         joint_impulses=[of_coordinates.get(k, 0.0) for k in scene.joint_rows],
+        loop_impulses=[0.0] * (6 * len(tree.loops)),
         driven=[0.0] * tree.nv,
         steps=[0.0] if "latency" in named else [],
         forces=[0.0] * (3 * count if soft else 0),
@@ -173,6 +175,9 @@ def _results(
     if scene.joint_rows:
         of_rows = dict(zip(scene.joint_rows, end.joint_impulses, strict=True))
         results["joint_impulses"] = [of_rows.get(k, 0.0) for k in joints]
+    if tree.loops:
+        loops = (end.loop_impulses[k : k + 6] for k in range(0, 6 * len(tree.loops), 6))
+        results["loop_forces"] = [[x * (1.0 / scene.dt) for x in each] for each in loops]
     return results
 
 

@@ -53,7 +53,7 @@ class Simulation:
     impulses, the start of the next step's sweeps, or on a `SoftGround` the points' deformations
     [m]; time (envs,) since the last reset [s]; failures (envs,): how often a state was not finite
     and was reset to `start` (envs, nq), at rest; joint_impulses (envs, joints) if joints have rows,
-    as in `step`.
+    as in `step`; loop_forces (envs, loops, 6) if the robot has closed loops.
 
     points: None for all points of the collision shapes (`ContactPoints`); raises if some could not
     be read.
@@ -255,6 +255,7 @@ class Simulation:
             self._library.entry(column, 0) for column in self._columns.values()
         )
         self.joint_impulses: Any = None
+        self.loop_forces = self._zeros(len(model.loops), 6)
         self.latency: Any = None
         units, links = (self.sensors.units, self.sensors.links) if self.sensors else ((), ())
         self.imu, self.link_forces = self._zeros(len(units), 6), self._zeros(len(links), 6)

@@ -26,7 +26,7 @@ from .drives import (
 )
 from .ground import FLAT, Ground, SoftGround, exponents_of
 from .point_checks import checked_points, refusing_for_explicit_forces, refusing_still_points
-from .step_options import Integrator, StepOptions, contact_arrays
+from .step_options import Integrator, StepOptions, contact_arrays, refuse_explicit_loops
 from .target_latency import late_targets
 from .terrain import TABLES, HeightMap, Plane, terrain_arrays
 from .varied_numbers import Shaped, is_number, whole_number
@@ -95,6 +95,47 @@ class StepOfRows(NamedTuple):
         return self.impulses
 
 
+class StepOfLoops(NamedTuple):
+    """Results of a step if the robot has closed loops: those of a `Step`, and the loops' forces."""
+
+    q: Array
+    v: Array
+    impulses: Array
+    forces: Array
+    torques: Array
+    loop_forces: Array
+    """(B, loops, 6): the force of each loop on its second link at its point, and its moment, in the
+    world's axes [N, N·m]; of a loop between joints, the force on the first one, then zeros."""
+
+    @property
+    def joint_impulses(self) -> Array | None:
+        """None, because no joint has a row."""
+        return None
+
+    @property
+    def deformation(self) -> Array:
+        """Another name of `impulses`, as in a `Step`."""
+        return self.impulses
+
+
+class StepOfRowsAndLoops(NamedTuple):
+    """Results of a step if joints have rows and the robot has closed loops."""
+
+    q: Array
+    v: Array
+    impulses: Array
+    forces: Array
+    torques: Array
+    joint_impulses: Array
+    loop_forces: Array
+    """(B, loops, 6), as in `StepOfLoops`."""
+
+    @property
+    def deformation(self) -> Array:
+        """Another name of `impulses`, as in a `Step`."""
+        return self.impulses
+
+
 @batched
 def step(
     model: Model,
@@ -127,6 +168,7 @@ def step(
 
     q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv), as `aba` takes it; constant over the substeps.
     Returns a `Step`: q, v, impulses, forces, torques, and joint_impulses if joints have rows.
+    A robot with `Model.loops` moves with its loops closed; results then end with loop_forces.
     control, targets: drives towards (B, joints) [rad, m], in addition to tau.
     latency: (B, 1) steps of dt after which targets reach the drives. earlier_targets: (B, n,
     joints) of the earlier calls, the latest first, as far back as a latency may reach.
@@ -198,6 +240,9 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
     scene = _scene(model, points, tuple(shaped), rows, bounds, options)
     refusing = refusing_still_points if options.is_implicit else refusing_for_explicit_forces
     result: Any = StepOfRows if rows else Step
+    if model.loops:
+        refuse_explicit_loops(model, options)
+        result = StepOfRowsAndLoops if rows else StepOfLoops
     return Call(
         "step",
         model,
@@ -212,6 +257,7 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
             "forces": (len(points), 3),
             "torques": (joints,),
             "joint_impulses": (joints,),
+            "loop_forces": (len(model.loops), 6),
         },
         forces=True,
         gravity=options.gravity,
