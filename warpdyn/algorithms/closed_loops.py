@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ..algebra.pose_forms import rotation_quaternion
 from ..algebra.quaternions import quaternion_log
-from ..algebra.scalar import Scalar
+from ..algebra.scalar import Scalar, is_number
 from ..algebra.spatial import (
     IDENTITY,
     ZERO_MOTION,
@@ -26,6 +26,8 @@ from ..algebra.spatial import (
 from ..model.tree import WORLD, Tree
 from ..model.tree_loops import CoupledJoints, Follower, JoinedFrames, LoopEnd
 from .frames import body_placements, common_carrier, path_beyond
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,51 @@ def loop_equations(tree: Tree, q: Sequence[Scalar]) -> list[LoopEquations]:
         else _of_joints(tree, q, loop)
         for loop in tree.loops
     ]
+
+
+@dataclass(frozen=True)
+class LoopRows:
+    """The equations of all loops as rows, without those whose entries are all known to be zero, such
+    as those across the plane of a linkage. `kept`: for each loop, the equations that have rows."""
+
+    equations: list[LoopEquations]
+    kept: list[list[int]]
+
+    @classmethod
+    def at(cls, tree: Tree, q: Sequence[Scalar]) -> LoopRows:
+        """The rows at a configuration."""
+        equations = loop_equations(tree, q)
+        kept = [
+            [k for k, row in enumerate(each.J) if not all(is_number(x) and x == 0.0 for x in row)]
+            for each in equations
+        ]
+        return cls(equations, kept)
+
+    @property
+    def J(self) -> list[list[Scalar]]:
+        """The rows, nv each."""
+        return self.rows_of([each.J for each in self.equations])
+
+    @property
+    def errors(self) -> list[Scalar]:
+        """The errors of the rows [m, rad]."""
+        return self.rows_of([each.errors for each in self.equations])
+
+    def rows_of(self, by_loop: Sequence[Sequence[T]]) -> list[T]:
+        """Values of all equations, loop by loop, without those that have no rows."""
+        return [
+            values[k] for values, rows in zip(by_loop, self.kept, strict=True) for k in rows
+        ]
+
+    def forces(self, by_row: Sequence[Scalar]) -> list[list[Scalar]]:
+        """Values of the rows as a force and a moment for each loop, in the world's axes."""
+        numbers, found = iter(by_row), []
+        for equations, kept in zip(self.equations, self.kept, strict=True):
+            values: list[Scalar] = [0.0] * len(equations.J)
+            for k in kept:
+                values[k] = next(numbers)
+            found.append(equations.force(values))
+        return found
 
 
 def loop_errors(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:

@@ -9,19 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...algebra.linear import Factors, dot, factorise
+from ...algebra.linear import Factors, factorise_redundant
 from ...algebra.scalar import Scalar, maximum, minimum
 from ...model.tree import Tree
-from ..closed_loops import LoopEquations, loop_equations
+from ..closed_loops import LoopRows
 from .constraint_sweeps import ConstraintRows, is_zero, rows_of, sparse_dot
 
 RETURN = 1.0
 """Largest speed at which an open loop closes [m/s, rad/s]; the gap that a step leaves is gone after
 the next one."""
-
-SHARE, LEAST = 1e-6, 1e-9
-"""Added to the diagonal of G, relative to it and absolute [1/kg]: redundant rows make G singular."""
-
 
 @dataclass(frozen=True)
 class ClosedMechanism:
@@ -31,8 +27,7 @@ class ClosedMechanism:
     impulses by row. `mass`: the factors with which rows see the closed mechanism.
     """
 
-    equations: list[LoopEquations]
-    kept: list[list[int]]
+    loops: LoopRows
     velocities: list[Scalar]
     of_loops: list[Scalar]
     mass: MassOnLoops
@@ -43,13 +38,7 @@ class ClosedMechanism:
         total = list(self.of_loops)
         for row, x in zip(rows.J if rows else (), on_rows, strict=True):
             total = [t - k * x for t, k in zip(total, self.mass.share(row), strict=True)]
-        numbers, found = iter(total), []
-        for equations, kept in zip(self.equations, self.kept, strict=True):
-            values: list[Scalar] = [0.0] * len(equations.J)
-            for k in kept:
-                values[k] = next(numbers)
-            found += equations.force(values)
-        return found
+        return [x for force in self.loops.forces(total) for x in force]
 
 
 @dataclass(frozen=True)
@@ -82,17 +71,12 @@ def close_loops(
 ) -> ClosedMechanism:
     """Solve the block of all loops: G l = -r / h - J v_free,  v = v_free + M^⁻¹ Jᵀ l.
 
-    Rows that are known to be zero, such as those across the plane of a linkage, are left out.
+    Its G has a small share on the diagonal, because rows may be redundant.
     """
-    equations = loop_equations(tree, q)
-    kept = [
-        [k for k, row in enumerate(each.J) if not all(map(is_zero, row))] for each in equations
-    ]
-    J = [each.J[k] for each, rows in zip(equations, kept, strict=True) for k in rows]
-    errors = [each.errors[k] for each, rows in zip(equations, kept, strict=True) for k in rows]
-    rows = rows_of(J, mass)
-    G = regularised(rows.G)
-    speeds = (maximum(minimum(r * (1.0 / h), RETURN), -RETURN) for r in errors)
+    loops = LoopRows.at(tree, q)
+    rows = rows_of(loops.J, mass)
+    G = factorise_redundant(rows.G)
+    speeds = (maximum(minimum(r * (1.0 / h), RETURN), -RETURN) for r in loops.errors)
     wanted = [-x - now for x, now in zip(speeds, rows.of(free), strict=True)]
     impulses = G.inverse_times(wanted)
     push: list[Scalar] = [0.0] * tree.nv
@@ -100,12 +84,5 @@ def close_loops(
         push = [s if is_zero(e) else s + e * x for s, e in zip(push, z, strict=True)]
     closed = [v + dv for v, dv in zip(free, mass.solve(push), strict=True)]
     on_loops = MassOnLoops(mass.L, mass.reciprocal, rows, G)
-    return ClosedMechanism(equations, kept, closed, impulses, on_loops)
+    return ClosedMechanism(loops, closed, impulses, on_loops)
 
-
-def regularised(G: Sequence[Sequence[Scalar]]) -> Factors:
-    """Factors of G with a small share added to its diagonal."""
-    H = [list(row) for row in G]
-    for k, row in enumerate(H):
-        row[k] = row[k] * (1.0 + SHARE) + LEAST
-    return factorise(H)
