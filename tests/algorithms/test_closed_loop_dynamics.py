@@ -57,6 +57,8 @@ def test_accelerations_are_pinocchios(name: str) -> None:
     """`constraintDynamics` on the tree, with the loops as rigid constraints."""
     model = ROBOTS[name]
     robot = built(model)
+    for joint in model.moving_joints:
+        robot.armature[model.v_indices([joint.name])] = joint.armature
     kinds = {"connect": pin.ContactType.CONTACT_3D, "weld": pin.ContactType.CONTACT_6D}
     constraints = pin.StdVec_RigidConstraintModel()
     for loop in model.loops:
