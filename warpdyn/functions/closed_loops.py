@@ -13,6 +13,7 @@ from ..algorithms import closed_loop_dynamics as _dynamics
 from ..algorithms import closed_loops as _loops
 from ..algorithms import loop_closure as _closure
 from ..arrays import A, Array, views
+from ..arrays.protocol import dtype_name
 from ..execution.batched import batched
 from ..execution.request.base_velocity import ACCELERATION, COLUMNS, FORCE, UNCHANGED
 from ..execution.request.call import Call, Forces, Gravity
@@ -215,7 +216,7 @@ def _closed(model: Model, tolerance: float | None, params: Params | None, q: A) 
         return q
     if not errors.size:
         return q
-    most = TOLERANCE[str(errors.dtype)] if tolerance is None else tolerance
+    most = TOLERANCE[dtype_name(q.dtype)] if tolerance is None else tolerance
     worst = errors.reshape(-1, errors.shape[-1]).max(-1)
     open_still = int((~(worst <= most)).sum())
     if open_still:
