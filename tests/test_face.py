@@ -16,7 +16,7 @@ from public_names import public_names
 
 import warpdyn as wd
 
-NAMESPACES = ("convert", "description", "kernels", "random", "results", "runtime")
+NAMESPACES = ("convert", "description", "kernels", "loops", "random", "results", "runtime")
 
 
 def test_dir_shows_the_public_names() -> None:

@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 from warnings import warn
 
-from . import convert, description, kernels, random, results, runtime
+from . import convert, description, kernels, loops, random, results, runtime
 from .execution.batched import bind
 from .execution.compile.kernel import quieten as _quieten
 from .execution.config import config
@@ -302,6 +302,7 @@ __all__ = [  # noqa: RUF022 (in the order of the API reference)
     "convert",
     "description",
     "kernels",
+    "loops",
     "random",
     "results",
     "runtime",

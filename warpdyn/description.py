@@ -2,6 +2,7 @@
 
 from .model.description import Effects, Gearbox, Geometry, Limits, Mimic, Pose
 from .model.joints import KINDS, JointKind
+from .model.loops import Loop
 from .model.scene.solids import Box, Capsule, Cylinder, Sphere
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Geometry",
     "JointKind",
     "Limits",
+    "Loop",
     "Mimic",
     "Pose",
     "Sphere",

@@ -10,6 +10,7 @@ from .checks import check_description, find_root
 from .described_sensors import DescribedSensor
 from .description import Joint, Link
 from .gearbox import without_gears
+from .loops import check_loops
 from .structure import Robot
 
 
@@ -46,8 +47,8 @@ def rebuild(
     names: Mapping[str, str] = MappingProxyType({}),
 ) -> Robot:
     """The same robot with other links and joints, checked and put in tree order. Configurations,
-    tendons and actuators are kept for the joints that still move, sensors and excluded pairs for
-    the links and joints that still exist.
+    tendons, loops and actuators are kept for the joints that still move, sensors, loops and excluded
+    pairs for the links and joints that still exist.
 
     names: new names of joints, old ones as keys.
     """
@@ -59,11 +60,16 @@ def rebuild(
     actuators = (a for a in renamed if all(joint in moving for joint, _ in a.arms))
     there = {link.name for link in links}, {joint.name for joint in joints}
     sensors = (s for s in robot.sensors if not (s.link or s.joint) or _is_on(s, *there))
+    tied = (each.with_renamed_joints(names) for each in robot.loops)
+    ends = {True: there[0], False: moving}
+    loops = tuple(each for each in tied if ends[each.is_of_links].issuperset(each.ends))
+    check_loops(robot.name, loops, links, joints)
     result = replace(
         robot,
         links=links,
         joints=joints,
         tendons=tuple(tendons),
+        loops=loops,
         actuators=tuple(actuators),
         sensors=tuple(sensors),
         excluded_pairs=tuple(pair for pair in robot.excluded_pairs if there[0].issuperset(pair)),

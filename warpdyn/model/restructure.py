@@ -65,7 +65,8 @@ def reduce(self: Robot, joints: Iterable[str], at: Any = None) -> Robot:
     actuators = (
         held_there for a in self.actuators if (held_there := a.with_held_joints(held)).arms
     )
-    tied = replace(self, tendons=tuple(tendons), actuators=tuple(actuators))
+    loops = tuple(left for loop in self.loops if (left := loop.with_held_joints(held)))
+    tied = replace(self, tendons=tuple(tendons), loops=loops, actuators=tuple(actuators))
     return rebuild(tied, self.links, lock_joints(self.joints, still))
 
 
@@ -169,7 +170,10 @@ def collapse(self: Robot, keep: Iterable[str] = ()) -> Robot:
             links[carrier] = weld_links(links[carrier], move_link(links.pop(joint.child), X))
             if joint.child in kept:
                 links[joint.child] = Link(joint.child)
-    return rebuild(self, list(links.values()), joints)
+    # A loop within one link holds nothing that could move.
+    moved = (loop.with_moved_links(place) for loop in self.loops)
+    loops = tuple(loop for loop in moved if loop.first != loop.second)
+    return rebuild(replace(self, loops=loops), list(links.values()), joints)
 
 
 def weld_links(link: Link, load: Link) -> Link:
@@ -291,10 +295,23 @@ def attach(
         replace(s.with_renamed_parts(of_links, of_joints), name=prefix + s.name)
         for s in other.sensors
     )
+    if any(loop.is_of_links and loop.second is None for loop in other.loops):
+        raise ValueError(
+            f"a loop of {other.name} ends in the world, which is not part of what is attached; "
+            "leave it out: dataclasses.replace(other, loops=())"
+        )
+    loops = (
+        replace(
+            loop.with_renamed_links(of_links).with_renamed_joints(of_joints),
+            name=prefix + loop.name if loop.name else "",
+        )
+        for loop in other.loops
+    )
     return replace(
         both,
         named=tuple(named),
         tendons=(*both.tendons, *tendons),
+        loops=(*both.loops, *loops),
         actuators=(*both.actuators, *actuators),
         sensors=(*both.sensors, *sensors),
         excluded_pairs=(*both.excluded_pairs, *renamed_pairs(other, of_links)),
@@ -338,8 +355,13 @@ def rename(
     for joint in joints or {}:
         self.joint(joint)
     sensors = (sensor.with_renamed_parts(links or {}, joints or {}) for sensor in self.sensors)
-    pairs = renamed_pairs(self, links or {})
-    named = replace(self, sensors=tuple(sensors), excluded_pairs=pairs)
+    loops = (loop.with_renamed_links(links or {}) for loop in self.loops)
+    named = replace(
+        self,
+        sensors=tuple(sensors),
+        loops=tuple(loops),
+        excluded_pairs=renamed_pairs(self, links or {}),
+    )
     result = rebuild(named, *rename_parts(self, links or {}, joints or {}), joints or {})
     return result if name is None else replace(result, name=name)
 

@@ -21,6 +21,7 @@ from .actuators import Actuator
 from .described_sensors import DescribedSensor
 from .description import Effects, Joint, Link, check_names, look_up
 from .joints import FLOATING
+from .loops import Loop
 from .named_configurations import Configuration, Configurations
 from .reference_frames import Reference
 from .tendons import Tendon
@@ -83,6 +84,8 @@ class Structure:
     """Effects that act on the free base's joint: springs only."""
     tendons: tuple[Tendon, ...] = ()
     """Fixed tendons: sums of joint positions, with forces and an armature along them."""
+    loops: tuple[Loop, ...] = ()
+    """Constraints that close loops (`step`, `wd.loops`); other functions are those of the tree."""
     actuators: tuple[Actuator, ...] = ()
     """Actuators in the order of their controls (`warpdyn.actuator_torques`)."""
     sensors: tuple[DescribedSensor, ...] = ()
@@ -376,6 +379,7 @@ class Structure:
             self.floating_base,
             self.quaternion,
             self.base_velocity,
+            *self.loops,
         )
         return hashlib.sha256(repr(content).encode()).hexdigest()
 

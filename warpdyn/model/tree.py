@@ -38,6 +38,7 @@ from .actuators import Affine
 from .description import UNLIMITED, Effects, Limits
 from .joints import FLOATING, JointKind
 from .link_inertia import Point, Spread, all_numbers
+from .tree_loops import CoupledJoints, JoinedFrames
 
 WORLD = -1
 """Index of the world among bodies: the parent of the first, and the body of root-fixed links."""
@@ -221,6 +222,8 @@ class Tree:
     cables: tuple[Cable, ...] = ()
     """Fixed tendons of the tree."""
     actuators: tuple[TreeActuator, ...] = ()
+    loops: tuple[JoinedFrames | CoupledJoints, ...] = ()
+    """Constraints that close loops."""
     driven: tuple[DrivenJoint, ...] = ()
     """The joints that actuators push."""
 
@@ -365,7 +368,8 @@ class Tree:
             name: replace(frame, placement=place(frame.placement))
             for name, frame in self.frames.items()
         }
-        return replace(self, bodies=bodies, frames=frames)
+        loops = tuple(loop.with_placements(place) for loop in self.loops)
+        return replace(self, bodies=bodies, frames=frames, loops=loops)
 
 
 def _without_rounding_noise(x: Scalar, least: float) -> Scalar:

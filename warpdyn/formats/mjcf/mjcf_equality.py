@@ -1,5 +1,5 @@
 """MJCF: equality constraints. A joint that follows another linearly becomes a mimic joint; other
-constraints do not fit a tree."""
+constraints close loops."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from dataclasses import replace
 
 from ...model.checks import check_mimics
 from ...model.description import Joint, Mimic
+from ...model.loops import Loop
 from ...model.restructure import lock_joints
 from ...model.tendons import Tendon
-from ..robot_source import tag_name
+from ..robot_source import LOOPS_KEPT, Loops, tag_name
+from .mjcf_loops import MjcfLoops, coupling
 from .mjcf_values import Element, MjcfValues
 
 LOOPS = {
@@ -25,19 +27,22 @@ def couple_joints(
     root: Element,
     joints: Sequence[Joint],
     zeros: Mapping[str, float],
-    cut: bool,
+    kept: Loops,
+    reader: MjcfLoops,
     tendons: Sequence[Tendon] = (),
     mocap: Collection[str] = (),
-) -> tuple[list[Joint], dict[str, float]]:
-    """The joints under the active constraints of <equality>, and the positions of those held still.
+) -> tuple[list[Joint], dict[str, float], list[Loop]]:
+    """The joints under the active constraints of <equality>, the positions of those held still, and
+    the loops.
 
-    tendons: one that is held at its length couples its two joints. mocap: bodies that the user
+    kept: the treatment of constraints that no tree holds. reader: of those between bodies. tendons: one that is held at its length couples its two joints. mocap: bodies that the user
     moves; a constraint to one of them is no loop, and is left out with a remark.
     """
     lengths = {tendon.name: tendon for tendon in tendons}
     by_name = {joint.name: joint for joint in joints}
     driven: set[str] = set()
     locked: dict[str, list[float]] = {}
+    loops: list[Loop] = []
     for element in (child for section in root.findall("equality") for child in section):
         tag = tag_name(element)
         written = values.attributes(element, "equality", None)
@@ -46,7 +51,10 @@ def couple_joints(
         tied = _of_tendon(values, element, written, lengths, driven) if tag == "tendon" else None
         tag, written = ("joint", tied) if tied else (tag, written)
         problem = LOOPS.get(tag) or _problem(values, element, written, by_name, driven)
-        if problem and not cut:
+        if problem and kept == "keep" and tag != "tendon":
+            loops.append(_loop(values, element, tag, written, zeros, reader))
+            continue
+        if problem and kept != "cut":
             raise values.refusal(
                 element,
                 f'this constraint {problem}, which a tree cannot hold; remove it, or load with loops="cut"',
@@ -67,7 +75,26 @@ def couple_joints(
             locked[first.name] = [start]
     check_mimics(values.source, list(by_name.values()))
     held = _held(by_name.values(), {name: position for name, (position,) in locked.items()})
-    return lock_joints(list(by_name.values()), locked), held
+    left = [each for loop in loops if (each := loop.with_held_joints(held))]
+    if left:
+        values.remarks.append(LOOPS_KEPT.format("; ".join(map(str, left))))
+    return lock_joints(list(by_name.values()), locked), held, left
+
+
+def _loop(
+    values: MjcfValues,
+    element: Element,
+    tag: str,
+    written: Mapping[str, str],
+    zeros: Mapping[str, float],
+    reader: MjcfLoops,
+) -> Loop:
+    """A constraint that no tree holds, as a loop."""
+    if tag != "joint":
+        return reader.loop(element, tag, written)
+    polynomial = _polynomial(values, element, written)
+    name = element.get("name") or ""
+    return coupling(written["joint1"], written.get("joint2"), polynomial, zeros, name)
 
 
 def _held(joints: Collection[Joint], locked: Mapping[str, float]) -> dict[str, float]:

@@ -29,7 +29,7 @@ from .drives import (
 from .ground import FLAT, Ground, SoftGround, exponents_of
 from .pair_arrays import checked_pairs, pair_arrays, refusing_still_pairs
 from .point_checks import checked_points, refusing_for_explicit_forces, refusing_still_points
-from .step_options import Integrator, StepOptions, contact_arrays
+from .step_options import Integrator, StepOptions, contact_arrays, refuse_explicit_loops
 from .target_latency import late_targets
 from .terrain import TABLES, HeightMap, Plane, terrain_arrays
 from .varied_numbers import Shaped, is_number, whole_number
@@ -111,9 +111,10 @@ class StepOfRows(NamedTuple):
         return self.impulses
 
 
-class StepOfPairs(NamedTuple):
-    """Results of a step if bodies touch each other: those of a `StepOfRows`, and those of the
-    pairs. Normals point from a pair's first shape to its second one."""
+class StepOfScene(NamedTuple):
+    """Results of a step if bodies touch each other or the robot has closed loops: those of a
+    `StepOfRows`, of the loops and of the pairs. Normals point from a pair's first shape to its second
+    one."""
 
     q: Array
     v: Array
@@ -121,6 +122,9 @@ class StepOfPairs(NamedTuple):
     forces: Array
     torques: Array
     joint_impulses: Array
+    loop_forces: Array
+    """(B, loops, 6): the force of each loop on its second link at its point, and its moment, in the
+    world's axes [N, N·m]; of a loop between joints, the force on the first one, then zeros."""
     pair_impulses: Array
     """(B, contacts, 3), on the second shapes, in the world's axes [N s]; the contacts of the pairs,
     in their order."""
@@ -171,8 +175,9 @@ def step(
     """The state after `substeps` steps of `dt` seconds, on the ground z = 0 or a `terrain`.
 
     q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv), as `aba` takes it; constant over the substeps.
-    Returns a `Step`: q, v, impulses, forces, torques; with joint_impulses if joints have rows, and
-    with joint_impulses, pair_impulses, pair_features and pair_forces if there are pairs.
+    Returns a `Step`: q, v, impulses, forces, torques; with joint_impulses if joints have rows; with
+    joint_impulses, loop_forces, pair_impulses, pair_features and pair_forces if there are pairs or
+    the robot has `Model.loops`, which stay closed.
     control, targets: drives towards (B, joints) [rad, m], in addition to tau.
     latency: (B, 1) steps of dt after which targets reach the drives. earlier_targets: (B, n,
     joints) of the earlier calls, the latest first, as far back as a latency may reach.
@@ -242,7 +247,7 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
     bounds = bounds_of(model, options.params) if options.stops == "rows" else ()
     rows = rows_of_joints(model, options.params, bounds) if options.is_implicit else ()
     if options.joint_impulses is not None:
-        if not (rows or pairs):
+        if not (rows or pairs or model.loops):
             raise ValueError(
                 f'joint_impulses are of Coulomb friction and of stops="rows"; no joint of {model.name} '
                 "has either"
@@ -251,7 +256,9 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
     scene = _scene(model, points, tuple(shaped), rows, bounds, options)._replace(pairs=pairs)
     refusing = refusing_still_points if options.is_implicit else refusing_for_explicit_forces
     refusals = (refusing(points), refusing_still_pairs(pairs))
-    result: Any = StepOfPairs if pairs else StepOfRows if rows else Step
+    result: Any = StepOfScene if pairs or model.loops else StepOfRows if rows else Step
+    if model.loops:
+        refuse_explicit_loops(model, options)
     contacts = sum(pair.contacts for pair in pairs)
     return Call(
         "step",
@@ -267,6 +274,7 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
             "forces": (len(points), 3),
             "torques": (joints,),
             "joint_impulses": (joints,),
+            "loop_forces": (len(model.loops), 6),
             "pair_impulses": (contacts, 3),
             "pair_features": (contacts,),
             "pair_forces": (len(pairs), 3),
