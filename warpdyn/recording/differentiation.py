@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ..algebra.scalar import Scalar, Table, look
+from .array_operations import ARRAY_OPERATIONS
 from .graph import COLUMN, KEPT, SHARED, Graph, Routine
 from .number_operations import ON_NUMBERS
 from .order import visit_nodes
@@ -150,6 +151,8 @@ def _between(
         else:
             moves = any(isinstance(x, int) and x in moving for x in arguments)
         if operation != "input" and moves:
+            if operation in ARRAY_OPERATIONS:
+                raise TypeError("a loop with arrays has no derivatives yet; use `repeat`")
             moving.add(i)
     needed, waiting = set(), [i for i in ends if i in moving]
     while waiting:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
+from .array_operations import ArrayNode, LoopArray
+
 Operand = int | float
 """An argument of a node: the index of another node, or a constant."""
 
@@ -46,6 +48,8 @@ class Graph:
         """Nodes of the surrounding graph that are read here, each with its entry in the input
         `shared`."""
         self.routines: dict[str, Routine] = {}
+        self.arrays: dict[int, ArrayNode] = {}
+        """Nodes that are arrays."""
         self.nodes: list[tuple[str, tuple]] = []
         self.sources: list[tuple[int, ...]] = []
         """The nodes that each node reads."""
@@ -148,6 +152,10 @@ class Repetition:
     """The routine whose kept states its steps read, the last one first."""
     end_unread: bool = False
     """True if only the kept states are read: the last step need not be computed."""
+    begun: bool = False
+    """True if a copy of its arrays as they are before the first step is kept too."""
+    counts: bool = False
+    """True if its steps may read their number and arrays."""
 
 
 @dataclass(frozen=True)
@@ -197,6 +205,8 @@ class Routine:
     """The results, symbols and numbers."""
     repetition: Repetition | None = None
     sweep: Sweep | None = None
+    arrays: tuple[LoopArray, ...] = ()
+    """The arrays of a loop."""
 
 
 ALIKE = 1.25

@@ -36,6 +36,30 @@ def unroll(
     return after
 
 
+def record_routine(
+    function: Callable[[Sequence[Any], Sequence[Any]], Sequence[Any]],
+    graph: Graph,
+    shared: Sequence[Any],
+    columns: Sequence[Sequence[Any]],
+    input_symbols: Callable[[Graph, str, int], list[Any]],
+    local: Callable[[Graph, Any], Any],
+) -> tuple[Routine, list[int]]:
+    """A function of any of the columns, recorded, and the indices of the entries that differ
+    between them."""
+    inside, column = Graph(around=graph), list(columns[0])
+    moving = [
+        k
+        for k, entries in enumerate(zip(*columns, strict=True))
+        if not all(_is_number(x) and x == column[k] for x in entries)
+    ]
+    for k, symbol in zip(moving, input_symbols(inside, COLUMN, len(moving)), strict=True):
+        column[k] = symbol
+    seen = [x if _is_number(x) else local(inside, x) for x in shared]
+    results = run_inside(inside, lambda: function(seen, column))
+    flat = tuple(x if _is_number(x) else local(inside, x) for x in results)
+    return Routine(inside, len(inside.captured), len(moving), flat), moving
+
+
 def _is_number(x: Any) -> bool:
     return isinstance(x, (int, float))
 
