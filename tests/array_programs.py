@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from warpdyn.algebra.scalar import Rows, Scalar, cos, loop, select_less, sin
+from warpdyn.algebra.scalar import RowArray, Scalar, cos, loop, select_less, sin
 
 SHAPES = {"x": (4,), "z": (3,)}
 """Inputs of the programs: numbers, and whole numbers from -1 to 5 that serve as indices."""
@@ -23,7 +23,7 @@ def random_program(seed: int) -> Callable[[Sequence[Scalar], Sequence[Scalar]], 
         for _ in range(draw.randint(1, 3)):
             width = draw.randint(1, 3)
             arrays.append(
-                Rows(
+                RowArray(
                     [
                         [draw.choice([0.0, 0.5, x[draw.randrange(4)]]) for _ in range(width)]
                         for _ in range(draw.randint(1, 5))
@@ -44,7 +44,7 @@ def _loop(
     plan: float,
     depth: int,
     state: list[Scalar],
-    arrays: Sequence[Rows],
+    arrays: Sequence[RowArray],
     x: Any,
     z: Any,
     around: Any,
@@ -53,7 +53,7 @@ def _loop(
     the same ones."""
     times = random.Random(plan).randint(1, 4)
 
-    def step(k: Scalar, state: list[Scalar], _: Sequence[Rows]) -> list[Scalar]:
+    def step(k: Scalar, state: list[Scalar], _: Sequence[RowArray]) -> list[Scalar]:
         draw = random.Random(plan + 1.0)
         counters = [*around, k]
         a, b = state

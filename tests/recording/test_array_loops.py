@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from array_programs import SEEDS, SHAPES, random_program
 
-from warpdyn.algebra.scalar import Rows, loop, repeat
+from warpdyn.algebra.scalar import RowArray, loop, repeat
 from warpdyn.recording.program import Program, record
 
 SAME = 1e-12
@@ -40,7 +40,7 @@ def test_a_step_is_recorded_once() -> None:
 
     def filtered(n: int) -> Program:
         def text(x: list) -> list:
-            a = Rows([[0.0] for _ in range(n)])
+            a = RowArray([[0.0] for _ in range(n)])
 
             def step(k: Any, state: list, _: Any) -> list:
                 a[k] = [0.5 * a[k - 1.0][0] + state[0]]
@@ -59,7 +59,7 @@ def test_entries_that_stay_are_not_written() -> None:
     """A row that is written back with one new entry is one store."""
 
     def text(x: list) -> list:
-        a = Rows([[x[0], x[1], x[0]]] * 3)
+        a = RowArray([[x[0], x[1], x[0]]] * 3)
 
         def step(k: Any, state: list, _: Any) -> list:
             row = a[k]
@@ -77,11 +77,11 @@ def test_entries_that_stay_are_not_written() -> None:
 
 def test_an_index_beyond_the_array_is_that_of_the_nearest_row() -> None:
     """NaN is 0; a whole number of Python must be that of a row."""
-    a = Rows([[1.0], [2.0], [3.0]])
+    a = RowArray([[1.0], [2.0], [3.0]])
     assert [a[x][0] for x in (-4.0, 0.9, 1.0, 7.0, float("nan"))] == [1.0, 1.0, 2.0, 3.0, 1.0]
 
     def text(x: list) -> list:
-        b = Rows([[x[0]], [2.0], [3.0]])
+        b = RowArray([[x[0]], [2.0], [3.0]])
         return loop(1, lambda k, s, arrays: b[x[1]], [0.0], [b])
 
     for program in (record(text, {"x": (2,)}), record(text, {"x": (2,)}, unrolls=True)):
@@ -93,15 +93,15 @@ def test_an_index_beyond_the_array_is_that_of_the_nearest_row() -> None:
 
 def test_arrays_are_written_in_steps_alone() -> None:
     """Outside of a loop, in a loop that does not have the array, and in `repeat`."""
-    a = Rows([[1.0]])
+    a = RowArray([[1.0]])
     with pytest.raises(TypeError, match="in the step of a loop"):
         a[0] = [2.0]
     with pytest.raises(ValueError, match="has 1 numbers, got 2"):
         a[0] = [2.0, 3.0]
     with pytest.raises(ValueError, match="rows of equal length"):
-        Rows([[1.0], [1.0, 2.0]])
+        RowArray([[1.0], [1.0, 2.0]])
 
-    def write(b: Rows) -> Any:
+    def write(b: RowArray) -> Any:
         def step(state: list) -> list:
             b[0] = [state[0]]
             return state
@@ -109,11 +109,11 @@ def test_arrays_are_written_in_steps_alone() -> None:
         return step
 
     def inside(x: list) -> list:
-        b = Rows([[x[0]]])
+        b = RowArray([[x[0]]])
         return loop(2, lambda k, s, _: repeat(write(b), s, 2), [x[0]], [b])
 
     def not_passed(x: list) -> list:
-        b, c = Rows([[x[0]]]), Rows([[x[0]]])
+        b, c = RowArray([[x[0]]]), RowArray([[x[0]]])
 
         def outer(k: Any, s: list, _: Any) -> list:
             return loop(2, lambda k, s, _: write(b)(s), s, [c])
@@ -121,7 +121,7 @@ def test_arrays_are_written_in_steps_alone() -> None:
         return loop(2, outer, [x[0]], [b, c])
 
     def in_repeat(x: list) -> list:
-        b = Rows([[x[0]]])
+        b = RowArray([[x[0]]])
         loop(1, lambda k, s, _: s, [x[0]], [b])
         return repeat(lambda s: loop(2, lambda k, t, _: t, s, [b]), [x[0]], 2)
 
@@ -134,7 +134,7 @@ def test_a_step_returns_its_state() -> None:
     """Another number of numbers is refused."""
 
     def text(x: list) -> list:
-        return loop(2, lambda k, s, _: [*s, 1.0], [x[0]], [Rows([[0.0]])])
+        return loop(2, lambda k, s, _: [*s, 1.0], [x[0]], [RowArray([[0.0]])])
 
     with pytest.raises(ValueError, match="its state has, 1; got 2"):
         record(text, {"x": (1,)})

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from warpdyn.algebra.scalar import repeat, select_less, sin
-from warpdyn.recording.evaluation import call_routine
 from warpdyn.recording.phases import CARRIED, STATE, phases
 from warpdyn.recording.program import Program, record
+from warpdyn.recording.program_on_numbers import call_routine
 
 SHAPES = {"x": (2,), "y": (2,)}
 

@@ -136,7 +136,7 @@ class RecordedTable(Protocol):
 
 
 Table: TypeAlias = Sequence[Sequence[float]] | RecordedTable
-"""Rows of numbers that are the same for every environment, or a recorded table."""
+"""RowArray of numbers that are the same for every environment, or a recorded table."""
 
 
 def look(table: Table, row: Scalar, column: Scalar) -> Scalar:
@@ -280,7 +280,7 @@ def sweep_in_line(
     return found, last
 
 
-class Rows:
+class RowArray:
     """An array for loops: rows of equally many scalars, which a step of `loop` reads and writes by
     their index.
 
@@ -345,11 +345,13 @@ class Rows:
             raise IndexError(f"row {index} of an array of {len(self)} rows")
 
 
-LoopStep = Callable[[Scalar, list[Scalar], Sequence[Rows]], Sequence[Scalar]]
+LoopStep = Callable[[Scalar, list[Scalar], Sequence[RowArray]], Sequence[Scalar]]
 """A function of the number of the step, the state and the arrays that returns the next state."""
 
 
-def loop(n: int, step: LoopStep, state: Sequence[Scalar], arrays: Sequence[Rows]) -> list[Scalar]:
+def loop(
+    n: int, step: LoopStep, state: Sequence[Scalar], arrays: Sequence[RowArray]
+) -> list[Scalar]:
     """The state after n steps, each of which computes the next numbers of the state from the number
     of the step k = 0.0, 1.0, .., the present state and the arrays.
 
@@ -382,7 +384,7 @@ def loop(n: int, step: LoopStep, state: Sequence[Scalar], arrays: Sequence[Rows]
             x.loops -= 1
 
 
-def _first_symbol(state: Sequence[Scalar], arrays: Sequence[Rows]) -> Any:
+def _first_symbol(state: Sequence[Scalar], arrays: Sequence[RowArray]) -> Any:
     """A symbol of a state or of arrays; None if there is none."""
     recorded = next((x.memory.symbol for x in arrays if x.memory is not None), None)
     if recorded is not None:

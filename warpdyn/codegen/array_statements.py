@@ -21,8 +21,10 @@ from ..recording.array_operations import (
 )
 from ..recording.graph import COLUMN
 from ..recording.order import Statement
-from ..recording.program import Program
 from . import headers
+
+Program = Any
+"""A `recording.program.Program`: importing it here would lengthen the chain of imports."""
 
 
 @dataclass(frozen=True)

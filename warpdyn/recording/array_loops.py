@@ -16,11 +16,18 @@ from .array_operations import (
     ROWS,
     SCATTER,
     WRITE,
-    ArrayNode,
-    LoopArray,
 )
-from .graph import COLUMN, KEPT_WHOLE, SHARED, Graph, Repetition, Routine, segments
-from .steps import run_inside
+from .graph import (
+    COLUMN,
+    KEPT_WHOLE,
+    SHARED,
+    ArrayNode,
+    Graph,
+    LoopArray,
+    Repetition,
+    Routine,
+    segments,
+)
 
 Local = Callable[[Graph, Any], Any]
 """A symbol of a graph for one of that graph or of one around it (`recorder.local`)."""
@@ -144,10 +151,10 @@ def record_array_loop(
     """
     graph = symbol.graph.open[-1]
     if graph.rolls or times <= KEPT_WHOLE:
-        return _record(symbol, times, step, state, arrays, local)
+        return record_loop_of(symbol, times, step, state, arrays, local)
     first, number, length = segments(times)
     if first:
-        state = _record(symbol, first, step, state, arrays, local)
+        state = record_loop_of(symbol, first, step, state, arrays, local)
 
     def segment(n: Any, here: list[Any], _: Sequence[Any]) -> list[Any]:
         begin = n * length + first
@@ -155,20 +162,24 @@ def record_array_loop(
         def step_within(k: Any, state: list[Any], arrays: Sequence[Any]) -> Sequence[Any]:
             return step(k + begin, state, arrays)
 
-        return _record(n, length, step_within, here, arrays, local)
+        return record_loop_of(n, length, step_within, here, arrays, local)
 
-    return _record(symbol, number, segment, state, arrays, local)
+    return record_loop_of(symbol, number, segment, state, arrays, local)
 
 
-def _record(
+def record_loop_of(
     symbol: Any,
     times: int,
     step: Callable[[Any, list[Any], Sequence[Any]], Sequence[Any]],
     state: Sequence[Any],
     arrays: Sequence[Any],
     local: Local,
+    reads: int | None = None,
 ) -> list[Any]:
-    """The state after one loop. It is recorded in the innermost graph that is open, because the
+    """The state after one loop. `reads`: the call of a loop whose kept states the steps read, the
+    last one first.
+
+    It is recorded in the innermost graph that is open, because the
     arrays change with each step of the loop around it."""
     graph, make = symbol.graph.open[-1], type(symbol)
     lent = [memory_of(x, graph, make, local) for x in arrays]
@@ -189,7 +200,7 @@ def _record(
         return after
 
     try:
-        results = run_inside(inside, run_step)
+        results = inside.run(run_step)
         after = [x.memory.array for x in arrays]
     finally:
         for x, outside in zip(arrays, lent, strict=True):
@@ -198,16 +209,21 @@ def _record(
         LoopArray(len(x), x.width, *nodes) for x, *nodes in zip(arrays, before, after, strict=True)
     )
     flat = tuple(local(inside, x) if isinstance(x, make) else float(x) for x in results)
+    shared, source = [*inside.captured], None
+    if reads is not None:
+        source = graph.nodes[reads][1][0]
+        first = str(graph.routines[source].column)  # kept state; the other loop comes before
+        shared.append(graph.node("of", source, reads, first))
     routine = Routine(
         inside,
-        len(inside.captured),
+        len(shared),
         len(state),
         flat,
-        Repetition(times, counts=True),
+        Repetition(times, reads=source, counts=True),
         arrays=of_loop,
     )
     initial = [local(graph, x).plain() if isinstance(x, make) else float(x) for x in state]
-    call = call_array_loop(graph, routine, [*inside.captured], initial, [x.array for x in lent])
+    call = call_array_loop(graph, routine, shared, initial, [x.array for x in lent])
     name = graph.nodes[call][1][0]
     for j, (x, within) in enumerate(zip(lent, of_loop, strict=True)):
         if within.is_written:

@@ -1,4 +1,4 @@
-"""Operations of a program on the arrays of its loops (`algebra.scalar.Rows`).
+"""Operations of a program on the arrays of its loops (`algebra.scalar.RowArray`).
 
 A recording is a list of nodes without side effects, but an array is memory that changes. So each write
 makes a new node that stands for the array after the write, and a read names the node of the array that
@@ -24,7 +24,6 @@ Arguments of the operations, where `array` and `call` are nodes, `j` and sizes a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 ROWS, ZEROS, GIVEN, KEPT_ROWS = "rows", "zeros", "given", "kept_rows"
 LEND, LEFT, BEGUN = "lend", "left", "begun"
@@ -38,31 +37,6 @@ ARRAY_OPERATIONS = (ROWS, ZEROS, GIVEN, KEPT_ROWS, LEND, LEFT, BEGUN, *READS, *W
 
 COUNTER = "counter"
 """Input of a step: the number of the step, from 0 on."""
-
-
-class ArrayNode(NamedTuple):
-    """What a recording knows of an array: the node of its memory, and its size."""
-
-    root: int
-    rows: int
-    width: int
-
-
-class LoopArray(NamedTuple):
-    """An array of a loop: its size, and its nodes in the step, before and after it."""
-
-    rows: int
-    width: int
-    before: int
-    after: int
-
-    @property
-    def size(self) -> int:
-        return self.rows * self.width
-
-    @property
-    def is_written(self) -> bool:
-        return self.before != self.after
 
 
 def values_read(operation: str, arguments: Sequence[object]) -> Sequence[object]:

@@ -3,12 +3,10 @@ read."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any
-
-from .array_operations import ArrayNode, LoopArray
+from typing import Any, NamedTuple
 
 Operand = int | float
 """An argument of a node: the index of another node, or a constant."""
@@ -20,6 +18,31 @@ class ForeignError(TypeError):
 
 class UnknownError(TypeError):
     """A Python `if`, comparison or conversion needs a value before the program runs."""
+
+
+class ArrayNode(NamedTuple):
+    """What a recording knows of an array: the node of its memory, and its size."""
+
+    root: int
+    rows: int
+    width: int
+
+
+class LoopArray(NamedTuple):
+    """An array of a loop: its size, and its nodes in the step, before and after it."""
+
+    rows: int
+    width: int
+    before: int
+    after: int
+
+    @property
+    def size(self) -> int:
+        return self.rows * self.width
+
+    @property
+    def is_written(self) -> bool:
+        return self.before != self.after
 
 
 class Graph:
@@ -92,6 +115,14 @@ class Graph:
         for routine in self.routines.values():
             routine.graph.around = None
             routine.graph.finish()
+
+    def run(self, function: Callable[[], Any]) -> Any:
+        """The result of a function, run while this graph, which is inside another one, is open."""
+        self.open.append(self)
+        try:
+            return function()
+        finally:
+            self.open.pop()
 
     def size(self) -> int:
         """Number of arithmetic operations of the nodes, including dead ones."""

@@ -10,9 +10,8 @@ from itertools import accumulate
 from math import prod
 from typing import Any
 
-from .array_operations import ARRAY_OPERATIONS, READS, WRITES, LoopArray
-from .evaluation import evaluate
-from .graph import COLUMN, ROW, SHARED, Graph, Repetition, Routine, Sweep
+from .array_operations import ARRAY_OPERATIONS, LEFT, READS, WRITES
+from .graph import COLUMN, ROW, SHARED, Graph, LoopArray, Repetition, Routine, Sweep
 from .listing import listing
 from .order import (
     CELL,
@@ -25,6 +24,7 @@ from .order import (
     values_alive,
     visit_nodes,
 )
+from .program_on_numbers import evaluate
 from .recorder import Symbol, input_symbols, local
 from .table import ANY_SIZE, LOOK, ProgramTable, in_cells
 
@@ -66,7 +66,7 @@ class Program:
     """Results that may be written over an input of the same shape: code reads that input of an
     environment before it writes the result."""
     arrays: tuple[LoopArray, ...] = ()
-    """Of a loop's step: the arrays that it reads and writes."""
+    """Arrays of the loop whose step the program is."""
     numbers: tuple[str, ...] = ()
     """Inputs that a launch passes by value, in the kernel's arguments, instead of as arrays."""
 
@@ -191,10 +191,12 @@ class Program:
                 read.setdefault(s.arguments[0], [])
             elif s.operation == "of":
                 read[s.arguments[0]].append(int(s.arguments[2]))
+            elif s.operation == LEFT:
+                read[s.arguments[0]].append(0)
 
         def repetition(name: str, routine: Routine) -> Repetition | None:
             how = routine.repetition
-            if how is None or not how.kept or any(k < routine.column for k in read[name]):
+            if how is None or not how.kept or any(k < max(routine.column, 1) for k in read[name]):
                 return how
             return replace(how, end_unread=True)
 

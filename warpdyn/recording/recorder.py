@@ -26,7 +26,7 @@ from .graph import (
     alike,
     segments,
 )
-from .steps import record_routine, record_sweep, run_inside, unroll
+from .steps import record_routine, record_sweep, unroll
 
 
 class Symbol:
@@ -357,7 +357,7 @@ def _record_step(
             )
         return after if until is None else [*after, until(after)]
 
-    results = run_inside(inside, run_step)
+    results = inside.run(run_step)
     return inside, tuple(local(inside, x) if isinstance(x, Symbol) else x for x in results)
 
 

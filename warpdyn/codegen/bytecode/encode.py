@@ -226,10 +226,10 @@ def _copy_arrays(
     to: Assembler, routine: Program, region: RoutineSlots, first: int, written: bool
 ) -> None:
     """Copy the arrays of a loop, or only those that it writes, to slots from `first` on."""
-    for array, slot in zip(routine.arrays, region.arrays, strict=True):
-        if array.is_written or not written:
-            to.add("copy", first, slot, array.size)
-            first += array.size
+    for each, slot in zip(routine.arrays, region.arrays, strict=True):
+        if each.is_written or not written:
+            to.add("copy", first, slot, each.size)
+            first += each.size
 
 
 def _at(arrays: dict[str, int]) -> Place:

@@ -159,7 +159,7 @@ def call_routine(
         state = after[: len(column)]
         if repetition.ends and after[-1] > 0:
             break
-    return [*state, *column]
+    return [*state, *column, 0.0]  # a loop that reads kept states reads the entry behind the state
 
 
 def _along_rows(
