@@ -25,7 +25,8 @@ from warpdyn.codegen.portable_style import Style
 from warpdyn.codegen.source import write
 from warpdyn.execution.batched import batched, bind_single
 from warpdyn.execution.request.call import Call
-from warpdyn.recording.program import record
+from warpdyn.recording.differentiation import pullback, pushforward
+from warpdyn.recording.program import Program, record
 
 MODEL = wd.load_robot("cartpole")
 CLOSE = {np.float32: 5e-6, np.float64: 1e-13}
@@ -145,3 +146,82 @@ def test_programs_without_arrays_have_none_of_their_functions() -> None:
 def test_constant_indices() -> None:
     """As indices of a kernel: the nearest row."""
     assert [nearest(x, 3) for x in (-1.0, 0.0, 1.7, 9.0, float("nan"))] == [0, 0, 1, 2, 0]
+
+
+# Derivatives, on each target.
+
+
+def derivatives(seed: int, count: int, dtype: Any = float) -> tuple[dict[str, Any], tuple, Any]:
+    """The tangent and the cotangent of a call, its arguments, and a function of both derivatives."""
+    draw, (x, z) = np.random.default_rng(seed), inputs(seed, count, dtype)
+    dx, w = (draw.uniform(-1, 1, (count, n)).astype(dtype) for n in (4, 8))
+
+    def both(run: Callable[..., Any]) -> list[np.ndarray]:
+        tangent = wd.jvp(run, MODEL, x, z, tangents={"x": dx})
+        return [tangent, wd.vjp(run, MODEL, x, z, cotangents=w, wrt="x")]
+
+    return {"dx": dx, "w": w}, (x, z), both
+
+
+def unrolled(seed: int, name: str, given: dict[str, np.ndarray]) -> np.ndarray:
+    """A derivative from the program with all steps in a row."""
+    program = (jvp if name == "dx" else vjp)(seed, True)
+    rows = zip(*(given[x].astype(float).tolist() for x in program.inputs), strict=True)
+    found = [program.on_numbers(dict(zip(program.inputs, row, strict=True))) for row in rows]
+    return np.array([x["out"] for x in found])
+
+
+def jvp(seed: int, unrolls: bool = False) -> Program:
+    def text(x: list, z: list, dx: list) -> list:
+        return pushforward(x, dx, random_program(seed)(x, z))
+
+    return record(text, {**SHAPES, "dx": (4,)}, rolls=False, unrolls=unrolls)
+
+
+def vjp(seed: int, unrolls: bool = False) -> Program:
+    def text(x: list, z: list, w: list) -> list:
+        return pullback(x, random_program(seed)(x, z), w)
+
+    return record(text, {**SHAPES, "w": (8,)}, rolls=False, unrolls=unrolls)
+
+
+@pytest.mark.parametrize("compiles", [False, True])
+@each_compiled
+def test_derivatives_in_lanes(seed: int, compiles: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Interpreted and compiled."""
+    if not compiles:
+        monkeypatch.setattr(wd.config, "compile", "never")
+    rest, (x, z), both = derivatives(seed, 20)
+    for found, name in zip(both(function(seed)), ("dx", "w"), strict=True):
+        wanted = unrolled(seed, name, {"x": x, "z": z, **rest})
+        assert error(found, wanted) <= CLOSE[np.float64]
+
+
+@pytest.mark.parametrize("derive", [jvp, vjp])
+@each_program
+def test_derivatives_in_bytecode(seed: int, derive: Callable[..., Program]) -> None:
+    """The same numbers as the program, to the last bit."""
+    program, (rest, (x, z), _) = derive(seed), derivatives(seed, 1)
+    given = {name: {"x": x, "z": z, **rest}[name][0].tolist() for name in program.inputs}
+    assert run_bytecode(encode(program), given) == program.on_numbers(given)
+
+
+@needs_compiler
+@pytest.mark.parametrize("derive", [jvp, vjp])
+@each_compiled
+def test_derivatives_for_cuda_and_export(
+    seed: int, derive: Callable[..., Program], tmp_path: Path
+) -> None:
+    """A thread's memory keeps the arrays."""
+    program, (rest, (x, z), _) = derive(seed), derivatives(seed, 5)
+    given = {name: {"x": x, "z": z, **rest}[name] for name in program.inputs}
+    wanted = unrolled(seed, "dx" if derive is jvp else "w", given)
+    out = np.full(wanted.shape, np.nan)
+    run_on_host(write(program, "derived", False, "cuda"), given, out, folder=tmp_path)
+    assert error(out, wanted) <= CLOSE[np.float64]
+    names = {name: name for name in given}
+    each = ExportedFunction("derived", program, names, {"out": "y"}, ["derived: a test."])
+    text = exported_header(ExportedRobot(["a test."]), [each], Style("c++", False, "ours"))
+    built = Compiled(tmp_path, text, {"derived": [*names, "y"]}, namespace="ours")
+    found = built.batch("derived", [*given.values()], wanted.shape[1:])
+    assert error(found, wanted) <= CLOSE[np.float64]

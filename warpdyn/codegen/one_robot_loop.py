@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import accumulate
 from math import prod
 
-from ..recording.array_operations import COUNTER
+from ..recording.array_operations import COUNTER, KEPT_ROWS
 from ..recording.graph import COLUMN, FIXED, FROM, KEPT, ROW, SHARED, Repetition, Sweep
 from ..recording.program import Program
 from .array_statements import (
@@ -124,10 +124,19 @@ def write_loop(
     if any(s.operation == "input" and s.arguments[0] == COUNTER for s in routine.statements):
         yield f"const {T} {COUNTER}[1] = {{{counter or f'({T})step'}}};"
     if repetition.reads:
-        yield f"const {T}* const before = kept + {stride} * ({repetition.times - 1} - step);"
+        if not repetition.counts or _reads_kept(routine):
+            yield f"const {T}* const before = kept + {stride} * ({repetition.times - 1} - step);"
         inputs[KEPT] = "before"
     yield from body(inputs, "then")
     yield from (f"out[{k}] = then[{k}];" for k in range(size))
     if repetition.ends:
         yield f"if (then[{size}] > 0) break;"
     yield "}"
+
+
+def _reads_kept(routine: Program) -> bool:
+    """True if a step reads what another loop has kept."""
+    return any(
+        s.operation == KEPT_ROWS or (s.operation == "input" and s.arguments[0] == KEPT)
+        for s in routine.statements
+    )

@@ -57,7 +57,7 @@ def pushforward(
     tables' numbers come from `tables`, another table for each. `arrays`: the tangents of the arrays
     of a loop, which they also leave as they are after the step."""
     first = next((x for x in (*wrt, *outputs) if isinstance(x, Symbol)), None)
-    if arrays is not None:
+    if arrays:
         first = arrays.symbol
     if first is None or not (wrt or tables or arrays):
         return [0.0 for _ in outputs]
@@ -115,7 +115,7 @@ def pull_back(
     """The result of `pullback`, and the derivatives by single numbers of `tables`. `arrays`: the
     adjoints of the arrays of a loop after its step, which are then those before it."""
     first = next((x for x in (*wrt, *outputs) if isinstance(x, Symbol)), None)
-    if arrays is not None:
+    if arrays:
         first = arrays.symbol
     if first is None:
         return [0.0 for _ in wrt], []

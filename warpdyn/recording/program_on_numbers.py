@@ -149,8 +149,8 @@ def call_routine(
     states.clear()
     kept[f"{name} begun"] = [_copy(x) for x in arrays]
     for step in range(repetition.times):
-        before = [_copy(x) for x in arrays] if repetition.kept else []
-        states.append((state, before))
+        pairs = zip(arrays, routine.arrays, strict=True) if repetition.kept else ()
+        states.append((state, [_copy(x) for x, how in pairs if how.is_written]))
         inputs = {SHARED: shared, COLUMN: state, COUNTER: [float(step)]}
         kept_arrays: list[Memory] = []
         if repetition.reads:
