@@ -99,16 +99,19 @@ def balls(before: str = "", inside: str = "", after: str = "") -> str:
 
 
 @backs("Contacts")
-def test_bodies_do_not_touch_each_other() -> None:
-    """Balls that overlap fall as each would alone, and the model warns of it."""
-    with pytest.warns(wd.ModelWarning, match="contacts between bodies"):
+def test_bodies_touch_each_other_only_in_pairs() -> None:
+    """Balls that overlap fall as each would alone without pairs, and the model warns of it."""
+    with pytest.warns(wd.ModelWarning, match="contacts between bodies without pairs="):
         model = wd.load_mjcf(balls())
-    sim = wd.Simulation(model, 1)
-    for _ in range(5):
-        sim.step()
+    alone = wd.Simulation(model, 1)
+    touching = wd.Simulation(model, 1, pairs=wd.ContactPairs(model))
+    for sim in (alone, touching):
+        for _ in range(5):
+            sim.step()
     falling = np.zeros(12)
-    falling[[2, 8]] = -9.81 * sim.time[0]
-    np.testing.assert_allclose(sim.v[0], falling, atol=1e-5)
+    falling[[2, 8]] = -9.81 * alone.time[0]
+    np.testing.assert_allclose(alone.v[0], falling, atol=1e-5)
+    assert touching.v[0, 6] - touching.v[0, 0] > 0.5
 
 
 @backs("Height fields")

@@ -1,5 +1,7 @@
-"""Parts of a robot's description: what a `wd.Link` and a `wd.Joint` consist of, and solid shapes."""
+"""Parts of a robot's description: what a `wd.Link` and a `wd.Joint` consist of, solid shapes, closed
+loops, and the properties of contacts between bodies."""
 
+from .functions.simulation.contact_pairs import PairContact
 from .model.description import Effects, Gearbox, Geometry, Limits, Mimic, Pose
 from .model.joints import KINDS, JointKind
 from .model.loops import Loop
@@ -17,6 +19,7 @@ __all__ = [
     "Limits",
     "Loop",
     "Mimic",
+    "PairContact",
     "Pose",
     "Sphere",
 ]
