@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
 from .checks import check_description, find_root
 from .described_sensors import DescribedSensor
 from .description import Joint, Link
 from .gearbox import without_gears
 from .loops import check_loops
-from .structure import Robot
+from .structure import Robot, Structure
 
 
 def in_tree_order(
@@ -53,30 +54,32 @@ def rebuild(
     names: new names of joints, old ones as keys.
     """
     links, joints = in_tree_order(robot.name, links, joints)
+    result = replace(robot, links=links, joints=joints, **_kept(robot, links, joints, names))
+    now = {**names, robot.base_joint: result.base_joint} if robot.floating_base else names
+    named = (c.with_renamed_joints(now).restrict_to(result.coordinates) for c in robot.named)
+    return replace(result, named=tuple(named))
+
+
+def _kept(
+    robot: Structure, links: Sequence[Link], joints: Sequence[Joint], names: Mapping[str, str]
+) -> dict[str, Any]:
+    """The fields of a robot that refer to links and joints which still exist, under their new
+    names."""
     moving = {joint.name for joint in joints if joint.kind.nv}
-    named_tendons = (t.with_renamed_joints(names) for t in robot.tendons)
-    tendons = (t for t in named_tendons if all(joint in moving for joint, _ in t.coefficients))
-    renamed = (a.with_renamed_joints(names) for a in robot.actuators)
-    actuators = (a for a in renamed if all(joint in moving for joint, _ in a.arms))
     there = {link.name for link in links}, {joint.name for joint in joints}
-    sensors = (s for s in robot.sensors if not (s.link or s.joint) or _is_on(s, *there))
+    tendons = (t.with_renamed_joints(names) for t in robot.tendons)
+    actuators = (a.with_renamed_joints(names) for a in robot.actuators)
     tied = (each.with_renamed_joints(names) for each in robot.loops)
     ends = {True: there[0], False: moving}
     loops = tuple(each for each in tied if ends[each.is_of_links].issuperset(each.ends))
     check_loops(robot.name, loops, links, joints)
-    result = replace(
-        robot,
-        links=links,
-        joints=joints,
-        tendons=tuple(tendons),
-        loops=loops,
-        actuators=tuple(actuators),
-        sensors=tuple(sensors),
-        excluded_pairs=tuple(pair for pair in robot.excluded_pairs if there[0].issuperset(pair)),
-    )
-    now = {**names, robot.base_joint: result.base_joint} if robot.floating_base else names
-    named = (c.with_renamed_joints(now).restrict_to(result.coordinates) for c in robot.named)
-    return replace(result, named=tuple(named))
+    return {
+        "tendons": tuple(t for t in tendons if moving.issuperset(j for j, _ in t.coefficients)),
+        "loops": loops,
+        "actuators": tuple(a for a in actuators if moving.issuperset(j for j, _ in a.arms)),
+        "sensors": tuple(s for s in robot.sensors if not (s.link or s.joint) or _is_on(s, *there)),
+        "excluded_pairs": tuple(p for p in robot.excluded_pairs if there[0].issuperset(p)),
+    }
 
 
 def _is_on(sensor: DescribedSensor, links: set[str], joints: set[str]) -> bool:

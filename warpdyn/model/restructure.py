@@ -285,37 +285,32 @@ def attach(
         c.join(there[c.name].with_renamed_joints(prefixed)) if c.name in there else c
         for c in both.named
     )
-    tendons = (
-        replace(t.with_renamed_joints(prefixed), name=prefix + t.name) for t in other.tendons
-    )
-    actuators = (
-        replace(a.with_renamed_joints(prefixed), name=prefix + a.name) for a in other.actuators
-    )
-    sensors = (
-        replace(s.with_renamed_parts(of_links, of_joints), name=prefix + s.name)
-        for s in other.sensors
-    )
+    added = _prefixed_parts(other, prefix, of_links, of_joints)
+    kept = {name: (*getattr(both, name), *parts) for name, parts in added.items()}
+    return replace(both, named=tuple(named), **kept)
+
+
+def _prefixed_parts(
+    other: Structure, prefix: str, of_links: Mapping[str, str], of_joints: Mapping[str, str]
+) -> dict[str, Any]:
+    """The fields of an attached robot that refer to its links and joints, under new names."""
     if any(loop.is_of_links and loop.second is None for loop in other.loops):
         raise ValueError(
             f"a loop of {other.name} ends in the world, which is not part of what is attached; "
             "leave it out: dataclasses.replace(other, loops=())"
         )
-    loops = (
-        replace(
-            loop.with_renamed_links(of_links).with_renamed_joints(of_joints),
-            name=prefix + loop.name if loop.name else "",
-        )
-        for loop in other.loops
-    )
-    return replace(
-        both,
-        named=tuple(named),
-        tendons=(*both.tendons, *tendons),
-        loops=(*both.loops, *loops),
-        actuators=(*both.actuators, *actuators),
-        sensors=(*both.sensors, *sensors),
-        excluded_pairs=(*both.excluded_pairs, *renamed_pairs(other, of_links)),
-    )
+    moving = {name: prefix + name for name in other.joint_names}
+    tendons = (t.with_renamed_joints(moving) for t in other.tendons)
+    actuators = (a.with_renamed_joints(moving) for a in other.actuators)
+    sensors = (s.with_renamed_parts(of_links, of_joints) for s in other.sensors)
+    loops = (x.with_renamed_links(of_links).with_renamed_joints(of_joints) for x in other.loops)
+    return {
+        "tendons": [replace(t, name=prefix + t.name) for t in tendons],
+        "loops": [replace(x, name=prefix + x.name if x.name else "") for x in loops],
+        "actuators": [replace(a, name=prefix + a.name) for a in actuators],
+        "sensors": [replace(s, name=prefix + s.name) for s in sensors],
+        "excluded_pairs": renamed_pairs(other, of_links),
+    }
 
 
 def detach(self: Robot, link: str) -> Robot:

@@ -29,8 +29,8 @@ def pair_arrays(options: StepOptions, pairs: Sequence[ContactPair], q: Any) -> S
         raise TypeError(
             f"pair_contact must be wd.description.PairContact(friction=...), got {type(contact).__name__}"
         )
-    count, contacts = len(pairs), sum(pair.contacts for pair in pairs)
-    kept = {"pair_impulses": (contacts, 3), "pair_features": (contacts,)}
+    count = len(pairs)
+    kept = memory_shapes(pairs)
     shaped: Shaped = {
         name: (getattr(options, name), shape)
         for name, shape in kept.items()
@@ -60,6 +60,12 @@ def pair_arrays(options: StepOptions, pairs: Sequence[ContactPair], q: Any) -> S
         raise ValueError(f"restitution must be at most 1, got {contact.restitution}")
     each["pair_push_out"] = for_all("push_out", contact.push_out, q, above=0.0), (1,)
     return shaped | each
+
+
+def memory_shapes(pairs: Sequence[ContactPair]) -> dict[str, tuple[int, ...]]:
+    """Shapes of what pairs pass from one step to the next, by name."""
+    contacts = sum(pair.contacts for pair in pairs)
+    return {"pair_impulses": (contacts, 3), "pair_features": (contacts,)}
 
 
 def described_friction(pairs: Sequence[ContactPair], given: Any) -> float | Varied:

@@ -27,7 +27,7 @@ from .drives import (
     stops_of,
 )
 from .ground import FLAT, Ground, SoftGround, exponents_of
-from .pair_arrays import checked_pairs, pair_arrays, refusing_still_pairs
+from .pair_arrays import checked_pairs, memory_shapes, pair_arrays, refusing_still_pairs
 from .point_checks import checked_points, refusing_for_explicit_forces, refusing_still_points
 from .step_options import Integrator, StepOptions, contact_arrays, refuse_explicit_loops
 from .target_latency import late_targets
@@ -259,26 +259,17 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
     result: Any = StepOfScene if pairs or model.loops else StepOfRows if rows else Step
     if model.loops:
         refuse_explicit_loops(model, options)
-    contacts = sum(pair.contacts for pair in pairs)
+    inputs = {name: array for name, (array, _) in shaped.items()}
+    shapes = {name: shape for name, (_, shape) in shaped.items()}
     return Call(
         "step",
         model,
         (_substeps,),
-        {"q": q, "v": v, "tau": tau, **{name: array for name, (array, _) in shaped.items()}},
+        {"q": q, "v": v, "tau": tau, **inputs},
         out=options.out,
         options=(("scene", scene),),
         results=result._fields,
-        shapes={
-            **{name: shape for name, (_, shape) in shaped.items()},
-            "impulses": (len(points), 3),
-            "forces": (len(points), 3),
-            "torques": (joints,),
-            "joint_impulses": (joints,),
-            "loop_forces": (len(model.loops), 6),
-            "pair_impulses": (contacts, 3),
-            "pair_features": (contacts,),
-            "pair_forces": (len(pairs), 3),
-        },
+        shapes={**shapes, **_result_shapes(model, len(points), pairs)},
         forces=True,
         gravity=options.gravity,
         f_ext=options.f_ext,
@@ -291,6 +282,22 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
         over={"impulses": "deformation"} if "deformation" in shaped else {},
         named=result,
     )
+
+
+def _result_shapes(
+    model: Model, points: int, pairs: Sequence[ContactPair]
+) -> dict[str, tuple[int, ...]]:
+    """Shapes of one environment's results that differ from those of the inputs, by name."""
+    joints = len(model.joint_columns)
+    return {
+        "impulses": (points, 3),
+        "forces": (points, 3),
+        "torques": (joints,),
+        "joint_impulses": (joints,),
+        "loop_forces": (len(model.loops), 6),
+        **memory_shapes(pairs),
+        "pair_forces": (len(pairs), 3),
+    }
 
 
 def _all_of(refusals: Sequence[Callable[[Model], None]]) -> Callable[[Model], None]:
