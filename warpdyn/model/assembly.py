@@ -77,10 +77,12 @@ def _kept(
         "tendons": tuple(t for t in tendons if moving.issuperset(j for j, _ in t.coefficients)),
         "loops": loops,
         "actuators": tuple(a for a in actuators if moving.issuperset(j for j, _ in a.arms)),
-        "sensors": tuple(s for s in robot.sensors if not (s.link or s.joint) or _is_on(s, *there)),
+        "sensors": tuple(s for s in robot.sensors if _is_on(s, *there)),
         "excluded_pairs": tuple(p for p in robot.excluded_pairs if there[0].issuperset(p)),
     }
 
 
 def _is_on(sensor: DescribedSensor, links: set[str], joints: set[str]) -> bool:
+    if not (sensor.link or sensor.joint):
+        return True
     return sensor.link in links or sensor.joint in joints

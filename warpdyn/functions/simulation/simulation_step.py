@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 from ...algorithms.simulation.contact_rows import ContactPoint
@@ -242,17 +242,12 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
     refuse_none(options.points)
     points = checked_points(model, options.points)
     pairs = checked_pairs(model, options.pairs)
-    joints = len(model.joint_columns)
     shaped = _arrays(model, q, points, options) | pair_arrays(options, pairs, q)
     bounds = bounds_of(model, options.params) if options.stops == "rows" else ()
     rows = rows_of_joints(model, options.params, bounds) if options.is_implicit else ()
     if options.joint_impulses is not None:
-        if not (rows or pairs or model.loops):
-            raise ValueError(
-                f'joint_impulses are of Coulomb friction and of stops="rows"; no joint of {model.name} '
-                "has either"
-            )
-        shaped["joint_impulses"] = options.joint_impulses, (joints,)
+        _refuse_without_rows(model, rows or pairs or model.loops)
+        shaped["joint_impulses"] = options.joint_impulses, (len(model.joint_columns),)
     scene = _scene(model, points, tuple(shaped), rows, bounds, options)._replace(pairs=pairs)
     refusing = refusing_still_points if options.is_implicit else refusing_for_explicit_forces
     refusals = (refusing(points), refusing_still_pairs(pairs))
@@ -276,12 +271,26 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
         params=options.params,
         refuse=_all_of(refusals),
         plain=tuple(name for name in shaped if name not in (*HANDED_ON, *TARGETS, *TABLES)),
-        tables=tuple(name for name in shaped if name in TABLES),
-        unsigned=tuple(name for name in shaped if name in UNSIGNED),
-        positive=tuple(name for name in shaped if name in POSITIVE),
+        tables=_common(shaped, TABLES),
+        unsigned=_common(shaped, UNSIGNED),
+        positive=_common(shaped, POSITIVE),
         over={"impulses": "deformation"} if "deformation" in shaped else {},
         named=result,
     )
+
+
+def _common(shaped: Shaped, names: Collection[str]) -> tuple[str, ...]:
+    """The names of arrays that are among `names`, in order."""
+    return tuple(name for name in shaped if name in names)
+
+
+def _refuse_without_rows(model: Model, rows: Sequence[Any]) -> None:
+    """Raise for joint_impulses= of a step that has none."""
+    if not rows:
+        raise ValueError(
+            f'joint_impulses are of Coulomb friction and of stops="rows"; no joint of {model.name} '
+            "has either"
+        )
 
 
 def _result_shapes(
