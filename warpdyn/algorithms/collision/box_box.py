@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ...algebra.scalar import Scalar, absolute, maximum, rsqrt, select_less
 from ...algebra.spatial import Vector
 from .clipped_face import face_contacts, face_of
-from .contact import Contact, ShapeAt, choose, choose_contact, dot, no_contact, side
+from .contact import Contact, ShapeAt, choose, choose_contact, dot, if_exists, side
 from .round_shapes import closest_on_segments
 
 PREFERENCE = 1e-5
@@ -66,7 +66,7 @@ def box_box(a: ShapeAt, b: ShapeAt) -> list[Contact]:
     from_faces = _face_pair(a, b, boxes, (of_a, of_b), (most_a, most_b))
     pair = _edge_pair(boxes)
     edge = _edge_contact(a, b, boxes, pair)
-    nothing = no_contact(edge)
+    nothing = if_exists(0.0, edge)
     return [
         choose_contact(separation, pair.score, edge if n == 0 else nothing, contact)
         for n, contact in enumerate(from_faces)

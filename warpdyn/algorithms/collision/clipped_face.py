@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ...algebra.scalar import Scalar, absolute, maximum, minimum, select_less
 from ...algebra.spatial import Vector
-from .contact import FAR, Contact, clamp, inverse, side
+from .contact import Contact, clamp, if_exists, inverse, side
 
 ROOM = 1.00001
 """Factor on the reference face for clipping: corners of equal faces that lie on each other are
@@ -114,13 +114,15 @@ def face_contacts(
     points += _corners_inside(reference, incident, plane, u, w, reciprocal)
     chosen = _four_points(points, plane, _deepest_corner(reference, incident, plane, u, w))
     contacts = []
-    for n_chosen, point in enumerate(chosen):
+    for point in chosen:
         height = plane.height(point.x, point.y)
-        # The height of the deepest point is the separation. Boxes that are apart need not have such
-        # a point on the polygon, nor a polygon.
-        gap = separation if n_chosen == 0 else select_less(0.5, point.inside, height, FAR)
         at = centre + n * (reference.half[0] + 0.5 * height) + e * point.x + g * point.y
-        contacts.append(Contact(gap, at, n, number + point.number))
+        contact = Contact(height, at, n, number + point.number)
+        contacts.append(if_exists(point.inside, contact))
+    # The height of the deepest point is the separation. Boxes that are apart need not have such a
+    # point on the polygon, nor a polygon.
+    first = chosen[0]
+    contacts[0] = Contact(separation, contacts[0].position, n, number + first.number)
     return contacts
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from .box_box import box_box
 from .box_shapes import plane_box, sphere_box
+from .capsule_box import capsule_box
 from .contact import Contact, ShapeAt
 from .round_shapes import (
     capsule_capsule,
@@ -23,6 +24,7 @@ NARROW_PHASES: dict[tuple[str, str], tuple[Callable[[ShapeAt, ShapeAt], list[Con
     ("capsule", "capsule"): (capsule_capsule, 2),
     ("sphere", "box"): (sphere_box, 1),
     ("plane", "box"): (plane_box, 4),
+    ("capsule", "box"): (capsule_box, 2),
     ("box", "box"): (box_box, 4),
 }
 """For two kinds of shapes: the function, and the number of contacts it returns."""
