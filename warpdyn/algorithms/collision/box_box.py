@@ -21,6 +21,9 @@ EDGE_PREFERENCE = 3e-7
 of the half lengths over the sine of the edges' angle. Nearly parallel edges have no exact
 normal."""
 
+FLAT = 0.98
+"""Cosine of the angle of two normals, 11 degrees, above which they count as almost equal."""
+
 PARALLEL_EDGES = 1e-12
 """Squared sine of an angle below which two edges count as parallel."""
 
@@ -53,7 +56,8 @@ class _Boxes:
 
 
 def box_box(a: ShapeAt, b: ShapeAt) -> list[Contact]:
-    """Four contacts of two boxes. Two edges have one contact, and the others do not exist.
+    """Four contacts of two boxes: points of two faces, or the point of two edges that cross. Then
+    the other contacts exist only if the two faces almost lie on each other.
 
     Gottschalk, Lin, Manocha, OBBTree: a hierarchical structure for rapid interference detection,
     SIGGRAPH (1996): two boxes are apart if they are apart along one of 15 axes, the normals of
@@ -66,10 +70,12 @@ def box_box(a: ShapeAt, b: ShapeAt) -> list[Contact]:
     from_faces = _face_pair(a, b, boxes, (of_a, of_b), (most_a, most_b))
     pair = _edge_pair(boxes)
     edge = _edge_contact(a, b, boxes, pair)
-    nothing = if_exists(0.0, edge)
+    # Edges whose normal is almost that of a face are edges of faces that lie on each other.
+    flat = select_less(FLAT, edge.normal.dot(from_faces[0].normal), 1.0, 0.0)
+    others = select_less(separation, pair.score, flat, 1.0)
     return [
-        choose_contact(separation, pair.score, edge if n == 0 else nothing, contact)
-        for n, contact in enumerate(from_faces)
+        choose_contact(separation, pair.score, edge, from_faces[0]),
+        *(if_exists(others, contact) for contact in from_faces[1:]),
     ]
 
 

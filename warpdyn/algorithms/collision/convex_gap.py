@@ -52,6 +52,21 @@ class Core:
             most = maximum(most, along)
         return x + best
 
+    @property
+    def middle(self) -> Vector:
+        """A point inside the shape: the mean of its corners."""
+        if not self.corners:
+            return self.centre
+        share = 1.0 / len(self.corners)
+        return self.centre + dot([share] * len(self.corners), self.corners)
+
+    def points(self) -> list[Vector]:
+        """All points that may be the farthest along a direction."""
+        points = [self.centre + corner for corner in self.corners] or [self.centre]
+        for edge in self.edges:
+            points = [x + edge * sign for x in points for sign in (-1.0, 1.0)]
+        return points
+
 
 class Corner(NamedTuple):
     """A corner of the difference of two shapes, and the point of the first shape that it is from."""
