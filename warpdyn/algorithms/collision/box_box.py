@@ -14,7 +14,8 @@ from .round_shapes import closest_on_segments
 
 PREFERENCE = 1e-5
 """A face of the second box is the reference face only if its overlap is less than that of the first
-by more than this [m]. Otherwise the choice would alternate where both are equal."""
+by more than this, and two edges touch only if theirs is less than that of the faces by more than
+this [m]. Otherwise the choice would alternate where they are equal."""
 
 EDGE_PREFERENCE = 3e-7
 """The overlap along the normal of two edges must be less than that of faces by this times the sum
@@ -72,9 +73,10 @@ def box_box(a: ShapeAt, b: ShapeAt) -> list[Contact]:
     edge = _edge_contact(a, b, boxes, pair)
     # Edges whose normal is almost that of a face are edges of faces that lie on each other.
     flat = select_less(FLAT, edge.normal.dot(from_faces[0].normal), 1.0, 0.0)
-    others = select_less(separation, pair.score, flat, 1.0)
+    limit = separation + PREFERENCE
+    others = select_less(limit, pair.score, flat, 1.0)
     return [
-        choose_contact(separation, pair.score, edge, from_faces[0]),
+        choose_contact(limit, pair.score, edge, from_faces[0]),
         *(if_exists(others, contact) for contact in from_faces[1:]),
     ]
 
