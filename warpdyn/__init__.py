@@ -101,6 +101,7 @@ from .functions.regressors import (
 from .functions.representations import force_transform, motion_transform
 from .functions.screws import Screws, screw_axes, screws
 from .functions.simulation.contact_estimates import estimate_good_contact_parameters
+from .functions.simulation.contact_pairs import ContactPairs, PairContact
 from .functions.simulation.contact_points import ContactPoint, ContactPoints
 from .functions.simulation.drives import PD
 from .functions.simulation.ground import Ground, SoftGround
@@ -262,6 +263,9 @@ __all__ = [  # noqa: RUF022 (in the order of the API reference)
     # Contact points
     "ContactPoint",
     "ContactPoints",
+    # Contact pairs
+    "ContactPairs",
+    "PairContact",
     # Point kinematics
     "point_positions",
     "point_velocities",

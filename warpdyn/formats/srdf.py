@@ -1,7 +1,8 @@
-"""SRDF: the joint positions of <group_state>, as named configurations of a loaded robot.
+"""SRDF: the joint positions of <group_state>, as named configurations of a loaded robot, and its
+disabled collisions.
 
-SRDF is MoveIt's companion of URDF. Only group states are read, and the virtual joint that connects
-the root to the world.
+SRDF is MoveIt's companion of URDF. Group states are read, pairs of links that do not collide, and the
+virtual joint that connects the root to the world.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ def with_group_states(model: Model, source: str | bytes | os.PathLike[str]) -> M
 
     States with one name in several groups are one configuration; joints that no group of that name
     sets are neutral. A floating <virtual_joint> on the root link (or a joint "root_joint", as in
-    Pinocchio) gives the pose of a free base: x y z qx qy qz qw. Parts that are left out are added
-    to the model's warnings.
+    Pinocchio) gives the pose of a free base: x y z qx qy qz qw. Links of <disable_collisions> and of
+    <disable_default_collisions> become `excluded_pairs`, less the pairs of <enable_collisions>.
+    Parts that are left out are added to the model's warnings.
     """
     text = RobotSource.of(source, "srdf", "SRDF")
     root = text.xml("<robot>")
@@ -39,7 +41,13 @@ def with_group_states(model: Model, source: str | bytes | os.PathLike[str]) -> M
     made = reader.configurations(model, root)
     kept = tuple(c for c in model.named if c.name not in {each.name for each in made})
     remarks = (f"{text.name}: {remark}" for remark in reader.remarks)
-    return replace(model, named=(*kept, *made), warnings=(*model.warnings, *remarks))
+    pairs = reader.excluded_pairs(model, root)
+    return replace(
+        model,
+        named=(*kept, *made),
+        excluded_pairs=tuple(dict.fromkeys((*model.excluded_pairs, *pairs))),
+        warnings=(*model.warnings, *remarks),
+    )
 
 
 class SrdfReader(Reading):
@@ -74,6 +82,24 @@ class SrdfReader(Reading):
                         f'{self.place(element)}: {model.name} has no joint "{joint}"; it is left out'
                     )
         return [Configuration(name, tuple(x.items())) for name, x in found.items()]
+
+    def excluded_pairs(self, model: Model, root: etree._Element) -> list[tuple[str, str]]:
+        """Pairs of links that do not collide, in the order of the file."""
+        links = set(model.link_names)
+        found: dict[frozenset[str], tuple[str, str]] = {}
+        for element in root.iterchildren("disable_default_collisions"):
+            link = element.get("link", "")
+            if link in links:
+                found |= {frozenset((link, x)): (link, x) for x in model.link_names if x != link}
+        for element in root.iterchildren("disable_collisions", "enable_collisions"):
+            a, b = element.get("link1", ""), element.get("link2", "")
+            if not {a, b} <= links or a == b:
+                continue
+            if element.tag == "enable_collisions":
+                found.pop(frozenset((a, b)), None)
+            else:
+                found[frozenset((a, b))] = (a, b)
+        return [*found.values()]
 
     def _virtual_joints(self, model: Model, root: etree._Element) -> list[str]:
         """Names of virtual joints by which the root link moves freely."""

@@ -46,8 +46,8 @@ def rebuild(
     names: Mapping[str, str] = MappingProxyType({}),
 ) -> Robot:
     """The same robot with other links and joints, checked and put in tree order. Configurations,
-    tendons and actuators are kept for the joints that still move, sensors for the links and joints
-    that still exist.
+    tendons and actuators are kept for the joints that still move, sensors and excluded pairs for
+    the links and joints that still exist.
 
     names: new names of joints, old ones as keys.
     """
@@ -66,6 +66,7 @@ def rebuild(
         tendons=tuple(tendons),
         actuators=tuple(actuators),
         sensors=tuple(sensors),
+        excluded_pairs=tuple(pair for pair in robot.excluded_pairs if there[0].issuperset(pair)),
     )
     now = {**names, robot.base_joint: result.base_joint} if robot.floating_base else names
     named = (c.with_renamed_joints(now).restrict_to(result.coordinates) for c in robot.named)

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..algebra.quaternions import quaternion_rotation
 from ..algebra.spatial import Inertia, Placement, Rotation, Symmetric, Vector, as_matrix
-from .ground_contact import GroundContact
+from .ground_contact import GroundContact, ShapeTouch
 from .joints import FIXED, JointKind
 from .printable import printable
 
@@ -160,6 +160,8 @@ class Geometry:
     """Contact parameters in the description's own words, kept as data."""
     on_ground: GroundContact | None = field(default=None, compare=False)
     """Contact with the ground; None if the description gives none."""
+    touch: ShapeTouch | None = field(default=None, compare=False)
+    """Contact with other shapes; None if the description gives none."""
 
 
 @dataclass(frozen=True)

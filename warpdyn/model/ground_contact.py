@@ -1,4 +1,5 @@
-"""Contact of a collision shape with the ground, from the descriptions of simulators (MJCF)."""
+"""Contact of a collision shape with the ground and with other shapes, from the descriptions of
+simulators (MJCF)."""
 
 from __future__ import annotations
 
@@ -23,3 +24,18 @@ class GroundContact(NamedTuple):
     friction: float
     sink: float
     dissipation: float
+
+
+class ShapeTouch(NamedTuple):
+    """Which shapes a shape touches, and how.
+
+    `kinds`, `others`: MJCF's masks contype and conaffinity. Two shapes touch if the kinds of one
+    have a bit in common with the others of the other one. `friction`: sliding coefficient.
+    `priority`: the friction of the shape with the higher priority counts; of equal ones, the larger
+    friction.
+    """
+
+    kinds: int
+    others: int
+    friction: float
+    priority: int

@@ -102,6 +102,7 @@ class Model(Structure):
         sensors: Sequence[DescribedSensor] = (),
         physics: Mapping[str, str] = MappingProxyType({}),
         named: Sequence[Configuration] = (),
+        excluded_pairs: Sequence[tuple[str, str]] = (),
         is_simulated: bool = False,
     ) -> Model:
         """Check the links and joints of a description and put them in tree order.
@@ -128,6 +129,7 @@ class Model(Structure):
             sensors=tuple(sensors),
             physics=dict(physics),
             named=tuple(named),
+            excluded_pairs=tuple(excluded_pairs),
             is_simulated=is_simulated,
         )
 

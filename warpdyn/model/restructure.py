@@ -149,7 +149,7 @@ def _coordinates(joint: Joint, value: Any, order: str) -> list[float]:
 
 def collapse(self: Robot, keep: Iterable[str] = ()) -> Robot:
     """The same robot with every link on a fixed joint merged into the link that carries it. The
-    links named in `keep` stay as frames without mass."""
+    links named in `keep` stay as frames without mass. Excluded pairs of merged links are lost."""
     kept = set(check_names(keep))
     self.link_indices(kept)
     links = {link.name: link for link in self.links}
@@ -297,6 +297,7 @@ def attach(
         tendons=(*both.tendons, *tendons),
         actuators=(*both.actuators, *actuators),
         sensors=(*both.sensors, *sensors),
+        excluded_pairs=(*both.excluded_pairs, *renamed_pairs(other, of_links)),
     )
 
 
@@ -337,9 +338,15 @@ def rename(
     for joint in joints or {}:
         self.joint(joint)
     sensors = (sensor.with_renamed_parts(links or {}, joints or {}) for sensor in self.sensors)
-    named = replace(self, sensors=tuple(sensors))
+    pairs = renamed_pairs(self, links or {})
+    named = replace(self, sensors=tuple(sensors), excluded_pairs=pairs)
     result = rebuild(named, *rename_parts(self, links or {}, joints or {}), joints or {})
     return result if name is None else replace(result, name=name)
+
+
+def renamed_pairs(robot: Structure, of_links: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """The excluded pairs under new names of links, old ones as keys."""
+    return tuple((of_links.get(a, a), of_links.get(b, b)) for a, b in robot.excluded_pairs)
 
 
 def rename_parts(

@@ -89,6 +89,8 @@ class Structure:
     """Sensors of the description, kept as data."""
     physics: Mapping[str, str] = field(default_factory=dict)
     """A simulator's settings in the description (time step, solver, gravity), by path, as data."""
+    excluded_pairs: tuple[tuple[str, str], ...] = ()
+    """Pairs of links whose shapes do not touch (MJCF's exclude, SRDF's disabled collisions)."""
     named: tuple[Configuration, ...] = ()
     """Named configurations, from which `configurations` makes arrays."""
     is_simulated: bool = False

@@ -8,22 +8,23 @@ from typing import NamedTuple
 
 from ...algebra.scalar import Scalar, absolute, maximum, rsqrt, select_less
 from ...algebra.spatial import Vector
-from .clipped_face import face_contacts, face_of
+from .clipped_face import choose_face, face_contacts, face_of
 from .contact import Contact, ShapeAt, choose, choose_contact, dot, if_exists, side
 from .round_shapes import closest_on_segments
 
 PREFERENCE = 1e-5
 """A face of the second box is the reference face only if its overlap is less than that of the first
-by more than this, and two edges touch only if theirs is less than that of the faces by more than
-this [m]. Otherwise the choice would alternate where they are equal."""
+by more than this [m]. Otherwise the choice would alternate where both are equal."""
 
 EDGE_PREFERENCE = 3e-7
 """The overlap along the normal of two edges must be less than that of faces by this times the sum
 of the half lengths over the sine of the edges' angle. Nearly parallel edges have no exact
 normal."""
 
-FLAT = 0.98
-"""Cosine of the angle of two normals, 11 degrees, above which they count as almost equal."""
+ALIGNED = 0.9998
+"""Cosine of the angle, 1.1 degrees, between the normal of two edges and that of a face below which
+the faces touch. Two boxes that lie flat on each other have edges with nearly the normal of the
+faces, and one contact there would not carry them."""
 
 PARALLEL_EDGES = 1e-12
 """Squared sine of an angle below which two edges count as parallel."""
@@ -57,8 +58,7 @@ class _Boxes:
 
 
 def box_box(a: ShapeAt, b: ShapeAt) -> list[Contact]:
-    """Four contacts of two boxes: points of two faces, or the point of two edges that cross. Then
-    the other contacts exist only if the two faces almost lie on each other.
+    """Four contacts of two boxes. Two edges have one contact, and the others do not exist.
 
     Gottschalk, Lin, Manocha, OBBTree: a hierarchical structure for rapid interference detection,
     SIGGRAPH (1996): two boxes are apart if they are apart along one of 15 axes, the normals of
@@ -68,16 +68,20 @@ def box_box(a: ShapeAt, b: ShapeAt) -> list[Contact]:
     of_a, of_b = _face_separations(boxes)
     most_a, most_b = (maximum(x, maximum(y, z)) for x, y, z in (of_a, of_b))
     separation = select_less(most_a + PREFERENCE, most_b, most_b, most_a)
-    from_faces = _face_pair(a, b, boxes, (of_a, of_b), (most_a, most_b))
     pair = _edge_pair(boxes)
     edge = _edge_contact(a, b, boxes, pair)
-    # Edges whose normal is almost that of a face are edges of faces that lie on each other.
-    flat = select_less(FLAT, edge.normal.dot(from_faces[0].normal), 1.0, 0.0)
-    limit = separation + PREFERENCE
-    others = select_less(limit, pair.score, flat, 1.0)
+    aligned: Scalar = 0.0
+    for axis in (*boxes.A, *boxes.B):
+        aligned = maximum(aligned, absolute(axis.dot(pair.normal)))
+    score = select_less(ALIGNED, aligned, -1e9, pair.score)
+    # Faces that touch in place of other faces or edges overlap as little as these.
+    least = maximum(most_a, most_b)
+    overlap = select_less(least, pair.score, pair.separation, least)
+    from_faces = _face_pair(a, b, boxes, (of_a, of_b), (most_a, most_b), overlap)
+    nothing = if_exists(0.0, edge)
     return [
-        choose_contact(limit, pair.score, edge, from_faces[0]),
-        *(if_exists(others, contact) for contact in from_faces[1:]),
+        choose_contact(separation, score, edge if n == 0 else nothing, contact)
+        for n, contact in enumerate(from_faces)
     ]
 
 
@@ -140,7 +144,7 @@ def _edge_contact(a: ShapeAt, b: ShapeAt, x: _Boxes, pair: EdgePair) -> Contact:
     between = x.d + to_b - to_a
     s, t = closest_on_segments(between, along_a, half_a, along_b, half_b)
     p, q = a.centre + to_a + along_a * s, b.centre + to_b + along_b * t
-    number = 3.0 * pair.of_a + pair.of_b
+    number = 12.0 + 3.0 * pair.of_a + pair.of_b
     return Contact(pair.separation, (p + q) * 0.5, n, number)
 
 
@@ -163,8 +167,10 @@ def _face_pair(
     x: _Boxes,
     separations: tuple[list[Scalar], list[Scalar]],
     most: tuple[Scalar, Scalar],
+    separation: Scalar,
 ) -> list[Contact]:
-    """Contacts of a face of one box, the reference, and a face of the other."""
+    """Contacts of a face of one box, the reference, and a face of the other. `separation`: of the
+    deepest of them."""
     limit = most[0] + PREFERENCE
     # Everything of the reference box is B's where B's best axis is clearly better.
 
@@ -189,7 +195,8 @@ def _face_pair(
     incident = face_of(other_axes, other_half, [flattest - each for each in sizes], against)
     centre = pick_vector(b.centre, a.centre)
     between = pick_vector(-x.d, x.d)
-    number = reference.number + 3.0 * incident.number + pick(9.0, 0.0)
-    found = face_contacts(reference, incident, centre, between, best, 9.0 + 13.0 * number)
+    # The reference face is A's unless the reference box is B.
+    first = choose_face(limit, most[1], incident, reference)
+    found = face_contacts(reference, incident, centre, between, separation, first)
     sign = pick(-1.0, 1.0)
     return [Contact(c.gap, c.position, c.normal * sign, c.feature) for c in found]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ...algebra.scalar import Scalar, absolute, maximum, minimum, rsqrt, select_less
 from ...algebra.spatial import Vector
-from .contact import Contact, ShapeAt, choose, clamp, dot, side
+from .clipped_face import face_of
+from .contact import Contact, ShapeAt, choose, clamp, side
 
 ON_THE_SURFACE = 1e-13
 """Squared distance from a box below which a point counts as inside [m^2]."""
@@ -47,58 +48,22 @@ def beyond_box(x: Vector, half: tuple[Scalar, ...]) -> tuple[Scalar, Scalar, Vec
 
 
 def plane_box(a: ShapeAt, b: ShapeAt) -> list[Contact]:
-    """The contacts of a plane and the four lowest corners of a box.
+    """The contacts of a plane and the four corners of the lowest face of a box.
 
-    The lowest corner is on the lower side of each axis. A move to the other end of an edge raises
-    it by twice the edge's share of the height. The next corners are therefore beyond the two edges
-    with the smaller shares, and the fourth is beyond both of these or beyond the third edge.
+    Among them is the lowest corner. They are always in the same order, so that the sweeps of a
+    resting box do not change from step to step.
     """
     up = a.axes[2]
-    edges = [axis * half for axis, half in zip(b.axes, b.size, strict=True)]
-    rises = [up.dot(edge) for edge in edges]
-    # From the lowest corner, each edge leads upwards.
-    upwards = [edge * side(rise) for edge, rise in zip(edges, rises, strict=True)]
-    x, y, z = (absolute(rise) for rise in rises)
-    lowest = b.centre - dot((1.0, 1.0, 1.0), upwards)
-    height = up.dot(b.centre - a.centre) - (x + y + z)
-    number = sum(
-        (
-            select_less(rise, 0.0, bit, 0.0)
-            for bit, rise in zip((1.0, 2.0, 4.0), rises, strict=True)
-        ),
-        0.0,
-    )
-    # A step along an edge: rise, vector, change of the corner's number.
-    steps = [
-        (2.0 * share, edge * 2.0, select_less(rise, 0.0, -bit, bit))
-        for share, edge, rise, bit in zip((x, y, z), upwards, rises, (1.0, 2.0, 4.0), strict=True)
-    ]
-    first, second, steepest = _steepest_last(steps, x, y, z)
-    both = tuple(p + q for p, q in zip(first, second, strict=True))
-    fourth = _choose_step(steepest[0], both[0], steepest, both)
-    none = (0.0, Vector(0.0, 0.0, 0.0), 0.0)
+    rises = [up.dot(axis) * half for axis, half in zip(b.axes, b.size, strict=True)]
+    shares = [absolute(rise) for rise in rises]
+    largest = maximum(shares[0], maximum(shares[1], shares[2]))
+    down = [-rise for rise in rises]
+    face = face_of(b.axes, b.size, [largest - share for share in shares], down)
+    middle = b.centre + face.normal * face.half[0]
+    x, y = face.x * face.half[1], face.y * face.half[2]
     found = []
-    for rise, move, change in (none, first, second, fourth):
-        gap = height + rise
-        found.append(Contact(gap, lowest + move - up * (0.5 * gap), up, number + change))
+    for k, (sign_x, sign_y) in enumerate(((1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0))):
+        corner = middle + x * sign_x + y * sign_y
+        gap = up.dot(corner - a.centre)
+        found.append(Contact(gap, corner - up * (0.5 * gap), up, 4.0 * face.number + k))
     return found
-
-
-def _steepest_last(steps: list, x: Scalar, y: Scalar, z: Scalar) -> tuple:
-    """Three steps of shares x, y, z, the one with the largest share last."""
-    along_x, along_y, along_z = steps
-    larger = maximum(x, y)
-    # z is exchanged with the larger of x and y where that is larger.
-    first = _choose_step(z, larger, _choose_step(y, x, along_z, along_x), along_x)
-    second = _choose_step(z, larger, _choose_step(y, x, along_y, along_z), along_y)
-    last = _choose_step(z, larger, _choose_step(y, x, along_x, along_y), along_z)
-    return first, second, last
-
-
-def _choose_step(x: Scalar, y: Scalar, if_less: tuple, otherwise: tuple) -> tuple:
-    """`select_less` of steps along edges."""
-    return (
-        select_less(x, y, if_less[0], otherwise[0]),
-        choose(x, y, if_less[1], otherwise[1]),
-        select_less(x, y, if_less[2], otherwise[2]),
-    )

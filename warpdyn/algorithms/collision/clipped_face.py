@@ -1,16 +1,14 @@
 """Contacts of two faces of boxes: the incident face is clipped to the reference face, and four points of
-the polygon are chosen."""
+the polygon are chosen, those that are farthest in four directions of the first box."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from ...algebra.scalar import Scalar, absolute, maximum, minimum, select_less
 from ...algebra.spatial import Vector
-from .contact import Contact, clamp, if_exists, inverse, side
-from .four_points import Candidate, four_points
+from .contact import FAR, Contact, choose, clamp, inverse, side
 
 ROOM = 1.00001
 """Factor on the reference face for clipping: corners of equal faces that lie on each other are
@@ -18,6 +16,14 @@ inside."""
 
 LEAST_SLOPE = 1e-9
 """The least component of a unit vector that is divided by."""
+
+DIRECTIONS = ((1.0, 0.9), (-0.9, 1.0), (-1.0, -0.9), (0.9, -1.0))
+"""Directions along a face of the first box in which the four points are the farthest ones. They are
+neither along the edges nor along the diagonals of a square, so that corners of aligned boxes do not
+tie. They depend on the first box only, so that each contact keeps its place from step to step."""
+
+NOT_INSIDE = -1e6
+"""The score of a point that is not on the polygon."""
 
 
 class Face(NamedTuple):
@@ -31,28 +37,25 @@ class Face(NamedTuple):
     number: Scalar
 
 
-class _Incident(NamedTuple):
-    """The incident face over the reference face, in the axes of the latter: its middle, the axes u
-    and w along it, their half lengths, and the reciprocal of the determinant of u and w in the
-    plane."""
+class FacePoint(NamedTuple):
+    """A point on the reference face: coordinates [m], and 1 if it is on the polygon, else 0."""
 
-    middle: Vector
-    u: Vector
-    w: Vector
-    half_u: Scalar
-    half_w: Scalar
-    reciprocal: Scalar
+    x: Scalar
+    y: Scalar
+    inside: Scalar
 
-    def along(self, x: Scalar, y: Scalar) -> tuple[Scalar, Scalar]:
-        """Coordinates along u and w of the face's point over (x, y)."""
-        x, y = x - self.middle.x, y - self.middle.y
-        u, w = self.u, self.w
-        return (x * w.y - y * w.x) * self.reciprocal, (y * u.x - x * u.y) * self.reciprocal
+
+class _IncidentPlane(NamedTuple):
+    """The incident face over the reference face: its middle, and its height and slopes."""
+
+    x: Scalar
+    y: Scalar
+    z: Scalar
+    by_x: Scalar
+    by_y: Scalar
 
     def height(self, x: Scalar, y: Scalar) -> Scalar:
-        """Height of the face's point over (x, y)."""
-        s, t = self.along(x, y)
-        return self.middle.z + s * self.u.z + t * self.w.z
+        return self.z + (x - self.x) * self.by_x + (y - self.y) * self.by_y
 
 
 def face_of(
@@ -83,46 +86,63 @@ def face_of(
     )
 
 
+def choose_face(x: Scalar, y: Scalar, if_less: Face, otherwise: Face) -> Face:
+    """`select_less` of faces."""
+    pairs = zip(if_less.half, otherwise.half, strict=True)
+    half_normal, half_x, half_y = (select_less(x, y, u, w) for u, w in pairs)
+    return Face(
+        choose(x, y, if_less.normal, otherwise.normal),
+        choose(x, y, if_less.x, otherwise.x),
+        choose(x, y, if_less.y, otherwise.y),
+        (half_normal, half_x, half_y),
+        select_less(x, y, if_less.number, otherwise.number),
+    )
+
+
 def face_contacts(
     reference: Face,
     incident: Face,
     centre: Vector,
     between: Vector,
     separation: Scalar,
-    number: Scalar,
+    first: Face,
 ) -> list[Contact]:
     """Four contacts of two faces, the normal that of the reference.
 
     `centre`: of the reference box. `between`: from it to the centre of the other box. `separation`:
-    of the boxes along the normal. `number`: added to the number of a point of the polygon.
+    of the boxes along the normal. `first`: the face of the first box, the reference or the incident
+    one.
     """
-    n, e, g = reference.normal, reference.x, reference.y
-    face = _over(reference, incident, between)
-    points = [*_clipped_edges(reference, face), *_corners_inside(reference, face)]
-    contacts = []
-    for point in four_points(points, _lowest_corner(reference, face)):
-        up = n * (reference.half[0] + 0.5 * point.height)
-        at = centre + up + e * point.x + g * point.y
-        contact = Contact(point.height, at, n, number + point.number)
-        contacts.append(if_exists(point.exists, contact) if contacts else contact)
-    # The height of the deepest point is the separation. Boxes that are apart need not have such a
-    # point on the polygon, nor a polygon.
-    return [replace(contacts[0], gap=separation), *contacts[1:]]
-
-
-def _over(reference: Face, incident: Face, between: Vector) -> _Incident:
-    """The incident face in the axes of the reference face."""
     n, e, g = reference.normal, reference.x, reference.y
     middle = between + incident.normal * incident.half[0]
     u, w = (Vector(axis.dot(e), axis.dot(g), axis.dot(n)) for axis in (incident.x, incident.y))
-    over = Vector(middle.dot(e), middle.dot(g), middle.dot(n) - reference.half[0])
+    x, y, z = middle.dot(e), middle.dot(g), middle.dot(n) - reference.half[0]
     # The incident face is the one most against the normal, so that this determinant is at least
     # 1 / sqrt(3).
     reciprocal = inverse(u.x * w.y - w.x * u.y, 0.1)
-    return _Incident(over, u, w, incident.half[1], incident.half[2], reciprocal)
+    by_x, by_y = (u.z * w.y - w.z * u.y) * reciprocal, (u.x * w.z - w.x * u.z) * reciprocal
+    plane = _IncidentPlane(x, y, z, by_x, by_y)
+    points = _clipped_edges(reference, incident, plane, u, w)
+    points += _corners_inside(reference, incident, plane, u, w, reciprocal)
+    alone = _deepest_corner(reference, incident, plane, u, w)
+    along = [Vector(first.x.dot(axis), first.y.dot(axis), 0.0) for axis in (e, g)]
+    chosen = [_farthest(points, along, direction, alone) for direction in DIRECTIONS]
+    heights = [plane.height(point.x, point.y) for point in chosen]
+    # The deepest point of the polygon is as deep as the separation. If it is none of the four, all
+    # of them are moved down to it. Boxes that are apart need not have a polygon.
+    deeper = separation - minimum(*(minimum(*pair) for pair in (heights[:2], heights[2:])))
+    contacts = []
+    for k, (point, height) in enumerate(zip(chosen, heights, strict=True)):
+        otherwise = separation if k == 0 else FAR
+        gap = select_less(0.5, point.inside, height + deeper, otherwise)
+        at = centre + n * (reference.half[0] + 0.5 * height) + e * point.x + g * point.y
+        contacts.append(Contact(gap, at, n, 4.0 * first.number + k))
+    return contacts
 
 
-def _clipped_edges(reference: Face, face: _Incident) -> list[Candidate]:
+def _clipped_edges(
+    reference: Face, incident: Face, plane: _IncidentPlane, u: Vector, w: Vector
+) -> list[FacePoint]:
     """Ends of the four edges of the incident face inside the reference face.
 
     Liang and Barsky, A new concept and method for line clipping, ACM Transactions on Graphics 3
@@ -130,25 +150,25 @@ def _clipped_edges(reference: Face, face: _Incident) -> list[Candidate]:
     not a corner.
     """
     half_x, half_y = reference.half[1] * ROOM, reference.half[2] * ROOM
-    u, w = face.u * face.half_u, face.w * face.half_w
-    # The middle of an edge from the middle of the face, the direction, and the half length.
-    edges = (
-        (-w, face.u, face.half_u),
-        (u, face.w, face.half_w),
-        (w, -face.u, face.half_u),
-        (-u, -face.w, face.half_w),
-    )
-    points: list[Candidate] = []
-    for k, (across, along, half) in enumerate(edges):
-        middle = face.middle + across
-        low_x, high_x = _inside(middle.x, along.x, half_x)
-        low_y, high_y = _inside(middle.y, along.y, half_y)
-        low = maximum(-half, maximum(low_x, low_y))
-        high = minimum(half, minimum(high_x, high_y))
-        cut = select_less(high, low, 0.0, 1.0)
-        start, end = middle + along * low, middle + along * high
-        points.append(Candidate(*start, cut, 2.0 * k))
-        points.append(Candidate(*end, select_less(high, half, cut, 0.0), 2.0 * k + 1.0))
+    _, h_u, h_w = incident.half
+    points: list[FacePoint] = []
+    for along, across, h_along, h_across in (
+        (u, -w, h_u, h_w),
+        (w, u, h_w, h_u),
+        (-u, w, h_u, h_w),
+        (-w, -u, h_w, h_u),
+    ):
+        x, y = plane.x + across.x * h_across, plane.y + across.y * h_across
+        low_x, high_x = _inside(x, along.x, half_x)
+        low_y, high_y = _inside(y, along.y, half_y)
+        low = maximum(-h_along, maximum(low_x, low_y))
+        high = minimum(h_along, minimum(high_x, high_y))
+        there = select_less(high, low, 0.0, 1.0)
+        ends = select_less(high, h_along, there, 0.0)
+        points += [
+            FacePoint(x + along.x * low, y + along.y * low, there),
+            FacePoint(x + along.x * high, y + along.y * high, ends),
+        ]
     return points
 
 
@@ -159,22 +179,44 @@ def _inside(x: Scalar, slope: Scalar, half: Scalar) -> tuple[Scalar, Scalar]:
     return minimum(s, t), maximum(s, t)
 
 
-def _corners_inside(reference: Face, face: _Incident) -> list[Candidate]:
+def _corners_inside(
+    reference: Face, incident: Face, plane: _IncidentPlane, u: Vector, w: Vector, reciprocal: Scalar
+) -> list[FacePoint]:
     """Corners of the reference face inside the incident face."""
-    _, half_x, half_y = reference.half
+    _, h_x, h_y = reference.half
+    _, h_u, h_w = incident.half
     points = []
-    for k, (sign_x, sign_y) in enumerate(((-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0))):
-        x, y = half_x * sign_x, half_y * sign_y
-        s, t = (absolute(c) * ROOM for c in face.along(x, y))
-        inside = select_less(s, face.half_u, select_less(t, face.half_w, 1.0, 0.0), 0.0)
-        points.append(Candidate(x, y, face.height(x, y), inside, 8.0 + k))
+    for sign_x, sign_y in ((-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0)):
+        x, y = h_x * sign_x, h_y * sign_y
+        along_u = absolute(((x - plane.x) * w.y - (y - plane.y) * w.x) * reciprocal)
+        along_w = absolute(((y - plane.y) * u.x - (x - plane.x) * u.y) * reciprocal)
+        inside = select_less(along_u * ROOM, h_u, select_less(along_w * ROOM, h_w, 1.0, 0.0), 0.0)
+        points.append(FacePoint(x, y, inside))
     return points
 
 
-def _lowest_corner(reference: Face, face: _Incident) -> Candidate:
-    """The lowest corner of the incident face, moved to the reference face, in case of no
-    polygon."""
-    s, t = -side(face.u.z) * face.half_u, -side(face.w.z) * face.half_w
-    x, y, height = face.middle + face.u * s + face.w * t
-    x, y = clamp(x, reference.half[1]), clamp(y, reference.half[2])
-    return Candidate(x, y, height, 0.0, 12.0)
+def _deepest_corner(
+    reference: Face, incident: Face, plane: _IncidentPlane, u: Vector, w: Vector
+) -> FacePoint:
+    """The lowest corner of the incident face, moved to the reference face, in case of no polygon."""
+    _, h_u, h_w = incident.half
+    s, t = -side(u.z) * h_u, -side(w.z) * h_w
+    x, y = plane.x + u.x * s + w.x * t, plane.y + u.y * s + w.y * t
+    return FacePoint(clamp(x, reference.half[1]), clamp(y, reference.half[2]), 0.0)
+
+
+def _farthest(
+    points: list[FacePoint],
+    along: list[Vector],
+    direction: tuple[float, float],
+    otherwise: FacePoint,
+) -> FacePoint:
+    """The point on the polygon that is farthest in a direction of the first box, the first of equal
+    ones. `along`: the reference face's axes in those of the first box's face."""
+    by_x, by_y = (axis.x * direction[0] + axis.y * direction[1] for axis in along)
+    best, highest = otherwise, NOT_INSIDE
+    for p in points:
+        value = select_less(0.5, p.inside, p.x * by_x + p.y * by_y, NOT_INSIDE)
+        best = FacePoint(*(select_less(highest, value, x, y) for x, y in zip(p, best, strict=True)))
+        highest = maximum(highest, value)
+    return best

@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 from ...algebra.scalar import Scalar, absolute, maximum, minimum, select_less
 from .contact import inverse
-from .four_points import Candidate, four_points
+from .contact_points import Candidate, farthest_points
 
-STEEPNESS = 0.2
-"""Slope of a side of a shape above which it does not face the other shape."""
+PENALTY = 5.0
+"""Way that a height counts for in the choice of the corners. A side with a slope above its reciprocal
+does not face the other shape."""
 
 ON_EDGE = 1e-6
 """Distance from an edge at which a point is on it [m]."""
@@ -18,8 +19,8 @@ ON_EDGE = 1e-6
 LEAST_SLOPE = 1e-12
 """The least change along an edge that is divided by [m^2]."""
 
-LEAST_WIDTH = 1e-9
-"""The least share of a polygon's length that is divided by."""
+LEAST_WIDTH = 1e-3
+"""Width of a triangle, as a share of its length, below which it has no slope across."""
 
 END = 1e9
 """Coordinate along an edge beyond its ends."""
@@ -46,10 +47,8 @@ class FacingPolygon(NamedTuple):
 
 
 def facing_polygon(points: Sequence[Candidate]) -> FacingPolygon:
-    """The polygon of four points with small heights. Corners that do not exist are equal to the
-    first."""
-    first, *others = four_points(points, points[0], STEEPNESS)
-    third, left, right = (_at_most(p, first) for p in others)
+    """The polygon of four points with small heights."""
+    corners = first, right, third, left = farthest_points(points, penalty=PENALTY)
     # A vector along the common side, divided by its squared length.
     a, b = third.x - first.x, third.y - first.y
     reciprocal = 1.0 / maximum(a * a + b * b, LEAST_SLOPE)
@@ -58,15 +57,11 @@ def facing_polygon(points: Sequence[Candidate]) -> FacingPolygon:
     def slope(p: Candidate) -> Scalar:
         u, w = p.x - first.x, p.y - first.y
         above = p.height - first.height - (x * u + y * w) * rise
-        return above * inverse(x * w - y * u, LEAST_WIDTH)
+        width = x * w - y * u
+        found = above * inverse(width, LEAST_WIDTH)
+        return select_less(absolute(width), LEAST_WIDTH, 0.0, found)
 
-    corners = (first, right, third, left)
-    return FacingPolygon(corners, x, y, rise, slope(left), slope(right))
-
-
-def _at_most(p: Candidate, first: Candidate) -> Candidate:
-    """The candidate if it exists, else the first."""
-    return Candidate(*(select_less(0.5, p.exists, u, w) for u, w in zip(p, first, strict=True)))
+    return FacingPolygon(tuple(corners), x, y, rise, slope(left), slope(right))
 
 
 def common_points(a: FacingPolygon, b: FacingPolygon) -> list[Candidate]:

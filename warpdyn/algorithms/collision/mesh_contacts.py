@@ -1,22 +1,23 @@
 """Contacts of convex meshes with planes and with other shapes.
 
-A mesh is the convex hull of its vertices. In the contact of two shapes each has a polygon that faces
+A mesh is the convex hull of its vertices. Where two shapes touch, each has a polygon that faces
 the other: four of its points. The contacts are points of the common part of the two polygons.
 """
 
 from __future__ import annotations
 
-from ...algebra.rotations import ZERO, Rotation, axes_about
-from ...algebra.scalar import Scalar
-from ...algebra.spatial import Vector
-from .common_polygon import STEEPNESS, common_points, facing_polygon
-from .contact import Contact, ShapeAt, direction, if_exists, side
-from .convex_gap import Core, convex_separation
-from .four_points import Candidate, four_points
+from collections.abc import Sequence
 
-AS_DEEP = 5e-7
-"""A corner of the common polygon is the first contact if its gap is larger than the least by at
-most this [m]."""
+from ...algebra.rotations import ZERO, Rotation, axes_about
+from ...algebra.scalar import Scalar, select_less
+from ...algebra.spatial import Vector
+from .common_polygon import PENALTY, common_points, facing_polygon
+from .contact import Contact, ShapeAt, direction, if_exists, side
+from .contact_points import DIRECTIONS, Candidate, best_candidate, contact_points
+from .convex_gap import Core, Separation, convex_separation
+
+DEEPEST = 12.0
+"""Number of the deepest point among the points of a polygon."""
 
 SAMPLES = tuple(
     direction(Vector(x, y, z))[1]
@@ -29,8 +30,8 @@ SAMPLES = tuple(
 
 
 def plane_mesh(a: ShapeAt, b: ShapeAt) -> list[Contact]:
-    """The contacts of a plane and four vertices of a mesh: the lowest, and others that are low and
-    far from each other."""
+    """The contacts of a plane and four vertices of a mesh that are low and far from each other, the
+    lowest among them."""
     R = b.placement.R
     axes = axes_about(R.to_child(a.axes[2]))
     height = a.axes[2].dot(b.centre - a.centre)
@@ -38,8 +39,9 @@ def plane_mesh(a: ShapeAt, b: ShapeAt) -> list[Contact]:
         Candidate(*axes.to_child(Vector(*vertex)), 1.0, float(k))
         for k, vertex in enumerate(b.vertices)
     ]
+    lowest = best_candidate(points, lambda p: -p.height)
     found = []
-    for p in four_points(points, points[0], STEEPNESS):
+    for p in contact_points(points, lowest, penalty=PENALTY):
         gap = p.height + height
         at = b.placement.point_to_parent(axes.to_parent(Vector(p.x, p.y, p.height - 0.5 * gap)))
         found.append(if_exists(p.exists, Contact(gap, at, a.axes[2], p.number)))
@@ -48,28 +50,36 @@ def plane_mesh(a: ShapeAt, b: ShapeAt) -> list[Contact]:
 
 def mesh_sphere(a: ShapeAt, b: ShapeAt) -> list[Contact]:
     """The contact of a mesh and a sphere."""
-    return _from_cores(a, b, Core(_in_axes(a, b.centre)), b.size[0])[:1]
+    found = _separation(_hull(a), Core(_in_axes(a, b.centre)))
+    gap = found.separation - b.size[0]
+    at = found.nearest + found.normal * (0.5 * gap)
+    world = a.placement.point_to_parent(at)
+    return [Contact(gap, world, a.placement.R.to_parent(found.normal), 0.0)]
 
 
 def mesh_capsule(a: ShapeAt, b: ShapeAt) -> list[Contact]:
-    """Two contacts of a mesh and a capsule."""
-    axis = a.placement.R.to_child(b.axes[2] * b.size[1])
-    return _from_cores(a, b, Core(_in_axes(a, b.centre), (axis,)), b.size[0])[:2]
+    """Two contacts of a mesh and a capsule: ends of the part of the axis over the mesh."""
+    axis = a.placement.R.to_child(b.axes[2])
+    core = Core(_in_axes(a, b.centre), (axis * b.size[1],))
+    found = _separation(_hull(a), core)
+    x, y, _ = axes_about(found.normal).to_child(axis)
+    return _polygon_contacts(a, core, found, b.size[0], ((-x, -y), (x, y)))
 
 
 def mesh_box(a: ShapeAt, b: ShapeAt) -> list[Contact]:
     """Four contacts of a mesh and a box."""
-    edges = tuple(
-        a.placement.R.to_child(axis * half) for axis, half in zip(b.axes, b.size, strict=True)
-    )
-    return _from_cores(a, b, Core(_in_axes(a, b.centre), edges), 0.0)
+    axes = [a.placement.R.to_child(axis) for axis in b.axes]
+    edges = tuple(axis * half for axis, half in zip(axes, b.size, strict=True))
+    core = Core(_in_axes(a, b.centre), edges)
+    return _polygon_contacts(a, core, _separation(_hull(a), core, axes), 0.0, DIRECTIONS)
 
 
 def mesh_mesh(a: ShapeAt, b: ShapeAt) -> list[Contact]:
     """Four contacts of two meshes."""
     R = a.placement.R
     corners = tuple(R.to_child(b.placement.R.to_parent(Vector(*x))) for x in b.vertices)
-    return _from_cores(a, b, Core(_in_axes(a, b.centre), (), corners), 0.0)
+    core = Core(_in_axes(a, b.centre), (), corners)
+    return _polygon_contacts(a, core, _separation(_hull(a), core), 0.0, DIRECTIONS)
 
 
 def _in_axes(a: ShapeAt, point: Vector) -> Vector:
@@ -77,34 +87,44 @@ def _in_axes(a: ShapeAt, point: Vector) -> Vector:
     return a.placement.R.to_child(point - a.centre)
 
 
-def _from_cores(a: ShapeAt, b: ShapeAt, second: Core, radius: Scalar) -> list[Contact]:
-    """Contacts of a mesh and a shape that is all points within `radius` of a core."""
-    first = Core(ZERO, (), tuple(Vector(*x) for x in a.vertices))
+def _hull(a: ShapeAt) -> Core:
+    """A mesh in its own frame."""
+    return Core(ZERO, (), tuple(Vector(*x) for x in a.vertices))
+
+
+def _separation(first: Core, second: Core, faces: Sequence[Vector] = ()) -> Separation:
+    """The separation of two shapes, found from the way to the second, from normals around the
+    first, and from the normals of the faces of a box."""
     _, towards = direction(second.middle - first.middle)
-    # The faces of a box.
-    along = [direction(edge, towards)[1] for edge in second.edges] if len(second.edges) == 3 else []
-    faces = [n * side(n.dot(towards)) for n in along]
-    separation, n, nearest = convex_separation(first, second, [towards, *SAMPLES, *faces])
-    gap = separation - radius
-    axes = axes_about(n)
+    facing = [n * side(n.dot(towards)) for n in faces]
+    return convex_separation(first, second, [towards, *SAMPLES, *facing])
+
+
+def _polygon_contacts(
+    a: ShapeAt,
+    second: Core,
+    found: Separation,
+    radius: Scalar,
+    directions: Sequence[tuple[Scalar, Scalar]],
+) -> list[Contact]:
+    """Contacts of a mesh and a shape that is all points within `radius` of a core: points of the
+    polygon that is common to both, the farthest in some directions."""
+    axes = axes_about(found.normal)
     polygons = [
         facing_polygon([_across(axes, x, sign, k) for k, x in enumerate(core.points())])
-        for core, sign in ((first, -1.0), (second, 1.0))
+        for core, sign in ((_hull(a), -1.0), (second, 1.0))
     ]
-    x, y, top = axes.to_child(nearest)
-    # A corner of the common polygon comes first if it is as deep as the deepest point, which is
-    # anywhere on faces that lie on each other.
-    deepest = Candidate(x, y, separation + AS_DEEP, 1.0, 12.0)
-    chosen = four_points([*common_points(*polygons), deepest], deepest)
-    found = []
-    for p in chosen:
-        own = p.height - radius if found else gap
-        height = -polygons[0].height(p.x, p.y) if found else top
-        at = axes.to_parent(Vector(p.x, p.y, height + 0.5 * own))
-        world = a.placement.point_to_parent(at)
-        contact = Contact(own, world, a.placement.R.to_parent(n), p.number)
-        found.append(if_exists(p.exists, contact) if found else contact)
-    return found
+    x, y, top = axes.to_child(found.nearest)
+    deepest = Candidate(x, y, found.separation, 1.0, DEEPEST)
+    contacts = []
+    for p in contact_points([*common_points(*polygons), deepest], deepest, directions):
+        gap = p.height - radius
+        # The deepest point is on the first shape, others are on its polygon.
+        height = select_less(DEEPEST - 0.5, p.number, top, -polygons[0].height(p.x, p.y))
+        at = a.placement.point_to_parent(axes.to_parent(Vector(p.x, p.y, height + 0.5 * gap)))
+        contact = Contact(gap, at, a.placement.R.to_parent(found.normal), p.number)
+        contacts.append(if_exists(p.exists, contact))
+    return contacts
 
 
 def _across(axes: Rotation, x: Vector, sign: float, number: int) -> Candidate:

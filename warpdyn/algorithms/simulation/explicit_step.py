@@ -45,7 +45,7 @@ def explicit_step(
         k_i = (tangent_rate(u_i, v_i), a_i, m'_i)  at  (q ⊕ u_i, v + h c_i a_(i-1), m + h c_i m'_(i-1)),
         u_i = h c_i k_(i-1);    q+ = q ⊕ h Σ b_i k_i,   v+ = v + h Σ b_i a_i,   m+ = m + h Σ b_i m'_i
     """
-    q, v, deformation, _ = state
+    q, v, deformation = state[:3]
     reaches, weights = STAGES[scene.integrator]
     nv, h, slopes = tree.nv, scene.dt, 2 * tree.nv + len(deformation)
 
@@ -81,6 +81,8 @@ def explicit_step(
         integrate(tree, q, step[:nv]),
         [x + y for x, y in zip(v, step[nv : 2 * nv], strict=True)],
         [x + y for x, y in zip(deformation, step[2 * nv :], strict=True)],
+        [],
+        [],
         [],
     )
     return after, mean[slopes : slopes + nv], mean[slopes + nv :]

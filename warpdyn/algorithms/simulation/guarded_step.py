@@ -14,6 +14,9 @@ from .link_contact_forces import contact_flags, link_contact_forces
 from .semi_implicit_step import Scene
 from .substeps import Launch, launch
 
+MORE = ("torques", "joint_impulses", "pair_impulses", "pair_features", "pair_forces")
+"""Results of a launch after its contact forces, in order; some launches lack some."""
+
 INFINITE = float("inf")
 """A bound that every finite number is below."""
 
@@ -72,9 +75,11 @@ def guarded_step(
         "impulses": finite(step["impulses"]),
         "forces": forces,
     }
-    for name in ("torques", "joint_impulses"):
+    for name in MORE:
         if name in step:
-            results[name] = [if_finite(x, 0.0) for x in step[name]]
+            by_row = name in ("pair_impulses", "pair_forces")
+            numbers = step[name]
+            results[name] = finite(numbers) if by_row else [if_finite(x, 0.0) for x in numbers]
     results["time"] = [if_finite(_one_later(time[0], scene.dt * scene.substeps), 0.0)]
     results["failures"] = [failures[0] + if_finite(0.0, 1.0)]
     results |= earlier_targets

@@ -24,6 +24,7 @@ from .constraint_sweeps import Constraint, constraint_impulses, rows_of
 from .contact_rows import ContactPoint, contact_rows, free_roots, in_contact_axes, in_world_axes
 from .implicit_forces import Drive, ImplicitForce, Stop, drive_forces, guard_forces, stop_forces
 from .joint_rows import Bounds, joint_rows
+from .pair_rows import ContactPair, pair_rows, passed_on
 from .soft_contact import SoftSurface, soft_forces
 from .step_along import step_along
 from .uneven_ground import Terrain
@@ -36,12 +37,25 @@ velocity are not limited [rad]: above it joints would amplify them. (The base it
 
 class StepState(NamedTuple):
     """Configuration, velocity, contact memory (the impulses of the last step [N s] or, on soft
-    ground, the deformations [m]), and the impulses of joint rows [N s, N m s]."""
+    ground, the deformations [m]), the impulses of joint rows [N s, N m s], and the impulses and
+    features of contacts between bodies."""
 
     q: list[Scalar]
     v: list[Scalar]
     impulses: list[Scalar]
     joint_impulses: list[Scalar]
+    pair_impulses: list[Scalar]
+    pair_features: list[Scalar]
+
+
+class Contacts(NamedTuple):
+    """What touches in a step: the compliant or the soft ground, its shape, and the properties of
+    each pair of `scene.pairs`."""
+
+    surface: Surface | None
+    soft: SoftSurface | None
+    terrain: Terrain | None
+    pairs: Sequence[Surface] = ()
 
 
 class Scene(NamedTuple):
@@ -51,7 +65,7 @@ class Scene(NamedTuple):
     a terrain. `guarded`: products of velocities are bounded; `speed_limits`: of coordinates that
     have one [rad/s, m/s], above which they are damped too. `stops`: of joints without springs of
     their own. `joint_rows`: coordinates of v with dry friction or with `bounds`, limits that are
-    rows. `exponents`: p and q of soft ground.
+    rows. `exponents`: p and q of soft ground. `pairs`: shapes that may touch each other.
     """
 
     arrays: tuple[str, ...]
@@ -66,6 +80,7 @@ class Scene(NamedTuple):
     bounds: tuple[Bounds, ...] = ()
     integrator: str = "semi_implicit"
     exponents: tuple[float, float] = (0.5, 0.5)
+    pairs: tuple[ContactPair, ...] = ()
 
 
 def semi_implicit_step(
@@ -73,9 +88,7 @@ def semi_implicit_step(
     state: StepState,
     tau: Sequence[Scalar],
     drive: Drive | None,
-    surface: Surface | None,
-    soft: SoftSurface | None,
-    terrain: Terrain | None,
+    contacts: Contacts,
     scene: Scene,
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
@@ -116,22 +129,34 @@ def semi_implicit_step(
         push[k] = push[k] + force - by_q * v[k] * h
     handed_on: list[Scalar] = []
     forces: list[Scalar] = []
-    if soft is not None:
-        forces, rates, pushed = soft_forces(tree, q, v, state.impulses, scene.points, soft, terrain)
+    if contacts.soft is not None:
+        forces, rates, pushed = soft_forces(
+            tree, q, v, state.impulses, scene.points, contacts.soft, contacts.terrain
+        )
         handed_on = [m + x * h for m, x in zip(state.impulses, rates, strict=True)]
         push = [p + x for p, x in zip(push, pushed, strict=True)]
     mass = factorise(H)
     after = [x + dx for x, dx in zip(v, mass.inverse_times([p * h for p in push]), strict=True)]
-    after, impulses, of_joints = _constrained_velocities(
-        tree, state, mass, after, surface, terrain, scene
-    )
-    handed_on = impulses if soft is None else handed_on
+    after, impulses = _constrained_velocities(tree, state, mass, after, contacts, scene)
+    if contacts.soft is None:
+        handed_on = impulses.ground
     # The drives' forces at the end of the step, where they were applied implicitly.
     applied: list[Scalar] = [0.0] * tree.nv
     for k, torque, by_q, by_v in driven:
         applied[k] = torque - by_q * (after[k] * h) - by_v * (after[k] - v[k])
     reached = step_along(tree, q, seen, after, H, h)
-    return StepState(*reached, handed_on, of_joints), applied, forces
+    next_state = StepState(*reached, handed_on, impulses.joints, impulses.pairs, impulses.features)
+    return next_state, applied, forces
+
+
+class Impulses(NamedTuple):
+    """Impulses of a step [N s, N m s]: of the points on the ground and of the pairs, 3 for each
+    contact in the world's axes, and of joint rows; and the features of the pairs' contacts."""
+
+    ground: list[Scalar]
+    joints: list[Scalar]
+    pairs: list[Scalar]
+    features: list[Scalar]
 
 
 def _constrained_velocities(
@@ -139,33 +164,50 @@ def _constrained_velocities(
     state: StepState,
     mass: Factors,
     free: list[Scalar],
-    surface: Surface | None,
-    terrain: Terrain | None,
+    contacts: Contacts,
     scene: Scene,
-) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+) -> tuple[list[Scalar], Impulses]:
     """Velocities after contacts and joint rows, starting from `free` without them, and the impulses
     of each.
 
     Contacts come last in a sweep, so that none of them pulls and all respect the cone, however few
     sweeps there are.
     """
-    contacts, J = (
-        contact_rows(tree, state.q, scene.points, terrain) if surface is not None else ([], [])
+    surface = contacts.surface
+    on_ground, J = (
+        contact_rows(tree, state.q, scene.points, contacts.terrain)
+        if surface is not None
+        else ([], [])
     )
-    of_joints = len(scene.joint_rows)
+    touching, more = pair_rows(tree, state.q, scene.pairs, len(J))
+    J += more
     J += [[float(k == j) for j in range(tree.nv)] for k in scene.joint_rows]
     if not J:
-        return free, [], []
+        return free, Impulses([], [], [], [])
     rows, friction = rows_of(J, mass), dry_friction(tree)
     constraints: list[Constraint] = []
     constraints += joint_rows(rows, scene.joint_rows, friction, scene.bounds, state.q, scene.dt)
+    for surface_of_pair, pair in zip(contacts.pairs, touching, strict=True):
+        constraints += compliant_contacts(
+            pair.points, surface_of_pair, rows, state.v, free, scene.dt
+        )
     if surface is not None:
-        constraints += compliant_contacts(contacts, surface, rows, state.v, free, scene.dt)
+        constraints += compliant_contacts(on_ground, surface, rows, state.v, free, scene.dt)
     # On soft ground there are no contact rows, and `state.impulses` holds deformations.
     before = state.impulses if surface is not None else []
-    warm = [*state.joint_impulses, *in_contact_axes(contacts, before)]
+    between = [point for pair in touching for point in pair.points]
+    of_pairs = in_contact_axes(
+        between, passed_on(touching, state.pair_features, state.pair_impulses)
+    )
+    warm = [*state.joint_impulses, *of_pairs, *in_contact_axes(on_ground, before)]
     impulses, after = constraint_impulses(rows, constraints, free, warm, scene.sweeps)
-    return after, in_world_axes(contacts, impulses[of_joints:]), impulses[:of_joints]
+    first, last = len(scene.joint_rows), len(scene.joint_rows) + len(of_pairs)
+    return after, Impulses(
+        ground=in_world_axes(on_ground, impulses[last:]),
+        joints=impulses[:first],
+        pairs=in_world_axes(between, impulses[first:last]),
+        features=[x for pair in touching for x in pair.features],
+    )
 
 
 def _clamp_velocities(tree: Tree, v: Sequence[Scalar], scene: Scene) -> list[Scalar]:

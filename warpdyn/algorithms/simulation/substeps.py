@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from ...algebra.scalar import Scalar, repeat
 from ...model.tree import Tree
-from .compliant_contact import Surface
+from .compliant_contact import BETWEEN_BODIES, Surface
 from .contact_rows import joint_coordinates
 from .delayed_targets import delayed_targets
 from .explicit_step import explicit_step
-from .semi_implicit_step import Scene, StepState, semi_implicit_step
+from .semi_implicit_step import Contacts, Scene, StepState, semi_implicit_step
 from .smooth_dynamics import drive_of, soft_surface_of
 from .uneven_ground import terrain_of
 
@@ -27,7 +27,8 @@ def substeps(
     f_ext: Mapping[str, Sequence[Scalar]],
 ) -> tuple[list, ...]:
     """Configuration, velocity, impulses, contact forces and torques after `scene.substeps` steps,
-    and the impulses of joints, if some have rows.
+    the impulses of joints, if some have rows, and the impulses, features and forces of pairs, if
+    there are some.
 
     q: nq.  v, tau: nv.  impulses: 3 for each point [N s]; on soft ground deformations [m].  Forces
     on the points in the world's axes, 3 each [N]: of the last step; if it is explicit, the mean
@@ -54,6 +55,8 @@ class LoopState(NamedTuple):
     v: list[Scalar]
     impulses: list[Scalar]
     joint_impulses: list[Scalar]
+    pair_impulses: list[Scalar]
+    pair_features: list[Scalar]
     driven: list[Scalar]
     """Sum over the steps of the drives' forces, nv."""
     steps: list[Scalar]
@@ -66,7 +69,7 @@ class LoopState(NamedTuple):
 
     @property
     def robot(self) -> StepState:
-        return StepState(self.q, self.v, self.impulses, self.joint_impulses)
+        return StepState(*self[: len(StepState._fields)])
 
     @property
     def numbers(self) -> list[Scalar]:
@@ -94,8 +97,9 @@ def launch(
     named = dict(zip(scene.arrays, more, strict=True))
     drive = drive_of(named)
     soft = soft_surface_of(named, scene.exponents)
-    surface = _compliant(named)
-    terrain = terrain_of(named)
+    contacts = Contacts(
+        _compliant(named), soft, terrain_of(named), _surfaces_of_pairs(named, scene)
+    )
     late = None
     if "latency" in named:
         late = delayed_targets(
@@ -108,9 +112,9 @@ def launch(
         robot = state.robot
         now = drive._replace(targets=late.at(state.steps[0])) if drive and late else drive
         after, driven, forces = (
-            semi_implicit_step(tree, robot, tau, now, surface, soft, terrain, scene, gravity, f_ext)
+            semi_implicit_step(tree, robot, tau, now, contacts, scene, gravity, f_ext)
             if scene.integrator == "semi_implicit"
-            else explicit_step(tree, robot, tau, now, soft, terrain, scene, gravity, f_ext)
+            else explicit_step(tree, robot, tau, now, soft, contacts.terrain, scene, gravity, f_ext)
         )
         return LoopState(
             **after._asdict(),
@@ -139,6 +143,9 @@ def _begin(
     launch."""
     soft, count = "damping" in named, len(scene.points)
     of_points = named.get("deformation" if soft else "impulses", [[0.0] * 3] * count)
+    between = sum(pair.contacts for pair in scene.pairs)
+    of_pairs = named.get("pair_impulses", [[0.0] * 3] * between)
+    features = named.get("pair_features", [0.0] * between)
     joints = joint_coordinates(tree)
     of_joints = named.get("joint_impulses", [0.0] * len(joints))
     of_coordinates = dict(zip(joints, of_joints, strict=True))
@@ -147,6 +154,8 @@ def _begin(
         v=[*v],
         impulses=[x for point in of_points for x in point],
         joint_impulses=[of_coordinates.get(k, 0.0) for k in scene.joint_rows],
+        pair_impulses=[x for contact in of_pairs for x in contact],
+        pair_features=[*features],
         driven=[0.0] * tree.nv,
         steps=[0.0] if "latency" in named else [],
         forces=[0.0] * (3 * count if soft else 0),
@@ -170,10 +179,28 @@ def _results(
     driven = [t + x * (1.0 / scene.substeps) for t, x in zip(tau, end.driven, strict=True)]
     results: dict[str, list] = {"q": end.q, "v": end.v, "impulses": impulses, "forces": forces}
     results["torques"] = [driven[k] for k in joints]
-    if scene.joint_rows:
+    if scene.joint_rows or scene.pairs:
         of_rows = dict(zip(scene.joint_rows, end.joint_impulses, strict=True))
         results["joint_impulses"] = [of_rows.get(k, 0.0) for k in joints]
+    if scene.pairs:
+        results |= _results_of_pairs(end, scene)
     return results
+
+
+def _results_of_pairs(end: LoopState, scene: Scene) -> dict[str, list]:
+    """Impulses and features of the contacts of all pairs, and the forces on the second shapes."""
+    impulses = [end.pair_impulses[k : k + 3] for k in range(0, len(end.pair_impulses), 3)]
+    forces: list[list[Scalar]] = []
+    first = 0
+    for pair in scene.pairs:
+        mine = impulses[first : first + pair.contacts]
+        first += pair.contacts
+        total: list[Scalar] = [0.0, 0.0, 0.0]
+        for impulse in mine:
+            total = [x + dx for x, dx in zip(total, impulse, strict=True)]
+        forces.append([x * (1.0 / scene.dt) for x in total])
+    features = end.pair_features
+    return {"pair_impulses": impulses, "pair_features": features, "pair_forces": forces}
 
 
 def _compliant(named: Mapping[str, Sequence]) -> Surface | None:
@@ -185,3 +212,19 @@ def _compliant(named: Mapping[str, Sequence]) -> Surface | None:
         named[name][0] for name in ("stiffness", "dissipation", "push_out")
     )
     return Surface(named["friction"], stiffness, dissipation, push_out, named.get("restitution"))
+
+
+def _surfaces_of_pairs(named: Mapping[str, Sequence], scene: Scene) -> list[Surface]:
+    """The contact properties of each pair from a program's arrays."""
+    rebound = named.get("pair_restitution")
+    return [
+        Surface(
+            friction=[named["pair_friction"][k]] * pair.contacts,
+            stiffness=named["pair_stiffness"][k],
+            dissipation=named["pair_dissipation"][k],
+            push_out=named["pair_push_out"][0],
+            restitution=None if rebound is None else [rebound[k]] * pair.contacts,
+            least_compliance=BETWEEN_BODIES,
+        )
+        for k, pair in enumerate(scene.pairs)
+    ]

@@ -183,6 +183,7 @@ class MjcfReader:
             sensors=list(read_sensors(self.values, self.root, here, there, self.site_links)),
             physics=physics_of(self.values, self.root),
             named=named,
+            excluded_pairs=[p for p in self.contacts.excluded_pairs() if here.issuperset(p)],
             is_simulated=True,
         )
 

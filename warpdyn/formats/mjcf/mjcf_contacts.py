@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from ...model.ground_contact import NOT_SIMULATED, STANDARD_WEIGHT, GroundContact
+from ...model.ground_contact import NOT_SIMULATED, STANDARD_WEIGHT, GroundContact, ShapeTouch
 from .mjcf_bodies import WORLD, BodyElement
 from .mjcf_values import TINY, Element, MjcfValues
 
@@ -154,6 +154,19 @@ class MjcfContacts:
             self.geoms.append(pair)
         return pair.on_ground(self.timestep)
 
+    def touch(self, written: Mapping[str, str]) -> ShapeTouch | None:
+        """The contact of a geom with other geoms."""
+        mine = _read_contact(written)
+        if mine is None:
+            return None
+        friction = mine.friction[0] if mine.condim > 1 else 0.0
+        return ShapeTouch(mine.contype, mine.conaffinity, friction, mine.priority)
+
+    def excluded_pairs(self) -> list[tuple[str, str]]:
+        """Pairs of bodies that an <exclude> keeps from touching."""
+        pairs = self.root.iterfind("contact/exclude")
+        return [(str(e.get("body1")), str(e.get("body2"))) for e in pairs]
+
     def remarks(self) -> list[str]:
         """One line that lists everything that is not simulated; none if the list is empty."""
         parts = list(self._unsupported_parts())
@@ -177,9 +190,9 @@ class MjcfContacts:
             yield "limits and dry friction of tendons"
         bodies, still = self._possible_contacts()
         if bodies:
-            yield "contacts between bodies"
+            yield "contacts between bodies without pairs="
         if still:
-            yield "contacts with shapes of the world other than the floor"
+            yield "contacts with shapes of the world other than the floor without pairs="
 
     def _possible_contacts(self) -> tuple[bool, bool]:
         """True for bodies that may touch one another, and True for bodies that may touch fixed

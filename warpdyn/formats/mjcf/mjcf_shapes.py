@@ -106,7 +106,12 @@ class MjcfShapes:
                 continue
             if shape is None:
                 continue
-            shape = replace(shape, contact=contact, on_ground=self.contacts.of(written))
+            shape = replace(
+                shape,
+                contact=contact,
+                on_ground=self.contacts.of(written),
+                touch=self.contacts.touch(written),
+            )
             shown = _whole(written.get("group", "0")) <= SHOWN
             if shown and shape.color is not None and shape.color[3] > 0:
                 visuals.append(shape)

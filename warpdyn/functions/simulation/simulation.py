@@ -10,6 +10,7 @@ import numpy as np
 
 from ...algorithms.simulation.contact_rows import ContactPoint
 from ...algorithms.simulation.guarded_step import guarded_step
+from ...algorithms.simulation.pair_rows import ContactPair
 from ...arrays import Array, views
 from ...execution.config import config
 from ...execution.launch.launch import prepare
@@ -20,11 +21,13 @@ from ...model import Model
 from ...model.params import Params
 from ...model.structure import start_of
 from .chosen_rows import ChosenRows
+from .contact_pairs import RIGID, ContactPairs, PairContact
 from .default_points import default_points, refuse_none
 from .described_simulation import PassiveForces, with_description, with_passive_forces
 from .drives import PD, Stops
 from .free_body import FreeBody
 from .ground import FLAT, Ground, SoftGround
+from .pair_arrays import checked_pairs
 from .reset_on_device import reset_on_device
 from .sensors import Sensors, checked_sensors
 from .simulation_step import step_call
@@ -57,6 +60,8 @@ class Simulation:
 
     points: None for all points of the collision shapes (`ContactPoints`); raises if some could not
     be read.
+    pairs: shapes of bodies that touch each other (`ContactPairs`), with the properties
+    `pair_contact`. Without pairs bodies touch the ground alone and pass through each other.
     start: (nq,) or (envs, nq), the first configuration of every environment, or the name of a
     configuration of the model; None for "home" if the model has it, else for "qpos0", in which an
     MJCF file draws the robot, else for the neutral configuration. It is also the first target of
@@ -93,6 +98,8 @@ class Simulation:
         sweeps: int = 4,
         ground: Ground | SoftGround = FLAT,
         terrain: HeightMap | Plane | None = None,
+        pairs: Sequence[ContactPair] = (),
+        pair_contact: PairContact = RIGID,
         start: Any = None,
         latency: Any = None,
         longest_latency: int | None = None,
@@ -120,6 +127,8 @@ class Simulation:
         if stops is None and simulated.is_simulated and integrator == "semi_implicit":
             stops = "rows"
         self.sensors = checked_sensors(simulated, self.points, sensors)
+        self.pairs = pairs
+        checked_pairs(simulated, pairs)
         self._allocate()
         self._advance: Callable[[], Any] | None = None
         options = StepOptions(
@@ -131,6 +140,8 @@ class Simulation:
             points=self.points,
             ground=ground,
             terrain=terrain,
+            pairs=pairs,
+            pair_contact=pair_contact,
             sweeps=sweeps,
             stops=stops,
             f_ext=f_ext,
@@ -198,6 +209,15 @@ class Simulation:
         """A free body by the name of its link, with its pose and velocity in all environments."""
         return FreeBody(self, name, self._chosen)
 
+    def force_between(self, first: str, second: str) -> np.ndarray:
+        """(envs, 3), the force of one link on a second one through the contacts of all their pairs
+        in the last substep, in the world's axes [N]. A copy, as a NumPy array."""
+        if not isinstance(self.pairs, ContactPairs):
+            raise TypeError("force_between needs Simulation(..., pairs=wd.ContactPairs(model))")
+        forces = self._library.to_host(self.pair_forces)
+        signs = self.pairs.between(first, second)
+        return np.stack([forces[:, k] * sign for k, sign in signs.items()]).sum(0)
+
     def state(self) -> dict[str, np.ndarray]:
         """Copies, as NumPy arrays, of all values on which the next steps depend and of the last
         results."""
@@ -226,6 +246,7 @@ class Simulation:
         scene = dict(self._call.options)["scene"]
         return (
             f"<Simulation of {self.envs} {self.model.name}: {len(self.points)} contact points, "
+            f"{f'{len(self.pairs)} contact pairs, ' if len(self.pairs) else ''}"
             f"{scene.substeps} step{'s' * (scene.substeps > 1)} of {scene.dt:g} s a launch>"
         )
 
@@ -250,6 +271,14 @@ class Simulation:
         self.targets = self._zeros(joints)
         self.impulses, self.forces = self._zeros(count, 3), self._zeros(count, 3)
         self.torques = self._zeros(joints)
+        self.pair_impulses: Any = None
+        self.pair_features: Any = None
+        self.pair_forces: Any = None
+        if len(self.pairs):
+            contacts = sum(pair.contacts for pair in self.pairs)
+            self.pair_impulses = self._zeros(contacts, 3)
+            self.pair_features = self._zeros(contacts)
+            self.pair_forces = self._zeros(len(self.pairs), 3)
         self._columns = {"time": self._zeros(1), "failures": self._zeros(1)}
         self.time, self.failures = (
             self._library.entry(column, 0) for column in self._columns.values()
@@ -275,6 +304,8 @@ class Simulation:
         """The options with the arrays that one launch passes to the next."""
         late = self._late(latency, longest, options.substeps)
         contacts = {options.contact_memory: self.impulses} if len(self.points) else {}
+        if len(self.pairs):
+            contacts |= {n: getattr(self, n) for n in ("pair_impulses", "pair_features")}
         return replace(options, **late, **contacts)
 
     def _described(self, options: StepOptions) -> Call[Any]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ...algorithms.simulation.contact_rows import ContactPoint
 from ...algorithms.simulation.joint_rows import Bounds
+from ...algorithms.simulation.pair_rows import ContactPair
 from ...algorithms.simulation.semi_implicit_step import Scene
 from ...algorithms.simulation.substeps import substeps as _substeps
 from ...arrays import Array
@@ -14,6 +15,7 @@ from ...execution.batched import batched
 from ...execution.request.call import Call, Forces, Gravity
 from ...model import Model
 from ...model.params import Params
+from .contact_pairs import RIGID, PairContact
 from .default_points import refuse_none
 from .drives import (
     PD,
@@ -25,13 +27,14 @@ from .drives import (
     stops_of,
 )
 from .ground import FLAT, Ground, SoftGround, exponents_of
+from .pair_arrays import checked_pairs, pair_arrays, refusing_still_pairs
 from .point_checks import checked_points, refusing_for_explicit_forces, refusing_still_points
 from .step_options import Integrator, StepOptions, contact_arrays
 from .target_latency import late_targets
 from .terrain import TABLES, HeightMap, Plane, terrain_arrays
 from .varied_numbers import Shaped, is_number, whole_number
 
-HANDED_ON = ("impulses", "deformation", "joint_impulses")
+HANDED_ON = ("impulses", "deformation", "joint_impulses", "pair_impulses", "pair_features")
 """Arrays that one step passes to the next."""
 
 TARGETS = ("targets", "earlier_targets")
@@ -41,12 +44,25 @@ LONGEST_STEP = 0.1
 """Longest plausible step; a longer one is a mistake in the unit [s]."""
 
 
+OF_PAIRS = ("pair_friction", "pair_dissipation", "pair_restitution", "pair_stiffness")
+"""Numbers of pairs that must be 0 or more."""
+
 UNSIGNED = frozenset(
-    ("friction", "dissipation", "restitution", "kp", "kd", "effort", "strength", "stall_effort")
+    (
+        "friction",
+        "dissipation",
+        "restitution",
+        "kp",
+        "kd",
+        "effort",
+        "strength",
+        "stall_effort",
+        *OF_PAIRS,
+    )
 )
 """Numbers that must be 0 or more."""
 
-POSITIVE = frozenset(("stiffness", "damping", "push_out", "no_load_speed"))
+POSITIVE = frozenset(("stiffness", "damping", "push_out", "no_load_speed", "pair_push_out"))
 """Numbers that must be above 0."""
 
 
@@ -95,6 +111,31 @@ class StepOfRows(NamedTuple):
         return self.impulses
 
 
+class StepOfPairs(NamedTuple):
+    """Results of a step if bodies touch each other: those of a `StepOfRows`, and those of the
+    pairs. Normals point from a pair's first shape to its second one."""
+
+    q: Array
+    v: Array
+    impulses: Array
+    forces: Array
+    torques: Array
+    joint_impulses: Array
+    pair_impulses: Array
+    """(B, contacts, 3), on the second shapes, in the world's axes [N s]; the contacts of the pairs,
+    in their order."""
+    pair_features: Array
+    """(B, contacts), the numbers of the corners and edges that touch. The next step's sweeps start
+    from the impulses of the same features."""
+    pair_forces: Array
+    """(B, pairs, 3), on the second shapes in the last substep, in the world's axes [N]."""
+
+    @property
+    def deformation(self) -> Array:
+        """Another name of `impulses`, as in a `Step`."""
+        return self.impulses
+
+
 @batched
 def step(
     model: Model,
@@ -114,6 +155,10 @@ def step(
     deformation: Array | None = None,
     ground: Ground | SoftGround = FLAT,
     terrain: HeightMap | Plane | None = None,
+    pairs: Sequence[ContactPair] = (),
+    pair_contact: PairContact = RIGID,
+    pair_impulses: Array | None = None,
+    pair_features: Array | None = None,
     sweeps: int = 4,
     speed_guard: bool | None = None,
     joint_impulses: Array | None = None,
@@ -126,7 +171,8 @@ def step(
     """The state after `substeps` steps of `dt` seconds, on the ground z = 0 or a `terrain`.
 
     q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv), as `aba` takes it; constant over the substeps.
-    Returns a `Step`: q, v, impulses, forces, torques, and joint_impulses if joints have rows.
+    Returns a `Step`: q, v, impulses, forces, torques; with joint_impulses if joints have rows, and
+    with joint_impulses, pair_impulses, pair_features and pair_forces if there are pairs.
     control, targets: drives towards (B, joints) [rad, m], in addition to tau.
     latency: (B, 1) steps of dt after which targets reach the drives. earlier_targets: (B, n,
     joints) of the earlier calls, the latest first, as far back as a latency may reach.
@@ -135,6 +181,9 @@ def step(
     [m].
     ground: contact properties: `Ground`, compliant and implicit, or `SoftGround`, explicit.
     terrain: the shape of the ground.
+    pairs: shapes that touch each other (`ContactPairs`). pair_contact: the properties of their
+    contacts. pair_impulses: (B, contacts, 3) and pair_features: (B, contacts) of the previous
+    step; None: the sweeps start at zero.
     integrator: "semi_implicit" Euler; "heun", "rk4": explicit, of second and fourth order for
     smooth forces, for robots in the air and on soft ground.
     speed_guard: above its velocity limit a joint is damped, and products of velocities use the
@@ -148,8 +197,7 @@ def step(
     joint_impulses: (B, joints) impulses of the rows in the previous step, for stops and for Coulomb
     friction from the description (`Model.with_friction`) or `params`; None: the sweeps start at
     zero. In explicit steps Coulomb friction is as in `aba`.
-    `out` may be (q, v, impulses, forces, torques), the state's arrays themselves, and
-    joint_impulses if joints have rows.
+    `out` may be the results in this order, the state's arrays themselves among them.
     Semi-implicit Euler with implicit viscous friction, limit springs, drives and contacts. `sweeps`
     of block Gauss-Seidel solve Coulomb's cone and dry joint friction: Castro, Permenter and Han,
     IEEE T-RO 39 (2023). The explicit integrators are Runge-Kutta-Munthe-Kaas methods.
@@ -167,6 +215,10 @@ def step(
         deformation=deformation,
         ground=ground,
         terrain=terrain,
+        pairs=pairs,
+        pair_contact=pair_contact,
+        pair_impulses=pair_impulses,
+        pair_features=pair_features,
         sweeps=sweeps,
         speed_guard=speed_guard,
         joint_impulses=joint_impulses,
@@ -184,20 +236,23 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
     options = options.with_defaults()
     refuse_none(options.points)
     points = checked_points(model, options.points)
+    pairs = checked_pairs(model, options.pairs)
     joints = len(model.joint_columns)
-    shaped = _arrays(model, q, points, options)
+    shaped = _arrays(model, q, points, options) | pair_arrays(options, pairs, q)
     bounds = bounds_of(model, options.params) if options.stops == "rows" else ()
     rows = rows_of_joints(model, options.params, bounds) if options.is_implicit else ()
     if options.joint_impulses is not None:
-        if not rows:
+        if not (rows or pairs):
             raise ValueError(
                 f'joint_impulses are of Coulomb friction and of stops="rows"; no joint of {model.name} '
                 "has either"
             )
         shaped["joint_impulses"] = options.joint_impulses, (joints,)
-    scene = _scene(model, points, tuple(shaped), rows, bounds, options)
+    scene = _scene(model, points, tuple(shaped), rows, bounds, options)._replace(pairs=pairs)
     refusing = refusing_still_points if options.is_implicit else refusing_for_explicit_forces
-    result: Any = StepOfRows if rows else Step
+    refusals = (refusing(points), refusing_still_pairs(pairs))
+    result: Any = StepOfPairs if pairs else StepOfRows if rows else Step
+    contacts = sum(pair.contacts for pair in pairs)
     return Call(
         "step",
         model,
@@ -212,12 +267,15 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
             "forces": (len(points), 3),
             "torques": (joints,),
             "joint_impulses": (joints,),
+            "pair_impulses": (contacts, 3),
+            "pair_features": (contacts,),
+            "pair_forces": (len(pairs), 3),
         },
         forces=True,
         gravity=options.gravity,
         f_ext=options.f_ext,
         params=options.params,
-        refuse=refusing(points),
+        refuse=_all_of(refusals),
         plain=tuple(name for name in shaped if name not in (*HANDED_ON, *TARGETS, *TABLES)),
         tables=tuple(name for name in shaped if name in TABLES),
         unsigned=tuple(name for name in shaped if name in UNSIGNED),
@@ -225,6 +283,16 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
         over={"impulses": "deformation"} if "deformation" in shaped else {},
         named=result,
     )
+
+
+def _all_of(refusals: Sequence[Callable[[Model], None]]) -> Callable[[Model], None]:
+    """One function that calls all of these."""
+
+    def refuse(model: Model) -> None:
+        for each in refusals:
+            each(model)
+
+    return refuse
 
 
 def _arrays(model: Model, q: Array, points: Sequence[ContactPoint], options: StepOptions) -> Shaped:

@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from ...algorithms.simulation.contact_rows import ContactPoint
+from ...algorithms.simulation.pair_rows import ContactPair
 from ...arrays import Array
 from ...execution.request.call import Forces, Gravity
 from ...model import Model
 from ...model.params import Params
 from ...model.reference_frames import one_of
+from .contact_pairs import RIGID, PairContact
 from .drives import PD, Stops
 from .ground import FLAT, Ground, SoftGround, check_ground, ground_arrays
 from .terrain import HeightMap, Plane
@@ -37,6 +39,10 @@ class StepOptions:
     deformation: Array | None = None
     ground: Ground | SoftGround = FLAT
     terrain: HeightMap | Plane | None = None
+    pairs: Sequence[ContactPair] = ()
+    pair_contact: PairContact = RIGID
+    pair_impulses: Array | None = None
+    pair_features: Array | None = None
     sweeps: int = 4
     speed_guard: bool | None = None
     joint_impulses: Array | None = None
@@ -69,7 +75,9 @@ class StepOptions:
         if stops is None:
             stops = "springs" if self.is_implicit else "none"
         one_of("stops", stops, get_args(Stops))
-        self._refuse_if_explicit(speed_guard=self.speed_guard, stops=stops != "none")
+        self._refuse_if_explicit(
+            speed_guard=self.speed_guard, stops=stops != "none", pairs=len(self.pairs) > 0
+        )
         guard = self.is_implicit if self.speed_guard is None else bool(self.speed_guard)
         return replace(self, stops=stops, speed_guard=guard)
 
@@ -77,9 +85,10 @@ class StepOptions:
         """Raise for options that only implicit steps have."""
         for name, on in wanted.items():
             if on and not self.is_implicit:
+                springs = "; limit springs of the model (model.with_limit_springs) act in every integrator"
                 raise ValueError(
-                    f'{name}= acts implicitly, which integrator="{self.integrator}" is not; leave it out. '
-                    "Limit springs of the model (model.with_limit_springs) act in every integrator"
+                    f'{name}= acts implicitly, which integrator="{self.integrator}" is not; leave it out'
+                    f"{springs if name == 'stops' else ''}"
                 )
 
 

@@ -1,0 +1,234 @@
+"""Bodies that touch each other: laws of impact, friction and rest, and the choice of pairs."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+
+CUBE = wd.description.Box(0.04, 0.04, 0.04)
+BALL = wd.description.Sphere(0.1)
+FLOAT64: dict[str, Any] = {"dtype": "float64"}
+
+
+def world(*objects: tuple[str, Any, float, Any]) -> wd.Model:
+    """Free bodies: name, shape, mass and pose of each."""
+    model = wd.ModelBuilder("world").add_link("world").build()
+    for name, shape, mass, pose in objects:
+        model = model.with_object(name, shape, mass=mass, pose=pose)
+    return model
+
+
+def turned(angle: float, z: float) -> tuple[float, ...]:
+    """A pose at a height, turned about the vertical."""
+    return (0.0, 0.0, z, 0.0, 0.0, math.sin(angle / 2), math.cos(angle / 2))
+
+
+TWO_BALLS = world(("a", BALL, 1.0, (0, 0, 1)), ("b", BALL, 2.0, (0.5, 0, 1)))
+
+
+def collide(restitution: float, aside: float = 0.0, friction: float = 0.0) -> wd.Simulation:
+    """A ball at 3 m/s hits another one at rest, without gravity."""
+    sim = wd.Simulation(
+        TWO_BALLS,
+        1,
+        points=[],
+        pairs=wd.ContactPairs(TWO_BALLS),
+        pair_contact=wd.PairContact(friction, dissipation=0.1, restitution=restitution),
+        dt=0.001,
+        substeps=1,
+        gravity=(0, 0, 0),
+        **FLOAT64,
+    )
+    sim.q[0, 1] = aside
+    sim.v[0, 0] = 3.0
+    return sim
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
+def test_newtons_law_of_impact(restitution: float) -> None:
+    """Velocities after a central impact follow from momentum and restitution. Without rebound the
+    balls overlap a little, and are pushed apart at depth / dissipation."""
+    sim = collide(restitution)
+    for _ in range(300):
+        sim.step()
+    common = 3.0 * 1.0 / 3.0
+    near = 1e-3 if restitution else 0.01
+    np.testing.assert_allclose(sim.v[0, 0], common - restitution * 3.0 * 2 / 3, atol=near)
+    np.testing.assert_allclose(sim.v[0, 6], common + restitution * 3.0 * 1 / 3, atol=near)
+
+
+def test_momentum_is_kept() -> None:
+    """An impact aside, with friction, changes neither the linear nor the angular momentum."""
+    sim = collide(0.3, aside=0.12, friction=0.5)
+    before = wd.momentum(TWO_BALLS, sim.q, sim.v).copy()
+    for _ in range(300):
+        sim.step()
+    assert abs(sim.v[0, 3:6]).max() > 0.1
+    np.testing.assert_allclose(wd.momentum(TWO_BALLS, sim.q, sim.v), before, atol=1e-10)
+
+
+STACK = world(
+    ("a", CUBE, 0.1, turned(0.0, 0.02)),
+    ("b", CUBE, 0.1, turned(0.3, 0.06)),
+    ("c", CUBE, 0.1, turned(0.6, 0.10)),
+)
+
+
+def test_a_stack_stands() -> None:
+    """Three cubes, each turned against the one below, with four sweeps, for 2 s."""
+    sim = wd.Simulation(
+        STACK,
+        2,
+        points=[],
+        pairs=wd.ContactPairs(STACK).without(("a", "c")).with_ground("a", friction=0.6),
+        pair_contact=wd.PairContact(friction=0.6),
+        dt=0.002,
+        substeps=5,
+        **FLOAT64,
+    )
+    for _ in range(200):
+        sim.step()
+    assert abs(sim.v).max() < 1e-4
+    for names, cubes in ((("ground", "a"), 3), (("a", "b"), 2), (("b", "c"), 1)):
+        force = sim.force_between(*names)[0]
+        np.testing.assert_allclose(force, [0, 0, cubes * 0.1 * 9.81], atol=1e-3)
+        np.testing.assert_array_equal(sim.force_between(*names[::-1])[0], -force)
+
+
+SLOPE = 0.4
+"""Angle of a ramp [rad]; its tangent is 0.42."""
+
+
+def on_ramp(friction: float) -> wd.Simulation:
+    """A cube on a box that is fixed in the world and tilted."""
+    ramp = f"""<mujoco><worldbody><geom type="box" size="5 5 .1" euler="0 {math.degrees(SLOPE)} 0"/>
+    </worldbody></mujoco>"""
+    top = np.array([math.sin(SLOPE), 0, math.cos(SLOPE)]) * 0.12
+    tilt = (0, math.sin(SLOPE / 2), 0, math.cos(SLOPE / 2))
+    model = wd.load(ramp).with_object("cube", CUBE, mass=0.1, pose=(*top, *tilt))
+    return wd.Simulation(
+        model,
+        1,
+        points=[],
+        pairs=wd.ContactPairs(model),
+        pair_contact=wd.PairContact(friction=friction),
+        dt=0.002,
+        substeps=1,
+        **FLOAT64,
+    )
+
+
+def test_a_cube_sticks_below_the_angle_of_friction_and_slides_above() -> None:
+    """Coulomb: it rests at 0.5, and at 0.3 it accelerates at g (sin - 0.3 cos) of the angle."""
+    resting, sliding = on_ramp(0.5), on_ramp(0.3)
+    for _ in range(500):
+        resting.step()
+        sliding.step()
+    assert np.linalg.norm(resting.body("cube").velocity[0, :3]) < 1e-3
+    speed = np.linalg.norm(sliding.body("cube").velocity[0, :3])
+    expected = 9.81 * (math.sin(SLOPE) - 0.3 * math.cos(SLOPE)) * 1.0
+    np.testing.assert_allclose(speed, expected, rtol=0.01)
+
+
+def test_an_environment_alone_computes_the_same_bits() -> None:
+    """In a batch as on its own, after an impact of cubes."""
+    pairs = wd.ContactPairs(STACK).with_ground("a", "b", "c")
+    rng = np.random.default_rng(3)
+    q = np.tile(STACK.configurations["qpos0"], (40, 1))
+    q[:, 2::7] += rng.uniform(0.0, 0.01, (40, 3))
+    both = [wd.Simulation(STACK, n, points=[], pairs=pairs, substeps=1) for n in (40, 1)]
+    both[0].reset(q=q)
+    both[1].reset(q=q[17])
+    for _ in range(40):
+        for sim in both:
+            sim.step()
+    np.testing.assert_array_equal(both[0].q[17], both[1].q[0])
+    assert not both[0].failures.any()
+
+
+def test_step_passes_on_what_the_next_step_needs() -> None:
+    """`step` with the arrays of the last one is a `Simulation`."""
+    pairs = wd.ContactPairs(STACK).with_ground("a")
+    sim = wd.Simulation(STACK, 1, points=[], pairs=pairs, dt=0.002, substeps=1, **FLOAT64)
+    q, v = sim.q.copy(), sim.v.copy()
+    memory: dict[str, Any] = {}
+    for _ in range(5):
+        sim.step()
+        after = wd.step(STACK, q, v, np.zeros_like(v), dt=0.002, pairs=pairs, **memory)
+        q, v = after.q, after.v
+        memory = {"pair_impulses": after.pair_impulses, "pair_features": after.pair_features}
+    np.testing.assert_allclose(q, sim.q, atol=1e-12)
+    np.testing.assert_allclose(after.pair_forces, sim.pair_forces, atol=1e-8)
+    assert after.pair_forces.shape == (1, len(pairs), 3)
+
+
+def test_properties_by_pair_and_by_environment() -> None:
+    """A row of frictions for each environment: the first cube slides, the second one does not."""
+    model = world(("a", CUBE, 0.1, (0, 0, 0.02)), ("b", CUBE, 0.1, (1, 0, 0.02)))
+    pairs = wd.ContactPairs(model).without(("a", "b")).with_ground("a", "b")
+    friction = np.array([[0.0, 1.0], [1.0, 0.0]])
+    sim = wd.Simulation(
+        model,
+        2,
+        points=[],
+        pairs=pairs,
+        pair_contact=wd.PairContact(friction=friction),
+        **FLOAT64,
+    )
+    sim.v[:, [0, 6]] = 1.0
+    for _ in range(30):
+        sim.step()
+    np.testing.assert_allclose(sim.v[:, [0, 6]], [[1, 0], [0, 1]], atol=1e-3)
+
+
+def test_friction_of_a_file() -> None:
+    """The larger friction of two geoms, unless one has the higher priority."""
+    text = """<mujoco><worldbody><body name="a"><freejoint/><geom size=".1" friction=".3"/></body>
+    <body name="b"><freejoint/><geom size=".1" friction=".7"/></body>
+    <body name="c"><freejoint/><geom size=".1" friction=".2" priority="1"/></body></worldbody></mujoco>"""
+    assert wd.ContactPairs(wd.load(text)).friction == (0.7, 0.2, 0.2)
+    assert wd.ContactPairs(STACK).friction == (None, None, None)
+
+
+def test_choice_of_pairs() -> None:
+    """By names and patterns, in either order."""
+    pairs = wd.ContactPairs(STACK)
+    assert pairs.links == (("a", "b"), ("a", "c"), ("b", "c")) and pairs.contacts == 12
+    assert pairs.only(("b", "a")).links == (("a", "b"),)
+    assert pairs.without("c").links == (("a", "b"),)
+    assert pairs.only(("[ab]", "c")).links == (("a", "c"), ("b", "c"))
+    assert "3 contact pairs of world with 12 contacts: a and b" in repr(pairs)
+    assert pairs == wd.ContactPairs(STACK) != pairs.only("a")
+    with pytest.raises(KeyError, match="no pair of 'd' and 'a'; there are pairs of a"):
+        pairs.only(("d", "a"))
+    with pytest.raises(KeyError, match="no pair of a and d; there are a and b"):
+        pairs.between("a", "d")
+
+
+def test_shapes_that_cannot_be_read_are_listed() -> None:
+    """A mesh without its file is left out with the reason."""
+    mesh = '<collision><geometry><mesh filename="gone.stl"/></geometry></collision>'
+    model = wd.load(f'<robot name="r"><link name="base">{mesh}</link></robot>', floating_base=False)
+    pairs = wd.ContactPairs(model.with_object("ball", BALL, mass=1.0))
+    assert len(pairs) == 0 and pairs.left_out[0].link == "base" and "left out" in repr(pairs)
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"pair_contact": wd.Ground()}, "pair_contact must be wd.PairContact"),
+        ({"pair_contact": wd.PairContact(friction=-1.0)}, "friction must be at least 0"),
+        ({"pair_contact": wd.PairContact(restitution=2.0)}, "restitution must be at most 1"),
+        ({"pairs": ["cube"]}, "pairs are those of wd.ContactPairs"),
+        ({"integrator": "rk4"}, "pairs= acts implicitly"),
+    ],
+)
+def test_wrong_arguments(options: dict[str, Any], message: str) -> None:
+    """Each is refused by name."""
+    with pytest.raises((TypeError, ValueError), match=message):
+        wd.Simulation(TWO_BALLS, 1, points=[], **{"pairs": wd.ContactPairs(TWO_BALLS), **options})

@@ -1,0 +1,57 @@
+"""Checks of pairs, and what a step takes from the one before."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+from warpdyn.algorithms.simulation.pair_rows import ContactPair, ContactShape
+from warpdyn.functions.simulation.pair_arrays import MOST_CONTACTS, checked_pairs
+
+CUBE = wd.description.Box(0.04, 0.04, 0.04)
+
+
+def pile(count: int) -> wd.Model:
+    """That many cubes."""
+    model = wd.ModelBuilder("world").add_link("world").build()
+    for n in range(count):
+        model = model.with_object(f"cube{n}", CUBE, mass=0.1, pose=(0, 0, 0.05 * (n + 1)))
+    return model
+
+
+TWO = pile(2)
+PAIRS = wd.ContactPairs(TWO)
+Q, V = np.zeros((1, TWO.nq)) + TWO.neutral, np.zeros((1, TWO.nv))
+
+
+def test_too_many_contacts_are_refused() -> None:
+    """With the number, and what to write instead."""
+    many = pile(11)
+    with pytest.raises(ValueError, match=rf"55 pairs have 220 contacts, more than {MOST_CONTACTS}"):
+        checked_pairs(many, wd.ContactPairs(many))
+
+
+def test_impulses_and_features_go_together() -> None:
+    """Without features the impulses have no owners."""
+    with pytest.raises(ValueError, match="pair_impulses= and pair_features= of the last step"):
+        wd.step(TWO, Q, V, V, pairs=PAIRS, pair_impulses=np.zeros((1, 4, 3)))
+    with pytest.raises(ValueError, match="pair_features= needs pairs="):
+        wd.step(TWO, Q, V, V, pair_features=np.zeros((1, 4)))
+
+
+@pytest.mark.parametrize("size", [(-0.1,), (float("nan"),)])
+def test_sizes_are_lengths(size: tuple[float, ...]) -> None:
+    """Negative ones and NaN are refused."""
+    ball = ContactShape("cube0", "sphere", size)
+    with pytest.raises(ValueError, match="a sphere on cube0 has sizes"):
+        checked_pairs(TWO, [ContactPair(ball, PAIRS[0].second)])
+
+
+def test_shapes_of_one_body_cannot_touch() -> None:
+    """A pair that you make yourself may be of one rigid body."""
+    shape = PAIRS[0].first
+    with pytest.raises(ValueError, match="parts of one rigid body"):
+        wd.step(TWO, Q, V, V, pairs=[ContactPair(shape, shape)])
+    with pytest.raises(KeyError, match="gone"):
+        checked_pairs(TWO, [ContactPair(shape._replace(link="gone"), shape)])

@@ -1,0 +1,264 @@
+"""Pairs of shapes that may touch each other in a simulation, from collision shapes or by name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple, overload
+
+from ...algorithms.collision.narrow_phase import points_of
+from ...algorithms.simulation.pair_rows import GROUND, ContactPair, ContactShape
+from ...execution.repeat.call_key import compared_by_value
+from ...formats.meshes.mesh_hulls import hull_points
+from ...model import Model
+from ...model.collision_points import LeftOut
+from ...model.description import Geometry, vector3
+from ...model.mesh_files import MeshError
+from ...model.scene.shape_pairs import LinkShape, shape_pairs
+
+RIM = 8
+"""Corners on each rim of a cylinder, which touches others as a prism."""
+
+MESH_VERTICES = 16
+"""Vertices of a mesh's convex hull that are kept by default."""
+
+LARGEST_MESH = 32
+"""Most vertices of a mesh's hull."""
+
+LISTED = 4
+"""Largest number of pairs in a printed text; further pairs are only counted."""
+
+
+@compared_by_value
+class ContactPairs(Sequence[ContactPair]):
+    """The pairs of collision shapes of a model that may touch each other; for `pairs=`.
+
+    Shapes of one rigid body make no pair, nor do those of two bodies that a joint connects, nor
+    those that the description keeps apart (MJCF's contype, conaffinity and exclude; disabled
+    collisions of an SRDF file). The ground is not among the pairs, because `points=` touch it, but
+    `with_ground` adds it: a box then touches the plane z = 0 with its lowest four corners. Spheres,
+    capsules, boxes and planes are exact. A cylinder is a prism of eight sides inside it. A mesh is
+    the hull of up to `mesh_vertices` vertices, which the package trimesh reads. `left_out` has
+    (link, shape, reason) of each shape that cannot be read.
+
+    `friction` has the coefficient of each pair from the description, or None: the larger one of the
+    two shapes, or that of the shape with the higher priority. `contacts` is the number of contacts.
+    """
+
+    def __init__(self, model: Model, *, mesh_vertices: int = MESH_VERTICES):
+        if (
+            not isinstance(mesh_vertices, int)
+            or isinstance(mesh_vertices, bool)
+            or not 4 <= mesh_vertices <= LARGEST_MESH
+        ):
+            raise ValueError(
+                f"mesh_vertices must be a whole number from 4 to {LARGEST_MESH}, got {mesh_vertices!r}"
+            )
+        self.model = model
+        made: dict[tuple[str, int], ContactShape | None] = {}
+        left: list[LeftOut] = []
+        pairs: list[ContactPair] = []
+        friction: list[float | None] = []
+        for both in shape_pairs(model):
+            shapes = []
+            for link, shape in both:
+                key = link, id(shape)
+                if key not in made:
+                    made[key] = _contact_shape(link, shape, mesh_vertices, left)
+                shapes.append(made[key])
+            first, second = shapes
+            if first is not None and second is not None and _can_touch(first, second):
+                pairs.append(ContactPair(first, second))
+                friction.append(_friction(*both))
+        self.pairs, self.friction, self.left_out = tuple(pairs), tuple(friction), tuple(left)
+
+    def only(self, *pairs: tuple[str, str]) -> ContactPairs:
+        """The pairs between links of these names, or that match these patterns, in either order:
+        `only(("*_finger", "cube"))`. A name alone is every pair of its link: `only("cube")`."""
+        chosen = self._matching(pairs)
+        return self._with(k for k in range(len(self)) if k in chosen)
+
+    def without(self, *pairs: tuple[str, str]) -> ContactPairs:
+        """All pairs but those that `only` would choose."""
+        chosen = self._matching(pairs)
+        return self._with(k for k in range(len(self)) if k not in chosen)
+
+    def with_ground(self, *links: str, friction: float | None = None) -> ContactPairs:
+        """The pairs, and those of the ground z = 0 with all shapes of these links, the first
+        shapes. Leave these links out of `points=`, or they touch the ground twice."""
+        grounded: list[ContactPair] = []
+        for name in links:
+            shapes = self.model.link(name).collisions
+            made = [_contact_shape(name, each, MESH_VERTICES, []) for each in shapes]
+            grounded += [ContactPair(GROUND, each) for each in made if each is not None]
+        changed = self._with(range(len(self)))
+        changed.pairs = (*self.pairs, *grounded)
+        changed.friction = (*self.friction, *(friction for _ in grounded))
+        return changed
+
+    @property
+    def contacts(self) -> int:
+        """The number of contacts of all pairs: the rows of `pair_impulses`."""
+        return sum(pair.contacts for pair in self)
+
+    @property
+    def links(self) -> tuple[tuple[str, str], ...]:
+        """The two links of each pair; the ground is "ground"."""
+        return tuple((pair.first.link or "ground", pair.second.link or "ground") for pair in self)
+
+    def between(self, first: str, second: str) -> dict[int, float]:
+        """The pairs between two links by number, with 1 if they are in this order and -1 if in the
+        other one. Raises KeyError if there are none."""
+        found = {k: 1.0 for k, links in enumerate(self.links) if links == (first, second)}
+        found |= {k: -1.0 for k, links in enumerate(self.links) if links == (second, first)}
+        if not found:
+            raise KeyError(
+                f"there is no pair of {first} and {second}; there are {_listed(self.links)}"
+            )
+        return found
+
+    def _with(self, kept: Iterable[int]) -> ContactPairs:
+        changed: ContactPairs = object.__new__(ContactPairs)
+        chosen = list(kept)
+        changed.model, changed.left_out = self.model, self.left_out
+        changed.pairs = tuple(self.pairs[k] for k in chosen)
+        changed.friction = tuple(self.friction[k] for k in chosen)
+        return changed
+
+    def _matching(self, patterns: Sequence[Any]) -> set[int]:
+        """Numbers of the pairs that match patterns; each pattern must match some."""
+        chosen: set[int] = set()
+        for pattern in patterns:
+            x, y = (pattern, "*") if isinstance(pattern, str) else pattern
+            fitting = {
+                k
+                for k, (a, b) in enumerate(self.links)
+                if (fnmatchcase(a, x) and fnmatchcase(b, y))
+                or (fnmatchcase(a, y) and fnmatchcase(b, x))
+            }
+            if not fitting:
+                there = sorted({link for pair in self.links for link in pair})
+                near = [m for name in (x, y) for m in get_close_matches(name, there, n=2)]
+                raise KeyError(
+                    f"{self.model.name} has no pair of {x!r} and {y!r}; there are pairs of "
+                    f"{', '.join(near or there) or 'no links'}"
+                )
+            chosen |= fitting
+        return chosen
+
+    @overload
+    def __getitem__(self, index: int) -> ContactPair: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[ContactPair, ...]: ...
+    def __getitem__(self, index: int | slice) -> ContactPair | tuple[ContactPair, ...]:
+        return self.pairs[index]
+
+    def __eq__(self, other: object) -> bool:
+        """True if both have the same pairs of the same model."""
+        if not isinstance(other, ContactPairs):
+            return NotImplemented
+        return (self.pairs, self.friction) == (other.pairs, other.friction) and (
+            self.model is other.model
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.pairs)
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __iter__(self) -> Iterator[ContactPair]:
+        return iter(self.pairs)
+
+    def __repr__(self) -> str:
+        left = "; ".join(f"{shape} of {link} ({why})" for link, shape, why in self.left_out)
+        return (
+            f"<{len(self)} contact pairs of {self.model.name} with {self.contacts} contacts: "
+            f"{_listed(self.links)}{f'; left out: {left}' if left else ''}>"
+        )
+
+
+class PairContact(NamedTuple):
+    """The properties of contacts between bodies.
+
+    Each is a number, (pairs,) or (B, pairs). `friction`: coefficient; None: those of the
+    description (`ContactPairs.friction`), or 0.8. `stiffness` [N/m]; None: as stiff as the step
+    and the masses allow. `dissipation` [s]: the time in which two shapes that overlap lose their approach speed.
+    `restitution`: the share of the approach speed with which they separate if it is above 2 · 9.81
+    dt, from 0 to 1; the plain number 0 costs nothing. `push_out` [m/s], a number or (B,): the
+    largest speed at which shapes that overlap are pushed apart.
+    """
+
+    friction: Any = None
+    stiffness: Any = None
+    dissipation: Any = 0.005
+    restitution: Any = 0.0
+    push_out: Any = 1.0
+
+
+RIGID = PairContact()
+
+
+def _can_touch(first: ContactShape, second: ContactShape) -> bool:
+    """False for two planes."""
+    return not first.kind == second.kind == "plane" and points_of(first.kind, second.kind) > 0
+
+
+def _friction(a: LinkShape, b: LinkShape) -> float | None:
+    """The coefficient of a pair from its description; None if the description has none."""
+    touches = [shape.touch for _, shape in (a, b) if shape.touch is not None]
+    if not touches:
+        return None
+    highest = max(touch.priority for touch in touches)
+    return max(touch.friction for touch in touches if touch.priority == highest)
+
+
+def _contact_shape(
+    link: str, shape: Geometry, vertices: int, left: list[LeftOut]
+) -> ContactShape | None:
+    """The shape for the narrow phase; None, and an entry of `left`, if it cannot be used."""
+    try:
+        kind, size, corners = _measures(shape, vertices)
+    except MeshError as error:
+        left.append(LeftOut(link, f"the mesh {shape.filename or ''}".strip(), str(error)))
+        return None
+    rotation = tuple(vector3(row) for row in shape.pose.rotation)
+    return ContactShape(
+        link, kind, size, shape.pose.position, (rotation[0], rotation[1], rotation[2]), corners
+    )
+
+
+def _measures(
+    shape: Geometry, vertices: int
+) -> tuple[str, tuple[float, ...], tuple[tuple[float, float, float], ...]]:
+    """Kind and sizes of a shape as the narrow phase takes them, and the vertices of a mesh."""
+    size = shape.size
+    if shape.shape == "capsule":
+        return "capsule", (size[0], 0.5 * size[1]), ()
+    if shape.shape == "box":
+        return "box", tuple(0.5 * x for x in size), ()
+    if shape.shape == "plane":
+        return "plane", (), ()
+    if shape.shape == "sphere":
+        return "sphere", (size[0],), ()
+    if shape.shape == "cylinder":
+        return "mesh", (), _prism(*size)
+    return "mesh", (), hull_points(shape, vertices)
+
+
+def _prism(radius: float, length: float) -> tuple[tuple[float, float, float], ...]:
+    """The corners of a prism inside a cylinder."""
+    turns = [2 * math.pi * k / RIM for k in range(RIM)]
+    return tuple(
+        (radius * math.cos(t), radius * math.sin(t), z)
+        for z in (-length / 2, length / 2)
+        for t in turns
+    )
+
+
+def _listed(links: Sequence[tuple[str, str]]) -> str:
+    shown = [f"{a} and {b}" for a, b in dict.fromkeys(links)]
+    more = f" and {len(shown) - LISTED} more" if len(shown) > LISTED else ""
+    return f"{', '.join(shown[:LISTED]) or 'none'}{more}"

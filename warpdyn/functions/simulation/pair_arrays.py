@@ -1,0 +1,120 @@
+"""Arrays of contacts between bodies: their properties, and what one step passes to the next."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...algorithms.simulation.pair_rows import ContactPair, ContactShape
+from ...execution.request.evaluate import tree_of
+from ...model import Model
+from ...model.tree import WORLD
+from .contact_pairs import ContactPairs, PairContact
+from .ground import FRICTION
+from .step_options import StepOptions
+from .varied_numbers import Shaped, for_all, for_each, is_number
+
+MOST_CONTACTS = 200
+"""Largest number of contacts of pairs in a step: beyond it a kernel takes minutes to compile."""
+
+UNBOUNDED = 1e12
+"""Stiffness of a pair that is as stiff as the step allows [N/m]."""
+
+
+def pair_arrays(options: StepOptions, pairs: Sequence[ContactPair], q: Any) -> Shaped:
+    """The numbers of pairs with their shapes, by name; empty without pairs."""
+    contact = options.pair_contact
+    if not isinstance(contact, PairContact):
+        raise TypeError(
+            f"pair_contact must be wd.PairContact(friction=...), got {type(contact).__name__}"
+        )
+    count, contacts = len(pairs), sum(pair.contacts for pair in pairs)
+    kept = {"pair_impulses": (contacts, 3), "pair_features": (contacts,)}
+    shaped: Shaped = {
+        name: (getattr(options, name), shape)
+        for name, shape in kept.items()
+        if getattr(options, name) is not None
+    }
+    if not pairs:
+        if shaped:
+            raise ValueError(f"{min(shaped)}= needs pairs=, and there are none")
+        return {}
+    if len(shaped) == 1:
+        (given,) = shaped
+        raise ValueError(
+            f"{given}= is of no use alone: pair_impulses= and pair_features= of the last step go together"
+        )
+    each: Shaped = {}
+    numbers = {
+        "friction": described_friction(options.pairs, contact.friction),
+        "stiffness": UNBOUNDED if contact.stiffness is None else contact.stiffness,
+        "dissipation": contact.dissipation,
+    }
+    if not (is_number(contact.restitution) and contact.restitution == 0):
+        numbers["restitution"] = contact.restitution
+    for name, value in numbers.items():
+        each[f"pair_{name}"] = for_each(name, value, count, 0.0), (count,)
+    rebound = each.get("pair_restitution", ((), ()))[0]
+    if isinstance(rebound, (tuple, list)) and max(rebound, default=0.0) > 1:
+        raise ValueError(f"restitution must be at most 1, got {contact.restitution}")
+    each["pair_push_out"] = for_all("push_out", contact.push_out, q, above=0.0), (1,)
+    return shaped | each
+
+
+def described_friction(pairs: Sequence[ContactPair], given: Any) -> Any:
+    """The friction of each pair: what is given, else that of the description, else 0.8."""
+    if given is not None:
+        return given
+    if not isinstance(pairs, ContactPairs):
+        return FRICTION
+    return tuple(FRICTION if x is None else x for x in pairs.friction)
+
+
+def checked_pairs(model: Model, pairs: Sequence[ContactPair]) -> tuple[ContactPair, ...]:
+    """Pairs as constants of a program; raises for a pair of unknown links or shapes, and for too
+    many contacts."""
+    checked = []
+    for pair in pairs:
+        if not isinstance(pair, ContactPair):
+            raise TypeError(f"pairs are those of wd.ContactPairs(model); got {pair!r}")
+        for shape in pair:
+            _check_shape(model, shape)
+        checked.append(pair)
+    contacts = sum(pair.contacts for pair in checked)
+    if contacts > MOST_CONTACTS:
+        raise ValueError(
+            f"{len(checked)} pairs have {contacts} contacts, more than {MOST_CONTACTS}, and every "
+            "step computes all of them; choose the pairs that matter: "
+            'pairs=wd.ContactPairs(model).only(("*_finger", "cube"), ...)'
+        )
+    return tuple(checked)
+
+
+def _check_shape(model: Model, shape: ContactShape) -> None:
+    if shape.link is not None:
+        model.link_index(shape.link)
+    numbers = (*shape.size, *shape.position, *(x for v in shape.vertices for x in v))
+    if not all(map(math.isfinite, numbers)) or any(x < 0 for x in shape.size):
+        raise ValueError(
+            f"a {shape.kind} on {shape.link} has sizes {shape.size} at {shape.position}; sizes are "
+            "lengths of 0 or more in metres, and all numbers are finite"
+        )
+    if shape.kind == "mesh" and len(shape.vertices) < 4:
+        raise ValueError(f"a mesh on {shape.link} needs at least 4 vertices")
+
+
+def refusing_still_pairs(pairs: Sequence[ContactPair]) -> Callable[[Model], None]:
+    """Function that raises for pairs of shapes that no joint moves against each other."""
+
+    def refuse(model: Model) -> None:
+        frames = tree_of(model).frames
+        for first, second in pairs:
+            bodies = [WORLD if x.link is None else frames[x.link].body for x in (first, second)]
+            if bodies[0] == bodies[1]:
+                raise ValueError(
+                    f"{first.link} and {second.link} are parts of one rigid body; their shapes "
+                    "cannot touch. Leave the pair out"
+                )
+
+    return refuse

@@ -1,0 +1,68 @@
+"""Pairs of shapes that may touch each other, from a robot's description."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import NamedTuple
+
+from ..description import Geometry
+from ..structure import Structure
+
+
+class LinkShape(NamedTuple):
+    """A collision shape and its link."""
+
+    link: str
+    shape: Geometry
+
+
+def shape_pairs(model: Structure) -> Iterator[tuple[LinkShape, LinkShape]]:
+    """All pairs of collision shapes that may touch, in the order of the links.
+
+    Shapes of one rigid body do not touch, nor do those of two bodies that a joint connects, nor
+    those of links in `model.excluded_pairs`. MJCF's contype and conaffinity are respected. In an
+    MJCF file a joint to the world does not keep a body from touching the world's shapes. A free
+    joint never does.
+    """
+    body = _bodies(model)
+    joined = _joined(model, body)
+    excluded = {frozenset(pair) for pair in model.excluded_pairs}
+    shapes = [LinkShape(link.name, shape) for link in model.links for shape in link.collisions]
+    for a, b in combinations(shapes, 2):
+        pair = frozenset((body[a.link], body[b.link]))
+        if (
+            len(pair) == 2
+            and pair not in joined
+            and frozenset((a.link, b.link)) not in excluded
+            and _masks_match(a.shape, b.shape)
+        ):
+            yield a, b
+
+
+def _bodies(model: Structure) -> dict[str, str]:
+    """For each link the first link of its rigid body."""
+    body = {model.root: model.root}
+    for joint in model.joints:  # parents come first
+        body[joint.child] = joint.child if joint.kind.nv else body[joint.parent]
+    return body
+
+
+def _joined(model: Structure, body: dict[str, str]) -> set[frozenset[str]]:
+    """Pairs of bodies that a joint connects."""
+    still = None if model.floating_base else model.root
+    found = set()
+    for joint in model.moving_joints:
+        above = body.get(joint.parent)
+        if above is None or joint.kind.nv == 6:
+            continue
+        if not (model.is_simulated and above == still):
+            found.add(frozenset((above, joint.child)))
+    return found
+
+
+def _masks_match(a: Geometry, b: Geometry) -> bool:
+    """True unless the masks of an MJCF file keep the shapes from touching."""
+    if a.touch is None or b.touch is None:
+        return True
+    return bool(a.touch.kinds & b.touch.others or b.touch.kinds & a.touch.others)
