@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ...algebra.scalar import Scalar, absolute, maximum, minimum, select_less
 from .contact import inverse
-from .contact_points import Candidate, farthest_points
+from .point_choice import Candidate, choose_candidate, farthest_points
 
 PENALTY = 5.0
 """Way that a height counts for in the choice of the corners. A side with a slope above its reciprocal
@@ -40,15 +40,36 @@ class FacingPolygon(NamedTuple):
     def height(self, x: Scalar, y: Scalar) -> Scalar:
         """Height of the surface over a point."""
         first = self.corners[0]
-        x, y = x - first.x, y - first.y
-        across = self.x * y - self.y * x
+        across = self.x * (y - first.y) - self.y * (x - first.x)
         slope = select_less(0.0, across, self.left, self.right)
-        return first.height + (self.x * x + self.y * y) * self.rise + across * slope
+        return first.height + self.along(x, y) * self.rise + across * slope
+
+    def along(self, x: Scalar, y: Scalar) -> Scalar:
+        """Coordinate along the common side: 0 at its start, 1 at its end."""
+        first = self.corners[0]
+        return self.x * (x - first.x) + self.y * (y - first.y)
+
+    def limits(self) -> tuple[Scalar, Scalar]:
+        """The least and the largest coordinate along the common side. They are the ends of a polygon
+        without an area."""
+        low: Scalar = 0.0
+        high: Scalar = 1.0
+        for corner in self.corners[1::2]:
+            s = self.along(corner.x, corner.y)
+            low, high = minimum(low, s), maximum(high, s)
+        room = ON_EDGE * (absolute(self.x) + absolute(self.y))
+        return low - room, high + room
 
 
 def facing_polygon(points: Sequence[Candidate]) -> FacingPolygon:
     """The polygon of four points with small heights."""
-    corners = first, right, third, left = farthest_points(points, penalty=PENALTY)
+    chosen = farthest_points(points, penalty=PENALTY)
+    # The common side is the longer diagonal: the other one may have no length.
+    lengths = [(q.x - p.x) * (q.x - p.x) + (q.y - p.y) * (q.y - p.y) for p, q in _diagonals(chosen)]
+    corners = first, right, third, left = [
+        choose_candidate(lengths[0], lengths[1], q, p)
+        for p, q in zip(chosen, (*chosen[1:], chosen[0]), strict=True)
+    ]
     # A vector along the common side, divided by its squared length.
     a, b = third.x - first.x, third.y - first.y
     reciprocal = 1.0 / maximum(a * a + b * b, LEAST_SLOPE)
@@ -62,6 +83,12 @@ def facing_polygon(points: Sequence[Candidate]) -> FacingPolygon:
         return select_less(absolute(width), LEAST_WIDTH, 0.0, found)
 
     return FacingPolygon(tuple(corners), x, y, rise, slope(left), slope(right))
+
+
+def _diagonals(corners: Sequence[Candidate]) -> list[tuple[Candidate, Candidate]]:
+    """Pairs of opposite corners."""
+    first, second, third, fourth = corners
+    return [(first, third), (second, fourth)]
 
 
 def common_points(a: FacingPolygon, b: FacingPolygon) -> list[Candidate]:
@@ -106,9 +133,14 @@ def _clipped(p: Candidate, q: Candidate, polygon: FacingPolygon) -> tuple[Scalar
     """The part of an edge inside a polygon: coordinates 0 at p to 1 at q."""
     low: Scalar = 0.0
     high: Scalar = 1.0
+    start, end = polygon.limits()
+    from_p, from_q = (polygon.along(corner.x, corner.y) for corner in (p, q))
+    inside = [(from_p - start, from_q - start), (end - from_p, end - from_q)]
     for r, s in _edges(polygon):
-        at_p = _beyond(r, s, p) + _on_edge(r, s)
-        slope = _beyond(r, s, q) + _on_edge(r, s) - at_p
+        room = _on_edge(r, s)
+        inside.append((_beyond(r, s, p) + room, _beyond(r, s, q) + room))
+    for at_p, at_q in inside:
+        slope = at_q - at_p
         cut = -at_p * inverse(slope, LEAST_SLOPE)
         low = maximum(low, select_less(slope, 0.0, -END, cut))
         high = minimum(high, select_less(slope, 0.0, cut, END))

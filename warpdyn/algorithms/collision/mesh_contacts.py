@@ -13,8 +13,8 @@ from ...algebra.scalar import Scalar, select_less
 from ...algebra.spatial import Vector
 from .common_polygon import PENALTY, common_points, facing_polygon
 from .contact import Contact, ShapeAt, direction, if_exists, side
-from .contact_points import DIRECTIONS, Candidate, best_candidate, contact_points
 from .convex_gap import Core, Separation, convex_separation
+from .point_choice import DIRECTIONS, Candidate, best_candidate, contact_points
 
 DEEPEST = 12.0
 """Number of the deepest point among the points of a polygon."""
