@@ -4,12 +4,12 @@ touch."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...algebra.scalar import Scalar, absolute, maximum, rsqrt, select_less
 from ...algebra.spatial import Vector
-from .clipped_face import Face, face_contacts, face_of
-from .contact import Contact, ShapeAt, choose, choose_contact, dot, no_contact, side
+from .clipped_face import choose_face, face_contacts, face_of
+from .contact import Contact, ShapeAt, choose, choose_contact, dot, if_exists, side
 from .round_shapes import closest_on_segments
 
 PREFERENCE = 1e-5
@@ -68,14 +68,17 @@ def box_box(a: ShapeAt, b: ShapeAt) -> list[Contact]:
     of_a, of_b = _face_separations(boxes)
     most_a, most_b = (maximum(x, maximum(y, z)) for x, y, z in (of_a, of_b))
     separation = select_less(most_a + PREFERENCE, most_b, most_b, most_a)
-    from_faces = _face_pair(a, b, boxes, (of_a, of_b), (most_a, most_b))
     pair = _edge_pair(boxes)
     edge = _edge_contact(a, b, boxes, pair)
-    nothing = no_contact(edge)
     aligned: Scalar = 0.0
     for axis in (*boxes.A, *boxes.B):
         aligned = maximum(aligned, absolute(axis.dot(pair.normal)))
     score = select_less(ALIGNED, aligned, -1e9, pair.score)
+    # Faces that touch in place of other faces or edges overlap as little as these.
+    least = maximum(most_a, most_b)
+    overlap = select_less(least, pair.score, pair.separation, least)
+    from_faces = _face_pair(a, b, boxes, (of_a, of_b), (most_a, most_b), overlap)
+    nothing = if_exists(0.0, edge)
     return [
         choose_contact(separation, score, edge if n == 0 else nothing, contact)
         for n, contact in enumerate(from_faces)
@@ -164,8 +167,10 @@ def _face_pair(
     x: _Boxes,
     separations: tuple[list[Scalar], list[Scalar]],
     most: tuple[Scalar, Scalar],
+    separation: Scalar,
 ) -> list[Contact]:
-    """Contacts of a face of one box, the reference, and a face of the other."""
+    """Contacts of a face of one box, the reference, and a face of the other. `separation`: of the
+    deepest of them."""
     limit = most[0] + PREFERENCE
     # Everything of the reference box is B's where B's best axis is clearly better.
 
@@ -174,11 +179,6 @@ def _face_pair(
 
     def pick_vector(of_b: Vector, of_a: Vector) -> Vector:
         return choose(limit, most[1], of_b, of_a)
-
-    def pick_part(of_b: Any, of_a: Any) -> Any:
-        if isinstance(of_a, tuple):
-            return tuple(pick(x, y) for x, y in zip(of_b, of_a, strict=True))
-        return pick_vector(of_b, of_a) if isinstance(of_a, Vector) else pick(of_b, of_a)
 
     axes = [pick_vector(v, u) for u, v in zip(x.A, x.B, strict=True)]
     half = [pick(v, u) for u, v in zip(x.h_a, x.h_b, strict=True)]
@@ -195,7 +195,8 @@ def _face_pair(
     incident = face_of(other_axes, other_half, [flattest - each for each in sizes], against)
     centre = pick_vector(b.centre, a.centre)
     between = pick_vector(-x.d, x.d)
-    first = Face(*(pick_part(v, u) for u, v in zip(reference, incident, strict=True)))
-    found = face_contacts(reference, incident, centre, between, best, first)
+    # The reference face is A's unless the reference box is B.
+    first = choose_face(limit, most[1], incident, reference)
+    found = face_contacts(reference, incident, centre, between, separation, first)
     sign = pick(-1.0, 1.0)
     return [Contact(c.gap, c.position, c.normal * sign, c.feature) for c in found]

@@ -25,9 +25,7 @@ def distance_from_box(x: Vector, half: tuple[Scalar, ...]) -> tuple[Scalar, Vect
 
     Inside, the distance is negative: that of the nearest face.
     """
-    beyond = Vector(*(p - clamp(p, h) for p, h in zip(x, half, strict=True)))
-    square = beyond.dot(beyond)
-    reciprocal = rsqrt(maximum(square, ON_THE_SURFACE))
+    square, distance, direction = beyond_box(x, half)
     depth_x, depth_y, depth_z = (h - absolute(p) for p, h in zip(x, half, strict=True))
     least = minimum(depth_x, minimum(depth_y, depth_z))
     # The first of equally near faces.
@@ -35,9 +33,18 @@ def distance_from_box(x: Vector, half: tuple[Scalar, ...]) -> tuple[Scalar, Vect
     along_yz = choose(least, depth_y, along_z, Vector(0.0, side(x.y), 0.0))
     inside = choose(least, depth_x, along_yz, Vector(side(x.x), 0.0, 0.0))
     return (
-        select_less(ON_THE_SURFACE, square, square * reciprocal, -least),
-        choose(ON_THE_SURFACE, square, beyond * reciprocal, inside),
+        select_less(ON_THE_SURFACE, square, distance, -least),
+        choose(ON_THE_SURFACE, square, direction, inside),
     )
+
+
+def beyond_box(x: Vector, half: tuple[Scalar, ...]) -> tuple[Scalar, Scalar, Vector]:
+    """Squared distance of a point outside a box, the distance, and the direction from the box to
+    it. Inside the box the square is zero, and the direction is no unit vector."""
+    beyond = Vector(*(p - clamp(p, h) for p, h in zip(x, half, strict=True)))
+    square = beyond.dot(beyond)
+    reciprocal = rsqrt(maximum(square, ON_THE_SURFACE))
+    return square, square * reciprocal, beyond * reciprocal
 
 
 def plane_box(a: ShapeAt, b: ShapeAt) -> list[Contact]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ...algebra.scalar import Scalar, absolute, maximum, minimum, select_less
 from ...algebra.spatial import Vector
-from .contact import FAR, Contact, clamp, inverse, side
+from .contact import FAR, Contact, choose, clamp, inverse, side
 
 ROOM = 1.00001
 """Factor on the reference face for clipping: corners of equal faces that lie on each other are
@@ -83,6 +83,19 @@ def face_of(
         pick_vector(turned(axes, 2)),
         (pick(half), pick(turned(half, 1)), pick(turned(half, 2))),
         pick((0.0, 1.0, 2.0)),
+    )
+
+
+def choose_face(x: Scalar, y: Scalar, if_less: Face, otherwise: Face) -> Face:
+    """`select_less` of faces."""
+    pairs = zip(if_less.half, otherwise.half, strict=True)
+    half_normal, half_x, half_y = (select_less(x, y, u, w) for u, w in pairs)
+    return Face(
+        choose(x, y, if_less.normal, otherwise.normal),
+        choose(x, y, if_less.x, otherwise.x),
+        choose(x, y, if_less.y, otherwise.y),
+        (half_normal, half_x, half_y),
+        select_less(x, y, if_less.number, otherwise.number),
     )
 
 

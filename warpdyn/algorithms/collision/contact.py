@@ -13,6 +13,9 @@ FAR = 1e3
 """Gap of a contact that does not exist, for example the second contact of two crossed capsules
 [m]."""
 
+NONE = -1.0
+"""Feature of a contact that does not exist."""
+
 UPWARDS = Vector(0.0, 0.0, 1.0)
 """Normal where two shapes define none, such as two spheres with one centre."""
 
@@ -96,17 +99,26 @@ def direction(d: Vector, otherwise: Vector = UPWARDS) -> tuple[Scalar, Vector]:
 
 
 def between_points(
-    p: Vector, r_p: Scalar, q: Vector, r_q: Scalar, feature: Scalar = 0.0
+    p: Vector,
+    r_p: Scalar,
+    q: Vector,
+    r_q: Scalar,
+    otherwise: Vector = UPWARDS,
+    feature: Scalar = 0.0,
 ) -> Contact:
-    """The contact of two spheres of radii r_p and r_q about p and q, the normal from p to q."""
-    distance, normal = direction(q - p)
+    """The contact of two spheres of radii r_p and r_q about p and q, the normal from p to q:
+    `otherwise` if p is q."""
+    distance, normal = direction(q - p, otherwise)
     gap = distance - (r_p + r_q)
     return Contact(gap, p + normal * (r_p + 0.5 * gap), normal, feature)
 
 
-def no_contact(near: Contact) -> Contact:
-    """A contact that does not exist, at the place of one that does."""
-    return Contact(FAR, near.position, near.normal, -1.0)
+def if_exists(exists: Scalar, contact: Contact) -> Contact:
+    """The contact if `exists` is 1. If it is 0, one that is far away and has no feature."""
+    gap, feature = (
+        select_less(0.5, exists, x, y) for x, y in ((contact.gap, FAR), (contact.feature, NONE))
+    )
+    return Contact(gap, contact.position, contact.normal, feature)
 
 
 def choose_contact(x: Scalar, y: Scalar, if_less: Contact, otherwise: Contact) -> Contact:

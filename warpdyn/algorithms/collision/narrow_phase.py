@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 from .box_box import box_box
 from .box_shapes import plane_box, sphere_box
+from .capsule_box import capsule_box
 from .contact import Contact, ShapeAt
+from .mesh_contacts import mesh_box, mesh_capsule, mesh_mesh, mesh_sphere, plane_mesh
 from .round_shapes import (
     capsule_capsule,
     plane_capsule,
@@ -23,7 +25,13 @@ NARROW_PHASES: dict[tuple[str, str], tuple[Callable[[ShapeAt, ShapeAt], list[Con
     ("capsule", "capsule"): (capsule_capsule, 2),
     ("sphere", "box"): (sphere_box, 1),
     ("plane", "box"): (plane_box, 4),
+    ("capsule", "box"): (capsule_box, 2),
     ("box", "box"): (box_box, 4),
+    ("plane", "mesh"): (plane_mesh, 4),
+    ("mesh", "sphere"): (mesh_sphere, 1),
+    ("mesh", "capsule"): (mesh_capsule, 2),
+    ("mesh", "box"): (mesh_box, 4),
+    ("mesh", "mesh"): (mesh_mesh, 4),
 }
 """For two kinds of shapes: the function, and the number of contacts it returns."""
 

@@ -6,15 +6,17 @@ that of the spheres about the closest points of the segments.
 
 from __future__ import annotations
 
-from ...algebra.scalar import Scalar, absolute, maximum, minimum, select_less
+from ...algebra.rotations import axes_about
+from ...algebra.scalar import Scalar, absolute, maximum, minimum, rsqrt, select_less
 from ...algebra.spatial import Vector
 from .contact import (
-    FAR,
     Contact,
     ShapeAt,
     between_points,
+    choose,
     choose_contact,
     clamp,
+    if_exists,
 )
 
 NEARLY_CLOSEST = 5e-7
@@ -23,6 +25,12 @@ most this [m]."""
 
 CROSSED = 0.03
 """Squared sine of the angle of two capsules, 10 degrees, above which they touch in one point."""
+
+CUTTING = 1e-12
+"""Squared sine of the angle of two capsules below which no direction is across both."""
+
+ONE_POINT = 1e-6
+"""Length of an overlap below which two shapes touch in one point [m]."""
 
 PARALLEL = 1e-20
 """The least squared sine of an angle that is divided by."""
@@ -50,7 +58,7 @@ def sphere_capsule(a: ShapeAt, b: ShapeAt) -> list[Contact]:
     radius, half = b.size
     axis = b.axes[2]
     nearest = b.centre + axis * clamp(axis.dot(a.centre - b.centre), half)
-    return [between_points(a.centre, a.size[0], nearest, radius)]
+    return [between_points(a.centre, a.size[0], nearest, radius, across(axis))]
 
 
 def capsule_capsule(a: ShapeAt, b: ShapeAt) -> list[Contact]:
@@ -62,18 +70,21 @@ def capsule_capsule(a: ShapeAt, b: ShapeAt) -> list[Contact]:
     """
     (r_a, h_a), (r_b, h_b) = a.size, b.size
     u, w, d = a.axes[2], b.axes[2], b.centre - a.centre
-    cosine = u.dot(w)
+    cosine, crossed = u.dot(w), u.cross(w)
+    square = crossed.dot(crossed)
+    # The shortest way out of axes that cut each other is across both.
+    out = choose(CUTTING, square, crossed * rsqrt(maximum(square, CUTTING)), across(u))
 
     def at(s: Scalar, feature: float) -> Contact:
         t = clamp(s * cosine - d.dot(w), h_b)
-        return between_points(a.centre + u * s, r_a, b.centre + w * t, r_b, feature)
+        return between_points(a.centre + u * s, r_a, b.centre + w * t, r_b, out, feature)
 
     # The capsules overlap along a's axis where the projection of b's axis does.
     middle, reach = d.dot(u), h_b * absolute(cosine)
     low = clamp(maximum(middle - reach, -h_a), h_a)
     high = clamp(minimum(middle + reach, h_a), h_a)
     s, t = closest_on_segments(d, u, h_a, w, h_b)
-    closest = between_points(a.centre + u * s, r_a, b.centre + w * t, r_b, 2.0)
+    closest = between_points(a.centre + u * s, r_a, b.centre + w * t, r_b, out, 2.0)
     first, last = at(low, 0.0), at(high, 1.0)
     # The ends are preferred where they are as close as the closest points: these lie anywhere
     # between the ends if the axes are parallel.
@@ -83,9 +94,13 @@ def capsule_capsule(a: ShapeAt, b: ShapeAt) -> list[Contact]:
     )
     s = select_less(first.gap, limit, low, select_less(last.gap, limit, high, s))
     second = choose_contact(s - low, high - s, last, first)
-    crossed = u.cross(w)
-    gap = select_less(CROSSED, crossed.dot(crossed), FAR, second.gap)
-    return [deepest, Contact(gap, second.position, second.normal, second.feature)]
+    exists = select_less(square, CROSSED, select_less(ONE_POINT, high - low, 1.0, 0.0), 0.0)
+    return [deepest, if_exists(exists, second)]
+
+
+def across(u: Vector) -> Vector:
+    """A unit vector orthogonal to the unit vector u."""
+    return axes_about(u).matrix.T.rows[0]
 
 
 def closest_on_segments(

@@ -1,0 +1,137 @@
+"""Laws of the contacts of every pair of shapes, and their gaps beside coal and Qhull."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import shapes_at as at
+from algebra_draws import placement
+
+from warpdyn.algorithms.collision.contact import Contact, ShapeAt
+from warpdyn.algorithms.collision.narrow_phase import NARROW_PHASES, contacts, points_of
+
+PAIRS = list(NARROW_PHASES)
+
+ROUND_OFF = 1e-12
+"""Of lengths of 0.1 m in float64; box edges that are nearly parallel lose some digits."""
+
+DEGENERATE = 1e-6
+"""Gap of a pair in a special position, from coal: contacts at the ends of an overlap are preferred by up to
+5e-7 m, corners of a polygon by 1e-6 m [m]."""
+
+each_pair = pytest.mark.parametrize("pair", PAIRS, ids="-".join)
+
+
+def separated_boxes(pair: tuple[str, str], gap: float) -> bool:
+    """Boxes that are apart have the separation along one of 15 axes, which is at most their distance."""
+    return pair == ("box", "box") and gap > 0
+
+
+def scenes(pair: tuple[str, str], count: int, seed: int) -> list[tuple[ShapeAt, ShapeAt]]:
+    draw = np.random.default_rng([seed, *map(ord, "".join(pair))])
+    return [(at.drawn(pair[0], draw), at.drawn(pair[1], draw)) for _ in range(count)]
+
+
+@each_pair
+def test_the_least_gap_is_the_distance(pair: tuple[str, str]) -> None:
+    """Beside coal, for meshes Qhull, apart and overlapping. Meshes that overlap deeply may have a longer way out."""
+    few = "mesh" in pair and "plane" not in pair
+    for a, b in scenes(pair, 25 if few else 300, 0):
+        gap, wanted = at.gaps(contacts(a, b)).min(), at.distance(a, b)
+        if separated_boxes(pair, wanted):
+            assert 0 < gap <= wanted + at_most(pair)
+        elif few and wanted < -0.01:
+            assert gap <= wanted + at_most(pair)
+        else:
+            assert gap == pytest.approx(wanted, abs=at_most(pair))
+
+
+def at_most(pair: tuple[str, str]) -> float:
+    """Error of the least gap [m]."""
+    return DEGENERATE if {"capsule", "mesh", "box"} & {*pair} else ROUND_OFF
+
+
+@each_pair
+def test_the_number_of_contacts_is_told(pair: tuple[str, str]) -> None:
+    """In both orders, and all of them are finite with unit normals."""
+    for a, b in scenes(pair, 3, 1):
+        for found in (contacts(a, b), contacts(b, a)):
+            assert len(found) == points_of(*pair) == points_of(*reversed(pair))
+            for c in found:
+                values = [c.gap, *c.position, *c.normal, c.feature]
+                assert np.isfinite(np.array(values, dtype=float)).all()
+                assert np.linalg.norm(at.array(c.normal)) == pytest.approx(1.0, abs=1e-12)
+
+
+def errors(narrow_phase: at.NarrowPhase, pair: tuple[str, str], count: int) -> np.ndarray:
+    """The largest error of each law over random scenes: swap, motion, slope, touching, surface, position.
+
+    Boxes that are apart are left out of the laws of positions and distances: their contacts have a bound.
+    """
+    draw = np.random.default_rng(2)
+    found = []
+    for a, b in scenes(pair, count, 3):
+        apart = separated_boxes(pair, at.distance(a, b))
+        found.append(
+            (
+                at.swap_error(narrow_phase, a, b),
+                at.motion_error(narrow_phase, a, b, placement(draw)),
+                at.slope_error(narrow_phase, a, b),
+                0.0 if apart else at.touching_error(narrow_phase, a, b),
+                0.0 if apart else at.surface_error(narrow_phase, a, b),
+                0.0 if apart else at.position_error(narrow_phase, a, b),
+            )
+        )
+    return np.array(found)
+
+
+LIMITS = np.array((1e-6, 1e-6, 1e-5, DEGENERATE, 3e-6, 3e-6))
+"""Errors of the laws: swap, motion, slope (a difference of gaps over 1e-6 m), touching, surface, position."""
+
+
+@each_pair
+def test_laws(pair: tuple[str, str]) -> None:
+    """Of swapped shapes, of a moved scene, of the gap along its normal, and of positions."""
+    few = "mesh" in pair and "plane" not in pair
+    found = errors(contacts, pair, 6 if few else 60)
+    if pair == ("mesh", "mesh"):
+        found[:, 0] = 0.0  # two meshes that overlap may have two ways out
+    assert (found.max(axis=0) < LIMITS).all(), found.max(axis=0)
+
+
+def changed(**change) -> at.NarrowPhase:  # type: ignore[no-untyped-def]
+    """Contacts with a wrong formula."""
+
+    def wrong(a: ShapeAt, b: ShapeAt) -> list[Contact]:
+        return [replace(c, **{k: f(c) for k, f in change.items()}) for c in contacts(a, b)]
+
+    return wrong
+
+
+WRONG = {
+    "normal of one sign": (changed(normal=lambda c: c.normal * (1.0 if c.normal.z > 0 else -1.0)), 0),
+    "position in one frame": (changed(position=lambda c: at.Vector(0.0, 0.0, 0.0)), 1),
+    "gap doubled": (changed(gap=lambda c: 2.0 * c.gap), 2),
+    "gap with an offset": (changed(gap=lambda c: c.gap + 1e-5), 3),
+    "position on one surface": (changed(position=lambda c: c.position + c.normal * (0.5 * c.gap)), 4),
+    "position beyond a surface": (changed(position=lambda c: c.position + c.normal * (3 * c.gap)), 5),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize("pair", [("sphere", "capsule"), ("box", "box")], ids="-".join)
+def test_laws_see_wrong_formulas(pair: tuple[str, str], wrong: str) -> None:
+    """Each of the six laws fails for a formula that breaks it."""
+    narrow_phase, law = WRONG[wrong]
+    assert errors(narrow_phase, pair, 30)[:, law].max() > LIMITS[law]
+
+
+def test_shapes_without_a_narrow_phase_are_refused_by_name() -> None:
+    plane = at.shape("plane", ())
+    for call in (lambda: contacts(plane, plane), lambda: points_of("plane", "plane")):
+        with pytest.raises(ValueError, match="no narrow phase for plane and plane"):
+            call()
+    with pytest.raises(ValueError, match="no narrow phase for sphere and torus"):
+        points_of("sphere", "torus")

@@ -1,0 +1,211 @@
+"""Distance or depth of two convex shapes that are given by their farthest points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+from ...algebra.scalar import Scalar, maximum, minimum, repeat, select_less
+from ...algebra.spatial import Vector
+from .contact import choose, direction, dot, side
+
+ITERATIONS = 20
+"""Number of farthest points that are added to the triangle."""
+
+MARGIN = 0.001
+"""Distance beyond the surface of the point whose nearest point is sought where shapes overlap
+[m]."""
+
+TINY = 1e-30
+"""The least squared length that is divided by [m^2]."""
+
+FLAT = 1e-10
+"""Squared sine of an angle of a triangle below which it counts as an edge."""
+
+NO_CANDIDATE = 1e9
+"""Squared distance of a point outside its triangle."""
+
+
+@dataclass(frozen=True)
+class Core:
+    """A convex shape without its rounding: every point centre + s_1 edge_1 + ... + corner with
+    |s_i| <= 1 and a point of the hull of the corners."""
+
+    centre: Vector
+    edges: tuple[Vector, ...] = ()
+    corners: tuple[Vector, ...] = ()
+
+    def farthest(self, u: Vector) -> Vector:
+        """The point that is farthest along u."""
+        x = self.centre
+        for edge in self.edges:
+            x = x + edge * side(edge.dot(u))
+        if not self.corners:
+            return x
+        best = self.corners[0]
+        most = best.dot(u)
+        for corner in self.corners[1:]:
+            along = corner.dot(u)
+            best = choose(most, along, corner, best)
+            most = maximum(most, along)
+        return x + best
+
+    @property
+    def middle(self) -> Vector:
+        """A point inside the shape: the mean of its corners."""
+        if not self.corners:
+            return self.centre
+        share = 1.0 / len(self.corners)
+        return self.centre + dot([share] * len(self.corners), self.corners)
+
+    def points(self) -> list[Vector]:
+        """All points that may be the farthest along a direction."""
+        points = [self.centre + corner for corner in self.corners] or [self.centre]
+        for edge in self.edges:
+            points = [x + edge * sign for x in points for sign in (-1.0, 1.0)]
+        return points
+
+
+class Corner(NamedTuple):
+    """A corner of the difference of two shapes, and the point of the first shape that it is from."""
+
+    x: Vector
+    of_first: Vector
+
+
+class Nearest(NamedTuple):
+    """A point of a tetrahedron's surface: its squared distance from the origin, its shares of the
+    three corners it is between, and the number of the fourth (0 is the new corner)."""
+
+    square: Scalar
+    shares: tuple[Scalar, Scalar, Scalar]
+    unneeded: Scalar
+
+
+class Separation(NamedTuple):
+    """The separation of two shapes along a unit normal from the first to the second, negative where
+    they overlap [m], and the point of the first that is nearest to the second."""
+
+    separation: Scalar
+    normal: Vector
+    nearest: Vector
+
+
+def convex_separation(a: Core, b: Core, starts: Sequence[Vector]) -> Separation:
+    """The largest separation of two convex shapes along any normal, found from the best of the
+    normals `starts`.
+
+    Gilbert, Johnson, Keerthi, A fast procedure for computing the distance between complex objects
+    in three-dimensional space, IEEE J. Robotics and Automation 4 (1988). The difference of the
+    shapes contains the origin where they overlap. Then the nearest point of the difference is
+    sought for a point just beyond its surface, along the best normal so far. The normal at the
+    nearest point is better, or the point is on a face with this normal.
+    """
+
+    def farthest(n: Vector) -> Corner:
+        of_a = a.farthest(n)
+        return Corner(of_a - b.farthest(-n), of_a)
+
+    def step(state: list[Scalar]) -> list[Scalar]:
+        vectors = [Vector(*state[k : k + 3]) for k in range(1, len(state), 3)]
+        least, (normal, x, _, *rest) = state[0], vectors
+        triangle = [Corner(*rest[k : k + 2]) for k in (0, 2, 4)]
+        target = normal * select_less(least, 0.0, 0.0, least + MARGIN)
+        _, n = direction(target - x, normal)
+        new = farthest(n)
+        reach = new.x.dot(n)
+        # Each normal gives a bound on the separation. The best is kept.
+        normal = choose(reach, least, n, normal)
+        triangle, nearest = _nearest_triangle(new, triangle, target)
+        corners = [u for corner in (nearest, *triangle) for u in corner]
+        return [minimum(least, reach), *normal, *(e for u in corners for e in u)]
+
+    first = farthest(starts[0])
+    normal, least = starts[0], first.x.dot(starts[0])
+    for start in starts[1:]:
+        reach = farthest(start).x.dot(start)
+        normal, least = choose(reach, least, start, normal), minimum(least, reach)
+    state = [least, *normal, *(e for u in first * 4 for e in u)]
+    result = repeat(step, state, ITERATIONS)
+    return Separation(-result[0], Vector(*result[1:4]), Vector(*result[7:10]))
+
+
+def _nearest_triangle(
+    new: Corner, triangle: Sequence[Corner], target: Vector
+) -> tuple[list[Corner], Corner]:
+    """The triangle of a tetrahedron's surface that is nearest to a point, and its nearest point.
+    The triangle has three of the four corners."""
+    corners = (new, *triangle)
+    points = [corner.x - target for corner in corners]
+    best = Nearest(NO_CANDIDATE, (1.0, 0.0, 0.0), 0.0)
+    for other in (*_edges(points), *_faces(points)):
+        best = Nearest(
+            minimum(best.square, other.square),
+            tuple(
+                select_less(other.square, best.square, u, w)
+                for u, w in zip(other.shares, best.shares, strict=True)
+            ),
+            select_less(other.square, best.square, other.unneeded, best.unneeded),
+        )
+    kept = []
+    for k, corner in enumerate(triangle, start=1):
+        # The new corner takes the place of the one that is not needed.
+        above = select_less(best.unneeded, k + 0.5, 1.0, 0.0)
+        dropped = select_less(k - 0.5, best.unneeded, above, 0.0)
+        kept.append(Corner(*(choose(0.5, dropped, u, w) for u, w in zip(new, corner, strict=True))))
+    x, of_first = (dot(best.shares, vectors) for vectors in zip(*kept, strict=True))
+    return kept, Corner(x, of_first)
+
+
+def _edges(points: Sequence[Vector]) -> list[Nearest]:
+    """The nearest points of six edges, each in a triangle with the new corner."""
+    found = []
+    for p, q in combinations(range(4), 2):
+        square, s = _on_edge(points[p], points[q])
+        third = next(k for k in range(4) if k not in (p, q))
+        found.append(_candidate(square, {p: 1.0 - s, q: s, third: 0.0}))
+    return found
+
+
+def _faces(points: Sequence[Vector]) -> list[Nearest]:
+    """The nearest points of the planes of four faces, where they are inside the faces."""
+    found = []
+    for corners in combinations(range(4), 3):
+        square, shares = _on_face(*(points[k] for k in corners))
+        found.append(_candidate(square, dict(zip(corners, shares, strict=True))))
+    return found
+
+
+def _candidate(square: Scalar, shares: Mapping[int, Scalar]) -> Nearest:
+    """The nearest point with the shares of three corners by number. The new corner, number 0, takes
+    the place of the corner that is not among them."""
+    unneeded = next(k for k in range(4) if k not in shares)
+    of_places = tuple(shares[0 if k == unneeded else k] for k in (1, 2, 3))
+    return Nearest(square, of_places, float(unneeded))
+
+
+def _on_edge(p: Vector, q: Vector) -> tuple[Scalar, Scalar]:
+    """Squared distance of an edge from the origin, and the share of q in the nearest point."""
+    d = q - p
+    s = maximum(minimum(-p.dot(d) / maximum(d.dot(d), TINY), 1.0), 0.0)
+    x = p + d * s
+    return x.dot(x), s
+
+
+def _on_face(p: Vector, q: Vector, r: Vector) -> tuple[Scalar, tuple[Scalar, Scalar, Scalar]]:
+    """Squared distance of a triangle's plane from the origin, and the shares of the corners in the
+    nearest point, if it is in the triangle."""
+    d, e = q - p, r - p
+    n = d.cross(e)
+    area = n.dot(n)
+    # Shares of the second and the third corner, times the squared area.
+    s, t = e.cross(p).dot(n), p.cross(d).dot(n)
+    inside = minimum(minimum(s, t), area - s - t)
+    inside = select_less(FLAT * (d.dot(d) * e.dot(e)), area, inside, -1.0)
+    height = p.dot(n)
+    reciprocal = 1.0 / maximum(area, TINY)
+    square = select_less(0.0, inside, height * height * reciprocal, NO_CANDIDATE)
+    s, t = s * reciprocal, t * reciprocal
+    return square, (1.0 - s - t, s, t)

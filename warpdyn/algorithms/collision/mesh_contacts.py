@@ -1,0 +1,133 @@
+"""Contacts of convex meshes with planes and with other shapes.
+
+A mesh is the convex hull of its vertices. Where two shapes touch, each has a polygon that faces
+the other: four of its points. The contacts are points of the common part of the two polygons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...algebra.rotations import ZERO, Rotation, axes_about
+from ...algebra.scalar import Scalar, select_less
+from ...algebra.spatial import Vector
+from .common_polygon import PENALTY, common_points, facing_polygon
+from .contact import Contact, ShapeAt, direction, if_exists, side
+from .convex_gap import Core, Separation, convex_separation
+from .point_choice import DIRECTIONS, Candidate, best_candidate, contact_points
+
+DEEPEST = 12.0
+"""Number of the deepest point among the points of a polygon."""
+
+SAMPLES = tuple(
+    direction(Vector(x, y, z))[1]
+    for x in (-1.0, 0.0, 1.0)
+    for y in (-1.0, 0.0, 1.0)
+    for z in (-1.0, 0.0, 1.0)
+    if abs(x) + abs(y) + abs(z) in (1.0, 3.0)
+)
+"""Normals among which the first is chosen: six along the mesh's axes, and eight between them."""
+
+
+def plane_mesh(a: ShapeAt, b: ShapeAt) -> list[Contact]:
+    """The contacts of a plane and four vertices of a mesh that are low and far from each other, the
+    lowest among them."""
+    R = b.placement.R
+    axes = axes_about(R.to_child(a.axes[2]))
+    height = a.axes[2].dot(b.centre - a.centre)
+    points = [
+        Candidate(*axes.to_child(Vector(*vertex)), 1.0, float(k))
+        for k, vertex in enumerate(b.vertices)
+    ]
+    lowest = best_candidate(points, lambda p: -p.height)
+    found = []
+    for p in contact_points(points, lowest, penalty=PENALTY):
+        gap = p.height + height
+        at = b.placement.point_to_parent(axes.to_parent(Vector(p.x, p.y, p.height - 0.5 * gap)))
+        found.append(if_exists(p.exists, Contact(gap, at, a.axes[2], p.number)))
+    return found
+
+
+def mesh_sphere(a: ShapeAt, b: ShapeAt) -> list[Contact]:
+    """The contact of a mesh and a sphere."""
+    found = _separation(_hull(a), Core(_in_axes(a, b.centre)))
+    gap = found.separation - b.size[0]
+    at = found.nearest + found.normal * (0.5 * gap)
+    world = a.placement.point_to_parent(at)
+    return [Contact(gap, world, a.placement.R.to_parent(found.normal), 0.0)]
+
+
+def mesh_capsule(a: ShapeAt, b: ShapeAt) -> list[Contact]:
+    """Two contacts of a mesh and a capsule: ends of the part of the axis over the mesh."""
+    axis = a.placement.R.to_child(b.axes[2])
+    core = Core(_in_axes(a, b.centre), (axis * b.size[1],))
+    found = _separation(_hull(a), core)
+    x, y, _ = axes_about(found.normal).to_child(axis)
+    return _polygon_contacts(a, core, found, b.size[0], ((-x, -y), (x, y)))
+
+
+def mesh_box(a: ShapeAt, b: ShapeAt) -> list[Contact]:
+    """Four contacts of a mesh and a box."""
+    axes = [a.placement.R.to_child(axis) for axis in b.axes]
+    edges = tuple(axis * half for axis, half in zip(axes, b.size, strict=True))
+    core = Core(_in_axes(a, b.centre), edges)
+    return _polygon_contacts(a, core, _separation(_hull(a), core, axes), 0.0, DIRECTIONS)
+
+
+def mesh_mesh(a: ShapeAt, b: ShapeAt) -> list[Contact]:
+    """Four contacts of two meshes."""
+    R = a.placement.R
+    corners = tuple(R.to_child(b.placement.R.to_parent(Vector(*x))) for x in b.vertices)
+    core = Core(_in_axes(a, b.centre), (), corners)
+    return _polygon_contacts(a, core, _separation(_hull(a), core), 0.0, DIRECTIONS)
+
+
+def _in_axes(a: ShapeAt, point: Vector) -> Vector:
+    """A point of the world in the frame of a shape."""
+    return a.placement.R.to_child(point - a.centre)
+
+
+def _hull(a: ShapeAt) -> Core:
+    """A mesh in its own frame."""
+    return Core(ZERO, (), tuple(Vector(*x) for x in a.vertices))
+
+
+def _separation(first: Core, second: Core, faces: Sequence[Vector] = ()) -> Separation:
+    """The separation of two shapes, found from the way to the second, from normals around the
+    first, and from the normals of the faces of a box."""
+    _, towards = direction(second.middle - first.middle)
+    facing = [n * side(n.dot(towards)) for n in faces]
+    return convex_separation(first, second, [towards, *SAMPLES, *facing])
+
+
+def _polygon_contacts(
+    a: ShapeAt,
+    second: Core,
+    found: Separation,
+    radius: Scalar,
+    directions: Sequence[tuple[Scalar, Scalar]],
+) -> list[Contact]:
+    """Contacts of a mesh and a shape that is all points within `radius` of a core: points of the
+    polygon that is common to both, the farthest in some directions."""
+    axes = axes_about(found.normal)
+    polygons = [
+        facing_polygon([_across(axes, x, sign, k) for k, x in enumerate(core.points())])
+        for core, sign in ((_hull(a), -1.0), (second, 1.0))
+    ]
+    x, y, top = axes.to_child(found.nearest)
+    deepest = Candidate(x, y, found.separation, 1.0, DEEPEST)
+    contacts = []
+    for p in contact_points([*common_points(*polygons), deepest], deepest, directions):
+        gap = p.height - radius
+        # The deepest point is on the first shape, others are on its polygon.
+        height = select_less(DEEPEST - 0.5, p.number, top, -polygons[0].height(p.x, p.y))
+        at = a.placement.point_to_parent(axes.to_parent(Vector(p.x, p.y, height + 0.5 * gap)))
+        contact = Contact(gap, at, a.placement.R.to_parent(found.normal), p.number)
+        contacts.append(if_exists(p.exists, contact))
+    return contacts
+
+
+def _across(axes: Rotation, x: Vector, sign: float, number: int) -> Candidate:
+    """A point of a shape in axes whose z is the normal, the height times a sign."""
+    u, w, height = axes.to_child(x)
+    return Candidate(u, w, height * sign, 1.0, float(number))

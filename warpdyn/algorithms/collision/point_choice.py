@@ -1,0 +1,86 @@
+"""A few contacts in place of many: points of a set that are far from each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from ...algebra.scalar import Scalar, absolute, maximum, minimum, select_less
+
+DIRECTIONS = ((1.0, 0.9), (-0.9, 1.0), (-1.0, -0.9), (0.9, -1.0))
+"""Directions across the normal, counterclockwise, in which the points are the farthest ones. They are
+not along axes nor between them, so that corners of regular shapes do not tie."""
+
+AS_LOW = 1e-6
+"""Height by which the lowest of the chosen points may be above the lowest candidate [m]."""
+
+NOT_THERE = -1e6
+"""The score of a candidate that does not exist."""
+
+
+class Candidate(NamedTuple):
+    """A point that may be chosen: coordinates across the normal, height along it [m], 1 if it
+    exists else 0, and a number."""
+
+    x: Scalar
+    y: Scalar
+    height: Scalar
+    exists: Scalar
+    number: Scalar
+
+
+def choose_candidate(x: Scalar, y: Scalar, if_less: Candidate, otherwise: Candidate) -> Candidate:
+    """`select_less` of candidates."""
+    pairs = zip(if_less, otherwise, strict=True)
+    return Candidate(*(select_less(x, y, u, w) for u, w in pairs))
+
+
+def farthest_points(
+    points: Sequence[Candidate],
+    directions: Sequence[tuple[Scalar, Scalar]] = DIRECTIONS,
+    penalty: float = 0.0,
+) -> list[Candidate]:
+    """The candidate that is farthest in each direction. A height counts as `penalty` times as long a
+    way back."""
+
+    def score(direction: tuple[Scalar, Scalar]) -> Callable[[Candidate], Scalar]:
+        x, y = direction
+        return lambda p: p.x * x + p.y * y - p.height * penalty
+
+    return [best_candidate(points, score(direction)) for direction in directions]
+
+
+def contact_points(
+    points: Sequence[Candidate],
+    lowest: Candidate,
+    directions: Sequence[tuple[Scalar, Scalar]] = DIRECTIONS,
+    penalty: float = 0.0,
+) -> list[Candidate]:
+    """The candidate that is farthest in each direction, each once, with the lowest among them.
+
+    Each keeps its place while the set moves little. The lowest takes the first place if none of them
+    is as low.
+    """
+    chosen = farthest_points(points, directions, penalty)
+    least: Scalar = -NOT_THERE
+    for p in chosen:
+        least = minimum(least, select_less(0.5, p.exists, p.height, -NOT_THERE))
+    chosen[0] = choose_candidate(lowest.height + AS_LOW, least, lowest, chosen[0])
+    for k in range(1, len(chosen)):
+        exists = chosen[k].exists
+        for before in chosen[:k]:
+            apart = absolute(chosen[k].number - before.number)
+            exists = select_less(0.5, apart, exists, 0.0)
+        chosen[k] = chosen[k]._replace(exists=exists)
+    return chosen
+
+
+def best_candidate(points: Sequence[Candidate], score: Callable[[Candidate], Scalar]) -> Candidate:
+    """The existing candidate with the highest score, the first of equal ones. If none exists, the
+    first candidate."""
+    best, highest = points[0], NOT_THERE
+    for p in points:
+        value = select_less(0.5, p.exists, score(p), NOT_THERE)
+        best = choose_candidate(highest, value, p, best)
+        highest = maximum(highest, value)
+    return best
