@@ -1,8 +1,8 @@
 """Parts of a robot's description: what a `wd.Link` and a `wd.Joint` consist of, and solid shapes."""
 
+from .model.closed_loops.loop import Loop
 from .model.description import Effects, Gearbox, Geometry, Limits, Mimic, Pose
 from .model.joints import KINDS, JointKind
-from .model.loops import Loop
 from .model.scene.solids import Box, Capsule, Cylinder, Sphere
 
 __all__ = [

@@ -272,7 +272,11 @@ def test_gravity_is_remarked_if_it_is_not_the_earths() -> None:
 
 def test_loops_are_kept_cut_or_refused() -> None:
     """Any other word is the caller's mistake."""
-    assert [check_loops_option(word) for word in ("keep", "cut", "refuse")] == ["keep", "cut", "refuse"]
+    assert [check_loops_option(word) for word in ("keep", "cut", "refuse")] == [
+        "keep",
+        "cut",
+        "refuse",
+    ]
     with pytest.raises(ValueError, match='loops must be "keep", "cut" or "refuse", got \'open\''):
         check_loops_option("open")
 

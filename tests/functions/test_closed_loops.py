@@ -61,10 +61,17 @@ def test_torch_has_gradients() -> None:
 def test_a_loop_that_cannot_close_is_reported_with_its_gap() -> None:
     """And left alone if nobody checks."""
     q = np.array([[1.0, 0.0, 0.0]])
-    with pytest.raises(ValueError, match=r"did not converge: the loops of four_bar stay open in 1 of 1"):
+    with pytest.raises(
+        ValueError, match=r"did not converge: the loops of four_bar stay open in 1 of 1"
+    ):
         wd.loops.close(MODEL, q, fixed=["j1", "j2"])
-    assert np.abs(wd.loops.errors(MODEL, wd.loops.close(MODEL, q, fixed=["j1", "j2"], check=False))).max() > 0.1
-    with pytest.raises(ValueError, match="by 0.* m or rad at most .tolerance 1e-12"):
+    assert (
+        np.abs(
+            wd.loops.errors(MODEL, wd.loops.close(MODEL, q, fixed=["j1", "j2"], check=False))
+        ).max()
+        > 0.1
+    )
+    with pytest.raises(ValueError, match=r"by 0.* m or rad at most .tolerance 1e-12"):
         wd.loops.close(MODEL, q, iterations=1, tolerance=1e-12)
     with pytest.raises(KeyError, match="no moving joint named 'j'"):
         wd.loops.close(MODEL, q, fixed=["j"])

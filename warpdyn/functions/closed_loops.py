@@ -9,9 +9,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..algorithms import closed_loop_dynamics as _dynamics
-from ..algorithms import closed_loops as _loops
-from ..algorithms import loop_closure as _closure
+from ..algorithms.closed_loops import loop_closure as _closure
+from ..algorithms.closed_loops import loop_dynamics as _dynamics
+from ..algorithms.closed_loops import loop_equations as _loops
 from ..arrays import A, Array, views
 from ..arrays.protocol import dtype_name
 from ..execution.batched import batched

@@ -7,10 +7,10 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from .checks import check_description, find_root
+from .closed_loops.loop import check_loops
 from .described_sensors import DescribedSensor
 from .description import Joint, Link
 from .gearbox import without_gears
-from .loops import check_loops
 from .structure import Robot
 
 

@@ -18,10 +18,10 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from .actuators import Actuator
+from .closed_loops.loop import Loop
 from .described_sensors import DescribedSensor
 from .description import Effects, Joint, Link, check_names, look_up
 from .joints import FLOATING
-from .loops import Loop
 from .named_configurations import Configuration, Configurations
 from .reference_frames import Reference
 from .tendons import Tendon
@@ -55,10 +55,9 @@ class Coordinates:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Structure:
-    """Links and joints in tree order: depth first, siblings as they stand in the description.
-
-    Two structures are equal if all of their fields are: a copy or a pickled one is the same robot,
-    and shares its kernels. Arrays are read-only: `copy()` an array before you change it.
+    """Links and joints in tree order: depth first, siblings as they stand in the description. Two structures
+    are equal if all of their fields are: a copy or a pickled one is the same robot, and shares its
+    kernels. Arrays are read-only: `copy()` an array before you change it.
     """
 
     name: str

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from ...algebra.linear import Factors, factorise_redundant
 from ...algebra.scalar import Scalar, maximum, minimum
 from ...model.tree import Tree
-from ..closed_loops import LoopRows
+from ..closed_loops.loop_equations import LoopRows
 from .constraint_sweeps import ConstraintRows, is_zero, rows_of, sparse_dot
 
 RETURN = 1.0
 """Largest speed at which an open loop closes [m/s, rad/s]; the gap that a step leaves is gone after
 the next one."""
+
 
 @dataclass(frozen=True)
 class ClosedMechanism:
@@ -85,4 +86,3 @@ def close_loops(
     closed = [v + dv for v, dv in zip(free, mass.solve(push), strict=True)]
     on_loops = MassOnLoops(mass.L, mass.reciprocal, rows, G)
     return ClosedMechanism(loops, closed, impulses, on_loops)
-

@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from ...model.checks import check_mimics
+from ...model.closed_loops.loop import Loop
 from ...model.description import Joint, Mimic
-from ...model.loops import Loop
 from ...model.restructure import lock_joints
 from ...model.tendons import Tendon
 from ..robot_source import LOOPS_KEPT, Loops, tag_name
@@ -35,7 +35,8 @@ def couple_joints(
     """The joints under the active constraints of <equality>, the positions of those held still, and
     the loops.
 
-    kept: the treatment of constraints that no tree holds. reader: of those between bodies. tendons: one that is held at its length couples its two joints. mocap: bodies that the user
+    kept: the treatment of constraints that no tree holds. reader: of those between bodies.
+    tendons: one that is held at its length couples its two joints. mocap: bodies that the user
     moves; a constraint to one of them is no loop, and is left out with a remark.
     """
     lengths = {tendon.name: tendon for tendon in tendons}

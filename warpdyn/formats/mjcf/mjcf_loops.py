@@ -8,8 +8,8 @@ from math import comb
 
 from ...algebra.quaternions import quaternion_rotation
 from ...algebra.spatial import HERE, IDENTITY, Placement, Vector
+from ...model.closed_loops.loop import Loop
 from ...model.description import Pose
-from ...model.loops import Loop
 from .mjcf_bodies import WORLD, BodyElement
 from .mjcf_values import Attributes, Element, MjcfValues
 
@@ -57,7 +57,9 @@ class MjcfLoops:
     def _anchored(self, element: Element, written: Attributes) -> tuple[End, End]:
         """Ends at `anchor` of body1, and where it is in body2 in the drawing."""
         if "anchor" not in written:
-            raise self.values.refusal(element, 'it has no anchor; write anchor="x y z", or site1, site2')
+            raise self.values.refusal(
+                element, 'it has no anchor; write anchor="x y z", or site1, site2'
+            )
         one, two = self._bodies(element, written)
         at = Placement(IDENTITY, self.values.vector(element, "anchor", written))
         return (one, at), (two, self._between(two, one).compose(at).as_matrix())
@@ -82,7 +84,9 @@ class MjcfLoops:
         if name is None:
             raise self.values.refusal(element, f'it has no {key}; write {key}="..."')
         if name not in self.sites:
-            raise self.values.refusal(element, f'its {key} "{name}" does not exist; correct the name')
+            raise self.values.refusal(
+                element, f'its {key} "{name}" does not exist; correct the name'
+            )
         return self.sites[name]
 
     def _bodies(self, element: Element, written: Attributes) -> tuple[str, str]:
@@ -112,7 +116,11 @@ class MjcfLoops:
 
 
 def coupling(
-    joint: str, other: str | None, polynomial: Sequence[float], zeros: Mapping[str, float], name: str
+    joint: str,
+    other: str | None,
+    polynomial: Sequence[float],
+    zeros: Mapping[str, float],
+    name: str,
 ) -> Loop:
     """The loop of q1 - ref1 = c0 + c1 (q2 - ref2) + ..., as powers of q2."""
     if other is None:

@@ -7,10 +7,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
-from .description import ORIGIN, Joint, Link, ModelError, Pose, near_names
+from ..description import ORIGIN, Joint, Link, ModelError, Pose, near_names
 
-LoopKind = Literal["connect", "weld", "joint"]
-"""What a loop constrains: the distance of two points, the pose of two frames, two joints."""
+LoopKind = Literal["connect", "weld", "hinge", "joint"]
+"""What a loop constrains: two points, the pose of two frames, two axes, two joints."""
+
+HERE = Pose()
 
 HIGHEST_POWER = 4
 """Highest power of a polynomial between two joints."""
@@ -22,8 +24,9 @@ class Loop:
     constraint to it.
 
     "connect": a point of `first` and a point of `second` coincide. "weld": so do two frames, in
-    position and rotation. "joint": q of the joint `first` is a polynomial of q of the joint
-    `second`, with the `coefficients` of its powers from 0 on [rad, m].
+    position and rotation. "hinge": so do their origins and their z axes. "joint": q of the joint
+    `first` is a polynomial of q of the joint `second`, with the `coefficients` of its powers from 0
+    on [rad, m].
     """
 
     kind: LoopKind
@@ -31,9 +34,9 @@ class Loop:
     """A link, or a joint of one coordinate."""
     second: str | None
     """A link, or a joint of one coordinate. None: the world, or a joint at coefficients[0]."""
-    first_pose: Pose = Pose()
+    first_pose: Pose = HERE
     """The point or frame in the first link."""
-    second_pose: Pose = Pose()
+    second_pose: Pose = HERE
     """The point or frame in the second link, or in the world."""
     coefficients: tuple[float, ...] = ()
     name: str = ""
@@ -61,16 +64,26 @@ class Loop:
         return cls("weld", link_a, link_b, Pose.of(pose_a), Pose.of(pose_b), name=name)
 
     @classmethod
+    def hinge(
+        cls, link_a: str, pose_a: Any, link_b: str | None, pose_b: Any = ORIGIN, name: str = ""
+    ) -> Loop:
+        """Let the origins and the z axes of the frame `pose_a` of `link_a` and of the frame `pose_b`
+        of `link_b` coincide: a revolute joint that closes a loop. link_b None is the world."""
+        return cls("hinge", link_a, link_b, Pose.of(pose_a), Pose.of(pose_b), name=name)
+
+    @classmethod
     def couple(
         cls, joint_a: str, joint_b: str | None, coefficients: Sequence[float], name: str = ""
     ) -> Loop:
         """Let q of `joint_a` be c0 + c1 q + c2 q² + ... of q of `joint_b` [rad, m]."""
-        return cls("joint", joint_a, joint_b, coefficients=tuple(map(float, coefficients)), name=name)
+        return cls(
+            "joint", joint_a, joint_b, coefficients=tuple(map(float, coefficients)), name=name
+        )
 
     @property
     def rows(self) -> int:
-        """The number of its equations: 3, 6 or 1."""
-        return {"connect": 3, "weld": 6, "joint": 1}[self.kind]
+        """The number of its equations."""
+        return {"connect": 3, "weld": 6, "hinge": 5, "joint": 1}[self.kind]
 
     @property
     def ends(self) -> tuple[str, ...]:
@@ -119,7 +132,9 @@ class Loop:
         if self.is_of_links or not any(end in held for end in self.ends):
             return self
         if self.first not in held:
-            return replace(self, second=None, coefficients=(self.position(held[self.second or ""]),))
+            return replace(
+                self, second=None, coefficients=(self.position(held[self.second or ""]),)
+            )
         if self.second is None or self.second in held:
             return None
         raise ValueError(
@@ -140,7 +155,7 @@ def check_loops(
     for loop in loops:
         where = f"{source}: loop {loop.kind}{f' {loop.name}' if loop.name else ''}"
         if loop.kind not in get_args(LoopKind):
-            raise ModelError(f'{where}: its kind must be "connect", "weld" or "joint"')
+            raise ModelError(f'{where}: its kind must be "connect", "weld", "hinge" or "joint"')
         what = "link" if loop.is_of_links else "joint"
         for end in loop.ends:
             if end not in known[loop.is_of_links]:

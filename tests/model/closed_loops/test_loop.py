@@ -46,8 +46,12 @@ def test_changed_copies_keep_or_change_the_loops() -> None:
 def test_merged_links_take_their_loops_along() -> None:
     """The errors stay; a loop within one link is gone."""
     builder = wd.ModelBuilder("r").add_link("base").add_link("a", 1.0, inertia=np.eye(3))
-    builder.add_link("b", 1.0, inertia=np.eye(3)).add_frame("tip", "a", (0.1, 0.2, 0.3, 0, 0, 0.6, 0.8))
-    builder.add_joint("j", "revolute", "base", "a").add_joint("k", "revolute", "base", "b", axis=(0, 1, 0))
+    builder.add_link("b", 1.0, inertia=np.eye(3)).add_frame(
+        "tip", "a", (0.1, 0.2, 0.3, 0, 0, 0.6, 0.8)
+    )
+    builder.add_joint("j", "revolute", "base", "a").add_joint(
+        "k", "revolute", "base", "b", axis=(0, 1, 0)
+    )
     builder.weld("tip", (0, 0.1, 0), "b").connect("tip", (0, 0, 0), "a", (0.1, 0.2, 0.3))
     model = builder.build()
     merged = model.collapse()
@@ -80,7 +84,7 @@ def test_locked_joints_become_constants() -> None:
         (Loop.couple("left1", None, (1,)), 'there is no joint "left1"'),
         (Loop.couple("left1_joint", None, ()), "1 to 5 coefficients, got 0"),
         (Loop.couple("left1_joint", None, (float("nan"),)), "must be finite"),
-        (replace(CONNECT, kind="tie"), 'its kind must be "connect", "weld" or "joint"'),
+        (replace(CONNECT, kind="tie"), 'its kind must be "connect", "weld", "hinge" or "joint"'),
     ],
 )
 def test_ends_that_do_not_fit_are_refused(loop: Loop, said: str) -> None:
