@@ -204,11 +204,11 @@ def close_loops(
         ),
         refuse=refuse_trees,
         params=params,
-        named=partial(_closed, model, tolerance, params) if check else None,
+        named=partial(_if_closed, model, tolerance, params) if check else None,
     )
 
 
-def _closed(model: Model, tolerance: float | None, params: Params | None, q: A) -> A:
+def _if_closed(model: Model, tolerance: float | None, params: Params | None, q: A) -> A:
     """The configuration, if its loops are closed; raises if they are not."""
     try:
         errors = np.abs(views.on_host(loop_errors(model, q, params=params)))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from .checks import check_description, find_root
-from .closed_loops.loop import check_loops
+from .closed_loops.loop import loops_between
 from .described_sensors import DescribedSensor
 from .description import Joint, Link
 from .gearbox import without_gears
@@ -60,10 +60,7 @@ def rebuild(
     actuators = (a for a in renamed if all(joint in moving for joint, _ in a.arms))
     there = {link.name for link in links}, {joint.name for joint in joints}
     sensors = (s for s in robot.sensors if not (s.link or s.joint) or _is_on(s, *there))
-    tied = (each.with_renamed_joints(names) for each in robot.loops)
-    ends = {True: there[0], False: moving}
-    loops = tuple(each for each in tied if ends[each.is_of_links].issuperset(each.ends))
-    check_loops(robot.name, loops, links, joints)
+    loops = loops_between(robot.name, robot.loops, names, links, joints)
     result = replace(
         robot,
         links=links,

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..algebra.spatial import HERE, ZERO, Inertia, Placement, Symmetric, Vector
 from .assembly import rebuild
+from .closed_loops.loop import loops_to_attach
 from .description import (
     ORIGIN,
     Geometry,
@@ -295,18 +296,7 @@ def attach(
         replace(s.with_renamed_parts(of_links, of_joints), name=prefix + s.name)
         for s in other.sensors
     )
-    if any(loop.is_of_links and loop.second is None for loop in other.loops):
-        raise ValueError(
-            f"a loop of {other.name} ends in the world, which is not part of what is attached; "
-            "leave it out: dataclasses.replace(other, loops=())"
-        )
-    loops = (
-        replace(
-            loop.with_renamed_links(of_links).with_renamed_joints(of_joints),
-            name=prefix + loop.name if loop.name else "",
-        )
-        for loop in other.loops
-    )
+    loops = loops_to_attach(other.name, other.loops, prefix, of_links, of_joints)
     return replace(
         both,
         named=tuple(named),

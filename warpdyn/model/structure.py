@@ -27,9 +27,7 @@ from .reference_frames import Reference
 from .tendons import Tendon
 
 BASE_JOINT = "floating_base"
-"""Name of the joint between the world and the root link of a floating model, unless a joint of its
-description has it (`Structure.base_joint`)."""
-
+"""Name of a floating root's joint, unless a joint of its description has it (`base_joint`)."""
 
 HOME, DRAWN = "home", "qpos0"
 """Configurations that a robot starts in by default; the first that exists is used."""
@@ -55,9 +53,10 @@ class Coordinates:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Structure:
-    """Links and joints in tree order: depth first, siblings as they stand in the description. Two structures
-    are equal if all of their fields are: a copy or a pickled one is the same robot, and shares its
-    kernels. Arrays are read-only: `copy()` an array before you change it.
+    """Links and joints in tree order: depth first, siblings as they stand in the description.
+
+    Two structures are equal if all of their fields are: a copy or a pickled one is the same robot,
+    and shares its kernels. Arrays are read-only: `copy()` an array before you change it.
     """
 
     name: str
@@ -84,7 +83,7 @@ class Structure:
     tendons: tuple[Tendon, ...] = ()
     """Fixed tendons: sums of joint positions, with forces and an armature along them."""
     loops: tuple[Loop, ...] = ()
-    """Constraints that close loops (`step`, `wd.loops`); other functions are those of the tree."""
+    """Constraints that close loops; functions other than `step` and `wd.loops` leave them open."""
     actuators: tuple[Actuator, ...] = ()
     """Actuators in the order of their controls (`warpdyn.actuator_torques`)."""
     sensors: tuple[DescribedSensor, ...] = ()

@@ -179,6 +179,7 @@ def _of_frames(tree: Tree, q: Sequence[Scalar], loop: JoinedFrames) -> LoopEquat
     first, second = (_at(tree, X, end, carrier) for end in ends)
     errors = [*(second.placement.p - first.placement.p)]
     rows: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(3 + loop.turns)]
+    # The rows of a weld are those of the whole relative twist; a hinge's rotations follow below.
     whole = rows if loop.turns == 3 else rows[:3]
     for sign, at in ((1.0, second), (-1.0, first)):
         for k, motion in at.columns:

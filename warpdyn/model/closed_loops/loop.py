@@ -95,6 +95,10 @@ class Loop:
         """True if its ends are links."""
         return self.kind != "joint"
 
+    def is_between(self, links: Collection[str], joints: Collection[str]) -> bool:
+        """True if its ends are among these links, or among these joints."""
+        return set(self.ends) <= set(links if self.is_of_links else joints)
+
     def __str__(self) -> str:
         name = f" {self.name}" if self.name else ""
         second = self.second or ("the world" if self.is_of_links else "a constant")
@@ -102,13 +106,18 @@ class Loop:
 
     def with_renamed_links(self, names: Mapping[str, str]) -> Loop:
         """The loop under new names of links, old ones as keys."""
-        return self._renamed(names) if self.is_of_links else self
+        return self._with_names(names) if self.is_of_links else self
 
     def with_renamed_joints(self, names: Mapping[str, str]) -> Loop:
         """The loop under new names of joints, old ones as keys."""
-        return self if self.is_of_links else self._renamed(names)
+        return self if self.is_of_links else self._with_names(names)
 
-    def _renamed(self, names: Mapping[str, str]) -> Loop:
+    def with_prefix(self, prefix: str, links: Mapping[str, str], joints: Mapping[str, str]) -> Loop:
+        """The loop under new names of links and joints, with a prefix before its own name."""
+        other = self.with_renamed_links(links).with_renamed_joints(joints)
+        return replace(other, name=prefix + self.name if self.name else "")
+
+    def _with_names(self, names: Mapping[str, str]) -> Loop:
         second = self.second if self.second is None else names.get(self.second, self.second)
         return replace(self, first=names.get(self.first, self.first), second=second)
 
@@ -144,6 +153,39 @@ class Loop:
     def position(self, leader: float) -> float:
         """q of the first joint at q of the second [rad, m]."""
         return sum(c * leader**power for power, c in enumerate(self.coefficients))
+
+
+def loops_to_attach(
+    name: str,
+    loops: Sequence[Loop],
+    prefix: str,
+    links: Mapping[str, str],
+    joints: Mapping[str, str],
+) -> tuple[Loop, ...]:
+    """The loops of the robot `name` under the names that it has on another one."""
+    if any(loop.is_of_links and loop.second is None for loop in loops):
+        raise ValueError(
+            f"a loop of {name} ends in the world, which is not part of what is attached; "
+            "leave it out: dataclasses.replace(other, loops=())"
+        )
+    return tuple(loop.with_prefix(prefix, links, joints) for loop in loops)
+
+
+def loops_between(
+    name: str,
+    loops: Sequence[Loop],
+    renamed: Mapping[str, str],
+    links: Collection[Link],
+    joints: Collection[Joint],
+) -> tuple[Loop, ...]:
+    """The loops of the robot `name` whose links exist, or whose joints still move; `renamed` are new
+    names of joints."""
+    there = {link.name for link in links}
+    moving = {joint.name for joint in joints if joint.kind.nv}
+    named = [loop.with_renamed_joints(renamed) for loop in loops]
+    found = tuple(loop for loop in named if loop.is_between(there, moving))
+    check_loops(name, found, links, joints)
+    return found
 
 
 def check_loops(
