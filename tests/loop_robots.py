@@ -82,4 +82,5 @@ def tied(loop: wd.description.Loop | None = None) -> wd.Model:
 
 CONNECT = wd.description.Loop.connect("left3", (0.1, 0, 0.2), "right3", (-0.1, 0.05, 0.2))
 WELD = wd.description.Loop.weld("left3", (0.1, 0, 0.2), "right3", (-0.1, 0, 0.2, 0, 0, 0.6, 0.8))
+HINGE = wd.description.Loop.hinge("left3", (0.1, 0, 0.2), "right3", (-0.1, 0, 0.2, 0, 0, 0.6, 0.8))
 COUPLE = wd.description.Loop.couple("left1_joint", "right2_joint", (0.2, -0.5, 0.3))

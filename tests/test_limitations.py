@@ -128,8 +128,9 @@ def test_height_fields_of_files_are_left_out() -> None:
 
 
 @backs("Closed loops")
-def test_closed_loops_are_refused_or_cut() -> None:
-    """By name, in MJCF and SDF; `loops="cut"` leaves them open and warns."""
+def test_closed_loops_are_closed_by_steps_alone() -> None:
+    """`aba` is that of the open tree, and says so at loading. A hinge of SDF that closes a loop is
+    refused by name; `loops="cut"` leaves loops open and warns."""
     hinge = (
         "<joint type='revolute' name='{0}{1}'><parent>{0}</parent><child>{1}</child><axis/></joint>"
     )
@@ -142,9 +143,16 @@ def test_closed_loops_are_refused_or_cut() -> None:
         (wd.load_sdf, sdf, "ac"),
     ):
         with pytest.raises(wd.ModelError, match=f'{name}".*closes a loop'):
-            load(text)
+            load(text, loops="refuse")
         with pytest.warns(wd.ModelWarning, match="closes a loop"):
-            load(text, loops="cut")
+            cut = load(text, loops="cut")
+        if load is wd.load_mjcf:
+            with pytest.warns(wd.ModelWarning, match="other functions are those of the tree"):
+                kept = load(text)
+            q, v, tau = kept.neutral[None], np.zeros((1, kept.nv)), np.ones((1, kept.nv))
+            assert (wd.aba(kept, q, v, tau) == wd.aba(cut, q, v, tau)).all() and kept.loops
+            with pytest.raises(ValueError, match="are closed by integrator"):
+                wd.step(kept, q, v, tau, integrator="rk4")
 
 
 @backs("Deformable bodies")

@@ -2,9 +2,9 @@
 loops, and the properties of contacts between bodies."""
 
 from .functions.simulation.contact_pairs import PairContact
+from .model.closed_loops.loop import Loop
 from .model.description import Effects, Gearbox, Geometry, Limits, Mimic, Pose
 from .model.joints import KINDS, JointKind
-from .model.loops import Loop
 from .model.scene.solids import Box, Capsule, Cylinder, Sphere
 
 __all__ = [

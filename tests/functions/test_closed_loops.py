@@ -71,7 +71,7 @@ def test_a_loop_that_cannot_close_is_reported_with_its_gap() -> None:
         ).max()
         > 0.1
     )
-    with pytest.raises(ValueError, match="by 0.* m or rad at most .tolerance 1e-12"):
+    with pytest.raises(ValueError, match=r"by 0.* m or rad at most .tolerance 1e-12"):
         wd.loops.close(MODEL, q, iterations=1, tolerance=1e-12)
     with pytest.raises(KeyError, match="no moving joint named 'j'"):
         wd.loops.close(MODEL, q, fixed=["j"])

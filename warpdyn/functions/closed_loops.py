@@ -9,9 +9,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..algorithms import closed_loop_dynamics as _dynamics
-from ..algorithms import closed_loops as _loops
-from ..algorithms import loop_closure as _closure
+from ..algorithms.closed_loops import loop_closure as _closure
+from ..algorithms.closed_loops import loop_dynamics as _dynamics
+from ..algorithms.closed_loops import loop_equations as _loops
 from ..arrays import A, Array, views
 from ..arrays.protocol import dtype_name
 from ..execution.batched import batched
@@ -204,11 +204,11 @@ def close_loops(
         ),
         refuse=refuse_trees,
         params=params,
-        named=partial(_closed, model, tolerance, params) if check else None,
+        named=partial(_if_closed, model, tolerance, params) if check else None,
     )
 
 
-def _closed(model: Model, tolerance: float | None, params: Params | None, q: A) -> A:
+def _if_closed(model: Model, tolerance: float | None, params: Params | None, q: A) -> A:
     """The configuration, if its loops are closed; raises if they are not."""
     try:
         errors = np.abs(views.on_host(loop_errors(model, q, params=params)))

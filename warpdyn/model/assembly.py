@@ -8,10 +8,10 @@ from types import MappingProxyType
 from typing import Any
 
 from .checks import check_description, find_root
+from .closed_loops.loop import loops_between
 from .described_sensors import DescribedSensor
 from .description import Joint, Link
 from .gearbox import without_gears
-from .loops import check_loops
 from .structure import Robot, Structure
 
 
@@ -69,13 +69,9 @@ def _kept(
     there = {link.name for link in links}, {joint.name for joint in joints}
     tendons = (t.with_renamed_joints(names) for t in robot.tendons)
     actuators = (a.with_renamed_joints(names) for a in robot.actuators)
-    tied = (each.with_renamed_joints(names) for each in robot.loops)
-    ends = {True: there[0], False: moving}
-    loops = tuple(each for each in tied if ends[each.is_of_links].issuperset(each.ends))
-    check_loops(robot.name, loops, links, joints)
     return {
         "tendons": tuple(t for t in tendons if moving.issuperset(j for j, _ in t.coefficients)),
-        "loops": loops,
+        "loops": loops_between(robot.name, robot.loops, names, links, joints),
         "actuators": tuple(a for a in actuators if moving.issuperset(j for j, _ in a.arms)),
         "sensors": tuple(s for s in robot.sensors if _is_on(s, *there)),
         "excluded_pairs": tuple(p for p in robot.excluded_pairs if there[0].issuperset(p)),

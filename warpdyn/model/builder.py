@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .checks import rigid_body, unphysical
+from .closed_loops.loop import Loop
 from .description import (
     ORIGIN,
     UNLIMITED,
@@ -25,7 +26,6 @@ from .description import (
     unit_vector,
 )
 from .joints import KINDS, KindName
-from .loops import Loop
 from .model import Model
 from .reference_frames import Reference
 from .remarks import warn
@@ -168,6 +168,13 @@ class ModelBuilder:
         """Close a loop: the frame `pose_a` of `link_a` and the frame `pose_b` of `link_b` coincide.
         Poses are x y z, x y z qx qy qz qw, a 4x4 matrix or a Pose; link_b None is the world."""
         return self._close(Loop.weld, link_a, pose_a, link_b, pose_b, name)
+
+    def hinge(
+        self, link_a: str, pose_a: Any, link_b: str | None, pose_b: Any = ORIGIN, name: str = ""
+    ) -> ModelBuilder:
+        """Close a loop by a revolute joint: the origins and the z axes of the frame `pose_a` of
+        `link_a` and of the frame `pose_b` of `link_b` coincide; link_b None is the world."""
+        return self._close(Loop.hinge, link_a, pose_a, link_b, pose_b, name)
 
     def couple(
         self, joint_a: str, joint_b: str | None, coefficients: Sequence[float], name: str = ""

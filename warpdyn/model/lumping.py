@@ -8,14 +8,14 @@ from dataclasses import replace
 
 from ..algebra.scalar import is_number
 from ..algebra.spatial import HERE, ZERO, ZERO_INERTIA, Inertia, Placement, Vector, as_matrix
+from .closed_loops.loop import Loop
+from .closed_loops.tree_loops import CoupledJoints, Follower, JoinedFrames, LoopEnd, TreeLoop
 from .description import Joint, leading_joint
 from .joints import FLOATING, align_axis
 from .link_inertia import Point, Spread
-from .loops import Loop
 from .structure import Structure
 from .tendons import Tendon
 from .tree import WORLD, Body, Cable, DrivenJoint, Frame, Tree, TreeActuator
-from .tree_loops import CoupledJoints, Follower, JoinedFrames, LoopEnd
 
 Columns = Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]]
 """Columns of each joint in q and in v, by name."""
@@ -177,20 +177,21 @@ def _loop(
     frames: Mapping[str, Frame],
     joints: Mapping[str, Joint],
     starts: Mapping[str, tuple[int, int]],
-) -> JoinedFrames | CoupledJoints:
+) -> TreeLoop:
     """A loop between bodies, or between columns of q and v."""
     if not loop.is_of_links:
         followers = []
         for name in loop.ends:
             leader, multiplier, offset = leading_joint(joints[name], joints)
             followers.append(Follower(*starts[leader], multiplier, offset))
-        return CoupledJoints(followers[0], followers[1] if loop.second else None, loop.coefficients)
+        second = followers[1] if loop.second else None
+        return TreeLoop(joints=CoupledJoints(followers[0], second, loop.coefficients))
     ends = []
     for link, pose in ((loop.first, loop.first_pose), (loop.second, loop.second_pose)):
         frame = Frame(WORLD, HERE) if link is None else frames[link]
         X = frame.placement.compose(pose.placement).as_matrix()
         ends.append(LoopEnd(frame.body, X))
-    return JoinedFrames(ends[0], ends[1], loop.kind == "weld")
+    return TreeLoop(JoinedFrames(ends[0], ends[1], loop.rows - 3))
 
 
 def _cable(

@@ -17,9 +17,9 @@ from . import describe, edits, restructure
 from .actuators import Actuator
 from .assembly import in_tree_order
 from .checks import remark_double_freedom
+from .closed_loops.loop import Loop, check_loops
 from .described_sensors import DescribedSensor
 from .description import Effects, Joint, Link, ModelError
-from .loops import Loop, check_loops
 from .named_configurations import Configuration
 from .params import params as parameters
 from .scene import free_bodies

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..algebra.spatial import HERE, ZERO, Inertia, Placement, Symmetric, Vector
 from .assembly import rebuild
+from .closed_loops.loop import loops_to_attach
 from .description import (
     ORIGIN,
     Geometry,
@@ -294,19 +295,13 @@ def _prefixed_parts(
     other: Structure, prefix: str, of_links: Mapping[str, str], of_joints: Mapping[str, str]
 ) -> dict[str, Any]:
     """The fields of an attached robot that refer to its links and joints, under new names."""
-    if any(loop.is_of_links and loop.second is None for loop in other.loops):
-        raise ValueError(
-            f"a loop of {other.name} ends in the world, which is not part of what is attached; "
-            "leave it out: dataclasses.replace(other, loops=())"
-        )
     moving = {name: prefix + name for name in other.joint_names}
     tendons = (t.with_renamed_joints(moving) for t in other.tendons)
     actuators = (a.with_renamed_joints(moving) for a in other.actuators)
     sensors = (s.with_renamed_parts(of_links, of_joints) for s in other.sensors)
-    loops = (x.with_renamed_links(of_links).with_renamed_joints(of_joints) for x in other.loops)
     return {
         "tendons": [replace(t, name=prefix + t.name) for t in tendons],
-        "loops": [replace(x, name=prefix + x.name if x.name else "") for x in loops],
+        "loops": loops_to_attach(other.name, other.loops, prefix, of_links, of_joints),
         "actuators": [replace(a, name=prefix + a.name) for a in actuators],
         "sensors": [replace(s, name=prefix + s.name) for s in sensors],
         "excluded_pairs": renamed_pairs(other, of_links),

@@ -35,10 +35,10 @@ from ..algebra.spatial import (
     as_matrix,
 )
 from .actuators import Affine
+from .closed_loops.tree_loops import CoupledJoints, Follower, JoinedFrames, LoopEnd, TreeLoop  # noqa: F401
 from .description import UNLIMITED, Effects, Limits
 from .joints import FLOATING, JointKind
 from .link_inertia import Point, Spread, all_numbers
-from .tree_loops import CoupledJoints, JoinedFrames
 
 WORLD = -1
 """Index of the world among bodies: the parent of the first, and the body of root-fixed links."""
@@ -222,7 +222,7 @@ class Tree:
     cables: tuple[Cable, ...] = ()
     """Fixed tendons of the tree."""
     actuators: tuple[TreeActuator, ...] = ()
-    loops: tuple[JoinedFrames | CoupledJoints, ...] = ()
+    loops: tuple[TreeLoop, ...] = ()
     """Constraints that close loops."""
     driven: tuple[DrivenJoint, ...] = ()
     """The joints that actuators push."""

@@ -111,12 +111,21 @@ def changed(**change) -> at.NarrowPhase:  # type: ignore[no-untyped-def]
 
 
 WRONG = {
-    "normal of one sign": (changed(normal=lambda c: c.normal * (1.0 if c.normal.z > 0 else -1.0)), 0),
+    "normal of one sign": (
+        changed(normal=lambda c: c.normal * (1.0 if c.normal.z > 0 else -1.0)),
+        0,
+    ),
     "position in one frame": (changed(position=lambda c: at.Vector(0.0, 0.0, 0.0)), 1),
     "gap doubled": (changed(gap=lambda c: 2.0 * c.gap), 2),
     "gap with an offset": (changed(gap=lambda c: c.gap + 1e-5), 3),
-    "position on one surface": (changed(position=lambda c: c.position + c.normal * (0.5 * c.gap)), 4),
-    "position beyond a surface": (changed(position=lambda c: c.position + c.normal * (3 * c.gap)), 5),
+    "position on one surface": (
+        changed(position=lambda c: c.position + c.normal * (0.5 * c.gap)),
+        4,
+    ),
+    "position beyond a surface": (
+        changed(position=lambda c: c.position + c.normal * (3 * c.gap)),
+        5,
+    ),
 }
 
 

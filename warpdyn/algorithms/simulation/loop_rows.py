@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ...algebra.linear import Factors, factorise_redundant
 from ...algebra.scalar import Scalar, maximum, minimum
 from ...model.tree import Tree
-from ..closed_loops import LoopRows
+from ..closed_loops.loop_equations import LoopRows
 from .constraint_sweeps import ConstraintRows, is_zero, rows_of, sparse_dot
 
 RETURN = 1.0

@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from ...model.checks import check_mimics
+from ...model.closed_loops.loop import Loop
 from ...model.description import Joint, Mimic
-from ...model.loops import Loop
 from ...model.restructure import lock_joints
 from ...model.tendons import Tendon
 from ..robot_source import LOOPS_KEPT, Loops, tag_name
@@ -35,7 +35,8 @@ def couple_joints(
     """The joints under the active constraints of <equality>, the positions of those held still, and
     the loops.
 
-    kept: the treatment of constraints that no tree holds. reader: of those between bodies. tendons: one that is held at its length couples its two joints. mocap: bodies that the user
+    kept: the treatment of constraints that no tree holds. reader: of those between bodies.
+    tendons: one that is held at its length couples its two joints. mocap: bodies that the user
     moves; a constraint to one of them is no loop, and is left out with a remark.
     """
     lengths = {tendon.name: tendon for tendon in tendons}
@@ -51,16 +52,12 @@ def couple_joints(
         tied = _of_tendon(values, element, written, lengths, driven) if tag == "tendon" else None
         tag, written = ("joint", tied) if tied else (tag, written)
         problem = LOOPS.get(tag) or _problem(values, element, written, by_name, driven)
-        if problem and kept == "keep" and tag != "tendon":
-            loops.append(_loop(values, element, tag, written, zeros, reader))
-            continue
-        if problem and kept != "cut":
-            raise values.refusal(
-                element,
-                f'this constraint {problem}, which a tree cannot hold; remove it, or load with loops="cut"',
-            )
         if problem:
-            values.remarks.append(f"{_name(element)}: this constraint {problem}; it is left out")
+            # No loop has a length of its own, so that tendons of many joints are never kept.
+            if kept == "keep" and tag != "tendon":
+                loops.append(_loop(values, element, tag, written, zeros, reader))
+            else:
+                _cut_or_refuse(values, element, problem, kept)
             continue
         first = by_name[written["joint1"]]
         driven.add(first.name)
@@ -79,6 +76,16 @@ def couple_joints(
     if left:
         values.remarks.append(LOOPS_KEPT.format("; ".join(map(str, left))))
     return lock_joints(list(by_name.values()), locked), held, left
+
+
+def _cut_or_refuse(values: MjcfValues, element: Element, problem: str, kept: Loops) -> None:
+    """Leave a constraint out with a remark, or raise."""
+    if kept != "cut":
+        raise values.refusal(
+            element,
+            f'this constraint {problem}, which a tree cannot hold; remove it, or load with loops="cut"',
+        )
+    values.remarks.append(f"{_name(element)}: this constraint {problem}; it is left out")
 
 
 def _loop(

@@ -8,8 +8,8 @@ from math import comb
 
 from ...algebra.quaternions import quaternion_rotation
 from ...algebra.spatial import HERE, IDENTITY, Placement, Vector
+from ...model.closed_loops.loop import Loop
 from ...model.description import Pose
-from ...model.loops import Loop
 from .mjcf_bodies import WORLD, BodyElement
 from .mjcf_values import Attributes, Element, MjcfValues
 
@@ -42,9 +42,9 @@ class MjcfLoops:
         if "site1" in written or "site2" in written:
             first, second = (self._site(element, written, key) for key in ("site1", "site2"))
         elif tag == "connect":
-            first, second = self._anchored(element, written)
+            first, second = self._anchored_ends(element, written)
         else:
-            first, second = self._welded(element, written)
+            first, second = self._welded_ends(element, written)
         # MuJoCo turns a weld by `torquescale` times its angle: 0 leaves the rotation free.
         turns = tag == "weld" and self.values.number(element, "torquescale", written, 1.0) != 0.0
         name = written.get("name", "")
@@ -54,7 +54,7 @@ class MjcfLoops:
             return Loop.weld(link_a, Pose.of(a), other, Pose.of(b), name)
         return Loop.connect(link_a, [*a.p], other, [*b.p], name)
 
-    def _anchored(self, element: Element, written: Attributes) -> tuple[End, End]:
+    def _anchored_ends(self, element: Element, written: Attributes) -> tuple[End, End]:
         """Ends at `anchor` of body1, and where it is in body2 in the drawing."""
         if "anchor" not in written:
             raise self.values.refusal(
@@ -64,7 +64,7 @@ class MjcfLoops:
         at = Placement(IDENTITY, self.values.vector(element, "anchor", written))
         return (one, at), (two, self._between(two, one).compose(at).as_matrix())
 
-    def _welded(self, element: Element, written: Attributes) -> tuple[End, End]:
+    def _welded_ends(self, element: Element, written: Attributes) -> tuple[End, End]:
         """Ends at `anchor` of body2, and at `relpose` in body1 or where the anchor is in the
         drawing."""
         one, two = self._bodies(element, written)
@@ -104,9 +104,9 @@ class MjcfLoops:
 
     def _between(self, base: str, name: str) -> Placement:
         """The placement of a body in another in the drawing."""
-        return self._drawn(base).inverse().compose(self._drawn(name)).as_matrix()
+        return self._placement(base).inverse().compose(self._placement(name)).as_matrix()
 
-    def _drawn(self, name: str) -> Placement:
+    def _placement(self, name: str) -> Placement:
         """The placement of a body in the world in the drawing."""
         X = HERE
         while name != WORLD:

@@ -70,6 +70,7 @@ def state_derivative(
         params=params,
         out=out,
     )
+    # Explicit forces have no share of the loops' forces.
     if model.loops:
         raise ValueError(
             f"state_derivative leaves the loops of {model.name} open; wd.loops.dynamics has the "

@@ -8,7 +8,7 @@ from loop_robots import CONNECT, COUPLE, WELD, four_bar, leg, tied
 from states import states, step
 
 import warpdyn as wd
-from warpdyn.algorithms.loop_closure import LONGEST, loop_closure
+from warpdyn.algorithms.closed_loops.loop_closure import LONGEST, loop_closure
 from warpdyn.execution.request.evaluate import tree_of
 from warpdyn.model.structure import start_of
 

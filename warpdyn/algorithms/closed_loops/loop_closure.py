@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..algebra.linear import dot, factorise_redundant
-from ..algebra.scalar import Scalar, minimum, repeat, rsqrt
-from ..model.tree import Tree
-from .closed_loops import LoopRows
-from .manifold import integrate
+from ...algebra.linear import dot, factorise_redundant
+from ...algebra.scalar import Scalar, minimum, repeat, rsqrt
+from ...model.tree import Tree
+from ..manifold import integrate
+from .loop_equations import LoopRows
 
 LONGEST = 0.5
 """Length of the longest step [rad, m]: the equations are nearly linear over it."""

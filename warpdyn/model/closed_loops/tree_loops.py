@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ..algebra.spatial import Placement
+from ...algebra.spatial import Placement
 
 
 class LoopEnd(NamedTuple):
@@ -16,23 +16,12 @@ class LoopEnd(NamedTuple):
 
 
 class JoinedFrames(NamedTuple):
-    """Two frames whose origins coincide and, if they are `welded`, their axes too."""
+    """Two frames whose origins coincide. `turns`: how many of the rotations about x, y and z of the
+    first frame are zero too: 0, 2 (a hinge about the common z axis) or 3."""
 
     first: LoopEnd
     second: LoopEnd
-    welded: bool
-
-    @property
-    def rows(self) -> int:
-        """The number of its equations."""
-        return 6 if self.welded else 3
-
-    def with_placements(self, change: Callable[[Placement], Placement]) -> JoinedFrames:
-        """The same loop with changed placements of its frames."""
-        first, second = (
-            LoopEnd(end.body, change(end.placement)) for end in (self.first, self.second)
-        )
-        return JoinedFrames(first, second, self.welded)
+    turns: int
 
 
 class Follower(NamedTuple):
@@ -51,8 +40,16 @@ class CoupledJoints(NamedTuple):
     second: Follower | None
     coefficients: tuple[float, ...]
 
-    rows = 1
 
-    def with_placements(self, _: Callable[[Placement], Placement]) -> CoupledJoints:
-        """The same loop, which has no placements."""
-        return self
+class TreeLoop(NamedTuple):
+    """A closed loop: frames, or else joints."""
+
+    frames: JoinedFrames | None = None
+    joints: CoupledJoints | None = None
+
+    def with_placements(self, change: Callable[[Placement], Placement]) -> TreeLoop:
+        """The same loop with changed placements of its frames."""
+        if self.frames is None:
+            return self
+        ends = (end._replace(placement=change(end.placement)) for end in self.frames[:2])
+        return TreeLoop(JoinedFrames(*ends, self.frames.turns))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from loop_robots import CONNECT, COUPLE, WELD, four_bar, leg, tied
+from loop_robots import CONNECT, COUPLE, HINGE, WELD, four_bar, leg, tied
 from states import states, step
 
 import warpdyn as wd
-from warpdyn.algorithms.closed_loops import LoopRows, loop_bias
+from warpdyn.algorithms.closed_loops.loop_equations import LoopRows, loop_bias
 from warpdyn.execution.request.evaluate import tree_of
 from warpdyn.model.structure import start_of
 
@@ -20,6 +20,7 @@ NEAR = 1e-7
 ROBOTS = {
     "connect": tied(CONNECT),
     "weld": tied(WELD),
+    "hinge": tied(HINGE),
     "couple": tied(COUPLE),
     "four_bar": four_bar(),
     "floating": four_bar(floating=True),

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..algebra.linear import dot, factorise, solve_redundant
-from ..algebra.scalar import Scalar
-from ..model.tree import Tree
-from .closed_loops import LoopRows, loop_bias
-from .crba import crba
-from .rnea import rnea
+from ...algebra.linear import dot, factorise, solve_redundant
+from ...algebra.scalar import Scalar
+from ...model.tree import Tree
+from ..crba import crba
+from ..rnea import rnea
+from .loop_equations import LoopRows, loop_bias
 
 TURNS = 3
 """Turns of the solution for the loops' forces, each of which reduces its error by a millionth."""

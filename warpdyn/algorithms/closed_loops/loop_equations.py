@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
-from ..algebra.pose_forms import rotation_quaternion
-from ..algebra.quaternions import quaternion_log
-from ..algebra.scalar import Scalar, is_number
-from ..algebra.spatial import (
+from ...algebra.pose_forms import rotation_quaternion
+from ...algebra.quaternions import quaternion_log
+from ...algebra.scalar import Scalar, is_number
+from ...algebra.spatial import (
     IDENTITY,
     ZERO_MOTION,
     Motion,
@@ -23,46 +23,54 @@ from ..algebra.spatial import (
     Vector,
     as_matrix,
 )
-from ..model.tree import WORLD, Tree
-from ..model.tree_loops import CoupledJoints, Follower, JoinedFrames, LoopEnd
-from .frames import body_placements, common_carrier, path_beyond
+from ...model.tree import WORLD, CoupledJoints, Follower, JoinedFrames, LoopEnd, Tree
+from ..frames import body_placements, common_carrier, path_beyond
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class LoopEquations:
-    """The equations of one loop: connect 3 [m], weld 3 [m] and 3 [rad], joint 1 [rad, m].
+    """The equations of one loop: connect 3 [m], weld 3 [m] and 3 [rad], hinge 3 [m] and 2 [rad],
+    joint 1 [rad, m].
 
     `errors`: of the second end from the first, in the carrier's axes, rotations as rotation
-    vectors. `J`: rows of their rates, nv each. `turn`: from the carrier's axes to the world's; None
-    for joints.
+    vectors; those of a hinge about x and y of its first frame, to first order. `J`: rows of their
+    rates, nv each. `turn`: from the carrier's axes to the world's; None for joints. `across`: x and
+    y of a hinge's first frame in the carrier's axes.
     """
 
     errors: list[Scalar]
     J: list[list[Scalar]]
     turn: Rotation | None
+    across: tuple[Vector, ...] = ()
 
     def to_world(self, values: Sequence[Scalar]) -> list[Scalar]:
-        """Values of the equations, turned from the carrier's axes to the world's."""
+        """Values of the equations, turned from the carrier's axes to the world's; those about a
+        hinge's own axes stay."""
         if self.turn is None:
             return list(values)
-        triples = (Vector(*values[k : k + 3]) for k in range(0, len(values), 3))
-        return [x for triple in triples for x in self.turn.to_parent(triple)]
+        own = len(values) - len(self.across)
+        triples = (Vector(*values[k : k + 3]) for k in range(0, own, 3))
+        return [*(x for triple in triples for x in self.turn.to_parent(triple)), *values[own:]]
 
     def force(self, impulse: Sequence[Scalar]) -> list[Scalar]:
         """Values of the equations as a force and a moment in the world's axes, six numbers; those
         of joints come first and are followed by zeros."""
         values = self.to_world(impulse)
+        if self.across and self.turn is not None:
+            x, y = self.across
+            values[3:] = self.turn.to_parent(x * impulse[3] + y * impulse[4])
         return [*values, *[0.0] * (6 - len(values))]
 
 
 def loop_equations(tree: Tree, q: Sequence[Scalar]) -> list[LoopEquations]:
     """The equations of all loops at a configuration."""
-    return [
-        _of_frames(tree, q, loop) if isinstance(loop, JoinedFrames) else _of_joints(tree, q, loop)
-        for loop in tree.loops
-    ]
+    found = []
+    for frames, joints in tree.loops:
+        found += [_of_frames(tree, q, frames)] if frames is not None else []
+        found += [_of_joints(tree, q, joints)] if joints is not None else []
+    return found
 
 
 @dataclass(frozen=True)
@@ -128,21 +136,33 @@ def loop_bias(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list
     They are the rates of rates of closed loops when all accelerations of coordinates are zero.
     """
     found = []
-    for loop in tree.loops:
-        if isinstance(loop, CoupledJoints):
-            curve: Scalar = 0.0
-            if loop.second is not None:
-                rate = v[loop.second.v_index] * loop.second.ratio
-                bend = _polynomial(loop.coefficients, _position(loop.second, q), derivative=2)
-                curve = -bend * rate * rate
-            found.append([curve])
-            continue
-        carrier = common_carrier(tree, [loop.first.body, loop.second.body])
-        one, two = (_acceleration(tree, q, v, end, carrier) for end in (loop.first, loop.second))
-        relative = two - one
-        parts = (relative.linear, relative.angular) if loop.welded else (relative.linear,)
-        found.append([x for part in parts for x in part])
+    for frames, joints in tree.loops:
+        found += [_bias_of_frames(tree, q, v, frames)] if frames is not None else []
+        found += [[_bias_of_joints(q, v, joints)]] if joints is not None else []
     return found
+
+
+def _bias_of_joints(q: Sequence[Scalar], v: Sequence[Scalar], loop: CoupledJoints) -> Scalar:
+    if loop.second is None:
+        return 0.0
+    rate = v[loop.second.v_index] * loop.second.ratio
+    return -_polynomial(loop.coefficients, _position(loop.second, q), derivative=2) * rate * rate
+
+
+def _bias_of_frames(
+    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], loop: JoinedFrames
+) -> list[Scalar]:
+    carrier = common_carrier(tree, [loop.first.body, loop.second.body])
+    first, second = (_end_motion(tree, q, v, end, carrier) for end in (loop.first, loop.second))
+    relative = second.acceleration - first.acceleration
+    if loop.turns == 3:
+        return [*relative]
+    bias = [*relative.linear]
+    # The axes x and y of a hinge turn with its first frame.
+    spin = second.w - first.w
+    for axis in first.R.matrix.T.rows[: loop.turns]:
+        bias.append(axis.dot(relative.angular) + first.w.cross(axis).dot(spin))
+    return bias
 
 
 class _At(NamedTuple):
@@ -158,19 +178,31 @@ def _of_frames(tree: Tree, q: Sequence[Scalar], loop: JoinedFrames) -> LoopEquat
     X = body_placements(tree, q, [end.body for end in ends], carrier)
     first, second = (_at(tree, X, end, carrier) for end in ends)
     errors = [*(second.placement.p - first.placement.p)]
-    rows: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(loop.rows)]
+    rows: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(3 + loop.turns)]
+    # The rows of a weld are those of the whole relative twist; a hinge's rotations follow below.
+    whole = rows if loop.turns == 3 else rows[:3]
     for sign, at in ((1.0, second), (-1.0, first)):
         for k, motion in at.columns:
-            for row, x in zip(rows, motion, strict=False):
+            for row, x in zip(whole, motion, strict=False):
                 row[k] = row[k] + x * sign
-    if loop.welded:
+    across: tuple[Vector, ...] = ()
+    if loop.turns == 3:
         R, other = as_matrix(first.placement.R), as_matrix(second.placement.R)
         between = Rotation([R.to_child(u) for u in other.matrix.T.rows]).matrix.T
         errors += R.to_parent(quaternion_log(rotation_quaternion(Rotation(between.rows))))
+    elif loop.turns == 2:
+        x, y, _ = as_matrix(first.placement.R).matrix.T.rows
+        z = as_matrix(second.placement.R).matrix.T.rows[2]
+        across = (x, y)
+        errors += [-y.dot(z), x.dot(z)]
+        for row, axis in zip(rows[3:], across, strict=True):
+            for sign, at in ((1.0, second), (-1.0, first)):
+                for k, motion in at.columns:
+                    row[k] = row[k] + axis.dot(motion.angular) * sign
     turn = IDENTITY
     if carrier != WORLD:
         turn = as_matrix(body_placements(tree, q, [carrier])[carrier].R)
-    return LoopEquations(errors, rows, turn)
+    return LoopEquations(errors, rows, turn, across)
 
 
 def _at(tree: Tree, X: dict[int, Placement], end: LoopEnd, carrier: int) -> _At:
@@ -185,11 +217,19 @@ def _at(tree: Tree, X: dict[int, Placement], end: LoopEnd, carrier: int) -> _At:
     return _At(place, columns)
 
 
-def _acceleration(
+class _EndMotion(NamedTuple):
+    """A loop's end against the carrier without accelerations of coordinates, in the carrier's axes:
+    its rotation, its angular velocity, and the acceleration of its origin with the angular one."""
+
+    R: Rotation
+    w: Vector
+    acceleration: Motion
+
+
+def _end_motion(
     tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], end: LoopEnd, carrier: int
-) -> Motion:
-    """Acceleration of a loop's end against the carrier without accelerations of coordinates, in the
-    carrier's axes: of its origin, and angular. RBDA section 2.11."""
+) -> _EndMotion:
+    """The motion of a loop's end. RBDA section 2.11."""
     V, A, R = ZERO_MOTION, ZERO_MOTION, IDENTITY
     for i in path_beyond(tree, end.body, carrier):
         body = tree.bodies[i]
@@ -199,7 +239,9 @@ def _acceleration(
         R = as_matrix(TwoRotations(R, X.R))
     p = end.placement.p
     linear = A.linear + A.angular.cross(p) + V.angular.cross(V.linear + V.angular.cross(p))
-    return Motion(R.to_parent(linear), R.to_parent(A.angular))
+    acceleration = Motion(R.to_parent(linear), R.to_parent(A.angular))
+    axes = as_matrix(TwoRotations(R, end.placement.R))
+    return _EndMotion(axes, R.to_parent(V.angular), acceleration)
 
 
 def _of_joints(tree: Tree, q: Sequence[Scalar], loop: CoupledJoints) -> LoopEquations:

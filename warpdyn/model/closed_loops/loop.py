@@ -7,10 +7,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
-from .description import ORIGIN, Joint, Link, ModelError, Pose, near_names
+from ..description import ORIGIN, Joint, Link, ModelError, Pose, near_names
 
-LoopKind = Literal["connect", "weld", "joint"]
-"""What a loop constrains: the distance of two points, the pose of two frames, two joints."""
+LoopKind = Literal["connect", "weld", "hinge", "joint"]
+"""What a loop constrains: two points, the pose of two frames, two axes, two joints."""
+
+HERE = Pose()
 
 HIGHEST_POWER = 4
 """Highest power of a polynomial between two joints."""
@@ -22,8 +24,9 @@ class Loop:
     constraint to it.
 
     "connect": a point of `first` and a point of `second` coincide. "weld": so do two frames, in
-    position and rotation. "joint": q of the joint `first` is a polynomial of q of the joint
-    `second`, with the `coefficients` of its powers from 0 on [rad, m].
+    position and rotation. "hinge": so do their origins and their z axes. "joint": q of the joint
+    `first` is a polynomial of q of the joint `second`, with the `coefficients` of its powers from 0
+    on [rad, m].
     """
 
     kind: LoopKind
@@ -31,9 +34,9 @@ class Loop:
     """A link, or a joint of one coordinate."""
     second: str | None
     """A link, or a joint of one coordinate. None: the world, or a joint at coefficients[0]."""
-    first_pose: Pose = Pose()
+    first_pose: Pose = HERE
     """The point or frame in the first link."""
-    second_pose: Pose = Pose()
+    second_pose: Pose = HERE
     """The point or frame in the second link, or in the world."""
     coefficients: tuple[float, ...] = ()
     name: str = ""
@@ -61,6 +64,14 @@ class Loop:
         return cls("weld", link_a, link_b, Pose.of(pose_a), Pose.of(pose_b), name=name)
 
     @classmethod
+    def hinge(
+        cls, link_a: str, pose_a: Any, link_b: str | None, pose_b: Any = ORIGIN, name: str = ""
+    ) -> Loop:
+        """Let the origins and the z axes of the frame `pose_a` of `link_a` and of the frame `pose_b`
+        of `link_b` coincide: a revolute joint that closes a loop. link_b None is the world."""
+        return cls("hinge", link_a, link_b, Pose.of(pose_a), Pose.of(pose_b), name=name)
+
+    @classmethod
     def couple(
         cls, joint_a: str, joint_b: str | None, coefficients: Sequence[float], name: str = ""
     ) -> Loop:
@@ -71,8 +82,8 @@ class Loop:
 
     @property
     def rows(self) -> int:
-        """The number of its equations: 3, 6 or 1."""
-        return {"connect": 3, "weld": 6, "joint": 1}[self.kind]
+        """The number of its equations."""
+        return {"connect": 3, "weld": 6, "hinge": 5, "joint": 1}[self.kind]
 
     @property
     def ends(self) -> tuple[str, ...]:
@@ -84,6 +95,10 @@ class Loop:
         """True if its ends are links."""
         return self.kind != "joint"
 
+    def is_between(self, links: Collection[str], joints: Collection[str]) -> bool:
+        """True if its ends are among these links, or among these joints."""
+        return set(self.ends) <= set(links if self.is_of_links else joints)
+
     def __str__(self) -> str:
         name = f" {self.name}" if self.name else ""
         second = self.second or ("the world" if self.is_of_links else "a constant")
@@ -91,13 +106,18 @@ class Loop:
 
     def with_renamed_links(self, names: Mapping[str, str]) -> Loop:
         """The loop under new names of links, old ones as keys."""
-        return self._renamed(names) if self.is_of_links else self
+        return self._with_names(names) if self.is_of_links else self
 
     def with_renamed_joints(self, names: Mapping[str, str]) -> Loop:
         """The loop under new names of joints, old ones as keys."""
-        return self if self.is_of_links else self._renamed(names)
+        return self if self.is_of_links else self._with_names(names)
 
-    def _renamed(self, names: Mapping[str, str]) -> Loop:
+    def with_prefix(self, prefix: str, links: Mapping[str, str], joints: Mapping[str, str]) -> Loop:
+        """The loop under new names of links and joints, with a prefix before its own name."""
+        other = self.with_renamed_links(links).with_renamed_joints(joints)
+        return replace(other, name=prefix + self.name if self.name else "")
+
+    def _with_names(self, names: Mapping[str, str]) -> Loop:
         second = self.second if self.second is None else names.get(self.second, self.second)
         return replace(self, first=names.get(self.first, self.first), second=second)
 
@@ -135,6 +155,39 @@ class Loop:
         return sum(c * leader**power for power, c in enumerate(self.coefficients))
 
 
+def loops_to_attach(
+    name: str,
+    loops: Sequence[Loop],
+    prefix: str,
+    links: Mapping[str, str],
+    joints: Mapping[str, str],
+) -> tuple[Loop, ...]:
+    """The loops of the robot `name` under the names that it has on another one."""
+    if any(loop.is_of_links and loop.second is None for loop in loops):
+        raise ValueError(
+            f"a loop of {name} ends in the world, which is not part of what is attached; "
+            "leave it out: dataclasses.replace(other, loops=())"
+        )
+    return tuple(loop.with_prefix(prefix, links, joints) for loop in loops)
+
+
+def loops_between(
+    name: str,
+    loops: Sequence[Loop],
+    renamed: Mapping[str, str],
+    links: Collection[Link],
+    joints: Collection[Joint],
+) -> tuple[Loop, ...]:
+    """The loops of the robot `name` whose links exist, or whose joints still move; `renamed` are new
+    names of joints."""
+    there = {link.name for link in links}
+    moving = {joint.name for joint in joints if joint.kind.nv}
+    named = [loop.with_renamed_joints(renamed) for loop in loops]
+    found = tuple(loop for loop in named if loop.is_between(there, moving))
+    check_loops(name, found, links, joints)
+    return found
+
+
 def check_loops(
     source: str, loops: Sequence[Loop], links: Collection[Link], joints: Collection[Joint]
 ) -> None:
@@ -144,7 +197,7 @@ def check_loops(
     for loop in loops:
         where = f"{source}: loop {loop.kind}{f' {loop.name}' if loop.name else ''}"
         if loop.kind not in get_args(LoopKind):
-            raise ModelError(f'{where}: its kind must be "connect", "weld" or "joint"')
+            raise ModelError(f'{where}: its kind must be "connect", "weld", "hinge" or "joint"')
         what = "link" if loop.is_of_links else "joint"
         for end in loop.ends:
             if end not in known[loop.is_of_links]:

@@ -84,7 +84,7 @@ def test_locked_joints_become_constants() -> None:
         (Loop.couple("left1", None, (1,)), 'there is no joint "left1"'),
         (Loop.couple("left1_joint", None, ()), "1 to 5 coefficients, got 0"),
         (Loop.couple("left1_joint", None, (float("nan"),)), "must be finite"),
-        (replace(CONNECT, kind="tie"), 'its kind must be "connect", "weld" or "joint"'),
+        (replace(CONNECT, kind="tie"), 'its kind must be "connect", "weld", "hinge" or "joint"'),
     ],
 )
 def test_ends_that_do_not_fit_are_refused(loop: Loop, said: str) -> None:
