@@ -359,6 +359,8 @@ def loop(
     contain further loops on them. On symbols the step is recorded once and rolled. It may read
     outside values; of the arrays outside, it may write only those in `arrays`.
     """
+    if len({id(x) for x in arrays}) < len(arrays):
+        raise ValueError("an array is passed to a loop twice")
     before, present = [x.content for x in arrays], list(state)
     found = _first_symbol(present, arrays)
     for x in arrays:

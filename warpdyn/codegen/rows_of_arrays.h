@@ -13,10 +13,10 @@
   static inline V gather_row(const V* p, V index, int rows, int width) {
     const VI at = rows_of(index, rows) * (I)(width * N);
     V x;
-    for (int l = 0; l < N; ++l) x[l] = ((const T*)p)[at[l] + l];
+    WARPDYN_UNROLL for (int l = 0; l < N; ++l) x[l] = ((const T*)p)[at[l] + l];
     return x;
   }
   static inline void scatter_row(V* p, V index, int rows, int width, V value) {
     const VI at = rows_of(index, rows) * (I)(width * N);
-    for (int l = 0; l < N; ++l) ((T*)p)[at[l] + l] = value[l];
+    WARPDYN_UNROLL for (int l = 0; l < N; ++l) ((T*)p)[at[l] + l] = value[l];
   }
