@@ -7,7 +7,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
-from ..description import ORIGIN, Joint, Link, ModelError, Pose, near_names
+from ...algebra.rotations import axes_about
+from ...algebra.spatial import ZERO, Placement, Vector
+from ..description import ORIGIN, Joint, Link, ModelError, Pose, Vector3, near_names
+from ..joints import KINDS, JointKind
 
 LoopKind = Literal["connect", "weld", "hinge", "joint"]
 """What a loop constrains: two points, the pose of two frames, two axes, two joints."""
@@ -153,6 +156,27 @@ class Loop:
     def position(self, leader: float) -> float:
         """q of the first joint at q of the second [rad, m]."""
         return sum(c * leader**power for power, c in enumerate(self.coefficients))
+
+
+def loop_of_joint(
+    name: str, kind: JointKind, axis: Vector3, ends: Sequence[tuple[str | None, Placement]]
+) -> Loop | None:
+    """The loop that a joint between two links closes: its frame in each of them. A fixed joint is a
+    weld, a ball joint a connect, a revolute one a hinge about `axis`; None for other kinds.
+
+    ends: a link, or None for the world, and the placement in it.
+    """
+    (first, X), (second, Y) = sorted(ends, key=lambda end: end[0] is None)
+    if first is None:
+        return None
+    if kind is KINDS["ball"]:
+        return Loop.connect(first, [*X.p], second, [*Y.p], name)
+    if not kind.nv:
+        return Loop.weld(first, Pose.of(X), second, Pose.of(Y), name)
+    if kind.single and kind.turns and not kind.threaded and not kind.geared:
+        turn = Placement(axes_about(Vector(*axis)), ZERO)
+        return Loop.hinge(first, Pose.of(X.compose(turn)), second, Pose.of(Y.compose(turn)), name)
+    return None
 
 
 def loops_to_attach(
