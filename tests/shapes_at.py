@@ -169,13 +169,14 @@ def swap_error(contacts: NarrowPhase, a: ShapeAt, b: ShapeAt) -> float:
 
 
 def motion_error(contacts: NarrowPhase, a: ShapeAt, b: ShapeAt, by: Placement) -> float:
-    """A moved scene has the same gaps, and moved positions and normals."""
-    here, there = contacts(a, b), contacts(moved(a, by), moved(b, by))
-    errors = [np.abs(gaps(here) - gaps(there)).max()]
-    for one, two in zip(here, there, strict=True):
-        errors.append(np.abs(array(by.point_to_parent(one.position)) - array(two.position)).max())
-        errors.append(np.abs(array(by.R.to_parent(one.normal)) - array(two.normal)).max())
-    return float(max(errors))
+    """A moved scene has the same least gap, at the moved position along the moved normal."""
+    one = deepest(contacts(a, b))
+    two = deepest(contacts(moved(a, by), moved(b, by)))
+    errors = (
+        array(by.point_to_parent(one.position)) - array(two.position),
+        array(by.R.to_parent(one.normal)) - array(two.normal),
+    )
+    return max(abs(one.gap - two.gap), *(np.abs(x).max() for x in errors))  # type: ignore[operator, type-var, return-value]
 
 
 def slope_error(contacts: NarrowPhase, a: ShapeAt, b: ShapeAt, step: float = 1e-6) -> float:
@@ -202,10 +203,7 @@ def surface_error(contacts: NarrowPhase, a: ShapeAt, b: ShapeAt) -> float:
 
 
 def position_error(contacts: NarrowPhase, a: ShapeAt, b: ShapeAt) -> float:
-    """Every contact that touches is within its gap of both surfaces."""
-    return max(
-        abs(outside(s, array(c.position))) - abs(c.gap)  # type: ignore[arg-type, type-var]
-        for c in contacts(a, b)
-        for s in (a, b)
-        if c.gap <= 0 or c is deepest(contacts(a, b))  # type: ignore[operator]
-    )
+    """The deepest contact is within half its gap of both surfaces."""
+    first = deepest(contacts(a, b))
+    x, half = array(first.position), 0.5 * abs(first.gap)  # type: ignore[operator, arg-type]
+    return max(abs(outside(s, x)) - half for s in (a, b))  # type: ignore[no-any-return]
