@@ -1,4 +1,4 @@
-"""Shapes at random poses for the tests of narrow phases, their signed distances by coal and Qhull, and laws of contacts."""
+"""Shapes at random poses, their signed distances by coal and Qhull, and laws of contacts."""
 
 from __future__ import annotations
 

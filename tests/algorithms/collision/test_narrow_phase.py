@@ -9,8 +9,12 @@ import pytest
 import shapes_at as at
 from algebra_draws import placement
 
+import warpdyn as wd
+from warpdyn.algebra.rotations import Rotation, Vector
+from warpdyn.algebra.spatial import Placement
 from warpdyn.algorithms.collision.contact import Contact, ShapeAt
 from warpdyn.algorithms.collision.narrow_phase import NARROW_PHASES, contacts, points_of
+from warpdyn.user_kernels.values import objects, of
 
 PAIRS = list(NARROW_PHASES)
 
@@ -154,3 +158,62 @@ def test_shapes_without_a_narrow_phase_are_refused_by_name() -> None:
             call()
     with pytest.raises(ValueError, match="no narrow phase for sphere and torus"):
         points_of("sphere", "torus")
+
+
+MESH = at.vertices(np.random.default_rng(5), 10)
+
+SINGLE = 3e-6
+"""Round-off of gaps of 0.1 m in float32 [m]."""
+
+
+def program(pair: tuple[str, str]):  # type: ignore[no-untyped-def]
+    """The gaps of a pair as a user's kernel: poses and sizes are symbols."""
+    first, second = pair
+
+    def shape_of(kind: str, values: list) -> ShapeAt:  # type: ignore[type-arg]
+        rows = [Vector(*values[k : k + 3]) for k in (0, 3, 6)]
+        place = Placement(Rotation(rows), Vector(*values[9:12]))
+        corners = MESH if kind == "mesh" else ()
+        return ShapeAt(kind, tuple(values[12 : 12 + at.SIZES[kind]]), place, corners)
+
+    @wd.kernel
+    def recorded(robot, a: (15,), b: (15,)):  # type: ignore[no-untyped-def, valid-type]
+        found = contacts(shape_of(first, [*objects(a)]), shape_of(second, [*objects(b)]))
+        gaps = np.empty(len(found), object)
+        gaps[:] = [c.gap for c in found]
+        return of(gaps)
+
+    return recorded
+
+
+def numbers(a: ShapeAt) -> list[float]:
+    """A shape as numbers of a kernel's array."""
+    R, p = at.pose(a)
+    return [*R.ravel(), *p, *a.size, *[0.0] * (3 - len(a.size))]  # type: ignore[list-item]
+
+
+@each_pair
+def test_recorded_programs_compute_the_same(pair: tuple[str, str]) -> None:
+    """In float64 to round-off; in float32 the least gap, since the choice of other contacts may differ."""
+    drawn = [
+        tuple(replace(s, vertices=MESH) if s.kind == "mesh" else s for s in scene)
+        for scene in scenes(pair, 8, 4)
+    ]
+    kernel, robot = program(pair), wd.load_robot("ur5e")
+    arrays = [np.array([numbers(scene[k]) for scene in drawn]) for k in (0, 1)]
+    wanted = np.array([at.gaps(contacts(a, b)) for a, b in drawn])
+    assert np.asarray(kernel(robot, *arrays)) == pytest.approx(wanted, abs=1e-9)
+    single = np.asarray(kernel(robot, *(x.astype(np.float32) for x in arrays)))
+    assert single.min(1) == pytest.approx(wanted.min(1), abs=SINGLE)
+
+
+@each_pair
+def test_coincident_shapes_without_size_are_finite(pair: tuple[str, str]) -> None:
+    """Centres on each other, sizes of zero: no NaN, and normals of length one."""
+    for size in (0.0, 0.1):
+        corners = at.box_vertices(size, size, size)
+        a, b = (at.shape(kind, (size,) * at.SIZES[kind], corners=corners) for kind in pair)
+        for c in contacts(a, b):
+            values = np.array([c.gap, *c.position, *c.normal], dtype=float)
+            assert (np.isfinite(values).all() and c.gap <= 0) or c.gap == 1e3
+            assert np.linalg.norm(values[4:]) == pytest.approx(1.0)
