@@ -88,7 +88,7 @@ def distance(a: ShapeAt, b: ShapeAt) -> float:
             plane, mesh = (a, b) if a.kind == "plane" else (b, a)
             R, p = pose(plane)
             return float(((corners_of(mesh) - p) @ R[:, 2]).min())
-        return _distance_of_hulls(corners_of(a), corners_of(b)) - _rounding(a) - _rounding(b)
+        return distance_of_hulls(corners_of(a), corners_of(b)) - _rounding(a) - _rounding(b)
     coal = pytest.importorskip("coal")
     request, result = coal.DistanceRequest(), coal.DistanceResult()
     request.enable_signed_distance = True
@@ -122,7 +122,7 @@ def corners_of(a: ShapeAt) -> np.ndarray:
     return np.array(inside, dtype=float) @ R.T + p
 
 
-def _distance_of_hulls(a: np.ndarray, b: np.ndarray) -> float:
+def distance_of_hulls(a: np.ndarray, b: np.ndarray) -> float:
     """Of the origin from the hull of all differences of corners: its nearest face inside, the nearest point of its
     triangles outside."""
     hull = pytest.importorskip("scipy.spatial").ConvexHull

@@ -61,8 +61,8 @@ def contact_points(
 ) -> list[Candidate]:
     """The candidate that is farthest in each direction, each once, with the lowest among them.
 
-    Each keeps its place while the set moves little. The lowest takes the first place if none of them
-    is as low.
+    Each keeps its place while the set moves little. The lowest takes the place of its direction if
+    none of them is as low.
     """
     chosen = farthest_points(points, directions, penalty)
     for k in range(1, len(chosen)):
@@ -74,7 +74,18 @@ def contact_points(
     least: Scalar = -NOT_THERE
     for p in chosen:
         least = minimum(least, select_less(0.5, p.exists, p.height, -NOT_THERE))
-    return [choose_candidate(lowest.height + AS_LOW, least, lowest, chosen[0]), *chosen[1:]]
+    # The place of the direction in which the lowest is the least behind the farthest.
+    ways = [
+        (lowest.x - p.x) * x + (lowest.y - p.y) * y
+        for p, (x, y) in zip(chosen, directions, strict=True)
+    ]
+    nearest = ways[0]
+    for way in ways[1:]:
+        nearest = maximum(nearest, way)
+    limit = lowest.height + AS_LOW
+    limits = [select_less(way, nearest, -NOT_THERE, limit) for way in ways]
+    pairs = zip(limits, chosen, strict=True)
+    return [choose_candidate(limit, least, lowest, p) for limit, p in pairs]
 
 
 def best_candidate(points: Sequence[Candidate], score: Callable[[Candidate], Scalar]) -> Candidate:
