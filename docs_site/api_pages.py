@@ -41,6 +41,7 @@ NAMESPACES = {
     "warpdyn.convert": "warpdyn.convert: conversions",
     "warpdyn.description": "warpdyn.description: parts of links and joints",
     "warpdyn.kernels": "warpdyn.kernels: your own kernels, and compiling ahead",
+    "warpdyn.loops": "warpdyn.loops: closed loops",
     "warpdyn.random": "warpdyn.random: random numbers",
     "warpdyn.results": "warpdyn.results: types of results",
     "warpdyn.runtime": "warpdyn.runtime: threads and memory",

@@ -8,7 +8,7 @@ from typing import Any
 from warpdyn.algebra import scalar
 from warpdyn.codegen.bytecode.bytecode import Bytecode
 from warpdyn.codegen.bytecode.instructions import FUSED, OPERATIONS, UNARY, WORDS
-from warpdyn.recording.program import ON_NUMBERS
+from warpdyn.recording.number_operations import ON_NUMBERS
 
 ARITHMETIC = (*UNARY, "add", "mul", "sub", *FUSED)
 """Operations whose instructions have the kinds of operands in their names."""
@@ -86,7 +86,20 @@ def run(
         elif name == "end_some":
             slots[d] = slots[d] and not slots[a] > 0
             at = at if slots[d] else b
+        elif name == "counter":
+            slots[d] = float(counters[c])
+        elif name == "fill":
+            slots[d : d + b] = [bytecode.constants[a]] * b
+        elif name in ("read_row", "gather_row"):
+            slots[d] = slots[a + c * row_of(slots[b], more)]
+        elif name in ("write_row", "scatter_row"):
+            slots[d + c * row_of(slots[b], more)] = slots[a]
         elif name == "end":
             return {x.name: [slots[slot] for slot in x.slots] for x in bytecode.results}
         else:
             assert name == "behind", name
+
+
+def row_of(index: float, rows: int) -> int:
+    """The row of an index."""
+    return int(min(index, rows - 1.0)) if index > 0 else 0

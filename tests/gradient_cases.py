@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from loop_robots import CONNECT, COUPLE, WELD, four_bar, tied
 from robots import BALLS_REMADE, Robot, by_name, joint, link, urdf
 from states import states
 
@@ -64,6 +65,8 @@ MODELS["pushed"] = replace(
         Actuator("pull", (("wrist", 0.5), ("right_finger", -1.0)), (1.0, 0.3, -0.4)),
     ),
 )
+MODELS |= {"four bar": four_bar(floating=True), "welded": tied(WELD)}
+MODELS |= {"connected": tied(CONNECT), "coupled": tied(COUPLE)}
 MODELS["sprung"] = MODELS["gripper"].with_limits("wrist", lower=-0.05, upper=0.1)
 MODELS["sprung socket"] = MODELS["socket"].with_springs(
     {"hip": 3.0}, rest={"hip": (0.3, -0.2, 0.5)}
@@ -72,6 +75,9 @@ MODELS["sprung socket"] = MODELS["socket"].with_springs(
 SOLES = tuple(wd.ContactPoint("leg", (x, 0.02, -0.4), 0.05) for x in (-0.1, 0.0, 0.1))
 STEP = {"dt": 0.01, "substeps": 3, "sweeps": 2}
 SCAN = {"pattern": ((0.1, 0.2), (0.3, -0.1)), "terrain": wd.Plane((0.3, -0.2), 0.1)}
+
+COUPLED = {"actuated": [f"{side}{k}_joint" for side in ("left", "right") for k in range(4)][:7]}
+"""One joint of eight follows."""
 
 SOFT = {"points": SOLES[:2], "ground": wd.SoftGround(0.3, 20.0, 5.0)}
 
@@ -289,6 +295,15 @@ CASES = (
     # simulation
     Case("step", "hopper", "q v tau", "gravity f_ext mass placement", STEP | {"points": SOLES}),
     Case("step", "sprung", "q v tau", "stiffness damping viscous", STEP),
+    Case("step", "four bar", "q v tau", "mass", {"dt": 0.01, "substeps": 2}),
+    # closed loops
+    Case("loop_errors", "connected", more=PLACED, second=True),
+    Case("loop_errors", "coupled"),
+    Case("loop_jacobian", "four bar", more=PLACED),
+    Case("loop_dynamics", "four bar", "q v tau", "gravity f_ext mass"),
+    Case("loop_dynamics", "welded", "q v tau", "armature"),
+    Case("loop_inverse_dynamics", "coupled", "q v a", "mass", COUPLED),
+    Case("close_loops", "connected", more=PLACED, options={"check": False, "iterations": 3}),
     # sensors
     Case("imu", "gripper", "q v a", "gravity placement", {"frame": "right"}),
     Case("link_contact_forces", "hopper", "q forces", PLACED, {"points": SOLES, "frame": "leg"}),

@@ -162,7 +162,7 @@ def free(text: str) -> str:
     return text if start < 0 else text[:start] + text[end + len("</equality>") :]
 
 
-JOINT_PAIR = f'<body><joint name="p"/>{INERTIAL}</body><body><joint name="q"/>{INERTIAL}</body>'
+JOINT_PAIR = f'<body name="a"><joint name="p"/>{INERTIAL}</body><body name="b"><joint name="q"/>{INERTIAL}</body>'
 
 
 def equality(inside: str) -> str:

@@ -22,6 +22,7 @@ QUICK = {
         "test_model.py",
         "test_params.py",
     ),
+    "model/closed_loops": ("test_loop.py",),
     "model/scene": ("test_objects.py",),
     "logs": ("test_parquet_log.py", "test_open_log.py"),
     "labels": ("test_savitzky_golay.py", "test_row_quantities.py", "test_labelled_file.py"),
@@ -58,7 +59,9 @@ QUICK = {
         "test_jacobian.py",
         "test_rnea_derivatives.py",
     ),
+    "algorithms/closed_loops": ("test_loop_equations.py",),
     "algorithms/long_chains": ("test_crba_in_sweeps.py",),
+    "algorithms/collision": ("test_box_box.py", "test_round_shapes.py"),
     "algorithms/simulation": ("test_base_step.py", "test_contact_rows.py"),
     "peers": ("test_peer.py", "test_find_peers.py"),
     "execution": (

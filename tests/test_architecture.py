@@ -43,7 +43,7 @@ PAIRED = {"warpdyn.algorithms", "warpdyn.functions"}
 """An algorithm and the public functions made of it may have one name; no other two modules may.
 Namespaces of the face, which define nothing, are not counted."""
 
-NAMESPACES = ("convert", "description", "kernels", "random", "results", "runtime")
+NAMESPACES = ("convert", "description", "kernels", "loops", "random", "results", "runtime")
 """Modules of the face that only import public names from the rooms below."""
 
 ONLY = {

@@ -17,6 +17,7 @@ EXAMPLES = sorted(FOLDER.glob("*.py"))
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
 SMALL = {
+    "grasp_and_lift": "--seconds 0.1 --plot plot.png",
     "identify_payload": "--samples 200",
     "jax_rollout": "--iterations 2",
     "mppi": "--samples 64 --seconds 0.2 --plot plot.png",
@@ -54,7 +55,13 @@ def test_every_example_is_listed() -> None:
     """docs/README.md leads to each, and to pictures that are no larger than a page should load."""
     page = (FOLDER.parent / "docs/README.md").read_text()
     assert not [x.name for x in (*EXAMPLES, *NOTEBOOKS) if f"(../examples/{x.name})" not in page]
-    pictures = ("mppi", "operational_space_control", "optimise_trajectory", "stand_on_terrain")
+    pictures = (
+        "grasp_and_lift",
+        "mppi",
+        "operational_space_control",
+        "optimise_trajectory",
+        "stand_on_terrain",
+    )
     for picture in pictures:
         assert (FOLDER.parent / f"docs/pictures/{picture}.png").stat().st_size < 100_000
 

@@ -99,16 +99,19 @@ def balls(before: str = "", inside: str = "", after: str = "") -> str:
 
 
 @backs("Contacts")
-def test_bodies_do_not_touch_each_other() -> None:
-    """Balls that overlap fall as each would alone, and the model warns of it."""
-    with pytest.warns(wd.ModelWarning, match="contacts between bodies"):
+def test_bodies_touch_each_other_only_in_pairs() -> None:
+    """Balls that overlap fall as each would alone without pairs, and the model warns of it."""
+    with pytest.warns(wd.ModelWarning, match="contacts between bodies without pairs="):
         model = wd.load_mjcf(balls())
-    sim = wd.Simulation(model, 1)
-    for _ in range(5):
-        sim.step()
+    alone = wd.Simulation(model, 1)
+    touching = wd.Simulation(model, 1, pairs=wd.ContactPairs(model))
+    for sim in (alone, touching):
+        for _ in range(5):
+            sim.step()
     falling = np.zeros(12)
-    falling[[2, 8]] = -9.81 * sim.time[0]
-    np.testing.assert_allclose(sim.v[0], falling, atol=1e-5)
+    falling[[2, 8]] = -9.81 * alone.time[0]
+    np.testing.assert_allclose(alone.v[0], falling, atol=1e-5)
+    assert touching.v[0, 6] - touching.v[0, 0] > 0.5
 
 
 @backs("Height fields")
@@ -125,8 +128,9 @@ def test_height_fields_of_files_are_left_out() -> None:
 
 
 @backs("Closed loops")
-def test_closed_loops_are_refused_or_cut() -> None:
-    """By name, in MJCF and SDF; `loops="cut"` leaves them open and warns."""
+def test_closed_loops_are_closed_by_steps_alone() -> None:
+    """`aba` is that of the open tree, and says so at loading. A hinge of SDF that closes a loop is
+    refused by name; `loops="cut"` leaves loops open and warns."""
     hinge = (
         "<joint type='revolute' name='{0}{1}'><parent>{0}</parent><child>{1}</child><axis/></joint>"
     )
@@ -139,9 +143,16 @@ def test_closed_loops_are_refused_or_cut() -> None:
         (wd.load_sdf, sdf, "ac"),
     ):
         with pytest.raises(wd.ModelError, match=f'{name}".*closes a loop'):
-            load(text)
+            load(text, loops="refuse")
         with pytest.warns(wd.ModelWarning, match="closes a loop"):
-            load(text, loops="cut")
+            cut = load(text, loops="cut")
+        if load is wd.load_mjcf:
+            with pytest.warns(wd.ModelWarning, match="other functions are those of the tree"):
+                kept = load(text)
+            q, v, tau = kept.neutral[None], np.zeros((1, kept.nv)), np.ones((1, kept.nv))
+            assert (wd.aba(kept, q, v, tau) == wd.aba(cut, q, v, tau)).all() and kept.loops
+            with pytest.raises(ValueError, match="are closed by integrator"):
+                wd.step(kept, q, v, tau, integrator="rk4")
 
 
 @backs("Deformable bodies")

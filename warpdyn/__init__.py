@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 from warnings import warn
 
-from . import convert, description, kernels, random, results, runtime
+from . import convert, description, kernels, loops, random, results, runtime
 from .execution.batched import bind
 from .execution.compile.kernel import quieten as _quieten
 from .execution.config import config
@@ -101,7 +101,7 @@ from .functions.regressors import (
 from .functions.representations import force_transform, motion_transform
 from .functions.screws import Screws, screw_axes, screws
 from .functions.simulation.contact_estimates import estimate_good_contact_parameters
-from .functions.simulation.contact_pairs import ContactPairs, PairContact
+from .functions.simulation.contact_pairs import ContactPairs
 from .functions.simulation.contact_points import ContactPoint, ContactPoints
 from .functions.simulation.drives import PD
 from .functions.simulation.ground import Ground, SoftGround
@@ -265,7 +265,6 @@ __all__ = [  # noqa: RUF022 (in the order of the API reference)
     "ContactPoints",
     # Contact pairs
     "ContactPairs",
-    "PairContact",
     # Point kinematics
     "point_positions",
     "point_velocities",
@@ -302,6 +301,7 @@ __all__ = [  # noqa: RUF022 (in the order of the API reference)
     "convert",
     "description",
     "kernels",
+    "loops",
     "random",
     "results",
     "runtime",

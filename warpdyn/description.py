@@ -1,5 +1,8 @@
-"""Parts of a robot's description: what a `wd.Link` and a `wd.Joint` consist of, and solid shapes."""
+"""Parts of a robot's description: what a `wd.Link` and a `wd.Joint` consist of, solid shapes, closed
+loops, and the properties of contacts between bodies."""
 
+from .functions.simulation.contact_pairs import PairContact
+from .model.closed_loops.loop import Loop
 from .model.description import Effects, Gearbox, Geometry, Limits, Mimic, Pose
 from .model.joints import KINDS, JointKind
 from .model.scene.solids import Box, Capsule, Cylinder, Sphere
@@ -14,7 +17,9 @@ __all__ = [
     "Geometry",
     "JointKind",
     "Limits",
+    "Loop",
     "Mimic",
+    "PairContact",
     "Pose",
     "Sphere",
 ]

@@ -7,6 +7,7 @@ from .user_kernels.array_functions import solve_symmetric
 from .user_kernels.loops import repeat
 from .user_kernels.one_robot import OneRobot as Robot
 from .user_kernels.refusals import RecordingError
+from .user_kernels.rows_in_loops import loop
 from .user_kernels.signature import shared, table
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Robot",
     "compile",
     "compiling",
+    "loop",
     "repeat",
     "shared",
     "solve_symmetric",

@@ -13,7 +13,7 @@ from benchmarks import exported_family as family
 from warpdyn.cli.workload import random_states
 from warpdyn.codegen import portable
 from warpdyn.codegen.exported_header import library_functions_of
-from warpdyn.codegen.portable import Style
+from warpdyn.codegen.portable_style import Style
 from warpdyn.execution.batched import FUNCTIONS
 from warpdyn.functions.export.exporting import header_of
 

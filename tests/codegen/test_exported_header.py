@@ -9,7 +9,7 @@ from warpdyn.codegen.exported_header import (
     exported_header,
     library_functions_of,
 )
-from warpdyn.codegen.portable import Style
+from warpdyn.codegen.portable_style import Style
 from warpdyn.recording.program import record
 
 ROBOT = ExportedRobot(

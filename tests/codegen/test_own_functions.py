@@ -10,7 +10,7 @@ from exported_code import Compiled
 
 from warpdyn.algebra import scalar
 from warpdyn.codegen.exported_header import ExportedFunction, ExportedRobot, exported_header
-from warpdyn.codegen.portable import Style
+from warpdyn.codegen.portable_style import Style
 from warpdyn.recording.program import record
 
 RANGE = {np.float32: 8e3, np.float64: 5e5}

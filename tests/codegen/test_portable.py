@@ -10,7 +10,8 @@ from exported_code import Compiled
 
 from warpdyn.algebra import scalar
 from warpdyn.codegen.exported_header import ExportedFunction, ExportedRobot, exported_header
-from warpdyn.codegen.portable import Style, refusal_reason, without_a_library
+from warpdyn.codegen.portable import refusal_reason, without_a_library
+from warpdyn.codegen.portable_style import Style
 from warpdyn.recording.program import Program, record
 
 

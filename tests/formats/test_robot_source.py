@@ -17,7 +17,7 @@ from warpdyn.formats.robot_source import (
     GRAVITY,
     Reading,
     RobotSource,
-    cuts_loops,
+    check_loops_option,
     tag_name,
     xml_root,
 )
@@ -270,11 +270,15 @@ def test_gravity_is_remarked_if_it_is_not_the_earths() -> None:
         assert len(reading.remarks) == 1
 
 
-def test_loops_are_refused_or_cut() -> None:
+def test_loops_are_kept_cut_or_refused() -> None:
     """Any other word is the caller's mistake."""
-    assert cuts_loops("cut") and not cuts_loops("refuse")
-    with pytest.raises(ValueError, match='loops must be "refuse" or "cut", got \'keep\''):
-        cuts_loops("keep")
+    assert [check_loops_option(word) for word in ("keep", "cut", "refuse")] == [
+        "keep",
+        "cut",
+        "refuse",
+    ]
+    with pytest.raises(ValueError, match='loops must be "keep", "cut" or "refuse", got \'open\''):
+        check_loops_option("open")
 
 
 def test_a_pipe_a_device_and_a_huge_file_are_refused(

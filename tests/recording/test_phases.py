@@ -9,6 +9,7 @@ import numpy as np
 from warpdyn.algebra.scalar import repeat, select_less, sin
 from warpdyn.recording.phases import CARRIED, STATE, phases
 from warpdyn.recording.program import Program, record
+from warpdyn.recording.program_on_numbers import call_routine
 
 SHAPES = {"x": (2,), "y": (2,)}
 
@@ -41,7 +42,7 @@ def test_phases_in_a_row_are_the_program() -> None:
         inputs = {name: draw.normal(size=shape).tolist() for name, shape in SHAPES.items()}
         first = cut.before.on_numbers(inputs)
         shared = first[CARRIED][: cut.step.inputs["shared"][0]]
-        state = cut.step.call_routine("step", shared, first[STATE], {})
+        state = call_routine(cut.step, "step", shared, first[STATE], {}, {}, ())
         found = cut.after.on_numbers({**inputs, CARRIED: first[CARRIED], STATE: state})
         wanted = program.on_numbers(inputs)
         assert found == wanted

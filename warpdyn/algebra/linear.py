@@ -72,6 +72,35 @@ def factorise(H: Sequence[Sequence[Scalar]]) -> Factors:
     return Factors(L, reciprocal)
 
 
+SHARE, LEAST = 1e-6, 1e-9
+"""Added to the diagonal of a matrix that may be singular: a share of each entry, and a least
+number."""
+
+
+def factorise_redundant(G: Sequence[Sequence[Scalar]]) -> Factors:
+    """The factors of G = J H⁻¹ Jᵀ with a small share added to its diagonal, because rows of J may be
+    redundant."""
+    shifted = [list(row) for row in G]
+    for k, row in enumerate(shifted):
+        row[k] = row[k] * (1.0 + SHARE) + LEAST
+    return factorise(shifted)
+
+
+def solve_redundant(G: Sequence[Sequence[Scalar]], b: Sequence[Scalar], turns: int) -> list[Scalar]:
+    """A solution x of G x = b, for a matrix that may be singular and a b in its range.
+
+    Each turn after the first reduces the error of the shifted diagonal by its share: the proximal
+    iteration of Carpentier, Budhiraja and Mansard, Proximal and sparse resolution of constrained
+    dynamic equations, RSS 2021.
+    """
+    factors = factorise_redundant(G)
+    x = factors.inverse_times(b)
+    for _ in range(turns - 1):
+        left = [y - dot(row, x) for y, row in zip(b, G, strict=True)]
+        x = [a + d for a, d in zip(x, factors.inverse_times(left), strict=True)]
+    return x
+
+
 def solve_symmetric(H: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
     """The solution x of H x = b."""
     return factorise(H).inverse_times(b)

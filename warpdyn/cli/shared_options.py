@@ -29,8 +29,8 @@ def add_robot(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("robot", metavar="ROBOT", help=text)
     text = "fix the root link or let it float"
     sub.add_argument("--base", choices=("fixed", "floating"), help=text)
-    text = "joints and constraints of SDF and MJCF that close a loop; default: refuse"
-    sub.add_argument("--loops", choices=("refuse", "cut"), help=text)
+    text = "joints and constraints of SDF and MJCF that close a loop; default: keep those of MJCF, refuse those of SDF"
+    sub.add_argument("--loops", choices=("keep", "cut", "refuse"), help=text)
     sub.add_argument(
         "--xacro-arg",
         type=xacro_argument,

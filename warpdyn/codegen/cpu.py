@@ -16,7 +16,8 @@ from ..recording.order import Statement
 from ..recording.program import Program
 from . import headers, lanes, translation_units
 from .arguments import HEADER, ArgumentLayout, input_identifier, result_identifier
-from .cpu_routines import PART, routines
+from .array_statements import array_members
+from .cpu_routines import PART, array_memory, routines
 from .emit import Dialect, Region, emit, expression, literal
 from .partition import split_statements
 from .table_copies import COPY, PUT, copy_source, put_source, with_copies
@@ -101,6 +102,7 @@ class CpuSource:
         # Inputs and results of routines lie behind the workspace of the parts, which is in use
         # while they call a routine.
         regions, functions, slots = routines(self.program, self.constants, slots)
+        self.memory, slots = array_memory(self.program, regions, slots)
         if lanes.BYTES * slots > KEPT_STACK:
             raise ValueError(
                 f"the gradient keeps the state of each step of a loop, {lanes.BYTES * slots >> 20} MiB of a "
@@ -134,7 +136,7 @@ class CpuSource:
             COPY: lambda s: copy_source(s, dialect),
             PUT: lambda s: put_source(s, dialect, places),
         }
-        return replace(dialect, moves=moves)
+        return replace(dialect, moves=moves, memory=self.memory)
 
     def _bodies(self) -> list[list[str]]:
         """Lines of each part."""
@@ -189,6 +191,7 @@ class CpuSource:
         fields = "\n".join(f"{kind} {name};" for kind, name in self.fields)
         return [
             *self.constants.tables.members,
+            *array_members(self.program, self.single),
             *([headers.piece("parts.h", "copies")] if self.regions else []),
             headers.piece("blocks.h", "block", fields=fields),
         ]

@@ -22,6 +22,7 @@ from .arguments import (
     input_identifier,
     result_identifier,
 )
+from .array_statements import array_members
 from .cpu_routines import TileFunctions, step_functions
 
 CARRIED, STATE = "carried", "state"
@@ -69,7 +70,11 @@ def source(program: Program, phases: Phases, single: bool) -> str:
     return lanes.frame(
         single,
         ahead=0,
-        members=[*table.tables.members, headers.piece("loop.h", "moves")],
+        members=[
+            *table.tables.members,
+            *array_members(program, single),
+            headers.piece("loop.h", "moves"),
+        ],
         parts=[function for phase in every for function in phase.functions],
         body="\n".join(
             [

@@ -8,13 +8,25 @@ that calls it. Its own workspace lies behind them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from math import prod
 
+from ..recording.array_operations import COUNTER
 from ..recording.graph import COLUMN, FIXED, SHARED, Repetition, Sweep
 from ..recording.order import Statement
 from ..recording.program import Program
 from . import headers, lanes
+from .array_statements import (
+    array_parameters,
+    begin_of_copies,
+    copy_arrays,
+    count_copied_entries,
+    count_kept_entries,
+    keep_arrays,
+    memory_in_loops,
+    new_arrays,
+)
 from .emit import Region, emit, expression, literal
 from .one_robot_loop import (
     count_column_entries,
@@ -72,13 +84,15 @@ class TileFunctions:
         # Routines use the workspace behind that of the parts, so the parts come first. Inputs and
         # sines from the table need no slot, because each part can load them.
         parts, slots = split_statements(program.statements, STEP_PART, at_hand)
-        regions, functions, self.slots = routines(program, table, slots, f"{name}_")
+        regions, functions, slots = routines(program, table, slots, f"{name}_")
+        memory, self.slots = array_memory(program, regions, slots)
         dialect = lanes.in_lanes(
             table,
             load,
             lambda entries, value: " ".join(f"{store(k)} = {value};" for k in entries),
             regions,
         )
+        dialect = replace(dialect, memory=memory)
         stored: set[int] = set()
         bodies = [list(emit(program, part, dialect, stored, turns)) for part in parts]
         known = [(k, o.constant) for k, o in enumerate(program.outputs) if o.node is None]
@@ -116,14 +130,31 @@ class TileFunctions:
 
 def step_functions(routine: Program, name: str, table: lanes.Constants) -> TileFunctions:
     """The functions of a loop's step, which receive the tiles of STEP."""
+    arrays = array_parameters(routine, "V").split(", ")[1:]
+    counter = ["int step"] if routine.repetition and routine.repetition.counts else []
+
+    def load(array: str, entry: int) -> str:
+        return "Lanes::all((T)step)" if array == COUNTER else f"{array}[{entry}]"
+
     return TileFunctions(
         routine,
         name,
         table,
-        STEP,
-        load=lambda array, entry: f"{array}[{entry}]",
+        [*STEP, *counter, *arrays],
+        load=load,
         store=lambda output: f"out[{output}]",
     )
+
+
+def array_memory(
+    program: Program, regions: Mapping[str, Region], slots: int
+) -> tuple[dict[int, str], int]:
+    """Addresses of the arrays of a program, and the size of the workspace, which they enlarge."""
+    memory = memory_in_loops(program, regions, "(V*)kept")
+    for array, size in new_arrays(program).items():
+        memory[array] = f"work + {slots}"
+        slots += size
+    return memory, slots
 
 
 def routines(
@@ -141,7 +172,7 @@ def routines(
         elif repetition is None:
             more, workspace, results = _column(routine, prefix + name, table)
         else:
-            stride = prod(source.inputs[COLUMN]) if source else 0
+            stride = count_kept_entries(source) if source else 0
             more, workspace, results = _loop(routine, repetition, prefix + name, table, stride)
         functions[name] = more
         places = []
@@ -221,6 +252,8 @@ def _loop(
     results = prod(routine.results["out"])
     step = step_functions(routine, f"{name}_step", table)
     kept = f"kept + {stride} * ({repetition.times - 1} - step)" if repetition.reads else "nullptr"
+    arrays = "".join(f", array{j}" for j in range(len(routine.arrays)))
+    arrays = f", step{arrays}" if repetition.counts else ""
     loop = headers.piece(
         "parts.h",
         "loop",
@@ -228,23 +261,28 @@ def _loop(
         size=size,
         times=repetition.times,
         tables=table.tables.parameter,
-        more=", const V* kept" if repetition.reads else "",
+        more=(", const V* kept" if repetition.reads else "") + array_parameters(routine, "V"),
         then=step.slots,
         turn=step.slots + results,
-        keep=_keep(repetition, size, results),
-        calls="\n".join(step.calls(f"shared, out, {kept}, then")),
+        keep=_keep(routine, repetition, size, results),
+        calls="\n".join(step.calls(f"shared, out, {kept}, then{arrays}")),
         next=headers.piece(
             "parts.h", "next_of_those_going" if repetition.ends else "next", size=size
         ),
     )
     workspace = step.slots + results + 2 * step.turns
-    states = size * repetition.times if repetition.kept else 0
-    return [*step.functions, loop], workspace, results + states
+    end = begin_of_copies(routine) + count_copied_entries(routine)
+    return [*step.functions, loop], workspace, end
 
 
-def _keep(repetition: Repetition, size: int, results: int) -> str:
+def _keep(routine: Program, repetition: Repetition, size: int, results: int) -> str:
     """C++ that keeps the state before a step, if it is kept, and may leave out the last step."""
+    copies = " ".join(copy_arrays(routine, "out"))
+    copies = f"if (step == 0) {{ {copies} }}" if copies else ""
     if not repetition.kept:
-        return ""
-    keep = f"for (int k = 0; k < {size}; ++k) out[{results} + {size} * step + k] = out[k];"
+        return copies
+    block = count_kept_entries(routine)
+    keep = f"for (int k = 0; k < {size}; ++k) out[{results} + {block} * step + k] = out[k];"
+    keep = " ".join([copies, keep, *keep_arrays(routine, f"out + {results} + {block} * step")])
+    keep = keep.strip()
     return keep + (f" if (step == {repetition.times - 1}) break;" if repetition.end_unread else "")

@@ -9,9 +9,11 @@ from math import isinf, isnan
 from types import MappingProxyType
 from typing import NamedTuple
 
+from ..recording.array_operations import ARRAY_OPERATIONS, READS
 from ..recording.order import CELL, CORNER, Statement
 from ..recording.program import Program
 from ..recording.table import LOOK
+from .array_statements import ArrayForm, array_lines, arrays_of_call, one_number, read_text
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,9 @@ class Dialect:
     broadcast: Callable[[str], str] = str
     """The C++ of a constant as an argument of a function or as a stored value; operators take
     constants directly."""
+    array_form: ArrayForm = field(default_factory=lambda: one_number("double"))
+    memory: Mapping[int, str] = field(default_factory=dict)
+    """Addresses of the arrays that the program makes, by their nodes."""
 
 
 BARRIER_AFTER = 32
@@ -109,7 +114,10 @@ def emit(
             yield dialect.moves[statement.operation](statement)
             continue
         if statement.operation in ("frame", "call"):
-            yield from _routine(statement, dialect)
+            yield from _routine(program, statement, dialect)
+            continue
+        if statement.operation in ARRAY_OPERATIONS and statement.operation not in READS:
+            yield from array_lines(program, statement, dialect)
             continue
         if statement.operation in ("sin", "cos"):
             (angle,) = statement.arguments
@@ -118,6 +126,8 @@ def emit(
                 yield dialect.sincos(f"t{angle}", f"s{angle}", f"c{angle}")
             sine, cosine = turns.get(angle, (f"s{angle}", f"c{angle}"))
             right = sine if statement.operation == "sin" else cosine
+        elif statement.operation in READS:
+            right = read_text(program, statement, dialect)
         else:
             right = expression(statement, dialect)
         yield f"const {dialect.type} {target} = {right};"
@@ -132,7 +142,7 @@ def emit(
                     yield dialect.store(same, f"{'-' if negative else ''}{target}")
 
 
-def _routine(statement: Statement, dialect: Dialect) -> Iterator[str]:
+def _routine(program: Program, statement: Statement, dialect: Dialect) -> Iterator[str]:
     """Stores of a routine's inputs: the values that its calls share, or one column and then the
     call."""
     region = dialect.regions[statement.arguments[0]]
@@ -150,7 +160,8 @@ def _routine(statement: Statement, dialect: Dialect) -> Iterator[str]:
         text = _value(x, dialect)
         yield f"({place})[{k}] = {text if isinstance(x, int) else dialect.broadcast(text)};"
     if called:
-        yield f"{region.function}({region.shared}, {region.column}, {region.out}{region.more});"
+        more = region.more + arrays_of_call(program, statement, dialect.memory)
+        yield f"{region.function}({region.shared}, {region.column}, {region.out}{more});"
 
 
 def expression(statement: Statement, dialect: Dialect) -> str:

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from math import prod
 
 from ..recording.program import Program
+from .array_statements import uses_arrays
 from .escapes import escape_comment, string_literal
-from .portable import Style, function, number, without_a_library
+from .portable import function, number, without_a_library
+from .portable_style import Style
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ def _cpp(
         "",
         # The namespace `detail` hides helpers from users: only the functions after it are public.
         "using std::size_t;",
-        *_helpers(style),
+        *_helpers(style, functions),
         "template <typename V>",
         "inline V as(number x) noexcept {",
         "  if constexpr (sizeof(V) == sizeof(number)) return x;",
@@ -128,7 +130,7 @@ def _c(robot: ExportedRobot, functions: Sequence[ExportedFunction], style: Style
         listed = ", ".join(_limit(x, style) for x in values)
         yield f"static const {real} {style.prefix}_{name}[] = {{{listed}}};"
     # C has no templates, so each program is written twice: for numbers, and for lanes.
-    yield from ("", *_apart(), *_helpers(style), "#endif")
+    yield from ("", *_apart(), *_helpers(style, functions), "#endif")
     for each in functions:
         name = f"{style.prefix}_{each.name}"
         yield from ("", "/*", *(f" * {escape_comment(line)}" for line in each.about), " */")
@@ -150,13 +152,18 @@ _MEMCPY = """#if defined(__GNUC__)
 """memcpy without a library: compilers replace it by register moves."""
 
 
-def _helpers(style: Style) -> Iterator[str]:
+def _helpers(style: Style, functions: Sequence[ExportedFunction]) -> Iterator[str]:
     """Functions of numbers, and of lanes if there are any; the preprocessor's condition is left
     open."""
     yield from map(style.helpers, ("select", "abs", "sine_cosine", "libm" if style.libm else "own"))
+    arrays = any(uses_arrays(each.program) for each in functions)
+    if arrays:
+        yield style.helpers("rows")
     yield from ("", "#if defined(__GNUC__)", *_width(), style.helpers("lanes"))
     if style.libm:
         yield style.helpers("lanes_libm")
+    if arrays:
+        yield style.helpers("rows_of_lanes")
 
 
 def _apart() -> Iterator[str]:

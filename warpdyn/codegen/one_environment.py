@@ -23,6 +23,13 @@ from .arguments import (
     input_identifier,
     result_identifier,
 )
+from .array_statements import (
+    array_parameters,
+    count_kept_entries,
+    memory_in_loops,
+    new_arrays,
+    one_number,
+)
 from .emit import Dialect, Region, emit, literal
 from .one_robot_loop import (
     count_column_entries,
@@ -73,11 +80,13 @@ class OneEnvironment:
     def body(self) -> Iterator[str]:
         """The statements of the program, and its routines."""
         regions, routines = self.routines(self.program)
+        memory, arrays = self.arrays(self.program, regions)
         dialect = self.dialect()
         yield from _random(self.program, self.single)
-        yield from routines
+        yield from (*routines, *arrays)
         yield from self.statements(
-            self.program, replace(dialect, load=self.load, store=self.store, regions=regions)
+            self.program,
+            replace(dialect, load=self.load, store=self.store, regions=regions, memory=memory),
         )
 
     def statements(self, program: Program, dialect: Dialect) -> Iterator[str]:
@@ -148,6 +157,16 @@ class OneEnvironment:
 
     # Routines
 
+    def arrays(
+        self, program: Program, regions: Mapping[str, Region]
+    ) -> tuple[dict[int, str], list[str]]:
+        """The arrays of a program: their addresses, and their declarations in the thread's
+        memory."""
+        made = new_arrays(program)
+        memory = memory_in_loops(program, regions, f"({self.type}*)before")
+        memory |= {array: f"memory{array}" for array in made}
+        return memory, [f"{self.type} memory{array}[{size}];" for array, size in made.items()]
+
     def routines(self, program: Program) -> tuple[dict[str, Region], list[str]]:
         """The routines of a program as functions, with arrays for each in the thread's memory."""
         T = self.type
@@ -167,11 +186,11 @@ class OneEnvironment:
             repetition, stride = routine.repetition, 0
             if repetition and repetition.reads:
                 source = program.routines[repetition.reads]
-                stride, kept = prod(source.inputs[COLUMN]), prod(source.results["out"])
+                stride, kept = count_kept_entries(source), prod(source.results["out"])
                 parameters += f", const {T}* kept"  # the states lie behind the results
                 rest = f", {regions[repetition.reads].out} + {kept}"
             write = partial(self.routine_body, routine)
-            parameters += source_parameters(routine, T)
+            parameters += source_parameters(routine, T) + array_parameters(routine, T)
             rest += source_arguments(routine, regions)
             body = (
                 write_sweep(routine, routine.sweep, T, T, lambda x: literal(x, self.single), write)
@@ -189,8 +208,11 @@ class OneEnvironment:
         """A routine's statements and the constants among its results. `arrays`: other names of
         inputs."""
         regions, lines = self.routines(routine)
+        memory, declared = self.arrays(routine, regions)
+        lines += declared
         dialect = replace(
             self.dialect(),
+            memory=memory,
             load=lambda array, entry: f"{arrays.get(array, array)}[{entry}]",
             store=lambda entries, value: " ".join(f"{out}[{k}] = {value};" for k in entries),
             regions=regions,
@@ -233,6 +255,7 @@ class OneEnvironment:
                 ),
             ),
             corners=lambda name: name,
+            array_form=one_number(T),
         )
 
 

@@ -6,8 +6,16 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import accumulate
 from math import prod
 
+from ..recording.array_operations import COUNTER, KEPT_ROWS
 from ..recording.graph import COLUMN, FIXED, FROM, KEPT, ROW, SHARED, Repetition, Sweep
 from ..recording.program import Program
+from .array_statements import (
+    begin_of_copies,
+    copy_arrays,
+    count_copied_entries,
+    count_kept_entries,
+    keep_arrays,
+)
 from .emit import Region
 
 
@@ -17,8 +25,8 @@ def count_written_entries(routine: Program) -> int:
     if routine.sweep:
         values = results - routine.sweep.state
         return routine.sweep.steps * values + len(routine.sweep.paths) * routine.sweep.state
-    if routine.repetition and routine.repetition.kept:
-        results += routine.repetition.times * prod(routine.inputs[COLUMN])
+    if routine.repetition:
+        results = begin_of_copies(routine) + count_copied_entries(routine)
     return results
 
 
@@ -91,28 +99,44 @@ def write_loop(
     T: str,
     stride: int,
     body: Callable[[Mapping[str, str], str], Iterator[str]],
+    counter: str = "",
 ) -> Iterator[str]:
     """The steps of a loop. All indices are constants except those of kept states, so that its two
     arrays stay in registers.
 
     `stride`: entries of each kept state that it reads; `body`: a step's statements, from the names
-    of the input arrays there and the place of the results.
+    of the input arrays there and the place of the results; `counter`: the number of the step as a
+    value, if that is not a number.
     """
     size = prod(routine.inputs[COLUMN])
     results = prod(routine.results["out"])
     yield f"{T} then[{results}];"
     yield from (f"out[{k}] = column[{k}];" for k in range(size))
+    yield from copy_arrays(routine, "out")
     yield f"for (int step = 0; step < {repetition.times}; ++step) {{"
     if repetition.kept:
-        yield from (f"out[{results + k} + {size} * step] = out[{k}];" for k in range(size))
+        block = count_kept_entries(routine)
+        yield from (f"out[{results + k} + {block} * step] = out[{k}];" for k in range(size))
+        yield from keep_arrays(routine, f"out + {results} + {block} * step")
     if repetition.end_unread:
         yield f"if (step == {repetition.times - 1}) break;"
     inputs = {COLUMN: "out"}
+    if any(s.operation == "input" and s.arguments[0] == COUNTER for s in routine.statements):
+        yield f"const {T} {COUNTER}[1] = {{{counter or f'({T})step'}}};"
     if repetition.reads:
-        yield f"const {T}* const before = kept + {stride} * ({repetition.times - 1} - step);"
+        if not repetition.counts or _reads_kept(routine):
+            yield f"const {T}* const before = kept + {stride} * ({repetition.times - 1} - step);"
         inputs[KEPT] = "before"
     yield from body(inputs, "then")
     yield from (f"out[{k}] = then[{k}];" for k in range(size))
     if repetition.ends:
         yield f"if (then[{size}] > 0) break;"
     yield "}"
+
+
+def _reads_kept(routine: Program) -> bool:
+    """True if a step reads what another loop has kept."""
+    return any(
+        s.operation == KEPT_ROWS or (s.operation == "input" and s.arguments[0] == KEPT)
+        for s in routine.statements
+    )

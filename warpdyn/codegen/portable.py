@@ -9,15 +9,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import isfinite, isnan, prod
-from typing import Literal
 
+from ..recording.array_operations import ARRAY_OPERATIONS, READS
 from ..recording.graph import COLUMN, FIXED, SHARED
 from ..recording.order import Statement, operands
 from ..recording.program import Program
-from . import headers
+from .array_statements import (
+    array_parameters,
+    by_functions,
+    count_kept_entries,
+    memory_in_loops,
+    new_arrays,
+)
 from .emit import FORMS, Dialect, Region, emit, literal
 from .one_robot_loop import (
     count_column_entries,
@@ -28,11 +34,8 @@ from .one_robot_loop import (
     write_sweep,
 )
 from .partition import split_statements
+from .portable_style import Style
 
-Language = Literal["c++", "c"]
-"""The language: C++17 or C99."""
-
-_HELPERS = re.compile(r"\b(number|lanes|word|lane_words|lane_count)(_(\w+))?\b")
 SINE, COSINE = "sine", "cosine"
 """C names of the arrays of sines and cosines."""
 
@@ -45,6 +48,7 @@ time this way."""
 
 LOCAL = re.compile(
     r"V|[tsc]\d+|angle|sine|cosine|work|n|i|first|here|width|step|out|then|routine\d+\w*|\w+_lanes"
+    r"|memory\d+|array\d+|counter|before|row_of|read_row|write_row|gather_row|scatter_row"
     r"|number|word|lanes|lane_words|lane_count|as|all|less|less_equal|abs|sqrt|floor|exp|log|atan2"
     r"|sine_cosine"
 )
@@ -57,7 +61,6 @@ RESERVED = re.compile(
 )
 """Names that a header uses itself: no function may have one of them."""
 
-_LIBRARY = re.compile(r"((?:=|return) )(sin|cos|sqrt|floor|exp|log|atan2)f?\(")
 OF_A_LIBRARY = ("exp", "log", "atan2")
 """Functions for which there is no code of ours."""
 
@@ -69,59 +72,6 @@ PORTABLE_FORMS = {
 }
 """C++ of fused operations. Products and sums are left to the compiler to fuse: the function fma is
 slow if there is no instruction."""
-
-
-@dataclass(frozen=True)
-class Style:
-    """The style of exported code."""
-
-    language: Language
-    single: bool
-    prefix: str
-    """In C, the prefix of all names of the file."""
-    libm: bool = True
-    """True if roots and exponentials are taken from the C library; otherwise there are no
-    exponentials."""
-
-    @property
-    def inline(self) -> str:
-        return "inline" if self.language == "c++" else "static inline"
-
-    @property
-    def noexcept(self) -> str:
-        return " noexcept" if self.language == "c++" else ""
-
-    @property
-    def restrict(self) -> str:
-        return "__restrict" if self.language == "c++" else "restrict"
-
-    def helper(self, name: str, lanes: bool = False) -> str:
-        """A helper's name: the same for numbers and lanes in C++, where types distinguish them."""
-        if self.language == "c++":
-            return name
-        return f"{self.prefix}_{'lanes' if lanes else 'number'}_{name}"
-
-    def type(self, lanes: bool) -> str:
-        """The type of a value."""
-        name = "lanes" if lanes else "number"
-        return name if self.language == "c++" else f"{self.prefix}_{name}"
-
-    def helpers(self, piece: str) -> str:
-        """A piece of portable.h, with this file's names."""
-
-        def rename_helper(found: re.Match[str]) -> str:
-            whole, kind, function = found[0], found[1], found[3]
-            if self.language == "c":
-                return f"{self.prefix}_{whole}"
-            return function if function else kind
-
-        text = _HELPERS.sub(rename_helper, headers.piece("portable.h", piece, self.single))
-        if self.language == "c++":
-            text = re.sub(r"^static inline ([^{]*\))", r"inline \1 noexcept", text, flags=re.M)
-            text = text.replace("lanes_all(", "all(").replace("= {0}", "= {}")
-            if piece == "libm":  # the functions of C++ have one name for float and double
-                text = _LIBRARY.sub(r"\1std::\2(", text)
-        return text
 
 
 def without_a_library(program: Program) -> set[str]:
@@ -180,7 +130,11 @@ def function(
         return f"{arrays_read[array]}[{entry}]"
 
     regions, before, arrays = _routines(program, name, style, lanes)
-    dialect = replace(_dialect(style, lanes), load=load, store=store, regions=regions)
+    memory, made = _arrays(program, regions, value)
+    arrays |= made
+    dialect = replace(
+        _dialect(style, lanes), load=load, store=store, regions=regions, memory=memory
+    )
     read = {s.arguments[0] for s in program.statements if s.operation == "input"}
     lines = [f"(void){inputs[x]};" for x in inputs if x not in read]
     parts, slots = split_statements(_alive(program), PART, lambda s: s.operation == "input")
@@ -242,9 +196,11 @@ def _alive(program: Program) -> list[Statement]:
     """Statements that are needed if sines and cosines of `program.angles` are read like inputs."""
     place = {angle: k for k, angle in enumerate(program.angles)}
     needed, alive = set(program.stores), list[Statement]()
+    changes = {"frame", "call", *ARRAY_OPERATIONS}.difference(READS)
     for each in reversed(program.statements):
-        # A routine's results are read through its arrays, so `frame` and `call` always stay.
-        if each.target not in needed and each.operation not in ("frame", "call"):
+        # A routine's results are read through its arrays, so `frame` and `call` always stay, and
+        # so do changes of arrays.
+        if each.target not in needed and each.operation not in changes:
             continue
         statement = each
         if each.operation in ("sin", "cos") and each.arguments[0] in place:
@@ -309,28 +265,45 @@ def _routines(
         rest, repetition, stride = "", routine.repetition, 0
         if repetition and repetition.reads:
             source = program.routines[repetition.reads]
-            stride, kept = prod(source.inputs[COLUMN]), prod(source.results["out"])
+            stride, kept = count_kept_entries(source), prod(source.results["out"])
             parameters.append(f"const {value} *kept")
             rest = f", {regions[repetition.reads].out} + {kept}"
         parameters += source_parameters(routine, value).split(", ")[1:]
         rest += source_arguments(routine, regions)
         # A routine may call further routines: their functions come first.
         inner, first, held = _routines(routine, own, style, lanes)
-        body = partial(_body, routine, style, lanes, inner)
+        parameters += array_parameters(routine, value).split(", ")[1:]
+        memory, made = _arrays(routine, inner, value)
+        held |= made
+        body = partial(_body, routine, style, lanes, inner, memory)
+        counter = _broadcast(f"({style.type(False)})step", style, lanes)
         numeric, own_number = partial(number, style=style), style.type(False)
         lines = list(
             write_sweep(routine, routine.sweep, value, own_number, numeric, body)
             if routine.sweep
-            else write_loop(routine, repetition, value, stride, body)
+            else write_loop(routine, repetition, value, stride, body, counter)
             if repetition
             else body({}, "out")
         )
-        unused = [f"(void){x};" for x in ("shared", "column")]
+        names = [f"array{j}" for j in range(len(routine.arrays))]
+        unused = [f"(void){x};" for x in ("shared", "column", *names)]
+        if repetition and repetition.counts and repetition.reads:
+            unused.append("(void)kept;")
         lines = [*unused, *_declare_arrays(held, value), *lines]
         before += [*first, *_define_function(own, parameters, lines, style)]
         called = own if style.language == "c" else f"{own}<V>"
         regions[routine_name] = Region(called, places[0], places[1], places[2], rest)
     return regions, before, arrays
+
+
+def _arrays(
+    program: Program, regions: Mapping[str, Region], value: str
+) -> tuple[dict[int, str], dict[str, int]]:
+    """The arrays of a program in loops: their addresses, and their sizes by name."""
+    made = new_arrays(program)
+    memory = memory_in_loops(program, regions, f"({value} *)before")
+    memory |= {array: f"memory{array}" for array in made}
+    return memory, {f"memory{array}": size for array, size in made.items()}
 
 
 def _declare_arrays(arrays: Mapping[str, int], value: str) -> Iterator[str]:
@@ -343,6 +316,7 @@ def _body(
     style: Style,
     lanes: bool,
     regions: Mapping[str, Region],
+    memory: Mapping[int, str],
     arrays: Mapping[str, str],
     out: str,
 ) -> Iterator[str]:
@@ -357,6 +331,7 @@ def _body(
         load=load,
         store=lambda entries, value: " ".join(f"{out}[{k}] = {value};" for k in entries),
         regions=regions,
+        memory=memory,
     )
     yield from emit(routine, routine.statements, dialect, set())
     known = [(k, o.constant) for k, o in enumerate(routine.outputs) if o.node is None]
@@ -388,4 +363,5 @@ def _dialect(style: Style, lanes: bool) -> Dialect:
         corners=never,
         forms=PORTABLE_FORMS,
         broadcast=partial(_broadcast, style=style, lanes=lanes),
+        array_form=by_functions(lambda name: style.helper(name, lanes)),
     )

@@ -166,15 +166,22 @@ def _declares_entities(root: etree._Element) -> bool:
     return bool(declared or document.system_url or document.public_id)
 
 
-Loops = Literal["refuse", "cut"]
-"""The treatment of a description that is no tree: refuse it, or leave loops open."""
+Loops = Literal["keep", "cut", "refuse"]
+"""The treatment of a description that is no tree: keep its loops (`Model.loops`), leave them open,
+or refuse it."""
+
+LOOPS_KEPT = (
+    "closed loops are kept ({}): step, Simulation and wd.loops close them; other functions are those "
+    "of the tree, in which the loops are open"
+)
+"""A remark of every reader that keeps loops."""
 
 
-def cuts_loops(loops: Loops) -> bool:
-    """True if the option `loops` of a reader asks to leave loops open."""
+def check_loops_option(loops: Loops) -> Loops:
+    """The option `loops` of a reader; raises if it is another word."""
     if loops not in get_args(Loops):
-        raise ValueError(f'loops must be "refuse" or "cut", got {loops!r}')
-    return loops == "cut"
+        raise ValueError(f'loops must be "keep", "cut" or "refuse", got {loops!r}')
+    return loops
 
 
 class Reading:

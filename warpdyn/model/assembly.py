@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
 from .checks import check_description, find_root
+from .closed_loops.loop import loops_between
 from .described_sensors import DescribedSensor
 from .description import Joint, Link
 from .gearbox import without_gears
-from .structure import Robot
+from .structure import Robot, Structure
 
 
 def in_tree_order(
@@ -46,32 +48,37 @@ def rebuild(
     names: Mapping[str, str] = MappingProxyType({}),
 ) -> Robot:
     """The same robot with other links and joints, checked and put in tree order. Configurations,
-    tendons and actuators are kept for the joints that still move, sensors and excluded pairs for
-    the links and joints that still exist.
+    tendons, loops and actuators are kept for the joints that still move, sensors, loops and excluded
+    pairs for the links and joints that still exist.
 
     names: new names of joints, old ones as keys.
     """
     links, joints = in_tree_order(robot.name, links, joints)
-    moving = {joint.name for joint in joints if joint.kind.nv}
-    named_tendons = (t.with_renamed_joints(names) for t in robot.tendons)
-    tendons = (t for t in named_tendons if all(joint in moving for joint, _ in t.coefficients))
-    renamed = (a.with_renamed_joints(names) for a in robot.actuators)
-    actuators = (a for a in renamed if all(joint in moving for joint, _ in a.arms))
-    there = {link.name for link in links}, {joint.name for joint in joints}
-    sensors = (s for s in robot.sensors if not (s.link or s.joint) or _is_on(s, *there))
-    result = replace(
-        robot,
-        links=links,
-        joints=joints,
-        tendons=tuple(tendons),
-        actuators=tuple(actuators),
-        sensors=tuple(sensors),
-        excluded_pairs=tuple(pair for pair in robot.excluded_pairs if there[0].issuperset(pair)),
-    )
+    result = replace(robot, links=links, joints=joints, **_kept(robot, links, joints, names))
     now = {**names, robot.base_joint: result.base_joint} if robot.floating_base else names
     named = (c.with_renamed_joints(now).restrict_to(result.coordinates) for c in robot.named)
     return replace(result, named=tuple(named))
 
 
+def _kept(
+    robot: Structure, links: Sequence[Link], joints: Sequence[Joint], names: Mapping[str, str]
+) -> dict[str, Any]:
+    """The fields of a robot that refer to links and joints which still exist, under their new
+    names."""
+    moving = {joint.name for joint in joints if joint.kind.nv}
+    there = {link.name for link in links}, {joint.name for joint in joints}
+    tendons = (t.with_renamed_joints(names) for t in robot.tendons)
+    actuators = (a.with_renamed_joints(names) for a in robot.actuators)
+    return {
+        "tendons": tuple(t for t in tendons if moving.issuperset(j for j, _ in t.coefficients)),
+        "loops": loops_between(robot.name, robot.loops, names, links, joints),
+        "actuators": tuple(a for a in actuators if moving.issuperset(j for j, _ in a.arms)),
+        "sensors": tuple(s for s in robot.sensors if _is_on(s, *there)),
+        "excluded_pairs": tuple(p for p in robot.excluded_pairs if there[0].issuperset(p)),
+    }
+
+
 def _is_on(sensor: DescribedSensor, links: set[str], joints: set[str]) -> bool:
+    if not (sensor.link or sensor.joint):
+        return True
     return sensor.link in links or sensor.joint in joints

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .checks import rigid_body, unphysical
+from .closed_loops.loop import Loop
 from .description import (
     ORIGIN,
     UNLIMITED,
@@ -49,6 +50,7 @@ class ModelBuilder:
         self.name = name
         self._links: dict[str, Link] = {}
         self._joints: dict[str, Joint] = {}
+        self._loops: list[Loop] = []
 
     def add_link(
         self,
@@ -148,6 +150,46 @@ class ModelBuilder:
         self.add_link(name)
         return self.add_joint(f"{name}_joint", "fixed", parent, name, pose)
 
+    def connect(
+        self, link_a: str, point_a: Any, link_b: str | None, point_b: Any, name: str = ""
+    ) -> ModelBuilder:
+        """Close a loop: `point_a` of `link_a` and `point_b` of `link_b` coincide. Points are x y z
+        in the links' frames [m]; link_b None is the world."""
+        return self._close(Loop.connect, link_a, point_a, link_b, point_b, name)
+
+    def weld(
+        self,
+        link_a: str,
+        pose_a: Any = ORIGIN,
+        link_b: str | None = None,
+        pose_b: Any = ORIGIN,
+        name: str = "",
+    ) -> ModelBuilder:
+        """Close a loop: the frame `pose_a` of `link_a` and the frame `pose_b` of `link_b` coincide.
+        Poses are x y z, x y z qx qy qz qw, a 4x4 matrix or a Pose; link_b None is the world."""
+        return self._close(Loop.weld, link_a, pose_a, link_b, pose_b, name)
+
+    def hinge(
+        self, link_a: str, pose_a: Any, link_b: str | None, pose_b: Any = ORIGIN, name: str = ""
+    ) -> ModelBuilder:
+        """Close a loop by a revolute joint: the origins and the z axes of the frame `pose_a` of
+        `link_a` and of the frame `pose_b` of `link_b` coincide; link_b None is the world."""
+        return self._close(Loop.hinge, link_a, pose_a, link_b, pose_b, name)
+
+    def couple(
+        self, joint_a: str, joint_b: str | None, coefficients: Sequence[float], name: str = ""
+    ) -> ModelBuilder:
+        """Couple two joints: q of `joint_a` is c0 + c1 q + c2 q² + ... of q of `joint_b`, up to the
+        fourth power [rad, m]. A joint with `mimic` follows on a line, without a loop."""
+        return self._close(Loop.couple, joint_a, joint_b, coefficients, name)
+
+    def _close(self, loop: Callable[..., Loop], *arguments: Any) -> ModelBuilder:
+        try:
+            self._loops.append(loop(*arguments))
+        except (TypeError, ValueError) as error:
+            raise ModelError(f"{self.name}: loop: {error}") from None
+        return self
+
     def build(
         self,
         *,
@@ -162,6 +204,7 @@ class ModelBuilder:
             self.name,
             links,
             list(self._joints.values()),
+            loops=self._loops,
             source=self.name,
             floating_base=floating_base,
             quaternion=quaternion,

@@ -31,7 +31,7 @@ SHOWN = 40
 
 def summary(self: Structure) -> str:
     """The tree of links with their joints, limits and masses, as text. Below it, if the model has
-    them: contact points, shapes without contact points, parts of the file that a `Simulation`
+    them: contact points, shapes without contact points, closed loops, parts of the file that a `Simulation`
     ignores, and named configurations.
 
     Mesh files are located but not read: `ContactPoints` reads them.
@@ -45,7 +45,7 @@ def summary(self: Structure) -> str:
 
 
 def remainder(model: Structure, between: str = " ") -> Iterator[str]:
-    """One line each for contact points, shapes without them, and named configurations; `between`
+    """One line each for contact points, shapes without them, loops, and named configurations; `between`
     stands between a number and its link."""
     meshes: list[str] = []
 
@@ -66,6 +66,8 @@ def remainder(model: Structure, between: str = " ") -> Iterator[str]:
     if left:
         without = "; ".join(f"{shape} of {link} ({why})" for link, shape, why in left)
         yield printable(f"without contact points: {without}")
+    if model.loops:
+        yield printable(f"loops: {'; '.join(map(str, model.loops))}")
     remarks = (line for line in model.warnings if line.startswith(NOT_SIMULATED))
     yield from (printable(line) for line in remarks)
     if model.configurations:

@@ -8,6 +8,8 @@ from dataclasses import replace
 
 from ..algebra.scalar import is_number
 from ..algebra.spatial import HERE, ZERO, ZERO_INERTIA, Inertia, Placement, Vector, as_matrix
+from .closed_loops.loop import Loop
+from .closed_loops.tree_loops import CoupledJoints, Follower, JoinedFrames, LoopEnd, TreeLoop
 from .description import Joint, leading_joint
 from .joints import FLOATING, align_axis
 from .link_inertia import Point, Spread
@@ -44,7 +46,18 @@ def build_tree(model: Structure) -> Tree:
     starts = {name: (v[0], q[0]) for name, (q, v) in columns.items()}
     cables = tuple(_cable(tendon, joints, starts) for tendon in model.tendons)
     drives, driven = _drives(model, joints, starts)
-    return Tree(tuple(bodies), frames, model.nq, model.nv, ground, cables, drives, driven)
+    loops = tuple(_loop(loop, frames, joints, starts) for loop in model.loops)
+    return Tree(
+        tuple(bodies),
+        frames,
+        model.nq,
+        model.nv,
+        ground,
+        cables,
+        drives,
+        loops=loops,
+        driven=driven,
+    )
 
 
 def _base(model: Structure, columns: Columns) -> list[Body]:
@@ -157,6 +170,28 @@ def _drives(
         for each in model.actuators
     )
     return tuple(drives), tuple(driven)
+
+
+def _loop(
+    loop: Loop,
+    frames: Mapping[str, Frame],
+    joints: Mapping[str, Joint],
+    starts: Mapping[str, tuple[int, int]],
+) -> TreeLoop:
+    """A loop between bodies, or between columns of q and v."""
+    if not loop.is_of_links:
+        followers = []
+        for name in loop.ends:
+            leader, multiplier, offset = leading_joint(joints[name], joints)
+            followers.append(Follower(*starts[leader], multiplier, offset))
+        second = followers[1] if loop.second else None
+        return TreeLoop(joints=CoupledJoints(followers[0], second, loop.coefficients))
+    ends = []
+    for link, pose in ((loop.first, loop.first_pose), (loop.second, loop.second_pose)):
+        frame = Frame(WORLD, HERE) if link is None else frames[link]
+        X = frame.placement.compose(pose.placement).as_matrix()
+        ends.append(LoopEnd(frame.body, X))
+    return TreeLoop(JoinedFrames(ends[0], ends[1], loop.rows - 3))
 
 
 def _cable(

@@ -17,6 +17,7 @@ from . import describe, edits, restructure
 from .actuators import Actuator
 from .assembly import in_tree_order
 from .checks import remark_double_freedom
+from .closed_loops.loop import Loop, check_loops
 from .described_sensors import DescribedSensor
 from .description import Effects, Joint, Link, ModelError
 from .named_configurations import Configuration
@@ -98,6 +99,7 @@ class Model(Structure):
         base_armature: float = 0.0,
         base_springs: Sequence[Effects] = (),
         tendons: Sequence[Tendon] = (),
+        loops: Sequence[Loop] = (),
         actuators: Sequence[Actuator] = (),
         sensors: Sequence[DescribedSensor] = (),
         physics: Mapping[str, str] = MappingProxyType({}),
@@ -113,6 +115,7 @@ class Model(Structure):
         if quaternion not in get_args(QuaternionOrder):
             raise ModelError(f'{source}: quaternion must be "xyzw" or "wxyz", got {quaternion!r}')
         links, joints = in_tree_order(source, links, joints)
+        check_loops(source, loops, links, joints)
         if floating_base:
             warnings = [*warnings, *remark_double_freedom(links, joints)]
         return cls(
@@ -125,6 +128,7 @@ class Model(Structure):
             base_armature=base_armature,
             base_springs=tuple(base_springs),
             tendons=tuple(tendons),
+            loops=tuple(loops),
             actuators=tuple(actuators),
             sensors=tuple(sensors),
             physics=dict(physics),

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..algebra.spatial import HERE, ZERO, Inertia, Placement, Symmetric, Vector
 from .assembly import rebuild
+from .closed_loops.loop import loops_to_attach
 from .description import (
     ORIGIN,
     Geometry,
@@ -65,7 +66,8 @@ def reduce(self: Robot, joints: Iterable[str], at: Any = None) -> Robot:
     actuators = (
         held_there for a in self.actuators if (held_there := a.with_held_joints(held)).arms
     )
-    tied = replace(self, tendons=tuple(tendons), actuators=tuple(actuators))
+    loops = tuple(left for loop in self.loops if (left := loop.with_held_joints(held)))
+    tied = replace(self, tendons=tuple(tendons), loops=loops, actuators=tuple(actuators))
     return rebuild(tied, self.links, lock_joints(self.joints, still))
 
 
@@ -169,7 +171,10 @@ def collapse(self: Robot, keep: Iterable[str] = ()) -> Robot:
             links[carrier] = weld_links(links[carrier], move_link(links.pop(joint.child), X))
             if joint.child in kept:
                 links[joint.child] = Link(joint.child)
-    return rebuild(self, list(links.values()), joints)
+    # A loop within one link holds nothing that could move.
+    moved = (loop.with_moved_links(place) for loop in self.loops)
+    loops = tuple(loop for loop in moved if loop.first != loop.second)
+    return rebuild(replace(self, loops=loops), list(links.values()), joints)
 
 
 def weld_links(link: Link, load: Link) -> Link:
@@ -281,24 +286,26 @@ def attach(
         c.join(there[c.name].with_renamed_joints(prefixed)) if c.name in there else c
         for c in both.named
     )
-    tendons = (
-        replace(t.with_renamed_joints(prefixed), name=prefix + t.name) for t in other.tendons
-    )
-    actuators = (
-        replace(a.with_renamed_joints(prefixed), name=prefix + a.name) for a in other.actuators
-    )
-    sensors = (
-        replace(s.with_renamed_parts(of_links, of_joints), name=prefix + s.name)
-        for s in other.sensors
-    )
-    return replace(
-        both,
-        named=tuple(named),
-        tendons=(*both.tendons, *tendons),
-        actuators=(*both.actuators, *actuators),
-        sensors=(*both.sensors, *sensors),
-        excluded_pairs=(*both.excluded_pairs, *renamed_pairs(other, of_links)),
-    )
+    added = _prefixed_parts(other, prefix, of_links, of_joints)
+    kept = {name: (*getattr(both, name), *parts) for name, parts in added.items()}
+    return replace(both, named=tuple(named), **kept)
+
+
+def _prefixed_parts(
+    other: Structure, prefix: str, of_links: Mapping[str, str], of_joints: Mapping[str, str]
+) -> dict[str, Any]:
+    """The fields of an attached robot that refer to its links and joints, under new names."""
+    moving = {name: prefix + name for name in other.joint_names}
+    tendons = (t.with_renamed_joints(moving) for t in other.tendons)
+    actuators = (a.with_renamed_joints(moving) for a in other.actuators)
+    sensors = (s.with_renamed_parts(of_links, of_joints) for s in other.sensors)
+    return {
+        "tendons": [replace(t, name=prefix + t.name) for t in tendons],
+        "loops": loops_to_attach(other.name, other.loops, prefix, of_links, of_joints),
+        "actuators": [replace(a, name=prefix + a.name) for a in actuators],
+        "sensors": [replace(s, name=prefix + s.name) for s in sensors],
+        "excluded_pairs": renamed_pairs(other, of_links),
+    }
 
 
 def detach(self: Robot, link: str) -> Robot:
@@ -338,8 +345,13 @@ def rename(
     for joint in joints or {}:
         self.joint(joint)
     sensors = (sensor.with_renamed_parts(links or {}, joints or {}) for sensor in self.sensors)
-    pairs = renamed_pairs(self, links or {})
-    named = replace(self, sensors=tuple(sensors), excluded_pairs=pairs)
+    loops = (loop.with_renamed_links(links or {}) for loop in self.loops)
+    named = replace(
+        self,
+        sensors=tuple(sensors),
+        loops=tuple(loops),
+        excluded_pairs=renamed_pairs(self, links or {}),
+    )
     result = rebuild(named, *rename_parts(self, links or {}, joints or {}), joints or {})
     return result if name is None else replace(result, name=name)
 

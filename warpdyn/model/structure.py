@@ -18,6 +18,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from .actuators import Actuator
+from .closed_loops.loop import Loop
 from .described_sensors import DescribedSensor
 from .description import Effects, Joint, Link, check_names, look_up
 from .joints import FLOATING
@@ -26,9 +27,7 @@ from .reference_frames import Reference
 from .tendons import Tendon
 
 BASE_JOINT = "floating_base"
-"""Name of the joint between the world and the root link of a floating model, unless a joint of its
-description has it (`Structure.base_joint`)."""
-
+"""Name of a floating root's joint, unless a joint of its description has it (`base_joint`)."""
 
 HOME, DRAWN = "home", "qpos0"
 """Configurations that a robot starts in by default; the first that exists is used."""
@@ -83,6 +82,8 @@ class Structure:
     """Effects that act on the free base's joint: springs only."""
     tendons: tuple[Tendon, ...] = ()
     """Fixed tendons: sums of joint positions, with forces and an armature along them."""
+    loops: tuple[Loop, ...] = ()
+    """Constraints that close loops; functions other than `step` and `wd.loops` leave them open."""
     actuators: tuple[Actuator, ...] = ()
     """Actuators in the order of their controls (`warpdyn.actuator_torques`)."""
     sensors: tuple[DescribedSensor, ...] = ()
@@ -376,6 +377,7 @@ class Structure:
             self.floating_base,
             self.quaternion,
             self.base_velocity,
+            *self.loops,
         )
         return hashlib.sha256(repr(content).encode()).hexdigest()
 

@@ -35,6 +35,7 @@ from ..algebra.spatial import (
     as_matrix,
 )
 from .actuators import Affine
+from .closed_loops.tree_loops import CoupledJoints, Follower, JoinedFrames, LoopEnd, TreeLoop  # noqa: F401
 from .description import UNLIMITED, Effects, Limits
 from .joints import FLOATING, JointKind
 from .link_inertia import Point, Spread, all_numbers
@@ -221,6 +222,8 @@ class Tree:
     cables: tuple[Cable, ...] = ()
     """Fixed tendons of the tree."""
     actuators: tuple[TreeActuator, ...] = ()
+    loops: tuple[TreeLoop, ...] = ()
+    """Constraints that close loops."""
     driven: tuple[DrivenJoint, ...] = ()
     """The joints that actuators push."""
 
@@ -365,7 +368,8 @@ class Tree:
             name: replace(frame, placement=place(frame.placement))
             for name, frame in self.frames.items()
         }
-        return replace(self, bodies=bodies, frames=frames)
+        loops = tuple(loop.with_placements(place) for loop in self.loops)
+        return replace(self, bodies=bodies, frames=frames, loops=loops)
 
 
 def _without_rounding_noise(x: Scalar, least: float) -> Scalar:

@@ -17,9 +17,14 @@ from types import MappingProxyType
 from typing import Any
 
 from ..algebra.scalar import Scalar, Table, look
-from .graph import COLUMN, KEPT, SHARED, Graph, Routine
-from .number_operations import ON_NUMBERS
-from .order import visit_nodes
+from .array_derivatives import (
+    ArrayAdjoints,
+    ArrayTangents,
+    array_loop_adjoints,
+    array_loop_tangents,
+)
+from .array_operations import ARRAY_OPERATIONS
+from .graph import KEPT, Graph, Routine
 from .partials import (
     CHOICES,
     adjoints_of_choice,
@@ -28,8 +33,17 @@ from .partials import (
     tangent_of_choice,
     unsafe_nodes,
 )
-from .recorder import Symbol, local
-from .table import LOOK, PUSHED, ProgramTable, Touch, looks
+from .recorder import Symbol
+from .replay import (
+    active_entries,
+    carriers,
+    is_moving,
+    outside_values,
+    replay_step,
+    symbols_of,
+    with_sign,
+)
+from .table import LOOK, PUSHED, Touch, looks
 
 
 def pushforward(
@@ -37,23 +51,35 @@ def pushforward(
     tangents: Sequence[Scalar],
     outputs: Sequence[Scalar],
     tables: Mapping[str, Table] = MappingProxyType({}),
+    arrays: ArrayTangents | None = None,
 ) -> list[Scalar]:
     """J u: tangents of `outputs` for the given tangents of the inputs `wrt`. The tangents of the
-    tables' numbers come from `tables`, another table for each."""
+    tables' numbers come from `tables`, another table for each. `arrays`: the tangents of the arrays
+    of a loop, which they also leave as they are after the step."""
     first = next((x for x in (*wrt, *outputs) if isinstance(x, Symbol)), None)
-    if first is None or not (wrt or tables):
+    if arrays:
+        first = arrays.symbol
+    if first is None or not (wrt or tables or arrays):
         return [0.0 for _ in outputs]
     graph = first.graph
     dot: dict[int, Scalar] = {x.index: t for x, t in zip(wrt, tangents, strict=True)}
     loops: dict[int, Sequence[Scalar]] = {}
+    arrays = arrays or ArrayTangents(graph)
     # Only nodes between inputs and outputs need tangents. All others have none, and are missing in
     # `dot`.
-    between = _between(graph, dot, outputs, tables.keys())
+    start = {**dot, **dict.fromkeys(arrays.before)}
+    between = _between(graph, start, [*outputs, *arrays.after], tables.keys())
     unsafe = unsafe_nodes(graph, between[-1] + 1 if between else 0)
     for i in between:
         operation, arguments = graph.nodes[i]
         if operation == "call":
-            loops[i] = _loop_tangents(graph, i, dot, tables)
+            if _has_arrays(graph, i):
+                loops[i] = array_loop_tangents(graph, i, dot, arrays, tables, pushforward)
+            else:
+                loops[i] = _loop_tangents(graph, i, dot, tables)
+        if operation in ARRAY_OPERATIONS:
+            arrays.tangent(i, dot)
+            continue
         if operation == LOOK:
             _, *place = operands(graph, i)
             dot[i] = look(tables[arguments[0]], *place)
@@ -69,7 +95,7 @@ def pushforward(
         if graph.nodes[i][0] in CHOICES:
             total = tangent_of_choice(graph, i, dot)
         dot[i] = total
-    return [_with_sign(dot.get(x.index, 0.0), x) if isinstance(x, Symbol) else 0.0 for x in outputs]
+    return [with_sign(dot.get(x.index, 0.0), x) if isinstance(x, Symbol) else 0.0 for x in outputs]
 
 
 def pullback(
@@ -84,9 +110,13 @@ def pull_back(
     outputs: Sequence[Scalar],
     cotangents: Sequence[Scalar],
     tables: Set[str] = frozenset(),
+    arrays: ArrayAdjoints | None = None,
 ) -> tuple[list[Scalar], list[Touch]]:
-    """The result of `pullback`, and the derivatives by single numbers of `tables`."""
+    """The result of `pullback`, and the derivatives by single numbers of `tables`. `arrays`: the
+    adjoints of the arrays of a loop after its step, which are then those before it."""
     first = next((x for x in (*wrt, *outputs) if isinstance(x, Symbol)), None)
+    if arrays:
+        first = arrays.symbol
     if first is None:
         return [0.0 for _ in wrt], []
     graph, touches = first.graph, list[Touch]()
@@ -97,14 +127,25 @@ def pull_back(
 
     for x, w in zip(outputs, cotangents, strict=True):
         if isinstance(x, Symbol):
-            add(x.index, _with_sign(w, x))
-    reached = _between(graph, {x.index: None for x in wrt}, outputs, tables)
-    moving = {*reached, *(x.index for x in wrt)}
+            add(x.index, with_sign(w, x))
+    arrays = arrays or ArrayAdjoints(graph)
+    start = dict.fromkeys([*(x.index for x in wrt), *arrays.before])
+    reached = _between(graph, start, [*outputs, *arrays.after], tables)
+    moving = {*reached, *start}
     loops: dict[int, dict[int, Scalar]] = {}
     unsafe = unsafe_nodes(graph, reached[-1] + 1 if reached else 0)
     # Backward through the nodes: when node i comes, every node that reads it has added to its
     # adjoint. For a loop the adjoints of all its results are collected first.
     for i in reversed(reached):
+        if graph.nodes[i][0] in ARRAY_OPERATIONS:
+            for j, share in arrays.adjoints(i, bar.pop(i, None), moving):
+                add(j, share)
+            continue
+        if graph.nodes[i][0] == "call" and _has_arrays(graph, i):
+            for j, share in array_loop_adjoints(
+                graph, i, loops.pop(i, {}), moving, arrays, tables, pull_back
+            ):
+                add(j, share)
         if i in loops:
             shares, more = _loop_adjoints(graph, i, loops.pop(i), moving, tables)
             touches += more
@@ -148,7 +189,7 @@ def _between(
         elif operation == "call" and looks(graph.routines[arguments[0]], tables):
             moves = True
         else:
-            moves = any(isinstance(x, int) and x in moving for x in arguments)
+            moves = any(x in moving for x in carriers(operation, arguments))
         if operation != "input" and moves:
             moving.add(i)
     needed, waiting = set(), [i for i in ends if i in moving]
@@ -156,19 +197,20 @@ def _between(
         i = waiting.pop()
         if i not in needed:
             needed.add(i)
-            if graph.nodes[i][0] not in ("input", LOOK):
-                waiting += [x for x in graph.nodes[i][1] if isinstance(x, int) and x in moving]
+            waiting += [x for x in carriers(*graph.nodes[i]) if x in moving]
     return sorted(needed - set(start))
-
-
-def _with_sign(value: Scalar, x: Symbol) -> Scalar:
-    return -value if x.negative else value
 
 
 # Loops.
 
 ROLLED = ("frame", "call", "of")
 """Operations that represent a loop."""
+
+
+def _has_arrays(graph: Graph, call: int) -> bool:
+    """True if a call is that of a loop with arrays."""
+    repetition = graph.routines[graph.nodes[call][1][0]].repetition
+    return repetition is not None and repetition.counts
 
 
 def _parts(graph: Graph, i: int) -> tuple[Routine, Sequence[int | float], Sequence[int | float]]:
@@ -187,19 +229,21 @@ def _loop_tangents(
     routine, shared, state = _parts(graph, i)
     assert routine.repetition is not None
     first = [dot.get(x, 0.0) if isinstance(x, int) else 0.0 for x in state]
-    entries = {k for k, x in enumerate(shared) if isinstance(x, int) and _moves(dot.get(x, 0.0))}
-    active = _active(routine, {k for k, t in enumerate(first) if _moves(t)}, entries, tables.keys())
+    entries = {k for k, x in enumerate(shared) if isinstance(x, int) and is_moving(dot.get(x, 0.0))}
+    active, _ = active_entries(
+        routine, {k for k, t in enumerate(first) if is_moving(t)}, entries, tables.keys()
+    )
 
     def step(values: Sequence[Any]) -> list[Any]:
         here, inside = values[: len(state)], values[0].graph
-        seen = _outside_values(graph, inside, shared)
-        after = _replay_step(routine, inside, seen, here)
+        seen = outside_values(graph, inside, shared)
+        after, _ = replay_step(routine, inside, seen, here)
         wrt = [*(here[k] for k in active), *(seen[k] for k in sorted(entries))]
         along = [*values[len(state) :], *(dot[int(shared[k])] for k in sorted(entries))]
         tangents = pushforward(wrt, along, after, tables)
         return [*after, *(tangents[k] for k in active)]
 
-    begin: list[Any] = [*_symbols(graph, state), *(first[k] for k in active)]
+    begin: list[Any] = [*symbols_of(graph, state), *(first[k] for k in active)]
     end = Symbol(graph, i).record_loop(step, begin, routine.repetition.times, None)
     tangents = dict(zip(active, end[len(state) :], strict=True))
     return [tangents.get(k, 0.0) for k in range(len(state))]
@@ -221,7 +265,7 @@ def _loop_adjoints(
     graph.routines[name] = replace(routine, repetition=replace(routine.repetition, kept=True))
     entries = {k for k, x in enumerate(shared) if isinstance(x, int) and x in moving}
     begin = {k for k, x in enumerate(state) if isinstance(x, int) and x in moving}
-    active = _active(routine, begin, entries, tables)
+    active, _ = active_entries(routine, begin, entries, tables)
     times, total_from = routine.repetition.times, len(active)
     register = total_from + len(entries)
     width = len(PUSHED) * (looks(routine, tables) // times)
@@ -232,8 +276,8 @@ def _loop_adjoints(
     def step(values: Sequence[Any]) -> list[Any]:
         inside, bar, total = values[0].graph, values[:total_from], values[total_from:register]
         here = [Symbol(inside, inside.node("input", KEPT, k)) for k in range(len(state))]
-        seen = _outside_values(graph, inside, shared)
-        after = _replay_step(routine, inside, seen, here)
+        seen = outside_values(graph, inside, shared)
+        after, _ = replay_step(routine, inside, seen, here)
         wrt = [*(here[k] for k in active), *(seen[k] for k in sorted(entries))]
         back, touches = pull_back(wrt, [after[k] for k in active], bar, tables)
         shares = zip(total, back[total_from:], strict=True)
@@ -255,80 +299,3 @@ def _loop_adjoints(
     ]
     touched = [end[k : k + len(PUSHED)] for k in places]
     return found, [Touch(name, *x) for name, x in zip(names * times, touched, strict=True)]
-
-
-def _moves(tangent: Scalar) -> bool:
-    return not (isinstance(tangent, (int, float)) and tangent == 0.0)
-
-
-def _active(routine: Routine, state: Set[int], shared: Set[int], tables: Set[str]) -> list[int]:
-    """Entries of a loop's state that vary after some step if those of `state` vary before the
-    first step, and if `shared` of the outside values and `tables` vary."""
-    active = set(state)
-    while True:
-        moving: set[int] = set()
-        for i, (operation, arguments) in enumerate(routine.graph.nodes):
-            if operation == "input":
-                entries = {COLUMN: active, SHARED: shared}[arguments[0]]
-                moves = arguments[1] in entries
-            elif operation == LOOK:
-                moves = arguments[0] in tables
-            elif operation == "call" and looks(routine.graph.routines[arguments[0]], tables):
-                moves = True
-            else:
-                moves = any(isinstance(x, int) and x in moving for x in arguments)
-            if moves:
-                moving.add(i)
-        results = enumerate(routine.results[: routine.column])
-        then = active | {k for k, x in results if isinstance(x, Symbol) and x.index in moving}
-        if then == active:
-            return sorted(active)
-        active = then
-
-
-def _symbols(graph: Graph, nodes: Sequence[int | float]) -> list[Any]:
-    return [Symbol(graph, x) if isinstance(x, int) else x for x in nodes]
-
-
-def _outside_values(graph: Graph, inside: Graph, shared: Sequence[int | float]) -> list[Any]:
-    """The outside values of a step, as values of another step in the same place."""
-    return [local(inside, x) if isinstance(x, Symbol) else x for x in _symbols(graph, shared)]
-
-
-def _replay_step(
-    routine: Routine, graph: Graph, shared: Sequence[Any], column: Sequence[Any]
-) -> list[Any]:
-    """The next state of a step that is recorded once more, in another graph, for other inputs."""
-    inputs = {SHARED: shared, COLUMN: column}
-    results = routine.results[: routine.column]
-    values: dict[int, Any] = {}
-    for i in visit_nodes(routine.graph, [x.index for x in results if isinstance(x, Symbol)]):
-        operation, arguments = routine.graph.nodes[i]
-        if operation == "input":
-            values[i] = inputs[arguments[0]][arguments[1]]
-            continue
-        operands = [values[x] if isinstance(x, int) else x for x in arguments]
-        if operation == "mul" and operands[1] is arguments[1] == 0.0:  # NaN for inf and NaN
-            values[i] = Symbol(graph, graph.node("mul", *_plain(operands)))
-        elif operation == "frame":
-            name = f"routine{len(graph.routines)}"
-            graph.routines[name] = routine.graph.routines[arguments[0]]
-            values[i] = Symbol(graph, graph.node("frame", name, *_plain(operands[1:])))
-        elif operation == "call":
-            frame = operands[1].index
-            name = graph.nodes[frame][1][0]
-            values[i] = Symbol(graph, graph.node("call", name, frame, *_plain(operands[2:])))
-        elif operation == "of":
-            call = operands[1].index
-            name = graph.nodes[call][1][0]
-            values[i] = Symbol(graph, graph.node("of", name, call, arguments[2]))
-        elif operation == LOOK:
-            values[i] = look(ProgramTable(graph, operands[0]), *operands[1:])
-        else:
-            values[i] = ON_NUMBERS[operation](*operands)
-    signed = [_with_sign(values[x.index], x) if isinstance(x, Symbol) else x for x in results]
-    return [local(graph, x) if isinstance(x, Symbol) else x for x in signed]
-
-
-def _plain(values: Sequence[Any]) -> list[int | float]:
-    return [x.plain() if isinstance(x, Symbol) else float(x) for x in values]

@@ -3,10 +3,10 @@ read."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 Operand = int | float
 """An argument of a node: the index of another node, or a constant."""
@@ -18,6 +18,31 @@ class ForeignError(TypeError):
 
 class UnknownError(TypeError):
     """A Python `if`, comparison or conversion needs a value before the program runs."""
+
+
+class ArrayNode(NamedTuple):
+    """What a recording knows of an array: the node of its memory, and its size."""
+
+    root: int
+    rows: int
+    width: int
+
+
+class LoopArray(NamedTuple):
+    """An array of a loop: its size, and its nodes in the step, before and after it."""
+
+    rows: int
+    width: int
+    before: int
+    after: int
+
+    @property
+    def size(self) -> int:
+        return self.rows * self.width
+
+    @property
+    def is_written(self) -> bool:
+        return self.before != self.after
 
 
 class Graph:
@@ -46,6 +71,8 @@ class Graph:
         """Nodes of the surrounding graph that are read here, each with its entry in the input
         `shared`."""
         self.routines: dict[str, Routine] = {}
+        self.arrays: dict[int, ArrayNode] = {}
+        """Nodes that are arrays."""
         self.nodes: list[tuple[str, tuple]] = []
         self.sources: list[tuple[int, ...]] = []
         """The nodes that each node reads."""
@@ -88,6 +115,14 @@ class Graph:
         for routine in self.routines.values():
             routine.graph.around = None
             routine.graph.finish()
+
+    def run(self, function: Callable[[], Any]) -> Any:
+        """The result of a function, run while this graph, which is inside another one, is open."""
+        self.open.append(self)
+        try:
+            return function()
+        finally:
+            self.open.pop()
 
     def size(self) -> int:
         """Number of arithmetic operations of the nodes, including dead ones."""
@@ -148,6 +183,10 @@ class Repetition:
     """The routine whose kept states its steps read, the last one first."""
     end_unread: bool = False
     """True if only the kept states are read: the last step need not be computed."""
+    begun: bool = False
+    """True if a copy of its arrays as they are before the first step is kept too."""
+    counts: bool = False
+    """True if its steps may read their number and arrays."""
 
 
 @dataclass(frozen=True)
@@ -197,6 +236,8 @@ class Routine:
     """The results, symbols and numbers."""
     repetition: Repetition | None = None
     sweep: Sweep | None = None
+    arrays: tuple[LoopArray, ...] = ()
+    """The arrays of a loop."""
 
 
 ALIKE = 1.25

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .array_operations import ARRAY_OPERATIONS
+
 FORMS = {
     "add": "{0} + {1}",
     "sub": "{0} - {1}",
@@ -42,7 +44,7 @@ def listing(program: Any, name: str) -> str:
         ]
         if s.operation == "input":
             right = f"{s.arguments[0]}[{s.arguments[1]}]"
-        elif s.operation in ("frame", "call", "of"):
+        elif s.operation in ("frame", "call", "of", *ARRAY_OPERATIONS):
             right = f"{s.operation} {', '.join(shown)}"
         else:
             right = FORMS.get(s.operation, s.operation + "({0})").format(*shown)

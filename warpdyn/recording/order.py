@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import chain
 from typing import NamedTuple
 
+from .array_operations import ARRAY_OPERATIONS, values_read
 from .graph import Graph
 
 
@@ -37,6 +38,8 @@ def operands(statement: Statement) -> Sequence[int]:
         return ()
     if operation == "call":
         arguments = arguments[2:]
+    elif operation in ARRAY_OPERATIONS:
+        arguments = values_read(operation, arguments)  # type: ignore[assignment]
     return [x for x in arguments if isinstance(x, int)]
 
 

@@ -6,14 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import accumulate, chain
+from itertools import accumulate
 from math import prod
 from typing import Any
 
-from ..algebra import scalar
-from .graph import COLUMN, FIXED, FROM, KEPT, ROW, SHARED, Graph, Repetition, Routine, Sweep
+from .array_operations import ARRAY_OPERATIONS, LEFT, READS, WRITES
+from .graph import COLUMN, ROW, SHARED, Graph, LoopArray, Repetition, Routine, Sweep
 from .listing import listing
-from .number_operations import ON_NUMBERS
 from .order import (
     CELL,
     CORNER,
@@ -25,6 +24,7 @@ from .order import (
     values_alive,
     visit_nodes,
 )
+from .program_on_numbers import evaluate
 from .recorder import Symbol, input_symbols, local
 from .table import ANY_SIZE, LOOK, ProgramTable, in_cells
 
@@ -65,6 +65,8 @@ class Program:
     over: Mapping[str, str] = field(default_factory=dict)
     """Results that may be written over an input of the same shape: code reads that input of an
     environment before it writes the result."""
+    arrays: tuple[LoopArray, ...] = ()
+    """Arrays of the loop whose step the program is."""
     numbers: tuple[str, ...] = ()
     """Inputs that a launch passes by value, in the kernel's arguments, instead of as arrays."""
 
@@ -93,7 +95,8 @@ class Program:
 
         Every order has the same ones, except for cells of tables.
         """
-        demanded = visit_nodes(self.graph, sorted(self.output_nodes))
+        written = {array.after for array in self.arrays}
+        demanded = visit_nodes(self.graph, sorted(self.output_nodes | written))
         return {s.target: s for s in fuse_products(self.graph, demanded, self.output_nodes)}
 
     @cached_property
@@ -108,7 +111,8 @@ class Program:
 
         demanded = list(self.fused_statements)
         orders = [order_statements(sorted(demanded))]
-        if not self.as_recorded:
+        # A read of an array comes before the next write only in the order of the recording.
+        if not self.as_recorded and not self.graph.arrays:
             orders.append(order_statements(demanded))
         if self.has_tables:
             orders = [in_cells(order, self.output_nodes) for order in orders]
@@ -133,7 +137,7 @@ class Program:
         angles = dict.fromkeys(
             s.arguments[0] for s in self.statements if s.operation in ("sin", "cos")
         )
-        late = ("sin", "cos", "of")
+        late = ("sin", "cos", "of", *READS)
         return [
             i
             for i in angles
@@ -149,7 +153,9 @@ class Program:
     def operations(self) -> int:
         """Number of arithmetic operations: + - *, reciprocals, functions, a fused pair counting
         two; not sines, negations, loads, stores."""
+        moves = [x for x in ARRAY_OPERATIONS if x not in (*READS, *WRITES)]
         cost = {
+            **dict.fromkeys(moves, 0),
             "fma": 2,
             "fms": 2,
             "fnma": 2,
@@ -185,10 +191,12 @@ class Program:
                 read.setdefault(s.arguments[0], [])
             elif s.operation == "of":
                 read[s.arguments[0]].append(int(s.arguments[2]))
+            elif s.operation == LEFT:
+                read[s.arguments[0]].append(0)
 
         def repetition(name: str, routine: Routine) -> Repetition | None:
             how = routine.repetition
-            if how is None or not how.kept or any(k < routine.column for k in read[name]):
+            if how is None or not how.kept or any(k < max(routine.column, 1) for k in read[name]):
                 return how
             return replace(how, end_unread=True)
 
@@ -207,6 +215,7 @@ class Program:
                 repetition=repetition(name, routine),
                 sweep=routine.sweep,
                 as_recorded=routine.repetition is None,
+                arrays=routine.arrays,
             )
             for name, routine in self.graph.routines.items()
             if name in read
@@ -223,108 +232,15 @@ class Program:
     def on_numbers(
         self, inputs: Mapping[str, Any], tables: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """The results as nested lists, for nested lists of numbers: statement after statement.
+        """The results as nested lists, for nested lists of numbers.
 
         `tables`: those that the program looks up, if it is called by another one.
         """
         if tables is None:
             tables = {name: inputs[name] for name in self.tables}
         entries = {name: list(flat(x)) for name, x in inputs.items() if name not in tables}
-        values: dict[int, Any] = {}
-        states: dict[str, list[list[float]]] = {}
-        for s in self.statements:
-            if s.operation == "input":
-                array, k = s.arguments
-                values[s.target] = entries[array][k]
-                continue
-            operands = [values[x] if isinstance(x, int) else x for x in s.arguments]
-            # Operations without a value of their own come first: a call's value is the list that
-            # `of` reads, and a cell's the list that `corner` reads.
-            match s.operation:
-                case "frame":
-                    values[s.target] = operands[1:]
-                case "call":
-                    name, shared, *column = operands
-                    routine = self.routines[name]
-                    values[s.target] = routine.call_routine(name, shared, column, states, tables)
-                case "of":
-                    values[s.target] = operands[1][int(operands[2])]
-                case "look":
-                    values[s.target] = scalar.look(tables[operands[0]], *operands[1:])
-                case "cell":
-                    name, i, j = operands
-                    places = [(i + a, j + b) for a in (0.0, 1.0) for b in (0.0, 1.0)]
-                    values[s.target] = [scalar.look(tables[name], *place) for place in places]
-                case "corner":
-                    values[s.target] = operands[0][int(operands[1])]
-                case _:
-                    values[s.target] = ON_NUMBERS[s.operation](*operands)
-        found = {
-            name: [
-                o.constant if o.node is None else -values[o.node] if o.negative else values[o.node]
-                for o in outputs
-            ]
-            for name, outputs in self.outputs_of.items()
-        }
+        found = evaluate(self, entries, tables)
         return {name: fold(found[name], shape) for name, shape in self.results.items()}
-
-    def call_routine(
-        self,
-        name: str,
-        shared: list[float],
-        column: list[float],
-        kept: dict[str, list[list[float]]],
-        tables: Mapping[str, Any] | None = None,
-    ) -> list[float]:
-        """The results of a routine on numbers. For a loop: the state after its last step, followed
-        by the first.
-
-        `kept`: for loops called before, by the names of their routines, the states before each
-        step.
-        """
-        tables = tables or {}
-        if self.sweep:
-            return self._along_rows(name, self.sweep, shared, column, kept)
-        if self.repetition is None:
-            return list(self.on_numbers({SHARED: shared, COLUMN: column}, tables)["out"])
-        state, states = list(column), kept.setdefault(name, [])
-        states.clear()
-        for step in range(self.repetition.times):
-            states.append(state)
-            inputs = {SHARED: shared, COLUMN: state}
-            if self.repetition.reads:
-                inputs[KEPT] = kept[self.repetition.reads][-1 - step]
-            after = self.on_numbers(inputs, tables)["out"]
-            state = after[: len(column)]
-            if self.repetition.ends and after[-1] > 0:
-                break
-        return [*state, *column]
-
-    def _along_rows(
-        self,
-        name: str,
-        sweep: Sweep,
-        shared: list[float],
-        column: list[float],
-        kept: dict[str, list[list[float]]],
-    ) -> list[float]:
-        """The results of a sweep on numbers. `kept`: the values of each step, by the names of
-        routines."""
-        first = prod(self.inputs[SHARED]) - sweep.row * len(sweep.fixed)
-        values = kept[name] = []
-        last: list[float] = []
-        for n, path in enumerate(sweep.paths):
-            state = column[n * sweep.state : (n + 1) * sweep.state]
-            for k in path:
-                row = shared[first + k * sweep.row :][: sweep.row]
-                inputs = {SHARED: shared, COLUMN: state, ROW: row, FIXED: sweep.fixed[k]}
-                for m, source in enumerate(sweep.sources):
-                    inputs[f"{FROM}{m}"] = kept[source.routine][source.steps[k]]
-                after = self.on_numbers(inputs)["out"]
-                state = after[: sweep.state]
-                values.append(after[sweep.state :])
-            last += state
-        return [*chain.from_iterable(values), *last]
 
     @cached_property
     def stores(self) -> dict[int, list[int]]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from ..algebra.scalar import RowStep, Scalar, sweep_in_line
+from .array_loops import record_array_loop, unroll_array_loop
 from .graph import (
     COLUMN,
     KEPT_WHOLE,
@@ -25,7 +26,7 @@ from .graph import (
     alike,
     segments,
 )
-from .steps import record_sweep, run_inside, unroll
+from .steps import record_routine, record_sweep, unroll
 
 
 class Symbol:
@@ -179,7 +180,10 @@ class Symbol:
         width = len(columns[0])
         columns = [rest[first : first + width] for first in range(0, len(rest), width)]
         groups = alike(columns) if graph.rolls else []
-        routines = [_routine(function, graph, shared, [columns[n] for n in g]) for g in groups]
+        routines = [
+            record_routine(function, graph, shared, [columns[n] for n in g], input_symbols, local)
+            for g in groups
+        ]
         # Groups are recorded as routines first, because only then is it known how long they are.
         operations = [r.graph.size() * len(g) for (r, _), g in zip(routines, groups, strict=True)]
         if sum(operations) <= ROLL_FROM:
@@ -289,6 +293,18 @@ class Symbol:
         call = graph.node("call", name, frame, *map(_operand, found.begin))
         return found.results_of(lambda k: Symbol(graph, graph.node("of", name, call, str(k))))
 
+    def loop(
+        self,
+        n: int,
+        step: Callable[[Any, list[Any], Sequence[Any]], Sequence[Any]],
+        state: Sequence[Symbol | float],
+        arrays: Sequence[Any],
+    ) -> list[Any]:
+        """The state after n steps, which also change the arrays, with the step recorded once."""
+        if self.graph.unrolls:
+            return unroll_array_loop(n, step, state, arrays)
+        return record_array_loop(self, n, step, state, arrays, local)
+
     def plain(self) -> int:
         """A node that holds this value with its sign."""
         return self.graph.node("neg", self.index) if self.negative else self.index
@@ -323,28 +339,6 @@ def operation(name: str, *values: Symbol | float) -> Symbol:
     return Symbol(graph, graph.node(name, *(_operand(x) for x in local)))
 
 
-def _routine(
-    function: Callable[[Sequence[Any], Sequence[Any]], Sequence[Symbol | float]],
-    graph: Graph,
-    shared: Sequence[Symbol | float],
-    columns: Sequence[Sequence[Symbol | float]],
-) -> tuple[Routine, list[int]]:
-    """A function of any of the columns, recorded, and the indices of the entries that differ
-    between them."""
-    inside, column = Graph(around=graph), list(columns[0])
-    moving = [
-        k
-        for k, entries in enumerate(zip(*columns, strict=True))
-        if not all(isinstance(x, (int, float)) and x == column[k] for x in entries)
-    ]
-    for k, symbol in zip(moving, input_symbols(inside, COLUMN, len(moving)), strict=True):
-        column[k] = symbol
-    seen = [local(inside, x) if isinstance(x, Symbol) else x for x in shared]
-    results = run_inside(inside, lambda: function(seen, column))
-    flat = tuple(local(inside, x) if isinstance(x, Symbol) else x for x in results)
-    return Routine(inside, len(inside.captured), len(moving), flat), moving
-
-
 def _record_step(
     graph: Graph,
     step: Callable[[list[Symbol | float]], Sequence[Symbol | float]],
@@ -363,7 +357,7 @@ def _record_step(
             )
         return after if until is None else [*after, until(after)]
 
-    results = run_inside(inside, run_step)
+    results = inside.run(run_step)
     return inside, tuple(local(inside, x) if isinstance(x, Symbol) else x for x in results)
 
 

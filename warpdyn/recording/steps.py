@@ -11,15 +11,6 @@ from ..algebra.scalar import RowStep, Scalar
 from .graph import COLUMN, FIXED, FROM, ROW, Graph, Routine, Sweep, SweepSource
 
 
-def run_inside(inside: Graph, text: Callable[[], Any]) -> Any:
-    """The result of a function, run while its graph `inside` is open."""
-    inside.open.append(inside)
-    try:
-        return text()
-    finally:
-        inside.open.pop()
-
-
 def unroll(
     step: Callable[[list[Any]], Sequence[Any]],
     state: Sequence[Any],
@@ -34,6 +25,30 @@ def unroll(
     for _ in range(times):
         after = list(step(after))
     return after
+
+
+def record_routine(
+    function: Callable[[Sequence[Any], Sequence[Any]], Sequence[Any]],
+    graph: Graph,
+    shared: Sequence[Any],
+    columns: Sequence[Sequence[Any]],
+    input_symbols: Callable[[Graph, str, int], list[Any]],
+    local: Callable[[Graph, Any], Any],
+) -> tuple[Routine, list[int]]:
+    """A function of any of the columns, recorded, and the indices of the entries that differ
+    between them."""
+    inside, column = Graph(around=graph), list(columns[0])
+    moving = [
+        k
+        for k, entries in enumerate(zip(*columns, strict=True))
+        if not all(_is_number(x) and x == column[k] for x in entries)
+    ]
+    for k, symbol in zip(moving, input_symbols(inside, COLUMN, len(moving)), strict=True):
+        column[k] = symbol
+    seen = [x if _is_number(x) else local(inside, x) for x in shared]
+    results = inside.run(lambda: function(seen, column))
+    flat = tuple(x if _is_number(x) else local(inside, x) for x in results)
+    return Routine(inside, len(inside.captured), len(moving), flat), moving
 
 
 def _is_number(x: Any) -> bool:
@@ -101,7 +116,7 @@ def record_sweep(
         for k, symbol in zip(entries, input_symbols(inside, COLUMN, len(entries)), strict=True):
             state[k] = symbol
         row = columns.row(inside, input_symbols)
-        after, values = run_inside(inside, partial(step, state, row))
+        after, values = inside.run(partial(step, state, row))
         nonzero = _nonzero_entries(after)
         if nonzero <= live:
             break

@@ -33,38 +33,69 @@ def repeat(
     """
     if isinstance(n, Values) or not isinstance(n, (int, np.integer)) or n < 0:
         refuse(f"the number of steps must be a known whole number of at least 0, got {n!r}")
-    # The recorded loop carries plain numbers only. Conditions are carried as 0 or 1 and become
-    # conditions again inside the step.
-    leaves = _flatten(state)
-    shapes = [leaf.shape for leaf in leaves]
-    start = [x for leaf in leaves for x in leaf.flat]
-    conditions = [isinstance(x, (bool, Condition)) for x in start]
+    form = StateForm(state)
 
-    def fold_state(scalars: Any) -> State:
+    def flat_step(scalars: list[Any]) -> list[Any]:
+        return form.flat(step(form.fold(scalars)))
+
+    def loop_ends(scalars: Any) -> Any:
+        assert until is not None
+        condition = objects(until(form.fold(scalars)))
+        if condition.ndim:
+            refuse(
+                f"until must give one condition, got shape {condition.shape}; join by np.all or np.any"
+            )
+        return flag(truth(condition[()]))
+
+    return form.fold(
+        scalar.repeat(flat_step, form.start, int(n), None if until is None else loop_ends)
+    )
+
+
+class StateForm:
+    """The form of a loop's state: arrays in tuples and dictionaries, their shapes, and which of
+    their entries are conditions.
+
+    The recorded loop carries plain numbers only. Conditions are carried as 0 or 1 and become
+    conditions again inside the step.
+    """
+
+    def __init__(self, state: State):
+        self.state = state
+        leaves = flatten(state)
+        self.shapes = [leaf.shape for leaf in leaves]
+        entries = [x for leaf in leaves for x in leaf.flat]
+        self.conditions = [isinstance(x, (bool, Condition)) for x in entries]
+        self.start = [number(x) for x in entries]
+        """The numbers of the state that it was made from."""
+
+    def fold(self, scalars: Any) -> State:
+        """The state of these numbers."""
         arrays, first = [], 0
         entries = [
             less(0.5, x) if condition else x
-            for x, condition in zip(scalars, conditions, strict=True)
+            for x, condition in zip(scalars, self.conditions, strict=True)
         ]
-        for shape in shapes:
+        for shape in self.shapes:
             size = int(np.prod(shape, dtype=int))
             array: Any = np.empty(size, dtype=object)
             array[:] = entries[first : first + size]
             arrays.append(of(array.reshape(shape)))
             first += size
-        return _rebuilt(state, iter(arrays))
+        return rebuilt(self.state, iter(arrays))
 
-    def flat_step(scalars: list[Any]) -> list[Any]:
-        after = _flatten(step(fold_state(scalars)))
-        if [leaf.shape for leaf in after] != shapes:
+    def flat(self, state: State) -> list[Any]:
+        """The numbers of a state that a step has returned."""
+        after = flatten(state)
+        if [leaf.shape for leaf in after] != self.shapes:
             raise RecordingError(
-                f"the step of a loop must return what its state is, arrays of shapes {shapes}; "
+                f"the step of a loop must return what its state is, arrays of shapes {self.shapes}; "
                 f"got {[leaf.shape for leaf in after]}"
             )
         entries = [x for leaf in after for x in leaf.flat]
         if any(
             condition and not isinstance(x, (bool, Condition))
-            for x, condition in zip(entries, conditions, strict=True)
+            for x, condition in zip(entries, self.conditions, strict=True)
         ):
             raise RecordingError(
                 "the state of a loop begins with a condition (True, False, a comparison) that its step makes "
@@ -72,35 +103,21 @@ def repeat(
             )
         return [number(x) for x in entries]
 
-    def loop_ends(scalars: Any) -> Any:
-        assert until is not None
-        condition = objects(until(fold_state(scalars)))
-        if condition.ndim:
-            refuse(
-                f"until must give one condition, got shape {condition.shape}; join by np.all or np.any"
-            )
-        return flag(truth(condition[()]))
 
-    numbers = [number(x) for x in start]
-    return fold_state(
-        scalar.repeat(flat_step, numbers, int(n), None if until is None else loop_ends)
-    )
-
-
-def _flatten(state: State) -> list[Any]:
+def flatten(state: State) -> list[Any]:
     """The arrays of a state, in order."""
     if isinstance(state, Mapping):
-        return [leaf for each in state.values() for leaf in _flatten(each)]
+        return [leaf for each in state.values() for leaf in flatten(each)]
     if isinstance(state, (tuple, list)):
-        return [leaf for each in state for leaf in _flatten(each)]
+        return [leaf for each in state for leaf in flatten(each)]
     return [objects(state)]
 
 
-def _rebuilt(like: State, leaves: Any) -> State:
+def rebuilt(like: State, leaves: Any) -> State:
     """Arrays in the same form as another state."""
     if isinstance(like, Mapping):
-        return {name: _rebuilt(each, leaves) for name, each in like.items()}
+        return {name: rebuilt(each, leaves) for name, each in like.items()}
     if isinstance(like, (tuple, list)):
-        made = [_rebuilt(each, leaves) for each in like]
+        made = [rebuilt(each, leaves) for each in like]
         return type(like)(*made) if hasattr(like, "_fields") else type(like)(made)
     return next(leaves)

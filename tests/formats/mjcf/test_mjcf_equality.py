@@ -40,10 +40,14 @@ LOOPS = (
 
 
 @pytest.mark.parametrize(("inside", "said"), LOOPS)
-def test_what_is_no_tree_is_refused_or_cut(inside: str, said: str) -> None:
-    """By name, with the two ways out."""
+def test_what_is_no_tree_is_kept_cut_or_refused(inside: str, said: str) -> None:
+    """Refused by name, with the two ways out; a tendon of many joints is never kept."""
+    kept = "refuse" if "tendon" not in inside else "keep"
     with pytest.raises(ModelError, match=f'{said}.*loops="cut"'):
-        load_mjcf(equality(inside))
+        load_mjcf(equality(inside), loops=kept)
+    if "tendon" not in inside:
+        with pytest.warns(ModelWarning, match="closed loops are kept"):
+            assert len(load_mjcf(equality(inside)).loops) == 1
     with pytest.warns(ModelWarning, match="it is left out"):
         model = load_mjcf(equality(inside), loops="cut")
     assert model.nv == (1 if "second" in said else 2)

@@ -407,9 +407,9 @@ def test_the_file_may_say_where_a_loop_is_cut() -> None:
     assert quietly(robot(*parts), loops="cut").joint_names == ("l", "k")
 
 
-def test_loops_takes_two_words() -> None:
+def test_loops_takes_three_words() -> None:
     """Anything else is the caller's mistake."""
-    with pytest.raises(ValueError, match='loops must be "refuse" or "cut"'):
+    with pytest.raises(ValueError, match='loops must be "keep", "cut" or "refuse"'):
         load(robot(*TRIANGLE), loops="open")
 
 

@@ -38,7 +38,7 @@ def collide(restitution: float, aside: float = 0.0, friction: float = 0.0) -> wd
         1,
         points=[],
         pairs=wd.ContactPairs(TWO_BALLS),
-        pair_contact=wd.PairContact(friction, dissipation=0.1, restitution=restitution),
+        pair_contact=wd.description.PairContact(friction, dissipation=0.1, restitution=restitution),
         dt=0.001,
         substeps=1,
         gravity=(0, 0, 0),
@@ -86,7 +86,7 @@ def test_a_stack_stands() -> None:
         2,
         points=[],
         pairs=wd.ContactPairs(STACK).without(("a", "c")).with_ground("a", friction=0.6),
-        pair_contact=wd.PairContact(friction=0.6),
+        pair_contact=wd.description.PairContact(friction=0.6),
         dt=0.002,
         substeps=5,
         **FLOAT64,
@@ -116,7 +116,7 @@ def on_ramp(friction: float) -> wd.Simulation:
         1,
         points=[],
         pairs=wd.ContactPairs(model),
-        pair_contact=wd.PairContact(friction=friction),
+        pair_contact=wd.description.PairContact(friction=friction),
         dt=0.002,
         substeps=1,
         **FLOAT64,
@@ -177,7 +177,7 @@ def test_properties_by_pair_and_by_environment() -> None:
         2,
         points=[],
         pairs=pairs,
-        pair_contact=wd.PairContact(friction=friction),
+        pair_contact=wd.description.PairContact(friction=friction),
         **FLOAT64,
     )
     sim.v[:, [0, 6]] = 1.0
@@ -221,9 +221,15 @@ def test_shapes_that_cannot_be_read_are_listed() -> None:
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"pair_contact": wd.Ground()}, "pair_contact must be wd.PairContact"),
-        ({"pair_contact": wd.PairContact(friction=-1.0)}, "friction must be at least 0"),
-        ({"pair_contact": wd.PairContact(restitution=2.0)}, "restitution must be at most 1"),
+        ({"pair_contact": wd.Ground()}, "pair_contact must be wd.description.PairContact"),
+        (
+            {"pair_contact": wd.description.PairContact(friction=-1.0)},
+            "friction must be at least 0",
+        ),
+        (
+            {"pair_contact": wd.description.PairContact(restitution=2.0)},
+            "restitution must be at most 1",
+        ),
         ({"pairs": ["cube"]}, "pairs are those of wd.ContactPairs"),
         ({"integrator": "rk4"}, "pairs= acts implicitly"),
     ],

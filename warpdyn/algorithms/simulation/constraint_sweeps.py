@@ -80,11 +80,11 @@ class ConstraintRows:
 
     def of(self, v: Sequence[Scalar]) -> list[Scalar]:
         """J v."""
-        return [_sparse_dot(row, v) for row in self.J]
+        return [sparse_dot(row, v) for row in self.J]
 
     def response(self, a: int, b: int) -> Scalar:
         """An entry of G = J M^⁻¹ Jᵀ: velocity of a row for a unit impulse on another."""
-        return _sparse_dot(self.Z[min(a, b)], self.Y[max(a, b)])
+        return sparse_dot(self.Z[min(a, b)], self.Y[max(a, b)])
 
     @cached_property
     def G(self) -> Matrix:
@@ -139,7 +139,7 @@ class AlongPaths:
     def __getitem__(self, rows: slice) -> list[Scalar]:
         """Velocities of some rows."""
         return [
-            v + _sparse_dot(y, self.values)
+            v + sparse_dot(y, self.values)
             for v, y in zip(self.free[rows], self.rows.Y[rows], strict=True)
         ]
 
@@ -174,9 +174,9 @@ def constraint_impulses(
     if along_paths:
         begin = AlongPaths(_on_coordinates(rows, constraints, warm), rows, unmoved)
     else:
-        moved = _on_all_rows(constraints, warm, len(rows.J))
+        moved = impulses_on_rows(constraints, warm, len(rows.J))
         begin = RowByRow(
-            [v + _sparse_dot(g, moved) for v, g in zip(unmoved, rows.G, strict=True)], rows.G
+            [v + sparse_dot(g, moved) for v, g in zip(unmoved, rows.G, strict=True)], rows.G
         )
 
     def sweep(state: list[Scalar]) -> list[Scalar]:
@@ -212,12 +212,12 @@ def _on_coordinates(
 ) -> list[Scalar]:
     """The sum s = Z l over all impulses, which equals L (v+ - v_free)."""
     total: list[Scalar] = [0.0] * len(rows.mass.reciprocal)
-    for z, x in zip(rows.Z, _on_all_rows(constraints, impulses, len(rows.J)), strict=True):
+    for z, x in zip(rows.Z, impulses_on_rows(constraints, impulses, len(rows.J)), strict=True):
         total = [s if is_zero(e) else s + e * x for s, e in zip(total, z, strict=True)]
     return total
 
 
-def _on_all_rows(
+def impulses_on_rows(
     constraints: Sequence[Constraint], impulses: Sequence[Scalar], rows: int
 ) -> list[Scalar]:
     """Impulses of all constraints as one vector over the rows."""
@@ -230,7 +230,7 @@ def _on_all_rows(
     return total
 
 
-def _sparse_dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+def sparse_dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
     """Sum of a_i b_i over entries that are not known to be zero."""
     pairs = [(x, y) for x, y in zip(a, b, strict=True) if not (is_zero(x) or is_zero(y))]
     return dot([x for x, _ in pairs], [y for _, y in pairs])

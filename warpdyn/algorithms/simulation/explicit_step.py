@@ -77,13 +77,10 @@ def explicit_step(
     zeros = [0.0] * (slopes + nv + len(deformation))
     mean = repeat(stage, [0.0, *zeros[:slopes], *zeros], len(reaches))[1 + slopes :]
     step = [x * h for x in mean[:slopes]]
-    after = StepState(
-        integrate(tree, q, step[:nv]),
-        [x + y for x, y in zip(v, step[nv : 2 * nv], strict=True)],
-        [x + y for x, y in zip(deformation, step[2 * nv :], strict=True)],
-        [],
-        [],
-        [],
+    after = state._replace(
+        q=integrate(tree, q, step[:nv]),
+        v=[x + y for x, y in zip(v, step[nv : 2 * nv], strict=True)],
+        impulses=[x + y for x, y in zip(deformation, step[2 * nv :], strict=True)],
     )
     return after, mean[slopes : slopes + nv], mean[slopes + nv :]
 

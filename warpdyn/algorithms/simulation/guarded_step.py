@@ -14,7 +14,10 @@ from .link_contact_forces import contact_flags, link_contact_forces
 from .semi_implicit_step import Scene
 from .substeps import Launch, launch
 
-MORE = ("torques", "joint_impulses", "pair_impulses", "pair_features", "pair_forces")
+BY_ROW = ("loop_forces", "pair_impulses", "pair_forces")
+"""Results of several numbers for each loop, contact or pair."""
+
+MORE = ("torques", "joint_impulses", "loop_forces", "pair_impulses", "pair_features", "pair_forces")
 """Results of a launch after its contact forces, in order; some launches lack some."""
 
 INFINITE = float("inf")
@@ -77,9 +80,10 @@ def guarded_step(
     }
     for name in MORE:
         if name in step:
-            by_row = name in ("pair_impulses", "pair_forces")
             numbers = step[name]
-            results[name] = finite(numbers) if by_row else [if_finite(x, 0.0) for x in numbers]
+            results[name] = (
+                finite(numbers) if name in BY_ROW else [if_finite(x, 0.0) for x in numbers]
+            )
     results["time"] = [if_finite(_one_later(time[0], scene.dt * scene.substeps), 0.0)]
     results["failures"] = [failures[0] + if_finite(0.0, 1.0)]
     results |= earlier_targets

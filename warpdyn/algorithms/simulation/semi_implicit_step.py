@@ -20,10 +20,11 @@ from ..passive_forces import (
 )
 from ..rnea import rnea
 from .compliant_contact import Surface, compliant_contacts
-from .constraint_sweeps import Constraint, constraint_impulses, rows_of
+from .constraint_sweeps import Constraint, constraint_impulses, impulses_on_rows, rows_of
 from .contact_rows import ContactPoint, contact_rows, free_roots, in_contact_axes, in_world_axes
 from .implicit_forces import Drive, ImplicitForce, Stop, drive_forces, guard_forces, stop_forces
 from .joint_rows import Bounds, joint_rows
+from .loop_rows import ClosedMechanism, close_loops
 from .pair_rows import ContactPair, pair_rows, passed_on
 from .soft_contact import SoftSurface, soft_forces
 from .step_along import step_along
@@ -37,13 +38,14 @@ velocity are not limited [rad]: above it joints would amplify them. (The base it
 
 class StepState(NamedTuple):
     """Configuration, velocity, contact memory (the impulses of the last step [N s] or, on soft
-    ground, the deformations [m]), the impulses of joint rows [N s, N m s], and the impulses and
-    features of contacts between bodies."""
+    ground, the deformations [m]), the impulses of joint rows and those of closed loops, six for
+    each [N s, N m s], and the impulses and features of contacts between bodies."""
 
     q: list[Scalar]
     v: list[Scalar]
     impulses: list[Scalar]
     joint_impulses: list[Scalar]
+    loop_impulses: list[Scalar]
     pair_impulses: list[Scalar]
     pair_features: list[Scalar]
 
@@ -137,7 +139,10 @@ def semi_implicit_step(
         push = [p + x for p, x in zip(push, pushed, strict=True)]
     mass = factorise(H)
     after = [x + dx for x, dx in zip(v, mass.inverse_times([p * h for p in push]), strict=True)]
-    after, impulses = _constrained_velocities(tree, state, mass, after, contacts, scene)
+    closed = close_loops(tree, q, mass, after, h) if tree.loops else None
+    if closed is not None:
+        mass, after = closed.mass, closed.velocities
+    after, impulses = _constrained_velocities(tree, state, mass, after, contacts, scene, closed)
     if contacts.soft is None:
         handed_on = impulses.ground
     # The drives' forces at the end of the step, where they were applied implicitly.
@@ -145,16 +150,18 @@ def semi_implicit_step(
     for k, torque, by_q, by_v in driven:
         applied[k] = torque - by_q * (after[k] * h) - by_v * (after[k] - v[k])
     reached = step_along(tree, q, seen, after, H, h)
-    next_state = StepState(*reached, handed_on, impulses.joints, impulses.pairs, impulses.features)
+    next_state = StepState(*reached, handed_on, *impulses[1:])
     return next_state, applied, forces
 
 
 class Impulses(NamedTuple):
     """Impulses of a step [N s, N m s]: of the points on the ground and of the pairs, 3 for each
-    contact in the world's axes, and of joint rows; and the features of the pairs' contacts."""
+    contact in the world's axes, of joint rows, and of closed loops, 6 each; and the features of the
+    pairs' contacts."""
 
     ground: list[Scalar]
     joints: list[Scalar]
+    loops: list[Scalar]
     pairs: list[Scalar]
     features: list[Scalar]
 
@@ -166,9 +173,10 @@ def _constrained_velocities(
     free: list[Scalar],
     contacts: Contacts,
     scene: Scene,
+    closed: ClosedMechanism | None,
 ) -> tuple[list[Scalar], Impulses]:
     """Velocities after contacts and joint rows, starting from `free` without them, and the impulses
-    of each.
+    of each and of closed loops.
 
     Contacts come last in a sweep, so that none of them pulls and all respect the cone, however few
     sweeps there are.
@@ -183,7 +191,7 @@ def _constrained_velocities(
     J += more
     J += [[float(k == j) for j in range(tree.nv)] for k in scene.joint_rows]
     if not J:
-        return free, Impulses([], [], [], [])
+        return free, Impulses([], [], closed.impulses(None, []) if closed else [], [], [])
     rows, friction = rows_of(J, mass), dry_friction(tree)
     constraints: list[Constraint] = []
     constraints += joint_rows(rows, scene.joint_rows, friction, scene.bounds, state.q, scene.dt)
@@ -201,10 +209,14 @@ def _constrained_velocities(
     )
     warm = [*state.joint_impulses, *of_pairs, *in_contact_axes(on_ground, before)]
     impulses, after = constraint_impulses(rows, constraints, free, warm, scene.sweeps)
+    of_loops: list[Scalar] = []
+    if closed is not None:
+        of_loops = closed.impulses(rows, impulses_on_rows(constraints, impulses, len(J)))
     first, last = len(scene.joint_rows), len(scene.joint_rows) + len(of_pairs)
     return after, Impulses(
         ground=in_world_axes(on_ground, impulses[last:]),
         joints=impulses[:first],
+        loops=of_loops,
         pairs=in_world_axes(between, impulses[first:last]),
         features=[x for pair in touching for x in pair.features],
     )

@@ -27,8 +27,8 @@ def substeps(
     f_ext: Mapping[str, Sequence[Scalar]],
 ) -> tuple[list, ...]:
     """Configuration, velocity, impulses, contact forces and torques after `scene.substeps` steps,
-    the impulses of joints, if some have rows, and the impulses, features and forces of pairs, if
-    there are some.
+    the impulses of joints, if some have rows, the forces of closed loops, and the impulses, features
+    and forces of pairs, if there are some.
 
     q: nq.  v, tau: nv.  impulses: 3 for each point [N s]; on soft ground deformations [m].  Forces
     on the points in the world's axes, 3 each [N]: of the last step; if it is explicit, the mean
@@ -55,6 +55,7 @@ class LoopState(NamedTuple):
     v: list[Scalar]
     impulses: list[Scalar]
     joint_impulses: list[Scalar]
+    loop_impulses: list[Scalar]
     pair_impulses: list[Scalar]
     pair_features: list[Scalar]
     driven: list[Scalar]
@@ -154,6 +155,7 @@ def _begin(
         v=[*v],
         impulses=[x for point in of_points for x in point],
         joint_impulses=[of_coordinates.get(k, 0.0) for k in scene.joint_rows],
+        loop_impulses=[0.0] * (6 * len(tree.loops)),
         pair_impulses=[x for contact in of_pairs for x in contact],
         pair_features=[*features],
         driven=[0.0] * tree.nv,
@@ -179,10 +181,12 @@ def _results(
     driven = [t + x * (1.0 / scene.substeps) for t, x in zip(tau, end.driven, strict=True)]
     results: dict[str, list] = {"q": end.q, "v": end.v, "impulses": impulses, "forces": forces}
     results["torques"] = [driven[k] for k in joints]
-    if scene.joint_rows or scene.pairs:
+    if scene.joint_rows or scene.pairs or tree.loops:
         of_rows = dict(zip(scene.joint_rows, end.joint_impulses, strict=True))
         results["joint_impulses"] = [of_rows.get(k, 0.0) for k in joints]
-    if scene.pairs:
+    if tree.loops or scene.pairs:
+        loops = (end.loop_impulses[k : k + 6] for k in range(0, 6 * len(tree.loops), 6))
+        results["loop_forces"] = [[x * (1.0 / scene.dt) for x in each] for each in loops]
         results |= _results_of_pairs(end, scene)
     return results
 

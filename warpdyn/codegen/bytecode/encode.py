@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
 
+from ...recording.array_operations import COUNTER
 from ...recording.graph import COLUMN, FIXED, FROM, KEPT, ROW, SHARED, Repetition, Sweep
 from ...recording.order import Statement
 from ...recording.phases import CARRIED, STATE, Phases, phases
 from ...recording.program import Program
+from ..array_statements import begin_of_copies, count_copied_entries, count_kept_entries
 from .assembler import NOWHERE, Assembler
 from .bytecode import INTEGER, Bytecode, BytecodeArray
 from .instructions import WORDS
@@ -167,13 +169,17 @@ def _loop(
     then = to.new_slots(results)
     to.add("copy", region.out, region.column, size)
     counter = to.new_counter()
+    if count_copied_entries(routine):
+        _copy_arrays(to, routine, region, region.out + begin_of_copies(routine), written=False)
     going = to.new_slots(1) if repetition.ends else NOWHERE
     if repetition.ends:
         to.add("all_go", going)
     to.add("begin", counter)
     first, leaving = to.here, []
     if repetition.kept:
-        to.add("keep", region.out + results, region.out, size, counter)
+        block = count_kept_entries(routine)
+        kept = region.out if block == size else _block(to, routine, region)
+        to.add("keep", region.out + results, kept, block, counter)
         to.add("behind", 0, repetition.times)
     if repetition.end_unread:
         leaving.append(to.here * WORDS + 2)
@@ -183,7 +189,17 @@ def _loop(
         arrays[KEPT] = to.new_slots(read[1])
         to.add("kept", arrays[KEPT], *read, counter)
         to.add("behind", 0, repetition.times)
-    body = Statements(to, routine, _at(arrays), _at({"out": then}))
+    if repetition.counts:
+        arrays[COUNTER] = to.new_slots(1)
+        to.add("counter", arrays[COUNTER], 0, 0, counter)
+    body = Statements(
+        to,
+        routine,
+        _at(arrays),
+        _at({"out": then}),
+        arrays=region.arrays,
+        kept=arrays.get(KEPT, NOWHERE),
+    )
     body.encode()
     if repetition.ends:
         to.add("copy_going", region.out, then, size, going)
@@ -195,6 +211,25 @@ def _loop(
     for place in leaving:
         to.code[place] = to.here
     return body
+
+
+def _block(to: Assembler, routine: Program, region: RoutineSlots) -> int:
+    """The first slot of a block with the state of a loop and the arrays that it writes."""
+    size = prod(routine.inputs[COLUMN])
+    block = to.new_slots(count_kept_entries(routine))
+    to.add("copy", block, region.out, size)
+    _copy_arrays(to, routine, region, block + size, written=True)
+    return block
+
+
+def _copy_arrays(
+    to: Assembler, routine: Program, region: RoutineSlots, first: int, written: bool
+) -> None:
+    """Copy the arrays of a loop, or only those that it writes, to slots from `first` on."""
+    for each, slot in zip(routine.arrays, region.arrays, strict=True):
+        if each.is_written or not written:
+            to.add("copy", first, slot, each.size)
+            first += each.size
 
 
 def _at(arrays: dict[str, int]) -> Place:

@@ -47,6 +47,12 @@ _OTHERS = {
     "all_go": "s---",
     "copy_going": "ss-s",
     "end_some": "ssj-",
+    "counter": "s--l",
+    "fill": "sk--",
+    "read_row": "sss-",
+    "gather_row": "sss-",
+    "write_row": "sss-",
+    "scatter_row": "sss-",
 }
 """Fields of instructions whose names have no kinds of operands (FIELDS)."""
 
@@ -95,9 +101,14 @@ instruction `j`, a loop `l`; `-`: something else, or nothing."""
 WITH_FOURTH = ("select", "select_equal", "uniform")
 """Instructions whose fourth operand, a slot, is `a` of the `behind` that follows."""
 
-BLOCKS = {"copy": "da", "keep": "a", "kept": "d", "copy_going": "da"}
+BLOCKS = {"fill": "d", "copy": "da", "keep": "a", "kept": "d", "copy_going": "da"}
 """Fields that name the first of `b` slots."""
 
 PER_STEP = {"keep": "d", "kept": "a"}
 """Instructions with `b` slots for each step of a loop, and the field with the first of them. The number
 of steps is `a` of the `behind` that follows."""
+
+AT_ROW = {"read_row": "a", "gather_row": "a", "write_row": "d", "scatter_row": "d"}
+"""Instructions on an entry of a row of an array, and the field with the slot of that entry in row 0. The
+index of the row is in slot `b`, the number of entries in a row is `c`, and that of rows is `a` of the
+`behind` that follows."""

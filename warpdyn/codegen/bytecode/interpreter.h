@@ -164,6 +164,30 @@ template <int M> struct Run {
     i = __builtin_reduce_or(any) ? i + 1 : m->code + i->b;
     NEXT;
   }
+  // The number of the step of loop c.
+  static void counter(STATE) { W* const d = SLOT(d); for (int l = 0; l < M; ++l) d[l] = W{} + (T)m->counter[i->c]; ++i; NEXT; }
+  // Constant a to b slots from d on.
+  static void fill(STATE) {
+    W* const d = SLOT(d);
+    for (size_t n_all = (size_t)i->b * M, j = 0; j < n_all; ++j) d[j] = W{} + k[i->a];
+    ++i; NEXT;
+  }
+  // Rows of arrays at the index in slot b, with c entries in a row and i[1].a rows. In `read_row` and `write_row`
+  // the index is equal for all environments.
+  static inline size_t row_of(T x, unsigned rows) { return (size_t)(x > 0 ? (x < (T)(rows - 1) ? x : (T)(rows - 1)) : (T)0); }
+#define ROW(l) (row_of(((const T*)SLOT(b))[l], i[1].a) * i->c * (M * PER) + l)
+  static void read_row(STATE) { copied(SLOT(d), (const W*)((const T*)SLOT(a) + ROW(0)), 1); ++i; NEXT; }
+  static void write_row(STATE) { copied((W*)((T*)SLOT(d) + ROW(0)), SLOT(a), 1); ++i; NEXT; }
+  static void gather_row(STATE) {
+    T* const d = (T*)SLOT(d); const T* const a = (const T*)SLOT(a);
+    for (int l = 0; l < M * PER; ++l) d[l] = a[ROW(l)];
+    ++i; NEXT;
+  }
+  static void scatter_row(STATE) {
+    T* const d = (T*)SLOT(d); const T* const a = (const T*)SLOT(a);
+    for (int l = 0; l < M * PER; ++l) d[ROW(l)] = a[l];
+    ++i; NEXT;
+  }
   static void end(STATE) {}
 
   // The environments from e on, at most as many as a tile has.

@@ -11,11 +11,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from math import prod
 from typing import Any
 
-from ...recording.graph import COLUMN, SHARED
+from ...recording.array_operations import ARRAY_OPERATIONS, READS
+from ...recording.graph import SHARED
 from ...recording.order import CELL, CORNER, Statement
 from ...recording.program import Output, Program
 from ...recording.table import LOOK
+from ..array_statements import count_kept_entries
 from ..one_robot_loop import count_column_entries, count_written_entries
+from .array_slots import ArraySlots
 from .assembler import NOWHERE, Assembler
 from .instructions import COMMUTATIVE, CORNERS, FUSED, NUMBER, WORDS
 
@@ -42,13 +45,16 @@ class RoutineSlots:
         self.shared, self.column, self.out = shared, column, out
         self.calls: list[int] = []
         """Where the code has calls of the routine."""
+        self.arrays: Sequence[int] = ()
+        """The first slots of the arrays of a loop."""
 
 
 class Statements:
     """The statements of a program, of a routine or of a phase.
 
     `load`: slots of inputs. `place`: slots for the outputs; None: each output leaves from the slot of
-    its value. `free_inputs`: inputs whose slots may be used again.
+    its value. `free_inputs`: inputs whose slots may be used again. `arrays`: first slots of the arrays
+    of a loop; `kept`: the first slot of the values that another loop has kept before a step.
     """
 
     def __init__(
@@ -58,6 +64,8 @@ class Statements:
         load: Place,
         place: Place | None,
         free_inputs: Set[int] = frozenset(),
+        arrays: Sequence[int] = (),
+        kept: int = NOWHERE,
     ):
         self.to, self.program, self.load, self.place = to, program, load, place
         self.free_inputs, self.stores = free_inputs, program.stores
@@ -79,6 +87,7 @@ class Statements:
         self.kept: dict[str, tuple[int, int]] = {}
         """The first slot of the states that a loop keeps, and the entries of each."""
         self.calls_left: dict[str, int] = {}
+        self.arrays = ArraySlots(to, program, self.regions, arrays, kept)
 
     def slot_of(self, output: Output) -> int:
         """The slot from which an output leaves."""
@@ -229,6 +238,14 @@ class Statements:
         cell, k = statement.arguments
         self._hold(statement, self.slot[cell] + int(k))
 
+    def _array(self, statement: Statement) -> None:
+        """An operation on arrays."""
+        target = statement.target
+        d = NOWHERE
+        if statement.operation in READS:
+            d = self.slot[target] = self._slot_for(target)
+        self.arrays.encode(statement, d, self._slot_of)
+
     def _frame(self, statement: Statement) -> None:
         """The values that calls of a routine share."""
         name, *values = statement.arguments
@@ -236,8 +253,9 @@ class Statements:
 
     def _call(self, statement: Statement) -> None:
         """A call of a routine."""
-        name, _, *values = statement.arguments
+        name, lent, *values = statement.arguments
         region = self.regions[name]
+        region.arrays = self.arrays.of_call(lent)
         self._move_all(values, region.column)
         region.calls.append(self.to.here * WORDS + 1)
         self.to.add("call")
@@ -276,6 +294,7 @@ class Statements:
         "frame": _frame,
         "call": _call,
         "of": _of,
+        **dict.fromkeys(ARRAY_OPERATIONS, _array),
     }
     """How each statement is written that is no arithmetic."""
 
@@ -294,4 +313,4 @@ class Statements:
             )
             if routine.repetition and routine.repetition.kept:
                 first = self.regions[name].out + prod(routine.results["out"])
-                self.kept[name] = (first, prod(routine.inputs[COLUMN]))
+                self.kept[name] = (first, count_kept_entries(routine))

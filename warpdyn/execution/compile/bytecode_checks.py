@@ -8,6 +8,7 @@ import numpy as np
 
 from ...codegen.bytecode.bytecode import Bytecode
 from ...codegen.bytecode.instructions import (
+    AT_ROW,
     BLOCKS,
     CORNERS,
     FIELDS,
@@ -64,12 +65,15 @@ def _check_blocks(code: np.ndarray, slots: int) -> None:
         for field in fields:
             _require((chosen[:, column[field]] + chosen[:, 3] <= slots).all())
     _require((wide[operations == NUMBER["cell"], 1] + CORNERS <= slots).all())
-    for name in (*WITH_FOURTH, *PER_STEP):
+    for name in (*WITH_FOURTH, *PER_STEP, *AT_ROW):
         first = np.flatnonzero(operations == NUMBER[name])
         _require((operations[first + 1] == NUMBER["behind"]).all())
         more = wide[first + 1, 2]
         if name in PER_STEP:
             more = wide[first, column[PER_STEP[name]]] + wide[first, 3] * more - 1
+        if name in AT_ROW:
+            _require((more > 0).all())
+            more = wide[first, column[AT_ROW[name]]] + wide[first, 4] * (more - 1)
         _require((more < slots).all())
 
 

@@ -24,7 +24,7 @@ from ...model.restructure import at_rest
 from ...model.scene.free_bodies import free_coordinates
 from ...model.structure import QuaternionOrder, name_of_base_joint
 from ..registry import MJCF
-from ..robot_source import GRAVITY, Loops, RobotSource, cuts_loops, tag_name
+from ..robot_source import GRAVITY, Loops, RobotSource, check_loops_option, tag_name
 from . import mjcf_inertia
 from .mjcf_actuators import moving_actuators, read_actuators, with_effort_limits
 from .mjcf_attach import attach_models
@@ -44,6 +44,7 @@ from .mjcf_files import Includes
 from .mjcf_include import with_includes
 from .mjcf_joints import read_joint
 from .mjcf_keyframes import Place, configurations
+from .mjcf_loops import MjcfLoops
 from .mjcf_meshes import MjcfMeshes
 from .mjcf_replicate import with_copies
 from .mjcf_sensors import physics_of, read_sensors
@@ -60,7 +61,7 @@ def load_mjcf(
     floating_base: bool | None = None,
     quaternion: QuaternionOrder = "xyzw",
     base_velocity: Reference = "local",
-    loops: Loops = "refuse",
+    loops: Loops = "keep",
     includes: Includes = True,
 ) -> Model:
     """Robot of an MJCF file.
@@ -73,8 +74,9 @@ def load_mjcf(
     quaternion: order of quaternions in q, "xyzw" or "wxyz"; MuJoCo's own is wxyz.
     base_velocity: representation of a free base's velocity, "local", "local_world_aligned" or
     "world"; see `Model.with_base_velocity`.
-    loops: "refuse" constraints that a tree cannot hold (connect, weld, a joint coupled by more than
-        a line), or "cut": leave them out, with a remark.
+    loops: constraints that a tree cannot hold (connect, weld, a joint coupled by more than a
+        line): "keep" them in `Model.loops`, which `step` and `wd.loops` close; "cut": leave them out,
+        with a remark; "refuse" the file. Other functions are those of the tree.
     includes: True reads the files that <include> and <attach> name, in the folder of the file and
         below; a folder, in it and below. False refuses them, and so does a text, which has no folder.
 
@@ -92,7 +94,7 @@ def load_mjcf(
     Raises ModelError for a description that cannot be used. Suspicious parts that can be used are
     used as written: one ModelWarning lists them, and so does `Model.warnings`.
     """
-    cut = cuts_loops(loops)
+    loops = check_loops_option(loops)
     text = RobotSource.of(source, MJCF.reader, MJCF.name)
     root = text.root_of(MJCF)
     values = MjcfValues(text.name, root, with_includes(text, root, includes))
@@ -100,7 +102,7 @@ def load_mjcf(
     with_cables(values, root)
     with_copies(values, root)
     meshes = MjcfMeshes(values, root, text, includes)
-    model = MjcfReader(values, root, text.folder, meshes).model(floating_base, quaternion, cut)
+    model = MjcfReader(values, root, text.folder, meshes).model(floating_base, quaternion, loops)
     return warn(text.name, model.with_base_velocity(base_velocity))
 
 
@@ -130,7 +132,7 @@ class MjcfReader:
         self.numbers = itertools.count()
         self.names_in_use = {str(e.get("name")) for e in root.iter("body", "joint", "freejoint")}
 
-    def model(self, floating_base: bool | None, quaternion: QuaternionOrder, cut: bool) -> Model:
+    def model(self, floating_base: bool | None, quaternion: QuaternionOrder, kept: Loops) -> Model:
         world = BodyElement(WORLD, "", HERE)
         self.bodies[WORLD] = world
         for element in self.root.findall("worldbody"):
@@ -154,8 +156,9 @@ class MjcfReader:
         tendons = read_tendons(self.values, self.root, joints)
         # Constraints come after actuators and tendons: they lock joints, whose positions those two
         # then take as constants.
-        joints, held = couple_joints(
-            self.values, self.root, joints, self.zeros, cut, tendons, self.mocap
+        reader = MjcfLoops(self.values, self.bodies)
+        joints, held, loops = couple_joints(
+            self.values, self.root, joints, self.zeros, kept, reader, tendons, self.mocap
         )
         moving = {joint.name for joint in joints if joint.kind.nv and joint.mimic is None}
         moving |= {base} if free else set()
@@ -179,6 +182,7 @@ class MjcfReader:
             base_armature=self.base_armature,
             base_springs=self.base_springs,
             tendons=moving_tendons(tendons, still),
+            loops=loops,
             actuators=moving_actuators(actuators, still),
             sensors=list(read_sensors(self.values, self.root, here, there, self.site_links)),
             physics=physics_of(self.values, self.root),

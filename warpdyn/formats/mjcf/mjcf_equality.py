@@ -1,5 +1,5 @@
 """MJCF: equality constraints. A joint that follows another linearly becomes a mimic joint; other
-constraints do not fit a tree."""
+constraints close loops."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from ...model.checks import check_mimics
+from ...model.closed_loops.loop import Loop
 from ...model.description import Joint, Mimic
 from ...model.restructure import lock_joints
 from ...model.tendons import Tendon
-from ..robot_source import tag_name
+from ..robot_source import LOOPS_KEPT, Loops, tag_name
+from .mjcf_loops import MjcfLoops, coupling
 from .mjcf_values import Element, MjcfValues
 
 LOOPS = {
@@ -25,12 +27,15 @@ def couple_joints(
     root: Element,
     joints: Sequence[Joint],
     zeros: Mapping[str, float],
-    cut: bool,
+    kept: Loops,
+    reader: MjcfLoops,
     tendons: Sequence[Tendon] = (),
     mocap: Collection[str] = (),
-) -> tuple[list[Joint], dict[str, float]]:
-    """The joints under the active constraints of <equality>, and the positions of those held still.
+) -> tuple[list[Joint], dict[str, float], list[Loop]]:
+    """The joints under the active constraints of <equality>, the positions of those held still, and
+    the loops.
 
+    kept: the treatment of constraints that no tree holds. reader: of those between bodies.
     tendons: one that is held at its length couples its two joints. mocap: bodies that the user
     moves; a constraint to one of them is no loop, and is left out with a remark.
     """
@@ -38,6 +43,7 @@ def couple_joints(
     by_name = {joint.name: joint for joint in joints}
     driven: set[str] = set()
     locked: dict[str, list[float]] = {}
+    loops: list[Loop] = []
     for element in (child for section in root.findall("equality") for child in section):
         tag = tag_name(element)
         written = values.attributes(element, "equality", None)
@@ -46,13 +52,12 @@ def couple_joints(
         tied = _of_tendon(values, element, written, lengths, driven) if tag == "tendon" else None
         tag, written = ("joint", tied) if tied else (tag, written)
         problem = LOOPS.get(tag) or _problem(values, element, written, by_name, driven)
-        if problem and not cut:
-            raise values.refusal(
-                element,
-                f'this constraint {problem}, which a tree cannot hold; remove it, or load with loops="cut"',
-            )
         if problem:
-            values.remarks.append(f"{_name(element)}: this constraint {problem}; it is left out")
+            # No loop has a length of its own, so that tendons of many joints are never kept.
+            if kept == "keep" and tag != "tendon":
+                loops.append(_loop(values, element, tag, written, zeros, reader))
+            else:
+                _cut_or_refuse(values, element, problem, kept)
             continue
         first = by_name[written["joint1"]]
         driven.add(first.name)
@@ -67,7 +72,36 @@ def couple_joints(
             locked[first.name] = [start]
     check_mimics(values.source, list(by_name.values()))
     held = _held(by_name.values(), {name: position for name, (position,) in locked.items()})
-    return lock_joints(list(by_name.values()), locked), held
+    left = [each for loop in loops if (each := loop.with_held_joints(held))]
+    if left:
+        values.remarks.append(LOOPS_KEPT.format("; ".join(map(str, left))))
+    return lock_joints(list(by_name.values()), locked), held, left
+
+
+def _cut_or_refuse(values: MjcfValues, element: Element, problem: str, kept: Loops) -> None:
+    """Leave a constraint out with a remark, or raise."""
+    if kept != "cut":
+        raise values.refusal(
+            element,
+            f'this constraint {problem}, which a tree cannot hold; remove it, or load with loops="cut"',
+        )
+    values.remarks.append(f"{_name(element)}: this constraint {problem}; it is left out")
+
+
+def _loop(
+    values: MjcfValues,
+    element: Element,
+    tag: str,
+    written: Mapping[str, str],
+    zeros: Mapping[str, float],
+    reader: MjcfLoops,
+) -> Loop:
+    """A constraint that no tree holds, as a loop."""
+    if tag != "joint":
+        return reader.loop(element, tag, written)
+    polynomial = _polynomial(values, element, written)
+    name = element.get("name") or ""
+    return coupling(written["joint1"], written.get("joint2"), polynomial, zeros, name)
 
 
 def _held(joints: Collection[Joint], locked: Mapping[str, float]) -> dict[str, float]:

@@ -32,7 +32,7 @@ from ...model.scene.free_bodies import drawn_at
 from ...model.structure import QuaternionOrder
 from ..meshes.colors import Color, color_of
 from ..registry import SDF
-from ..robot_source import Loops, RobotSource, cuts_loops, tag_name
+from ..robot_source import Loops, RobotSource, check_loops_option, tag_name
 from .sdf_frames import SdfFrame, SdfFrames
 from .sdf_joints import Joints
 from .sdf_sensors import physics_of, sensors_of
@@ -74,7 +74,7 @@ def load_sdf(
     used as written: one ModelWarning lists them, and so does `Model.warnings`. Nothing outside the
     text is read: no <include>, no mesh.
     """
-    cut = cuts_loops(loops)
+    cut = check_loops_option(loops) == "cut"
     text = RobotSource.of(source, SDF.reader, SDF.name)
     root = text.root_of(SDF)
     values = SdfValues(text.name, _version(text.name, root))

@@ -26,7 +26,7 @@ from ...model.remarks import warn
 from ...model.scene.free_bodies import drawn_at
 from ...model.structure import QuaternionOrder
 from ..registry import USD
-from ..robot_source import Loops, RobotSource, cuts_loops
+from ..robot_source import Loops, RobotSource, check_loops_option
 from .usd_freedoms import freedoms_of
 from .usd_groups import group_bodies, last_words
 from .usd_layers import open_stage
@@ -70,7 +70,7 @@ def load_usd(
     `[usd]`). Suspicious parts that can be used are used as written: one ModelWarning lists them,
     and so does `Model.warnings`.
     """
-    cut = cuts_loops(loops)
+    cut = check_loops_option(loops) == "cut"
     text = RobotSource.of(source, USD.reader, USD.name)
     pxr = library()
     try:

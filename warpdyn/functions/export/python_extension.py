@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ...codegen.portable import Style
+from ...codegen.portable_style import Style
 from ...codegen.python_wrapper import python_stub, python_wrapper
 from ...model import Model
 from .compile_ahead import Precision

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from ...codegen.portable import Language
+from ...codegen.portable_style import Language
 
 GCC: dict[Language, tuple[str, ...]] = {"c++": ("g++", "-std=c++17"), "c": ("gcc", "-std=c99")}
 

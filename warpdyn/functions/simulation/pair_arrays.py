@@ -13,7 +13,7 @@ from ...model.tree import WORLD
 from .contact_pairs import ContactPairs, PairContact
 from .ground import FRICTION
 from .step_options import StepOptions
-from .varied_numbers import Shaped, for_all, for_each, is_number
+from .varied_numbers import Shaped, Varied, for_all, for_each, is_number
 
 MOST_CONTACTS = 200
 """Largest number of contacts of pairs in a step: beyond it a kernel takes minutes to compile."""
@@ -27,10 +27,10 @@ def pair_arrays(options: StepOptions, pairs: Sequence[ContactPair], q: Any) -> S
     contact = options.pair_contact
     if not isinstance(contact, PairContact):
         raise TypeError(
-            f"pair_contact must be wd.PairContact(friction=...), got {type(contact).__name__}"
+            f"pair_contact must be wd.description.PairContact(friction=...), got {type(contact).__name__}"
         )
-    count, contacts = len(pairs), sum(pair.contacts for pair in pairs)
-    kept = {"pair_impulses": (contacts, 3), "pair_features": (contacts,)}
+    count = len(pairs)
+    kept = memory_shapes(pairs)
     shaped: Shaped = {
         name: (getattr(options, name), shape)
         for name, shape in kept.items()
@@ -62,10 +62,17 @@ def pair_arrays(options: StepOptions, pairs: Sequence[ContactPair], q: Any) -> S
     return shaped | each
 
 
-def described_friction(pairs: Sequence[ContactPair], given: Any) -> Any:
+def memory_shapes(pairs: Sequence[ContactPair]) -> dict[str, tuple[int, ...]]:
+    """Shapes of what pairs pass from one step to the next, by name."""
+    contacts = sum(pair.contacts for pair in pairs)
+    return {"pair_impulses": (contacts, 3), "pair_features": (contacts,)}
+
+
+def described_friction(pairs: Sequence[ContactPair], given: Any) -> float | Varied:
     """The friction of each pair: what is given, else that of the description, else 0.8."""
     if given is not None:
-        return given
+        friction: float | Varied = given
+        return friction
     if not isinstance(pairs, ContactPairs):
         return FRICTION
     return tuple(FRICTION if x is None else x for x in pairs.friction)

@@ -56,7 +56,8 @@ class Simulation:
     impulses, the start of the next step's sweeps, or on a `SoftGround` the points' deformations
     [m]; time (envs,) since the last reset [s]; failures (envs,): how often a state was not finite
     and was reset to `start` (envs, nq), at rest; joint_impulses (envs, joints) if joints have rows,
-    as in `step`.
+    as in `step`; with pairs or closed loops, loop_forces (envs, loops, 6), pair_impulses,
+    pair_features and pair_forces (envs, pairs, 3) too.
 
     points: None for all points of the collision shapes (`ContactPoints`); raises if some could not
     be read.
@@ -271,19 +272,16 @@ class Simulation:
         self.targets = self._zeros(joints)
         self.impulses, self.forces = self._zeros(count, 3), self._zeros(count, 3)
         self.torques = self._zeros(joints)
-        self.pair_impulses: Any = None
-        self.pair_features: Any = None
-        self.pair_forces: Any = None
-        if len(self.pairs):
-            contacts = sum(pair.contacts for pair in self.pairs)
-            self.pair_impulses = self._zeros(contacts, 3)
-            self.pair_features = self._zeros(contacts)
-            self.pair_forces = self._zeros(len(self.pairs), 3)
+        contacts = sum(pair.contacts for pair in self.pairs)
+        self.pair_impulses = self._zeros(contacts, 3)
+        self.pair_features = self._zeros(contacts)
+        self.pair_forces = self._zeros(len(self.pairs), 3)
         self._columns = {"time": self._zeros(1), "failures": self._zeros(1)}
         self.time, self.failures = (
             self._library.entry(column, 0) for column in self._columns.values()
         )
         self.joint_impulses: Any = None
+        self.loop_forces = self._zeros(len(model.loops), 6)
         self.latency: Any = None
         units, links = (self.sensors.units, self.sensors.links) if self.sensors else ((), ())
         self.imu, self.link_forces = self._zeros(len(units), 6), self._zeros(len(links), 6)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 from ...algorithms.simulation.contact_rows import ContactPoint
@@ -27,9 +27,9 @@ from .drives import (
     stops_of,
 )
 from .ground import FLAT, Ground, SoftGround, exponents_of
-from .pair_arrays import checked_pairs, pair_arrays, refusing_still_pairs
+from .pair_arrays import checked_pairs, memory_shapes, pair_arrays, refusing_still_pairs
 from .point_checks import checked_points, refusing_for_explicit_forces, refusing_still_points
-from .step_options import Integrator, StepOptions, contact_arrays
+from .step_options import Integrator, StepOptions, contact_arrays, refuse_explicit_loops
 from .target_latency import late_targets
 from .terrain import TABLES, HeightMap, Plane, terrain_arrays
 from .varied_numbers import Shaped, is_number, whole_number
@@ -111,9 +111,10 @@ class StepOfRows(NamedTuple):
         return self.impulses
 
 
-class StepOfPairs(NamedTuple):
-    """Results of a step if bodies touch each other: those of a `StepOfRows`, and those of the
-    pairs. Normals point from a pair's first shape to its second one."""
+class StepOfScene(NamedTuple):
+    """Results of a step if bodies touch each other or the robot has closed loops: those of a
+    `StepOfRows`, of the loops and of the pairs. Normals point from a pair's first shape to its second
+    one."""
 
     q: Array
     v: Array
@@ -121,6 +122,9 @@ class StepOfPairs(NamedTuple):
     forces: Array
     torques: Array
     joint_impulses: Array
+    loop_forces: Array
+    """(B, loops, 6): the force of each loop on its second link at its point, and its moment, in the
+    world's axes [N, N·m]; of a loop between joints, the force on the first one, then zeros."""
     pair_impulses: Array
     """(B, contacts, 3), on the second shapes, in the world's axes [N s]; the contacts of the pairs,
     in their order."""
@@ -171,8 +175,9 @@ def step(
     """The state after `substeps` steps of `dt` seconds, on the ground z = 0 or a `terrain`.
 
     q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv), as `aba` takes it; constant over the substeps.
-    Returns a `Step`: q, v, impulses, forces, torques; with joint_impulses if joints have rows, and
-    with joint_impulses, pair_impulses, pair_features and pair_forces if there are pairs.
+    Returns a `Step`: q, v, impulses, forces, torques; with joint_impulses if joints have rows; with
+    joint_impulses, loop_forces, pair_impulses, pair_features and pair_forces if there are pairs or
+    the robot has `Model.loops`, which stay closed.
     control, targets: drives towards (B, joints) [rad, m], in addition to tau.
     latency: (B, 1) steps of dt after which targets reach the drives. earlier_targets: (B, n,
     joints) of the earlier calls, the latest first, as far back as a latency may reach.
@@ -237,52 +242,71 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
     refuse_none(options.points)
     points = checked_points(model, options.points)
     pairs = checked_pairs(model, options.pairs)
-    joints = len(model.joint_columns)
     shaped = _arrays(model, q, points, options) | pair_arrays(options, pairs, q)
     bounds = bounds_of(model, options.params) if options.stops == "rows" else ()
     rows = rows_of_joints(model, options.params, bounds) if options.is_implicit else ()
     if options.joint_impulses is not None:
-        if not (rows or pairs):
-            raise ValueError(
-                f'joint_impulses are of Coulomb friction and of stops="rows"; no joint of {model.name} '
-                "has either"
-            )
-        shaped["joint_impulses"] = options.joint_impulses, (joints,)
+        _refuse_without_rows(model, rows or pairs or model.loops)
+        shaped["joint_impulses"] = options.joint_impulses, (len(model.joint_columns),)
     scene = _scene(model, points, tuple(shaped), rows, bounds, options)._replace(pairs=pairs)
     refusing = refusing_still_points if options.is_implicit else refusing_for_explicit_forces
     refusals = (refusing(points), refusing_still_pairs(pairs))
-    result: Any = StepOfPairs if pairs else StepOfRows if rows else Step
-    contacts = sum(pair.contacts for pair in pairs)
+    result: Any = StepOfScene if pairs or model.loops else StepOfRows if rows else Step
+    if model.loops:
+        refuse_explicit_loops(model, options)
+    inputs = {name: array for name, (array, _) in shaped.items()}
+    shapes = {name: shape for name, (_, shape) in shaped.items()}
     return Call(
         "step",
         model,
         (_substeps,),
-        {"q": q, "v": v, "tau": tau, **{name: array for name, (array, _) in shaped.items()}},
+        {"q": q, "v": v, "tau": tau, **inputs},
         out=options.out,
         options=(("scene", scene),),
         results=result._fields,
-        shapes={
-            **{name: shape for name, (_, shape) in shaped.items()},
-            "impulses": (len(points), 3),
-            "forces": (len(points), 3),
-            "torques": (joints,),
-            "joint_impulses": (joints,),
-            "pair_impulses": (contacts, 3),
-            "pair_features": (contacts,),
-            "pair_forces": (len(pairs), 3),
-        },
+        shapes={**shapes, **_result_shapes(model, len(points), pairs)},
         forces=True,
         gravity=options.gravity,
         f_ext=options.f_ext,
         params=options.params,
         refuse=_all_of(refusals),
         plain=tuple(name for name in shaped if name not in (*HANDED_ON, *TARGETS, *TABLES)),
-        tables=tuple(name for name in shaped if name in TABLES),
-        unsigned=tuple(name for name in shaped if name in UNSIGNED),
-        positive=tuple(name for name in shaped if name in POSITIVE),
+        tables=_common(shaped, TABLES),
+        unsigned=_common(shaped, UNSIGNED),
+        positive=_common(shaped, POSITIVE),
         over={"impulses": "deformation"} if "deformation" in shaped else {},
         named=result,
     )
+
+
+def _common(shaped: Shaped, names: Collection[str]) -> tuple[str, ...]:
+    """The names of arrays that are among `names`, in order."""
+    return tuple(name for name in shaped if name in names)
+
+
+def _refuse_without_rows(model: Model, rows: Sequence[Any]) -> None:
+    """Raise for joint_impulses= of a step that has none."""
+    if not rows:
+        raise ValueError(
+            f'joint_impulses are of Coulomb friction and of stops="rows"; no joint of {model.name} '
+            "has either"
+        )
+
+
+def _result_shapes(
+    model: Model, points: int, pairs: Sequence[ContactPair]
+) -> dict[str, tuple[int, ...]]:
+    """Shapes of one environment's results that differ from those of the inputs, by name."""
+    joints = len(model.joint_columns)
+    return {
+        "impulses": (points, 3),
+        "forces": (points, 3),
+        "torques": (joints,),
+        "joint_impulses": (joints,),
+        "loop_forces": (len(model.loops), 6),
+        **memory_shapes(pairs),
+        "pair_forces": (len(pairs), 3),
+    }
 
 
 def _all_of(refusals: Sequence[Callable[[Model], None]]) -> Callable[[Model], None]:

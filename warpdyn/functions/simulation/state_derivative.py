@@ -70,6 +70,12 @@ def state_derivative(
         params=params,
         out=out,
     )
+    # Explicit forces have no share of the loops' forces.
+    if model.loops:
+        raise ValueError(
+            f"state_derivative leaves the loops of {model.name} open; wd.loops.dynamics has the "
+            "accelerations of closed loops"
+        )
     touching = checked_points(model, points)
     if touching and not options.is_soft:
         raise TypeError(

@@ -1,0 +1,45 @@
+"""Configurations with closed loops: near the start, with fixed joints, up to rounding."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from loop_robots import CONNECT, COUPLE, WELD, four_bar, leg, tied
+from states import states, step
+
+import warpdyn as wd
+from warpdyn.algorithms.closed_loops.loop_closure import LONGEST, loop_closure
+from warpdyn.execution.request.evaluate import tree_of
+from warpdyn.model.structure import start_of
+
+CLOSED = 1e-9
+"""Largest error [m, rad]."""
+
+
+@pytest.mark.parametrize("model", [tied(CONNECT), tied(WELD), tied(COUPLE), four_bar(), leg()])
+def test_loops_are_closed(model: wd.Model) -> None:
+    """To 1e-9 m and rad."""
+    start = np.tile(start_of(model), (3, 1))
+    for q in step(model, start, 0.2 * states(model, 3, seed=1).v):
+        closed = wd.oracle(wd.loops.close, model, q)
+        assert np.abs(wd.oracle(wd.loops.errors, model, closed)).max() < CLOSED
+
+
+def test_fixed_joints_stay_and_the_step_is_the_shortest() -> None:
+    """To first order: the rest of the way is across the equations' null space."""
+    model = four_bar()
+    q = wd.oracle(wd.loops.close, model, np.array([1.0, -0.9, 1.0]), fixed=["j1"])
+    assert q[0] == 1.0
+    J = wd.oracle(wd.loops.jacobian, model, q)[[0, 2]]
+    free = np.linalg.svd(J)[2][-1]
+    near = q + 1e-4 * np.linalg.pinv(J) @ [0.3, -0.7]
+    way = wd.oracle(wd.loops.close, model, near) - q
+    assert abs(way @ free) < 1e-7
+
+
+def test_a_step_is_bounded() -> None:
+    """From far away."""
+    model = four_bar()
+    q = [3.0, 2.0, -2.0]
+    moved = np.array(loop_closure(tree_of(model), q, range(3), 1)) - q
+    assert np.linalg.norm(moved) == pytest.approx(LONGEST)

@@ -1,0 +1,139 @@
+"""Dynamics of closed mechanisms: power of the loops' forces, Pinocchio, and one-coordinate equations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from loop_robots import CONNECT, COUPLE, HINGE, WELD, four_bar, leg, tied
+from pinocchio_peer import built, pin
+from states import states, step
+
+import warpdyn as wd
+from warpdyn.model.structure import start_of
+
+ROUNDING = 1e-9
+"""Of float64, relative to the largest number; Pinocchio's proximal solver has about the same."""
+
+ROBOTS = {
+    "connect": tied(CONNECT),
+    "weld": tied(WELD),
+    "hinge": tied(HINGE),
+    "couple": tied(COUPLE),
+    "four_bar": four_bar(),
+    "floating": four_bar(floating=True),
+    "leg": leg(),
+}
+
+
+def moving(model: wd.Model, count: int = 2) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Closed configurations, velocities that keep them closed, and joint forces."""
+    start = np.tile(start_of(model), (count, 1))
+    q = step(model, start, 0.2 * states(model, count, seed=1).v)
+    q = np.array([wd.oracle(wd.loops.close, model, x) for x in q])
+    s = states(model, count)
+    J = np.array([wd.oracle(wd.loops.jacobian, model, x) for x in q])
+    v = s.v - np.einsum("bij,bj->bi", np.linalg.pinv(J, rcond=1e-9) @ J, s.v)
+    return q, v, s.tau
+
+
+def near(mine: np.ndarray, truth: np.ndarray, share: float = ROUNDING) -> None:
+    np.testing.assert_allclose(mine, truth, rtol=0, atol=share * max(1.0, np.abs(truth).max()))
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_accelerations_obey_newton_and_keep_the_loops_closed(name: str) -> None:
+    """M a + h = tau + Jᵀ f with forces f that do no work, and inverse dynamics gives them back."""
+    model = ROBOTS[name]
+    for q, v, tau in zip(*moving(model), strict=True):
+        a, forces = wd.oracle(wd.loops.dynamics, model, q, v, tau)
+        J = wd.oracle(wd.loops.jacobian, model, q)
+        parts = [f[: loop.rows] for f, loop in zip(forces, model.loops, strict=True)]
+        if name == "hinge":  # whose rows are about axes of its own
+            R = wd.oracle(wd.fk, model, q, frame="left3")[:3, :3]
+            parts = [np.r_[forces[0, :3], (R.T @ forces[0, 3:])[:2]]]
+        pushed = J.T @ np.concatenate(parts)
+        near(wd.oracle(wd.rnea, model, q, v, a), tau + pushed)
+        assert abs(pushed @ v) < ROUNDING * np.abs(pushed).max()
+
+
+@pytest.mark.parametrize("name", ["connect", "weld", "four_bar", "floating", "leg"])
+def test_accelerations_are_pinocchios(name: str) -> None:
+    """`constraintDynamics` on the tree, with the loops as rigid constraints."""
+    model = ROBOTS[name]
+    robot = built(model)
+    for joint in model.moving_joints:
+        robot.armature[model.v_indices([joint.name])] = joint.armature
+    kinds = {"connect": pin.ContactType.CONTACT_3D, "weld": pin.ContactType.CONTACT_6D}
+    constraints = pin.StdVec_RigidConstraintModel()
+    for loop in model.loops:
+        ends = []
+        for link, pose in ((loop.first, loop.first_pose), (loop.second, loop.second_pose)):
+            frame = robot.frames[robot.getFrameId(link)]
+            place = pin.SE3(np.array(pose.rotation), np.array(pose.position))
+            ends += [frame.parentJoint, frame.placement * place]
+        constraints.append(pin.RigidConstraintModel(kinds[loop.kind], robot, *ends, pin.LOCAL))
+    data, datas = robot.createData(), pin.StdVec_RigidConstraintData()
+    for each in constraints:
+        datas.append(each.createData())
+    pin.initConstraintDynamics(robot, data, constraints, datas)
+    settings = pin.ProximalSettings(1e-14, 1e-10, 200)
+    for q, v, tau in zip(*moving(model), strict=True):
+        truth = pin.constraintDynamics(robot, data, q, v, tau, constraints, datas, settings)
+        near(wd.oracle(wd.loops.dynamics, model, q, v, tau)[0], np.array(truth))
+
+
+def test_a_parallelogram_is_a_pendulum() -> None:
+    """Equal cranks: I th'' = tau - G sin th, whatever the coupler carries."""
+    length, mass, g = 0.3, 1.0, 9.81
+    model = four_bar(length, 0.5, length, 0.5)
+    inertia = 2 * mass * length**2 / 3 + mass * length**2
+    weight = g * (2 * mass * length / 2 + mass * length)
+    for th, rate, tau in ((0.4, 0.7, 0.0), (-1.0, 2.0, 3.0)):
+        q, v = np.array([th, -th, th]), np.array([rate, -rate, rate])
+        a = wd.oracle(wd.loops.dynamics, model, q, v, np.array([tau, 0, 0]))[0]
+        truth = (tau - weight * np.sin(th)) / inertia
+        near(a, truth * np.array([1, -1, 1]))
+        needed = wd.oracle(wd.loops.inverse_dynamics, model, q, v, a, actuated=["j1"])
+        near(needed, np.array([tau, 0, 0]))
+
+
+def test_a_branch_that_is_cut_and_welded_is_the_tree() -> None:
+    """A rod on two hinges, and the same with a frame held by a weld instead of the joint."""
+    tree = four_bar(loop=False)
+    builder = wd.ModelBuilder("cut").add_link("world")
+    for link in tree.links:
+        builder.add_link(link.name, link.mass, link.com, np.array(link.inertia))
+    builder.add_joint("hold", "fixed", "world", "ground")
+    joint = {j.name: j for j in tree.joints}
+    for name in ("j1", "j3"):
+        j = joint[name]
+        builder.add_joint(name, "continuous", j.parent, j.child, j.pose, axis=(0, 1, 0))
+    builder.add_joint("loose", "floating", "world", "coupler")
+    builder.add_link("hinge", 1e-3, inertia=1e-6 * np.eye(3))
+    builder.add_joint("j2", "continuous", "crank", "hinge", joint["j2"].pose, axis=(0, 1, 0))
+    cut = builder.weld("hinge", (0, 0, 0), "coupler").build()
+    q = dict(zip(tree.joint_names, (0.3, -0.5, 0.8), strict=True))
+    v = dict(zip(tree.joint_names, (0.7, -1.1, 0.4), strict=True))
+    there = wd.oracle(wd.fk, tree, np.array([*q.values()]), frame="coupler", form="pose")
+    whole = cut.neutral.copy()
+    for name, x in q.items():
+        whole[cut.q_indices([name])] = x
+    whole[cut.q_indices(["loose"])] = there
+    J = wd.oracle(wd.loops.jacobian, cut, whole)
+    speed = np.zeros(cut.nv)
+    for name, x in v.items():
+        speed[cut.v_indices([name])] = x
+    loose = cut.v_indices(["loose"])
+    speed[loose] = np.linalg.solve(J[:, loose], -J @ speed)
+    a = wd.oracle(wd.loops.dynamics, cut, whole, speed, np.zeros(cut.nv))[0]
+    # The tree has the hinge's mass on the coupler.
+    tree = tree.with_payload("coupler", 1e-3, inertia=1e-6 * np.eye(3))
+    truth = wd.oracle(wd.aba, tree, np.array([*q.values()]), np.array([*v.values()]), np.zeros(3))
+    near(a[cut.v_indices(tree.joint_names)], truth, 1e-6)
+
+
+def test_the_number_of_actuated_coordinates_must_be_that_of_the_freedoms() -> None:
+    """The leg's rods also turn about themselves: five freedoms with three drives."""
+    q, v, _ = (x[0] for x in moving(ROBOTS["leg"], 1))
+    with pytest.raises(ValueError, match=r"joints with 5 coordinates.*got 3: hip, knee, crank"):
+        wd.loops.inverse_dynamics(ROBOTS["leg"], q, v, v, actuated=["hip", "knee", "crank"])

@@ -1,0 +1,86 @@
+"""Equations of closed loops: derivatives along the motion, and rows that are known to be zero."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from loop_robots import CONNECT, COUPLE, HINGE, WELD, four_bar, leg, tied
+from states import states, step
+
+import warpdyn as wd
+from warpdyn.algorithms.closed_loops.loop_equations import LoopRows, loop_bias
+from warpdyn.execution.request.evaluate import tree_of
+from warpdyn.model.structure import start_of
+
+STEP = 1e-6
+"""Of central differences."""
+NEAR = 1e-7
+"""Of derivatives by central differences."""
+
+ROBOTS = {
+    "connect": tied(CONNECT),
+    "weld": tied(WELD),
+    "hinge": tied(HINGE),
+    "couple": tied(COUPLE),
+    "four_bar": four_bar(),
+    "floating": four_bar(floating=True),
+    "leg": leg(),
+}
+
+
+def closed(model: wd.Model) -> np.ndarray:
+    """Three closed configurations."""
+    start = np.tile(start_of(model), (3, 1))
+    q = step(model, start, 0.2 * states(model, 3, seed=1).v)
+    return np.array([wd.oracle(wd.loops.close, model, x) for x in q])
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_the_jacobian_is_the_rate_of_the_errors(name: str) -> None:
+    """Where the loops are closed."""
+    model = ROBOTS[name]
+    q, v = closed(model), states(model, 3).v
+    ahead, behind = step(model, q, STEP * v), step(model, q, -STEP * v)
+    for now, there, before, speed in zip(q, ahead, behind, v, strict=True):
+        errors = [wd.oracle(wd.loops.errors, model, x) for x in (there, before)]
+        rate = (errors[0] - errors[1]) / (2 * STEP)
+        J = wd.oracle(wd.loops.jacobian, model, now)
+        np.testing.assert_allclose(J @ speed, rate, rtol=0, atol=NEAR)
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_the_bias_is_the_rate_of_the_jacobian_times_the_velocity(name: str) -> None:
+    """In the carrier's axes, for velocities that keep the loops closed."""
+    model = ROBOTS[name]
+    q, v = closed(model), states(model, 3).v
+    J = np.array([wd.oracle(wd.loops.jacobian, model, x) for x in q])
+    v -= np.einsum("bij,bj->bi", np.linalg.pinv(J, rcond=1e-9) @ J, v)
+    tree = tree_of(model)
+    for now, there, before, speed in zip(
+        q, step(model, q, STEP * v), step(model, q, -STEP * v), v, strict=True
+    ):
+        rates = [np.array(LoopRows.at(tree, list(x)).J) @ speed for x in (there, before)]
+        rows = LoopRows.at(tree, list(now))
+        bias = rows.rows_of(loop_bias(tree, list(now), list(speed)))
+        np.testing.assert_allclose(
+            np.array(bias, float), (rates[0] - rates[1]) / (2 * STEP), rtol=0, atol=10 * NEAR
+        )
+
+
+def test_rows_across_a_plane_are_left_out() -> None:
+    """Of a planar linkage on any base two rows remain, without entries of the base."""
+    for floating in (False, True):
+        model = four_bar(floating=floating)
+        q = list(states(model, 1).q[0])
+        rows = LoopRows.at(tree_of(model), q)
+        assert rows.kept == [[0, 2]]
+        assert not np.array(rows.J)[:, : 6 * floating].any()
+
+
+def test_a_weld_of_a_link_on_itself_has_no_error() -> None:
+    """Both ends are then on one body, and no row is left."""
+    builder = wd.ModelBuilder("r").add_link("a").add_link("b", 1.0, inertia=np.eye(3))
+    builder.add_frame("c", "b", (0.1, 0.2, 0.3)).add_joint("j", "revolute", "a", "b")
+    model = builder.weld("b", (0.1, 0.2, 0.3), "c").build()
+    assert not np.abs(wd.oracle(wd.loops.errors, model, np.array([0.3]))).max() > 1e-12
+    assert LoopRows.at(tree_of(model), [0.3]).kept == [[]]

@@ -1,0 +1,94 @@
+"""Random programs with loops that read and write arrays, for tests of the recorder and of each target."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from warpdyn.algebra.scalar import RowArray, Scalar, cos, loop, select_less, sin
+
+SHAPES = {"x": (4,), "z": (3,)}
+"""Inputs of the programs: numbers, and whole numbers from -1 to 5 that serve as indices."""
+
+SEEDS = range(12)
+
+
+def random_program(seed: int) -> Callable[[Sequence[Scalar], Sequence[Scalar]], list[Scalar]]:
+    """A program of one to three arrays in nested loops. Each run makes the same decisions."""
+
+    def program(x: Sequence[Scalar], z: Sequence[Scalar]) -> list[Scalar]:
+        draw = random.Random(seed)
+        arrays = []
+        for _ in range(draw.randint(1, 3)):
+            width = draw.randint(1, 3)
+            arrays.append(
+                RowArray(
+                    [
+                        [draw.choice([0.0, 0.5, x[draw.randrange(4)]]) for _ in range(width)]
+                        for _ in range(draw.randint(1, 5))
+                    ]
+                )
+            )
+        state: list[Scalar] = [x[0], 0.25]
+        for _ in range(draw.randint(1, 2)):
+            plan = draw.random()
+            state = _loop(plan, 0, state, arrays, x, z, [])
+        entries = [y for a in arrays for row in a for y in row]
+        return [*state, *(entries[k % len(entries)] for k in range(6))]
+
+    return program
+
+
+def _loop(
+    plan: float,
+    depth: int,
+    state: list[Scalar],
+    arrays: Sequence[RowArray],
+    x: Any,
+    z: Any,
+    around: Any,
+) -> list[Scalar]:
+    """A loop with random statements. `plan`: the seed of its decisions, so that each run of a step makes
+    the same ones."""
+    times = random.Random(plan).randint(1, 4)
+
+    def step(k: Scalar, state: list[Scalar], _: Sequence[RowArray]) -> list[Scalar]:
+        draw = random.Random(plan + 1.0)
+        counters = [*around, k]
+        a, b = state
+
+        def index() -> Scalar:
+            kind, c = draw.randrange(6), draw.choice(counters)
+            if kind == 0:
+                return c + draw.choice([-1.0, 0.0, 1.0])
+            if kind == 1:
+                return 3.0 - c
+            if kind == 2:
+                return z[draw.randrange(3)] + c
+            if kind == 3:
+                return z[draw.randrange(3)]
+            if kind == 4:
+                return float(draw.randint(-1, 5))
+            return select_less(x[1], 0.1, c, z[0])
+
+        for _ in range(draw.randint(1, 5)):
+            array = draw.choice(arrays)
+            what = draw.randrange(4)
+            if what == 0 and depth < 2:
+                a, b = _loop(draw.random(), depth + 1, [a, b], arrays, x, z, counters)
+            elif what == 1:
+                row = array[index()]
+                a = 0.5 * a + sin(row[-1] + b) * x[2]
+                b = cos(a) - row[0]
+            elif what == 2:
+                place = index()
+                row = array[place]
+                row[draw.randrange(len(row))] = sin(a) + 0.1 * k
+                array[place] = row
+            else:
+                row = [draw.choice([a, -b, 0.75, array[index()][0]]) for _ in range(array.width)]
+                array[index()] = row
+        return [a, b]
+
+    return loop(times, step, state, arrays)

@@ -1,0 +1,59 @@
+"""Slots of arrays: neighbouring ones, which loops share with the program that makes the array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from warpdyn.algebra.scalar import RowArray, loop
+from warpdyn.codegen.bytecode.encode import encode
+from warpdyn.codegen.bytecode.instructions import AT_ROW, NUMBER, WORDS
+from warpdyn.codegen.source import describe
+from warpdyn.execution.compile.bytecode_checks import check
+from warpdyn.recording.program import Program, record
+
+
+def shifted(x: list) -> list:
+    """Each row becomes half of the row at an index; one row is a constant index."""
+    a = RowArray([[x[0], 1.0], [x[1], 2.0], [3.0, x[2]]])
+
+    def step(k: Any, state: list, _: Any) -> list:
+        a[k] = [0.5 * y for y in a[state[0]]]
+        a[2] = [a[1][0], k]
+        return [state[0] + 1.0]
+
+    loop(3, step, [x[2]], [a])
+    return [*a[0], *a[2]]
+
+
+def program() -> Program:
+    return record(shifted, {"x": (3,)})
+
+
+def test_rows_lie_in_one_array_of_slots() -> None:
+    """All instructions on rows name entries of the same six slots."""
+    bytecode = encode(program())
+    code = np.array(bytecode.code).reshape(-1, WORDS)
+    named = {
+        int(line[1 if AT_ROW[name] == "d" else 2])
+        for name in AT_ROW
+        for line in code[code[:, 0] == NUMBER[name]]
+    }
+    assert max(named) - min(named) == 1  # entries 0 and 1 of row 0
+    (fixed,) = {int(line[1]) for line in code if line[0] == NUMBER["move_s"]} & {min(named) + 4}
+    assert fixed + 1 < bytecode.slots
+
+
+def test_rows_outside_of_the_slots_are_refused() -> None:
+    """More rows than there are, or none."""
+    source = describe(program(), "shifted", True, "cpu")
+    check(encode(program()), source)
+    for rows in (0, 1 << 20):
+        bytecode = encode(program())
+        numbers = [NUMBER[name] for name in AT_ROW]
+        first = next(k for k in range(0, len(bytecode.code), WORDS) if bytecode.code[k] in numbers)
+        bytecode.code[first + WORDS + 2] = rows
+        with pytest.raises(ValueError, match="outside of the program"):
+            check(bytecode, source)

@@ -1,0 +1,227 @@
+"""Arrays in loops, on each target: random programs give what they give on numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from array_programs import SEEDS, SHAPES, random_program
+from bytecode_on_numbers import run as run_bytecode
+from cuda_on_host import needs_compiler
+from cuda_on_host import run as run_on_host
+from exported_code import Compiled
+from states import error
+
+import warpdyn as wd
+from warpdyn.codegen import lanes
+from warpdyn.codegen.array_statements import array_members, nearest, uses_arrays
+from warpdyn.codegen.bytecode.encode import encode
+from warpdyn.codegen.cpu_routines import array_memory, routines
+from warpdyn.codegen.exported_header import ExportedFunction, ExportedRobot, exported_header
+from warpdyn.codegen.portable_style import Style
+from warpdyn.codegen.source import write
+from warpdyn.execution.batched import batched, bind_single
+from warpdyn.execution.request.call import Call
+from warpdyn.recording.differentiation import pullback, pushforward
+from warpdyn.recording.program import Program, record
+
+MODEL = wd.load_robot("cartpole")
+CLOSE = {np.float32: 5e-6, np.float64: 1e-13}
+"""Relative to the largest entry: a few hundred rounded operations."""
+
+COMPILED = SEEDS[:3]
+"""Programs whose kernels are compiled."""
+
+each_program = pytest.mark.parametrize("seed", SEEDS)
+each_compiled = pytest.mark.parametrize("seed", COMPILED)
+
+
+def function(seed: int) -> Callable[..., Any]:
+    def text(tree: Any, x: list, z: list) -> list:
+        return random_program(seed)(x, z)
+
+    @batched
+    def run(model: wd.Model, x: Any, z: Any, *, out: Any = None) -> Any:
+        return Call(f"random{seed}", model, (text,), {"x": x, "z": z}, out=out, shapes=SHAPES)
+
+    return run
+
+
+def inputs(seed: int, count: int, dtype: Any = float) -> tuple[np.ndarray, np.ndarray]:
+    draw = np.random.default_rng(seed)
+    x = draw.uniform(-0.6, 0.6, (count, 4))  # larger numbers make the programs chaotic
+    return x.astype(dtype), draw.integers(-1, 6, (count, 3)).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@each_program
+def test_the_interpreter(seed: int, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lanes of different environments read and write different rows."""
+    monkeypatch.setattr(wd.config, "compile", "never")
+    for count in (1, 300):
+        given = inputs(seed, count, dtype)
+        found = function(seed)(MODEL, *given)
+        assert error(found.astype(float), wd.oracle(function(seed), MODEL, *given)) <= CLOSE[dtype]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@each_compiled
+def test_lanes(seed: int, dtype: Any) -> None:
+    """With lanes to spare, in rows and in columns."""
+    given = inputs(seed, 37, dtype)
+    wanted = wd.oracle(function(seed), MODEL, *given)
+    for layout in (np.ascontiguousarray, np.asfortranarray):
+        found = function(seed)(MODEL, *map(layout, given))
+        assert error(found.astype(float), wanted) <= CLOSE[dtype]
+
+
+@each_compiled
+def test_one_environment(seed: int) -> None:
+    """The scalar kernel."""
+    given = inputs(seed, 1)
+    found = bind_single(function(seed), MODEL, *given)()
+    assert error(found, wd.oracle(function(seed), MODEL, *given)) <= CLOSE[np.float64]
+
+
+@each_program
+def test_bytecode(seed: int) -> None:
+    """The same numbers as the program, to the last bit."""
+    program = record(random_program(seed), SHAPES)
+    for x, z in zip(*(array.tolist() for array in inputs(seed, 3)), strict=True):
+        found = run_bytecode(encode(program), {"x": x, "z": z})["out"]
+        assert found == program.on_numbers({"x": x, "z": z})["out"]
+
+
+@needs_compiler
+@each_program
+def test_cuda(seed: int, tmp_path: Path) -> None:
+    """Built by the host's compiler and run thread by thread."""
+    x, z = inputs(seed, 5)
+    program = record(random_program(seed), SHAPES)
+    out = np.full((5, len(program.outputs)), np.nan)
+    source = write(program, f"random{seed}", False, "cuda")
+    run_on_host(source, {"x": x, "z": z}, out, folder=tmp_path)
+    assert error(out, wd.oracle(function(seed), MODEL, x, z)) <= CLOSE[np.float64]
+
+
+@pytest.mark.parametrize("language", ["c++", "c"])
+@each_compiled
+def test_exported_headers(seed: int, language: Any, tmp_path: Path) -> None:
+    """For one robot and for many; no warnings."""
+    program = record(random_program(seed), SHAPES)
+    style = Style(language, False, "ours")
+    names = {"x": "x", "z": "z"}
+    each = ExportedFunction("swept", program, names, {"out": "y"}, ["swept: a test."])
+    text = exported_header(ExportedRobot(["a test."]), [each], style)
+    built = Compiled(
+        tmp_path, text, {"swept": ["x", "z", "y"]}, namespace="ours", language=language
+    )
+    given = inputs(seed, 11)
+    wanted = wd.oracle(function(seed), MODEL, *given)
+    shape = (len(program.outputs),)
+    assert error(built.one_by_one("swept", given, shape), wanted) <= CLOSE[np.float64]
+    assert error(built.batch("swept", given, shape), wanted) <= CLOSE[np.float64]
+
+
+def test_arrays_do_not_overlap() -> None:
+    """The arrays of a program lie behind the regions of its routines, one after the other."""
+    program = record(random_program(0), SHAPES)
+    regions, _, slots = routines(program, lanes.Constants(True), 3)
+    memory, end = array_memory(program, regions, slots)
+    sizes = [node.rows * node.width for k, node in program.graph.arrays.items() if k == node.root]
+    starts = sorted(int(place.removeprefix("work + ")) for place in memory.values())
+    assert len(starts) == len(sizes) and starts[0] == slots and end == slots + sum(sizes)
+
+
+def test_programs_without_arrays_have_none_of_their_functions() -> None:
+    """Their sources are as they were."""
+    program = record(lambda x: [x[0] * x[1]], {"x": (2,)})
+    assert not uses_arrays(program) and not array_members(program, True)
+    assert "row" not in write(program, "plain", True, "cpu").code.partition("struct Block")[2]
+
+
+def test_constant_indices() -> None:
+    """As indices of a kernel: the nearest row."""
+    assert [nearest(x, 3) for x in (-1.0, 0.0, 1.7, 9.0, float("nan"))] == [0, 0, 1, 2, 0]
+
+
+# Derivatives, on each target.
+
+
+def derivatives(seed: int, count: int, dtype: Any = float) -> tuple[dict[str, Any], tuple, Any]:
+    """The tangent and the cotangent of a call, its arguments, and a function of both derivatives."""
+    draw, (x, z) = np.random.default_rng(seed), inputs(seed, count, dtype)
+    dx, w = (draw.uniform(-1, 1, (count, n)).astype(dtype) for n in (4, 8))
+
+    def both(run: Callable[..., Any]) -> list[np.ndarray]:
+        tangent = wd.jvp(run, MODEL, x, z, tangents={"x": dx})
+        return [tangent, wd.vjp(run, MODEL, x, z, cotangents=w, wrt="x")]
+
+    return {"dx": dx, "w": w}, (x, z), both
+
+
+def unrolled(seed: int, name: str, given: dict[str, np.ndarray]) -> np.ndarray:
+    """A derivative from the program with all steps in a row."""
+    program = (jvp if name == "dx" else vjp)(seed, True)
+    rows = zip(*(given[x].astype(float).tolist() for x in program.inputs), strict=True)
+    found = [program.on_numbers(dict(zip(program.inputs, row, strict=True))) for row in rows]
+    return np.array([x["out"] for x in found])
+
+
+def jvp(seed: int, unrolls: bool = False) -> Program:
+    def text(x: list, z: list, dx: list) -> list:
+        return pushforward(x, dx, random_program(seed)(x, z))
+
+    return record(text, {**SHAPES, "dx": (4,)}, rolls=False, unrolls=unrolls)
+
+
+def vjp(seed: int, unrolls: bool = False) -> Program:
+    def text(x: list, z: list, w: list) -> list:
+        return pullback(x, random_program(seed)(x, z), w)
+
+    return record(text, {**SHAPES, "w": (8,)}, rolls=False, unrolls=unrolls)
+
+
+@pytest.mark.parametrize("compiles", [False, True])
+@each_compiled
+def test_derivatives_in_lanes(seed: int, compiles: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Interpreted and compiled."""
+    if not compiles:
+        monkeypatch.setattr(wd.config, "compile", "never")
+    rest, (x, z), both = derivatives(seed, 20)
+    for found, name in zip(both(function(seed)), ("dx", "w"), strict=True):
+        wanted = unrolled(seed, name, {"x": x, "z": z, **rest})
+        assert error(found, wanted) <= CLOSE[np.float64]
+
+
+@pytest.mark.parametrize("derive", [jvp, vjp])
+@each_program
+def test_derivatives_in_bytecode(seed: int, derive: Callable[..., Program]) -> None:
+    """The same numbers as the program, to the last bit."""
+    program, (rest, (x, z), _) = derive(seed), derivatives(seed, 1)
+    given = {name: {"x": x, "z": z, **rest}[name][0].tolist() for name in program.inputs}
+    assert run_bytecode(encode(program), given) == program.on_numbers(given)
+
+
+@needs_compiler
+@pytest.mark.parametrize("derive", [jvp, vjp])
+@each_compiled
+def test_derivatives_for_cuda_and_export(
+    seed: int, derive: Callable[..., Program], tmp_path: Path
+) -> None:
+    """A thread's memory keeps the arrays."""
+    program, (rest, (x, z), _) = derive(seed), derivatives(seed, 5)
+    given = {name: {"x": x, "z": z, **rest}[name] for name in program.inputs}
+    wanted = unrolled(seed, "dx" if derive is jvp else "w", given)
+    out = np.full(wanted.shape, np.nan)
+    run_on_host(write(program, "derived", False, "cuda"), given, out, folder=tmp_path)
+    assert error(out, wanted) <= CLOSE[np.float64]
+    names = {name: name for name in given}
+    each = ExportedFunction("derived", program, names, {"out": "y"}, ["derived: a test."])
+    text = exported_header(ExportedRobot(["a test."]), [each], Style("c++", False, "ours"))
+    built = Compiled(tmp_path, text, {"derived": [*names, "y"]}, namespace="ours")
+    found = built.batch("derived", [*given.values()], wanted.shape[1:])
+    assert error(found, wanted) <= CLOSE[np.float64]

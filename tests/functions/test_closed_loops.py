@@ -1,0 +1,118 @@
+"""`wd.loops` on arrays: batches, dtypes, libraries, errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from loop_robots import four_bar, leg, tied
+from states import states
+
+import warpdyn as wd
+from warpdyn.functions.closed_loops import independent_rows
+
+MODEL = four_bar()
+NEAR = np.array([[1.0, -0.9, 1.0], [0.8, -0.8, 0.9], [1.2, -1.0, 1.2]])
+
+
+def test_kernels_are_the_oracle() -> None:
+    """Every function, on a batch."""
+    q = wd.loops.close(MODEL, NEAR)
+    s = states(MODEL, 3)
+    assert q.shape == (3, 3) and np.abs(wd.loops.errors(MODEL, q)).max() < 1e-9
+    truth = [wd.oracle(wd.loops.close, MODEL, x) for x in NEAR]
+    np.testing.assert_allclose(q, truth, rtol=0, atol=1e-12)
+    assert wd.loops.jacobian(MODEL, q).shape == (3, 3, 3)
+    results = wd.loops.dynamics(MODEL, q, s.v, s.tau)
+    assert isinstance(results, wd.results.LoopDynamics) and results.loop_forces.shape == (3, 1, 6)
+    for k in range(3):
+        a, forces = wd.oracle(wd.loops.dynamics, MODEL, q[k], s.v[k], s.tau[k])
+        np.testing.assert_allclose(results.acceleration[k], a, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(results.loop_forces[k], forces, rtol=1e-9, atol=1e-9)
+    back = wd.loops.inverse_dynamics(MODEL, q, s.v, results.acceleration, actuated=["j1"])
+    assert not back[:, 1:].any()
+
+
+def test_single_precision_closes_to_its_own_tolerance() -> None:
+    """1e-5 by default."""
+    q = wd.loops.close(MODEL, NEAR.astype(np.float32))
+    assert q.dtype == np.float32 and np.abs(wd.loops.errors(MODEL, q)).max() < 1e-5
+
+
+def test_torch_has_gradients() -> None:
+    """Through assembly and dynamics, as by differences."""
+    q0 = torch.tensor(NEAR, requires_grad=True)
+    tau = torch.zeros(3, 3, dtype=torch.float64)
+
+    def total(q: torch.Tensor) -> torch.Tensor:
+        closed = wd.loops.close(MODEL, q, fixed=["j1"])
+        return wd.loops.dynamics(MODEL, closed, None, tau).acceleration[:, 0].sum()
+
+    total(q0).backward()
+    h = 1e-6
+    for k in range(3):
+        d = torch.zeros(3, dtype=torch.float64)
+        d[k] = h
+        with torch.no_grad():
+            rate = (total(q0 + d) - total(q0 - d)) / (2 * h)
+        assert q0.grad[:, k].sum().item() == pytest.approx(rate.item(), rel=1e-5, abs=1e-5)
+
+
+def test_a_loop_that_cannot_close_is_reported_with_its_gap() -> None:
+    """And left alone if nobody checks."""
+    q = np.array([[1.0, 0.0, 0.0]])
+    with pytest.raises(
+        ValueError, match=r"did not converge: the loops of four_bar stay open in 1 of 1"
+    ):
+        wd.loops.close(MODEL, q, fixed=["j1", "j2"])
+    assert (
+        np.abs(
+            wd.loops.errors(MODEL, wd.loops.close(MODEL, q, fixed=["j1", "j2"], check=False))
+        ).max()
+        > 0.1
+    )
+    with pytest.raises(ValueError, match=r"by 0.* m or rad at most .tolerance 1e-12"):
+        wd.loops.close(MODEL, q, iterations=1, tolerance=1e-12)
+    with pytest.raises(KeyError, match="no moving joint named 'j'"):
+        wd.loops.close(MODEL, q, fixed=["j"])
+    with pytest.raises(ValueError, match="iterations must be a whole number"):
+        wd.loops.close(MODEL, q, iterations=0)
+
+
+def test_robots_without_loops_are_refused() -> None:
+    """With the ways to add one."""
+    model = four_bar(loop=False)
+    q = np.zeros((1, 3))
+    calls = (
+        lambda: wd.loops.errors(model, q),
+        lambda: wd.loops.jacobian(model, q),
+        lambda: wd.loops.dynamics(model, q, q, q),
+        lambda: wd.loops.inverse_dynamics(model, q, q, q, actuated=["j1", "j2", "j3"]),
+        lambda: wd.loops.close(model, q),
+    )
+    for call in calls:
+        with pytest.raises(ValueError, match="four_bar has no closed loops"):
+            call()
+
+
+def test_independent_equations_are_counted() -> None:
+    """A planar loop has two of three, the leg's spatial loops have all."""
+    assert independent_rows(MODEL) == 2 and independent_rows(leg()) == 6
+    far = wd.description.Loop.connect("left3", (9, 0, 0), "right3", (0, 0, 0))
+    assert independent_rows(tied(far)) == 3  # it never closes
+
+
+def test_another_base_velocity_gives_the_same_motion() -> None:
+    """Accelerations and Jacobians of a free linkage, in the world's axes."""
+    model = four_bar(floating=True)
+    q = np.zeros((1, model.nq))
+    q[0, 3:7] = 0.1, 0.2, -0.3, np.sqrt(1 - 0.14)
+    q = wd.loops.close(model, q, fixed=[model.base_joint])
+    v = states(model, 1).v
+    mixed = model.with_base_velocity("local_world_aligned")
+    J, J_mixed = wd.loops.jacobian(model, q), wd.loops.jacobian(mixed, q)
+    np.testing.assert_allclose(J[..., 6:], J_mixed[..., 6:], rtol=0, atol=1e-12)
+    a = wd.loops.dynamics(model, q, None, np.zeros_like(v)).acceleration
+    a_mixed = wd.loops.dynamics(mixed, q, None, np.zeros_like(v)).acceleration
+    np.testing.assert_allclose(a[:, 6:], a_mixed[:, 6:], rtol=0, atol=1e-9)
+    assert np.abs(a[:, :3] - a_mixed[:, :3]).max() > 1e-3

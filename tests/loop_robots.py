@@ -1,0 +1,86 @@
+"""Robots with closed loops: four-bar linkages, a leg with rods, and pairs of welded and coupled links."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+import warpdyn as wd
+
+LEG = """<mujoco><option timestep="0.002" integrator="implicitfast"/><worldbody>
+<body name="thigh"><joint name="hip" axis="0 1 0" armature="0.1"/>
+ <inertial pos="0 0 -.2" mass="5" diaginertia=".08 .08 .02"/>
+ <body name="shin" pos="0 0 -.45"><joint name="knee" axis="0 1 0" armature="0.1"/>
+  <inertial pos="0 0 -.2" mass="1" diaginertia=".02 .02 .002"/>
+  <body name="tarsus" pos="0 0 -.45"><joint name="ankle" axis="0 1 0"/>
+   <inertial pos=".1 0 -.1" mass=".8" diaginertia=".01 .01 .01"/>
+   <body name="crank" pos=".05 0 -.05"><joint name="crank" axis="0 1 0" armature="0.02"/>
+    <inertial pos="0 0 -.03" mass=".13" diaginertia="2e-4 2e-4 2e-4"/>
+    <body name="plantar" pos="0 0 -.05"><joint name="plantar" type="ball"/>
+     <inertial pos=".125 0 -.1" mass=".12" diaginertia="1e-3 1e-3 1e-3"/></body></body>
+   <body name="foot" pos=".3 0 -.25"><joint name="toe" axis="0 1 0"/>
+    <inertial pos="0 0 -.03" mass=".15" diaginertia="2e-4 3e-4 2e-4"/></body></body></body>
+ <body name="achilles" pos="-.1 0 0"><joint name="rod" type="ball"/>
+  <inertial pos="0 0 -.45" mass=".17" diaginertia=".01 .01 1e-4"/></body></body></worldbody>
+<equality><connect body1="achilles" body2="tarsus" anchor="0 0 -.9"/>
+ <connect body1="plantar" body2="foot" anchor=".25 0 -.2"/></equality></mujoco>"""
+"""A leg like Cassie's: two rods on ball joints close spatial loops."""
+
+
+def leg() -> wd.Model:
+    """The leg, without its remarks."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return wd.load_mjcf(LEG)
+
+
+def rod(length: float, along: int, mass: float = 1.0) -> dict[str, object]:
+    """Mass, centre and inertia of a thin rod from the origin along an axis, downwards along z."""
+    com = np.zeros(3)
+    com[along] = length / 2 if along == 0 else -length / 2
+    moments = np.full(3, mass * length**2 / 12)
+    moments[along] = 1e-4
+    return {"mass": mass, "com": com, "inertia": np.diag(moments)}
+
+
+def four_bar(
+    crank: float = 0.2,
+    coupler: float = 0.45,
+    rocker: float = 0.35,
+    ground: float = 0.5,
+    floating: bool = False,
+    loop: bool = True,
+) -> wd.Model:
+    """A planar linkage: crank and rocker hang on the ground link, the coupler joins their ends."""
+    builder = wd.ModelBuilder("four_bar")
+    builder.add_link("ground", 2.0, (0.1, 0, 0.05), 0.1 * np.eye(3))
+    builder.add_link("crank", **rod(crank, 2)).add_link("coupler", **rod(coupler, 0))
+    builder.add_link("rocker", **rod(rocker, 2))
+    builder.add_joint("j1", "continuous", "ground", "crank", axis=(0, 1, 0))
+    builder.add_joint("j2", "continuous", "crank", "coupler", (0, 0, -crank), axis=(0, 1, 0))
+    builder.add_joint("j3", "continuous", "ground", "rocker", (ground, 0, 0), axis=(0, 1, 0))
+    if loop:
+        builder.connect("coupler", (coupler, 0, 0), "rocker", (0, 0, -rocker))
+    return builder.build(floating_base=floating)
+
+
+def tied(loop: wd.description.Loop | None = None) -> wd.Model:
+    """Two arms of three skew joints each on one base, and a loop between them."""
+    builder = wd.ModelBuilder("tied").add_link("base")
+    for side, x in (("left", -0.3), ("right", 0.3)):
+        parent, place = "base", (x, 0.0, 0.0)
+        for k, axis in enumerate(((0, 1, 0.3), (1, 0.2, 0), (0.1, 1, 1), (1, 0, 0.4))):
+            name = f"{side}{k}"
+            builder.add_link(name, 0.7, (0.02, 0.05 * k, 0.1), np.diag([0.02, 0.03, 0.015]))
+            builder.add_joint(f"{name}_joint", "continuous", parent, name, place, axis=axis)
+            parent, place = name, (0.05, 0.02, 0.25)
+    if loop is not None:
+        builder._loops.append(loop)
+    return builder.build()
+
+
+CONNECT = wd.description.Loop.connect("left3", (0.1, 0, 0.2), "right3", (-0.1, 0.05, 0.2))
+WELD = wd.description.Loop.weld("left3", (0.1, 0, 0.2), "right3", (-0.1, 0, 0.2, 0, 0, 0.6, 0.8))
+HINGE = wd.description.Loop.hinge("left3", (0.1, 0, 0.2), "right3", (-0.1, 0, 0.2, 0, 0, 0.6, 0.8))
+COUPLE = wd.description.Loop.couple("left1_joint", "right2_joint", (0.2, -0.5, 0.3))

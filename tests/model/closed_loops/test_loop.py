@@ -1,0 +1,121 @@
+"""Closed loops as data: built, changed, copied, refused."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from dataclasses import FrozenInstanceError, replace
+
+import numpy as np
+import pytest
+from loop_robots import CONNECT, COUPLE, WELD, four_bar, tied
+
+import warpdyn as wd
+from warpdyn.description import Loop
+from warpdyn.model.description import ModelError
+
+
+def test_loops_are_part_of_an_immutable_model() -> None:
+    """Equality, hash, pickle and copies; the summary names them."""
+    model, tree = four_bar(), four_bar(loop=False)
+    assert model.loops == (Loop.connect("coupler", (0.45, 0, 0), "rocker", (0, 0, -0.35)),)
+    assert model != tree and model.key != tree.key and replace(model, loops=()) == tree
+    for other in (copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert other == model and hash(other) == hash(model)
+    with pytest.raises(FrozenInstanceError):
+        model.loops = ()  # type: ignore[misc]
+    assert "loops: connect of coupler and rocker" in model.summary()
+    assert "connect of coupler and rocker" in model._repr_html_()
+    assert "loops" not in tree.summary()
+
+
+def test_changed_copies_keep_or_change_the_loops() -> None:
+    """Other numbers, names, a prefix, a detached end."""
+    model = four_bar()
+    (loop,) = model.loops
+    assert model.with_armature(0.1).loops == model.with_friction(viscous=1.0).loops == (loop,)
+    (renamed,) = model.rename({"coupler": "k"}, {"j1": "x"}).loops
+    assert (renamed.first, renamed.second) == ("k", "rocker")
+    assert model.detach("rocker").loops == ()
+    arm = wd.load_robot("panda").attach(model, "panda_hand", prefix="tool_")
+    assert [each.ends for each in arm.loops] == [("tool_coupler", "tool_rocker")]
+    assert tied(COUPLE).rename({}, {"left1_joint": "a"}).loops[0].ends == ("a", "right2_joint")
+    assert model.with_object("ball", wd.description.Sphere(0.1), mass=1.0).loops == (loop,)
+
+
+def test_merged_links_take_their_loops_along() -> None:
+    """The errors stay; a loop within one link is gone."""
+    builder = wd.ModelBuilder("r").add_link("base").add_link("a", 1.0, inertia=np.eye(3))
+    builder.add_link("b", 1.0, inertia=np.eye(3)).add_frame(
+        "tip", "a", (0.1, 0.2, 0.3, 0, 0, 0.6, 0.8)
+    )
+    builder.add_joint("j", "revolute", "base", "a").add_joint(
+        "k", "revolute", "base", "b", axis=(0, 1, 0)
+    )
+    builder.weld("tip", (0, 0.1, 0), "b").connect("tip", (0, 0, 0), "a", (0.1, 0.2, 0.3))
+    model = builder.build()
+    merged = model.collapse()
+    assert [each.ends for each in merged.loops] == [("a", "b")]
+    q = np.array([0.3, -0.4])
+    errors = [wd.oracle(wd.loops.errors, each, q)[:6] for each in (model, merged)]
+    np.testing.assert_allclose(*errors, rtol=0, atol=1e-14)
+
+
+def test_locked_joints_become_constants() -> None:
+    """A leader becomes a number, both ends nothing; a follower alone is refused."""
+    loop = COUPLE
+    held = loop.with_held_joints({"right2_joint": 2.0})
+    assert held is not None and held.second is None and held.coefficients == pytest.approx((0.4,))
+    assert loop.with_held_joints({"right2_joint": 2.0, "left1_joint": 0.4}) is None
+    assert loop.with_held_joints({"other": 1.0}) is loop
+    assert CONNECT.with_held_joints({"left1_joint": 1.0}) is CONNECT
+    model = tied(COUPLE)
+    kept = [name for name in model.joint_names if name != "right2_joint"]
+    assert model.reduce(kept, at={"right2_joint": 2.0}).loops[0].second is None
+    with pytest.raises(ValueError, match='moves joint "left1_joint"; lock "right2_joint" too'):
+        model.reduce([name for name in model.joint_names if name != "left1_joint"])
+
+
+@pytest.mark.parametrize(
+    ("loop", "said"),
+    [
+        (Loop.connect("left3", (0, 0, 0), "right4", (0, 0, 0)), 'no link "right4"; did you mean'),
+        (Loop.connect("left3", (0, 0, 0), "left3", (0, 0, 1)), 'both ends are link "left3"'),
+        (Loop.couple("left1", None, (1,)), 'there is no joint "left1"'),
+        (Loop.couple("left1_joint", None, ()), "1 to 5 coefficients, got 0"),
+        (Loop.couple("left1_joint", None, (float("nan"),)), "must be finite"),
+        (replace(CONNECT, kind="tie"), 'its kind must be "connect", "weld", "hinge" or "joint"'),
+    ],
+)
+def test_ends_that_do_not_fit_are_refused(loop: Loop, said: str) -> None:
+    """When the model is built."""
+    with pytest.raises(ModelError, match=said):
+        tied(loop)
+
+
+def test_a_builder_refuses_points_that_are_none() -> None:
+    """With its name."""
+    builder = wd.ModelBuilder("r")
+    with pytest.raises(ModelError, match="r: loop: a pose is"):
+        builder.connect("a", (0, 0), "b", (0, 0, 0))
+    with pytest.raises(ModelError, match="r: loop: "):
+        builder.couple("a", "b", "xy")
+    ball = wd.ModelBuilder("r").add_link("a").add_link("b", 1.0, inertia=np.eye(3))
+    ball.add_joint("j", "ball", "a", "b").couple("j", None, (0.0,))
+    with pytest.raises(ModelError, match='joint "j" must have one coordinate'):
+        ball.build()
+
+
+def test_a_robot_with_a_loop_to_the_world_is_not_attached() -> None:
+    """Its world is not part of the other robot."""
+    builder = wd.ModelBuilder("r").add_link("a", 1.0, inertia=np.eye(3))
+    model = builder.connect("a", (0, 0, 0.1), None, (0, 0, 1.0)).build(floating_base=True)
+    assert str(model.loops[0]) == "connect of a and the world"
+    with pytest.raises(ValueError, match="a loop of r ends in the world"):
+        wd.load_robot("panda").attach(model, "panda_hand")
+
+
+def test_rows_of_each_kind() -> None:
+    """Three, six, one."""
+    assert [each.rows for each in (CONNECT, WELD, COUPLE)] == [3, 6, 1]
+    assert COUPLE.position(2.0) == pytest.approx(0.2 - 1.0 + 1.2)

@@ -1,0 +1,146 @@
+"""Derivatives of loops with arrays: those of their steps in a row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from array_programs import SHAPES, random_program
+
+from warpdyn.algebra.scalar import RowArray, look, loop, repeat, sin
+from warpdyn.recording.differentiation import pull_back, pullback, pushforward
+from warpdyn.recording.program import Program, record
+
+SEEDS = range(24)
+OUTPUTS = 8
+SAME = 1e-11
+STEP = 1e-6
+"""Of central differences."""
+
+Function = Callable[[list, list], list]
+
+
+def tangents(function: Function, unrolls: bool = False) -> Program:
+    def jvp(x: list, z: list, dx: list) -> list:
+        return pushforward(x, dx, function(x, z))
+
+    return record(jvp, {**SHAPES, "dx": (4,)}, rolls=False, unrolls=unrolls)
+
+
+def adjoints(function: Function, outputs: int = OUTPUTS, unrolls: bool = False) -> Program:
+    def vjp(x: list, z: list, w: list) -> list:
+        return pullback(x, function(x, z), w)
+
+    return record(vjp, {**SHAPES, "w": (outputs,)}, rolls=False, unrolls=unrolls)
+
+
+def inputs(seed: int, outputs: int = OUTPUTS) -> dict[str, list[float]]:
+    draw = np.random.default_rng(seed)
+    x, dx, w = (draw.uniform(-0.6, 0.6, n).tolist() for n in (4, 4, outputs))
+    return {"x": x, "dx": dx, "w": w, "z": draw.integers(-1, 6, 3).astype(float).tolist()}
+
+
+def given(program: Program, numbers: dict[str, list[float]]) -> list[float]:
+    return program.on_numbers({name: numbers[name] for name in program.inputs})["out"]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_rolled_and_unrolled_derivatives_are_equal(seed: int) -> None:
+    """Tangents and adjoints of random programs; the tangents are those of differences."""
+    function, numbers = random_program(seed), inputs(seed)
+    rolled = given(tangents(function), numbers)
+    assert rolled == pytest.approx(given(tangents(function, True), numbers), rel=SAME, abs=SAME)
+    x, dx = np.array(numbers["x"]), np.array(numbers["dx"])
+    ahead, back = (np.array(function((x + s * dx).tolist(), numbers["z"])) for s in (STEP, -STEP))
+    np.testing.assert_allclose(rolled, (ahead - back) / (2 * STEP), rtol=1e-5, atol=1e-7)
+    rolled = given(adjoints(function), numbers)
+    unrolled = given(adjoints(function, unrolls=True), numbers)
+    assert rolled == pytest.approx(unrolled, rel=SAME, abs=SAME)
+
+
+def long(x: list, z: list) -> list:
+    """A filter of 40 steps that reads an array it writes, and one that it only reads."""
+    a = RowArray([[x[k % 4], 0.1 * k] for k in range(40)])
+    b = RowArray([[x[k % 3]] for k in range(5)])
+
+    def step(k: Any, state: list, _: Any) -> list:
+        before, here = a[k - 1.0], a[k]
+        total = sin(before[0] + here[1] * state[0]) * b[z[0] + k][0]
+        a[k] = [here[0] + 0.5 * total, before[1] * state[0]]
+        return [0.9 * state[0] + 0.1 * total]
+
+    (y,) = loop(40, step, [x[3]], [a, b])
+    return [y, *a[39], *a[20], b[2][0]]
+
+
+def sweeps(x: list, z: list) -> list:
+    """Sweeps over slots in a loop, the arrays of which are made inside a step of `repeat`."""
+
+    def outer(state: list) -> list:
+        a = RowArray([[state[0], x[k]] for k in range(4)])
+
+        def sweep(_: Any, state: list, arrays: Any) -> list:
+            def slot(k: Any, state: list, arrays: Any) -> list:
+                row = a[k]
+                a[z[1]] = [row[0] + 0.3 * row[1] * state[0], sin(row[1])]
+                return [state[0] + 0.1 * row[0]]
+
+            return loop(4, slot, state, arrays)
+
+        (y,) = loop(3, sweep, [state[1]], [a])
+        return [y, state[0] + a[z[2]][0]]
+
+    return repeat(outer, [x[0], x[1]], 3)
+
+
+@pytest.mark.parametrize(("function", "outputs"), [(long, 6), (sweeps, 2)])
+def test_long_and_nested_loops(function: Function, outputs: int) -> None:
+    """A loop of 40 steps is a loop of loops where it is differentiated."""
+    numbers = inputs(3, outputs)
+    for derive in (tangents, lambda f, **rest: adjoints(f, outputs, **rest)):
+        rolled, unrolled = derive(function), derive(function, unrolls=True)  # type: ignore[operator]
+        assert rolled.routines and not unrolled.routines
+        wanted = given(unrolled, numbers)
+        assert given(rolled, numbers) == pytest.approx(wanted, rel=SAME, abs=SAME)
+
+
+def test_what_a_loop_keeps() -> None:
+    """Its state and the arrays that it writes, before each step; one copy of an array that it only
+    reads."""
+
+    def short(x: list, z: list) -> list:
+        a, b = RowArray([[x[0]], [x[1]]]), RowArray([[x[2]]] * 3)
+
+        def step(k: Any, state: list, _: Any) -> list:
+            a[k] = [a[1][0] * b[k][0] * state[0]]
+            return state
+
+        loop(2, step, [x[3]], [a, b])
+        return a[0]
+
+    forward, backward = adjoints(short, 1).routines.values()
+    assert forward.repetition is not None and backward.repetition is not None
+    assert forward.repetition.kept and forward.repetition.begun
+    assert [x.is_written for x in forward.arrays] == [True, False]
+    assert backward.repetition.reads in adjoints(short, 1).routines
+    assert [x.rows for x in backward.arrays] == [2, 3, 3]  # two adjoints, and the copy of b
+
+
+def test_a_table_looked_up_in_the_step_is_refused() -> None:
+    """A derivative by the table: the message names what to do."""
+
+    def function(x: list, table: Any, w: list) -> list:
+        a = RowArray([[x[0]]])
+
+        def step(k: Any, state: list, _: Any) -> list:
+            a[0] = [a[0][0] * look(table, k, 0.0)]
+            return state
+
+        loop(2, step, [x[0]], [a])
+        return pull_back(x, a[0], w, {"table"})[0]
+
+    shapes = {"x": (1,), "table": (3, 1), "w": (1,)}
+    with pytest.raises(TypeError, match="look it up in `repeat`"):
+        record(function, shapes, rolls=False, tables=["table"])

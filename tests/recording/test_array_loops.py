@@ -1,0 +1,140 @@
+"""Loops with arrays, recorded: they give what they give on numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from array_programs import SEEDS, SHAPES, random_program
+
+from warpdyn.algebra.scalar import RowArray, loop, repeat
+from warpdyn.recording.program import Program, record
+
+SAME = 1e-12
+"""Relative and absolute: the recording adds and multiplies in another order."""
+
+
+def inputs(seed: int, count: int = 3) -> list[dict[str, list[float]]]:
+    """Numbers, and indices inside and outside of the arrays."""
+    draw = np.random.default_rng(seed)
+    return [
+        {"x": draw.normal(size=4).tolist(), "z": draw.integers(-1, 6, 3).astype(float).tolist()}
+        for _ in range(count)
+    ]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("unrolls", [False, True])
+def test_a_recording_gives_what_the_program_gives_on_numbers(seed: int, unrolls: bool) -> None:
+    """Reads and writes at counters and at indices of an environment, in loops inside loops."""
+    program = record(random_program(seed), SHAPES, unrolls=unrolls)
+    assert bool(program.routines) is not unrolls
+    for numbers in inputs(seed):
+        found = program.on_numbers(numbers)["out"]
+        assert found == pytest.approx(random_program(seed)(**numbers), rel=SAME, abs=SAME)
+
+
+def test_a_step_is_recorded_once() -> None:
+    """The number of steps and of rows does not change the length of a step."""
+
+    def filtered(n: int) -> Program:
+        def text(x: list) -> list:
+            a = RowArray([[0.0] for _ in range(n)])
+
+            def step(k: Any, state: list, _: Any) -> list:
+                a[k] = [0.5 * a[k - 1.0][0] + state[0]]
+                return [state[0] * x[1]]
+
+            loop(n, step, [x[0]], [a])
+            return a[n - 1]
+
+        return record(text, {"x": (2,)})
+
+    (short,), (long,) = (filtered(n).routines.values() for n in (5, 50))
+    assert len(short.statements) == len(long.statements)
+
+
+def test_entries_that_stay_are_not_written() -> None:
+    """A row that is written back with one new entry is one store."""
+
+    def text(x: list) -> list:
+        a = RowArray([[x[0], x[1], x[0]]] * 3)
+
+        def step(k: Any, state: list, _: Any) -> list:
+            row = a[k]
+            row[1] = row[1] + state[0]
+            a[k] = row
+            return state
+
+        loop(3, step, [x[1]], [a])
+        return a[2]
+
+    (step,) = record(text, {"x": (2,)}).routines.values()
+    (write,) = (s for s in step.statements if s.operation == "write")
+    assert [isinstance(x, int) for x in write.arguments[2:]] == [False, True, False]
+
+
+def test_an_index_beyond_the_array_is_that_of_the_nearest_row() -> None:
+    """NaN is 0; a whole number of Python must be that of a row."""
+    a = RowArray([[1.0], [2.0], [3.0]])
+    assert [a[x][0] for x in (-4.0, 0.9, 1.0, 7.0, float("nan"))] == [1.0, 1.0, 2.0, 3.0, 1.0]
+
+    def text(x: list) -> list:
+        b = RowArray([[x[0]], [2.0], [3.0]])
+        return loop(1, lambda k, s, arrays: b[x[1]], [0.0], [b])
+
+    for program in (record(text, {"x": (2,)}), record(text, {"x": (2,)}, unrolls=True)):
+        for index, found in ((-4.0, 1.0), (0.9, 1.0), (1.0, 2.0), (7.0, 3.0), (np.nan, 1.0)):
+            assert program.on_numbers({"x": [1.0, index]})["out"] == [found]
+    with pytest.raises(IndexError, match="row 3 of an array of 3 rows"):
+        a[3]
+
+
+def test_arrays_are_written_in_steps_alone() -> None:
+    """Outside of a loop, in a loop that does not have the array, and in `repeat`."""
+    a = RowArray([[1.0]])
+    with pytest.raises(TypeError, match="in the step of a loop"):
+        a[0] = [2.0]
+    with pytest.raises(ValueError, match="has 1 numbers, got 2"):
+        a[0] = [2.0, 3.0]
+    with pytest.raises(ValueError, match="rows of equal length"):
+        RowArray([[1.0], [1.0, 2.0]])
+
+    def write(b: RowArray) -> Any:
+        def step(state: list) -> list:
+            b[0] = [state[0]]
+            return state
+
+        return step
+
+    def inside(x: list) -> list:
+        b = RowArray([[x[0]]])
+        return loop(2, lambda k, s, _: repeat(write(b), s, 2), [x[0]], [b])
+
+    def not_passed(x: list) -> list:
+        b, c = RowArray([[x[0]]]), RowArray([[x[0]]])
+
+        def outer(k: Any, s: list, _: Any) -> list:
+            return loop(2, lambda k, s, _: write(b)(s), s, [c])
+
+        return loop(2, outer, [x[0]], [b, c])
+
+    def in_repeat(x: list) -> list:
+        b = RowArray([[x[0]]])
+        loop(1, lambda k, s, _: s, [x[0]], [b])
+        return repeat(lambda s: loop(2, lambda k, t, _: t, s, [b]), [x[0]], 2)
+
+    for text, said in ((inside, "further in"), (not_passed, "further in"), (in_repeat, "pass it")):
+        with pytest.raises(TypeError, match=said):
+            record(text, {"x": (1,)})
+
+
+def test_a_step_returns_its_state() -> None:
+    """Another number of numbers is refused."""
+
+    def text(x: list) -> list:
+        return loop(2, lambda k, s, _: [*s, 1.0], [x[0]], [RowArray([[0.0]])])
+
+    with pytest.raises(ValueError, match="its state has, 1; got 2"):
+        record(text, {"x": (1,)})

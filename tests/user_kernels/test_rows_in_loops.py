@@ -1,0 +1,164 @@
+"""wd.kernels.loop: arrays of every form, their derivatives, and what is refused."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+
+MODEL = wd.load_robot("cartpole")
+STEP = 1e-6
+
+
+@wd.kernel
+def relaxed(robot: Any, q: Any, A: (5, 5), b: (5,), first: ()) -> Any:
+    """Gauss-Seidel sweeps over the rows of a system, and the unknown at an index of the environment."""
+
+    def sweep(_: Any, state: Any, arrays: Any) -> Any:
+        def row(k: Any, change: Any, arrays: Any) -> Any:
+            A, b, x = arrays["A"], arrays["b"], arrays["x"]
+            new = x[k] + (b[k] - A[k] @ x[:]) / arrays["diagonal"][k]
+            change = np.maximum(change, np.abs(new - x[k]))
+            x[k] = new
+            return change
+
+        change, _ = wd.kernels.loop(5, row, 0.0, arrays)
+        return change
+
+    arrays = {"A": A, "b": b, "x": np.zeros(5), "diagonal": np.diagonal(A).copy()}
+    change, arrays = wd.kernels.loop(30, sweep, 0.0, arrays)
+    return {"x": arrays["x"][:], "at": arrays["x"][first], "change": change}
+
+
+def system(count: int) -> tuple[np.ndarray, ...]:
+    draw = np.random.default_rng(count)
+    A = draw.uniform(-0.2, 0.2, (count, 5, 5)) + np.eye(5)
+    first = draw.integers(0, 5, count).astype(float)
+    return np.zeros((count, 2)), A, draw.normal(size=(count, 5)), first
+
+
+def test_sweeps_solve_a_system() -> None:
+    """Compiled, interpreted or on numbers."""
+    q, A, b, first = system(20)
+    wanted = np.linalg.solve(A, b[..., None])[..., 0]
+    for found in (relaxed(MODEL, q, A, b, first), wd.oracle(relaxed, MODEL, q, A, b, first)):
+        np.testing.assert_allclose(found.x, wanted, atol=1e-9)
+        np.testing.assert_allclose(found.at, wanted[np.arange(20), first.astype(int)], atol=1e-9)
+        assert np.all(np.asarray(found.change) < 1e-8)
+
+
+def test_derivatives() -> None:
+    """Of x = A⁻¹b: the cotangent of b is A⁻ᵀ w, of A it is -(A⁻ᵀ w) xᵀ."""
+    q, A, b, first = system(6)
+    w = np.random.default_rng(1).normal(size=(6, 5))
+    zeros = np.zeros(6)
+    of_A, by_b = wd.vjp(
+        relaxed, MODEL, q, A, b, first, cotangents=(w, zeros, zeros), wrt=("A", "b")
+    )
+    of_b = np.linalg.solve(np.swapaxes(A, 1, 2), w[..., None])[..., 0]
+    x = np.linalg.solve(A, b[..., None])[..., 0]
+    np.testing.assert_allclose(by_b, of_b, atol=1e-7)
+    np.testing.assert_allclose(of_A, -of_b[:, :, None] * x[:, None, :], atol=1e-7)
+    tangent, *_ = wd.jvp(relaxed, MODEL, q, A, b, first, tangents={"b": w})
+    wanted = np.linalg.solve(A, w[..., None])[..., 0]
+    np.testing.assert_allclose(tangent, wanted, atol=1e-7)
+
+
+@wd.kernel
+def shapes(robot: Any, q: Any) -> Any:
+    """Rows of numbers and of matrices, parts of rows, whole numbers from the end, an array alone."""
+
+    def step(k: Any, s: Any, arrays: Any) -> Any:
+        flat, deep = arrays
+        deep[k, 0] = deep[k, 1] + flat[k]
+        deep[k, 1, 0] = 5.0
+        flat[-1] = flat[0] + q[1]
+        return s + k
+
+    s, (flat, deep) = wd.kernels.loop(3, step, q[0], (np.zeros(3) + q[0], np.ones((3, 2, 2))))
+    _, alone = wd.kernels.loop(2, lambda k, s, a: a.__setitem__(k, 1.0) or s, (), np.zeros(4))
+    assert flat.shape == (3,) and deep.shape == (3, 2, 2) and len(alone) == 4 and deep.ndim == 3
+    return np.concatenate([np.stack([s]), flat[:], deep[:].reshape(-1), alone[:], deep[-1, 0]])
+
+
+def test_rows_have_shapes() -> None:
+    """As an array's."""
+    q = np.array([[0.5, 0.25]])
+    flat = [0.5, 0.5, 0.75]
+    deep = [[[1.5, 1.5], [5.0, 1.0]], [[1.5, 1.5], [5.0, 1.0]], [[1.75, 1.75], [5.0, 1.0]]]
+    wanted = [3.5, *flat, *np.ravel(deep), 1.0, 1.0, 0.0, 0.0, 1.75, 1.75]
+    np.testing.assert_allclose(shapes(MODEL, q)[0], wanted)
+    np.testing.assert_allclose(wd.oracle(shapes, MODEL, q)[0], wanted)
+
+
+def refused(body: Any) -> str:
+    """The message with which a kernel of this body is refused; its line comes first."""
+
+    @wd.kernel
+    def kernel(robot: Any, q: Any) -> Any:
+        return body(q)
+
+    with pytest.raises(wd.kernels.RecordingError) as caught:
+        kernel(MODEL, np.ones((2, 2)))
+    message = str(caught.value)
+    assert message.startswith("test_rows_in_loops.py:"), message
+    return message
+
+
+def test_refusals() -> None:
+    """Each names the user's line and what to do."""
+    loop = wd.kernels.loop
+
+    def outside(q: Any) -> Any:
+        _, a = loop(2, lambda k, s, a: s, (), q)
+        a[0] = 1.0
+        return q
+
+    def in_a_repeat(q: Any) -> Any:
+        _, a = loop(2, lambda k, s, a: s, (), q)
+        return wd.kernels.repeat(2, lambda s: loop(2, lambda k, t, a: t, s, a)[0], q)
+
+    def not_passed(q: Any) -> Any:
+        def outer(k: Any, s: Any, a: Any) -> Any:
+            def inner(j: Any, t: Any, _: Any) -> Any:
+                a[j] = t[0]
+                return t
+
+            return loop(2, inner, s, q)[0]
+
+        return loop(2, outer, q, q)[0]
+
+    def sliced(q: Any) -> Any:
+        return loop(2, lambda k, s, a: s + a[0:1], q, q)[0]
+
+    cases = {
+        "known whole number": lambda q: loop(q[0], lambda k, s, a: s, q, q),
+        "in the step of a loop": outside,
+        "pass it to both": in_a_repeat,
+        "further in": not_passed,
+        "single rows": sliced,
+        "row 7 of an array of 2 rows": lambda q: loop(2, lambda k, s, a: s + a[7], q, q)[0],
+        "has shape \\(\\), got \\(2,\\)": lambda q: loop(
+            2, lambda k, s, a: a.__setitem__(k, q) or s, q, q
+        )[0],
+        "needs rows": lambda q: loop(2, lambda k, s, a: s, q, q[0])[0],
+        "single number": lambda q: loop(2, lambda k, s, a: s + a[q], q, q)[0],
+        "not taken apart": lambda q: loop(2, lambda k, s, a: s + sum(a), q, q)[0],
+        "no argument of a function": lambda q: loop(2, lambda k, s, a: s + np.sin(a), q, q)[0],
+    }
+    for words, body in cases.items():
+        assert re.search(words, refused(body)), words
+
+
+def test_an_array_is_passed_once() -> None:
+    """Two names of one memory would be two arrays on numbers."""
+
+    def twice(q: Any) -> Any:
+        _, a = wd.kernels.loop(2, lambda k, s, a: s, (), q)
+        return wd.kernels.loop(2, lambda k, s, a: s, q, (a, a))[0]
+
+    assert "twice" in refused(twice)

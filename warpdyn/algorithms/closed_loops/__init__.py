@@ -1,0 +1,1 @@
+"""Algorithms of robots with closed loops: equations of the loops, dynamics, closed configurations."""

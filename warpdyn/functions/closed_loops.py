@@ -1,0 +1,261 @@
+"""Closed loops: errors, Jacobian, dynamics, and configurations in which they are closed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..algorithms.closed_loops import loop_closure as _closure
+from ..algorithms.closed_loops import loop_dynamics as _dynamics
+from ..algorithms.closed_loops import loop_equations as _loops
+from ..arrays import A, Array, views
+from ..arrays.protocol import dtype_name
+from ..execution.batched import batched
+from ..execution.request.base_velocity import ACCELERATION, COLUMNS, FORCE, UNCHANGED
+from ..execution.request.call import Call, Forces, Gravity
+from ..execution.request.evaluate import tree_of
+from ..model import Model
+from ..model.description import check_names
+from ..model.params import Params
+from ..model.structure import start_of
+from .dynamics import refuse_unmoved
+
+TOLERANCE = {"float32": 1e-5, "float64": 1e-9}
+"""Largest error of a closed loop [m, rad]."""
+
+RANK = 1e-6
+"""Singular values below this share of the largest one count as zero: redundant rows."""
+
+
+class LoopDynamics(NamedTuple):
+    """Accelerations of a closed mechanism, and the forces of its loops."""
+
+    acceleration: Array
+    """(B, nv) [m/s², rad/s²]."""
+    loop_forces: Array
+    """(B, loops, 6): the force of each loop on its second link at its point, and its moment, in the
+    world's axes [N, N·m]; of a loop between joints, the force on the first one, then zeros."""
+
+
+@batched
+def loop_errors(
+    model: Model, q: Array[A], *, params: Params | None = None, out: Array[A] | None = None
+) -> Call[A]:
+    """Errors of a robot's closed loops, zero where they are closed.
+
+    q: (B, nq) [m, rad].  Returns (B, rows): 3 rows for a connect, position of the second end less
+    that of the first [m]; 6 for a weld, with the rotation vector from the first frame to the second
+    [rad]; 1 for joints, q1 less the polynomial of q2. In the world's axes, in the order of
+    `model.loops`.
+    """
+    return Call(
+        "loop_errors",
+        model,
+        (_loops.loop_errors,),
+        {"q": q},
+        out=out,
+        params=params,
+        refuse=refuse_trees,
+    )
+
+
+@batched
+def loop_jacobian(
+    model: Model, q: Array[A], *, params: Params | None = None, out: Array[A] | None = None
+) -> Call[A]:
+    """Jacobian of a robot's closed loops: J v is the velocity of the second ends from the first.
+
+    q: (B, nq) [m, rad].  Returns (B, rows, nv), in the world's axes, with the rows of
+    `wd.loops.errors`. Where the loops are closed it is the derivative of the errors. A closed
+    mechanism moves with J v = 0, and the loops' forces f act as joint forces Jᵀ f.
+    """
+    rows = sum(loop.rows for loop in model.loops)
+    return Call(
+        "loop_jacobian",
+        model,
+        (_loops.loop_jacobian,),
+        {"q": q},
+        out=out,
+        shapes={"out": (rows, model.nv)},
+        params=params,
+        refuse=refuse_trees,
+        by_velocity={"out": UNCHANGED + COLUMNS},
+    )
+
+
+@batched
+def loop_dynamics(
+    model: Model,
+    q: Array,
+    v: Array | None,
+    tau: Array,
+    *,
+    f_ext: Forces = None,
+    gravity: Gravity = None,
+    params: Params | None = None,
+    out: tuple[Array, ...] | None = None,
+) -> Call[LoopDynamics]:
+    """Forward dynamics of a robot with closed loops, and the forces of the loops.
+
+    q: (B, nq) [m, rad], with closed loops (`wd.loops.close`).  v: (B, nv), with J v = 0.  tau: (B,
+    nv) [N, N·m].  Returns a `LoopDynamics`: acceleration (B, nv) and loop_forces (B, loops, 6).
+    `f_ext`, `gravity` and joint effects as in `aba`, which has the accelerations of open loops.
+    Redundant equations, such as those across the plane of a linkage, share their forces. RBDA
+    section 8.1; a proximal iteration for redundant equations.
+    """
+    return Call(
+        "loop_dynamics",
+        model,
+        (_dynamics.loop_dynamics,),
+        {"q": q, "v": v, "tau": tau},
+        out=out,
+        results=LoopDynamics._fields,
+        forces=True,
+        gravity=gravity,
+        f_ext=f_ext,
+        refuse=_refuse_unmoved_trees,
+        params=params,
+        by_velocity={"acceleration": ACCELERATION},
+        named=LoopDynamics,
+    )
+
+
+@batched
+def loop_inverse_dynamics(
+    model: Model,
+    q: Array[A],
+    v: Array[A] | None,
+    a: Array[A] | None,
+    *,
+    actuated: Sequence[str],
+    f_ext: Forces = None,
+    gravity: Gravity = None,
+    params: Params | None = None,
+    out: Array[A] | None = None,
+) -> Call[A]:
+    """Forces of the actuated joints that produce the acceleration `a` of a robot with closed loops.
+
+    q: (B, nq) [m, rad], with closed loops.  v, a: (B, nv), consistent with them.  Returns tau: (B,
+    nv) [N, N·m], zero for joints that are not `actuated`.
+    actuated: names of joints, with as many coordinates as the closed mechanism has degrees of
+    freedom; another number raises. `f_ext`, `gravity` and joint effects as in `rnea`.
+    The forces of the loops carry what joints without an actuator lack. RBDA section 8.1.
+    """
+    columns = tuple(model.v_indices(check_names(actuated)))
+    freedom = model.nv - independent_rows(model) if model.loops else len(columns)
+    if len(set(columns)) != freedom:
+        raise ValueError(
+            f"actuated must name joints with {freedom} coordinates, the degrees of freedom of "
+            f"{model.name} with closed loops; got {len(set(columns))}: {', '.join(actuated)}"
+        )
+    return Call(
+        "loop_inverse_dynamics",
+        model,
+        (_dynamics.loop_inverse_dynamics,),
+        {"q": q, "v": v, "a": a},
+        out=out,
+        options=(("actuated", columns),),
+        forces=True,
+        gravity=gravity,
+        f_ext=f_ext,
+        refuse=refuse_trees,
+        params=params,
+        by_velocity={"out": FORCE},
+    )
+
+
+@batched
+def close_loops(
+    model: Model,
+    q: Array[A],
+    *,
+    fixed: Sequence[str] = (),
+    iterations: int = 20,
+    tolerance: float | None = None,
+    check: bool = True,
+    params: Params | None = None,
+    out: Array[A] | None = None,
+) -> Call[A]:
+    """A configuration near `q` in which the loops are closed.
+
+    q: (B, nq) [m, rad].  Returns (B, nq).
+    fixed: names of joints that keep their coordinates.
+    iterations: Gauss-Newton steps, each the shortest that closes the loops to first order.
+    check: raises ValueError if an error of some environment is above `tolerance` [m, rad], by
+    default 1e-9 in float64 and 1e-5 in float32. It reads the result, which a graph capture cannot
+    do: pass False there.
+    """
+    still = set(model.v_indices(check_names(fixed)))
+    if not isinstance(iterations, int) or iterations < 1:
+        raise ValueError(f"iterations must be a whole number from 1 on, got {iterations!r}")
+    return Call(
+        "close_loops",
+        model,
+        (_closure.loop_closure,),
+        {"q": q},
+        out=out,
+        options=(
+            ("moved", tuple(k for k in range(model.nv) if k not in still)),
+            ("iterations", iterations),
+        ),
+        refuse=refuse_trees,
+        params=params,
+        named=partial(_if_closed, model, tolerance, params) if check else None,
+    )
+
+
+def _if_closed(model: Model, tolerance: float | None, params: Params | None, q: A) -> A:
+    """The configuration, if its loops are closed; raises if they are not."""
+    try:
+        errors = np.abs(views.on_host(loop_errors(model, q, params=params)))
+    except TypeError:  # traced by JAX, which has no numbers yet
+        return q
+    if not errors.size:
+        return q
+    most = TOLERANCE[dtype_name(q.dtype)] if tolerance is None else tolerance
+    worst = errors.reshape(-1, errors.shape[-1]).max(-1)
+    open_still = int((~(worst <= most)).sum())
+    if open_still:
+        raise ValueError(
+            f"close did not converge: the loops of {model.name} stay open in {open_still} of "
+            f"{worst.size} environments, by {worst.max():.3g} m or rad at most (tolerance {most:g}); "
+            "start nearer to a closed configuration, fix fewer joints, or take more iterations"
+        )
+    return q
+
+
+_independent: WeakKeyDictionary[Model, int] = WeakKeyDictionary()
+
+
+def independent_rows(model: Model) -> int:
+    """The number of independent equations of the loops, at a generic closed configuration near the
+    first one."""
+    if model not in _independent:
+        tree = tree_of(model)
+        step = 0.1 * np.random.default_rng(0).standard_normal(model.nv)
+        q = _closure.integrate(tree, [float(x) for x in start_of(model)], [float(x) for x in step])
+        closed = _closure.loop_closure(tree, q, range(model.nv), 50)
+        if not max(map(abs, _loops.loop_errors(tree, closed))) < TOLERANCE["float32"]:
+            closed = q
+        J = np.array(_loops.loop_jacobian(tree, closed), dtype=float)
+        values = np.linalg.svd(J, compute_uv=False)
+        _independent[model] = int((values > RANK * values.max(initial=0.0)).sum())
+    return _independent[model]
+
+
+def refuse_trees(model: Model) -> None:
+    """Raise for a robot without closed loops."""
+    if not model.loops:
+        raise ValueError(
+            f"{model.name} has no closed loops (model.loops); add them with ModelBuilder.connect, weld "
+            'or couple, or load an MJCF file with loops="keep"'
+        )
+
+
+def _refuse_unmoved_trees(model: Model) -> None:
+    refuse_trees(model)
+    refuse_unmoved(model)

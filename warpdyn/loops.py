@@ -1,0 +1,10 @@
+"""Closed loops of a robot (`Model.loops`): errors, Jacobian, dynamics, and closed configurations.
+Functions outside this namespace, other than simulated steps, are those of the tree with open loops."""
+
+from .functions.closed_loops import close_loops as close
+from .functions.closed_loops import loop_dynamics as dynamics
+from .functions.closed_loops import loop_errors as errors
+from .functions.closed_loops import loop_inverse_dynamics as inverse_dynamics
+from .functions.closed_loops import loop_jacobian as jacobian
+
+__all__ = ["close", "dynamics", "errors", "inverse_dynamics", "jacobian"]

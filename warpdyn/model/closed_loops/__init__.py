@@ -1,0 +1,1 @@
+"""Closed loops as data: constraints of a description, and those of a tree."""

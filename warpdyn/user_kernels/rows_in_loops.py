@@ -1,0 +1,163 @@
+"""Rolled loops of a kernel with arrays that their steps read and write row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..algebra import scalar
+from ..algebra.scalar import RowArray
+from .elementary import number
+from .loops import State, StateForm
+from .refusals import refuse
+from .values import Values, objects, of
+
+Arrays = Any
+"""An array, or a tuple or dictionary of arrays."""
+
+
+class LoopRows:
+    """An array of a loop: `a[k]` is row k, and in a step `a[k] = x` replaces it.
+
+    The index may be a value. It is cut to a whole number, and beyond the array it is that of the
+    nearest row. `a[k, j]` is part of a row, `a[:]` the whole array.
+    """
+
+    def __init__(self, entries: Any):
+        if not entries.ndim or not entries.size:
+            refuse(f"an array of a loop needs rows, got shape {entries.shape}")
+        rows = entries.reshape(len(entries), -1)
+        self.rows = RowArray([[number(x) for x in row] for row in rows])
+        self.shape: tuple[int, ...] = entries.shape
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    def __getitem__(self, key: Any) -> Values:
+        index, rest = _parts(key)
+        if isinstance(index, slice):
+            if index != slice(None):
+                refuse("an array of a loop has single rows, a[k], or all of them, a[:]")
+            whole = np.concatenate(
+                [_row(self.rows[k], (1, *self.shape[1:])) for k in range(len(self))]
+            )
+            return of(whole)[(index, *rest)] if rest else of(whole)
+        row = of(_row(_checked(lambda: self.rows[self._index(index)]), self.shape[1:]))
+        return row[rest] if rest else row
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        index, rest = _parts(key)
+        if isinstance(index, slice):
+            refuse("an array of a loop is written row by row, a[k] = x")
+        place = self._index(index)
+        if rest:
+            row = of(_row(_checked(lambda: self.rows[place]), self.shape[1:]))
+            row[rest] = value
+            value = row
+        try:
+            entries = np.broadcast_to(objects(value), self.shape[1:])
+        except ValueError:
+            refuse(f"a row of this array has shape {self.shape[1:]}, got {objects(value).shape}")
+        flat = [number(x) for x in entries.flat]
+        _checked(lambda: self.rows.__setitem__(place, flat))
+
+    def __iter__(self) -> NoReturn:
+        refuse("an array of a loop is not taken apart; read a[k], or a[:] for the whole array")
+
+    def __array__(self, *_: Any, **__: Any) -> NoReturn:
+        refuse(
+            "an array of a loop is no argument of a function; read a[k], or a[:] for the whole array"
+        )
+
+    def _index(self, index: Any) -> Any:
+        """An index as a scalar; a whole number of Python may count from the end."""
+        if isinstance(index, (int, np.integer)) and not isinstance(index, bool):
+            return int(index) + (len(self) if index < 0 else 0)
+        if isinstance(index, (Values, float, np.floating)) and objects(index).ndim == 0:
+            return number(objects(index)[()])
+        return refuse(f"the index of a row must be a single number, got {index!r}")
+
+
+def _parts(key: Any) -> tuple[Any, tuple[Any, ...]]:
+    """The index of a row, and the rest of an index."""
+    return (key[0], key[1:]) if isinstance(key, tuple) else (key, ())
+
+
+def _row(scalars: Sequence[Any], shape: tuple[int, ...]) -> Any:
+    """Scalars as an array of entries."""
+    array: Any = np.empty(len(scalars), dtype=object)
+    array[:] = scalars
+    return array.reshape(shape)
+
+
+def _checked(function: Callable[[], Any]) -> Any:
+    """The result of a function, with the user's line in front of what it refuses."""
+    try:
+        return function()
+    except (TypeError, IndexError) as error:
+        return refuse(str(error))
+
+
+def loop(
+    n: int,
+    step: Callable[[Any, Any, Any], Any],
+    state: State,
+    arrays: Arrays,
+) -> tuple[State, Arrays]:
+    """The state and the arrays after `n` steps, `state = step(k, state, arrays)`, recorded once as
+    a loop.
+
+    arrays: an array of values whose first axis is that of the rows, or a tuple or dictionary of
+    such arrays. In the step, `a[k]` is a row, and `a[k] = x` replaces it; `k` is the number of the
+    step, from 0 on, and any single value may be an index. The step returns the state alone. The
+    arrays that the loop returns are read by `a[k]` or `a[:]`, and may go to another loop, which
+    goes on with them in place.
+    """
+    if isinstance(n, Values) or not isinstance(n, (int, np.integer)) or n < 0:
+        refuse(f"the number of steps must be a known whole number of at least 0, got {n!r}")
+    form = StateForm(state)
+    named = _in_loop(arrays)
+    rows = [x.rows for x in _each(named)]
+    if len({id(x) for x in rows}) < len(rows):
+        refuse("an array is passed to a loop twice")
+
+    def flat_step(k: Any, scalars: list[Any], _: Sequence[RowArray]) -> list[Any]:
+        return form.flat(step(of(k), form.fold(scalars), named))
+
+    after = _checked_loop(int(n), flat_step, form.start, rows)
+    return form.fold(after), named
+
+
+def _checked_loop(n: int, step: Any, start: list[Any], rows: list[RowArray]) -> list[Any]:
+    for x in rows:
+        if x.memory is not None and x.memory.graph.open[-1] is not x.memory.graph:
+            refuse(
+                "an array of a loop is passed to a loop inside another loop that does not have it; "
+                "pass it to both, in `arrays` of wd.kernels.loop (wd.kernels.repeat cannot pass arrays on)"
+            )
+    return scalar.loop(n, step, start, rows)
+
+
+def _in_loop(arrays: Arrays) -> Arrays:
+    """The arrays in the same form, as arrays of a loop."""
+    if isinstance(arrays, Mapping):
+        return {name: _in_loop(each) for name, each in arrays.items()}
+    if isinstance(arrays, (tuple, list)):
+        made = [_in_loop(each) for each in arrays]
+        return type(arrays)(*made) if hasattr(arrays, "_fields") else type(arrays)(made)
+    return arrays if isinstance(arrays, LoopRows) else LoopRows(objects(arrays))
+
+
+def _each(arrays: Arrays) -> list[LoopRows]:
+    """The arrays, in order."""
+    if isinstance(arrays, Mapping):
+        return [x for each in arrays.values() for x in _each(each)]
+    if isinstance(arrays, (tuple, list)):
+        return [x for each in arrays for x in _each(each)]
+    return [arrays]
