@@ -61,6 +61,7 @@ QUICK = {
     ),
     "algorithms/closed_loops": ("test_loop_equations.py",),
     "algorithms/long_chains": ("test_crba_in_sweeps.py",),
+    "algorithms/collision": ("test_box_box.py", "test_round_shapes.py"),
     "algorithms/simulation": ("test_base_step.py", "test_contact_rows.py"),
     "peers": ("test_peer.py", "test_find_peers.py"),
     "execution": (

@@ -9,8 +9,12 @@ import pytest
 import shapes_at as at
 from algebra_draws import placement
 
+import warpdyn as wd
+from warpdyn.algebra.rotations import Rotation, Vector
+from warpdyn.algebra.spatial import Placement
 from warpdyn.algorithms.collision.contact import Contact, ShapeAt
 from warpdyn.algorithms.collision.narrow_phase import NARROW_PHASES, contacts, points_of
+from warpdyn.user_kernels.values import objects, of
 
 PAIRS = list(NARROW_PHASES)
 
@@ -65,40 +69,50 @@ def test_the_number_of_contacts_is_told(pair: tuple[str, str]) -> None:
                 assert np.linalg.norm(at.array(c.normal)) == pytest.approx(1.0, abs=1e-12)
 
 
+SHALLOW = 0.02
+"""Depth of shapes that are judged by the positions of their contacts [m]."""
+
+
 def errors(narrow_phase: at.NarrowPhase, pair: tuple[str, str], count: int) -> np.ndarray:
     """The largest error of each law over random scenes: swap, motion, slope, touching, surface, position.
 
-    Boxes that are apart are left out of the laws of positions and distances: their contacts have a bound.
+    Boxes that are apart are left out of the last three: their contacts have a bound of the distance. Shapes that
+    overlap deeply are left out of the last two: the other shape is thinner than the gap.
     """
     draw = np.random.default_rng(2)
     found = []
     for a, b in scenes(pair, count, 3):
-        apart = separated_boxes(pair, at.distance(a, b))
+        gap = at.distance(a, b)
+        apart, deep = separated_boxes(pair, gap), gap < -SHALLOW
         found.append(
             (
                 at.swap_error(narrow_phase, a, b),
                 at.motion_error(narrow_phase, a, b, placement(draw)),
                 at.slope_error(narrow_phase, a, b),
                 0.0 if apart else at.touching_error(narrow_phase, a, b),
-                0.0 if apart else at.surface_error(narrow_phase, a, b),
-                0.0 if apart else at.position_error(narrow_phase, a, b),
+                0.0 if apart or deep else at.surface_error(narrow_phase, a, b),
+                0.0 if apart or deep else at.position_error(narrow_phase, a, b),
             )
         )
-    return np.array(found)
+    return np.array(found).max(axis=0)
 
 
 LIMITS = np.array((1e-6, 1e-6, 1e-5, DEGENERATE, 3e-6, 3e-6))
 """Errors of the laws: swap, motion, slope (a difference of gaps over 1e-6 m), touching, surface, position."""
 
+OF_BOXES = np.array((1e-6, 1e-6, 2e-4, 1e-4, 1e-4, 1e-4))
+"""The same for boxes. Where their faces touch in place of edges, up to 1.1 degrees from these, the depth is that of
+the edges: its slope along the faces' normal is the cosine."""
+
 
 @each_pair
 def test_laws(pair: tuple[str, str]) -> None:
-    """Of swapped shapes, of a moved scene, of the gap along its normal, and of positions."""
+    """Swapped shapes, a moved scene, the gap along its normal, and positions."""
     few = "mesh" in pair and "plane" not in pair
     found = errors(contacts, pair, 6 if few else 60)
     if pair == ("mesh", "mesh"):
-        found[:, 0] = 0.0  # two meshes that overlap may have two ways out
-    assert (found.max(axis=0) < LIMITS).all(), found.max(axis=0)
+        found[0] = 0.0  # two meshes that overlap may have two ways out
+    assert (found < (OF_BOXES if pair == ("box", "box") else LIMITS)).all(), found
 
 
 def changed(**change) -> at.NarrowPhase:  # type: ignore[no-untyped-def]
@@ -117,7 +131,7 @@ WRONG = {
     ),
     "position in one frame": (changed(position=lambda c: at.Vector(0.0, 0.0, 0.0)), 1),
     "gap doubled": (changed(gap=lambda c: 2.0 * c.gap), 2),
-    "gap with an offset": (changed(gap=lambda c: c.gap + 1e-5), 3),
+    "gap with an offset": (changed(gap=lambda c: c.gap + 1e-3), 3),
     "position on one surface": (
         changed(position=lambda c: c.position + c.normal * (0.5 * c.gap)),
         4,
@@ -134,7 +148,7 @@ WRONG = {
 def test_laws_see_wrong_formulas(pair: tuple[str, str], wrong: str) -> None:
     """Each of the six laws fails for a formula that breaks it."""
     narrow_phase, law = WRONG[wrong]
-    assert errors(narrow_phase, pair, 30)[:, law].max() > LIMITS[law]
+    assert errors(narrow_phase, pair, 30)[law] > OF_BOXES[law]
 
 
 def test_shapes_without_a_narrow_phase_are_refused_by_name() -> None:
@@ -144,3 +158,62 @@ def test_shapes_without_a_narrow_phase_are_refused_by_name() -> None:
             call()
     with pytest.raises(ValueError, match="no narrow phase for sphere and torus"):
         points_of("sphere", "torus")
+
+
+MESH = at.vertices(np.random.default_rng(5), 10)
+
+SINGLE = 3e-6
+"""Round-off of gaps of 0.1 m in float32 [m]."""
+
+
+def program(pair: tuple[str, str]):  # type: ignore[no-untyped-def]
+    """The gaps of a pair as a user's kernel: poses and sizes are symbols."""
+    first, second = pair
+
+    def shape_of(kind: str, values: list) -> ShapeAt:  # type: ignore[type-arg]
+        rows = [Vector(*values[k : k + 3]) for k in (0, 3, 6)]
+        place = Placement(Rotation(rows), Vector(*values[9:12]))
+        corners = MESH if kind == "mesh" else ()
+        return ShapeAt(kind, tuple(values[12 : 12 + at.SIZES[kind]]), place, corners)
+
+    @wd.kernel
+    def recorded(robot, a: (15,), b: (15,)):  # type: ignore[no-untyped-def, valid-type]
+        found = contacts(shape_of(first, [*objects(a)]), shape_of(second, [*objects(b)]))
+        gaps = np.empty(len(found), object)
+        gaps[:] = [c.gap for c in found]
+        return of(gaps)
+
+    return recorded
+
+
+def numbers(a: ShapeAt) -> list[float]:
+    """A shape as numbers of a kernel's array."""
+    R, p = at.pose(a)
+    return [*R.ravel(), *p, *a.size, *[0.0] * (3 - len(a.size))]  # type: ignore[list-item]
+
+
+@each_pair
+def test_recorded_programs_compute_the_same(pair: tuple[str, str]) -> None:
+    """In float64 to round-off; in float32 the least gap, since the choice of other contacts may differ."""
+    drawn = [
+        tuple(replace(s, vertices=MESH) if s.kind == "mesh" else s for s in scene)
+        for scene in scenes(pair, 8, 4)
+    ]
+    kernel, robot = program(pair), wd.load_robot("ur5e")
+    arrays = [np.array([numbers(scene[k]) for scene in drawn]) for k in (0, 1)]
+    wanted = np.array([at.gaps(contacts(a, b)) for a, b in drawn])
+    assert np.asarray(kernel(robot, *arrays)) == pytest.approx(wanted, abs=1e-9)
+    single = np.asarray(kernel(robot, *(x.astype(np.float32) for x in arrays)))
+    assert single.min(1) == pytest.approx(wanted.min(1), abs=SINGLE)
+
+
+@each_pair
+def test_coincident_shapes_without_size_are_finite(pair: tuple[str, str]) -> None:
+    """Centres on each other, sizes of zero: no NaN, and normals of length one."""
+    for size in (0.0, 0.1):
+        corners = at.box_vertices(size, size, size)
+        a, b = (at.shape(kind, (size,) * at.SIZES[kind], corners=corners) for kind in pair)
+        for c in contacts(a, b):
+            values = np.array([c.gap, *c.position, *c.normal], dtype=float)
+            assert (np.isfinite(values).all() and c.gap <= 0) or c.gap == 1e3
+            assert np.linalg.norm(values[4:]) == pytest.approx(1.0)

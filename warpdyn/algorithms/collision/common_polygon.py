@@ -49,6 +49,10 @@ class FacingPolygon(NamedTuple):
         first = self.corners[0]
         return self.x * (x - first.x) + self.y * (y - first.y)
 
+    def has_a_length(self) -> Scalar:
+        """1, or 0 if all corners are one point."""
+        return select_less(0.5, self.along(self.corners[2].x, self.corners[2].y), 1.0, 0.0)
+
     def limits(self) -> tuple[Scalar, Scalar]:
         """The least and the largest coordinate along the common side. They are the ends of a polygon
         without an area."""
@@ -99,9 +103,10 @@ def common_points(a: FacingPolygon, b: FacingPolygon) -> list[Candidate]:
     (1978).
     """
     points: list[Candidate] = []
+    inside = a.has_a_length()
     for k, (p, q) in enumerate(_edges(b)):
         low, high = _clipped(p, q, a)
-        cut = select_less(high, low, 0.0, 1.0)
+        cut = select_less(high, low, 0.0, inside)
         ends = select_less(high, 1.0, cut, 0.0)
         for s, exists, number in ((low, cut, 2.0 * k), (high, ends, 2.0 * k + 1.0)):
             x, y = p.x + (q.x - p.x) * s, p.y + (q.y - p.y) * s
@@ -149,7 +154,7 @@ def _clipped(p: Candidate, q: Candidate, polygon: FacingPolygon) -> tuple[Scalar
 
 def _inside(r: Candidate, polygon: FacingPolygon) -> Scalar:
     """1 if a point is inside a polygon, 0 if it is outside or on an edge."""
-    inside: Scalar = 1.0
+    inside = polygon.has_a_length()
     for p, q in _edges(polygon):
         inside = select_less(_beyond(p, q, r), _on_edge(p, q), 0.0, inside)
     return inside

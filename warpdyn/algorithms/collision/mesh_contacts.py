@@ -6,6 +6,7 @@ the other: four of its points. The contacts are points of the common part of the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from ...algebra.rotations import ZERO, Rotation, axes_about
@@ -27,6 +28,24 @@ SAMPLES = tuple(
     if abs(x) + abs(y) + abs(z) in (1.0, 3.0)
 )
 """Normals among which the first is chosen: six along the mesh's axes, and eight between them."""
+
+
+def cylinder_vertices(
+    radius: float, half: float, sides: int = 16
+) -> tuple[tuple[float, float, float], ...]:
+    """Vertices of a prism in place of a cylinder about z, `half` its half length [m].
+
+    The surface of the prism is as far inside the cylinder as it is outside: with 16 sides, at most
+    1.0% of the radius.
+    """
+    half_angle = math.pi / sides
+    reach = radius * 2.0 / (1.0 + math.cos(half_angle))
+    angles = [half_angle * (2 * k + 1) for k in range(sides)]
+    return tuple(
+        (reach * math.cos(angle), reach * math.sin(angle), z)
+        for z in (-half, half)
+        for angle in angles
+    )
 
 
 def plane_mesh(a: ShapeAt, b: ShapeAt) -> list[Contact]:

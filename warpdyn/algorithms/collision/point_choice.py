@@ -14,6 +14,9 @@ not along axes nor between them, so that corners of regular shapes do not tie.""
 AS_LOW = 1e-6
 """Height by which the lowest of the chosen points may be above the lowest candidate [m]."""
 
+SAME_POINT = 1e-5
+"""Distance at which two candidates count as one [m]."""
+
 NOT_THERE = -1e6
 """The score of a candidate that does not exist."""
 
@@ -58,21 +61,31 @@ def contact_points(
 ) -> list[Candidate]:
     """The candidate that is farthest in each direction, each once, with the lowest among them.
 
-    Each keeps its place while the set moves little. The lowest takes the first place if none of them
-    is as low.
+    Each keeps its place while the set moves little. The lowest takes the place of its direction if
+    none of them is as low.
     """
     chosen = farthest_points(points, directions, penalty)
-    least: Scalar = -NOT_THERE
-    for p in chosen:
-        least = minimum(least, select_less(0.5, p.exists, p.height, -NOT_THERE))
-    chosen[0] = choose_candidate(lowest.height + AS_LOW, least, lowest, chosen[0])
     for k in range(1, len(chosen)):
         exists = chosen[k].exists
         for before in chosen[:k]:
-            apart = absolute(chosen[k].number - before.number)
-            exists = select_less(0.5, apart, exists, 0.0)
+            apart = absolute(chosen[k].x - before.x) + absolute(chosen[k].y - before.y)
+            exists = select_less(SAME_POINT, apart, exists, 0.0)
         chosen[k] = chosen[k]._replace(exists=exists)
-    return chosen
+    least: Scalar = -NOT_THERE
+    for p in chosen:
+        least = minimum(least, select_less(0.5, p.exists, p.height, -NOT_THERE))
+    # The place of the direction in which the lowest is the least behind the farthest.
+    ways = [
+        (lowest.x - p.x) * x + (lowest.y - p.y) * y
+        for p, (x, y) in zip(chosen, directions, strict=True)
+    ]
+    nearest = ways[0]
+    for way in ways[1:]:
+        nearest = maximum(nearest, way)
+    limit = lowest.height + AS_LOW
+    limits = [select_less(way, nearest, -NOT_THERE, limit) for way in ways]
+    pairs = zip(limits, chosen, strict=True)
+    return [choose_candidate(limit, least, lowest, p) for limit, p in pairs]
 
 
 def best_candidate(points: Sequence[Candidate], score: Callable[[Candidate], Scalar]) -> Candidate:

@@ -1,0 +1,71 @@
+"""A capsule on, along, across and inside a box."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shapes_at as at
+
+from warpdyn.algebra.rotations import Vector
+from warpdyn.algorithms.collision.capsule_box import Segment, closest_to_box
+from warpdyn.algorithms.collision.narrow_phase import contacts
+
+BOX = at.shape("box", (0.1, 0.1, 0.1))
+
+QUARTER = np.pi / 2
+
+
+def capsule(p: tuple[float, ...], angles: tuple[float, float, float]) -> at.ShapeAt:
+    return at.shape("capsule", (0.05, 0.2), p, at.turned(angles))
+
+
+def test_the_closest_point_of_the_axis() -> None:
+    """No other point of the axis is closer."""
+    draw = np.random.default_rng(0)
+    half = (0.1, 0.2, 0.3)
+    for _ in range(100):
+        p, u, length = draw.normal(size=3) * 0.4, draw.normal(size=3), draw.uniform(0, 0.5)
+        u = [(1, 0, 0), (0, 0.6, 0.8), tuple(u / np.linalg.norm(u))][int(draw.integers(3))]
+        axis = Segment(Vector(*p), Vector(*u), length)
+        s = closest_to_box(axis, half)
+        line = p + np.linspace(-length, length, 401)[:, None] * np.array(u)
+        beyond = np.linalg.norm(line - np.clip(line, [-x for x in half], half), axis=1)
+        x = at.array(axis.at(s))
+        own = np.linalg.norm(x - np.clip(x, [-h for h in half], half))
+        assert abs(s) <= length and own <= beyond.min() + 1e-12  # type: ignore[arg-type]
+
+
+def test_a_capsule_lies_on_a_face_with_both_ends_of_the_overlap() -> None:
+    for tilt in (0.0, 1e-6, 1e-3):
+        found = contacts(capsule((0.0, 0.0, 0.149), (0.0, QUARTER + tilt, 0.0)), BOX)
+        assert at.gaps(found) == pytest.approx(-0.001, abs=1.1e-4)
+        assert sorted(c.position.x for c in found) == pytest.approx([-0.1, 0.1], abs=1e-4)  # type: ignore[type-var]
+        for c in found:
+            assert [*c.normal] == pytest.approx([0.0, 0.0, -1.0], abs=2e-3)
+
+
+def test_a_capsule_lies_along_an_edge() -> None:
+    found = contacts(capsule((0.13, 0.0, 0.13), (QUARTER, 0.0, 0.0)), BOX)
+    assert at.gaps(found) == pytest.approx(0.03 * np.sqrt(2) - 0.05)
+    assert sorted(c.position.y for c in found) == pytest.approx([-0.1, 0.1])  # type: ignore[type-var]
+
+
+def test_a_capsule_across_an_edge_touches_it_once() -> None:
+    """Its second contact is an end that is away from the box."""
+    first, second = contacts(capsule((0.13, 0.0, 0.13), (0.0, -np.pi / 4, 0.0)), BOX)
+    assert first.gap == pytest.approx(0.03 * np.sqrt(2) - 0.05) and second.gap > 0.05  # type: ignore[operator]
+
+
+def test_an_axis_inside_the_box_leaves_it_the_shortest_way() -> None:
+    """Through a face, or across an edge."""
+    for p, angles, depth in (
+        ((0.0, 0.0, 0.09), (0.0, QUARTER, 0.0), 0.06),
+        ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.15),
+        ((0.09, 0.0, 0.09), (0.0, np.pi / 4, 0.0), None),
+        ((0.095, 0.095, 0.0), (1.0, -1.0, 0.3), None),
+    ):
+        other = capsule(p, angles)
+        gap = at.gaps(contacts(other, BOX)).min()
+        assert gap == pytest.approx(at.distance(other, BOX), abs=1e-6)
+        assert depth is None or gap == pytest.approx(-depth)
+        assert at.touching_error(contacts, other, BOX) < 1e-6

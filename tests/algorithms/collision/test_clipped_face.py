@@ -1,0 +1,65 @@
+"""A face of a box clipped to another: which face, and where the polygon's points are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shapes_at as at
+
+from warpdyn.algebra.rotations import Vector
+from warpdyn.algorithms.collision.clipped_face import (
+    Face,
+    choose_face,
+    face_contacts,
+    face_of,
+)
+
+AXES = (Vector(1.0, 0.0, 0.0), Vector(0.0, 1.0, 0.0), Vector(0.0, 0.0, 1.0))
+
+
+def test_the_face_of_an_axis() -> None:
+    """The first axis with zero, on the side of the sign, with its own half length first."""
+    face = face_of(AXES, (1.0, 2.0, 3.0), (0.5, 0.0, 0.0), (1.0, -1.0, 1.0))
+    assert [*face.normal] == [0.0, -1.0, 0.0] and face.number == 1.0
+    assert [*face.x] == [0.0, 0.0, 1.0] and [*face.y] == [1.0, 0.0, 0.0]
+    assert face.half == (2.0, 3.0, 1.0)
+
+
+def test_faces_are_chosen_whole() -> None:
+    one = face_of(AXES, (1.0, 2.0, 3.0), (0.0, 1.0, 1.0), (1.0, 1.0, 1.0))
+    two = face_of(AXES, (1.0, 2.0, 3.0), (1.0, 1.0, 0.0), (1.0, 1.0, -1.0))
+    for x, wanted in ((0.0, one), (2.0, two)):
+        found = choose_face(x, 1.0, one, two)
+        assert [*found.normal] == [*wanted.normal] and found.half == wanted.half
+
+
+def clipped(turn: float, half: float, shift: tuple[float, float]) -> np.ndarray:
+    """Positions of the contacts of a square of half length 1 with one above it."""
+    reference = Face(AXES[2], AXES[0], AXES[1], (1.0, 1.0, 1.0), 2.0)
+    c, s = np.cos(turn), np.sin(turn)
+    x, y = Vector(c, s, 0.0), Vector(-s, c, 0.0)
+    incident = Face(Vector(0.0, 0.0, -1.0), x, y, (1.0, half, half), 2.0)
+    between = Vector(*shift, 2.0)
+    found = face_contacts(reference, incident, Vector(0.0, 0.0, 0.0), between, 0.0, reference)
+    assert at.gaps(found) == pytest.approx(0.0)
+    return np.array([at.array(c.position) for c in found])
+
+
+def test_the_points_are_corners_of_the_common_polygon() -> None:
+    """A square inside, one outside, and one that overlaps a corner."""
+    assert np.abs(clipped(0.0, 0.5, (0.2, 0.1))[:, :2] - [0.2, 0.1]) == pytest.approx(0.5)
+    assert np.abs(clipped(0.3, 5.0, (0.2, 0.1))[:, :2]) == pytest.approx(1.0)
+    quarter = clipped(0.0, 1.0, (0.5, 0.5))
+    assert sorted(map(tuple, np.round(quarter[:, :2], 4).tolist())) == [
+        (-0.5, -0.5),
+        (-0.5, 1.0),
+        (1.0, -0.5),
+        (1.0, 1.0),
+    ]
+
+
+def test_the_points_of_an_octagon_are_spread() -> None:
+    """Four of the eight corners, a quarter turn from each other."""
+    x = clipped(np.pi / 4 + 0.05, 1.0, (0.0, 0.0))[:, :2]
+    angles = np.sort(np.arctan2(x[:, 1], x[:, 0]))
+    assert np.diff(angles) == pytest.approx(np.pi / 2, abs=1e-6)

@@ -1,0 +1,92 @@
+"""Meshes that rest on planes, boxes and each other, beside boxes of the same form."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shapes_at as at
+
+from warpdyn.algorithms.collision.contact import FAR
+from warpdyn.algorithms.collision.mesh_contacts import cylinder_vertices
+from warpdyn.algorithms.collision.narrow_phase import contacts
+
+PLANE = at.shape("plane", ())
+
+CORNERS = at.box_vertices(0.1, 0.1, 0.1)
+
+CUBE = at.shape("mesh", (), corners=CORNERS)
+
+
+def mesh(height: float, angles: tuple[float, float, float], corners=CORNERS) -> at.ShapeAt:  # type: ignore[no-untyped-def]
+    return at.shape("mesh", (), (0.0, 0.0, height), at.turned(angles), corners)
+
+
+def places(found: list) -> np.ndarray:  # type: ignore[type-arg]
+    """Positions of the contacts that exist, in some order."""
+    x = np.array([at.array(c.position) for c in found if c.gap < FAR])
+    return x[np.lexsort(np.round(x, 5).T)]
+
+
+def test_a_mesh_on_a_plane() -> None:
+    """The lowest vertex is among the four."""
+    draw = np.random.default_rng(0)
+    for _ in range(20):
+        a = at.drawn("mesh", draw, count=20)
+        found = contacts(PLANE, a)
+        corners = at.corners_of(a)
+        assert at.gaps(found).min() == pytest.approx(corners[:, 2].min(), abs=1e-6)
+        for c in found:
+            vertex = at.array(c.position + c.normal * (0.5 * c.gap))
+            assert c.gap == FAR or np.abs(corners - vertex).sum(1).min() < 1e-9
+
+
+def test_a_prism_stands_on_a_plane_with_four_vertices_of_its_lower_side() -> None:
+    """A quarter turn from each other. When it tilts, the lowest vertex takes one of the places."""
+    prism = cylinder_vertices(0.1, 0.2)
+    assert len(prism) == 32
+    for x, y in ((0.0, 0.0), (0.01, 0.0), (-0.003, 0.02)):
+        found = contacts(PLANE, mesh(0.2, (x, y, 0.0), prism))
+        angles = np.sort([np.arctan2(c.position.y, c.position.x) for c in found])
+        assert np.diff(angles) == pytest.approx(np.pi / 2, abs=0.8 if x or y else 0.03)
+        assert min(c.position.z for c in found) == pytest.approx(0.0, abs=0.003)  # type: ignore[type-var]
+
+
+def test_a_prism_is_as_far_inside_its_cylinder_as_outside() -> None:
+    """By 1% of the radius."""
+    x = np.array(cylinder_vertices(2.0, 0.5))
+    outer = np.hypot(x[:, 0], x[:, 1])
+    inner = outer * np.cos(np.pi / 16)
+    assert outer - 2.0 == pytest.approx(2.0 - inner) and np.ptp(outer) < 1e-12
+    assert (outer - 2.0).max() < 0.01 * 2.0 and set(x[:, 2]) == {-0.5, 0.5}
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.5])
+@pytest.mark.parametrize("kind", ["mesh", "box"])
+def test_cubes_lie_on_each_other_as_boxes_do(kind: str, turn: float) -> None:
+    """Four contacts at the corners of the common polygon."""
+    upper = at.shape("box", (0.1, 0.1, 0.1), (0.03, 0.02, 0.199), at.turned((0.0, 0.0, turn)))
+    cube = at.shape("box", (0.1, 0.1, 0.1))
+    wanted = contacts(cube, upper)
+    other = upper if kind == "box" else at.ShapeAt("mesh", (), upper.placement, CORNERS)
+    found = contacts(CUBE, other)
+    assert at.gaps(found) == pytest.approx(-0.001)
+    for c in found:
+        assert [*c.normal] == pytest.approx([0.0, 0.0, 1.0])
+    if turn == 0:
+        assert places(found) == pytest.approx(places(wanted), abs=1e-5)
+    assert np.linalg.norm(np.ptp(places(found), axis=0)) > 0.2
+
+
+def test_a_capsule_lies_on_a_mesh_with_both_ends_of_the_overlap() -> None:
+    capsule = at.shape("capsule", (0.05, 0.2), (0.0, 0.0, 0.149), at.turned((0.0, np.pi / 2, 0.0)))
+    found = contacts(CUBE, capsule)
+    assert at.gaps(found) == pytest.approx(-0.001)
+    assert places(found)[:, 0] == pytest.approx([-0.1, 0.1], abs=1e-5)
+
+
+def test_a_sphere_on_a_mesh() -> None:
+    (c,) = contacts(CUBE, at.shape("sphere", (0.05,), (0.02, 0.03, 0.149)))
+    assert c.gap == pytest.approx(-0.001) and [*c.normal] == pytest.approx([0.0, 0.0, 1.0])
+    assert [*c.position] == pytest.approx([0.02, 0.03, 0.0995])
+    (c,) = contacts(CUBE, at.shape("sphere", (0.05,)))
+    assert c.gap == pytest.approx(-0.15)
