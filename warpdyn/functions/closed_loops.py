@@ -251,8 +251,8 @@ def refuse_trees(model: Model) -> None:
     """Raise for a robot without closed loops."""
     if not model.loops:
         raise ValueError(
-            f"{model.name} has no closed loops (model.loops); add them with ModelBuilder.connect, weld "
-            'or couple, or load an MJCF file with loops="keep"'
+            f"{model.name} has no closed loops: add them with ModelBuilder.connect, weld, hinge or couple, "
+            'or load a file with loops="keep"'
         )
 
 
