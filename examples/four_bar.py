@@ -36,8 +36,10 @@ print("crank, rocker [deg]:", *(f"{a:.0f} {b:.1f}," for a, _, b in np.degrees(q)
 rest = np.zeros_like(q)
 torque = wd.loops.inverse_dynamics(model, q, rest, rest, actuated=["motor"])
 forces = wd.loops.dynamics(model, q, rest, torque).loop_forces
-print(f"holding torque {np.abs(torque[:, 0]).max():.2f} N·m, joint force "
-      f"{np.linalg.norm(forces[:, 0, :3], axis=1).max():.1f} N at most")
+print(
+    f"holding torque {np.abs(torque[:, 0]).max():.2f} N·m, joint force "
+    f"{np.linalg.norm(forces[:, 0, :3], axis=1).max():.1f} N at most"
+)
 
 sim = wd.Simulation(model, 8, points=(), dt=DT, substeps=SUBSTEPS, start=q, dtype="float64")
 worst = 0.0
@@ -45,5 +47,7 @@ for _ in range(500):
     sim.tau[:, 0] = 4.0 - 0.5 * sim.v[:, 0]  # a motor that is slowed by its speed
     sim.step()
     worst = max(worst, np.abs(wd.loops.errors(model, sim.q)).max())
-print(f"after {sim.time[0]:.0f} s the cranks turn at {sim.v[:, 0].mean():.1f} rad/s, "
-      f"the gap was {worst * 1e6:.0f} µm at most")
+print(
+    f"after {sim.time[0]:.0f} s the cranks turn at {sim.v[:, 0].mean():.1f} rad/s, "
+    f"the gap was {worst * 1e6:.0f} µm at most"
+)
