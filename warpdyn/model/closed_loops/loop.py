@@ -50,8 +50,8 @@ class Loop:
     ) -> Loop:
         """Let `point_a` of `link_a` and `point_b` of `link_b` coincide. Points are x y z in the
         links' frames [m]; link_b None is the world."""
-        ends = (Pose(Pose.of(point).position) for point in (point_a, point_b))
-        return cls("connect", link_a, link_b, *ends, name=name)
+        one, two = (Pose(Pose.of(point).position) for point in (point_a, point_b))
+        return cls("connect", link_a, link_b, one, two, name=name)
 
     @classmethod
     def weld(
