@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import shapes_at as at
 
+from warpdyn.algebra.rotations import Vector
 from warpdyn.algorithms.collision.contact import FAR
-from warpdyn.algorithms.collision.mesh_contacts import cylinder_vertices
+from warpdyn.algorithms.collision.mesh_contacts import axes_across, cylinder_vertices
 from warpdyn.algorithms.collision.narrow_phase import contacts
 
 PLANE = at.shape("plane", ())
@@ -15,6 +16,18 @@ PLANE = at.shape("plane", ())
 CORNERS = at.box_vertices(0.1, 0.1, 0.1)
 
 CUBE = at.shape("mesh", (), corners=CORNERS)
+
+
+def test_axes_across_a_face_turn_little() -> None:
+    """Around the normals of all faces of a cube."""
+    for axis in (*np.eye(3), *-np.eye(3)):
+        R = axes_across(Vector(*axis.tolist()))
+        assert at.array(R.to_child(Vector(*axis.tolist()))) == pytest.approx([0, 0, 1], abs=1e-12)
+        for k in range(3):
+            near = axis + 1e-6 * np.eye(3)[k]
+            other = axes_across(Vector(*(near / np.linalg.norm(near)).tolist()))
+            for one, two in zip(R.matrix.rows, other.matrix.rows, strict=True):
+                assert at.array(one) == pytest.approx(at.array(two), abs=1e-5)
 
 
 def mesh(height: float, angles: tuple[float, float, float], corners=CORNERS) -> at.ShapeAt:  # type: ignore[no-untyped-def]
@@ -90,3 +103,17 @@ def test_a_sphere_on_a_mesh() -> None:
     assert [*c.position] == pytest.approx([0.02, 0.03, 0.0995])
     (c,) = contacts(CUBE, at.shape("sphere", (0.05,)))
     assert c.gap == pytest.approx(-0.15)
+
+
+@pytest.mark.parametrize("corners", [CORNERS, cylinder_vertices(0.1, 0.1)])
+@pytest.mark.parametrize("below", [PLANE, at.shape("box", (0.3, 0.3, 0.1), (0.0, 0.0, -0.1))])
+def test_contacts_keep_their_places_and_features_in_small_motions(below, corners) -> None:  # type: ignore[no-untyped-def]
+    """A cube and a prism on a plane and on a box."""
+    draw = np.random.default_rng(0)
+    before = contacts(below, mesh(0.099, (0.0, 0.0, 0.1), corners))
+    for _ in range(10):
+        x, y, z = (1e-4 * draw.normal(size=3)).tolist()
+        found = contacts(below, mesh(0.099, (x, y, 0.1 + z), corners))
+        for one, two in zip(before, found, strict=True):
+            assert one.feature == two.feature
+            assert np.abs(at.array(one.position) - at.array(two.position)).max() < 1e-3

@@ -50,6 +50,9 @@ def test_the_lowest_takes_a_place_only_if_none_is_as_low() -> None:
         wanted[k] = 99.0
         chosen = contact_points(CIRCLE, LOW._replace(x=0.1 * x, y=0.1 * y))
         assert [p.number for p in chosen] == wanted
+    nearly = contact_points(CIRCLE, LOW._replace(height=-1e-5))
+    assert [p.number for p in nearly] == [2.0, 6.0, 10.0, 14.0]
+    assert min(p.height for p in nearly) == -1e-5  # type: ignore[type-var]
     as_low = LOW._replace(height=-1e-7)
     assert [p.number for p in contact_points(CIRCLE, as_low)] == [2.0, 6.0, 10.0, 14.0]
 

@@ -26,6 +26,18 @@ def test_parallel_capsules_touch_at_both_ends_of_their_overlap() -> None:
         assert (first.feature, second.feature) == (0.0, 1.0)
 
 
+def test_contacts_keep_their_places_and_features_in_small_motions() -> None:
+    draw = np.random.default_rng(0)
+    other = at.shape("capsule", (0.05, 0.2), (0.09, 0.0, 0.1))
+    before = contacts(UPRIGHT, other)
+    for _ in range(20):
+        R = at.turned(tuple((1e-4 * draw.normal(size=3)).tolist()))
+        found = contacts(UPRIGHT, at.shape("capsule", (0.05, 0.2), (0.09, 0.0, 0.1), R))
+        for one, two in zip(before, found, strict=True):
+            assert one.feature == two.feature
+            assert np.abs(at.array(one.position) - at.array(two.position)).max() < 1e-3
+
+
 def test_crossed_capsules_touch_once() -> None:
     other = at.shape("capsule", (0.05, 0.2), (0.09, 0.0, 0.1), at.turned((1.5, 0.0, 0.0)))
     first, second = contacts(UPRIGHT, other)

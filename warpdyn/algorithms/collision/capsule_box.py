@@ -7,8 +7,8 @@ from typing import NamedTuple
 from ...algebra.scalar import Scalar, absolute, maximum, minimum, rsqrt, select_less
 from ...algebra.spatial import Vector
 from .box_shapes import ON_THE_SURFACE, beyond_box
-from .contact import Contact, ShapeAt, choose, choose_contact, clamp, dot, if_exists, inverse, side
-from .round_shapes import NEARLY_CLOSEST, ONE_POINT, closest_on_segments
+from .contact import Contact, ShapeAt, choose, clamp, dot, inverse, side
+from .round_shapes import ONE_POINT, closest_on_segments, ends_or_closest
 
 LEAST_SLOPE = 1e-9
 """The least component of the axis that is divided by."""
@@ -47,8 +47,8 @@ class WayOut(NamedTuple):
 
 
 def capsule_box(a: ShapeAt, b: ShapeAt) -> list[Contact]:
-    """Two contacts of a capsule and a box: the closest point of the capsule's axis, and the end of
-    the overlap that is farther from it.
+    """Two contacts of a capsule and a box, at the ends of the overlap of the capsule's axis or at
+    its closest point.
 
     A capsule that lies on a face touches it at both ends of the overlap.
     """
@@ -73,14 +73,9 @@ def capsule_box(a: ShapeAt, b: ShapeAt) -> list[Contact]:
         return _of_surface(x, radius, gap, normal, feature)
 
     first, last = contact(low, 0.0), contact(high, 1.0)
-    limit = closest.gap + NEARLY_CLOSEST
-    deepest = choose_contact(
-        first.gap, limit, first, choose_contact(last.gap, limit, last, closest)
-    )
-    s = select_less(first.gap, limit, low, select_less(last.gap, limit, high, s))
-    second = choose_contact(s - low, high - s, last, first)
-    exists = select_less(ONE_POINT, high - low, 1.0, 0.0)
-    return [_in_world(c, b) for c in (deepest, if_exists(exists, second))]
+    only = select_less(ONE_POINT, high - low, 0.0, 1.0)
+    found = ends_or_closest(first, last, closest, only, s - low, high - s)
+    return [_in_world(c, b) for c in found]
 
 
 def _of_surface(x: Vector, radius: Scalar, gap: Scalar, normal: Vector, feature: float) -> Contact:

@@ -68,10 +68,11 @@ class FacingPolygon(NamedTuple):
 def facing_polygon(points: Sequence[Candidate]) -> FacingPolygon:
     """The polygon of four points with small heights."""
     chosen = farthest_points(points, penalty=PENALTY)
-    # The common side is the longer diagonal: the other one may have no length.
+    # The common side is the first diagonal. Only if that one is much the shorter, and may have no
+    # length, it is the second one.
     lengths = [(q.x - p.x) * (q.x - p.x) + (q.y - p.y) * (q.y - p.y) for p, q in _diagonals(chosen)]
     corners = first, right, third, left = [
-        choose_candidate(lengths[0], lengths[1], q, p)
+        choose_candidate(4.0 * lengths[0], lengths[1], q, p)
         for p, q in zip(chosen, (*chosen[1:], chosen[0]), strict=True)
     ]
     # A vector along the common side, divided by its squared length.

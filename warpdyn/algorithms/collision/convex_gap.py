@@ -11,7 +11,7 @@ from ...algebra.scalar import Scalar, maximum, minimum, repeat, select_less
 from ...algebra.spatial import Vector
 from .contact import choose, direction, dot, side
 
-ITERATIONS = 20
+ITERATIONS = 16
 """Number of farthest points that are added to the triangle."""
 
 MARGIN = 0.001

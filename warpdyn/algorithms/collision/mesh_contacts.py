@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ...algebra.rotations import ZERO, Rotation, axes_about
+from ...algebra.rotations import ZERO, Matrix, Rotation, axes_about
 from ...algebra.scalar import Scalar, select_less
 from ...algebra.spatial import Vector
 from .common_polygon import PENALTY, common_points, facing_polygon
@@ -19,6 +19,9 @@ from .point_choice import DIRECTIONS, Candidate, best_candidate, contact_points
 
 DEEPEST = 12.0
 """Number of the deepest point among the points of a polygon."""
+
+POLE = axes_about(Vector(0.48, 0.36, 0.8))
+"""A rotation to axes that are along no edge of a mesh."""
 
 SAMPLES = tuple(
     direction(Vector(x, y, z))[1]
@@ -52,7 +55,7 @@ def plane_mesh(a: ShapeAt, b: ShapeAt) -> list[Contact]:
     """The contacts of a plane and four vertices of a mesh that are low and far from each other, the
     lowest among them."""
     R = b.placement.R
-    axes = axes_about(R.to_child(a.axes[2]))
+    axes = axes_across(R.to_child(a.axes[2]))
     height = a.axes[2].dot(b.centre - a.centre)
     points = [
         Candidate(*axes.to_child(Vector(*vertex)), 1.0, float(k))
@@ -65,6 +68,17 @@ def plane_mesh(a: ShapeAt, b: ShapeAt) -> list[Contact]:
         at = b.placement.point_to_parent(axes.to_parent(Vector(p.x, p.y, p.height - 0.5 * gap)))
         found.append(if_exists(p.exists, Contact(gap, at, a.axes[2], p.number)))
     return found
+
+
+def axes_across(n: Vector) -> Rotation:
+    """Axes with the unit vector n as third, which turn little when n does.
+
+    `axes_about` jumps where the third component of its argument changes its sign. That is near many
+    faces of meshes, but not if n is first turned by a rotation without any symmetry.
+    """
+    found = axes_about(POLE.to_child(n))
+    columns = Matrix(tuple(POLE.to_parent(axis) for axis in found.matrix.T.rows))  # type: ignore[arg-type]
+    return Rotation(columns.T.rows)
 
 
 def mesh_sphere(a: ShapeAt, b: ShapeAt) -> list[Contact]:
@@ -81,7 +95,7 @@ def mesh_capsule(a: ShapeAt, b: ShapeAt) -> list[Contact]:
     axis = a.placement.R.to_child(b.axes[2])
     core = Core(_in_axes(a, b.centre), (axis * b.size[1],))
     found = _separation(_hull(a), core)
-    x, y, _ = axes_about(found.normal).to_child(axis)
+    x, y, _ = axes_across(found.normal).to_child(axis)
     return _polygon_contacts(a, core, found, b.size[0], ((-x, -y), (x, y)))
 
 
@@ -128,7 +142,7 @@ def _polygon_contacts(
 ) -> list[Contact]:
     """Contacts of a mesh and a shape that is all points within `radius` of a core: points of the
     polygon that is common to both, the farthest in some directions."""
-    axes = axes_about(found.normal)
+    axes = axes_across(found.normal)
     polygons = [
         facing_polygon([_across(axes, x, sign, k) for k, x in enumerate(core.points())])
         for core, sign in ((_hull(a), -1.0), (second, 1.0))

@@ -14,6 +14,10 @@ not along axes nor between them, so that corners of regular shapes do not tie.""
 AS_LOW = 1e-6
 """Height by which the lowest of the chosen points may be above the lowest candidate [m]."""
 
+ALMOST_AS_LOW = 1e-4
+"""Height above the lowest candidate up to which a point takes the height of the lowest one and keeps
+its place [m]."""
+
 SAME_POINT = 1e-5
 """Distance at which two candidates count as one [m]."""
 
@@ -84,8 +88,13 @@ def contact_points(
         nearest = maximum(nearest, way)
     limit = lowest.height + AS_LOW
     limits = [select_less(way, nearest, -NOT_THERE, limit) for way in ways]
-    pairs = zip(limits, chosen, strict=True)
-    return [choose_candidate(limit, least, lowest, p) for limit, p in pairs]
+    found = []
+    for limit, p in zip(limits, chosen, strict=True):
+        # A point that is almost as low keeps its place, so that noise does not change it.
+        near = p._replace(height=lowest.height, exists=1.0)
+        lower = choose_candidate(p.height, lowest.height + ALMOST_AS_LOW, near, lowest)
+        found.append(choose_candidate(limit, least, lower, p))
+    return found
 
 
 def best_candidate(points: Sequence[Candidate], score: Callable[[Candidate], Scalar]) -> Candidate:

@@ -20,8 +20,8 @@ from .contact import (
 )
 
 NEARLY_CLOSEST = 5e-7
-"""The end of the overlap of two capsules counts as their closest point if its gap is larger by at
-most this [m]."""
+"""The closest points of two axes are no contact if an end of the overlap is as close up to this
+[m]."""
 
 CROSSED = 0.03
 """Squared sine of the angle of two capsules, 10 degrees, above which they touch in one point."""
@@ -62,11 +62,11 @@ def sphere_capsule(a: ShapeAt, b: ShapeAt) -> list[Contact]:
 
 
 def capsule_capsule(a: ShapeAt, b: ShapeAt) -> list[Contact]:
-    """Two contacts of two capsules: the closest points of their axes, and the end of their overlap
-    that is farther from these.
+    """Two contacts of two capsules, at the ends of their overlap or at the closest points of their
+    axes.
 
-    Nearly parallel capsules touch at both ends of the overlap, so that one can rest on the other.
-    The second contact of crossed capsules does not exist.
+    Nearly parallel capsules touch at both ends, so that one can rest on the other. Crossed capsules
+    have one contact.
     """
     (r_a, h_a), (r_b, h_b) = a.size, b.size
     u, w, d = a.axes[2], b.axes[2], b.centre - a.centre
@@ -86,16 +86,33 @@ def capsule_capsule(a: ShapeAt, b: ShapeAt) -> list[Contact]:
     s, t = closest_on_segments(d, u, h_a, w, h_b)
     closest = between_points(a.centre + u * s, r_a, b.centre + w * t, r_b, out, 2.0)
     first, last = at(low, 0.0), at(high, 1.0)
-    # The ends are preferred where they are as close as the closest points: these lie anywhere
-    # between the ends if the axes are parallel.
-    limit = closest.gap + NEARLY_CLOSEST
-    deepest = choose_contact(
-        first.gap, limit, first, choose_contact(last.gap, limit, last, closest)
-    )
-    s = select_less(first.gap, limit, low, select_less(last.gap, limit, high, s))
-    second = choose_contact(s - low, high - s, last, first)
-    exists = select_less(square, CROSSED, select_less(ONE_POINT, high - low, 1.0, 0.0), 0.0)
-    return [deepest, if_exists(exists, second)]
+    crossed = select_less(square, CROSSED, 0.0, 1.0)
+    only = select_less(ONE_POINT, high - low, crossed, 1.0)
+    return ends_or_closest(first, last, closest, only, s - low, high - s)
+
+
+def ends_or_closest(
+    first: Contact,
+    last: Contact,
+    closest: Contact,
+    only: Scalar,
+    from_first: Scalar,
+    to_last: Scalar,
+) -> list[Contact]:
+    """Contacts at the two ends of an overlap, each in its place. The closest points take the place
+    of the nearer end if they are closer than both ends, and are the only contact if `only` is 1.
+
+    `from_first`, `to_last`: distances of the closest points from the ends.
+    """
+    # Without a margin, points that are anywhere between two equally close ends would count.
+    limit = minimum(first.gap, last.gap) - NEARLY_CLOSEST
+    closer = select_less(closest.gap, limit, 1.0, 0.0)
+    at_first = maximum(select_less(from_first, to_last, closer, 0.0), only)
+    at_last = select_less(from_first, to_last, 0.0, closer)
+    return [
+        choose_contact(0.5, at_first, closest, first),
+        if_exists(1.0 - only, choose_contact(0.5, at_last, closest, last)),
+    ]
 
 
 def across(u: Vector) -> Vector:
