@@ -195,6 +195,15 @@ def loops_to_attach(
     return tuple(loop.with_prefix(prefix, links, joints) for loop in loops)
 
 
+def refuse_loops(name: str, loops: Sequence[Loop], form: str) -> None:
+    """Raise for loops that are to be written in a format that has none."""
+    if loops:
+        raise ModelError(
+            f"{name}: {form} has no word for closed loops ({loops[0]}); "
+            "dataclasses.replace(model, loops=()) leaves them out"
+        )
+
+
 def loops_between(
     name: str,
     loops: Sequence[Loop],
