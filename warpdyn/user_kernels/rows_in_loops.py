@@ -18,7 +18,7 @@ Arrays = Any
 """An array, or a tuple or dictionary of arrays."""
 
 
-class LoopRows:
+class ArrayRows:
     """An array of a loop: `a[k]` is row k, and in a step `a[k] = x` replaces it.
 
     The index may be a value. It is cut to a whole number, and beyond the array it is that of the
@@ -151,10 +151,10 @@ def _in_loop(arrays: Arrays) -> Arrays:
     if isinstance(arrays, (tuple, list)):
         made = [_in_loop(each) for each in arrays]
         return type(arrays)(*made) if hasattr(arrays, "_fields") else type(arrays)(made)
-    return arrays if isinstance(arrays, LoopRows) else LoopRows(objects(arrays))
+    return arrays if isinstance(arrays, ArrayRows) else ArrayRows(objects(arrays))
 
 
-def _each(arrays: Arrays) -> list[LoopRows]:
+def _each(arrays: Arrays) -> list[ArrayRows]:
     """The arrays, in order."""
     if isinstance(arrays, Mapping):
         return [x for each in arrays.values() for x in _each(each)]
