@@ -64,8 +64,7 @@ class Structure:
     links: tuple[Link, ...]
     """Every link of the description, the root first."""
     joints: tuple[Joint, ...]
-    """Every joint of the description, fixed and mimic joints included; joint k carries link
-    k + 1."""
+    """Every joint of the description, also fixed and mimic ones. Joint k carries link k + 1."""
     floating_base: bool = False
     """True if the root moves freely; it has the first columns of q (7) and v (6)."""
     quaternion: QuaternionOrder = "xyzw"
@@ -134,7 +133,9 @@ class Structure:
 
     @cached_property
     def base_joint(self) -> str:
-        """X"""        return name_of_base_joint({joint.name for joint in self.joints})
+        """Name of the joint by which a floating root moves: "floating_base", or "floating_base_2"
+        and so on if joints of the description have that name."""
+        return name_of_base_joint({joint.name for joint in self.joints})
 
     @cached_property
     def moving_joints(self) -> tuple[Joint, ...]:
