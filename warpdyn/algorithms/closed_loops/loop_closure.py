@@ -38,4 +38,4 @@ def loop_closure(
             way[k] = x * share
         return integrate(tree, now, way)
 
-    return repeat(step, list(q), iterations)
+    return repeat(step, list(q), iterations) if tree.loops else list(q)
