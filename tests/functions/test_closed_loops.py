@@ -71,12 +71,12 @@ def test_a_loop_that_cannot_close_is_reported_with_its_gap() -> None:
         ).max()
         > 0.1
     )
-    with pytest.raises(ValueError, match=r"by 0.* m or rad at most .tolerance 1e-12"):
-        wd.loops.close(MODEL, q, iterations=1, tolerance=1e-12)
+    with pytest.raises(ValueError, match=r"by 0.* m or rad at most .largest_error 1e-12"):
+        wd.loops.close(MODEL, q, most_steps=1, largest_error=1e-12)
     with pytest.raises(KeyError, match="no moving joint named 'j'"):
         wd.loops.close(MODEL, q, fixed=["j"])
-    with pytest.raises(ValueError, match="iterations must be a whole number"):
-        wd.loops.close(MODEL, q, iterations=0)
+    with pytest.raises(ValueError, match="most_steps must be a whole number"):
+        wd.loops.close(MODEL, q, most_steps=0)
 
 
 def test_a_robot_without_loops_is_its_tree() -> None:

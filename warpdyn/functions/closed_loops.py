@@ -174,8 +174,8 @@ def close_loops(
     q: Array[A],
     *,
     fixed: Sequence[str] = (),
-    iterations: int = 20,
-    tolerance: float | None = None,
+    most_steps: int = 20,
+    largest_error: float | None = None,
     check: bool = True,
     params: Params | None = None,
     out: Array[A] | None = None,
@@ -184,14 +184,14 @@ def close_loops(
 
     q: (B, nq) [m, rad].  Returns (B, nq).
     fixed: names of joints that keep their coordinates.
-    iterations: Gauss-Newton steps, each the shortest that closes the loops to first order.
-    check: raises ValueError if an error of some environment is above `tolerance` [m, rad], by
+    most_steps: Gauss-Newton steps, each the shortest that closes the loops to first order.
+    check: raises ValueError if an error of some environment is above `largest_error` [m, rad], by
     default 1e-9 in float64 and 1e-5 in float32. It reads the result, which a graph capture cannot
     do: pass False there.
     """
     still = set(model.v_indices(check_names(fixed)))
-    if not isinstance(iterations, int) or iterations < 1:
-        raise ValueError(f"iterations must be a whole number from 1 on, got {iterations!r}")
+    if not isinstance(most_steps, int) or most_steps < 1:
+        raise ValueError(f"most_steps must be a whole number from 1 on, got {most_steps!r}")
     return Call(
         "close_loops",
         model,
@@ -200,14 +200,14 @@ def close_loops(
         out=out,
         options=(
             ("moved", tuple(k for k in range(model.nv) if k not in still)),
-            ("iterations", iterations),
+            ("steps", most_steps),
         ),
         params=params,
-        named=partial(_if_closed, model, tolerance, params) if check else None,
+        named=partial(_if_closed, model, largest_error, params) if check else None,
     )
 
 
-def _if_closed(model: Model, tolerance: float | None, params: Params | None, q: A) -> A:
+def _if_closed(model: Model, largest: float | None, params: Params | None, q: A) -> A:
     """The configuration, if its loops are closed; raises if they are not."""
     try:
         errors = np.abs(views.on_host(loop_errors(model, q, params=params)))  # type: ignore[type-var]
@@ -215,14 +215,14 @@ def _if_closed(model: Model, tolerance: float | None, params: Params | None, q: 
         return q
     if not errors.size:
         return q
-    most = TOLERANCE[dtype_name(q.dtype)] if tolerance is None else tolerance
+    most = TOLERANCE[dtype_name(q.dtype)] if largest is None else largest
     worst = errors.reshape(-1, errors.shape[-1]).max(-1)
     open_still = int((~(worst <= most)).sum())
     if open_still:
         raise ValueError(
             f"close did not converge: the loops of {model.name} stay open in {open_still} of "
-            f"{worst.size} environments, by {worst.max():.3g} m or rad at most (tolerance {most:g}); "
-            "start nearer to a closed configuration, fix fewer joints, or take more iterations"
+            f"{worst.size} environments, by {worst.max():.3g} m or rad at most (largest_error {most:g}); "
+            "start nearer to a closed configuration, fix fewer joints, or take more steps"
         )
     return q
 
