@@ -29,7 +29,7 @@ model = builder.build()
 # The file's angles need not fit: `close` finds the ones that do, with the crank where it is.
 angles = np.linspace(0, 2 * np.pi, 9)[:-1]
 near = np.stack([angles, -angles - 0.5, np.ones(8)], axis=1)
-q = wd.loops.close(model, near, fixed=["motor"], iterations=50)
+q = wd.loops.close(model, near, fixed=["motor"], most_steps=50)
 print("crank, rocker [deg]:", *(f"{a:.0f} {b:.1f}," for a, _, b in np.degrees(q)))
 
 # The torque that holds the linkage still, and the force in its closing joint.

@@ -305,7 +305,7 @@ CASES = (
     Case("loop_dynamics", "four bar", "q v tau", "gravity f_ext mass"),
     Case("loop_dynamics", "welded", "q v tau", "armature"),
     Case("loop_inverse_dynamics", "coupled", "q v a", "mass", COUPLED),
-    Case("close_loops", "connected", more=PLACED, options={"check": False, "iterations": 3}),
+    Case("close_loops", "connected", more=PLACED, options={"check": False, "most_steps": 3}),
     # sensors
     Case("imu", "gripper", "q v a", "gravity placement", {"frame": "right"}),
     Case("link_contact_forces", "hopper", "q forces", PLACED, {"points": SOLES, "frame": "leg"}),

@@ -71,28 +71,25 @@ def test_a_loop_that_cannot_close_is_reported_with_its_gap() -> None:
         ).max()
         > 0.1
     )
-    with pytest.raises(ValueError, match=r"by 0.* m or rad at most .tolerance 1e-12"):
-        wd.loops.close(MODEL, q, iterations=1, tolerance=1e-12)
+    with pytest.raises(ValueError, match=r"by 0.* m or rad at most .largest_error 1e-12"):
+        wd.loops.close(MODEL, q, most_steps=1, largest_error=1e-12)
     with pytest.raises(KeyError, match="no moving joint named 'j'"):
         wd.loops.close(MODEL, q, fixed=["j"])
-    with pytest.raises(ValueError, match="iterations must be a whole number"):
-        wd.loops.close(MODEL, q, iterations=0)
+    with pytest.raises(ValueError, match="most_steps must be a whole number"):
+        wd.loops.close(MODEL, q, most_steps=0)
 
 
-def test_robots_without_loops_are_refused() -> None:
-    """With the ways to add one."""
+def test_a_robot_without_loops_is_its_tree() -> None:
+    """No equations, and the dynamics of `aba` and `rnea`."""
     model = four_bar(loop=False)
-    q = np.zeros((1, 3))
-    calls = (
-        lambda: wd.loops.errors(model, q),
-        lambda: wd.loops.jacobian(model, q),
-        lambda: wd.loops.dynamics(model, q, q, q),
-        lambda: wd.loops.inverse_dynamics(model, q, q, q, actuated=["j1", "j2", "j3"]),
-        lambda: wd.loops.close(model, q),
-    )
-    for call in calls:
-        with pytest.raises(ValueError, match="four_bar has no closed loops"):
-            call()
+    s = states(model, 2)
+    assert wd.loops.errors(model, s.q).shape == (2, 0)
+    assert wd.loops.jacobian(model, s.q).shape == (2, 0, 3)
+    a, forces = wd.loops.dynamics(model, s.q, s.v, s.tau)
+    np.testing.assert_allclose(a, wd.aba(model, s.q, s.v, s.tau), rtol=1e-9)
+    assert forces.shape == (2, 0, 6) and (wd.loops.close(model, s.q) == s.q).all()
+    tau = wd.loops.inverse_dynamics(model, s.q, s.v, s.a)
+    np.testing.assert_allclose(tau, wd.rnea(model, s.q, s.v, s.a), rtol=1e-9)
 
 
 def test_independent_equations_are_counted() -> None:

@@ -58,8 +58,8 @@ def loop_errors(
         (_loops.loop_errors,),
         {"q": q},
         out=out,
+        shapes={"out": (_rows(model),)},
         params=params,
-        refuse=refuse_trees,
     )
 
 
@@ -73,16 +73,14 @@ def loop_jacobian(
     `wd.loops.errors`. Where the loops are closed it is the derivative of the errors. A closed
     mechanism moves with J v = 0, and the loops' forces f act as joint forces Jᵀ f.
     """
-    rows = sum(loop.rows for loop in model.loops)
     return Call(
         "loop_jacobian",
         model,
         (_loops.loop_jacobian,),
         {"q": q},
         out=out,
-        shapes={"out": (rows, model.nv)},
+        shapes={"out": (_rows(model), model.nv)},
         params=params,
-        refuse=refuse_trees,
         by_velocity={"out": UNCHANGED + COLUMNS},
     )
 
@@ -114,10 +112,11 @@ def loop_dynamics(
         {"q": q, "v": v, "tau": tau},
         out=out,
         results=LoopDynamics._fields,
+        shapes={"loop_forces": (len(model.loops), 6)},
         forces=True,
         gravity=gravity,
         f_ext=f_ext,
-        refuse=_refuse_unmoved_trees,
+        refuse=refuse_unmoved,
         params=params,
         by_velocity={"acceleration": ACCELERATION},
         named=LoopDynamics,
@@ -131,7 +130,7 @@ def loop_inverse_dynamics(
     v: Array[A] | None,
     a: Array[A] | None,
     *,
-    actuated: Sequence[str],
+    actuated: Sequence[str] | None = None,
     f_ext: Forces = None,
     gravity: Gravity = None,
     params: Params | None = None,
@@ -142,15 +141,17 @@ def loop_inverse_dynamics(
     q: (B, nq) [m, rad], with closed loops.  v, a: (B, nv), consistent with them.  Returns tau: (B,
     nv) [N, N·m], zero for joints that are not `actuated`.
     actuated: names of joints, with as many coordinates as the closed mechanism has degrees of
-    freedom; another number raises. `f_ext`, `gravity` and joint effects as in `rnea`.
+    freedom; another number raises. None: all joints, for a robot without loops. `f_ext`, `gravity`
+    and joint effects as in `rnea`.
     The forces of the loops carry what joints without an actuator lack. RBDA section 8.1.
     """
-    columns = tuple(model.v_indices(check_names(actuated)))
-    freedom = model.nv - independent_rows(model) if model.loops else len(columns)
-    if len(set(columns)) != freedom:
+    names = model.coordinates if actuated is None else check_names(actuated)
+    columns = tuple(dict.fromkeys(model.v_indices(names)))
+    freedom = model.nv - independent_rows(model)
+    if len(columns) != freedom:
         raise ValueError(
             f"actuated must name joints with {freedom} coordinates, the degrees of freedom of "
-            f"{model.name} with closed loops; got {len(set(columns))}: {', '.join(actuated)}"
+            f"{model.name} with closed loops; got {len(columns)}: {', '.join(names)}"
         )
     return Call(
         "loop_inverse_dynamics",
@@ -162,7 +163,6 @@ def loop_inverse_dynamics(
         forces=True,
         gravity=gravity,
         f_ext=f_ext,
-        refuse=refuse_trees,
         params=params,
         by_velocity={"out": FORCE},
     )
@@ -174,8 +174,8 @@ def close_loops(
     q: Array[A],
     *,
     fixed: Sequence[str] = (),
-    iterations: int = 20,
-    tolerance: float | None = None,
+    most_steps: int = 20,
+    largest_error: float | None = None,
     check: bool = True,
     params: Params | None = None,
     out: Array[A] | None = None,
@@ -184,14 +184,14 @@ def close_loops(
 
     q: (B, nq) [m, rad].  Returns (B, nq).
     fixed: names of joints that keep their coordinates.
-    iterations: Gauss-Newton steps, each the shortest that closes the loops to first order.
-    check: raises ValueError if an error of some environment is above `tolerance` [m, rad], by
+    most_steps: Gauss-Newton steps, each the shortest that closes the loops to first order.
+    check: raises ValueError if an error of some environment is above `largest_error` [m, rad], by
     default 1e-9 in float64 and 1e-5 in float32. It reads the result, which a graph capture cannot
     do: pass False there.
     """
     still = set(model.v_indices(check_names(fixed)))
-    if not isinstance(iterations, int) or iterations < 1:
-        raise ValueError(f"iterations must be a whole number from 1 on, got {iterations!r}")
+    if not isinstance(most_steps, int) or most_steps < 1:
+        raise ValueError(f"most_steps must be a whole number from 1 on, got {most_steps!r}")
     return Call(
         "close_loops",
         model,
@@ -200,15 +200,14 @@ def close_loops(
         out=out,
         options=(
             ("moved", tuple(k for k in range(model.nv) if k not in still)),
-            ("iterations", iterations),
+            ("steps", most_steps),
         ),
-        refuse=refuse_trees,
         params=params,
-        named=partial(_if_closed, model, tolerance, params) if check else None,
+        named=partial(_if_closed, model, largest_error, params) if check else None,
     )
 
 
-def _if_closed(model: Model, tolerance: float | None, params: Params | None, q: A) -> A:
+def _if_closed(model: Model, largest: float | None, params: Params | None, q: A) -> A:
     """The configuration, if its loops are closed; raises if they are not."""
     try:
         errors = np.abs(views.on_host(loop_errors(model, q, params=params)))  # type: ignore[type-var]
@@ -216,16 +215,21 @@ def _if_closed(model: Model, tolerance: float | None, params: Params | None, q: 
         return q
     if not errors.size:
         return q
-    most = TOLERANCE[dtype_name(q.dtype)] if tolerance is None else tolerance
+    most = TOLERANCE[dtype_name(q.dtype)] if largest is None else largest
     worst = errors.reshape(-1, errors.shape[-1]).max(-1)
     open_still = int((~(worst <= most)).sum())
     if open_still:
         raise ValueError(
             f"close did not converge: the loops of {model.name} stay open in {open_still} of "
-            f"{worst.size} environments, by {worst.max():.3g} m or rad at most (tolerance {most:g}); "
-            "start nearer to a closed configuration, fix fewer joints, or take more iterations"
+            f"{worst.size} environments, by {worst.max():.3g} m or rad at most (largest_error {most:g}); "
+            "start nearer to a closed configuration, fix fewer joints, or take more steps"
         )
     return q
+
+
+def _rows(model: Model) -> int:
+    """The number of equations of all loops."""
+    return sum(loop.rows for loop in model.loops)
 
 
 _independent: WeakKeyDictionary[Model, int] = WeakKeyDictionary()
@@ -234,6 +238,8 @@ _independent: WeakKeyDictionary[Model, int] = WeakKeyDictionary()
 def independent_rows(model: Model) -> int:
     """The number of independent equations of the loops, at a generic closed configuration near the
     first one."""
+    if not model.loops:
+        return 0
     if model not in _independent:
         tree = tree_of(model)
         step = 0.1 * np.random.default_rng(0).standard_normal(model.nv)
@@ -246,17 +252,3 @@ def independent_rows(model: Model) -> int:
         values = np.linalg.svd(J, compute_uv=False)
         _independent[model] = int((values > RANK * values.max(initial=0.0)).sum())
     return _independent[model]
-
-
-def refuse_trees(model: Model) -> None:
-    """Raise for a robot without closed loops."""
-    if not model.loops:
-        raise ValueError(
-            f"{model.name} has no closed loops: add them with ModelBuilder.connect, weld, hinge or couple, "
-            'or load a file with loops="keep"'
-        )
-
-
-def _refuse_unmoved_trees(model: Model) -> None:
-    refuse_trees(model)
-    refuse_unmoved(model)

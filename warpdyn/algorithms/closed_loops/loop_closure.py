@@ -17,9 +17,7 @@ SMALL = 1e-30
 """Added to the square of a step's length, which may be zero."""
 
 
-def loop_closure(
-    tree: Tree, q: Sequence[Scalar], moved: Sequence[int], iterations: int
-) -> list[Scalar]:
+def loop_closure(tree: Tree, q: Sequence[Scalar], moved: Sequence[int], steps: int) -> list[Scalar]:
     """The configuration after the steps, nq.
 
     moved: coordinates of v that may change. Each step is the shortest one that closes the loops to
@@ -38,4 +36,4 @@ def loop_closure(
             way[k] = x * share
         return integrate(tree, now, way)
 
-    return repeat(step, list(q), iterations)
+    return repeat(step, list(q), steps) if tree.loops else list(q)
