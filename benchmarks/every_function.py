@@ -53,6 +53,7 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "convert_twist": {"source": "local", "target": "world"},
     "convert_wrench": {"source": "local", "target": "world"},
     **{f"convert_{what}": {"target": "mujoco"} for what in TO_MUJOCO},
+    "loop_inverse_dynamics": {"actuated": ()},
     "height_scan": {"terrain": wd.Plane.with_normal((0.1, 0.0, 1.0))},
     "state_derivative": {"ground": wd.SoftGround()},
 }

@@ -35,6 +35,14 @@ walk = rl.HumanoidVelocity()
 trot = rl.QuadrupedVelocity()
 rough = rl.QuadrupedRough()
 key = wd.random.key(0, 5)
+rod = {"mass": 1.0, "com": (0, 0, -0.15), "inertia": np.diag([0.0075, 0.0075, 1e-4])}
+bar = {"mass": 1.0, "com": (0.25, 0, 0), "inertia": np.diag([1e-4, 0.02, 0.02])}
+parts = wd.ModelBuilder("linkage").add_link("ground").add_link("left", **rod)
+parts = parts.add_link("right", **rod).add_link("bar", **bar)
+parts = parts.add_joint("j1", "continuous", "ground", "left", axis=(0, 1, 0))
+parts = parts.add_joint("j2", "continuous", "left", "bar", (0, 0, -0.3), axis=(0, 1, 0))
+parts = parts.add_joint("j3", "continuous", "ground", "right", (0.5, 0, 0), axis=(0, 1, 0))
+linkage = parts.connect("bar", (0.5, 0, 0), "right", (0, 0, -0.3)).build()
 """
 """Lines that make what examples begin with, after `import numpy as np` and `import warpdyn as wd`."""
 

@@ -76,7 +76,9 @@ SOLES = tuple(wd.ContactPoint("leg", (x, 0.02, -0.4), 0.05) for x in (-0.1, 0.0,
 STEP = {"dt": 0.01, "substeps": 3, "sweeps": 2}
 SCAN = {"pattern": ((0.1, 0.2), (0.3, -0.1)), "terrain": wd.Plane((0.3, -0.2), 0.1)}
 
-COUPLED = {"actuated": [f"{side}{k}_joint" for side in ("left", "right") for k in range(4)][:7]}
+COUPLED = {
+    "actuated": tuple(f"{side}{k}_joint" for side in ("left", "right") for k in range(4))[:7]
+}
 """One joint of eight follows."""
 
 SOFT = {"points": SOLES[:2], "ground": wd.SoftGround(0.3, 20.0, 5.0)}

@@ -194,16 +194,16 @@ def count_copied_entries(routine: Program) -> int:
 def copy_arrays(routine: Program, out: str) -> Iterator[str]:
     """Lines that copy the arrays of a loop before its first step."""
     if count_copied_entries(routine):
-        yield from _copies(range(len(routine.arrays)), routine, out, begin_of_copies(routine))
+        yield from _copy_lines(range(len(routine.arrays)), routine, out, begin_of_copies(routine))
 
 
 def keep_arrays(routine: Program, block: str) -> Iterator[str]:
     """Lines that keep the arrays that a loop writes, behind the state, in a block of kept values."""
     written = [j for j, x in enumerate(routine.arrays) if x.is_written]
-    yield from _copies(written, routine, block, prod(routine.inputs[COLUMN]))
+    yield from _copy_lines(written, routine, block, prod(routine.inputs[COLUMN]))
 
 
-def _copies(arrays: Sequence[int], routine: Program, to: str, first: int) -> Iterator[str]:
+def _copy_lines(arrays: Sequence[int], routine: Program, to: str, first: int) -> Iterator[str]:
     for j in arrays:
         size = routine.arrays[j].size
         yield f"for (int k = 0; k < {size}; ++k) ({to})[{first} + k] = array{j}[k];"

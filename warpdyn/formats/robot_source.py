@@ -176,6 +176,9 @@ LOOPS_KEPT = (
 )
 """A remark of every reader that keeps loops."""
 
+WITHOUT_FORCES = "it closes a loop, and is kept without its limits, friction and drives"
+"""A remark on a joint that closes a loop."""
+
 
 def check_loops_option(loops: Loops) -> Loops:
     """The option `loops` of a reader; raises if it is another word."""

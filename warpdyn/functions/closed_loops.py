@@ -211,7 +211,7 @@ def close_loops(
 def _if_closed(model: Model, tolerance: float | None, params: Params | None, q: A) -> A:
     """The configuration, if its loops are closed; raises if they are not."""
     try:
-        errors = np.abs(views.on_host(loop_errors(model, q, params=params)))
+        errors = np.abs(views.on_host(loop_errors(model, q, params=params)))  # type: ignore[type-var]
     except TypeError:  # traced by JAX, which has no numbers yet
         return q
     if not errors.size:
@@ -239,7 +239,8 @@ def independent_rows(model: Model) -> int:
         step = 0.1 * np.random.default_rng(0).standard_normal(model.nv)
         q = _closure.integrate(tree, [float(x) for x in start_of(model)], [float(x) for x in step])
         closed = _closure.loop_closure(tree, q, range(model.nv), 50)
-        if not max(map(abs, _loops.loop_errors(tree, closed))) < TOLERANCE["float32"]:
+        errors = np.array(_loops.loop_errors(tree, closed), dtype=float)
+        if not np.abs(errors).max() < TOLERANCE["float32"]:
             closed = q
         J = np.array(_loops.loop_jacobian(tree, closed), dtype=float)
         values = np.linalg.svd(J, compute_uv=False)
@@ -251,8 +252,8 @@ def refuse_trees(model: Model) -> None:
     """Raise for a robot without closed loops."""
     if not model.loops:
         raise ValueError(
-            f"{model.name} has no closed loops (model.loops); add them with ModelBuilder.connect, weld "
-            'or couple, or load an MJCF file with loops="keep"'
+            f"{model.name} has no closed loops: add them with ModelBuilder.connect, weld, hinge or couple, "
+            'or load a file with loops="keep"'
         )
 
 

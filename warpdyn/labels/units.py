@@ -54,6 +54,11 @@ UNITS: dict[str, Unit] = {
     "aba_derivatives": Unit(
         f"{SECOND}; per unit of q; per unit of v; 1/(kg·m²), 1/(kg·m), 1/kg", JOINTS
     ),
+    "loop_errors": Unit("m, rad", "world"),
+    "loop_jacobian": Unit("m, rad per unit of q", "world"),
+    "loop_dynamics": Unit(f"{SECOND}; N, N·m", f"{JOINTS}; world"),
+    "loop_inverse_dynamics": Unit(TORQUE, JOINTS),
+    "close_loops": Unit("rad, m", JOINTS),
     "kinetic_energy": Unit("J", "world"),
     "potential_energy": Unit("J", "world; zero at its origin"),
     "mechanical_energy": Unit("J", "world; zero at its origin"),

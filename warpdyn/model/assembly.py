@@ -54,13 +54,15 @@ def rebuild(
     names: new names of joints, old ones as keys.
     """
     links, joints = in_tree_order(robot.name, links, joints)
-    result = replace(robot, links=links, joints=joints, **_kept(robot, links, joints, names))
+    result = replace(
+        robot, links=links, joints=joints, **_parts_between(robot, links, joints, names)
+    )
     now = {**names, robot.base_joint: result.base_joint} if robot.floating_base else names
     named = (c.with_renamed_joints(now).restrict_to(result.coordinates) for c in robot.named)
     return replace(result, named=tuple(named))
 
 
-def _kept(
+def _parts_between(
     robot: Structure, links: Sequence[Link], joints: Sequence[Joint], names: Mapping[str, str]
 ) -> dict[str, Any]:
     """The fields of a robot that refer to links and joints which still exist, under their new

@@ -134,9 +134,7 @@ class Structure:
 
     @cached_property
     def base_joint(self) -> str:
-        """Name of the joint by which a floating root moves: "floating_base", or "floating_base_2"
-        and so on if joints of the description have that name."""
-        return name_of_base_joint({joint.name for joint in self.joints})
+        """X"""        return name_of_base_joint({joint.name for joint in self.joints})
 
     @cached_property
     def moving_joints(self) -> tuple[Joint, ...]:
@@ -396,7 +394,6 @@ def _coordinate_name(joint: str, coordinate: str) -> str:
 
 
 def start_of(model: Structure) -> np.ndarray:
-    """(nq,) "home" if the robot has it, else "qpos0", in which an MJCF file draws it, else its
-    neutral configuration."""
+    """(nq,) the configuration "home", else "qpos0" (an MJCF file's), else the neutral one."""
     there = model.configurations
     return np.asarray(there.get(HOME, there.get(DRAWN, model.neutral)))

@@ -10,6 +10,7 @@ from lxml import etree
 
 from ..algebra.scalar import as_number
 from ..algebra.spatial import Vector
+from .closed_loops.loop import refuse_loops
 from .description import (
     EYE,
     ORIGIN,
@@ -41,8 +42,9 @@ def to_urdf(self: Structure) -> str:
 
     Loading the text (with the same `floating_base`) gives the same robot, up to rounding of the
     angles in which URDF writes rotations. Raises ModelError, naming the joint, for anything that
-    URDF cannot express: other joint kinds, armature, effects.
+    URDF cannot express: other joint kinds, armature, effects, closed loops.
     """
+    refuse_loops(self.name, self.loops, "URDF")
     robot = etree.Element("robot", name=self.name)
     try:
         for link in self.links:

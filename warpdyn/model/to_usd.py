@@ -11,6 +11,7 @@ import numpy as np
 from ..algebra.pose_forms import rotation_quaternion
 from ..algebra.scalar import as_number
 from ..algebra.spatial import HERE, Placement, Rotation, Vector, as_matrix
+from .closed_loops.loop import refuse_loops
 from .description import Geometry, Joint, Link, ModelError
 from .joints import JointKind
 from .restructure import collapse
@@ -45,12 +46,13 @@ def to_usd(self: Robot) -> str:
     and names are changed to valid USD names. Joint and mass numbers have single precision in
     USD. Bodies are placed at the zero position of all joints. Raises ModelError, naming the joint
     or link, for anything that USD cannot express: other kinds of joints, joint effects, moving
-    bodies without mass.
+    bodies without mass; and for closed loops.
 
     >>> text = wd.load_robot("panda").to_usd()
     >>> wd.load_usd(text).nv
     8
     """
+    refuse_loops(self.name, self.loops, "this writer of USD")
     robot = collapse(self)
     paths = _prim_names([link.name for link in robot.links] + [j.name for j in robot.joints])
     link_names = dict(zip(robot.link_names, paths, strict=False))

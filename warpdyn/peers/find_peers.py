@@ -60,7 +60,8 @@ def urdf_of(model: Model, path: Path) -> str:
     text = path.read_text(errors="replace")
     if bare(text).tag == "robot":
         return text
-    return replace(model, joints=tuple(map(_with_all_limits, model.joints))).to_urdf()
+    # Peers compute the functions of the tree, in which loops are open.
+    return replace(model, joints=tuple(map(_with_all_limits, model.joints)), loops=()).to_urdf()
 
 
 def _with_all_limits(joint: Joint) -> Joint:

@@ -147,6 +147,7 @@ class ArrayAdjoints(_DerivedArrays):
             array, index, *row = arguments
             if not self.has(array):
                 return
+            # The value takes the adjoint of the entry, which what was there before does not reach.
             bar, read = self.of(array), READ if operation == WRITE else GATHER
             shares = [
                 (x, _read(bar, read, str(j), index))
@@ -221,6 +222,7 @@ def array_loop_tangents(
     with_tangents = {j for j, x in enumerate(before) if arrays.has(x)}
     active, active_arrays = active_entries(routine, begin, entries, tables.keys(), with_tangents)
     _keep(graph, name, kept=False, begun=True)
+    # The loop that runs once more begins with copies, because the first one changes the arrays.
     number, size = len(routine.arrays), len(state)
     handles = [_handle(_begun(graph, name, call, j, routine)) for j in range(number)]
     tangents_of_arrays = [_handle(arrays.of(before[j])) for j in active_arrays]
@@ -271,15 +273,15 @@ def array_loop_adjoints(
             "a loop with arrays that looks up a table has no derivative by the table; look it up in "
             "`repeat`, or detach the table"
         )
-    entries = {k for k, x in enumerate(shared) if isinstance(x, int) and x in moving}
-    begin = {k for k, x in enumerate(state) if isinstance(x, int) and x in moving}
-    varying = {j for j, x in enumerate(before) if x in moving}
+    entries, begin, varying = (_places_of(x, moving) for x in (shared, state, before))
     active, active_arrays = active_entries(routine, begin, entries, frozenset(), varying)
     written = [j for j, x in enumerate(routine.arrays) if x.is_written]
     only_read = [j for j in range(len(routine.arrays)) if j not in written]
     _keep(graph, name, kept=True, begun=bool(only_read))
     adjoints = [_handle(arrays.of(before[j])) for j in active_arrays]
     copies = [_handle(_begun(graph, name, call, j, routine)) for j in only_read]
+    # The state of the backward loop: adjoints of the active entries, then sums of the adjoints of
+    # outside values. Its arrays: the adjoints, then the copies.
     times, total_from, number = routine.repetition.times, len(active), len(adjoints)
 
     def step(k: Any, values: list[Any], lent: Sequence[RowArray]) -> list[Any]:
@@ -312,6 +314,11 @@ def array_loop_adjoints(
     ]
     found += zip((int(shared[k]) for k in sorted(entries)), end[total_from:], strict=True)
     return found
+
+
+def _places_of(values: Sequence[int | float], moving: Set[int]) -> set[int]:
+    """The places of the values that vary."""
+    return {k for k, x in enumerate(values) if isinstance(x, int) and x in moving}
 
 
 def _kept_arrays(inside: Graph, routine: Routine, written: Sequence[int]) -> dict[int, int]:

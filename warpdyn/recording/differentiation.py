@@ -56,7 +56,7 @@ def pushforward(
     """J u: tangents of `outputs` for the given tangents of the inputs `wrt`. The tangents of the
     tables' numbers come from `tables`, another table for each. `arrays`: the tangents of the arrays
     of a loop, which they also leave as they are after the step."""
-    first = next((x for x in (*wrt, *outputs) if isinstance(x, Symbol)), None)
+    first = _first_symbol(wrt, outputs)
     if arrays:
         first = arrays.symbol
     if first is None or not (wrt or tables or arrays):
@@ -88,14 +88,17 @@ def pushforward(
             dot[i] = loops[arguments[1]][int(arguments[2])]
         if operation in ROLLED:
             continue
-        total: Scalar = 0.0
-        for j, partial in partials(graph, i, unsafe):
-            if j in dot:
-                total = total + partial * dot[j]
-        if graph.nodes[i][0] in CHOICES:
-            total = tangent_of_choice(graph, i, dot)
-        dot[i] = total
+        dot[i] = _tangent(graph, i, dot, unsafe)
     return [with_sign(dot.get(x.index, 0.0), x) if isinstance(x, Symbol) else 0.0 for x in outputs]
+
+
+def _tangent(graph: Graph, i: int, dot: dict[int, Scalar], unsafe: Set[int]) -> Scalar:
+    """The tangent of an operation on numbers."""
+    total: Scalar = 0.0
+    for j, partial in partials(graph, i, unsafe):
+        if j in dot:
+            total = total + partial * dot[j]
+    return tangent_of_choice(graph, i, dot) if graph.nodes[i][0] in CHOICES else total
 
 
 def pullback(
@@ -114,7 +117,7 @@ def pull_back(
 ) -> tuple[list[Scalar], list[Touch]]:
     """The result of `pullback`, and the derivatives by single numbers of `tables`. `arrays`: the
     adjoints of the arrays of a loop after its step, which are then those before it."""
-    first = next((x for x in (*wrt, *outputs) if isinstance(x, Symbol)), None)
+    first = _first_symbol(wrt, outputs)
     if arrays:
         first = arrays.symbol
     if first is None:
@@ -171,6 +174,10 @@ def pull_back(
             if j in moving:
                 add(j, w * partial)
     return [bar.get(x.index, 0.0) for x in wrt], touches
+
+
+def _first_symbol(wrt: Sequence[Symbol], outputs: Sequence[Scalar]) -> Symbol | None:
+    return next((x for x in (*wrt, *outputs) if isinstance(x, Symbol)), None)
 
 
 def _between(

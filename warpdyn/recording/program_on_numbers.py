@@ -62,9 +62,7 @@ def evaluate(
             case "look":
                 values[s.target] = scalar.look(tables[operands[0]], *operands[1:])
             case "cell":
-                name, i, j = operands
-                places = [(i + a, j + b) for a in (0.0, 1.0) for b in (0.0, 1.0)]
-                values[s.target] = [scalar.look(tables[name], *place) for place in places]
+                values[s.target] = _corners(tables[operands[0]], *operands[1:])
             case "corner":
                 values[s.target] = operands[0][int(operands[1])]
             case operation if operation in ARRAY_OPERATIONS:
@@ -76,12 +74,23 @@ def evaluate(
             case _:
                 values[s.target] = ON_NUMBERS[s.operation](*operands)
     return {
-        name: [
-            o.constant if o.node is None else -values[o.node] if o.negative else values[o.node]
-            for o in outputs
-        ]
+        name: [_number_of(o, values) for o in outputs]
         for name, outputs in program.outputs_of.items()
     }
+
+
+def _corners(table: Any, i: float, j: float) -> list[float]:
+    """The numbers at the corners of a cell of a table."""
+    places = [(i + a, j + b) for a in (0.0, 1.0) for b in (0.0, 1.0)]
+    return [scalar.look(table, *place) for place in places]  # type: ignore[misc]
+
+
+def _number_of(output: Any, values: Mapping[int, float]) -> float:
+    """The number of an output."""
+    if output.node is None:
+        constant: float = output.constant
+        return constant
+    return -values[output.node] if output.negative else values[output.node]
 
 
 def _on_arrays(

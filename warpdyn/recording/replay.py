@@ -155,6 +155,7 @@ def _replay_array(source: Graph, i: int, graph: Graph, operands: Sequence[Any]) 
         name = graph.nodes[frame.index][1][0]
         return Symbol(graph, graph.node(LEND, name, frame.index, *(x.index for x in lent)))
     if operation in (ROWS, ZEROS):
+        # Another name makes it another array.
         name = f"array{len(graph.arrays)}"
         sizes = operands[1:3] if operation == ZEROS else operands[1:2]
         rest = [] if operation == ZEROS else plain_operands(operands[2:])

@@ -18,7 +18,7 @@ Arrays = Any
 """An array, or a tuple or dictionary of arrays."""
 
 
-class LoopRows:
+class ArrayRows:
     """An array of a loop: `a[k]` is row k, and in a step `a[k] = x` replaces it.
 
     The index may be a value. It is cut to a whole number, and beyond the array it is that of the
@@ -48,7 +48,7 @@ class LoopRows:
                 [_row(self.rows[k], (1, *self.shape[1:])) for k in range(len(self))]
             )
             return of(whole)[(index, *rest)] if rest else of(whole)
-        row = of(_row(_checked(lambda: self.rows[self._index(index)]), self.shape[1:]))
+        row = of(_row(_with_line(lambda: self.rows[self._index(index)]), self.shape[1:]))
         return row[rest] if rest else row
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -57,7 +57,7 @@ class LoopRows:
             refuse("an array of a loop is written row by row, a[k] = x")
         place = self._index(index)
         if rest:
-            row = of(_row(_checked(lambda: self.rows[place]), self.shape[1:]))
+            row = of(_row(_with_line(lambda: self.rows[place]), self.shape[1:]))
             row[rest] = value
             value = row
         try:
@@ -65,7 +65,7 @@ class LoopRows:
         except ValueError:
             refuse(f"a row of this array has shape {self.shape[1:]}, got {objects(value).shape}")
         flat = [number(x) for x in entries.flat]
-        _checked(lambda: self.rows.__setitem__(place, flat))
+        _with_line(lambda: self.rows.__setitem__(place, flat))
 
     def __iter__(self) -> NoReturn:
         refuse("an array of a loop is not taken apart; read a[k], or a[:] for the whole array")
@@ -96,7 +96,7 @@ def _row(scalars: Sequence[Any], shape: tuple[int, ...]) -> Any:
     return array.reshape(shape)
 
 
-def _checked(function: Callable[[], Any]) -> Any:
+def _with_line(function: Callable[[], Any]) -> Any:
     """The result of a function, with the user's line in front of what it refuses."""
     try:
         return function()
@@ -130,11 +130,11 @@ def loop(
     def flat_step(k: Any, scalars: list[Any], _: Sequence[RowArray]) -> list[Any]:
         return form.flat(step(of(k), form.fold(scalars), named))
 
-    after = _checked_loop(int(n), flat_step, form.start, rows)
+    after = _run_loop(int(n), flat_step, form.start, rows)
     return form.fold(after), named
 
 
-def _checked_loop(n: int, step: Any, start: list[Any], rows: list[RowArray]) -> list[Any]:
+def _run_loop(n: int, step: Any, start: list[Any], rows: list[RowArray]) -> list[Any]:
     for x in rows:
         if x.memory is not None and x.memory.graph.open[-1] is not x.memory.graph:
             refuse(
@@ -151,10 +151,10 @@ def _in_loop(arrays: Arrays) -> Arrays:
     if isinstance(arrays, (tuple, list)):
         made = [_in_loop(each) for each in arrays]
         return type(arrays)(*made) if hasattr(arrays, "_fields") else type(arrays)(made)
-    return arrays if isinstance(arrays, LoopRows) else LoopRows(objects(arrays))
+    return arrays if isinstance(arrays, ArrayRows) else ArrayRows(objects(arrays))
 
 
-def _each(arrays: Arrays) -> list[LoopRows]:
+def _each(arrays: Arrays) -> list[ArrayRows]:
     """The arrays, in order."""
     if isinstance(arrays, Mapping):
         return [x for each in arrays.values() for x in _each(each)]

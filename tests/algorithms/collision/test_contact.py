@@ -38,7 +38,7 @@ def test_the_contact_of_two_spheres() -> None:
     """Its position is the midpoint of the surfaces."""
     c = between_points(Vector(0.0, 0.0, 0.0), 1.0, Vector(4.0, 0.0, 0.0), 2.0)
     assert c.gap == pytest.approx(1.0) and [*c.position] == pytest.approx([1.5, 0.0, 0.0])
-    assert [*c.normal] == [1.0, 0.0, 0.0] and [*c.reversed().normal] == [-1.0, 0.0, 0.0]
+    assert [*c.normal] == [1.0, 0.0, 0.0] and [*c.in_other_order().normal] == [-1.0, 0.0, 0.0]
     p = Vector(1.0, 2.0, 3.0)
     assert [*between_points(p, 1.0, p, 2.0).normal] == [*UPWARDS]
 

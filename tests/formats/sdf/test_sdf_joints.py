@@ -388,10 +388,34 @@ TRIANGLE = [
 
 def test_loops_are_refused_by_name() -> None:
     """With both ends and the remedy."""
-    message = refusal(robot(*TRIANGLE))
+    message = refusal(robot(*TRIANGLE), loops="refuse")
     assert (
         'joint "m::l": it closes a loop between "a" and "c"' in message and 'loops="cut"' in message
     )
+
+
+@pytest.mark.parametrize(
+    ("word", "kind"), [("revolute", "hinge"), ("ball", "connect"), ("fixed", "weld")]
+)
+def test_loops_are_kept_where_loops_have_the_joints_kind(word: str, kind: str) -> None:
+    """The errors are zero where the file draws the robot; a joint of another kind is refused."""
+    closing = joint(
+        "l", word, parent="a", child="c", inside=axis(".1 1 0") if word != "fixed" else ""
+    )
+    said = remarks(robot(*TRIANGLE[:-1], closing))
+    assert any(
+        'joint "l": it closes a loop, and is kept without its limits' in line for line in said
+    )
+    model = quietly(robot(*TRIANGLE[:-1], closing))
+    (loop,) = model.loops
+    assert (loop.kind, loop.ends, loop.name) == (kind, ("a", "c"), "l")
+    errors = wd.oracle(wd.loops.errors, model, np.zeros(model.nq))
+    np.testing.assert_allclose(errors, 0, atol=1e-9)
+    if kind == "hinge":
+        R = np.array(loop.first_pose.rotation)
+        np.testing.assert_allclose(R[:, 2], np.array([0.1, 1, 0]) / np.sqrt(1.01), atol=1e-9)
+    slide = joint("l", "prismatic", parent="a", child="c")
+    assert 'joint "m::l": it closes a loop' in refusal(robot(*TRIANGLE[:-1], slide))
 
 
 def test_loops_can_be_left_open() -> None:

@@ -150,9 +150,25 @@ def test_two_trees_of_one_root_are_refused_where_one_moves_freely(held: tuple[st
     assert set(load_usd(text(("a", "b"))).link_names) >= {"a", "b"}
 
 
-def test_loops_are_refused_or_cut_by_name() -> None:
-    """A joint that the stage excludes from the articulation is the one to open."""
-    assert "/robot/rod: it closes a loop" in refusal(stage(*LOOP))
+def test_loops_are_kept_refused_or_cut_by_name() -> None:
+    """A joint that the stage excludes from the articulation is the one that closes a loop: a ball
+    joint is a connect, a revolute one a hinge, and a prismatic one is refused."""
+    with pytest.warns(ModelWarning, match="closes a loop, and is kept without its limits"):
+        kept = load_usd(stage(*LOOP))
+    (loop,) = kept.loops
+    assert (loop.kind, loop.ends, loop.name) == ("connect", ("a", "c"), "rod")
+    assert kept.joint_names == ("hinge", "slide")
+    kinds = (("Revolute", "hinge"), ("Fixed", "weld"), ("Prismatic", ""))
+    for word, kind in kinds:
+        last = joint("rod", word, ("a", "c"), "bool physics:excludeFromArticulation = 1")
+        text = stage(*LOOP[:-1], last)
+        if not kind:
+            assert "/robot/rod: it closes a loop" in refusal(text)
+            continue
+        with pytest.warns(ModelWarning, match="closed loops are kept"):
+            assert load_usd(text).loops[0].kind == kind
+    with pytest.raises(wd.ModelError, match="/robot/rod: it closes a loop"):
+        load_usd(stage(*LOOP), loops="refuse")
     with pytest.warns(ModelWarning, match="/robot/rod: it closes a loop; it is left open"):
         model = load_usd(stage(LOOP[-1], *LOOP[:-1]), loops="cut")
     assert model.joint_names == ("hinge", "slide")

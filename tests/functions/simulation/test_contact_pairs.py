@@ -151,6 +151,68 @@ def test_an_environment_alone_computes_the_same_bits() -> None:
     assert not both[0].failures.any()
 
 
+def test_threads_do_not_change_the_bits() -> None:
+    """A batch that two threads share."""
+    pairs = wd.ContactPairs(STACK).with_ground("a", "b", "c")
+    threads, found = wd.runtime.get_num_threads(), []
+    try:
+        for count in (1, 2):
+            wd.runtime.set_num_threads(count)
+            sim = wd.Simulation(STACK, 1024, points=[], pairs=pairs, substeps=1)
+            sim.q[:, 0] += np.linspace(0.0, 0.02, 1024, dtype=np.float32)
+            for _ in range(5):
+                sim.step()
+            found.append(sim.q.copy())
+    finally:
+        wd.runtime.set_num_threads(threads)
+    np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("aside", [0.0, 1e-3, 0.02])
+def test_bodies_that_overlap_are_pushed_apart(aside: float) -> None:
+    """Two cubes at nearly one place, at `push_out` at most, and at once where they have one centre."""
+    model = world(("a", CUBE, 0.1, (0, 0, 1)), ("b", CUBE, 0.1, (aside, 0, 1)))
+    sim = wd.Simulation(
+        model,
+        1,
+        points=[],
+        pairs=wd.ContactPairs(model),
+        pair_contact=wd.description.PairContact(push_out=0.5),
+        dt=0.002,
+        substeps=1,
+        gravity=(0, 0, 0),
+        **FLOAT64,
+    )
+    for _ in range(500):
+        sim.step()
+        assert np.linalg.norm(sim.v[0, 6:9] - sim.v[0, :3]) < 0.51
+    apart = sim.q[0, 7:10] - sim.q[0, :3]
+    assert abs(apart).max() > 0.0399 and not sim.failures.any()
+
+
+def test_derivatives_of_a_step_with_pairs() -> None:
+    """Forward and backward, against differences: a cube that slides on another one."""
+    model = world(("a", CUBE, 0.1, (0, 0, 0.02)), ("b", CUBE, 0.1, turned(0.3, 0.0599)))
+    pairs = wd.ContactPairs(model)
+    q, v = model.configurations["qpos0"], np.zeros(12)
+    v[6:8] = 0.3, 0.1
+    tau, rng = np.zeros(12), np.random.default_rng(0)
+    direction, weights = rng.normal(size=12), rng.normal(size=12)
+
+    options: dict[str, Any] = {"dt": 0.002, "pairs": pairs}
+
+    def after(v: np.ndarray) -> np.ndarray:
+        return wd.step(model, q, v, tau, **options).v
+
+    expected = (after(v + 1e-6 * direction) - after(v - 1e-6 * direction)) / 2e-6
+    forward = wd.jvp(wd.step, model, q, v, tau, tangents={"v": direction}, **options)
+    np.testing.assert_allclose(forward[1], expected, atol=1e-5)
+    cotangents = tuple(np.zeros_like(x) for x in forward)
+    cotangents[1][:] = weights
+    backward = wd.vjp(wd.step, model, q, v, tau, cotangents=cotangents, wrt="v", **options)
+    np.testing.assert_allclose(backward @ direction, weights @ expected, atol=1e-5)
+
+
 def test_step_passes_on_what_the_next_step_needs() -> None:
     """`step` with the arrays of the last one is a `Simulation`."""
     pairs = wd.ContactPairs(STACK).with_ground("a")

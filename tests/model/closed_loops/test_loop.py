@@ -115,6 +115,13 @@ def test_a_robot_with_a_loop_to_the_world_is_not_attached() -> None:
         wd.load_robot("panda").attach(model, "panda_hand")
 
 
+def test_formats_without_loops_refuse_them() -> None:
+    """A written file would be another robot."""
+    for write in (four_bar().to_urdf, four_bar().to_usd):
+        with pytest.raises(ModelError, match=r"has no word for closed loops \(connect of coupler"):
+            write()
+
+
 def test_rows_of_each_kind() -> None:
     """Three, six, one."""
     assert [each.rows for each in (CONNECT, WELD, COUPLE)] == [3, 6, 1]

@@ -191,10 +191,10 @@ def _of_frames(tree: Tree, q: Sequence[Scalar], loop: JoinedFrames) -> LoopEquat
         between = Rotation([R.to_child(u) for u in other.matrix.T.rows]).matrix.T
         errors += R.to_parent(quaternion_log(rotation_quaternion(Rotation(between.rows))))
     elif loop.turns == 2:
-        x, y, _ = as_matrix(first.placement.R).matrix.T.rows
+        u, w, _ = as_matrix(first.placement.R).matrix.T.rows
         z = as_matrix(second.placement.R).matrix.T.rows[2]
-        across = (x, y)
-        errors += [-y.dot(z), x.dot(z)]
+        across = (u, w)
+        errors += [-w.dot(z), u.dot(z)]
         for row, axis in zip(rows[3:], across, strict=True):
             for sign, at in ((1.0, second), (-1.0, first)):
                 for k, motion in at.columns:

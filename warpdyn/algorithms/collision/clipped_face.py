@@ -74,14 +74,14 @@ def face_of(
     def pick_vector(values: Sequence[Vector]) -> Vector:
         return Vector(*(pick(entries) for entries in zip(*values, strict=True)))
 
-    def turned(values: Sequence, k: int) -> list:
+    def from_axis(values: Sequence, k: int) -> list:
         return [*values[k:], *values[:k]]
 
     return Face(
         pick_vector(axes) * side(pick(towards)),
-        pick_vector(turned(axes, 1)),
-        pick_vector(turned(axes, 2)),
-        (pick(half), pick(turned(half, 1)), pick(turned(half, 2))),
+        pick_vector(from_axis(axes, 1)),
+        pick_vector(from_axis(axes, 2)),
+        (pick(half), pick(from_axis(half, 1)), pick(from_axis(half, 2))),
         pick((0.0, 1.0, 2.0)),
     )
 

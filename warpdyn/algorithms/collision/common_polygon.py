@@ -105,8 +105,8 @@ def common_points(a: FacingPolygon, b: FacingPolygon) -> list[Candidate]:
     """
     points: list[Candidate] = []
     inside = a.has_a_length()
-    for k, (p, q) in enumerate(_edges(b)):
-        low, high = _clipped(p, q, a)
+    for k, (p, q) in enumerate(_sides(b)):
+        low, high = _interval_inside(p, q, a)
         cut = select_less(high, low, 0.0, inside)
         ends = select_less(high, 1.0, cut, 0.0)
         for s, exists, number in ((low, cut, 2.0 * k), (high, ends, 2.0 * k + 1.0)):
@@ -119,7 +119,7 @@ def common_points(a: FacingPolygon, b: FacingPolygon) -> list[Candidate]:
     return points
 
 
-def _edges(polygon: FacingPolygon) -> list[tuple[Candidate, Candidate]]:
+def _sides(polygon: FacingPolygon) -> list[tuple[Candidate, Candidate]]:
     """Pairs of neighbouring corners."""
     corners = polygon.corners
     return list(zip(corners, (*corners[1:], corners[0]), strict=True))
@@ -135,14 +135,14 @@ def _on_edge(p: Candidate, q: Candidate) -> Scalar:
     return ON_EDGE * (absolute(q.x - p.x) + absolute(q.y - p.y))
 
 
-def _clipped(p: Candidate, q: Candidate, polygon: FacingPolygon) -> tuple[Scalar, Scalar]:
+def _interval_inside(p: Candidate, q: Candidate, polygon: FacingPolygon) -> tuple[Scalar, Scalar]:
     """The part of an edge inside a polygon: coordinates 0 at p to 1 at q."""
     low: Scalar = 0.0
     high: Scalar = 1.0
     start, end = polygon.limits()
     from_p, from_q = (polygon.along(corner.x, corner.y) for corner in (p, q))
     inside = [(from_p - start, from_q - start), (end - from_p, end - from_q)]
-    for r, s in _edges(polygon):
+    for r, s in _sides(polygon):
         room = _on_edge(r, s)
         inside.append((_beyond(r, s, p) + room, _beyond(r, s, q) + room))
     for at_p, at_q in inside:
@@ -156,6 +156,6 @@ def _clipped(p: Candidate, q: Candidate, polygon: FacingPolygon) -> tuple[Scalar
 def _inside(r: Candidate, polygon: FacingPolygon) -> Scalar:
     """1 if a point is inside a polygon, 0 if it is outside or on an edge."""
     inside = polygon.has_a_length()
-    for p, q in _edges(polygon):
+    for p, q in _sides(polygon):
         inside = select_less(_beyond(p, q, r), _on_edge(p, q), 0.0, inside)
     return inside

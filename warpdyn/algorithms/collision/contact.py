@@ -38,7 +38,7 @@ class Contact:
     normal: Vector
     feature: Scalar
 
-    def reversed(self) -> Contact:
+    def in_other_order(self) -> Contact:
         """The same contact with the shapes in the other order."""
         return Contact(self.gap, self.position, -self.normal, self.feature)
 

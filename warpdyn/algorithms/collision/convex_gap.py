@@ -140,7 +140,7 @@ def _nearest_triangle(
     corners = (new, *triangle)
     points = [corner.x - target for corner in corners]
     best = Nearest(NO_CANDIDATE, (1.0, 0.0, 0.0), 0.0)
-    for other in (*_edges(points), *_faces(points)):
+    for other in (*_sides(points), *_faces(points)):
         best = Nearest(
             minimum(best.square, other.square),
             tuple(
@@ -159,7 +159,7 @@ def _nearest_triangle(
     return kept, Corner(x, of_first)
 
 
-def _edges(points: Sequence[Vector]) -> list[Nearest]:
+def _sides(points: Sequence[Vector]) -> list[Nearest]:
     """The nearest points of six edges, each in a triangle with the new corner."""
     found = []
     for p, q in combinations(range(4), 2):

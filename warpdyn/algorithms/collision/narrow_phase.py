@@ -42,7 +42,7 @@ def contacts(a: ShapeAt, b: ShapeAt) -> list[Contact]:
     if (a.kind, b.kind) in NARROW_PHASES:
         return NARROW_PHASES[a.kind, b.kind][0](a, b)
     _refuse_unknown(a.kind, b.kind)
-    return [contact.reversed() for contact in NARROW_PHASES[b.kind, a.kind][0](b, a)]
+    return [contact.in_other_order() for contact in NARROW_PHASES[b.kind, a.kind][0](b, a)]
 
 
 def points_of(kind_a: str, kind_b: str) -> int:

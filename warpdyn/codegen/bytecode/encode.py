@@ -169,6 +169,7 @@ def _loop(
     then = to.new_slots(results)
     to.add("copy", region.out, region.column, size)
     counter = to.new_counter()
+    # Copies are made, and kept states written, before the step changes anything.
     if count_copied_entries(routine):
         _copy_arrays(to, routine, region, region.out + begin_of_copies(routine), written=False)
     going = to.new_slots(1) if repetition.ends else NOWHERE

@@ -51,7 +51,7 @@ def load_sdf(
     floating_base: bool | None = None,
     quaternion: QuaternionOrder = "xyzw",
     base_velocity: Reference = "local",
-    loops: Loops = "refuse",
+    loops: Loops = "keep",
 ) -> Model:
     """Robot of an SDF file, SDFormat 1.4 to 1.12, model or world.
 
@@ -64,7 +64,9 @@ def load_sdf(
     quaternion: order of quaternions in q, "xyzw" or "wxyz".
     base_velocity: representation of a free base's velocity, "local", "local_world_aligned" or
     "world"; see `Model.with_base_velocity`.
-    loops: "refuse" a joint that closes a loop, or "cut": leave it open, with a remark.
+    loops: a joint that closes a loop: "keep" it in `Model.loops` if it is fixed, revolute or a ball
+        joint, which `step` and `wd.loops` close, and refuse other kinds; "cut": leave it open, with a
+        remark; "refuse" the file. Other functions are those of the tree.
 
     Sensors and a world's <physics> are data, `Model.sensors` and `Model.physics`.
     Links, joints and frames of nested models are called "inner::name". A robot that is fixed to the
@@ -74,13 +76,13 @@ def load_sdf(
     used as written: one ModelWarning lists them, and so does `Model.warnings`. Nothing outside the
     text is read: no <include>, no mesh.
     """
-    cut = check_loops_option(loops) == "cut"
+    loops = check_loops_option(loops)
     text = RobotSource.of(source, SDF.reader, SDF.name)
     root = text.root_of(SDF)
     values = SdfValues(text.name, _version(text.name, root))
     values.folder = text.folder
     frames, top = _choose(values, root, model, movable=bool(floating_base))
-    robot = SdfReader(values, frames, top).model(floating_base, quaternion, cut)
+    robot = SdfReader(values, frames, top).model(floating_base, quaternion, loops)
     return warn(text.name, robot.with_base_velocity(base_velocity))
 
 
@@ -178,7 +180,7 @@ class SdfReader:
         self.values, self.frames, self.top = values, frames, top
         self.weightless: list[str] = []
 
-    def model(self, floating_base: bool | None, quaternion: QuaternionOrder, cut: bool) -> Model:
+    def model(self, floating_base: bool | None, quaternion: QuaternionOrder, loops: Loops) -> Model:
         self._look_over_world()
         for frame in (self.top, *self.top.walk("model")):
             self._look_over(frame)
@@ -191,7 +193,7 @@ class SdfReader:
             )
         # The link "world" exists only if something hangs on it. Otherwise the one free link is the
         # root.
-        joints, frames = Joints(self.frames, self.top, cut), self._frames()
+        joints, frames = Joints(self.frames, self.top, loops), self._frames()
         anchored = any(joint.parent == WORLD for joint in (*joints.joints, *frames))
         roots = self._roots(joints, floating_base, anchored)
         anchored = anchored or bool(roots)
@@ -210,6 +212,7 @@ class SdfReader:
             source=self.values.source,
             floating_base=not anchored,
             quaternion=quaternion,
+            loops=joints.loops,
             sensors=sensors,
             physics=physics_of(self.frames.world.element),
             named=drawn_at({j.name: at[j.child] for j in roots if j.kind is FLOATING}),

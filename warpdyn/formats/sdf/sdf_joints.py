@@ -3,7 +3,7 @@
 A joint of SDF has a frame of its own, anywhere on its child, and its ends may be frames. Here it
 becomes a joint whose frame is its child's. If the axis does not pass through the child's origin,
 a massless link with the joint's name is inserted. Joints that point towards the root are turned
-around; those that close a loop are refused or left open.
+around; those that close a loop are kept as loops, left open or refused.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from ...algebra.scalar import as_number
 from ...algebra.spatial import HERE, Placement, Vector
+from ...model.closed_loops.loop import Loop, loop_of_joint
 from ...model.description import (
     Gearbox,
     Joint,
@@ -25,6 +26,7 @@ from ...model.description import (
     vector3,
 )
 from ...model.joints import KINDS, JointKind
+from ..robot_source import LOOPS_KEPT, WITHOUT_FORCES, Loops
 from .sdf_frames import ROUND_OFF, SdfFrame, SdfFrames, snap_entry
 from .sdf_values import Element, child
 
@@ -59,10 +61,11 @@ class Tie:
 class Joints:
     """The joints of a model as those of a tree; `free` are the links that none of them carries."""
 
-    def __init__(self, frames: SdfFrames, top: SdfFrame, cut: bool) -> None:
-        self.frames, self.values, self.top, self.cut = frames, frames.values, top, cut
+    def __init__(self, frames: SdfFrames, top: SdfFrame, kept: Loops) -> None:
+        self.frames, self.values, self.top, self.kept = frames, frames.values, top, kept
         self.joints: list[Joint] = []
         self.links: list[Link] = []
+        self.loops: list[Loop] = []
         links = list(top.walk("link"))
         self.static = [link for link in links if link.static]
         ties = list(self._ties())
@@ -141,6 +144,8 @@ class Joints:
                 gears.append(tie)
             else:
                 self._loop(tie)
+        if self.loops:
+            self.values.remarks.append(LOOPS_KEPT.format("; ".join(map(str, self.loops))))
         return branches, gears
 
     def _last(self, tie: Tie) -> bool:
@@ -151,16 +156,37 @@ class Joints:
 
     def _loop(self, tie: Tie) -> None:
         ends = " and ".join(f'"{end.path(self.top)}"' for end in (tie.parent, tie.child))
-        if not self.cut:
+        name = tie.frame.path(self.top)
+        keeps = self.kept == "keep" and tie.parent is not tie.child
+        loop = self._loop_of(tie, name) if keeps else None
+        if loop is not None:
+            self.loops.append(loop)
+            self.values.remarks.append(f'joint "{name}": {WITHOUT_FORCES}')
+            return
+        if self.kept != "cut":
             raise self.values.refusal(
                 tie.frame.element,
                 f'it closes a loop between {ends}, which other joints connect; remove it, or load with loops="cut", '
                 "which leaves it open",
             )
-        name = tie.frame.path(self.top)
         self.values.remarks.append(
             f'joint "{name}": it closes a loop between {ends}; it is left open, without forces'
         )
+
+    def _loop_of(self, tie: Tie, name: str) -> Loop | None:
+        """The loop that a joint closes, if loops have its kind."""
+        ends = [
+            (None if end is self.frames.world else end.path(self.top), self._at(tie, end))
+            for end in (tie.parent, tie.child)
+        ]
+        axis = Joint.axis
+        if tie.kind.single:
+            self._axes(tie)
+            axis = self._axis(tie.frame, "axis", tie.frame, False)
+        return loop_of_joint(name, tie.kind, axis, ends)
+
+    def _at(self, tie: Tie, end: SdfFrame) -> Placement:
+        return self.frames.relative(tie.frame, end)
 
     def _orient_joints(
         self, links: Sequence[SdfFrame], branches: Sequence[Tie]

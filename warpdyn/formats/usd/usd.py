@@ -18,6 +18,7 @@ import numpy as np
 from ...algebra.spatial import Placement
 from ...model import Model
 from ...model.checks import unphysical
+from ...model.closed_loops.loop import Loop
 from ...model.description import Joint, Link, ModelError, Pose, fixed_joint, unit_vector
 from ...model.joints import FLOATING
 from ...model.named_configurations import Configuration
@@ -26,8 +27,8 @@ from ...model.remarks import warn
 from ...model.scene.free_bodies import drawn_at
 from ...model.structure import QuaternionOrder
 from ..registry import USD
-from ..robot_source import Loops, RobotSource, check_loops_option
-from .usd_freedoms import freedoms_of
+from ..robot_source import LOOPS_KEPT, WITHOUT_FORCES, Loops, RobotSource, check_loops_option
+from .usd_freedoms import Between, freedoms_of, loop_between
 from .usd_groups import group_bodies, last_words
 from .usd_layers import open_stage
 from .usd_shapes import shapes_of
@@ -46,7 +47,7 @@ def load_usd(
     floating_base: bool | None = None,
     quaternion: QuaternionOrder = "xyzw",
     base_velocity: Reference = "local",
-    loops: Loops = "refuse",
+    loops: Loops = "keep",
 ) -> Model:
     """Robot of a USD stage: its UsdPhysics bodies and joints, as Isaac Sim and Newton write them.
 
@@ -59,7 +60,9 @@ def load_usd(
     quaternion: order of quaternions in q, "xyzw" or "wxyz".
     base_velocity: representation of a free base's velocity, "local", "local_world_aligned" or
     "world"; see `Model.with_base_velocity`.
-    loops: "refuse" a joint that closes a loop, or "cut": leave it open, with a remark.
+    loops: a joint that closes a loop: "keep" it in `Model.loops` if it is fixed, revolute or a ball
+        joint, which `step` and `wd.loops` close, and refuse other kinds; "cut": leave it open, with a
+        remark; "refuse" the stage. Other functions are those of the tree.
 
     Units are SI whatever the stage's are, and the world's z axis is up. Links are named after their
     prims, or by their paths if names are not unique. A robot that is fixed to the world has the
@@ -70,12 +73,14 @@ def load_usd(
     `[usd]`). Suspicious parts that can be used are used as written: one ModelWarning lists them,
     and so does `Model.warnings`.
     """
-    cut = check_loops_option(loops) == "cut"
+    loops = check_loops_option(loops)
     text = RobotSource.of(source, USD.reader, USD.name)
     pxr = library()
     try:
         stage = open_stage(pxr, text)
-        robot = UsdReader(UsdValues(pxr, stage, text.name), stage, cut).model(model, floating_base)
+        robot = UsdReader(UsdValues(pxr, stage, text.name), stage, loops).model(
+            model, floating_base
+        )
     except (pxr.Tf.ErrorException, UnicodeDecodeError) as error:
         raise ModelError(f"{text.name}: usd-core cannot read it: {error_message(error)}") from error
     made = Model.assemble(
@@ -85,6 +90,7 @@ def load_usd(
         source=text.name,
         floating_base=robot.free,
         named=robot.named,
+        loops=robot.loops,
         quaternion=quaternion,
         warnings=[*robot.remarks, *unphysical(robot.links)],
     )
@@ -101,6 +107,7 @@ class ArticulationParts:
     free: bool
     named: tuple[Configuration, ...]
     remarks: list[str]
+    loops: list[Loop]
 
 
 class JointedBodies(NamedTuple):
@@ -110,23 +117,12 @@ class JointedBodies(NamedTuple):
     root: str
 
 
-@dataclass(frozen=True, eq=False)
-class Between:
-    """A joint prim between two bodies (paths; "" is the world), with its frame in each [m]."""
-
-    prim: Any
-    bodies: tuple[str, str]
-    frames: tuple[np.ndarray, np.ndarray]
-
-    def beyond(self, body: str) -> str:
-        return self.bodies[1] if body == self.bodies[0] else self.bodies[0]
-
-
 class UsdReader:
     """One load."""
 
-    def __init__(self, values: UsdValues, stage: Any, cut: bool) -> None:
-        self.values, self.stage, self.cut, self.pxr = values, stage, cut, values.pxr
+    def __init__(self, values: UsdValues, stage: Any, kept: Loops) -> None:
+        self.values, self.stage, self.kept, self.pxr = values, stage, kept, values.pxr
+        self.loops: list[Loop] = []
         physics = self.pxr.UsdPhysics
         self.left_out = 0
         prims = list(stage.Traverse(self.pxr.Usd.TraverseInstanceProxies()))
@@ -220,7 +216,7 @@ class UsdReader:
         frames = [joint.child for joint in made if joint.child not in names.values()]
         whole = [*([] if free else [Link(WORLD)]), *links, *map(Link, frames)]
         name = label.rpartition("/")[2]
-        return ArticulationParts(name, whole, made, free, named, self.values.remarks)
+        return ArticulationParts(name, whole, made, free, named, self.values.remarks, self.loops)
 
     def _place(self, body: str) -> Placement:
         """The placement of a body in the stage, with z up."""
@@ -325,12 +321,24 @@ class UsdReader:
                         waiting.append(other)
                         yield from self._make_joints(joint, body, names, called)
         for joint in (j for j in joints if j not in used):
-            path = joint.prim.GetPath()
-            if not self.cut:
-                raise self.values.refusal(
-                    joint.prim, 'it closes a loop, and a robot must be a tree; loops="cut" opens it'
-                )
+            self._close(joint, names, called[str(joint.prim.GetPath())])
+        if self.loops:
+            self.values.remarks.append(LOOPS_KEPT.format("; ".join(map(str, self.loops))))
+
+    def _close(self, joint: Between, names: Mapping[str, str], name: str) -> None:
+        """Keep a joint that closes a loop, leave it open, or raise."""
+        path, loop = joint.prim.GetPath(), None
+        if self.kept == "keep":
+            loop = loop_between(self.values, self.pxr.UsdPhysics, joint, names, name)
+        if loop is not None:
+            self.loops.append(loop)
+            self.values.remarks.append(f"{path}: {WITHOUT_FORCES}")
+        elif self.kept == "cut":
             self.values.remarks.append(f"{path}: it closes a loop; it is left open")
+        else:
+            raise self.values.refusal(
+                joint.prim, 'it closes a loop, and a robot must be a tree; loops="cut" opens it'
+            )
 
     def _make_joints(
         self, joint: Between, parent: str, names: dict[str, str], called: dict[str, str]

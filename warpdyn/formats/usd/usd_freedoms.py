@@ -1,18 +1,39 @@
-"""Degrees of freedom of a USD joint, each with its range and its drive."""
+"""Joints of a USD stage: their two bodies, their degrees of freedom, each with its range and its
+drive, and the loops that some of them close."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ...model.description import Joint, Limits
+from ...algebra.spatial import Placement
+from ...model.closed_loops.loop import Loop, loop_of_joint
+from ...model.description import Joint, Limits, Pose
 from ...model.joints import KINDS
 from .usd_values import UsdValues
 
 SECOND = "its second body carries its first; exchange its bodies and their frames"
 FREEDOMS = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
+
+
+@dataclass(frozen=True, eq=False)
+class Between:
+    """A joint prim between two bodies (paths; "" is the world), with its frame in each [m]."""
+
+    prim: Any
+    bodies: tuple[str, str]
+    frames: tuple[np.ndarray, np.ndarray]
+
+    def ends(self, names: Mapping[str, str]) -> list[tuple[str | None, Placement]]:
+        """Its links by name, None for the world, and its frame in each."""
+        pairs = zip(self.bodies, self.frames, strict=True)
+        return [(names[body] if body else None, Pose.of(X).placement) for body, X in pairs]
+
+    def beyond(self, body: str) -> str:
+        return self.bodies[1] if body == self.bodies[0] else self.bodies[0]
 
 
 def freedoms_of(
@@ -45,6 +66,19 @@ def freedoms_of(
         if simple:
             drive = "angular" if turning else "linear"
         yield freedom, values.along_axis(prim, freedom, ends, drive, -1.0 if turned else 1.0)
+
+
+def loop_between(
+    values: UsdValues, physics: Any, joint: Between, names: Mapping[str, str], name: str
+) -> Loop | None:
+    """The loop that a joint closes between two links; None if loops have no such kind."""
+    freedoms = [each for _, each in freedoms_of(values, physics, joint.prim, False)]
+    if len(freedoms) > 1:
+        return None
+    kind, axis = KINDS["fixed"], Joint.axis
+    if freedoms:
+        kind, axis = freedoms[0].kind, freedoms[0].axis
+    return loop_of_joint(name, kind, axis, joint.ends(names))
 
 
 def _ranges(values: UsdValues, physics: Any, prim: Any) -> list[tuple[str, Any, Any]]:

@@ -115,7 +115,7 @@ class ContactPairs(Sequence[ContactPair]):
         found |= {k: -1.0 for k, links in enumerate(self.links) if links == (second, first)}
         if not found:
             raise KeyError(
-                f"there is no pair of {first} and {second}; there are {_listed(self.links)}"
+                f"there is no pair of {first} and {second}; there are {_first_pairs(self.links)}"
             )
         return found
 
@@ -176,7 +176,7 @@ class ContactPairs(Sequence[ContactPair]):
         left = "; ".join(f"{shape} of {link} ({why})" for link, shape, why in self.left_out)
         return (
             f"<{len(self)} contact pairs of {self.model.name} with {self.contacts} contacts: "
-            f"{_listed(self.links)}{f'; left out: {left}' if left else ''}>"
+            f"{_first_pairs(self.links)}{f'; left out: {left}' if left else ''}>"
         )
 
 
@@ -258,7 +258,7 @@ def _prism(radius: float, length: float) -> tuple[tuple[float, float, float], ..
     )
 
 
-def _listed(links: Sequence[tuple[str, str]]) -> str:
+def _first_pairs(links: Sequence[tuple[str, str]]) -> str:
     shown = [f"{a} and {b}" for a, b in dict.fromkeys(links)]
     more = f" and {len(shown) - LISTED} more" if len(shown) > LISTED else ""
     return f"{', '.join(shown[:LISTED]) or 'none'}{more}"

@@ -7,7 +7,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
-from ..description import ORIGIN, Joint, Link, ModelError, Pose, near_names
+from ...algebra.rotations import axes_about
+from ...algebra.spatial import ZERO, Placement, Vector
+from ..description import ORIGIN, Joint, Link, ModelError, Pose, Vector3, near_names
+from ..joints import BALL, JointKind
 
 LoopKind = Literal["connect", "weld", "hinge", "joint"]
 """What a loop constrains: two points, the pose of two frames, two axes, two joints."""
@@ -47,8 +50,8 @@ class Loop:
     ) -> Loop:
         """Let `point_a` of `link_a` and `point_b` of `link_b` coincide. Points are x y z in the
         links' frames [m]; link_b None is the world."""
-        ends = (Pose(Pose.of(point).position) for point in (point_a, point_b))
-        return cls("connect", link_a, link_b, *ends, name=name)
+        one, two = (Pose(Pose.of(point).position) for point in (point_a, point_b))
+        return cls("connect", link_a, link_b, one, two, name=name)
 
     @classmethod
     def weld(
@@ -155,6 +158,27 @@ class Loop:
         return sum(c * leader**power for power, c in enumerate(self.coefficients))
 
 
+def loop_of_joint(
+    name: str, kind: JointKind, axis: Vector3, ends: Sequence[tuple[str | None, Placement]]
+) -> Loop | None:
+    """The loop that a joint between two links closes: its frame in each of them. A fixed joint is a
+    weld, a ball joint a connect, a revolute one a hinge about `axis`; None for other kinds.
+
+    ends: a link, or None for the world, and the placement in it.
+    """
+    (first, X), (second, Y) = sorted(ends, key=lambda end: end[0] is None)
+    if first is None:
+        return None
+    if kind is BALL:
+        return Loop.connect(first, [*X.p], second, [*Y.p], name)
+    if not kind.nv:
+        return Loop.weld(first, Pose.of(X), second, Pose.of(Y), name)
+    if kind.single and kind.turns and not kind.threaded and not kind.geared:
+        turn = Placement(axes_about(Vector(*axis)), ZERO)
+        return Loop.hinge(first, Pose.of(X.compose(turn)), second, Pose.of(Y.compose(turn)), name)
+    return None
+
+
 def loops_to_attach(
     name: str,
     loops: Sequence[Loop],
@@ -169,6 +193,15 @@ def loops_to_attach(
             "leave it out: dataclasses.replace(other, loops=())"
         )
     return tuple(loop.with_prefix(prefix, links, joints) for loop in loops)
+
+
+def refuse_loops(name: str, loops: Sequence[Loop], form: str) -> None:
+    """Raise for loops that are to be written in a format that has none."""
+    if loops:
+        raise ModelError(
+            f"{name}: {form} has no word for closed loops ({loops[0]}); "
+            "dataclasses.replace(model, loops=()) leaves them out"
+        )
 
 
 def loops_between(

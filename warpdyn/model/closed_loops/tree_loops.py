@@ -51,5 +51,11 @@ class TreeLoop(NamedTuple):
         """The same loop with changed placements of its frames."""
         if self.frames is None:
             return self
-        ends = (end._replace(placement=change(end.placement)) for end in self.frames[:2])
-        return TreeLoop(JoinedFrames(*ends, self.frames.turns))
+        first, second, turns = self.frames
+        return TreeLoop(
+            JoinedFrames(
+                LoopEnd(first.body, change(first.placement)),
+                LoopEnd(second.body, change(second.placement)),
+                turns,
+            )
+        )

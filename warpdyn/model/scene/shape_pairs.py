@@ -26,14 +26,14 @@ def shape_pairs(model: Structure) -> Iterator[tuple[LinkShape, LinkShape]]:
     joint never does.
     """
     body = _bodies(model)
-    joined = _joined(model, body)
+    neighbours = _neighbours(model, body)
     excluded = {frozenset(pair) for pair in model.excluded_pairs}
     shapes = [LinkShape(link.name, shape) for link in model.links for shape in link.collisions]
     for a, b in combinations(shapes, 2):
         pair = frozenset((body[a.link], body[b.link]))
         if (
             len(pair) == 2
-            and pair not in joined
+            and pair not in neighbours
             and frozenset((a.link, b.link)) not in excluded
             and _masks_match(a.shape, b.shape)
         ):
@@ -48,7 +48,7 @@ def _bodies(model: Structure) -> dict[str, str]:
     return body
 
 
-def _joined(model: Structure, body: dict[str, str]) -> set[frozenset[str]]:
+def _neighbours(model: Structure, body: dict[str, str]) -> set[frozenset[str]]:
     """Pairs of bodies that a joint connects."""
     still = None if model.floating_base else model.root
     found = set()

@@ -1,0 +1,50 @@
+"""Loops with arrays in a thread's memory: the PTX computes what the CPU computes."""
+
+from __future__ import annotations
+
+from cuda_device.emulated_processes import last_json, run_emulated
+
+CALLS = """
+import json
+import numpy as np, warp as wp, warpdyn as wd
+model = wd.load_robot("cartpole")
+
+@wd.kernel
+def swept(robot, q, x: (4,), z: (2,)):
+    def sweep(n, s, arrays):
+        def slot(k, s, arrays):
+            a, b = arrays
+            row = a[k] + 0.1 * a[z[0] + k]
+            b[z[1]] = 0.5 * b[z[1]] + np.sin(row[0])
+            a[k - 1] = row * x[0]
+            return s + row[1] * b[k]
+        return wd.kernels.loop(4, slot, s, arrays)[0]
+    a = np.stack([x, x[::-1]], axis=1)
+    s, (a, b) = wd.kernels.loop(3, sweep, q[0], (a, np.zeros(3)))
+    return np.concatenate([np.stack([s]), a[:].reshape(-1), b[:]])
+
+draw = np.random.default_rng(0)
+given = [draw.uniform(-1, 1, (40, 2)), draw.uniform(-1, 1, (40, 4))]
+given.append(draw.integers(-1, 5, (40, 2)).astype(float))
+w = draw.uniform(-1, 1, (40, 12))
+far = {}
+for dtype in (np.float32, np.float64):
+    here = [np.asarray(x, dtype) for x in given]
+    there = [wp.array(x, device="cuda:0") for x in here]
+    seeds = np.asarray(w, dtype)
+    pairs = [(swept(model, *here), swept(model, *there))]
+    on_cpu = wd.vjp(swept, model, *here, cotangents=seeds, wrt=("q", "x"))
+    on_gpu = wd.vjp(swept, model, *there, cotangents=wp.array(seeds, device="cuda:0"), wrt=("q", "x"))
+    pairs += zip(on_cpu, on_gpu)
+    far[dtype.__name__] = [float(np.abs(a - b.numpy()).max()) for a, b in pairs]
+print(json.dumps(far))
+"""
+
+CLOSE = {"float32": 1e-5, "float64": 1e-13}
+"""Largest differences: sines of another library."""
+
+
+def test_a_call_and_its_gradient() -> None:
+    """Nested loops, rows at counters and at indices of an environment, in both types."""
+    for dtype, differences in last_json(run_emulated("-c", CALLS)).items():
+        assert max(differences) < CLOSE[dtype], differences
