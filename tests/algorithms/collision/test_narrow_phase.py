@@ -217,3 +217,23 @@ def test_coincident_shapes_without_size_are_finite(pair: tuple[str, str]) -> Non
             values = np.array([c.gap, *c.position, *c.normal], dtype=float)
             assert (np.isfinite(values).all() and c.gap <= 0) or c.gap == 1e3
             assert np.linalg.norm(values[4:]) == pytest.approx(1.0)
+
+
+@each_pair
+def test_the_derivative_of_a_gap_is_the_normal(pair: tuple[str, str]) -> None:
+    """By the position of the second shape, of the least gap, in a recorded derivative."""
+    drawn = [
+        tuple(replace(s, vertices=MESH) if s.kind == "mesh" else s for s in scene)
+        for scene in scenes(pair, 6, 6)
+    ]
+    kernel, robot = program(pair), wd.load_robot("ur5e")
+    arrays = [np.array([numbers(scene[k]) for scene in drawn]) for k in (0, 1)]
+    found = [contacts(a, b) for a, b in drawn]
+    cotangents = np.zeros((len(drawn), points_of(*pair)))
+    for row, each in zip(cotangents, found, strict=True):
+        row[at.gaps(each).argmin()] = 1.0
+    slopes = np.asarray(wd.vjp(kernel, robot, *arrays, cotangents=cotangents, wrt="b"))
+    wanted = np.array([at.array(at.deepest(each).normal) for each in found])
+    # Faces touch in place of edges, and corners of a polygon in place of points 1e-6 m deeper.
+    limit = 2e-2 if pair == ("box", "box") else 1e-5
+    assert slopes[:, 9:12] == pytest.approx(wanted, abs=limit)

@@ -80,7 +80,7 @@ class Nearest(NamedTuple):
     three corners it is between, and the number of the fourth (0 is the new corner)."""
 
     square: Scalar
-    shares: tuple[Scalar, Scalar, Scalar]
+    shares: tuple[Scalar, ...]
     unneeded: Scalar
 
 

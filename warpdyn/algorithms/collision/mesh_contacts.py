@@ -57,10 +57,7 @@ def plane_mesh(a: ShapeAt, b: ShapeAt) -> list[Contact]:
     R = b.placement.R
     axes = axes_across(R.to_child(a.axes[2]))
     height = a.axes[2].dot(b.centre - a.centre)
-    points = [
-        Candidate(*axes.to_child(Vector(*vertex)), 1.0, float(k))
-        for k, vertex in enumerate(b.vertices)
-    ]
+    points = [_across(axes, Vector(*x), 1.0, k) for k, x in enumerate(b.vertices)]
     lowest = best_candidate(points, lambda p: -p.height)
     found = []
     for p in contact_points(points, lowest, penalty=PENALTY):

@@ -100,7 +100,8 @@ def contact_points(
 def best_candidate(points: Sequence[Candidate], score: Callable[[Candidate], Scalar]) -> Candidate:
     """The existing candidate with the highest score, the first of equal ones. If none exists, the
     first candidate."""
-    best, highest = points[0], NOT_THERE
+    best = points[0]
+    highest: Scalar = NOT_THERE
     for p in points:
         value = select_less(0.5, p.exists, score(p), NOT_THERE)
         best = choose_candidate(highest, value, p, best)

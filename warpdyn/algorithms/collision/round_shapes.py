@@ -86,8 +86,8 @@ def capsule_capsule(a: ShapeAt, b: ShapeAt) -> list[Contact]:
     s, t = closest_on_segments(d, u, h_a, w, h_b)
     closest = between_points(a.centre + u * s, r_a, b.centre + w * t, r_b, out, 2.0)
     first, last = at(low, 0.0), at(high, 1.0)
-    crossed = select_less(square, CROSSED, 0.0, 1.0)
-    only = select_less(ONE_POINT, high - low, crossed, 1.0)
+    steep = select_less(square, CROSSED, 0.0, 1.0)
+    only = select_less(ONE_POINT, high - low, steep, 1.0)
     return ends_or_closest(first, last, closest, only, s - low, high - s)
 
 
