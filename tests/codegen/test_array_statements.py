@@ -280,6 +280,15 @@ def test_loops_with_arrays_inside_others(
     assert error(run(MODEL, x), wd.oracle(run, MODEL, x)) <= CLOSE[np.float64]
 
 
+def test_a_function_of_columns_with_a_loop_is_written_for_lanes() -> None:
+    """It is one routine for many columns, and its loop is a function that it calls."""
+    program = record(lambda x: columns(None, x), {"x": (4,)})
+    routine = next(iter(program.routines.values()))
+    assert routine.repetition is None and routine.routines
+    source = write(program, "columns", True, "cpu").code
+    assert source.count("for (int step = 0; step < 2; ++step)") == len(program.routines)
+
+
 def test_an_array_that_is_only_read_is_not_cut_for_several_warps() -> None:
     """Its memory belongs to one thread, even where no loop is left."""
 
