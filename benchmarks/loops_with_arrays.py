@@ -4,7 +4,7 @@ Contact slots: four sweeps of projected Gauss-Seidel over K slots, each of which
 velocities of two of eight bodies, which differ between environments. Riccati: the gains of a regulator
 of six states over K knots backward, then the states forward, and the gradient of their sum.
 
-float32, one core. The two forms are timed in turn. Compile times are seconds of CPU time of the process
+float32, one core. The two forms are timed in turn, in CPU time. Compile times are seconds of CPU time of the process
 and of those that it starts, with empty caches. FILE gets the tables.
 """
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -180,7 +181,7 @@ def measured(case: str, K: int) -> Iterator[str]:
         before = cpu_seconds()
         results.append(run())
         compile_times.append(cpu_seconds() - before)
-        turns.append(Turn(run, BATCH, CORES[:1]))
+        turns.append(Turn(run, BATCH, CORES[:1], clock=time.process_time))
     for other in results[1:]:
         pairs = (
             zip(results[0], other, strict=True)

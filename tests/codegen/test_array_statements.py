@@ -16,6 +16,7 @@ from exported_code import Compiled
 from states import error
 
 import warpdyn as wd
+from warpdyn.algebra.scalar import RowArray, absolute, each, loop, repeat
 from warpdyn.codegen import lanes
 from warpdyn.codegen.array_statements import array_members, nearest, uses_arrays
 from warpdyn.codegen.bytecode.encode import encode
@@ -23,6 +24,7 @@ from warpdyn.codegen.cpu_routines import array_memory, routines
 from warpdyn.codegen.exported_header import ExportedFunction, ExportedRobot, exported_header
 from warpdyn.codegen.portable_style import Style
 from warpdyn.codegen.source import write
+from warpdyn.codegen.warp_cut import is_straight
 from warpdyn.execution.batched import batched, bind_single
 from warpdyn.execution.request.call import Call
 from warpdyn.recording.differentiation import pullback, pushforward
@@ -225,3 +227,75 @@ def test_derivatives_for_cuda_and_export(
     built = Compiled(tmp_path, text, {"derived": [*names, "y"]}, namespace="ours")
     found = built.batch("derived", [*given.values()], wanted.shape[1:])
     assert error(found, wanted) <= CLOSE[np.float64]
+
+
+# Programs of other forms.
+
+
+def ending(tree: Any, x: list) -> list:
+    """A loop that ends for each environment on its own, around one with an array."""
+
+    def step(state: list) -> list:
+        a = RowArray([[state[0], x[1]], [x[2], state[1]], [0.0, 0.0]])
+
+        def inner(k: Any, s: list, _: Any) -> list:
+            a[k] = [0.5 * a[k - 1.0][0] + s[0], a[x[3]][1]]
+            return [0.5 * s[0] + 0.1 * a[x[3]][0]]
+
+        (y,) = loop(3, inner, [state[0]], [a])
+        return [0.5 * y + 0.01 * a[2][1], state[1] + 1.0]
+
+    return repeat(step, [x[0], 0.0], 30, lambda s: 0.01 + 0.05 * x[1] * x[1] - absolute(s[0]))
+
+
+def columns(tree: Any, x: list) -> list:
+    """A function of many columns, which has a loop with an array."""
+
+    def column(shared: Any, entries: Any) -> list:
+        y = entries[0]
+        for _ in range(300):
+            y = y * entries[1] + shared[0]
+        a = RowArray([[y], [0.0]])
+        loop(2, lambda k, s, _: a.__setitem__(1, [a[k][0] * entries[1]]) or s, [], [a])
+        return a[1]
+
+    found = each(column, [0.1 * x[2]], [[0.1 * k * x[0], 0.5 * x[1]] for k in range(40)])
+    return [row[0] for row in found]
+
+
+@pytest.mark.parametrize("compiles", [False, True])
+@pytest.mark.parametrize("text", [ending, columns])
+def test_loops_with_arrays_inside_others(
+    text: Callable[..., list], compiles: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Interpreted and compiled."""
+
+    @batched
+    def run(model: wd.Model, x: Any, *, out: Any = None) -> Any:
+        return Call(text.__name__, model, (text,), {"x": x}, out=out, shapes={"x": (4,)})
+
+    monkeypatch.setattr(wd.config, "compile", "wait" if compiles else "never")
+    x = np.random.default_rng(0).uniform(-1, 1, (50, 4))
+    x[:, 3] = np.arange(50) % 4
+    assert error(run(MODEL, x), wd.oracle(run, MODEL, x)) <= CLOSE[np.float64]
+
+
+def test_a_function_of_columns_with_a_loop_is_written_for_lanes() -> None:
+    """It is one routine for many columns, and its loop is a function that it calls."""
+    program = record(lambda x: columns(None, x), {"x": (4,)})
+    routine = next(iter(program.routines.values()))
+    assert routine.repetition is None and routine.routines
+    source = write(program, "columns", True, "cpu").code
+    assert source.count("for (int step = 0; step < 2; ++step)") == len(program.routines)
+
+
+def test_an_array_that_is_only_read_is_not_cut_for_several_warps() -> None:
+    """Its memory belongs to one thread, even where no loop is left."""
+
+    def text(x: list) -> list:
+        a = RowArray([[x[0]], [x[1]]])
+        loop(2, lambda k, s, _: s, [x[2]], [a])
+        return a[x[3]]
+
+    program = record(text, {"x": (4,)})
+    assert not program.routines and not is_straight(program)

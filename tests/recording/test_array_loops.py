@@ -9,6 +9,7 @@ import pytest
 from array_programs import SEEDS, SHAPES, random_program
 
 from warpdyn.algebra.scalar import RowArray, loop, repeat
+from warpdyn.recording import array_loops
 from warpdyn.recording.program import Program, record
 
 SAME = 1e-12
@@ -30,6 +31,17 @@ def test_a_recording_gives_what_the_program_gives_on_numbers(seed: int, unrolls:
     """Reads and writes at counters and at indices of an environment, in loops inside loops."""
     program = record(random_program(seed), SHAPES, unrolls=unrolls)
     assert bool(program.routines) is not unrolls
+    for numbers in inputs(seed):
+        found = program.on_numbers(numbers)["out"]
+        assert found == pytest.approx(random_program(seed)(**numbers), rel=SAME, abs=SAME)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_large_arrays_are_written_row_by_row(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if each array were large; entries that are 0 are not written, -0 is."""
+    monkeypatch.setattr(array_loops, "SMALL", 0)
+    program = record(random_program(seed), SHAPES)
+    assert not any(s.operation == "rows" for s in program.statements)
     for numbers in inputs(seed):
         found = program.on_numbers(numbers)["out"]
         assert found == pytest.approx(random_program(seed)(**numbers), rel=SAME, abs=SAME)

@@ -104,6 +104,11 @@ class CpuSource:
         regions, functions, slots = routines(self.program, self.constants, slots)
         self.memory, slots = array_memory(self.program, regions, slots)
         if lanes.BYTES * slots > KEPT_STACK:
+            if self.program.graph.arrays:
+                raise ValueError(
+                    f"arrays of loops, with the copies that a gradient keeps, take {lanes.BYTES * slots >> 20} MiB of "
+                    f"a thread's stack, of which they may take {KEPT_STACK >> 20}: use fewer rows or steps"
+                )
             raise ValueError(
                 f"the gradient keeps the state of each step of a loop, {lanes.BYTES * slots >> 20} MiB of a "
                 f"thread's stack, of which it may take {KEPT_STACK >> 20}: make a loop of fewer steps, "

@@ -194,14 +194,19 @@ def routines(
 
 def _column(routine: Program, name: str, table: lanes.Constants) -> tuple[list[str], int, int]:
     """Functions of a routine for columns, the size of their workspace, and that of the results."""
+    parts, slots = split_statements(routine.statements, PART, lambda s: s.operation == "input")
+    # Loops in the function use the workspace behind that of its parts.
+    regions, inner, slots = routines(routine, table, slots, f"{name}_")
+    memory, workspace = array_memory(routine, regions, slots)
     dialect = lanes.in_lanes(
         table,
         lambda array, entry: f"{array}[{entry}]",
         lambda entries, value: " ".join(f"out[{k}] = {value};" for k in entries),
+        regions,
     )
-    parts, workspace = split_statements(routine.statements, PART, lambda s: s.operation == "input")
+    dialect = replace(dialect, memory=memory)
     stored: set[int] = set()
-    functions = []
+    functions = [*chain(*inner.values())]
     for k, part in enumerate(parts):
         body = "\n".join(emit(routine, part, dialect, stored))
         functions.append(_routine(f"{name}_{k}", table, body))

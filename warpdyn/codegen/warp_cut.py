@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple
 
+from ..recording.array_operations import ARRAY_OPERATIONS
 from ..recording.order import CELL, operands
 from ..recording.program import Program
 from ..recording.table import LOOK
@@ -74,9 +75,9 @@ class WarpCut:
 
 
 def is_straight(program: Program) -> bool:
-    """True if a program has neither routines, nor tables, nor random numbers, so that it can be
-    cut."""
-    apart = ("frame", "call", LOOK, CELL, "uniform")
+    """True if a program has neither routines, nor arrays, nor tables, nor random numbers, so that
+    it can be cut."""
+    apart = ("frame", "call", LOOK, CELL, "uniform", *ARRAY_OPERATIONS)
     return not any(s.operation in apart for s in program.fused_statements.values())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import copysign
 from typing import Any
 
 from .array_operations import (
@@ -16,6 +17,7 @@ from .array_operations import (
     ROWS,
     SCATTER,
     WRITE,
+    ZEROS,
 )
 from .graph import (
     COLUMN,
@@ -248,18 +250,40 @@ def call_array_loop(
     return graph.node("call", name, lend, *state)
 
 
+SMALL = 32
+"""Entries up to which a new array is one statement. A larger one is written row by row: the values of
+one statement are all alive at once."""
+
+
+def _new_array(graph: Graph, rows: Sequence[Sequence[int | float]]) -> int:
+    """The node of a new array."""
+    name = f"array{len(graph.arrays)}"  # two arrays with equal values are two arrays
+    number, width = len(rows), len(rows[0])
+    written = {
+        k: [x if isinstance(x, int) or x or copysign(1.0, x) < 0 else "" for x in row]
+        for k, row in enumerate(rows)
+    }
+    written = {k: row for k, row in written.items() if any(x != "" for x in row)}
+    if written and number * width <= SMALL:
+        node = graph.node(ROWS, name, str(width), *(x for row in rows for x in row))
+        graph.arrays[node] = ArrayNode(node, number, width)
+        return node
+    node = graph.node(ZEROS, name, str(number), str(width))
+    graph.arrays[node] = array = ArrayNode(node, number, width)
+    for k, row in written.items():
+        node = graph.node(WRITE, node, float(k), *row)
+        graph.arrays[node] = array
+    return node
+
+
 def memory_of(rows: Any, graph: Graph, make: Any, local: Local) -> RecordedRows:
     """The memory of an array in a graph; made of its contents if the array has none yet."""
     if rows.memory is None:
         values = [
-            local(graph, x).plain() if isinstance(x, make) else float(x)
+            [local(graph, x).plain() if isinstance(x, make) else float(x) for x in row]
             for row in rows.content
-            for x in row
         ]
-        name = f"array{len(graph.arrays)}"  # two arrays with equal values are two arrays
-        node = graph.node(ROWS, name, str(rows.width), *values)
-        graph.arrays[node] = ArrayNode(node, len(rows), rows.width)
-        return RecordedRows(graph, node, make, local)
+        return RecordedRows(graph, _new_array(graph, values), make, local)
     memory: RecordedRows = rows.memory
     if memory.graph is not graph:
         raise TypeError(
