@@ -32,7 +32,7 @@ BATCH = 4096
 BODIES, SWEEPS, STATES = 8, 4, 6
 SLOTS, KNOTS = (4, 8, 16, 32, 64), (8, 32)
 LONGEST = {"contact slots": 8, "Riccati": 32, "Riccati, gradient": 8}
-"""Largest K for which all steps in a row are compiled: more take minutes."""
+"""Largest K for which all steps in a row are compiled, because the compile time grows with K."""
 
 Loop = Callable[..., list[Any]]
 
