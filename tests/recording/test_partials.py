@@ -25,6 +25,7 @@ TEXTS: dict[str, Callable[[Any, Any], Any]] = {
     "tanh": lambda x, y: np.tanh(x) * y,
     "mask": lambda x, y: np.sqrt(x) * np.where(y > 5, 1.0, 0.0) + y,
     "finite": lambda x, y: np.where(np.isfinite(y / x), x * y, 0.0),
+    "difference": lambda x, y: np.sqrt(x - np.array([1.0, 1.0]) * x) + x * y,
     "power": lambda x, y: x ** np.rint(y),
     "loop": lambda x, y: wd.kernels.repeat(20, lambda s: np.where(s > 0, np.sqrt(s) * y, s * x), x),
     "outside": lambda x, y: wd.kernels.repeat(

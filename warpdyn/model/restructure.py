@@ -287,7 +287,7 @@ def attach(
         for c in both.named
     )
     added = _prefixed_parts(other, prefix, of_links, of_joints)
-    kept = {name: (*getattr(both, name), *parts) for name, parts in added.items()}
+    kept: dict[str, Any] = {n: (*getattr(both, n), *parts) for n, parts in added.items()}
     return replace(both, named=tuple(named), **kept)
 
 

@@ -31,7 +31,8 @@ def partials(graph: Graph, i: int, unsafe: Set[int]) -> Iterator[tuple[int, Scal
         case "add":
             by = [1.0, 1.0]
         case "sub":
-            by = [1.0, -1.0]
+            # x - x does not depend on x, although it is NaN where x is not finite.
+            by = [1.0, -1.0] if arguments[0] != arguments[1] else []
         case "mul":
             by = [a[1], a[0]]
         case "neg":

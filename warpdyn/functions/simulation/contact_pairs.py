@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple, overload
 
+from ...algorithms.collision.mesh_contacts import cylinder_vertices
 from ...algorithms.collision.narrow_phase import points_of
 from ...algorithms.simulation.pair_rows import GROUND, ContactPair, ContactShape
 from ...execution.repeat.call_key import compared_by_value
@@ -17,9 +17,6 @@ from ...model.collision_points import LeftOut
 from ...model.description import Geometry, vector3
 from ...model.mesh_files import MeshError
 from ...model.scene.shape_pairs import LinkShape, shape_pairs
-
-RIM = 8
-"""Corners on each rim of a cylinder, which touches others as a prism."""
 
 MESH_VERTICES = 16
 """Vertices of a mesh's convex hull that are kept by default."""
@@ -39,7 +36,7 @@ class ContactPairs(Sequence[ContactPair]):
     those that the description keeps apart (MJCF's contype, conaffinity and exclude; disabled
     collisions of an SRDF file). The ground is not among the pairs, because `points=` touch it, but
     `with_ground` adds it: a box then touches the plane z = 0 with its lowest four corners. Spheres,
-    capsules, boxes and planes are exact. A cylinder is a prism of eight sides inside it. A mesh is
+    capsules, boxes and planes are exact. A cylinder is a prism of sixteen sides. A mesh is
     the hull of up to `mesh_vertices` vertices, which the package trimesh reads. `left_out` has
     (link, shape, reason) of each shape that cannot be read.
 
@@ -244,18 +241,8 @@ def _measures(
     if shape.shape == "sphere":
         return "sphere", (size[0],), ()
     if shape.shape == "cylinder":
-        return "mesh", (), _prism(*size)
+        return "mesh", (), cylinder_vertices(size[0], 0.5 * size[1])
     return "mesh", (), hull_points(shape, vertices)
-
-
-def _prism(radius: float, length: float) -> tuple[tuple[float, float, float], ...]:
-    """The corners of a prism inside a cylinder."""
-    turns = [2 * math.pi * k / RIM for k in range(RIM)]
-    return tuple(
-        (radius * math.cos(t), radius * math.sin(t), z)
-        for z in (-length / 2, length / 2)
-        for t in turns
-    )
 
 
 def _first_pairs(links: Sequence[tuple[str, str]]) -> str:
