@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 from ...algebra.rotations import axes_about
 from ...algebra.spatial import ZERO, Placement, Vector
 from ..description import ORIGIN, Joint, Link, ModelError, Pose, Vector3, near_names
-from ..joints import KINDS, JointKind
+from ..joints import BALL, JointKind
 
 LoopKind = Literal["connect", "weld", "hinge", "joint"]
 """What a loop constrains: two points, the pose of two frames, two axes, two joints."""
@@ -169,7 +169,7 @@ def loop_of_joint(
     (first, X), (second, Y) = sorted(ends, key=lambda end: end[0] is None)
     if first is None:
         return None
-    if kind is KINDS["ball"]:
+    if kind is BALL:
         return Loop.connect(first, [*X.p], second, [*Y.p], name)
     if not kind.nv:
         return Loop.weld(first, Pose.of(X), second, Pose.of(Y), name)
