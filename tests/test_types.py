@@ -195,6 +195,7 @@ FREE = {
         "Model.assemble: source",
     ),
     *(
+        *(f"ModelBuilder.{kind}: name" for kind in ("connect", "weld", "hinge", "couple")),
         "labels.label: on",
         "labels.label: filter",
         "labels.label: topic",
