@@ -22,7 +22,7 @@ def test_kernels_are_the_oracle() -> None:
     assert q.shape == (3, 3) and np.abs(wd.loops.errors(MODEL, q)).max() < 1e-9
     truth = [wd.oracle(wd.loops.close, MODEL, x) for x in NEAR]
     np.testing.assert_allclose(q, truth, rtol=0, atol=1e-12)
-    assert wd.loops.jacobian(MODEL, q).shape == (3, 3, 3)
+    assert wd.loops.constraint_jacobian(MODEL, q).shape == (3, 3, 3)
     results = wd.loops.dynamics(MODEL, q, s.v, s.tau)
     assert isinstance(results, wd.results.LoopDynamics) and results.loop_forces.shape == (3, 1, 6)
     for k in range(3):
@@ -84,7 +84,7 @@ def test_a_robot_without_loops_is_its_tree() -> None:
     model = four_bar(loop=False)
     s = states(model, 2)
     assert wd.loops.errors(model, s.q).shape == (2, 0)
-    assert wd.loops.jacobian(model, s.q).shape == (2, 0, 3)
+    assert wd.loops.constraint_jacobian(model, s.q).shape == (2, 0, 3)
     a, forces = wd.loops.dynamics(model, s.q, s.v, s.tau)
     np.testing.assert_allclose(a, wd.aba(model, s.q, s.v, s.tau), rtol=1e-9)
     assert forces.shape == (2, 0, 6) and (wd.loops.close(model, s.q) == s.q).all()
@@ -107,7 +107,7 @@ def test_another_base_velocity_gives_the_same_motion() -> None:
     q = wd.loops.close(model, q, fixed=[model.base_joint])
     v = states(model, 1).v
     mixed = model.with_base_velocity("local_world_aligned")
-    J, J_mixed = wd.loops.jacobian(model, q), wd.loops.jacobian(mixed, q)
+    J, J_mixed = wd.loops.constraint_jacobian(model, q), wd.loops.constraint_jacobian(mixed, q)
     np.testing.assert_allclose(J[..., 6:], J_mixed[..., 6:], rtol=0, atol=1e-12)
     a = wd.loops.dynamics(model, q, None, np.zeros_like(v)).acceleration
     a_mixed = wd.loops.dynamics(mixed, q, None, np.zeros_like(v)).acceleration

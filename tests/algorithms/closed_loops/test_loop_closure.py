@@ -30,7 +30,7 @@ def test_fixed_joints_stay_and_the_step_is_the_shortest() -> None:
     model = four_bar()
     q = wd.oracle(wd.loops.close, model, np.array([1.0, -0.9, 1.0]), fixed=["j1"])
     assert q[0] == 1.0
-    J = wd.oracle(wd.loops.jacobian, model, q)[[0, 2]]
+    J = wd.oracle(wd.loops.constraint_jacobian, model, q)[[0, 2]]
     free = np.linalg.svd(J)[2][-1]
     near = q + 1e-4 * np.linalg.pinv(J) @ [0.3, -0.7]
     way = wd.oracle(wd.loops.close, model, near) - q

@@ -31,7 +31,7 @@ def moving(model: wd.Model, count: int = 2) -> tuple[np.ndarray, np.ndarray, np.
     q = step(model, start, 0.2 * states(model, count, seed=1).v)
     q = np.array([wd.oracle(wd.loops.close, model, x) for x in q])
     s = states(model, count)
-    J = np.array([wd.oracle(wd.loops.jacobian, model, x) for x in q])
+    J = np.array([wd.oracle(wd.loops.constraint_jacobian, model, x) for x in q])
     v = s.v - np.einsum("bij,bj->bi", np.linalg.pinv(J, rcond=1e-9) @ J, s.v)
     return q, v, s.tau
 
@@ -46,7 +46,7 @@ def test_accelerations_obey_newton_and_keep_the_loops_closed(name: str) -> None:
     model = ROBOTS[name]
     for q, v, tau in zip(*moving(model), strict=True):
         a, forces = wd.oracle(wd.loops.dynamics, model, q, v, tau)
-        J = wd.oracle(wd.loops.jacobian, model, q)
+        J = wd.oracle(wd.loops.constraint_jacobian, model, q)
         parts = [f[: loop.rows] for f, loop in zip(forces, model.loops, strict=True)]
         if name == "hinge":  # whose rows are about axes of its own
             R = wd.oracle(wd.fk, model, q, frame="left3")[:3, :3]
@@ -119,7 +119,7 @@ def test_a_branch_that_is_cut_and_welded_is_the_tree() -> None:
     for name, x in q.items():
         whole[cut.q_indices([name])] = x
     whole[cut.q_indices(["loose"])] = there
-    J = wd.oracle(wd.loops.jacobian, cut, whole)
+    J = wd.oracle(wd.loops.constraint_jacobian, cut, whole)
     speed = np.zeros(cut.nv)
     for name, x in v.items():
         speed[cut.v_indices([name])] = x

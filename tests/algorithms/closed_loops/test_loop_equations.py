@@ -44,7 +44,7 @@ def test_the_jacobian_is_the_rate_of_the_errors(name: str) -> None:
     for now, there, before, speed in zip(q, ahead, behind, v, strict=True):
         errors = [wd.oracle(wd.loops.errors, model, x) for x in (there, before)]
         rate = (errors[0] - errors[1]) / (2 * STEP)
-        J = wd.oracle(wd.loops.jacobian, model, now)
+        J = wd.oracle(wd.loops.constraint_jacobian, model, now)
         np.testing.assert_allclose(J @ speed, rate, rtol=0, atol=NEAR)
 
 
@@ -53,7 +53,7 @@ def test_the_bias_is_the_rate_of_the_jacobian_times_the_velocity(name: str) -> N
     """In the carrier's axes, for velocities that keep the loops closed."""
     model = ROBOTS[name]
     q, v = closed(model), states(model, 3).v
-    J = np.array([wd.oracle(wd.loops.jacobian, model, x) for x in q])
+    J = np.array([wd.oracle(wd.loops.constraint_jacobian, model, x) for x in q])
     v -= np.einsum("bij,bj->bi", np.linalg.pinv(J, rcond=1e-9) @ J, v)
     tree = tree_of(model)
     for now, there, before, speed in zip(
