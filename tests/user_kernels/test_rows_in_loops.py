@@ -136,6 +136,7 @@ def test_refusals() -> None:
         return loop(2, lambda k, s, a: s + a[0:1], q, q)[0]
 
     cases = {
+        "in `arrays` of wd.kernels.loop": lambda q: loop(2, lambda k, s, a: s + q[k], q, q)[0],
         "known whole number": lambda q: loop(q[0], lambda k, s, a: s, q, q),
         "in the step of a loop": outside,
         "pass it to both": in_a_repeat,

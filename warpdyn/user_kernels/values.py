@@ -377,7 +377,7 @@ def _index(key: Any) -> Any:
     if any(isinstance(k, Values) for k in keys):
         refuse(
             "an index must be known when the kernel is recorded, and this is a value or a condition; "
-            "choose by np.where(condition, a, b)"
+            "choose by np.where(condition, a, b), or read rows of an array in `arrays` of wd.kernels.loop"
         )
     return key
 
