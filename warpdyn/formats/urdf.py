@@ -125,7 +125,8 @@ def load_urdf(
     quaternion: order of a base's or a floating joint's quaternion in q, "xyzw" or "wxyz".
     base_velocity: representation of a free base's velocity, "local", "local_world_aligned" or
     "world"; see `Model.with_base_velocity`.
-    srdf: an SRDF file (or text) whose group states are the model's named configurations.
+    srdf: an SRDF file (or text) whose group states are the model's named configurations, and whose
+    disabled collisions are its `excluded_pairs`.
 
     Raises ModelError for a description that cannot be used. Suspicious parts that can be used are
     used as written: one ModelWarning lists them, and so does `Model.warnings`.
