@@ -132,3 +132,26 @@ def test_without_matplotlib_there_is_no_picture(
     said = capsys.readouterr()
     assert said.err == "warpdyn: error: pictures need matplotlib: pip install matplotlib\n"
     assert not said.out
+
+
+SCENE = """<mujoco model="scene"><worldbody>
+<body name="red" pos="0 0 .05"><freejoint/><geom type="box" size=".05 .05 .05"/></body>
+<body name="blue" pos="0 0 .16"><freejoint/><geom type="box" size=".05 .05 .05"/></body>
+</worldbody></mujoco>"""
+"""Two cubes above each other."""
+
+
+def test_bodies_of_a_scene_touch_if_they_are_a_pair(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without --pair a remark says that they do not; unknown links are named."""
+    file = tmp_path / "scene.xml"
+    file.write_text(SCENE)
+    words = ["simulate", str(file), "--envs", "2", "--seconds", "1", "--dt", "0.002"]
+    for more, height in (([], 0.05), (["--pair", "re*", "blue"], 0.15)):
+        saved = tmp_path / f"{height}.npz"
+        assert main([*words, *more, "--save", str(saved)]) == 0
+        np.testing.assert_allclose(np.load(saved)["q"][:, 9], height, atol=0.01)
+        assert ("pass through each other" in capsys.readouterr().out) == (not more)
+    assert main([*words, "--pair", "red", "green"]) == 2
+    assert "has no pair of 'red' and 'green'" in capsys.readouterr().err

@@ -4,7 +4,7 @@ measurements over time."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from ...execution.batched import bind
 from ...execution.oracle import oracle
 from ...functions.dynamics import crba
 from ...functions.kinematics import fk
+from ...functions.simulation.contact_pairs import ContactPairs
 from ...functions.simulation.contact_points import ContactPoints
 from ...functions.simulation.default_points import refuse_unread
 from ...functions.simulation.described_simulation import with_description, with_passive_forces
@@ -69,6 +70,8 @@ class Plan(NamedTuple):
     seed: int
     residual: bool
     device: str
+    pairs: Sequence[Sequence[str]] = ()
+    """Two links, or patterns of names, for each --pair."""
 
     @property
     def launches(self) -> int:
@@ -185,6 +188,8 @@ def _scene(model: Model, plan: Plan, held: np.ndarray, push: Any) -> dict[str, A
         "f_ext": {pushed_link(model): push} if plan.push else None,
         "dt": plan.dt,
     }
+    if plan.pairs:
+        scene["pairs"] = ContactPairs(model).only(*plan.pairs)
     if model.is_simulated:  # as in a Simulation, for the residual's steps too
         scene["stops"] = "rows"
     if drivable(model):
@@ -211,6 +216,8 @@ def _residual(model: Model, sim: Simulation, scene: dict[str, Any]) -> Callable[
     """Function for the residual of the sweeps in the next step (envs,): the largest difference of a
     force on a point from that after many more sweeps, relative to the weight."""
     options = {**scene, "impulses": sim.impulses}
+    if len(sim.pairs):
+        options |= {"pair_impulses": sim.pair_impulses, "pair_features": sim.pair_features}
     if sim.control is not None:
         options["targets"] = sim.targets
     few: Callable[[], Step] = bind(step, model, sim.q, sim.v, sim.tau, **options)

@@ -14,6 +14,7 @@ from ...functions.simulation.contact_points import ContactPoints
 from ...functions.simulation.default_points import refuse_unread
 from ...functions.simulation.simulation import Simulation
 from ...model import Model
+from ...model.scene.free_bodies import free_joints
 from ...model.structure import DRAWN
 from ..argument_types import at_least_zero, count, positive, seed
 from ..command_line import (
@@ -78,6 +79,13 @@ def _add_numbers(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--kd", type=at_least_zero, metavar="N", help=text)
     text = "coefficient of the ground; default: of a MJCF file, else 0.8"
     sub.add_argument("--friction", type=at_least_zero, metavar="N", help=text)
+    text = (
+        "two links that touch each other, or patterns of their names such as '*finger'; may be given "
+        "several times; default: links touch the ground only"
+    )
+    sub.add_argument(
+        "--pair", nargs=2, action="append", default=[], dest="pairs", metavar="LINK", help=text
+    )
     text = "newtons, every second in a random direction; default: 0"
     sub.add_argument("--push", type=at_least_zero, default=0.0, metavar="N", help=text)
     text = "of where robots begin, and of pushes; default: 0"
@@ -102,8 +110,12 @@ def simulate(args: argparse.Namespace) -> int:
         for line in remarks(model, plan):
             say(line)
         sim, history = roll_out(model, plan)
-    except (ValueError, TypeError) as error:  # for invalid arguments, with Simulation's message
-        raise UserError(str(error)) from None
+    except (
+        ValueError,
+        TypeError,
+        KeyError,
+    ) as error:  # for invalid arguments, with Simulation's message
+        raise UserError(str(error.args[0])) from None
     print_results(model, plan, sim, history)
     if args.save:
         saved = {"times": history.time, **history.measured, **sim.state()}
@@ -128,6 +140,8 @@ def remarks(model: Model, plan: Plan) -> Iterator[str]:
     elif HOME not in model.configurations:
         held = f'"{DRAWN}"' if DRAWN in model.configurations else "the neutral configuration"
         yield f'held is {held}: the robot has none named "{HOME}"'
+    if not plan.pairs and not model.floating_base and free_joints(model):
+        yield "bodies pass through each other; --pair names two links that touch"
     if plan.push:
         yield (
             f"pushed is {pushed_link(model)}, every second by {plan.push:g} N for 0.2 s "
