@@ -15,7 +15,12 @@ pytest.importorskip("mujoco")
 
 BODY = f'<body name="{{}}"><joint name="j{{}}" axis="0 1 0"/>{INERTIAL}{{}}</body>'
 ARM = f"<worldbody>{BODY.format('a', 1, BODY.format('b', 2, ''))}</worldbody>"
-LOOP = '<equality><connect body1="a" body2="b" anchor="0 0 0"/></equality>'
+CABLE = (
+    f"<worldbody>{BODY.format('a', 1, BODY.format('b', 2, BODY.format('c', 3, '')))}</worldbody>"
+    '<tendon><fixed name="t"><joint joint="j1" coef="1"/><joint joint="j2" coef="1"/>'
+    '<joint joint="j3" coef="1"/></fixed></tendon><equality><tendon tendon1="t"/></equality>'
+)
+"""Three joints that a tendon of constant length couples, which a tree cannot hold."""
 
 
 def test_every_outcome_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -24,7 +29,7 @@ def test_every_outcome_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str
         "tools/here/arm.xml": f"<mujoco>{ARM}</mujoco>",
         "tools/here/scene.xml": '<mujoco><include file="../there/arm.xml"/></mujoco>',
         "tools/there/arm.xml": f"<mujoco>{ARM}</mujoco>",
-        "tools/there/loop.xml": f"<mujoco>{ARM}{LOOP}</mujoco>",
+        "tools/there/cable.xml": f"<mujoco>{CABLE}</mujoco>",
         "tools/there/broken.xml": "<mujoco><worldbody><body><joint/></body></worldbody>",
         "tools/there/nameless.xml": f"<mujoco>{ARM}<sensor><jointpos joint='x'/></sensor></mujoco>",
         "tools/there/notes.xml": "<notes/>",
@@ -40,14 +45,14 @@ def test_every_outcome_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str
         "here/arm.xml": "agrees",
         "here/scene.xml": "agrees with includes=",
         "there/arm.xml": "agrees",
-        "there/loop.xml": "by us",
+        "there/cable.xml": "by us",
         "there/broken.xml": "refused by both",
         "there/nameless.xml": "by them",
     }
-    assert "closes a loop" in told["there/loop.xml"]["why"] and told["here/arm.xml"]["nv"] == 2
+    assert "tendon" in told["there/cable.xml"]["why"] and told["here/arm.xml"]["nv"] == 2
     out, bar = capsys.readouterr()
     assert "| MJCF | tools | 6 | 2 | 1 | 1 | 1 | 1 |  |  |" in out and "6/6" in bar
-    assert "1 × MJCF: <connect>: this constraint closes a loop" in out
+    assert "1 × MJCF: <tendon>: this constraint couples tendons" in out
 
 
 def test_a_difference_is_seen(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ...algorithms.simulation.contact_rows import ContactPoint
@@ -39,6 +39,9 @@ HANDED_ON = ("impulses", "deformation", "joint_impulses", "pair_impulses", "pair
 
 TARGETS = ("targets", "earlier_targets")
 """Arrays of targets of the drives."""
+
+NOT_PLAIN = frozenset((*HANDED_ON, *TARGETS, *TABLES))
+"""Arrays that are not numbers of the simulation."""
 
 LONGEST_STEP = 0.1
 """Longest plausible step; a longer one is a mistake in the unit [s]."""
@@ -241,19 +244,24 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
     options = options.with_defaults()
     refuse_none(options.points)
     points = checked_points(model, options.points)
-    pairs = checked_pairs(model, options.pairs)
-    shaped = _arrays(model, q, points, options) | pair_arrays(options, pairs, q)
+    pairs = checked_pairs(model, options.pairs) if options.pairs else ()
+    shaped = _arrays(model, q, points, options)
+    if options.has_pairs:
+        shaped |= pair_arrays(options, pairs, q)
     bounds = bounds_of(model, options.params) if options.stops == "rows" else ()
     rows = rows_of_joints(model, options.params, bounds) if options.is_implicit else ()
     if options.joint_impulses is not None:
         _refuse_without_rows(model, rows or pairs or model.loops)
         shaped["joint_impulses"] = options.joint_impulses, (len(model.joint_columns),)
-    scene = _scene(model, points, tuple(shaped), rows, bounds, options)._replace(pairs=pairs)
+    scene = _scene(model, points, tuple(shaped), rows, bounds, options)
     refusing = refusing_still_points if options.is_implicit else refusing_for_explicit_forces
-    refusals = (refusing(points), refusing_still_pairs(pairs))
-    result: Any = StepOfScene if pairs or model.loops else StepOfRows if rows else Step
-    if model.loops:
+    refuse = refusing(points)
+    result: Any = StepOfRows if rows else Step
+    if pairs or model.loops:
+        result = StepOfScene
         refuse_explicit_loops(model, options)
+        scene = scene._replace(pairs=pairs)
+        refuse = _all_of((refuse, refusing_still_pairs(pairs)))
     inputs = {name: array for name, (array, _) in shaped.items()}
     shapes = {name: shape for name, (_, shape) in shaped.items()}
     return Call(
@@ -269,19 +277,21 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
         gravity=options.gravity,
         f_ext=options.f_ext,
         params=options.params,
-        refuse=_all_of(refusals),
-        plain=tuple(name for name in shaped if name not in (*HANDED_ON, *TARGETS, *TABLES)),
-        tables=_common(shaped, TABLES),
-        unsigned=_common(shaped, UNSIGNED),
-        positive=_common(shaped, POSITIVE),
+        refuse=refuse,
+        **_kinds(shaped),
         over={"impulses": "deformation"} if "deformation" in shaped else {},
         named=result,
     )
 
 
-def _common(shaped: Shaped, names: Collection[str]) -> tuple[str, ...]:
-    """The names of arrays that are among `names`, in order."""
-    return tuple(name for name in shaped if name in names)
+def _kinds(shaped: Shaped) -> dict[str, Any]:
+    """Names of arrays by kind, as a `Call` takes them."""
+    return {
+        "plain": tuple([name for name in shaped if name not in NOT_PLAIN]),
+        "tables": tuple([name for name in shaped if name in TABLES]),
+        "unsigned": tuple([name for name in shaped if name in UNSIGNED]),
+        "positive": tuple([name for name in shaped if name in POSITIVE]),
+    }
 
 
 def _refuse_without_rows(model: Model, rows: Sequence[Any]) -> None:
@@ -298,15 +308,16 @@ def _result_shapes(
 ) -> dict[str, tuple[int, ...]]:
     """Shapes of one environment's results that differ from those of the inputs, by name."""
     joints = len(model.joint_columns)
-    return {
+    shapes: dict[str, tuple[int, ...]] = {
         "impulses": (points, 3),
         "forces": (points, 3),
         "torques": (joints,),
         "joint_impulses": (joints,),
-        "loop_forces": (len(model.loops), 6),
-        **memory_shapes(pairs),
-        "pair_forces": (len(pairs), 3),
     }
+    if pairs or model.loops:
+        shapes |= {"loop_forces": (len(model.loops), 6), "pair_forces": (len(pairs), 3)}
+        shapes |= memory_shapes(pairs)
+    return shapes
 
 
 def _all_of(refusals: Sequence[Callable[[Model], None]]) -> Callable[[Model], None]:

@@ -63,6 +63,13 @@ class StepOptions:
         return isinstance(self.ground, SoftGround)
 
     @property
+    def has_pairs(self) -> bool:
+        """True if there are pairs, or arrays that only pairs have."""
+        return (
+            len(self.pairs) > 0 or self.pair_impulses is not None or self.pair_features is not None
+        )
+
+    @property
     def contact_memory(self) -> str:
         """Name of the array that the contacts of one step pass to the next."""
         return "deformation" if self.is_soft else "impulses"
