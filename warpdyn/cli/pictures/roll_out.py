@@ -189,7 +189,7 @@ def _scene(model: Model, plan: Plan, held: np.ndarray, push: Any) -> dict[str, A
         "dt": plan.dt,
     }
     if plan.pairs:
-        scene["pairs"] = ContactPairs(model).only(*plan.pairs)
+        scene["pairs"] = ContactPairs(model).only(*((a, b) for a, b in plan.pairs))
     if model.is_simulated:  # as in a Simulation, for the residual's steps too
         scene["stops"] = "rows"
     if drivable(model):

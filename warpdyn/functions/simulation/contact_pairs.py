@@ -71,13 +71,13 @@ class ContactPairs(Sequence[ContactPair]):
                 friction.append(_friction(*both))
         self.pairs, self.friction, self.left_out = tuple(pairs), tuple(friction), tuple(left)
 
-    def only(self, *pairs: tuple[str, str]) -> ContactPairs:
+    def only(self, *pairs: str | tuple[str, str]) -> ContactPairs:
         """The pairs between links of these names, or that match these patterns, in either order:
         `only(("*_finger", "cube"))`. A name alone is every pair of its link: `only("cube")`."""
         chosen = self._matching(pairs)
         return self._with(k for k in range(len(self)) if k in chosen)
 
-    def without(self, *pairs: tuple[str, str]) -> ContactPairs:
+    def without(self, *pairs: str | tuple[str, str]) -> ContactPairs:
         """All pairs but those that `only` would choose."""
         chosen = self._matching(pairs)
         return self._with(k for k in range(len(self)) if k not in chosen)
