@@ -17,6 +17,7 @@ from warpdyn.codegen.cuda_rows import LANES
 from warpdyn.codegen.cuda_warps import MOST_BYTES, CudaWarps, choose, in_parts
 from warpdyn.codegen.source import write
 from warpdyn.codegen.warp_cut import Dependencies
+from warpdyn.recording.program import record
 
 
 @pytest.mark.parametrize(
@@ -31,6 +32,14 @@ def test_programs_with_limbs_are_cut(robot: str, function: str, is_cut: bool) ->
     thread = choose(program_of(robot, function), True)
     assert isinstance(thread, CudaWarps) == is_cut
     assert thread.staging.size * 4 <= MOST_BYTES
+
+
+def test_a_program_without_statements_is_one_warp() -> None:
+    """Its results are inputs and constants, such as the velocities of joints as rates of q."""
+    program = record(lambda q, v: [v[0], 1.0, v[1]], {"q": (2,), "v": (2,)})
+    for target in ("cpu", "cuda"):
+        assert write(program, "rates", True, target).warps == 1
+    assert not isinstance(choose(program, True), CudaWarps)
 
 
 def test_a_source_says_how_many_warps_it_needs() -> None:

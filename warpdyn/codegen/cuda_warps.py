@@ -61,6 +61,8 @@ def choose(program: Program, single: bool) -> CudaThread:
         return CudaThread(program, single)
     needs = Dependencies(program)
     whole = needs.whole().cost
+    if not needs.targets:  # every result is an input or a constant
+        return CudaThread(program, single)
     found = {}
     for warps in (WARPS, FEWER):
         for cut in sorted(needs.cuts(warps), key=lambda cut: cut.cost):
