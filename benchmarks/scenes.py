@@ -1,4 +1,4 @@
-"""Contacts between bodies beside MuJoCo C: an arm that grasps a cube, and piles of cubes.
+"""Contacts between bodies, compared with MuJoCo C: an arm that grasps a cube, and piles of cubes.
 
     taskset -c 1 python -m benchmarks.scenes [grasp pile-2 pile-3 pile-5] [--envs 4096] [--rounds 11]
     python -m benchmarks.scenes grasp pile-3 --thrown 10000000
@@ -33,7 +33,7 @@ from .interleave import Turn, take_turns
 
 DT, SUBSTEPS, SWEEPS = 0.002, 5, 4
 FRICTION, HALF, MASS = 0.8, 0.02, 0.1
-"""Of the cubes: friction, half of the side [m], mass [kg]."""
+"""Friction, half of the side [m] and mass [kg] of each cube."""
 
 PAD, PAD_AT = (0.01, 0.004, 0.01), (0.004, 0.045)
 """A finger's pad: half lengths, and its place across and along the finger [m]."""
@@ -120,7 +120,7 @@ class Grasp:
         return robot, data
 
     def slip(self, sim: wd.Simulation, robot: Any, data: Any) -> tuple[float, float]:
-        """How far the cube moves in the hand from 2 to 7 s, here and in MuJoCo [mm]."""
+        """Distance that the cube slides in the hand from 2 to 7 s, here and in MuJoCo [mm]."""
         ours, theirs = [], []
         for step in range(round(7.0 / (DT * SUBSTEPS))):
             target = self.targets((step + 1) * DT * SUBSTEPS)
@@ -263,8 +263,8 @@ def measured(scene: Grasp | Pile, envs: int, rounds: int) -> Result:
 
 
 def failures_when_thrown(scene: Grasp | Pile, envs: int, steps: int) -> float:
-    """How often a state is not finite in that many steps of all environments, which start anew every 100 launches
-    in random poses and velocities."""
+    """Number of states that are not finite in `steps` steps of all environments together. All environments are
+    reset to random states every 100 launches."""
     sim, random = simulation(scene, envs), np.random.default_rng(0)
     model, launches = scene.model, -(-steps // (envs * SUBSTEPS))
     for launch in tqdm(range(launches), unit="launch", leave=False, disable=None):

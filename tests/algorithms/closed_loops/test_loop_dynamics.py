@@ -12,7 +12,7 @@ import warpdyn as wd
 from warpdyn.model.structure import start_of
 
 ROUNDING = 1e-9
-"""Of float64, relative to the largest number; Pinocchio's proximal solver has about the same."""
+"""Error of float64, relative to the largest number. Pinocchio's proximal solver has about the same."""
 
 ROBOTS = {
     "connect": tied(CONNECT),

@@ -13,9 +13,9 @@ from warpdyn.execution.request.evaluate import tree_of
 from warpdyn.model.structure import start_of
 
 STEP = 1e-6
-"""Of central differences."""
+"""Step of central differences [rad, m]."""
 NEAR = 1e-7
-"""Of derivatives by central differences."""
+"""Error of derivatives by central differences."""
 
 ROBOTS = {
     "connect": tied(CONNECT),
@@ -50,7 +50,7 @@ def test_the_jacobian_is_the_rate_of_the_errors(name: str) -> None:
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_the_bias_is_the_rate_of_the_jacobian_times_the_velocity(name: str) -> None:
-    """In the carrier's axes, for velocities that keep the loops closed."""
+    """Velocity terms are compared in the carrier's axes, for velocities that keep the loops closed."""
     model = ROBOTS[name]
     q, v = closed(model), states(model, 3).v
     J = np.array([wd.oracle(wd.loops.constraint_jacobian, model, x) for x in q])

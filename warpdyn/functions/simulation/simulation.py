@@ -27,7 +27,7 @@ from .described_simulation import PassiveForces, with_description, with_passive_
 from .drives import PD, Stops
 from .free_body import FreeBody
 from .ground import FLAT, Ground, SoftGround
-from .pair_arrays import checked_pairs
+from .pair_arrays import checked_pairs, memory_shapes
 from .reset_on_device import reset_on_device
 from .sensors import Sensors, checked_sensors
 from .simulation_step import step_call
@@ -272,9 +272,8 @@ class Simulation:
         self.targets = self._zeros(joints)
         self.impulses, self.forces = self._zeros(count, 3), self._zeros(count, 3)
         self.torques = self._zeros(joints)
-        contacts = sum(pair.contacts for pair in self.pairs)
-        self.pair_impulses = self._zeros(contacts, 3)
-        self.pair_features = self._zeros(contacts)
+        kept = memory_shapes(self.pairs)
+        self.pair_impulses, self.pair_features = (self._zeros(*shape) for shape in kept.values())
         self.pair_forces = self._zeros(len(self.pairs), 3)
         self._columns = {"time": self._zeros(1), "failures": self._zeros(1)}
         self.time, self.failures = (
