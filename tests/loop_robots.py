@@ -5,8 +5,10 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+from states import states, step
 
 import warpdyn as wd
+from warpdyn.model.structure import start_of
 
 LEG = """<mujoco><option timestep="0.002" integrator="implicitfast"/><worldbody>
 <body name="thigh"><joint name="hip" axis="0 1 0" armature="0.1"/>
@@ -84,3 +86,20 @@ CONNECT = wd.description.Loop.connect("left3", (0.1, 0, 0.2), "right3", (-0.1, 0
 WELD = wd.description.Loop.weld("left3", (0.1, 0, 0.2), "right3", (-0.1, 0, 0.2, 0, 0, 0.6, 0.8))
 HINGE = wd.description.Loop.hinge("left3", (0.1, 0, 0.2), "right3", (-0.1, 0, 0.2, 0, 0, 0.6, 0.8))
 COUPLE = wd.description.Loop.couple("left1_joint", "right2_joint", (0.2, -0.5, 0.3))
+
+ROBOTS = {
+    "connect": tied(CONNECT),
+    "weld": tied(WELD),
+    "hinge": tied(HINGE),
+    "couple": tied(COUPLE),
+    "four_bar": four_bar(),
+    "floating": four_bar(floating=True),
+    "leg": leg(),
+}
+
+
+def closed(model: wd.Model, count: int) -> np.ndarray:
+    """Random configurations in which the loops are closed."""
+    start = np.tile(start_of(model), (count, 1))
+    q = step(model, start, 0.2 * states(model, count, seed=1).v)
+    return np.array([wd.oracle(wd.loops.close, model, x) for x in q])

@@ -49,6 +49,11 @@ def is_number(x: Scalar) -> bool:
     return isinstance(x, (int, float))
 
 
+def is_zero(x: Scalar) -> bool:
+    """True if the value is a number, not a symbol, and zero."""
+    return is_number(x) and x == 0.0
+
+
 def as_number(x: Scalar) -> float:
     """The number that a scalar is, for scalars that cannot be symbols."""
     assert isinstance(x, (int, float)), f"a number is needed here, got {x!r}"

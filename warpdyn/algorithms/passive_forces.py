@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from ..algebra.scalar import Scalar, is_number, maximum, minimum, select_less, sign
+from ..algebra.scalar import Scalar, is_zero, maximum, minimum, select_less, sign
 from ..algebra.spatial import ZERO_INERTIA, Inertia, Symmetric
 from ..model.tree import Body, Tree
 from .gravity_torques import gravity_torques
@@ -81,7 +81,7 @@ def dry_friction(tree: Tree) -> dict[int, Scalar]:
     for body in tree.bodies:
         for k, effects in zip(body.v_index, body.effects, strict=False):
             found[k] = found.get(k, 0.0) + effects.coulomb * abs(body.multiplier)
-    return {k: x for k, x in found.items() if not (is_number(x) and x == 0.0)}
+    return {k: x for k, x in found.items() if not is_zero(x)}
 
 
 def without_dry_friction(tree: Tree) -> Tree:

@@ -4,32 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from loop_robots import CONNECT, COUPLE, HINGE, WELD, four_bar, leg, tied
+from loop_robots import ROBOTS, closed, four_bar
 from pinocchio_peer import built, pin
-from states import states, step
+from states import states
 
 import warpdyn as wd
-from warpdyn.model.structure import start_of
 
 ROUNDING = 1e-9
 """Error of float64, relative to the largest number. Pinocchio's proximal solver has about the same."""
 
-ROBOTS = {
-    "connect": tied(CONNECT),
-    "weld": tied(WELD),
-    "hinge": tied(HINGE),
-    "couple": tied(COUPLE),
-    "four_bar": four_bar(),
-    "floating": four_bar(floating=True),
-    "leg": leg(),
-}
-
 
 def moving(model: wd.Model, count: int = 2) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Closed configurations, velocities that keep them closed, and joint forces."""
-    start = np.tile(start_of(model), (count, 1))
-    q = step(model, start, 0.2 * states(model, count, seed=1).v)
-    q = np.array([wd.oracle(wd.loops.close, model, x) for x in q])
+    q = closed(model, count)
     s = states(model, count)
     J = np.array([wd.oracle(wd.loops.constraint_jacobian, model, x) for x in q])
     v = s.v - np.einsum("bij,bj->bi", np.linalg.pinv(J, rcond=1e-9) @ J, s.v)

@@ -4,42 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from loop_robots import CONNECT, COUPLE, HINGE, WELD, four_bar, leg, tied
+from loop_robots import ROBOTS, closed, four_bar
 from states import states, step
 
 import warpdyn as wd
 from warpdyn.algorithms.closed_loops.loop_equations import LoopRows, loop_bias
 from warpdyn.execution.request.evaluate import tree_of
-from warpdyn.model.structure import start_of
 
 STEP = 1e-6
 """Step of central differences [rad, m]."""
 NEAR = 1e-7
 """Error of derivatives by central differences."""
 
-ROBOTS = {
-    "connect": tied(CONNECT),
-    "weld": tied(WELD),
-    "hinge": tied(HINGE),
-    "couple": tied(COUPLE),
-    "four_bar": four_bar(),
-    "floating": four_bar(floating=True),
-    "leg": leg(),
-}
-
-
-def closed(model: wd.Model) -> np.ndarray:
-    """Three closed configurations."""
-    start = np.tile(start_of(model), (3, 1))
-    q = step(model, start, 0.2 * states(model, 3, seed=1).v)
-    return np.array([wd.oracle(wd.loops.close, model, x) for x in q])
-
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_the_jacobian_is_the_rate_of_the_errors(name: str) -> None:
     """Where the loops are closed."""
     model = ROBOTS[name]
-    q, v = closed(model), states(model, 3).v
+    q, v = closed(model, 3), states(model, 3).v
     ahead, behind = step(model, q, STEP * v), step(model, q, -STEP * v)
     for now, there, before, speed in zip(q, ahead, behind, v, strict=True):
         errors = [wd.oracle(wd.loops.errors, model, x) for x in (there, before)]
@@ -52,7 +34,7 @@ def test_the_jacobian_is_the_rate_of_the_errors(name: str) -> None:
 def test_the_bias_is_the_rate_of_the_jacobian_times_the_velocity(name: str) -> None:
     """Velocity terms are compared in the carrier's axes, for velocities that keep the loops closed."""
     model = ROBOTS[name]
-    q, v = closed(model), states(model, 3).v
+    q, v = closed(model, 3), states(model, 3).v
     J = np.array([wd.oracle(wd.loops.constraint_jacobian, model, x) for x in q])
     v -= np.einsum("bij,bj->bi", np.linalg.pinv(J, rcond=1e-9) @ J, v)
     tree = tree_of(model)

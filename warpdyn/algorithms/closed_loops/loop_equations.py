@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 
 from ...algebra.pose_forms import rotation_quaternion
 from ...algebra.quaternions import quaternion_log
-from ...algebra.scalar import Scalar, is_number
+from ...algebra.scalar import Scalar, is_zero
 from ...algebra.spatial import (
     IDENTITY,
     ZERO_MOTION,
@@ -86,8 +86,7 @@ class LoopRows:
         """The rows at a configuration."""
         equations = loop_equations(tree, q)
         kept = [
-            [k for k, row in enumerate(each.J) if not all(is_number(x) and x == 0.0 for x in row)]
-            for each in equations
+            [k for k, row in enumerate(each.J) if not all(map(is_zero, row))] for each in equations
         ]
         return cls(equations, kept)
 

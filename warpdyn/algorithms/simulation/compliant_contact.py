@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from ...algebra.scalar import Scalar, maximum, minimum, rsqrt, select_less
+from ...algebra.scalar import Scalar, is_zero, maximum, minimum, rsqrt, select_less
 from ...algebra.spatial import Vector
-from .constraint_sweeps import ConstraintRows, RowVelocities, is_zero
+from .constraint_sweeps import ConstraintRows, RowVelocities
 from .contact_rows import PointContact
 
 NEAR_RIGID = 1.0 / (4.0 * math.pi**2)

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Protocol, TypeAlias
 
 from ...algebra.linear import Factors, dot
-from ...algebra.scalar import Scalar, is_number, repeat
+from ...algebra.scalar import Scalar, is_zero, repeat
 
 WAITING = 1.5
 """Cost of a product along a path relative to one of rows: sums along paths depend on each other. A
@@ -81,6 +81,13 @@ class ConstraintRows:
     def of(self, v: Sequence[Scalar]) -> list[Scalar]:
         """J v."""
         return [sparse_dot(row, v) for row in self.J]
+
+    def on_coordinates(self, impulses: Sequence[Scalar]) -> list[Scalar]:
+        """The sum s = Z l over the impulses of all rows, which equals L (v+ - v_free)."""
+        total: list[Scalar] = [0.0] * len(self.mass.reciprocal)
+        for z, x in zip(self.Z, impulses, strict=True):
+            total = [s if is_zero(e) else s + e * x for s, e in zip(total, z, strict=True)]
+        return total
 
     def response(self, a: int, b: int) -> Scalar:
         """An entry of G = J M^⁻¹ Jᵀ: velocity of a row for a unit impulse on another."""
@@ -210,11 +217,8 @@ def _shorter_along_paths(
 def _on_coordinates(
     rows: ConstraintRows, constraints: Sequence[Constraint], impulses: Sequence[Scalar]
 ) -> list[Scalar]:
-    """The sum s = Z l over all impulses, which equals L (v+ - v_free)."""
-    total: list[Scalar] = [0.0] * len(rows.mass.reciprocal)
-    for z, x in zip(rows.Z, impulses_on_rows(constraints, impulses, len(rows.J)), strict=True):
-        total = [s if is_zero(e) else s + e * x for s, e in zip(total, z, strict=True)]
-    return total
+    """The sum s over the impulses of all constraints."""
+    return rows.on_coordinates(impulses_on_rows(constraints, impulses, len(rows.J)))
 
 
 def impulses_on_rows(
@@ -234,8 +238,3 @@ def sparse_dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
     """Sum of a_i b_i over entries that are not known to be zero."""
     pairs = [(x, y) for x, y in zip(a, b, strict=True) if not (is_zero(x) or is_zero(y))]
     return dot([x for x, _ in pairs], [y for _, y in pairs])
-
-
-def is_zero(x: Scalar) -> bool:
-    """True if the value is a number, not a symbol, and zero."""
-    return is_number(x) and x == 0.0

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ...algebra.scalar import Scalar, maximum, minimum
-from .constraint_sweeps import ConstraintRows, RowVelocities, is_zero
+from ...algebra.scalar import Scalar, is_zero, maximum, minimum
+from .constraint_sweeps import ConstraintRows, RowVelocities
 
 RETURN = 1.0
 """Largest speed at which a stop brings back a joint that is beyond its limit [rad/s, m/s]."""

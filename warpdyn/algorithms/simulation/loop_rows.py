@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...algebra.linear import Factors, factorise_redundant
-from ...algebra.scalar import Scalar, maximum, minimum
+from ...algebra.scalar import Scalar, is_zero, maximum, minimum
 from ...model.tree import Tree
 from ..closed_loops.loop_equations import LoopRows
-from .constraint_sweeps import ConstraintRows, is_zero, rows_of, sparse_dot
+from .constraint_sweeps import ConstraintRows, rows_of, sparse_dot
 
 RETURN = 1.0
 """Largest speed at which an open loop closes [m/s, rad/s]; the gap that a step leaves is gone after
@@ -80,9 +80,7 @@ def close_loops(
     speeds = (maximum(minimum(r * (1.0 / h), RETURN), -RETURN) for r in loops.errors)
     wanted = [-x - now for x, now in zip(speeds, rows.of(free), strict=True)]
     impulses = G.inverse_times(wanted)
-    push: list[Scalar] = [0.0] * tree.nv
-    for z, x in zip(rows.Z, impulses, strict=True):
-        push = [s if is_zero(e) else s + e * x for s, e in zip(push, z, strict=True)]
-    closed = [v + dv for v, dv in zip(free, mass.solve(push), strict=True)]
+    change = mass.solve(rows.on_coordinates(impulses))
+    closed = [v + dv for v, dv in zip(free, change, strict=True)]
     on_loops = MassOnLoops(mass.L, mass.reciprocal, rows, G)
     return ClosedMechanism(loops, closed, impulses, on_loops)
