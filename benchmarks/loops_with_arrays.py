@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 import warpdyn as wd
-from warpdyn.algebra import scalar
-from warpdyn.algebra.scalar import RowArray
+from warpdyn.algebra import row_arrays, scalar
+from warpdyn.algebra.row_arrays import RowArray
 from warpdyn.execution.batched import batched
 from warpdyn.execution.request.call import Call
 
@@ -38,7 +38,7 @@ Loop = Callable[..., list[Any]]
 
 
 def in_a_row(n: int, step: Any, state: Sequence[Any], arrays: Sequence[RowArray]) -> list[Any]:
-    """The result of `scalar.loop` with each step recorded separately. An index that differs between
+    """The result of `loop` with each step recorded separately. An index that differs between
     environments selects among all rows."""
     after = list(state)
     for x in arrays:
@@ -104,7 +104,7 @@ def riccati(loop: Loop, K: int, A: list, B: list, x: list) -> list:
 
 def functions(rolled: bool, K: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Both algorithms as functions of a batch."""
-    loop, form = (scalar.loop, "rolled") if rolled else (in_a_row, "in_a_row")
+    loop, form = (row_arrays.loop, "rolled") if rolled else (in_a_row, "in_a_row")
 
     def slots_text(tree: Any, rows: list, pairs: list, v: list) -> list:
         return contact_slots(loop, rows, pairs, v)

@@ -25,7 +25,7 @@ from lxml import etree
 from tqdm import tqdm
 
 import warpdyn as wd
-from warpdyn.algorithms.simulation.pair_rows import GROUND, ContactPair, ContactShape
+from warpdyn.algorithms.simulation.contact_shapes import GROUND, ContactPair, ContactShape
 from warpdyn.cli.hardware import processor
 from warpdyn.peers.mujoco_scene import Drives, mujoco_scene
 
@@ -177,7 +177,7 @@ class Pile:
 
 SCENES: dict[str, Callable[[], Grasp | Pile]] = {
     "grasp": Grasp,
-    **{f"pile-{n}": lambda n=n: Pile(n) for n in (2, 3, 5)},  # type: ignore[misc]
+    **{f"pile-{n}": lambda n=n: Pile(n) for n in (2, 3, 5, 8, 12)},  # type: ignore[misc]
 }
 
 

@@ -6,16 +6,22 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from warpdyn.algebra.scalar import RowArray, Scalar, cos, loop, select_less, sin
+from warpdyn.algebra.row_arrays import RowArray, loop
+from warpdyn.algebra.scalar import Scalar, cos, select_less, sin
 
 SHAPES = {"x": (4,), "z": (3,)}
 """Inputs of the programs: numbers, and whole numbers from -1 to 5 that serve as indices."""
 
-SEEDS = range(12)
+ENDS_EARLY = 12
+"""The seed of a program whose loops end before their last steps."""
+
+SEEDS = range(ENDS_EARLY + 1)
 
 
 def random_program(seed: int) -> Callable[[Sequence[Scalar], Sequence[Scalar]], list[Scalar]]:
     """A program of one to three arrays in nested loops. Each run makes the same decisions."""
+    if seed == ENDS_EARLY:
+        return ends_early
 
     def program(x: Sequence[Scalar], z: Sequence[Scalar]) -> list[Scalar]:
         draw = random.Random(seed)
@@ -26,7 +32,7 @@ def random_program(seed: int) -> Callable[[Sequence[Scalar], Sequence[Scalar]], 
                 RowArray(
                     [
                         [draw.choice([0.0, 0.5, x[draw.randrange(4)]]) for _ in range(width)]
-                        for _ in range(draw.randint(1, 5))
+                        for _ in range(draw.choice([1, 2, 3, 4, 5, 20]))
                     ]
                 )
             )
@@ -38,6 +44,31 @@ def random_program(seed: int) -> Callable[[Sequence[Scalar], Sequence[Scalar]], 
         return [*state, *(entries[k % len(entries)] for k in range(6))]
 
     return program
+
+
+def ends_early(x: Sequence[Scalar], z: Sequence[Scalar]) -> list[Scalar]:
+    """A program of loops that end after the steps that an environment needs, from none to all: once
+    for an array and once inside another loop."""
+    table = RowArray([[0.5], [0.25], [-0.5], [1.0]], constant=True)
+    a = RowArray([[x[0], x[1]], [x[2], 0.0], [0.0, x[3]]])
+
+    def step(needed: Scalar) -> Any:
+        def run(k: Scalar, state: list[Scalar], _: Any) -> list[Scalar]:
+            row = a[k]
+            after = [sin(state[0]) + row[0] * table[3.0 - k][0], state[1] + 1.0]
+            changed = [cos(row[1] + state[0]), row[0] * 0.5]
+            a[k] = [select_less(k, needed, new, old) for new, old in zip(changed, row, strict=True)]
+            return [select_less(k, needed, new, old) for new, old in zip(after, state, strict=True)]
+
+        return run
+
+    first = loop(3, step(z[0]), [x[0], 0.0], [a, table], needed=z[0])
+
+    def outer(k: Scalar, state: list[Scalar], _: Any) -> list[Scalar]:
+        return loop(4, step(z[1] - k), state, [a, table], needed=z[1] - k)
+
+    last = loop(2, outer, first, [a, table])
+    return [last[0] + first[1], last[1], *(y for row in a for y in row)]
 
 
 def _loop(

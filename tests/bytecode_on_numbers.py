@@ -70,6 +70,8 @@ def run(
             at = a if counters[d] < b else at
         elif name == "skip_last":
             at = a if counters[d] == b - 1 else at
+        elif name == "skip_idle":
+            at = at if counters[d] < slots[b] else a
         elif name == "copy":
             slots[d : d + b] = slots[a : a + b]
         elif name == "keep":

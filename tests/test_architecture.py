@@ -48,7 +48,11 @@ NAMESPACES = ("convert", "description", "kernels", "loops", "random", "results",
 
 ONLY = {
     "warpdyn.algebra": {"math", "warpdyn.algebra"},
-    "warpdyn.recording": {"warpdyn.algebra.scalar", "warpdyn.recording"},
+    "warpdyn.recording": {
+        "warpdyn.algebra.row_arrays",
+        "warpdyn.algebra.scalar",
+        "warpdyn.recording",
+    },
     "warpdyn.codegen": {"warpdyn.recording", "warpdyn.codegen"},
     "warpdyn.algorithms": {"math", "warpdyn.algebra", "warpdyn.model.tree", "warpdyn.algorithms"},
 }

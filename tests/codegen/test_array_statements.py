@@ -16,7 +16,8 @@ from exported_code import Compiled
 from states import error
 
 import warpdyn as wd
-from warpdyn.algebra.scalar import RowArray, absolute, each, loop, repeat
+from warpdyn.algebra.row_arrays import RowArray, loop
+from warpdyn.algebra.scalar import absolute, each, repeat
 from warpdyn.codegen import lanes
 from warpdyn.codegen.array_statements import array_members, nearest, uses_arrays
 from warpdyn.codegen.bytecode.encode import encode

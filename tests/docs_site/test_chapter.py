@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "docs/computation").glob("*.md"))
 SECTION = re.compile(r"^## [^\n]*: `(\w+)`\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 TEXT = re.compile(
-    r"```\{literalinclude\} \.\./\.\./warpdyn/algorithms/(?:\w+/)?(\w+)\.py\n(.*?)```", re.DOTALL
+    r"```\{literalinclude\} \.\./\.\./warpdyn/algorithms/(?:\w+/)*(\w+)\.py\n(.*?)```", re.DOTALL
 )
 TABLE = re.compile(r"```\{folding\} (.*?)\n```")
 

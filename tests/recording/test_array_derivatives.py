@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from array_programs import SHAPES, random_program
 
-from warpdyn.algebra.scalar import RowArray, look, loop, repeat, sin
+from warpdyn.algebra.row_arrays import RowArray, loop
+from warpdyn.algebra.scalar import look, repeat, sin
 from warpdyn.recording.differentiation import pull_back, pullback, pushforward
 from warpdyn.recording.program import Program, record
 

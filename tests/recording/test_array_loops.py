@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from array_programs import SEEDS, SHAPES, random_program
 
-from warpdyn.algebra.scalar import RowArray, loop, repeat
+from warpdyn.algebra.row_arrays import RowArray, loop
+from warpdyn.algebra.scalar import repeat
 from warpdyn.recording import array_loops
 from warpdyn.recording.program import Program, record
 

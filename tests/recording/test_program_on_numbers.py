@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from warpdyn.algebra.scalar import RowArray, loop
+from warpdyn.algebra.row_arrays import RowArray, loop
 from warpdyn.recording.program import record
 from warpdyn.recording.program_on_numbers import call_routine, evaluate
 

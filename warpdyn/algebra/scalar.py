@@ -37,7 +37,7 @@ class RecordedScalar(Protocol):
     def each(self, function: Any, shared: Any, columns: Any) -> Any: ...
     def repeat(self, step: Any, state: Any, times: int, until: Any) -> Any: ...
     def sweep(self, step: Any, states: Any, paths: Any, rows: Any) -> Any: ...
-    def loop(self, n: int, step: Any, state: Any, arrays: Any) -> Any: ...
+    def loop(self, n: int, step: Any, state: Any, arrays: Any, needed: Any) -> Any: ...
 
 
 Scalar: TypeAlias = float | RecordedScalar
@@ -151,11 +151,11 @@ def look(table: Table, row: Scalar, column: Scalar) -> Scalar:
     """
     if not isinstance(table, (list, tuple)):
         return table.look(row, column)  # type: ignore[union-attr]
-    line = table[_nearest(as_number(row), len(table))]
-    return line[_nearest(as_number(column), len(line))]
+    line = table[nearest_row(as_number(row), len(table))]
+    return line[nearest_row(as_number(column), len(line))]
 
 
-def _nearest(index: float, count: int) -> int:
+def nearest_row(index: float, count: int) -> int:
     """The integer in [0, count) for an index."""
     return int(min(index, count - 1.0)) if index > 0 else 0
 
@@ -283,118 +283,3 @@ def sweep_in_line(
         found.append(values)
         last.append(present)
     return found, last
-
-
-class RowArray:
-    """An array for loops: rows of equally many scalars, which a step of `loop` reads and writes by
-    their index.
-
-    `a[i]` is row i as a list, and `a[i] = row` replaces it. The index may be a symbol: the counter
-    of a loop, or a number of each environment. An index is cut to a whole number. Beyond the array
-    it is that of the nearest row, and for NaN it is 0. A whole number of Python must be that of a
-    row. Outside of loops, an array can only be read.
-    """
-
-    def __init__(self, rows: Sequence[Sequence[Scalar]]):
-        self.content: list[list[Scalar]] = [list(row) for row in rows]
-        self.width = len(self.content[0]) if self.content else 0
-        if not self.width or any(len(row) != self.width for row in self.content):
-            lengths = sorted({len(row) for row in self.content})
-            raise ValueError(f"an array needs rows of equal length above 0, got lengths {lengths}")
-        self.memory: Any = None
-        """The array in a recording; None while the rows are lists."""
-        self.loops = 0
-        """Number of loops that run on the array now."""
-
-    def __len__(self) -> int:
-        return len(self.content)
-
-    def __getitem__(self, index: Scalar) -> list[Scalar]:
-        self._check(index)
-        if self.memory is not None:
-            read: list[Scalar] = self.memory.read(index)
-            return read
-        if isinstance(index, (int, float)):
-            return list(self.content[_nearest(index, len(self))])
-        found = list(self.content[0])
-        for k in range(1, len(self)):
-            pairs = zip(self.content[k], found, strict=True)
-            found = [select_less_equal(float(k), index, x, other) for x, other in pairs]
-        return found
-
-    def __setitem__(self, index: Scalar, row: Sequence[Scalar]) -> None:
-        self._check(index)
-        if len(row) != self.width:
-            raise ValueError(f"a row of this array has {self.width} numbers, got {len(row)}")
-        if not self.loops:
-            raise TypeError("an array is written in the step of a loop that has it in `arrays`")
-        if self.memory is not None:
-            self.memory.write(index, row)
-        elif isinstance(index, (int, float)):
-            self.content[_nearest(index, len(self))] = list(row)
-        else:
-            place = minimum(maximum(floor(index), 0.0), len(self) - 1.0)
-            place = select_less_equal(index, index, place, 0.0)
-            for k, before in enumerate(self.content):
-                below, above = k - 0.5, k + 0.5
-                self.content[k] = [
-                    select_less(below, place, select_less(place, above, x, old), old)
-                    for x, old in zip(row, before, strict=True)
-                ]
-
-    def __iter__(self) -> Any:
-        return (self[k] for k in range(len(self)))
-
-    def _check(self, index: Scalar) -> None:
-        if isinstance(index, int) and not 0 <= index < len(self):
-            raise IndexError(f"row {index} of an array of {len(self)} rows")
-
-
-LoopStep = Callable[[Scalar, list[Scalar], Sequence[RowArray]], Sequence[Scalar]]
-"""A function of the number of the step, the state and the arrays that returns the next state."""
-
-
-def loop(
-    n: int, step: LoopStep, state: Sequence[Scalar], arrays: Sequence[RowArray]
-) -> list[Scalar]:
-    """The state after n steps, each of which computes the next numbers of the state from the number
-    of the step k = 0.0, 1.0, .., the present state and the arrays.
-
-    The step may read and write the arrays, which keep their contents after the loop. A step may
-    contain further loops on them. On symbols the step is recorded once and rolled. It may read
-    outside values; of the arrays outside, it may write only those in `arrays`.
-    """
-    if len({id(x) for x in arrays}) < len(arrays):
-        raise ValueError("an array is passed to a loop twice")
-    before, present = [x.content for x in arrays], list(state)
-    found = _first_symbol(present, arrays)
-    for x in arrays:
-        x.loops += 1
-    try:
-        if found is None:
-            for x in arrays:
-                x.content = [*x.content]
-            for k in range(n):
-                present = list(step(float(k), present, arrays))
-                found = _first_symbol(present, arrays)
-                if found is not None:  # a step that reads symbols from outside
-                    break
-            else:
-                return present
-            for x, content in zip(arrays, before, strict=True):
-                x.content, x.memory = content, None
-        if n == 0:
-            return present
-        return list(found.loop(n, step, list(state), arrays))
-    finally:
-        for x in arrays:
-            x.loops -= 1
-
-
-def _first_symbol(state: Sequence[Scalar], arrays: Sequence[RowArray]) -> Any:
-    """A symbol of a state or of arrays; None if there is none."""
-    recorded = next((x.memory.symbol for x in arrays if x.memory is not None), None)
-    if recorded is not None:
-        return recorded
-    values = [*state, *(x for rows in arrays for row in rows.content for x in row)]
-    return next((x for x in values if not isinstance(x, (int, float))), None)

@@ -31,26 +31,26 @@ Program = Any
 class ArrayForm:
     """How a target reads and writes an array at an index that it computes.
 
-    The arguments of all are the address of the entry in row 0, the index, and the numbers of rows
-    and of entries in a row; those of `write` and `scatter` have the value behind them.
+    The arguments of all are the address of the array, the entry in a row, the index, and the numbers
+    of rows and of entries in a row; those of `write` and `scatter` have the value behind them.
     """
 
-    read: Callable[[str, str, int, int], str]
-    gather: Callable[[str, str, int, int], str]
-    write: Callable[[str, str, int, int, str], str]
-    scatter: Callable[[str, str, int, int, str], str]
+    read: Callable[[str, int, str, int, int], str]
+    gather: Callable[[str, int, str, int, int], str]
+    write: Callable[[str, int, str, int, int, str], str]
+    scatter: Callable[[str, int, str, int, int, str], str]
 
 
 def one_number(T: str) -> ArrayForm:
     """The form of a target whose values are single numbers of type `T`."""
 
-    def entry(address: str, index: str, rows: int, width: int) -> str:
+    def entry(address: str, j: int, index: str, rows: int, width: int) -> str:
         last = f"({T}){rows - 1}"
         row = f"(int)({index} > 0 ? ({index} < {last} ? {index} : {last}) : 0)"
-        return f"({address})[{width} * {row}]"
+        return f"({address})[{j} + {width} * {row}]"
 
-    def write(address: str, index: str, rows: int, width: int, value: str) -> str:
-        return f"{entry(address, index, rows, width)} = {value};"
+    def write(address: str, j: int, index: str, rows: int, width: int, value: str) -> str:
+        return f"{entry(address, j, index, rows, width)} = {value};"
 
     return ArrayForm(entry, entry, write, write)
 
@@ -126,7 +126,7 @@ def read_text(program: Program, statement: Statement, dialect: Any) -> str:
         return f"({place})[{width * nearest(index, rows) + int(j)}]"
     form = dialect.array_form
     read = form.read if statement.operation == READ else form.gather
-    return read(f"{place} + {j}", f"t{index}", rows, width)
+    return read(place, int(j), f"t{index}", rows, width)
 
 
 def array_lines(program: Program, statement: Statement, dialect: Any) -> Iterator[str]:
@@ -158,7 +158,7 @@ def _write_lines(program: Program, statement: Statement, dialect: Any) -> Iterat
         if isinstance(index, float):
             yield f"({place})[{width * nearest(index, rows) + j}] = {value};"
         else:
-            yield write(f"{place} + {j}", f"t{index}", rows, width, value)
+            yield write(place, j, f"t{index}", rows, width, value)
 
 
 def _value(x: int | float, dialect: Any) -> str:

@@ -284,6 +284,8 @@ def _keep(routine: Program, repetition: Repetition, size: int, results: int) -> 
     """C++ that keeps the state before a step, if it is kept, and may leave out the last step."""
     copies = " ".join(copy_arrays(routine, "out"))
     copies = f"if (step == 0) {{ {copies} }}" if copies else ""
+    if repetition.needed is not None:
+        copies += f" if (!__builtin_reduce_or(shared[{repetition.needed}] > (T)step)) break;"
     if not repetition.kept:
         return copies
     block = count_kept_entries(routine)

@@ -114,6 +114,8 @@ def write_loop(
     yield from (f"out[{k}] = column[{k}];" for k in range(size))
     yield from copy_arrays(routine, "out")
     yield f"for (int step = 0; step < {repetition.times}; ++step) {{"
+    if repetition.needed is not None:
+        yield f"if (!(shared[{repetition.needed}] > ({T})step)) break;"
     if repetition.kept:
         block = count_kept_entries(routine)
         yield from (f"out[{results + k} + {block} * step] = out[{k}];" for k in range(size))

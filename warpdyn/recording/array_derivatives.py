@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
-from ..algebra.scalar import RowArray, Scalar, Table
+from ..algebra.row_arrays import RowArray
+from ..algebra.scalar import Scalar, Table
 from .array_loops import RecordedRows, record_loop_of
 from .array_operations import (
     BEGUN,
@@ -186,6 +187,8 @@ def _keep(graph: Graph, name: str, kept: bool, begun: bool) -> None:
     how = routine.repetition
     assert how is not None
     how = replace(how, kept=how.kept or kept, begun=how.begun or begun)
+    if how.kept:  # the loop that goes back reads what each step has kept
+        how = replace(how, needed=None)
     graph.routines[name] = replace(routine, repetition=how)
 
 

@@ -1,9 +1,9 @@
-"""Loops with arrays on symbols: `algebra.scalar.loop`, with the step recorded once."""
+"""Loops with arrays on symbols: `algebra.row_arrays.loop`, with the step recorded once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import copysign
+from math import ceil, copysign
 from typing import Any
 
 from .array_operations import (
@@ -136,6 +136,8 @@ def _is_uniform(graph: Graph, place: int | float) -> bool:
         return _is_uniform(graph.around, list(graph.captured)[arguments[1]])
     if operation == "input":
         return arguments[0] == COUNTER
+    if operation == READ and graph.arrays[arguments[0]].root in graph.constants:
+        return _is_uniform(graph, arguments[2])
     return operation in UNIFORM and all(_is_uniform(graph, x) for x in arguments)
 
 
@@ -146,14 +148,16 @@ def record_array_loop(
     state: Sequence[Any],
     arrays: Sequence[Any],
     local: Local,
+    needed: Any = None,
 ) -> list[Any]:
     """The state after a loop, which also changes the arrays.
 
-    If the recording is to be differentiated, more than KEPT_WHOLE steps become a loop of loops.
+    If the recording is to be differentiated, more than KEPT_WHOLE steps become a loop of loops, all
+    of whose steps run, needed or not.
     """
     graph = symbol.graph.open[-1]
     if graph.rolls or times <= KEPT_WHOLE:
-        return record_loop_of(symbol, times, step, state, arrays, local)
+        return record_loop_of(symbol, times, step, state, arrays, local, needed=needed)
     first, number, length = segments(times)
     if first:
         state = record_loop_of(symbol, first, step, state, arrays, local)
@@ -177,9 +181,10 @@ def record_loop_of(
     arrays: Sequence[Any],
     local: Local,
     reads: int | None = None,
+    needed: Any = None,
 ) -> list[Any]:
     """The state after one loop. `reads`: the call of a loop whose kept states the steps read, the
-    last one first.
+    last one first. `needed`: the number of steps that change something.
 
     It is recorded in the innermost graph that is open, because the
     arrays change with each step of the loop around it."""
@@ -190,6 +195,8 @@ def record_loop_of(
     before = [inside.node(GIVEN, str(j)) for j in range(len(arrays))]
     for x, given in zip(arrays, before, strict=True):
         inside.arrays[given] = ArrayNode(given, len(x), x.width)
+        if x.constant:
+            inside.constants.add(given)
         x.memory = RecordedRows(inside, given, make, local)
 
     def run_step() -> list[Any]:
@@ -211,6 +218,12 @@ def record_loop_of(
         LoopArray(len(x), x.width, *nodes) for x, *nodes in zip(arrays, before, after, strict=True)
     )
     flat = tuple(local(inside, x) if isinstance(x, make) else float(x) for x in results)
+    entry = None
+    if isinstance(needed, make):
+        inner = local(inside, make(graph, local(graph, needed).plain()))
+        entry = inside.nodes[inner.index][1][1]
+    elif needed is not None:
+        times = min(times, max(ceil(needed), 0))
     shared, source = [*inside.captured], None
     if reads is not None:
         source = graph.nodes[reads][1][0]
@@ -221,7 +234,7 @@ def record_loop_of(
         len(shared),
         len(state),
         flat,
-        Repetition(times, reads=source, counts=True),
+        Repetition(times, reads=source, counts=True, needed=entry),
         arrays=of_loop,
     )
     initial = [local(graph, x).plain() if isinstance(x, make) else float(x) for x in state]
@@ -283,7 +296,10 @@ def memory_of(rows: Any, graph: Graph, make: Any, local: Local) -> RecordedRows:
             [local(graph, x).plain() if isinstance(x, make) else float(x) for x in row]
             for row in rows.content
         ]
-        return RecordedRows(graph, _new_array(graph, values), make, local)
+        node = _new_array(graph, values)
+        if rows.constant:
+            graph.constants.add(graph.arrays[node].root)
+        return RecordedRows(graph, node, make, local)
     memory: RecordedRows = rows.memory
     if memory.graph is not graph:
         raise TypeError(

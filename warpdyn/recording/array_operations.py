@@ -1,4 +1,4 @@
-"""Operations of a program on the arrays of its loops (`algebra.scalar.RowArray`).
+"""Operations of a program on the arrays of its loops (`algebra.row_arrays.RowArray`).
 
 A recording is a list of nodes without side effects, but an array is memory that changes. So each write
 makes a new node that stands for the array after the write, and a read names the node of the array that

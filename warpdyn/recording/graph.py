@@ -73,6 +73,8 @@ class Graph:
         self.routines: dict[str, Routine] = {}
         self.arrays: dict[int, ArrayNode] = {}
         """Nodes that are arrays."""
+        self.constants: set[int] = set()
+        """The first nodes of arrays of numbers that no loop writes."""
         self.nodes: list[tuple[str, tuple]] = []
         self.sources: list[tuple[int, ...]] = []
         """The nodes that each node reads."""
@@ -187,6 +189,9 @@ class Repetition:
     """True if a copy of its arrays as they are before the first step is kept too."""
     counts: bool = False
     """True if its steps may read their number and arrays."""
+    needed: int | None = None
+    """The entry of `shared` with the number of steps that an environment needs; further steps change
+    nothing. None: all steps."""
 
 
 @dataclass(frozen=True)

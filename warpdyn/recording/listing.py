@@ -58,7 +58,11 @@ def listing(program: Any, name: str) -> str:
     ]
     for routine, inside in program.routines.items():
         how = inside.repetition
-        times = "" if how is None else f" {'at most ' if how.ends else ''}{how.times} times"
+        times = (
+            ""
+            if how is None
+            else f" {'at most ' if how.ends or how.needed is not None else ''}{how.times} times"
+        )
         if inside.sweep:
             times = f" along {inside.sweep.steps} rows"
         lines += ["", listing(inside, routine + times)]

@@ -158,6 +158,8 @@ def call_routine(
     states.clear()
     kept[f"{name} begun"] = [_copy(x) for x in arrays]
     for step in range(repetition.times):
+        if repetition.needed is not None and not step < shared[repetition.needed]:
+            break
         pairs = zip(arrays, routine.arrays, strict=True) if repetition.kept else ()
         states.append((state, [_copy(x) for x, how in pairs if how.is_written]))
         inputs = {SHARED: shared, COLUMN: state, COUNTER: [float(step)]}

@@ -299,11 +299,12 @@ class Symbol:
         step: Callable[[Any, list[Any], Sequence[Any]], Sequence[Any]],
         state: Sequence[Symbol | float],
         arrays: Sequence[Any],
+        needed: Symbol | float | None = None,
     ) -> list[Any]:
         """The state after n steps, which also change the arrays, with the step recorded once."""
         if self.graph.unrolls:
             return unroll_array_loop(n, step, state, arrays)
-        return record_array_loop(self, n, step, state, arrays, local)
+        return record_array_loop(self, n, step, state, arrays, local, needed)
 
     def plain(self) -> int:
         """A node that holds this value with its sign."""

@@ -7,8 +7,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..algebra import scalar
-from ..algebra.scalar import RowArray
+from ..algebra import row_arrays
+from ..algebra.row_arrays import RowArray
 from .elementary import number
 from .loops import State, StateForm
 from .refusals import refuse
@@ -141,7 +141,7 @@ def _run_loop(n: int, step: Any, start: list[Any], rows: list[RowArray]) -> list
                 "an array of a loop is passed to a loop inside another loop that does not have it; "
                 "pass it to both, in `arrays` of wd.kernels.loop (wd.kernels.repeat cannot pass arrays on)"
             )
-    return scalar.loop(n, step, start, rows)
+    return row_arrays.loop(n, step, start, rows)
 
 
 def _in_loop(arrays: Arrays) -> Arrays:

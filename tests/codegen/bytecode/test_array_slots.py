@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from warpdyn.algebra.scalar import RowArray, loop
+from warpdyn.algebra.row_arrays import RowArray, loop
 from warpdyn.codegen.bytecode.encode import encode
 from warpdyn.codegen.bytecode.instructions import AT_ROW, NUMBER, WORDS
 from warpdyn.codegen.source import describe

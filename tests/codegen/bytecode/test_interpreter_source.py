@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from platform import machine
 
 import numpy as np
 import pytest
@@ -179,7 +180,7 @@ def jumps(wrong: Bytecode, right: Bytecode) -> bool:
     )
 
 
-CONTROL = ("call", "back", "begin", "again", "skip_last", "end_some")
+CONTROL = ("call", "back", "begin", "again", "skip_last", "skip_idle", "end_some")
 
 
 def run_sanitized(cases: Sequence[bytes], single: bool, folder: Path) -> None:
@@ -187,7 +188,9 @@ def run_sanitized(cases: Sequence[bytes], single: bool, folder: Path) -> None:
     source.write_text(OLD_CLANG + interpreter_source(single) + HARNESS.replace("ENTRY", ENTRY))
     program, data = folder / "interpreter", folder / "cases"
     flags = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-sanitize=alignment"]
-    command = ["clang++", "-std=c++17", "-O1", "-march=native", "-w", *flags, str(source)]
+    # Clang 14 with the sanitizers misaligns vectors of AVX-512 on the stack.
+    target = ["-march=native", "-mno-avx512f"] if machine() == "x86_64" else ["-march=native"]
+    command = ["clang++", "-std=c++17", "-O1", *target, "-w", *flags, str(source)]
     built = subprocess.run([*command, "-o", str(program)], capture_output=True, text=True)
     assert built.returncode == 0, built.stderr[:2000]
     data.write_bytes(np.array([len(cases)], np.int64).tobytes() + b"".join(cases))

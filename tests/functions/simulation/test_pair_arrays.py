@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.algorithms.simulation.pair_rows import ContactPair, ContactShape
+from warpdyn.algorithms.simulation.contact_shapes import ContactPair, ContactShape
 from warpdyn.functions.simulation.pair_arrays import MOST_CONTACTS, checked_pairs
 
 CUBE = wd.description.Box(0.04, 0.04, 0.04)
@@ -27,8 +27,10 @@ Q, V = np.zeros((1, TWO.nq)) + TWO.neutral, np.zeros((1, TWO.nv))
 
 def test_too_many_contacts_are_refused() -> None:
     """With the number, and what to write instead."""
-    many = pile(11)
-    with pytest.raises(ValueError, match=rf"55 pairs have 220 contacts, more than {MOST_CONTACTS}"):
+    many = pile(24)
+    with pytest.raises(
+        ValueError, match=rf"276 pairs have 1104 contacts, more than {MOST_CONTACTS}"
+    ):
         checked_pairs(many, wd.ContactPairs(many))
 
 

@@ -17,7 +17,15 @@ from .substeps import Launch, launch
 BY_ROW = ("loop_forces", "pair_impulses", "pair_forces")
 """Results of several numbers for each loop, contact or pair."""
 
-MORE = ("torques", "joint_impulses", "loop_forces", "pair_impulses", "pair_features", "pair_forces")
+MORE = (
+    "torques",
+    "joint_impulses",
+    "loop_forces",
+    "pair_impulses",
+    "pair_features",
+    "pair_forces",
+    "pairs_left_out",
+)
 """Results of a launch after its contact forces, in order; some launches lack some."""
 
 INFINITE = float("inf")

@@ -33,12 +33,12 @@ class ClosedMechanism:
     of_loops: list[Scalar]
     mass: MassOnLoops
 
-    def impulses(self, rows: ConstraintRows | None, on_rows: Sequence[Scalar]) -> list[Scalar]:
+    def impulses(self, pushed: Sequence[Scalar]) -> list[Scalar]:
         """Impulses of the loops as forces and moments in the world's axes, six for each loop [N s,
-        N m s], after the impulses `on_rows` of all other rows."""
+        N m s], after all other constraints pushed the coordinates by Jᵀ l = `pushed`, if any."""
         total = list(self.of_loops)
-        for row, x in zip(rows.J if rows else (), on_rows, strict=True):
-            total = [t - k * x for t, k in zip(total, self.mass.share(row), strict=True)]
+        if pushed:
+            total = [t - x for t, x in zip(total, self.mass.share(pushed), strict=True)]
         return [x for force in self.loops.forces(total) for x in force]
 
 

@@ -19,13 +19,14 @@ from ..passive_forces import (
     without_passive_forces,
 )
 from ..rnea import rnea
-from .compliant_contact import Surface, compliant_contacts
+from .compliant_contact import CompliantContact, Surface, compliant_contacts
 from .constraint_sweeps import Constraint, constraint_impulses, impulses_on_rows, rows_of
 from .contact_rows import ContactPoint, contact_rows, free_roots, in_contact_axes, in_world_axes
+from .contact_shapes import ContactPair
 from .implicit_forces import Drive, ImplicitForce, Stop, drive_forces, guard_forces, stop_forces
 from .joint_rows import Bounds, joint_rows
 from .loop_rows import ClosedMechanism, close_loops
-from .pair_rows import ContactPair, pair_rows, passed_on
+from .pair_slots.slot_sweeps import OtherConstraints, TouchingBodies, slot_sweeps
 from .soft_contact import SoftSurface, soft_forces
 from .step_along import step_along
 from .uneven_ground import Terrain
@@ -39,25 +40,24 @@ velocity are not limited [rad]: above it joints would amplify them. (The base it
 class StepState(NamedTuple):
     """Configuration, velocity, contact memory (the impulses of the last step [N s] or, on soft
     ground, the deformations [m]), the impulses of joint rows and those of closed loops, six for
-    each [N s, N m s], and the impulses and features of contacts between bodies."""
+    each [N s, N m s]."""
 
     q: list[Scalar]
     v: list[Scalar]
     impulses: list[Scalar]
     joint_impulses: list[Scalar]
     loop_impulses: list[Scalar]
-    pair_impulses: list[Scalar]
-    pair_features: list[Scalar]
+    pairs_left_out: list[Scalar]
 
 
 class Contacts(NamedTuple):
-    """What touches in a step: the compliant or the soft ground, its shape, and the properties of
-    each pair of `scene.pairs`."""
+    """What touches in a step: the compliant or the soft ground, its shape, and the pairs of bodies
+    with the memory of their contacts, which a step changes."""
 
     surface: Surface | None
     soft: SoftSurface | None
     terrain: Terrain | None
-    pairs: Sequence[Surface] = ()
+    pairs: TouchingBodies | None = None
 
 
 class Scene(NamedTuple):
@@ -67,7 +67,8 @@ class Scene(NamedTuple):
     a terrain. `guarded`: products of velocities are bounded; `speed_limits`: of coordinates that
     have one [rad/s, m/s], above which they are damped too. `stops`: of joints without springs of
     their own. `joint_rows`: coordinates of v with dry friction or with `bounds`, limits that are
-    rows. `exponents`: p and q of soft ground. `pairs`: shapes that may touch each other.
+    rows. `exponents`: p and q of soft ground. `pairs`: shapes that may touch each other, at most
+    `pair_slots` of one kind at a time.
     """
 
     arrays: tuple[str, ...]
@@ -83,6 +84,7 @@ class Scene(NamedTuple):
     integrator: str = "semi_implicit"
     exponents: tuple[float, float] = (0.5, 0.5)
     pairs: tuple[ContactPair, ...] = ()
+    pair_slots: int | None = None
 
 
 def semi_implicit_step(
@@ -155,15 +157,13 @@ def semi_implicit_step(
 
 
 class Impulses(NamedTuple):
-    """Impulses of a step [N s, N m s]: of the points on the ground and of the pairs, 3 for each
-    contact in the world's axes, of joint rows, and of closed loops, 6 each; and the features of the
-    pairs' contacts."""
+    """Impulses of a step [N s, N m s]: of the points on the ground, 3 each in the world's axes, of
+    joint rows, and of closed loops, 6 each; and the number of near pairs without a slot so far."""
 
     ground: list[Scalar]
     joints: list[Scalar]
     loops: list[Scalar]
-    pairs: list[Scalar]
-    features: list[Scalar]
+    pairs_left_out: list[Scalar]
 
 
 def _constrained_velocities(
@@ -187,38 +187,50 @@ def _constrained_velocities(
         if surface is not None
         else ([], [])
     )
-    touching, more = pair_rows(tree, state.q, scene.pairs, len(J))
-    J += more
     J += [[float(k == j) for j in range(tree.nv)] for k in scene.joint_rows]
-    if not J:
-        return free, Impulses([], [], closed.impulses(None, []) if closed else [], [], [])
+    if not J and contacts.pairs is None:
+        return free, Impulses([], [], closed.impulses(()) if closed else [], [])
     rows, friction = rows_of(J, mass), dry_friction(tree)
-    constraints: list[Constraint] = []
-    constraints += joint_rows(rows, scene.joint_rows, friction, scene.bounds, state.q, scene.dt)
-    for surface_of_pair, pair in zip(contacts.pairs, touching, strict=True):
-        constraints += compliant_contacts(
-            pair.points, surface_of_pair, rows, state.v, free, scene.dt
-        )
+    on_joints = joint_rows(rows, scene.joint_rows, friction, scene.bounds, state.q, scene.dt)
+    at_points: list[CompliantContact] = []
     if surface is not None:
-        constraints += compliant_contacts(on_ground, surface, rows, state.v, free, scene.dt)
+        at_points = compliant_contacts(on_ground, surface, rows, state.v, free, scene.dt)
     # On soft ground there are no contact rows, and `state.impulses` holds deformations.
     before = state.impulses if surface is not None else []
-    between = [point for pair in touching for point in pair.points]
-    of_pairs = in_contact_axes(
-        between, passed_on(touching, state.pair_features, state.pair_impulses)
-    )
-    warm = [*state.joint_impulses, *of_pairs, *in_contact_axes(on_ground, before)]
-    impulses, after = constraint_impulses(rows, constraints, free, warm, scene.sweeps)
+    warm = state.joint_impulses, in_contact_axes(on_ground, before)
+    constraints: list[Constraint] = [*on_joints, *at_points]
+    pushed: list[Scalar] = [0.0] * tree.nv
+    left_out = state.pairs_left_out
+    if contacts.pairs is None:
+        impulses, after = constraint_impulses(
+            rows, constraints, free, [*warm[0], *warm[1]], scene.sweeps
+        )
+    else:
+        swept = slot_sweeps(
+            tree,
+            state.q,
+            state.v,
+            free,
+            mass,
+            scene.dt,
+            contacts.pairs,
+            OtherConstraints(rows, on_joints, at_points, *warm),
+            scene.sweeps,
+        )
+        after, impulses, pushed = swept.v, swept.impulses, swept.pushed
+        left_out = [left_out[0] + swept.left_out]
     of_loops: list[Scalar] = []
     if closed is not None:
-        of_loops = closed.impulses(rows, impulses_on_rows(constraints, impulses, len(J)))
-    first, last = len(scene.joint_rows), len(scene.joint_rows) + len(of_pairs)
+        on_rows = impulses_on_rows(constraints, impulses, len(J))
+        for row, x in zip(J, on_rows, strict=True):
+            pushed = [p + e * x for p, e in zip(pushed, row, strict=True)]
+        of_loops = closed.impulses(pushed)
+    joints = len(scene.joint_rows)
     return after, Impulses(
-        ground=in_world_axes(on_ground, impulses[last:]),
-        joints=impulses[:first],
+        ground=in_world_axes(on_ground, impulses[joints:]),
+        joints=impulses[:joints],
         loops=of_loops,
-        pairs=in_world_axes(between, impulses[first:last]),
-        features=[x for pair in touching for x in pair.features],
+        pairs_left_out=left_out,
     )
 
 

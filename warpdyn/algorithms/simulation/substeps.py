@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from ...algebra.row_arrays import loop
 from ...algebra.scalar import Scalar, repeat
 from ...model.tree import Tree
 from .compliant_contact import BETWEEN_BODIES, Surface
 from .contact_rows import joint_coordinates
 from .delayed_targets import delayed_targets
 from .explicit_step import explicit_step
+from .pair_slots.slot_sweeps import TouchingBodies
 from .semi_implicit_step import Contacts, Scene, StepState, semi_implicit_step
 from .smooth_dynamics import drive_of, soft_surface_of
 from .uneven_ground import terrain_of
@@ -28,7 +30,7 @@ def substeps(
 ) -> tuple[list, ...]:
     """Configuration, velocity, impulses, contact forces and torques after `scene.substeps` steps,
     the impulses of joints, if some have rows, the forces of closed loops, and the impulses, features
-    and forces of pairs, if there are some.
+    and forces of pairs with the number of pairs without a slot, if there are some.
 
     q: nq.  v, tau: nv.  impulses: 3 for each point [N s]; on soft ground deformations [m].  Forces
     on the points in the world's axes, 3 each [N]: of the last step; if it is explicit, the mean
@@ -56,8 +58,8 @@ class LoopState(NamedTuple):
     impulses: list[Scalar]
     joint_impulses: list[Scalar]
     loop_impulses: list[Scalar]
-    pair_impulses: list[Scalar]
-    pair_features: list[Scalar]
+    pairs_left_out: list[Scalar]
+    """One number if there are pairs: how often a near pair had no slot."""
     driven: list[Scalar]
     """Sum over the steps of the drives' forces, nv."""
     steps: list[Scalar]
@@ -98,9 +100,7 @@ def launch(
     named = dict(zip(scene.arrays, more, strict=True))
     drive = drive_of(named)
     soft = soft_surface_of(named, scene.exponents)
-    contacts = Contacts(
-        _compliant(named), soft, terrain_of(named), _surfaces_of_pairs(named, scene)
-    )
+    contacts = Contacts(_compliant(named), soft, terrain_of(named), _pairs(tree, named, scene))
     late = None
     if "latency" in named:
         late = delayed_targets(
@@ -127,9 +127,18 @@ def launch(
         ).numbers
 
     numbers = begin.numbers
-    numbers = step(numbers) if scene.substeps == 1 else repeat(step, numbers, scene.substeps)
+    if scene.substeps == 1:
+        numbers = step(numbers)
+    elif contacts.pairs is None:
+        numbers = repeat(step, numbers, scene.substeps)
+    else:
+        # The memory of the pairs stays in arrays: as part of the state each step would copy it.
+        numbers = loop(
+            scene.substeps, lambda _, state, __: step(state), numbers, contacts.pairs.arrays
+        )
     end = begin.of_numbers(numbers)
-    return Launch(_results(tree, tau, end, scene, soft is not None), end.q_before, end.v_before)
+    results = _results(tree, tau, end, contacts, scene)
+    return Launch(results, end.q_before, end.v_before)
 
 
 def _begin(
@@ -144,9 +153,6 @@ def _begin(
     launch."""
     soft, count = "damping" in named, len(scene.points)
     of_points = named.get("deformation" if soft else "impulses", [[0.0] * 3] * count)
-    between = sum(pair.contacts for pair in scene.pairs)
-    of_pairs = named.get("pair_impulses", [[0.0] * 3] * between)
-    features = named.get("pair_features", [0.0] * between)
     joints = joint_coordinates(tree)
     of_joints = named.get("joint_impulses", [0.0] * len(joints))
     of_coordinates = dict(zip(joints, of_joints, strict=True))
@@ -156,8 +162,7 @@ def _begin(
         impulses=[x for point in of_points for x in point],
         joint_impulses=[of_coordinates.get(k, 0.0) for k in scene.joint_rows],
         loop_impulses=[0.0] * (6 * len(tree.loops)),
-        pair_impulses=[x for contact in of_pairs for x in contact],
-        pair_features=[*features],
+        pairs_left_out=[*named.get("pairs_left_out", [0.0])] if scene.pairs else [],
         driven=[0.0] * tree.nv,
         steps=[0.0] if "latency" in named else [],
         forces=[0.0] * (3 * count if soft else 0),
@@ -167,7 +172,7 @@ def _begin(
 
 
 def _results(
-    tree: Tree, tau: Sequence[Scalar], end: LoopState, scene: Scene, soft: bool
+    tree: Tree, tau: Sequence[Scalar], end: LoopState, contacts: Contacts, scene: Scene
 ) -> dict[str, list]:
     """Results by name, from the loop's state after the last step."""
     joints = joint_coordinates(tree)
@@ -175,7 +180,7 @@ def _results(
     impulses = [end.impulses[point] for point in points]
     forces = (
         [end.forces[point] for point in points]
-        if soft
+        if contacts.soft is not None
         else [[x * (1.0 / scene.dt) for x in each] for each in impulses]
     )
     driven = [t + x * (1.0 / scene.substeps) for t, x in zip(tau, end.driven, strict=True)]
@@ -187,13 +192,16 @@ def _results(
     if tree.loops or scene.pairs:
         loops = (end.loop_impulses[k : k + 6] for k in range(0, 6 * len(tree.loops), 6))
         results["loop_forces"] = [[x * (1.0 / scene.dt) for x in each] for each in loops]
-        results |= _results_of_pairs(end, scene)
+        results |= _results_of_pairs(end, contacts.pairs, scene)
     return results
 
 
-def _results_of_pairs(end: LoopState, scene: Scene) -> dict[str, list]:
-    """Impulses and features of the contacts of all pairs, and the forces on the second shapes."""
-    impulses = [end.pair_impulses[k : k + 3] for k in range(0, len(end.pair_impulses), 3)]
+def _results_of_pairs(
+    end: LoopState, touching: TouchingBodies | None, scene: Scene
+) -> dict[str, list]:
+    """Impulses and features of the contacts of all pairs, the forces on the second shapes, and the
+    number of near pairs without a slot."""
+    impulses, features = ([], []) if touching is None else touching.contacts
     forces: list[list[Scalar]] = []
     first = 0
     for pair in scene.pairs:
@@ -203,8 +211,28 @@ def _results_of_pairs(end: LoopState, scene: Scene) -> dict[str, list]:
         for impulse in mine:
             total = [x + dx for x, dx in zip(total, impulse, strict=True)]
         forces.append([x * (1.0 / scene.dt) for x in total])
-    features = end.pair_features
-    return {"pair_impulses": impulses, "pair_features": features, "pair_forces": forces}
+    return {
+        "pair_impulses": [list(impulse) for impulse in impulses],
+        "pair_features": features,
+        "pair_forces": forces,
+        "pairs_left_out": end.pairs_left_out or [0.0],
+    }
+
+
+def _pairs(tree: Tree, named: Mapping[str, Sequence], scene: Scene) -> TouchingBodies | None:
+    """The pairs of a scene with the impulses and features of the previous launch; None without
+    pairs."""
+    if not scene.pairs:
+        return None
+    count = sum(pair.contacts for pair in scene.pairs)
+    return TouchingBodies.of(
+        tree,
+        scene.pairs,
+        scene.pair_slots,
+        _surfaces_of_pairs(named, scene),
+        named.get("pair_impulses", [[0.0] * 3] * count),
+        named.get("pair_features", [0.0] * count),
+    )
 
 
 def _compliant(named: Mapping[str, Sequence]) -> Surface | None:

@@ -185,6 +185,9 @@ def _loop(
     if repetition.end_unread:
         leaving.append(to.here * WORDS + 2)
         to.add("skip_last", counter, 0, repetition.times)
+    if repetition.needed is not None:
+        leaving.append(to.here * WORDS + 2)
+        to.add("skip_idle", counter, 0, region.shared + repetition.needed)
     arrays = {SHARED: region.shared, COLUMN: region.out}
     if read is not None:
         arrays[KEPT] = to.new_slots(read[1])

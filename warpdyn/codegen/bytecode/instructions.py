@@ -41,6 +41,7 @@ _OTHERS = {
     "begin": "l---",
     "again": "lj--",
     "skip_last": "lj--",
+    "skip_idle": "ljs-",
     "copy": "ss--",
     "keep": "ss-l",
     "kept": "ss-l",

@@ -131,6 +131,14 @@ template <int M> struct Run {
   static void again(STATE) { i = ++m->counter[i->d] < (int)i->b ? m->code + i->a : i + 1; NEXT; }
   // To a before the last step of b.
   static void skip_last(STATE) { i = m->counter[i->d] == (int)i->b - 1 ? m->code + i->a : i + 1; NEXT; }
+  // To a if no environment needs this step: b is the number of steps that it needs.
+  static void skip_idle(STATE) {
+    const W* const b = SLOT(b);
+    WI any = {};
+    for (int l = 0; l < M; ++l) any |= b[l] > (T)m->counter[i->d];
+    i = __builtin_reduce_or(any) ? i + 1 : m->code + i->a;
+    NEXT;
+  }
   // b slots from a on to those from d on.
   static void copy(STATE) { copied(SLOT(d), SLOT(a), i->b); ++i; NEXT; }
   // The same to the slots of the present step of loop c, which has i[1].a steps.

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, overload
 
 from ...algorithms.collision.mesh_contacts import cylinder_vertices
 from ...algorithms.collision.narrow_phase import points_of
-from ...algorithms.simulation.pair_rows import GROUND, ContactPair, ContactShape
+from ...algorithms.simulation.contact_shapes import GROUND, ContactPair, ContactShape
 from ...execution.repeat.call_key import compared_by_value
 from ...formats.meshes.mesh_hulls import hull_points
 from ...model import Model
@@ -42,9 +42,15 @@ class ContactPairs(Sequence[ContactPair]):
 
     `friction` has the coefficient of each pair from the description, or None: the larger one of the
     two shapes, or that of the shape with the higher priority. `contacts` is the number of contacts.
+
+    A step computes the contacts of near pairs alone. `slots`: the largest number of near pairs of
+    one kind, such as box and box on free bodies; None: two more than the bodies of these pairs. A
+    near pair without a slot does not touch in that step, and `pairs_left_out` counts it.
     """
 
-    def __init__(self, model: Model, *, mesh_vertices: int = MESH_VERTICES):
+    def __init__(
+        self, model: Model, *, mesh_vertices: int = MESH_VERTICES, slots: int | None = None
+    ):
         if (
             not isinstance(mesh_vertices, int)
             or isinstance(mesh_vertices, bool)
@@ -53,7 +59,11 @@ class ContactPairs(Sequence[ContactPair]):
             raise ValueError(
                 f"mesh_vertices must be a whole number from 4 to {LARGEST_MESH}, got {mesh_vertices!r}"
             )
-        self.model = model
+        if slots is not None and (
+            not isinstance(slots, int) or isinstance(slots, bool) or slots < 1
+        ):
+            raise ValueError(f"slots must be a whole number of at least 1, or None, got {slots!r}")
+        self.model, self.slots = model, slots
         made: dict[tuple[str, int], ContactShape | None] = {}
         left: list[LeftOut] = []
         pairs: list[ContactPair] = []
@@ -120,6 +130,7 @@ class ContactPairs(Sequence[ContactPair]):
         changed: ContactPairs = object.__new__(ContactPairs)
         chosen = list(kept)
         changed.model, changed.left_out = self.model, self.left_out
+        changed.slots = self.slots
         changed.pairs = tuple(self.pairs[k] for k in chosen)
         changed.friction = tuple(self.friction[k] for k in chosen)
         return changed
@@ -156,9 +167,10 @@ class ContactPairs(Sequence[ContactPair]):
         """True if both have the same pairs of the same model."""
         if not isinstance(other, ContactPairs):
             return NotImplemented
-        return (self.pairs, self.friction) == (other.pairs, other.friction) and (
-            self.model is other.model
+        mine, others = (
+            (each.pairs, each.friction, each.slots, id(each.model)) for each in (self, other)
         )
+        return mine == others
 
     def __hash__(self) -> int:
         return hash(self.pairs)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...algorithms.simulation.contact_rows import ContactPoint
+from ...algorithms.simulation.contact_shapes import ContactPair
 from ...algorithms.simulation.guarded_step import guarded_step
-from ...algorithms.simulation.pair_rows import ContactPair
 from ...arrays import Array, views
 from ...execution.config import config
 from ...execution.launch.launch import prepare
@@ -272,11 +272,12 @@ class Simulation:
         self.targets = self._zeros(joints)
         self.impulses, self.forces = self._zeros(count, 3), self._zeros(count, 3)
         self.torques = self._zeros(joints)
-        kept = memory_shapes(self.pairs)
-        self.pair_impulses, self.pair_features = (self._zeros(*shape) for shape in kept.values())
+        kept = {name: self._zeros(*shape) for name, shape in memory_shapes(self.pairs).items()}
+        self.pair_impulses, self.pair_features = kept["pair_impulses"], kept["pair_features"]
         self.pair_forces = self._zeros(len(self.pairs), 3)
         self._columns = {"time": self._zeros(1), "failures": self._zeros(1)}
-        self.time, self.failures = (
+        self._columns["pairs_left_out"] = kept["pairs_left_out"]
+        self.time, self.failures, self.pairs_left_out = (
             self._library.entry(column, 0) for column in self._columns.values()
         )
         self.joint_impulses: Any = None
@@ -302,7 +303,7 @@ class Simulation:
         late = self._late(latency, longest, options.substeps)
         contacts = {options.contact_memory: self.impulses} if len(self.points) else {}
         if len(self.pairs):
-            contacts |= {n: getattr(self, n) for n in ("pair_impulses", "pair_features")}
+            contacts |= {name: self._array(name) for name in memory_shapes(self.pairs)}
         return replace(options, **late, **contacts)
 
     def _described(self, options: StepOptions) -> Call[Any]:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ...algorithms.simulation.contact_rows import ContactPoint
+from ...algorithms.simulation.contact_shapes import ContactPair
 from ...algorithms.simulation.joint_rows import Bounds
-from ...algorithms.simulation.pair_rows import ContactPair
 from ...algorithms.simulation.semi_implicit_step import Scene
 from ...algorithms.simulation.substeps import substeps as _substeps
 from ...arrays import Array
@@ -34,7 +34,14 @@ from .target_latency import late_targets
 from .terrain import TABLES, HeightMap, Plane, terrain_arrays
 from .varied_numbers import Shaped, is_number, whole_number
 
-HANDED_ON = ("impulses", "deformation", "joint_impulses", "pair_impulses", "pair_features")
+HANDED_ON = (
+    "impulses",
+    "deformation",
+    "joint_impulses",
+    "pair_impulses",
+    "pair_features",
+    "pairs_left_out",
+)
 """Arrays that one step passes to the next."""
 
 TARGETS = ("targets", "earlier_targets")
@@ -136,6 +143,9 @@ class StepOfScene(NamedTuple):
     from the impulses of the same features."""
     pair_forces: Array
     """(B, pairs, 3), on the second shapes in the last substep, in the world's axes [N]."""
+    pairs_left_out: Array
+    """(B, 1): how often a near pair had no slot, in this step and those before it that handed their
+    number on. 0: every pair that could touch was computed."""
 
     @property
     def deformation(self) -> Array:
@@ -166,6 +176,7 @@ def step(
     pair_contact: PairContact = RIGID,
     pair_impulses: Array | None = None,
     pair_features: Array | None = None,
+    pairs_left_out: Array | None = None,
     sweeps: int = 4,
     speed_guard: bool | None = None,
     joint_impulses: Array | None = None,
@@ -179,8 +190,8 @@ def step(
 
     q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv), as `aba` takes it; constant over the substeps.
     Returns a `Step`: q, v, impulses, forces, torques; with joint_impulses if joints have rows; with
-    joint_impulses, loop_forces, pair_impulses, pair_features and pair_forces if there are pairs or
-    the robot has `Model.loops`, which stay closed.
+    joint_impulses, loop_forces, pair_impulses, pair_features, pair_forces and pairs_left_out if
+    there are pairs or the robot has `Model.loops`, which stay closed.
     control, targets: drives towards (B, joints) [rad, m], in addition to tau.
     latency: (B, 1) steps of dt after which targets reach the drives. earlier_targets: (B, n,
     joints) of the earlier calls, the latest first, as far back as a latency may reach.
@@ -191,7 +202,8 @@ def step(
     terrain: the shape of the ground.
     pairs: shapes that touch each other (`ContactPairs`). pair_contact: the properties of their
     contacts. pair_impulses: (B, contacts, 3) and pair_features: (B, contacts) of the previous
-    step; None: the sweeps start at zero.
+    step; None: the sweeps start at zero. pairs_left_out: (B, 1) of the previous step, to which
+    this one adds; None: 0.
     integrator: "semi_implicit" Euler; "heun", "rk4": explicit, of second and fourth order for
     smooth forces, for robots in the air and on soft ground.
     speed_guard: above its velocity limit a joint is damped, and products of velocities use the
@@ -227,6 +239,7 @@ def step(
         pair_contact=pair_contact,
         pair_impulses=pair_impulses,
         pair_features=pair_features,
+        pairs_left_out=pairs_left_out,
         sweeps=sweeps,
         speed_guard=speed_guard,
         joint_impulses=joint_impulses,
@@ -260,7 +273,7 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
     if pairs or model.loops:
         result = StepOfScene
         refuse_explicit_loops(model, options)
-        scene = scene._replace(pairs=pairs)
+        scene = scene._replace(pairs=pairs, pair_slots=getattr(options.pairs, "slots", None))
         refuse = _all_of((refuse, refusing_still_pairs(pairs)))
     inputs = {name: array for name, (array, _) in shaped.items()}
     shapes = {name: shape for name, (_, shape) in shaped.items()}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from ...algorithms.simulation.contact_rows import ContactPoint
-from ...algorithms.simulation.pair_rows import ContactPair
+from ...algorithms.simulation.contact_shapes import ContactPair
 from ...arrays import Array
 from ...execution.request.call import Forces, Gravity
 from ...model import Model
@@ -43,6 +43,7 @@ class StepOptions:
     pair_contact: PairContact = RIGID
     pair_impulses: Array | None = None
     pair_features: Array | None = None
+    pairs_left_out: Array | None = None
     sweeps: int = 4
     speed_guard: bool | None = None
     joint_impulses: Array | None = None

@@ -1,0 +1,48 @@
+"""Rows read by number: columns that are equal in all rows take no memory."""
+
+from __future__ import annotations
+
+import pytest
+
+from warpdyn.algebra.row_arrays import loop
+from warpdyn.algebra.rows_by_number import RowsByNumber
+from warpdyn.recording.program import record
+
+
+def test_equal_columns_are_not_stored() -> None:
+    """Numbers, and symbols that are the same."""
+    rows = RowsByNumber([[1.0, 2.0, 5.0], [1.0, 3.0, 5.0]])
+    assert rows[0] == [1.0, 2.0, 5.0] and rows[1.0] == [1.0, 3.0, 5.0] == rows[7.0]
+    (array,) = rows.arrays
+    assert array.width == 1 and array.constant
+    assert RowsByNumber([[1.0, 2.0]]).arrays == []
+
+
+def test_a_loop_reads_them() -> None:
+    """At its counter and at an index of the environment."""
+
+    def text(x: list) -> list:
+        rows = RowsByNumber([[x[0], x[1]], [x[0], 2.0], [x[0], x[2]]])
+        (array,) = rows.arrays
+        assert not array.constant
+        return loop(3, lambda k, s, _: [s[0] + rows[k][1], rows[x[3]][1]], [x[0], 0.0], [array])
+
+    program = record(text, {"x": (4,)})
+    assert program.on_numbers({"x": [1.0, 5.0, 7.0, 2.0]})["out"] == [15.0, 7.0]
+
+
+def test_constant_rows_have_one_value_in_all_environments() -> None:
+    """Their numbers may be indices that all environments share; they cannot be written."""
+
+    def text(x: list) -> list:
+        order, numbers = RowsByNumber([[2.0], [0.0], [1.0]]), RowsByNumber([[y] for y in x])
+        arrays = [*order.arrays, *numbers.arrays]
+        return loop(3, lambda k, s, _: [2.0 * s[0] + numbers[order[k][0]][0]], [0.0], arrays)
+
+    program = record(text, {"x": (3,)})
+    (step,) = program.routines.values()
+    assert not step.uses("gather")
+    assert program.on_numbers({"x": [1.0, 10.0, 100.0]})["out"] == [412.0]
+    (array,) = RowsByNumber([[2.0], [0.0]]).arrays
+    with pytest.raises(TypeError, match="constant array"):
+        loop(1, lambda k, s, arrays: arrays[0].__setitem__(0, [1.0]) or s, [0.0], [array])

@@ -1,0 +1,65 @@
+"""Slots of a group over several steps: warm starts by feature, and environments that need fewer."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import warpdyn as wd
+from warpdyn.algorithms.simulation.pair_slots.group_slots import Reaction, _begun
+from warpdyn.algorithms.simulation.pair_slots.slot_contact import SlotContact
+from warpdyn.recording.program import record
+
+CUBE = wd.description.Box(0.1, 0.1, 0.1)
+
+
+def touching(feature: float) -> SlotContact:
+    return SlotContact([0.0] * 3, [[0.0]] * 3, [], [0.0] * 2, [0.0] * 6, [0.0, 0.0, 1.0], feature)
+
+
+def test_a_contact_begins_with_the_impulse_of_its_feature() -> None:
+    """In any place, or with none if no contact had its feature. A feature that is known before the
+    program runs keeps its place."""
+    earlier = [[7.0, 1.0, 2.0, 3.0], [3.0, 4.0, 5.0, 6.0]]
+    assert _begun(touching(3.0), 0, earlier) == [1.0, 2.0, 3.0]
+    program = record(lambda x: _begun(touching(x[0]), 0, earlier), {"x": (1,)})
+    assert program.on_numbers({"x": [3.0]})["out"] == [4.0, 5.0, 6.0]
+    assert program.on_numbers({"x": [7.0]})["out"] == [1.0, 2.0, 3.0]
+    assert program.on_numbers({"x": [5.0]})["out"] == [0.0, 0.0, 0.0]
+
+
+def test_a_reaction_has_joints_and_bodies() -> None:
+    """Joints by coordinate; bodies by number, which the program may compute."""
+    reaction = Reaction([1.0, 2.0, 3.0], None)
+    assert reaction.on((2, 0), ()) == [3.0, 1.0]
+
+
+def pile() -> wd.Model:
+    model = wd.ModelBuilder("floor").add_link("floor").build()
+    for name in "abcd":
+        model = model.with_object(name, CUBE, mass=1.0)
+    return model
+
+
+def test_environments_that_need_more_slots_do_not_change_others() -> None:
+    """Lanes are computed together until all have ended: each gives what it gives alone, bit by
+    bit, whether its cubes are stacked, apart, or in the air."""
+    model = pile()
+    pairs = wd.ContactPairs(model).with_ground(*"abcd")
+    draw, envs = np.random.default_rng(0), 37
+    q = np.tile(model.configurations["qpos0"], (envs, 1))
+    for n in range(4):
+        q[:, 7 * n : 7 * n + 3] = draw.uniform((-0.12, -0.12, 0.04), (0.12, 0.12, 0.3), (envs, 3))
+    q[::5, [2, 9, 16, 23]] += 3.0
+    v = draw.normal(size=(envs, 24)) * 0.5
+    options = {"pairs": pairs, "points": [], "dt": 0.002, "substeps": 10}
+    sims = [wd.Simulation(model, n, **options) for n in (envs, 1)]
+    for n in (0, 7, 20, 36):
+        alone, whole = sims[1], sims[0]
+        whole.reset(q=q, v=v)
+        alone.reset(q=q[n : n + 1], v=v[n : n + 1])
+        for _ in range(15):
+            whole.step()
+            alone.step()
+        np.testing.assert_array_equal(whole.q[n], alone.q[0])
+        np.testing.assert_array_equal(whole.pair_impulses[n], alone.pair_impulses[0])
+        np.testing.assert_array_equal(whole.pairs_left_out[n], alone.pairs_left_out[0])

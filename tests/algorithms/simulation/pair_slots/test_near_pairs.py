@@ -1,0 +1,120 @@
+"""The broad phase: no pair that touches is left out, and far pairs take no slot."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from pair_gaps import contact_gaps
+from states import states
+
+import warpdyn as wd
+from warpdyn.algorithms.frames import body_placements
+from warpdyn.algorithms.simulation.contact_shapes import GROUND, ContactPair, ContactShape
+from warpdyn.algorithms.simulation.pair_slots.near_pairs import (
+    bounding_radius,
+    moving_shapes,
+    near_pairs,
+)
+from warpdyn.algorithms.simulation.pair_slots.pair_groups import pair_groups
+from warpdyn.execution.request.evaluate import tree_of
+from warpdyn.model.tree import WORLD
+
+CORNERS = tuple((x, y, z) for x in (-0.1, 0.1) for y in (-0.2, 0.2) for z in (-0.05, 0.05))
+SHAPES = {
+    "sphere": ((0.1,), ()),
+    "capsule": ((0.05, 0.2), ()),
+    "box": ((0.1, 0.2, 0.05), ()),
+    "mesh": ((), CORNERS),
+}
+NAMES = ("a", "b", "c", "d")
+
+
+def world() -> wd.Model:
+    model = wd.ModelBuilder("world").add_link("floor").build()
+    for name in NAMES:
+        model = model.with_object(name, wd.description.Box(0.1, 0.1, 0.1), mass=1.0)
+    return model
+
+
+MODEL = world()
+TREE = tree_of(MODEL)
+
+
+def shape(link: str | None, kind: str) -> ContactShape:
+    size, vertices = SHAPES[kind]
+    return ContactShape(link, kind, size, (0.02, 0.0, -0.01), vertices=vertices)
+
+
+def chosen(
+    q: list, v: list, pairs: list[ContactPair], dt: float, slots: int | None = None
+) -> tuple:
+    """Numbers of the pairs in slots, how many are near, and how many of them have no slot."""
+    (group,) = pair_groups(TREE, pairs, slots)
+    X = body_placements(TREE, q, sorted({b for s in group.sides for b in s.bodies} - {WORLD}))
+    sides = [moving_shapes(TREE, X, side, v, dt) for side in group.sides]
+    numbers, near, without = near_pairs(group, sides)
+    return [int(numbers[k][0]) for k in range(group.slots)], near, without
+
+
+def gaps(q: np.ndarray, pairs: list[ContactPair]) -> np.ndarray:
+    """The smallest gap of each pair."""
+    return np.array([min(contact_gaps(TREE, q.tolist(), pair)) for pair in pairs])
+
+
+def dense_states(count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Bodies close together."""
+    sampled = states(MODEL, count)
+    q = sampled.q.copy()
+    for n in range(len(NAMES)):
+        q[:, 7 * n : 7 * n + 3] *= 0.15
+    return q, sampled.v
+
+
+@pytest.mark.parametrize("kinds", [*combinations(SHAPES, 2), *((x, x) for x in SHAPES)], ids=str)
+def test_pairs_that_touch_are_near(kinds: tuple[str, str]) -> None:
+    """Now, or after a step in which nothing stops them; and most far pairs are not near."""
+    pairs = [ContactPair(shape(a, kinds[0]), shape(b, kinds[1])) for a, b in combinations(NAMES, 2)]
+    dt, touched, far = 0.02, 0, 0
+    for q, v in zip(*dense_states(60), strict=True):
+        later = wd.integrate(MODEL, q, v * dt)
+        touching = np.flatnonzero((gaps(q, pairs) < 0) | (gaps(later, pairs) < 0))
+        numbers, near, without = chosen(q.tolist(), v.tolist(), pairs, dt, len(pairs))
+        slots = numbers[: int(near)]
+        assert set(touching) <= set(slots) and slots == sorted(slots) and without == 0
+        assert numbers[int(near) :] == [len(pairs)] * (len(pairs) - int(near))
+        touched += len(touching)
+        far += len(pairs) - len(slots)
+    assert touched > 10 and far > 10
+
+
+def test_a_ball_above_a_table_is_far() -> None:
+    """The sphere around a large box would be near everything."""
+    table = ContactShape(None, "box", (2.0, 2.0, 0.05), (0.0, 0.0, -0.05))
+    pairs = [ContactPair(table, shape(name, "sphere")) for name in NAMES]
+    q = np.tile([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], (4, 1))
+    q[:, 2] = 0.12, 0.1, 0.3, 0.105
+    q[:, 0] = 1.9, 0.5, -1.5, 2.5
+    numbers, near, _ = chosen(q.ravel().tolist(), [0.0] * 24, pairs, 0.01)
+    assert near == 1 and numbers[0] == 1
+
+
+def test_a_plane_is_near_what_is_low_or_falls() -> None:
+    """By the height of the lowest possible point."""
+    pairs = [ContactPair(GROUND, shape(name, "box")) for name in NAMES]
+    q = np.tile([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], (4, 1))
+    q[:, 2] = 0.2, 1.0, 1.0, -0.5
+    v = np.zeros((4, 6))
+    v[2, 2] = -100.0
+    numbers, near, _ = chosen(q.ravel().tolist(), v.ravel().tolist(), pairs, 0.01)
+    assert near == 3 and numbers[:3] == [0, 2, 3]
+
+
+def test_pairs_without_a_slot_are_counted() -> None:
+    """Six pairs of four bodies in one place, and four slots."""
+    pairs = [ContactPair(shape(a, "box"), shape(b, "box")) for a, b in combinations(NAMES, 2)]
+    q = np.tile([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], 4).tolist()
+    assert chosen(q, [0.0] * 24, pairs, 0.01, 4) == ([0, 1, 2, 3], 6, 2)
+    assert bounding_radius(shape("a", "capsule")) == 0.25
+    assert bounding_radius(shape("a", "mesh")) == pytest.approx(np.linalg.norm([0.1, 0.2, 0.05]))

@@ -1,0 +1,62 @@
+"""Groups of pairs: which pairs share slots, and how many slots they have."""
+
+from __future__ import annotations
+
+import pytest
+
+import warpdyn as wd
+from warpdyn.algorithms.simulation.contact_shapes import GROUND, ContactPair, ContactShape
+from warpdyn.algorithms.simulation.pair_slots.pair_groups import Mover, body_of, pair_groups
+from warpdyn.execution.request.evaluate import tree_of
+from warpdyn.model.tree import WORLD
+
+CUBE = wd.description.Box(0.1, 0.1, 0.1)
+SCENE = (
+    wd.load_robot("panda")
+    .with_object("a", CUBE, mass=1.0)
+    .with_object("b", CUBE, mass=1.0)
+    .with_object("c", CUBE, mass=1.0)
+)
+TREE = tree_of(SCENE)
+HAND, FINGER = (ContactShape(f"panda_{x}", "sphere", (0.03,)) for x in ("hand", "leftfinger"))
+A, B, C = (ContactShape(x, "box", (0.05, 0.05, 0.05)) for x in "abc")
+
+
+def test_pairs_of_one_kind_moved_alike_share_slots() -> None:
+    """By kinds of shapes, and by what moves them: nothing, joints, or a free body."""
+    pairs = [ContactPair(*x) for x in ((A, B), (GROUND, A), (HAND, A), (B, C), (FINGER, B))]
+    groups = pair_groups(TREE, pairs)
+    assert [group.pairs for group in groups] == [(0, 3), (1,), (2, 4)]
+    movers = [tuple(side.mover for side in group.sides) for group in groups]
+    assert movers == [
+        (Mover.FREE_BODY, Mover.FREE_BODY),
+        (Mover.NOTHING, Mover.FREE_BODY),
+        (Mover.JOINTS, Mover.FREE_BODY),
+    ]
+    assert groups[0].members == ((0, 0), (1, 1)) and groups[0].sides[0].shapes == (A, B)
+    assert [group.contacts for group in groups] == [4, 4, 1]
+    assert groups[1].free_sides == [1] and body_of(TREE, GROUND) == WORLD
+
+
+@pytest.mark.parametrize("slots, wanted", [(None, 3), (2, 2), (9, 3)])
+def test_a_group_has_at_most_as_many_slots_as_pairs(slots: int | None, wanted: int) -> None:
+    """None: two more than its three bodies, and there are three pairs."""
+    pairs = [ContactPair(*x) for x in ((A, B), (A, C), (B, C))]
+    assert pair_groups(TREE, pairs, slots)[0].slots == wanted
+
+
+def test_a_free_body_with_joints_is_moved_by_joints() -> None:
+    """The mass matrix couples its coordinates with those of its legs."""
+    tree = tree_of(wd.load_robot("quadruped"))
+    shape = ContactShape("base", "box", (0.1, 0.1, 0.1))
+    (group,) = pair_groups(tree, [ContactPair(GROUND, shape)])
+    assert group.sides[1].mover is Mover.JOINTS
+
+
+def test_meshes_share_slots_with_equal_ones() -> None:
+    """A mesh has its vertices in the program."""
+    corners = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+    a, b = (ContactShape(x, "mesh", (), vertices=corners) for x in "ab")
+    c = ContactShape("c", "mesh", (), vertices=(*corners, (1.0, 1.0, 1.0)))
+    pairs = [ContactPair(GROUND, each) for each in (a, b, c)]
+    assert [group.pairs for group in pair_groups(TREE, pairs)] == [(0, 1), (2,)]

@@ -1,0 +1,43 @@
+"""What pairs pass on: the rows of a group, and the places of its contacts among all."""
+
+from __future__ import annotations
+
+from warpdyn.algorithms.simulation.contact_shapes import GROUND, ContactPair, ContactShape
+from warpdyn.algorithms.simulation.pair_slots.pair_groups import GroupSide, Mover, PairGroup
+from warpdyn.algorithms.simulation.pair_slots.pair_memory import NOTHING, PairMemory
+
+BALL, CAPSULE = ContactShape("a", "sphere", (1.0,)), ContactShape("b", "capsule", (1.0, 1.0))
+PAIRS = [ContactPair(GROUND, CAPSULE), ContactPair(GROUND, BALL), ContactPair(GROUND, CAPSULE)]
+GROUP = PairGroup(
+    (GroupSide(Mover.NOTHING, (GROUND,), (-1,)), GroupSide(Mover.FREE_BODY, (CAPSULE,), (1,))),
+    pairs=(0, 2),
+    members=((0, 0), (0, 0)),
+    contacts=2,
+    slots=2,
+)
+IMPULSES = [[float(10 * k + j) for j in range(3)] for k in range(5)]
+FEATURES = [float(k) for k in range(5)]
+
+
+def test_a_group_has_the_contacts_of_its_pairs() -> None:
+    """Capsules have two contacts, and the ball between them has one."""
+    memory = PairMemory.of(GROUP, PAIRS, IMPULSES, FEATURES)
+    assert [row[0] for row in memory.rows] == [0.0, 1.0, 3.0, 4.0, -1.0, -1.0]
+    assert memory.rows[memory.contact(1.0, 1)] == [4.0, 40.0, 41.0, 42.0]
+    impulses, features = [[0.0] * 3] * 5, [9.0] * 5
+    memory.spread(PAIRS, impulses, features)
+    assert features == [0.0, 1.0, 9.0, 3.0, 4.0]
+    assert impulses == [*IMPULSES[:2], [0.0] * 3, *IMPULSES[3:]]
+
+
+def test_a_number_beyond_the_pairs_has_rows_of_its_own() -> None:
+    """What a slot without a pair writes is no pair's."""
+    memory = PairMemory.of(GROUP, PAIRS, IMPULSES, FEATURES)
+    assert memory.contact(2.0, 0) == 4.0 and memory.rows[4] == NOTHING
+
+
+def test_clear_forgets_all_contacts() -> None:
+    """Contacts of pairs that are not near any more."""
+    memory = PairMemory.of(GROUP, PAIRS, IMPULSES, FEATURES)
+    memory.clear()
+    assert [*memory.rows] == [NOTHING] * 6

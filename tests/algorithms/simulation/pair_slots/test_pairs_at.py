@@ -1,0 +1,127 @@
+"""Contacts of a pair in a slot: rows against differences of gaps, and pairs read by number."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from pair_gaps import contact_gaps, pairs_at
+from states import states
+
+import warpdyn as wd
+from warpdyn.algebra.linear import Factors, factorise
+from warpdyn.algorithms.crba import crba
+from warpdyn.algorithms.simulation.contact_shapes import GROUND, ContactPair, ContactShape
+from warpdyn.algorithms.simulation.pair_slots.pairs_at import (
+    BlockFactors,
+    coordinates_of,
+)
+from warpdyn.execution.request.evaluate import tree_of
+
+CUBE = wd.description.Box(0.1, 0.1, 0.1)
+SCENE = (
+    wd.load_robot("quadruped").with_object("cube", CUBE, mass=1.0).with_object("b", CUBE, mass=2.0)
+)
+ARM = wd.load_robot("panda")
+
+BALL = ContactShape("cube", "sphere", (0.05,), (0.01, 0.02, 0.03))
+PAIRS = {
+    "a robot and a body": (
+        SCENE,
+        ContactPair(ContactShape("base", "sphere", (0.1,), (0.2, 0, 0)), BALL),
+    ),
+    "two bodies": (SCENE, ContactPair(BALL, ContactShape("b", "capsule", (0.05, 0.1)))),
+    "one robot": (
+        ARM,
+        ContactPair(
+            ContactShape("panda_link2", "sphere", (0.1,), (0, -0.1, 0)),
+            ContactShape("panda_hand", "capsule", (0.03, 0.05), (0, 0, 0.1)),
+        ),
+    ),
+    "the ground": (SCENE, ContactPair(GROUND, BALL)),
+}
+
+
+@pytest.mark.parametrize("model, pair", PAIRS.values(), ids=PAIRS)
+def test_a_contact_moves_at_the_rate_of_its_gap(model: wd.Model, pair: ContactPair) -> None:
+    """Its velocity along the normal is d gap / dt."""
+    dt = 1e-6
+    sampled = states(model, 20)
+    for q, v in zip(sampled.q, sampled.v, strict=True):
+        contact = pairs_at(model, [pair], q, v, v).slot(0.0).contacts[0]
+        ahead, behind = (
+            contact_gaps(tree_of(model), wd.integrate(model, q, v * step).tolist(), pair)[0]
+            for step in (dt, -dt)
+        )
+        expected = (ahead - behind) / (2 * dt)
+        np.testing.assert_allclose(contact.unmoved[2], expected, atol=1e-6 * (1 + abs(expected)))
+
+
+@pytest.mark.parametrize("model, pair", PAIRS.values(), ids=PAIRS)
+def test_an_impulse_moves_the_robot_as_the_mass_matrix_says(
+    model: wd.Model, pair: ContactPair
+) -> None:
+    """J M⁻¹ Jᵀ of the contact, from its Y, is the velocity that each unit impulse causes."""
+    tree, (state,) = tree_of(model), [states(model, 1)]
+    q, v = state.q[0], state.v[0]
+    at = pairs_at(model, [pair], q, v, v)
+    contact = at.slot(0.0).contacts[0]
+    # Differences of the velocity before constraints give the rows J of all coordinates.
+    eye, zero = np.eye(model.nv), np.zeros(model.nv)
+    J = np.transpose(
+        [pairs_at(model, [pair], q, zero, e).slot(0.0).contacts[0].unmoved for e in eye]
+    )
+    G = J @ np.linalg.solve(np.array(crba(tree, q.tolist()), float), J.T)
+    Y = np.array(contact.Y, float)
+    np.testing.assert_allclose(Y @ Y.T, G, atol=1e-9 * abs(G).max())
+    np.testing.assert_allclose(contact.coupling, G[:2, 2], atol=1e-9 * abs(G).max())
+
+
+def test_joints_that_carry_both_shapes_have_no_entry() -> None:
+    """The first two joints of the arm carry both links of its pair."""
+    model, pair = PAIRS["one robot"]
+    state = states(model, 1)
+    still = [
+        pairs_at(model, [pair], state.q[0], e, e).slot(0.0).contacts[0].unmoved
+        for e in np.eye(model.nv)
+    ]
+    assert not np.any(still[:2]) and np.any(still[2])
+
+
+def test_a_number_chooses_the_pair() -> None:
+    """Each pair gives what it gives alone; beyond the pairs contacts are far away."""
+    boxes = [ContactShape(x, "box", size) for x, size in (("cube", (0.1,) * 3), ("b", (0.2,) * 3))]
+    pairs = [ContactPair(GROUND, box) for box in boxes]
+    state = states(SCENE, 1)
+    q, v = state.q[0], state.v[0]
+    together = pairs_at(SCENE, pairs, q, v, v)
+    for n, pair in enumerate(pairs):
+        alone = pairs_at(SCENE, [pair], q, v, v).slot(0.0)
+        both = zip(together.slot(float(n)).contacts, alone.contacts, strict=True)
+        for x, y in both:
+            np.testing.assert_allclose(x.numbers, y.numbers, rtol=1e-12)
+    # 1000 m in a step of 2 ms.
+    assert all(each.law[-1] == pytest.approx(-1e3 / 0.002) for each in together.slot(2.0).contacts)
+
+
+def test_closed_loops_couple_all_joints() -> None:
+    """With loops a row acts on all coordinates but those of free bodies without joints."""
+    tree = tree_of(wd.load_robot("panda").with_object("cube", CUBE, mass=1.0))
+    first, cube = tree.bodies[0], len(tree.bodies) - 1
+    assert coordinates_of(tree, [0, 1], [cube]) == (0, 1) == (*first.v_index, 1)
+    assert coordinates_of(tree, [], [cube]) == ()
+
+
+def test_blocks_are_solved_one_by_one() -> None:
+    """As if they were one matrix."""
+    draw = np.random.default_rng(0)
+    blocks = []
+    for n in (2, 3):
+        A = draw.normal(size=(n, n))
+        blocks.append(A @ A.T + np.eye(n))
+    whole = np.zeros((5, 5))
+    whole[:2, :2], whole[2:, 2:] = blocks
+    b = draw.normal(size=5).tolist()
+    found = BlockFactors.of([factorise(x.tolist()) for x in blocks])
+    wanted: Factors = factorise(whole.tolist())
+    np.testing.assert_allclose(found.solve_transposed(b), wanted.solve_transposed(b))
+    np.testing.assert_allclose(found.divide_by_diagonal(b), wanted.divide_by_diagonal(b))

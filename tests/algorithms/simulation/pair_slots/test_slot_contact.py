@@ -1,0 +1,54 @@
+"""A contact in a slot: its numbers as a row, and its turn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from warpdyn.algorithms.simulation.compliant_contact import CompliantContact
+from warpdyn.algorithms.simulation.constraint_sweeps import RowByRow
+from warpdyn.algorithms.simulation.contact_rows import PointContact
+from warpdyn.algorithms.simulation.pair_slots.slot_contact import LAW, SlotContact
+
+
+def contact(width: int, with_J: bool, seed: int = 0) -> SlotContact:
+    draw = np.random.default_rng(seed)
+    Y = draw.normal(size=(3, width))
+    G = Y @ Y.T
+    return SlotContact(
+        unmoved=draw.normal(size=3).tolist(),
+        Y=Y.tolist(),
+        J=draw.normal(size=(3, width)).tolist() if with_J else [],
+        coupling=G[:2, 2].tolist(),
+        law=[0.7, 0.1, 0.01, 1.0 / (G[2, 2] + 0.1), 1.0 / (max(G[0, 0], G[1, 1]) + 0.01), 0.2],
+        normal=[0.0, 0.6, 0.8],
+        feature=3.0,
+    )
+
+
+@pytest.mark.parametrize("with_J", [False, True])
+def test_a_contact_is_a_row_of_numbers(with_J: bool) -> None:
+    """There and back, with as many numbers as `size` says."""
+    before = contact(7, with_J)
+    numbers = before.numbers
+    assert len(numbers) == SlotContact.size(7, with_J)
+    assert SlotContact.of_numbers(numbers, 7, with_J) == before
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("width", [1, 6, 15])
+def test_its_turn_is_that_of_a_compliant_contact(width: int, seed: int) -> None:
+    """On the velocities of its three rows, which the reaction changes."""
+    each, draw = contact(width, False, seed), np.random.default_rng(seed + 10)
+    w, before = draw.normal(size=width), [*draw.normal(size=2), abs(draw.normal())]
+    Y = np.array(each.Y)
+    law = dict(zip(LAW, each.law, strict=True))
+    known = CompliantContact(PointContact(0.0, 0, None), G_nn=0.0, **law)
+    velocities = np.array(each.unmoved) + Y @ w
+    wanted, after = known.update(before, RowByRow(velocities.tolist(), (Y @ Y.T).tolist()))
+    found = each.update(before, w.tolist())
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)
+    change = np.subtract(found, before)
+    pushed = each.push(w.tolist(), change.tolist())
+    np.testing.assert_allclose(np.array(each.unmoved) + Y @ pushed, after.values, rtol=1e-9)
+    np.testing.assert_allclose([row.z for row in each.axes.matrix.rows], each.normal)

@@ -1,0 +1,24 @@
+"""Shapes that may touch each other: their placements, and the number of contacts of a pair."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warpdyn.algorithms.simulation.contact_shapes import GROUND, ContactPair, ContactShape
+
+
+def test_a_placement_has_the_rows_of_the_rotation() -> None:
+    """A quarter turn about z moves x to y."""
+    turned = ContactShape(
+        "link", "box", (1.0, 2.0, 3.0), (0.1, 0.2, 0.3), ((0, -1, 0), (1, 0, 0), (0, 0, 1))
+    )
+    placement = turned.placement
+    point = placement.point_to_parent(type(placement.p)(1.0, 0.0, 0.0))
+    np.testing.assert_allclose([*point], [0.1, 1.2, 0.3])
+
+
+def test_contacts_are_those_of_the_narrow_phase() -> None:
+    """In either order of the kinds."""
+    ball, box = ContactShape("a", "sphere", (1.0,)), ContactShape("b", "box", (1.0, 1.0, 1.0))
+    assert ContactPair(ball, box).contacts == ContactPair(box, ball).contacts == 1
+    assert ContactPair(GROUND, box).contacts == 4

@@ -1,0 +1,51 @@
+"""Pairs of shapes at a configuration: their gaps by the narrow phase, and their contacts in slots."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import warpdyn as wd
+from warpdyn.algebra.linear import factorise
+from warpdyn.algebra.spatial import HERE
+from warpdyn.algorithms.collision.contact import ShapeAt
+from warpdyn.algorithms.collision.narrow_phase import contacts
+from warpdyn.algorithms.crba import crba
+from warpdyn.algorithms.frames import body_placements
+from warpdyn.algorithms.simulation.compliant_contact import Surface
+from warpdyn.algorithms.simulation.contact_shapes import ContactPair
+from warpdyn.algorithms.simulation.pair_slots.numbered_bodies import FreeBodiesAt
+from warpdyn.algorithms.simulation.pair_slots.pair_groups import Mover, body_of, pair_groups
+from warpdyn.algorithms.simulation.pair_slots.pairs_at import Moment, PairsAt
+from warpdyn.execution.request.evaluate import tree_of
+from warpdyn.model.tree import WORLD
+
+
+def contact_gaps(tree: Any, q: list, pair: ContactPair) -> list[float]:
+    """The gap of each contact of a pair [m]."""
+    placed = []
+    for shape in pair:
+        body = body_of(tree, shape)
+        X = HERE if body == WORLD else body_placements(tree, q, [body])[body]
+        if shape.link is not None:
+            X = X.compose(tree.frames[shape.link].placement)
+        at = X.compose(shape.placement).as_matrix()
+        placed.append(ShapeAt(shape.kind, shape.size, at, shape.vertices))
+    return [contact.gap for contact in contacts(*placed)]  # type: ignore[misc]
+
+
+def pairs_at(
+    model: wd.Model, pairs: list[ContactPair], q: np.ndarray, v: np.ndarray, free: np.ndarray
+) -> PairsAt:
+    """The first group of pairs, with velocities before the step and after it without constraints."""
+    tree = tree_of(model)
+    group = pair_groups(tree, pairs)[0]
+    bodies = sorted({body for side in group.sides for body in side.bodies} - {WORLD})
+    X = body_placements(tree, q.tolist(), bodies)
+    mass = factorise([list(row) for row in crba(tree, q.tolist())])
+    moment = Moment(X, v.tolist(), free.tolist(), mass, 0.002)
+    free_bodies = [b for s in group.sides if s.mover is Mover.FREE_BODY for b in s.bodies]
+    numbered = FreeBodiesAt.at(tree, X, mass, v.tolist(), free.tolist(), sorted(set(free_bodies)))
+    surface = Surface([0.5] * group.contacts, 1e4, 0.01, 1.0)
+    return PairsAt(tree, group, moment, numbered, [surface] * len(pairs))

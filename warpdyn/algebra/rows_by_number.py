@@ -1,0 +1,33 @@
+"""Rows of scalars that the step of a loop reads by number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .row_arrays import RowArray
+from .scalar import Scalar, is_number, is_zero
+
+
+class RowsByNumber:
+    """Rows of scalars, read by a number that the program computes. A column that is equal in all
+    rows takes no memory. A number beyond the rows reads the nearest one."""
+
+    def __init__(self, rows: Sequence[Sequence[Scalar]]):
+        self.width = len(rows[0])
+        self.equal = {
+            j: rows[0][j]
+            for j in range(self.width)
+            if all(is_zero(row[j] - rows[0][j]) for row in rows)
+        }
+        others = [[x for j, x in enumerate(row) if j not in self.equal] for row in rows]
+        constant = all(is_number(x) for row in others for x in row)
+        self.array = RowArray(others, constant=constant) if others[0] else None
+
+    @property
+    def arrays(self) -> list[RowArray]:
+        """The arrays that a loop must have."""
+        return [] if self.array is None else [self.array]
+
+    def __getitem__(self, number: Scalar) -> list[Scalar]:
+        stored = iter([] if self.array is None else self.array[number])
+        return [self.equal[j] if j in self.equal else next(stored) for j in range(self.width)]

@@ -1,0 +1,7 @@
+"""Contacts between bodies, in slots: the pairs that are near each other take turns in one loop.
+
+A group has pairs of one kind (`pair_groups`). In each step every environment chooses the pairs that
+are near (`near_pairs`), computes their contacts (`pairs_at`, `slot_contact`), sweeps over them
+(`group_slots`, `slot_sweeps`), and keeps their impulses for the next step (`pair_memory`). Bodies,
+shapes and pairs are read by number (`rows_by_number`, `numbered_bodies`).
+"""

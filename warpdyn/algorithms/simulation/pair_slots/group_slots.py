@@ -1,0 +1,170 @@
+"""The slots of a group in one step: their contacts, and a turn of all of them in a sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ....algebra.row_arrays import RowArray, loop
+from ....algebra.scalar import Scalar, absolute, is_number, select_less
+from ....algebra.spatial import Vector
+from .numbered_bodies import SIX
+from .pair_memory import PairMemory
+from .pairs_at import PairsAt
+from .slot_contact import SlotContact
+
+
+@dataclass(frozen=True)
+class Reaction:
+    """The reaction w of all constraints: of joints by coordinate, and of free bodies by number."""
+
+    joints: list[Scalar]
+    bodies: RowArray | None
+
+    def on(self, coordinates: Sequence[int], bodies: Sequence[Scalar]) -> list[Scalar]:
+        """w on some joints and free bodies."""
+        w = [self.joints[k] for k in coordinates]
+        for n in bodies:
+            assert self.bodies is not None
+            w += self.bodies[n]
+        return w
+
+    def write(self, bodies: Sequence[Scalar], w: Sequence[Scalar]) -> None:
+        """Write the last entries of w, six for each of these free bodies."""
+        first = len(w) - SIX * len(bodies)
+        for n, number in enumerate(bodies):
+            assert self.bodies is not None
+            self.bodies[number] = w[first + SIX * n : first + SIX * (n + 1)]
+
+
+@dataclass(frozen=True)
+class GroupSlots:
+    """The slots of a group.
+
+    `numbers`: the pair in each slot. `near`: how many slots have one. `memory`: of the last step's
+    contacts. `bodies`: the free bodies of each slot. `contacts`: of all slots, with the `impulses`
+    on them in their axes.
+    """
+
+    pairs: PairsAt
+    numbers: RowArray
+    near: Scalar
+    memory: PairMemory
+    bodies: RowArray
+    contacts: RowArray
+    impulses: RowArray
+
+    @classmethod
+    def at(cls, pairs: PairsAt, numbers: RowArray, near: Scalar, memory: PairMemory) -> GroupSlots:
+        """Slots for the pairs of these numbers, without contacts yet."""
+        group = pairs.group
+        size = SlotContact.size(pairs.width, bool(pairs.tree.loops))
+        bodies = max(len(group.free_sides), 1)
+        return cls(
+            pairs,
+            numbers,
+            near,
+            memory,
+            bodies=RowArray([[0.0] * bodies] * group.slots),
+            contacts=RowArray([[0.0] * size] * (group.slots * group.contacts)),
+            impulses=RowArray([[0.0] * 3] * (group.slots * group.contacts)),
+        )
+
+    @property
+    def arrays(self) -> list[RowArray]:
+        """The arrays that a sweep must have."""
+        return [self.bodies, self.contacts, self.impulses]
+
+    def fill(self, reaction: Reaction) -> Reaction:
+        """Compute the contacts of all slots. Returns the reaction with the impulses of the last
+        step, from which the sweeps start."""
+        count, pairs = self.pairs.group.contacts, self.pairs
+
+        def step(k: Scalar, w: list[Scalar], _: Sequence[RowArray]) -> Sequence[Scalar]:
+            (number,) = self.numbers[k]
+            slot = pairs.slot(number)
+            if slot.bodies:
+                self.bodies[k] = slot.bodies
+            earlier = [self.memory.rows[self.memory.contact(number, c)] for c in range(count)]
+            w = [*w, *reaction.on((), slot.bodies)]
+            for c, contact in enumerate(slot.contacts):
+                impulse = _begun(contact, c, earlier)
+                place = k * float(count) + float(c)
+                self.contacts[place], self.impulses[place] = contact.numbers, impulse
+                w = contact.push(w, impulse)
+            reaction.write(slot.bodies, w)
+            return w[: len(pairs.coordinates)]
+
+        read = [self.numbers, self.memory.rows, *pairs.arrays]
+        return self._loop(step, reaction, read)
+
+    def turn(self, reaction: Reaction) -> Reaction:
+        """Every contact sets its impulse. Returns the reaction after that."""
+        count, pairs = self.pairs.group.contacts, self.pairs
+
+        def step(k: Scalar, w: list[Scalar], _: Sequence[RowArray]) -> Sequence[Scalar]:
+            bodies = self.bodies[k] if pairs.group.free_sides else []
+            w = [*w, *reaction.on((), bodies)]
+            for c in range(count):
+                place = k * float(count) + float(c)
+                contact, before = self._contact(place), self.impulses[place]
+                self.impulses[place] = impulse = contact.update(before, w)
+                w = contact.push(w, [x - was for x, was in zip(impulse, before, strict=True)])
+            reaction.write(bodies, w)
+            return w[: len(pairs.coordinates)]
+
+        return self._loop(step, reaction, [])
+
+    def _loop(self, step: Any, reaction: Reaction, read: Sequence[RowArray]) -> Reaction:
+        """The reaction after a loop over the slots with a pair, whose state is w on the joints of
+        the group."""
+        coordinates = self.pairs.coordinates
+        arrays = [*read, *self.arrays, *([] if reaction.bodies is None else [reaction.bodies])]
+        begin = reaction.on(coordinates, ())
+        end = loop(self.pairs.group.slots, step, begin, arrays, self.near)
+        joints = list(reaction.joints)
+        for k, x in zip(coordinates, end, strict=True):
+            joints[k] = x
+        return replace(reaction, joints=joints)
+
+    def remember(self) -> list[Scalar]:
+        """Put the contacts into the memory. Returns the sum of Jᵀ l over the joints' coordinates,
+        which is empty without closed loops."""
+        count, width = self.pairs.group.contacts, len(self.pairs.coordinates)
+        self.memory.clear()
+
+        def step(k: Scalar, pushed: list[Scalar], _: Sequence[RowArray]) -> Sequence[Scalar]:
+            (number,) = self.numbers[k]
+            for c in range(count):
+                place = k * float(count) + float(c)
+                contact, impulse = self._contact(place), self.impulses[place]
+                for row, x in zip(contact.J, impulse, strict=False):
+                    pushed = [p + e * x for p, e in zip(pushed, row[:width], strict=True)]
+                in_world = contact.axes.to_parent(Vector(*impulse))
+                row_of = self.memory.contact(number, c)
+                self.memory.rows[row_of] = [contact.feature, *in_world]
+            return pushed
+
+        begin: list[Scalar] = [0.0] * (width if self.pairs.tree.loops else 0)
+        arrays = [self.numbers, self.contacts, self.impulses, self.memory.rows]
+        return loop(self.pairs.group.slots, step, begin, arrays, self.near)
+
+    def _contact(self, place: Scalar) -> SlotContact:
+        return SlotContact.of_numbers(
+            self.contacts[place], self.pairs.width, bool(self.pairs.tree.loops)
+        )
+
+
+def _begun(contact: SlotContact, place: int, earlier: Sequence[Sequence[Scalar]]) -> list[Scalar]:
+    """The impulse with which a contact begins, in its axes: that of the contact of the last step
+    with its feature. A contact whose feature is known before the program runs keeps its place."""
+    total: list[Scalar] = [0.0, 0.0, 0.0]
+    if is_number(contact.feature):
+        total = list(earlier[place][1:])
+    else:
+        for feature, *impulse in earlier:
+            other = absolute(feature - contact.feature)
+            same = [select_less(other, 0.5, x, 0.0) for x in impulse]
+            total = [x + dx for x, dx in zip(total, same, strict=True)]
+    return [*contact.axes.to_child(Vector(*total))]

@@ -1,0 +1,117 @@
+"""Pairs in groups: those of one group have the same kinds of shapes, moved in the same way, so that
+one loop computes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from ....model.tree import WORLD, Tree
+from ..contact_rows import free_roots
+from ..contact_shapes import ContactPair, ContactShape
+
+SPARE = 2
+"""Slots of a group in addition to one for each body that its pairs move."""
+
+
+class Mover(Enum):
+    """What moves the shapes on a side of a group."""
+
+    NOTHING = "nothing"
+    FREE_BODY = "free body"
+    JOINTS = "joints"
+
+
+@dataclass(frozen=True)
+class GroupSide:
+    """One side of a group: its shapes, and the body of each. The shapes have one kind, and the same
+    vertices if they are meshes."""
+
+    mover: Mover
+    shapes: tuple[ContactShape, ...]
+    bodies: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class PairGroup:
+    """Pairs that share slots.
+
+    `pairs`: their numbers among all pairs. `members`: for each, the numbers of its two shapes on
+    the two `sides`. `contacts`: of one pair. `slots`: the largest number of pairs that may touch at
+    a time.
+    """
+
+    sides: tuple[GroupSide, GroupSide]
+    pairs: tuple[int, ...]
+    members: tuple[tuple[int, int], ...]
+    contacts: int
+    slots: int
+
+    @property
+    def free_sides(self) -> list[int]:
+        """The sides whose shapes are on free bodies."""
+        return [k for k in range(2) if self.sides[k].mover is Mover.FREE_BODY]
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+
+def pair_groups(
+    tree: Tree, pairs: Sequence[ContactPair], slots: int | None = None
+) -> list[PairGroup]:
+    """The groups of pairs. `slots`: the number of slots of each group; None: two more than the
+    bodies that it moves. A group has at most as many slots as pairs."""
+    free = _uncoupled_bodies(tree)
+    by_key: dict[tuple, list[int]] = {}
+    for n, pair in enumerate(pairs):
+        by_key.setdefault(tuple(_key(tree, free, shape) for shape in pair), []).append(n)
+    return [_group(tree, free, pairs, numbers, slots) for numbers in by_key.values()]
+
+
+def body_of(tree: Tree, shape: ContactShape) -> int:
+    """The body that carries a shape."""
+    return WORLD if shape.link is None else tree.frames[shape.link].body
+
+
+def _key(tree: Tree, free: set[int], shape: ContactShape) -> tuple:
+    return shape.kind, shape.vertices, _mover(free, body_of(tree, shape))
+
+
+def _mover(free: set[int], body: int) -> Mover:
+    if body == WORLD:
+        return Mover.NOTHING
+    return Mover.FREE_BODY if body in free else Mover.JOINTS
+
+
+def _group(
+    tree: Tree,
+    free: set[int],
+    pairs: Sequence[ContactPair],
+    numbers: Sequence[int],
+    slots: int | None,
+) -> PairGroup:
+    sides, places = [], []
+    for side in range(2):
+        shapes = tuple(dict.fromkeys(pairs[n][side] for n in numbers))
+        bodies = tuple(body_of(tree, shape) for shape in shapes)
+        sides.append(GroupSide(_mover(free, bodies[0]), shapes, bodies))
+        number_of = {shape: k for k, shape in enumerate(shapes)}
+        places.append([number_of[pairs[n][side]] for n in numbers])
+    moved = {body for side in sides for body in side.bodies} - {WORLD}
+    return PairGroup(
+        sides=(sides[0], sides[1]),
+        pairs=tuple(numbers),
+        members=tuple(zip(*places, strict=True)),
+        contacts=pairs[numbers[0]].contacts,
+        slots=min(len(numbers), SPARE + len(moved) if slots is None else slots),
+    )
+
+
+def _uncoupled_bodies(tree: Tree) -> set[int]:
+    """Free bodies whose coordinates the mass matrix couples with no others: they carry no joints and
+    are in no closed loop."""
+    carriers = {body.parent for body in tree.bodies}
+    joined = {end.body for loop in tree.loops if loop.frames for end in loop.frames[:2]}
+    return {i for i in free_roots(tree) if i not in carriers | joined}

@@ -1,0 +1,247 @@
+"""The pairs of a group at a configuration, read by number, and the contacts of one of them.
+
+Rows act on the robot's joints, and on one free body for each side of the group that has free bodies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from ....algebra.linear import Factors
+from ....algebra.rotations import Rotation, axes_about
+from ....algebra.row_arrays import RowArray
+from ....algebra.rows_by_number import RowsByNumber
+from ....algebra.scalar import Scalar, is_zero, select_less, sqrt
+from ....algebra.spatial import Placement, Vector
+from ....model.tree import Tree
+from ...collision.contact import FAR, Contact, ShapeAt
+from ...collision.narrow_phase import contacts
+from ..compliant_contact import Surface, compliant_contacts
+from ..constraint_sweeps import rows_of
+from ..contact_rows import PointContact
+from .numbered_bodies import SIX, FreeBodiesAt, FreeBodyAt, entries_of, placement_of
+from .pair_groups import Mover, PairGroup
+from .slot_contact import LAW, SlotContact
+
+
+class Moment(NamedTuple):
+    """The robot in a step: placements of bodies in the world, its velocity before the step and after
+    it without constraints, the factors of its mass matrix, and the duration of the step [s]."""
+
+    X: dict[int, Placement]
+    v: Sequence[Scalar]
+    free: Sequence[Scalar]
+    mass: Factors
+    dt: float
+
+
+@dataclass(frozen=True)
+class BlockFactors(Factors):
+    """Factors of masses that do not act on each other, one after the other."""
+
+    blocks: tuple[Factors, ...]
+
+    @classmethod
+    def of(cls, blocks: Sequence[Factors]) -> BlockFactors:
+        """The factors of these blocks."""
+        return cls([], [x for block in blocks for x in block.reciprocal], tuple(blocks))
+
+    def solve_transposed(self, b: Sequence[Scalar]) -> list[Scalar]:
+        """The solution x = L⁻ᵀ b."""
+        rest, x = list(b), []
+        for block in self.blocks:
+            size = len(block.reciprocal)
+            x += block.solve_transposed(rest[:size])
+            rest = rest[size:]
+        return x
+
+
+class Slot(NamedTuple):
+    """A pair in a slot: the numbers of its free bodies, and its contacts."""
+
+    bodies: list[Scalar]
+    contacts: list[SlotContact]
+
+
+class PairsAt:
+    """The pairs of a group at a configuration.
+
+    `coordinates`: of the joints that rows act on. `surfaces`: contact properties of all pairs.
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        group: PairGroup,
+        moment: Moment,
+        free: FreeBodiesAt,
+        surfaces: Sequence[Surface],
+    ):
+        self.tree, self.group, self.moment, self.free = tree, group, moment, free
+        paths = [
+            [tree.path(body) if side.mover is Mover.JOINTS else [] for body in side.bodies]
+            for side in group.sides
+        ]
+        self.carriers = sorted({i for side in paths for path in side for i in path})
+        self.coordinates = coordinates_of(tree, self.carriers, free.bodies)
+        self.pairs = RowsByNumber([self._row(members, paths) for members in group.members])
+        self.shapes = [self._shapes(side) for side in range(2)]
+        self.properties = RowsByNumber([_properties(surfaces[n]) for n in group.pairs])
+        self.surface = surfaces[group.pairs[0]]
+
+    @property
+    def width(self) -> int:
+        """Entries of a row: those of joints, then six for each free body."""
+        return len(self.coordinates) + SIX * len(self.group.free_sides)
+
+    @property
+    def arrays(self) -> list[RowArray]:
+        """The arrays that a loop over pairs must have."""
+        tables = [self.pairs, *self.shapes, self.properties]
+        if self.group.free_sides and self.free.rows is not None:
+            tables.append(self.free.rows)
+        return [array for table in tables for array in table.arrays]
+
+    def _row(self, members: tuple[int, int], paths: Sequence[Sequence[list[int]]]) -> list[Scalar]:
+        """A pair's row: the shape on each side; the free body on each side that has some; and the
+        sign of each carrier, 1 if it carries the second shape, -1 the first one, 0 both."""
+        bodies = [
+            float(self.free.bodies.index(self.group.sides[k].bodies[members[k]]))
+            for k in self.group.free_sides
+        ]
+        first, second = (of_side[m] for of_side, m in zip(paths, members, strict=True))
+        signs = [float((i in second) - (i in first)) for i in self.carriers]
+        return [*map(float, members), *bodies, *signs]
+
+    def _shapes(self, side: int) -> RowsByNumber:
+        """Placements and sizes of the shapes on a side: in the free body that carries them, else in
+        the world."""
+        rows = []
+        for shape in self.group.sides[side].shapes:
+            X = shape.placement
+            if shape.link is not None:
+                frame = self.tree.frames[shape.link]
+                X = frame.placement.compose(X)
+                if self.group.sides[side].mover is Mover.JOINTS:
+                    X = self.moment.X[frame.body].compose(X)
+            rows.append([*entries_of(X), *shape.size])
+        return RowsByNumber(rows)
+
+    def slot(self, number: Scalar) -> Slot:
+        """A pair in a slot. Contacts of a number beyond the pairs are far away."""
+        row, free_sides = self.pairs[number], self.group.free_sides
+        members, numbers = row[:2], row[2 : 2 + len(free_sides)]
+        signs = row[2 + len(free_sides) :]
+        bodies = [self.free[n] for n in numbers]
+        shapes = [
+            self._shape(k, members[k], dict(zip(free_sides, bodies, strict=True)).get(k))
+            for k in range(2)
+        ]
+        last = len(self.group) - 0.5
+        touching = [
+            replace(each, gap=select_less(number, last, each.gap, FAR))
+            for each in contacts(*shapes)
+        ]
+        return Slot(numbers, self._contacts(touching, bodies, signs, self._surface(number)))
+
+    def _shape(self, side: int, number: Scalar, body: FreeBodyAt | None) -> ShapeAt:
+        """A shape of a side in the world."""
+        row, like = self.shapes[side][number], self.group.sides[side].shapes[0]
+        placement = placement_of(row)
+        if body is not None:
+            placement = body.X.compose(placement).as_matrix()
+        return ShapeAt(like.kind, tuple(row[12:]), placement, like.vertices)
+
+    def _surface(self, number: Scalar) -> Surface:
+        """The contact properties of a pair."""
+        friction, stiffness, dissipation, *restitution = self.properties[number]
+        count = self.group.contacts
+        return self.surface._replace(
+            friction=[friction] * count,
+            stiffness=stiffness,
+            dissipation=dissipation,
+            restitution=restitution * count or None,
+        )
+
+    def _contacts(
+        self,
+        touching: Sequence[Contact],
+        bodies: Sequence[FreeBodyAt],
+        signs: Sequence[Scalar],
+        surface: Surface,
+    ) -> list[SlotContact]:
+        """Contacts with their rows and laws."""
+        # The robot and the free bodies of the slot are independent systems: their velocities and
+        # masses go one after the other, and so do the entries of each row.
+        moment = self.moment
+        points: list[PointContact] = []
+        J: list[list[Scalar]] = []
+        for each in touching:
+            axes = axes_about(each.normal)
+            points.append(PointContact(each.gap, len(J), None, axes))
+            J += self._rows(each.position, axes, bodies, signs)
+        mass = BlockFactors.of([moment.mass, *(body.mass for body in bodies)])
+        free = [*moment.free, *(x for body in bodies for x in body.free)]
+        before = [*moment.v, *(x for body in bodies for x in body.before)]
+        rows, roots = rows_of(J, mass), [sqrt(x) for x in mass.reciprocal]
+        unmoved = rows.of(free)
+        laws = compliant_contacts(points, surface, rows, before, free, moment.dt)
+        found = []
+        for point, each, law in zip(points, touching, laws, strict=True):
+            mine = slice(point.first, point.first + 3)
+            Y = ([y * x for y, x in zip(row, roots, strict=True)] for row in rows.Y[mine])
+            x, y, n = range(point.first, point.first + 3)
+            contact = SlotContact(
+                unmoved=unmoved[mine],
+                Y=[self._entries(row) for row in Y],
+                J=[self._entries(row) for row in J[mine]] if self.tree.loops else [],
+                coupling=[rows.response(x, n), rows.response(y, n)],
+                law=[getattr(law, name) for name in LAW],
+                normal=[*each.normal],
+                feature=each.feature,
+            )
+            found.append(contact)
+        return found
+
+    def _rows(
+        self, at: Vector, axes: Rotation, bodies: Sequence[FreeBodyAt], signs: Sequence[Scalar]
+    ) -> list[list[Scalar]]:
+        """Rows of the velocity of the second shape less that of the first one, at a place of the
+        world, along the axes: of all joints, then of the free bodies."""
+        nv = self.tree.nv
+        rows: list[list[Scalar]] = [[0.0] * nv for _ in range(3)]
+        for i, sign in zip(self.carriers, signs, strict=True):
+            if is_zero(sign):
+                continue
+            here = Placement(self.moment.X[i].R, self.moment.X[i].p - at)
+            for k, S in self.tree.bodies[i].subspace:
+                velocity = axes.to_child(here.motion_to_parent(S).linear)
+                for row, x in zip(rows, velocity, strict=True):
+                    row[k] = row[k] + x * sign
+        for side, body in zip(self.group.free_sides, bodies, strict=True):
+            sign = 2.0 * side - 1.0
+            for row, entries in zip(rows, body.rows(at, axes), strict=True):
+                row += [x * sign for x in entries]
+        return rows
+
+    def _entries(self, row: Sequence[Scalar]) -> list[Scalar]:
+        """The entries of a row that are not always zero."""
+        return [*(row[k] for k in self.coordinates), *row[self.tree.nv :]]
+
+
+def coordinates_of(
+    tree: Tree, carriers: Sequence[int], free_bodies: Sequence[int]
+) -> tuple[int, ...]:
+    """Coordinates of the joints that rows act on: those of the carriers or, with closed loops, which
+    couple all joints, those of all other bodies than `numbered_bodies`."""
+    if carriers and tree.loops:
+        carriers = [i for i in range(len(tree.bodies)) if i not in free_bodies]
+    return tuple(sorted({k for i in carriers for k in tree.bodies[i].v_index}))
+
+
+def _properties(surface: Surface) -> list[Scalar]:
+    """Friction, stiffness and dissipation of a pair, and its restitution if it has one."""
+    restitution = [] if surface.restitution is None else [surface.restitution[0]]
+    return [surface.friction[0], surface.stiffness, surface.dissipation, *restitution]

@@ -1,0 +1,97 @@
+"""A contact in a slot: the numbers with which sweeps compute its impulse.
+
+With M^ = Lᵀ D L, a row J and an impulse l, the velocities are v = v_free + L⁻¹ D⁻½ w with the
+reaction w = Y l, Y = D⁻½ L⁻ᵀ Jᵀ. A contact moves at J v = J v_free + Yᵀ w.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ....algebra.rotations import Rotation, axes_about
+from ....algebra.scalar import Scalar
+from ....algebra.spatial import Vector
+from ..compliant_contact import CompliantContact
+from ..constraint_sweeps import RowByRow, sparse_dot
+from ..contact_rows import PointContact
+
+LAW = ("friction", "R_n", "R_t", "normal_share", "tangent_share", "target")
+"""Numbers of a `CompliantContact` that its turn needs."""
+
+
+class SlotContact(NamedTuple):
+    """A contact in a slot.
+
+    `unmoved`: its velocity J v_free [m/s]. `Y`: its three rows. `J`: the same before the factors, or
+    empty. `coupling`: velocities along both tangents for a unit impulse along the normal. `law`: the
+    numbers of LAW. `normal`, `feature`: as in `Contact`.
+    """
+
+    unmoved: list[Scalar]
+    Y: list[list[Scalar]]
+    J: list[list[Scalar]]
+    coupling: list[Scalar]
+    law: list[Scalar]
+    normal: list[Scalar]
+    feature: Scalar
+
+    @property
+    def numbers(self) -> list[Scalar]:
+        """All numbers, as a row of an array."""
+        rows = [x for row in (*self.Y, *self.J) for x in row]
+        return [*self.unmoved, *rows, *self.coupling, *self.law, *self.normal, self.feature]
+
+    @classmethod
+    def size(cls, width: int, with_J: bool) -> int:
+        """The count of its numbers. `width`: of a row."""
+        return 3 + 3 * width * (2 if with_J else 1) + 2 + len(LAW) + 3 + 1
+
+    @classmethod
+    def of_numbers(cls, numbers: Sequence[Scalar], width: int, with_J: bool) -> SlotContact:
+        """The contact with these numbers."""
+        rest = iter(numbers)
+
+        def take(count: int) -> list[Scalar]:
+            return [next(rest) for _ in range(count)]
+
+        return cls(
+            unmoved=take(3),
+            Y=[take(width) for _ in range(3)],
+            J=[take(width) for _ in range(3 if with_J else 0)],
+            coupling=take(2),
+            law=take(len(LAW)),
+            normal=take(3),
+            feature=next(rest),
+        )
+
+    @property
+    def axes(self) -> Rotation:
+        """Rotation from its axes to the world's."""
+        return axes_about(Vector(*self.normal))
+
+    def update(self, before: Sequence[Scalar], reaction: Sequence[Scalar]) -> list[Scalar]:
+        """Its impulse after its turn. `before`: the impulse so far; `reaction`: w on the coordinates
+        of its rows."""
+        v = [u + _short_dot(y, reaction) for u, y in zip(self.unmoved, self.Y, strict=True)]
+        law = dict(zip(LAW, self.law, strict=True))
+        contact = CompliantContact(PointContact(0.0, 0, None), G_nn=0.0, **law)
+        # Only the normal impulse changes before another velocity of this contact is read.
+        G = [[0.0, 0.0, x] for x in (*self.coupling, 0.0)]
+        return contact.update(before, RowByRow(v, G))[0]
+
+    def push(self, reaction: Sequence[Scalar], impulse: Sequence[Scalar]) -> list[Scalar]:
+        """The reaction after an impulse at the contact."""
+        pushed = list(reaction)
+        for y, x in zip(self.Y, impulse, strict=True):
+            pushed = [w + e * x for w, e in zip(pushed, y, strict=True)]
+        return pushed
+
+
+def _short_dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    """Sum of a_i b_i in short sums: a processor does not wait for one to begin the next."""
+    sums = [sparse_dot(a[k : k + 3], b[k : k + 3]) for k in range(0, len(a), 3)]
+    while len(sums) > 1:
+        pairs = [sums[k : k + 2] for k in range(0, len(sums), 2)]
+        sums = [pair[0] + pair[1] if len(pair) == 2 else pair[0] for pair in pairs]
+    return sums[0]
