@@ -7,7 +7,7 @@ these zeros then cost nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from .scalar import Scalar
@@ -57,12 +57,21 @@ class Factors:
         return self.solve(self.divide_by_diagonal(self.solve_transposed(b)))
 
 
-def factorise(H: Sequence[Sequence[Scalar]]) -> Factors:
-    """The factors of H = Lᵀ D L, computed from the last row up (RBDA table 6.3)."""
+def factorise(H: Sequence[Sequence[Scalar]], redundant: Collection[int] = ()) -> Factors:
+    """The factors of H = Lᵀ D L, computed from the last row up (RBDA table 6.3).
+
+    `redundant`: rows that may depend on the rows of their run, which is a sequence of such rows. The
+    diagonal of a run becomes larger by a small share after all rows behind it are eliminated.
+    """
     n = len(H)
     L = [list(row) for row in H]
     reciprocal: list[Scalar] = [0.0] * n
     for k in reversed(range(n)):
+        if k in redundant and k + 1 not in redundant:
+            i = k
+            while i in redundant:
+                L[i][i] = L[i][i] * (1.0 + SHARE)
+                i -= 1
         reciprocal[k] = 1.0 / L[k][k]
         factor = [L[k][i] * reciprocal[k] for i in range(k)]
         for i in range(k):
@@ -82,8 +91,8 @@ def factorise_redundant(G: Sequence[Sequence[Scalar]]) -> Factors:
     redundant."""
     shifted = [list(row) for row in G]
     for k, row in enumerate(shifted):
-        row[k] = row[k] * (1.0 + SHARE) + LEAST
-    return factorise(shifted)
+        row[k] = row[k] + LEAST
+    return factorise(shifted, range(len(shifted)))
 
 
 def solve_redundant(G: Sequence[Sequence[Scalar]], b: Sequence[Scalar], turns: int) -> list[Scalar]:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ...algebra.linear import dot, factorise, solve_redundant
+from ...algebra.linear import dot, solve_redundant
 from ...algebra.scalar import Scalar
 from ...model.tree import Tree
 from ..crba import crba
 from ..rnea import rnea
+from .closed_mass import ClosedMass
 from .loop_equations import LoopRows, loop_bias
 
 TURNS = 3
@@ -29,23 +30,21 @@ def loop_dynamics(
     """Accelerations that the joint forces produce in the closed mechanism, nv, and the forces of the
     loops: force on the second end and moment, in the world's axes, six for each loop.
 
-    G f = -(dJ/dt v + J a_free),  G = J M⁻¹ Jᵀ,  a = a_free + M⁻¹ Jᵀ f.
+    M a - Jᵀ f = tau - h,  J a = -dJ/dt v. The turns after the first are those of a proximal
+    iteration, which reduces the error that redundant equations leave.
     """
     h = rnea(tree, q, v, [0.0] * tree.nv, gravity, f_ext)
-    mass = factorise(crba(tree, q))
-    free = mass.inverse_times([t - b for t, b in zip(tau, h, strict=True)])
     loops = LoopRows.at(tree, q)
     J, bias = loops.J, loops.rows_of(loop_bias(tree, q, v))
-    Y = [mass.solve_transposed(row) for row in J]
-    Z = [mass.divide_by_diagonal(y) for y in Y]
-    G = [[dot(z, y) for y in Y] for z in Z]
-    wanted = [-b - dot(row, free) for b, row in zip(bias, J, strict=True)]
-    forces = solve_redundant(G, wanted, TURNS)
-    push: list[Scalar] = [0.0] * tree.nv
-    for z, f in zip(Z, forces, strict=True):
-        push = [s + e * f for s, e in zip(push, z, strict=True)]
-    a = [x + dx for x, dx in zip(free, mass.solve(push), strict=True)]
-    return a, loops.forces(forces)
+    mass = ClosedMass.of(crba(tree, q), J)
+    a, f = mass.solution([t - b for t, b in zip(tau, h, strict=True)], [-b for b in bias])
+    for _ in range(TURNS - 1):
+        left = [-b - dot(row, a) for b, row in zip(bias, J, strict=True)]
+        more = mass.solution([0.0] * tree.nv, left)
+        a, f = (
+            [x + dx for x, dx in zip(*each, strict=True)] for each in zip((a, f), more, strict=True)
+        )
+    return a, loops.forces(f)
 
 
 def loop_inverse_dynamics(

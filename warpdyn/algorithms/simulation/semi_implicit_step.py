@@ -137,11 +137,14 @@ def semi_implicit_step(
         )
         handed_on = [m + x * h for m, x in zip(state.impulses, rates, strict=True)]
         push = [p + x for p, x in zip(push, pushed, strict=True)]
-    mass = factorise(H)
-    after = [x + dx for x, dx in zip(v, mass.inverse_times([p * h for p in push]), strict=True)]
-    closed = close_loops(tree, q, mass, after, h) if tree.loops else None
+    impulse = [p * h for p in push]
+    closed = close_loops(tree, q, v, H, impulse, h) if tree.loops else None
+    mass: Factors
     if closed is not None:
         mass, after = closed.mass, closed.velocities
+    else:
+        mass = factorise(H)
+        after = [x + dx for x, dx in zip(v, mass.inverse_times(impulse), strict=True)]
     after, impulses = _constrained_velocities(tree, state, mass, after, contacts, scene, closed)
     if contacts.soft is None:
         handed_on = impulses.ground
