@@ -141,13 +141,15 @@ def loop_inverse_dynamics(
     q: (B, nq) [m, rad], with closed loops.  v, a: (B, nv), consistent with them.  Returns tau: (B,
     nv) [N, N·m], zero for joints that are not `actuated`.
     actuated: names of joints, with as many coordinates as the closed mechanism has degrees of
-    freedom; another number raises. None: all joints, for a robot without loops. `f_ext`, `gravity`
-    and joint effects as in `rnea`.
+    freedom; another number raises. None: all joints, for a robot without loops. The spin of a rod
+    between two ball joints is no such freedom: it turns as it does without a torque, and what `a`
+    has for it makes no difference. `f_ext`, `gravity` and joint effects as in `rnea`.
     The forces of the loops carry what joints without an actuator lack. RBDA section 8.1.
     """
     names = model.coordinates if actuated is None else check_names(actuated)
     columns = tuple(dict.fromkeys(model.v_indices(names)))
-    freedom = model.nv - independent_rows(model)
+    spins = len(_dynamics.free_rods(tree_of(model), columns))
+    freedom = model.nv - independent_rows(model) - spins
     if len(columns) != freedom:
         raise ValueError(
             f"actuated must name joints with {freedom} coordinates, the degrees of freedom of "

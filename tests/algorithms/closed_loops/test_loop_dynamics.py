@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from loop_robots import ROBOTS, closed, four_bar
+from loop_robots import LEG, ROBOTS, closed, four_bar
 from pinocchio_peer import built, pin
 from states import states
 
 import warpdyn as wd
+from warpdyn.algorithms.closed_loops.loop_dynamics import free_rods
+from warpdyn.execution.request.evaluate import tree_of
+from warpdyn.model.description import ModelWarning
 
 ROUNDING = 1e-9
 """Error of float64, relative to the largest number. Pinocchio's proximal solver has about the same."""
@@ -120,7 +123,49 @@ def test_a_branch_that_is_cut_and_welded_is_the_tree() -> None:
 
 
 def test_the_number_of_actuated_coordinates_must_be_that_of_the_freedoms() -> None:
-    """The leg's rods also turn about themselves: five freedoms with three drives."""
-    q, v, _ = (x[0] for x in moving(ROBOTS["leg"], 1))
-    with pytest.raises(ValueError, match=r"joints with 5 coordinates.*got 3: hip, knee, crank"):
-        wd.loops.inverse_dynamics(ROBOTS["leg"], q, v, v, actuated=["hip", "knee", "crank"])
+    """The leg has three drives for three freedoms; two or four drives raise."""
+    leg = ROBOTS["leg"]
+    q, v, _ = (x[0] for x in moving(leg, 1))
+    with pytest.raises(ValueError, match=r"joints with 3 coordinates.*got 2: hip, knee"):
+        wd.loops.inverse_dynamics(leg, q, v, v, actuated=["hip", "knee"])
+    with pytest.raises(
+        ValueError, match=r"joints with 3 coordinates.*got 4: hip, knee, crank, toe"
+    ):
+        wd.loops.inverse_dynamics(leg, q, v, v, actuated=["hip", "knee", "crank", "toe"])
+
+
+def test_three_drives_move_the_leg_whatever_its_rods_turn_about_themselves() -> None:
+    """Inverse dynamics gives the drives' torques back, also with another spin of the rods in `a`."""
+    leg, drives = ROBOTS["leg"], ["hip", "knee", "crank"]
+    columns = leg.v_indices(drives)
+    spin = np.zeros(leg.nv)
+    spin[leg.v_indices(["plantar"])] = np.array([0.25, 0.0, -0.2]) * 3.0
+    spin[leg.v_indices(["rod"])] = np.array([0.0, 0.0, -0.9]) * 2.0
+    for q, v, tau in zip(*moving(leg), strict=True):
+        tau[[k for k in range(leg.nv) if k not in columns]] = 0.0
+        a = wd.oracle(wd.loops.dynamics, leg, q, v, tau)[0]
+        J = wd.oracle(wd.loops.constraint_jacobian, leg, q)
+        assert np.abs(J @ spin).max() < ROUNDING
+        for other in (a, a + spin):
+            near(wd.oracle(wd.loops.inverse_dynamics, leg, q, v, other, actuated=drives), tau)
+
+
+def test_a_rod_that_carries_or_closes_more_is_no_free_rod() -> None:
+    """Nor one whose ball joint is driven, or that is welded."""
+    tree = tree_of(ROBOTS["leg"])
+    assert [axis for _, axis in free_rods(tree)] == [(0.0, 0.0, -0.9), (0.25, 0.0, -0.2)]
+    (plantar,) = [columns for columns, axis in free_rods(tree) if axis[0]]
+    assert len(free_rods(tree, plantar[:1])) == 1
+    weld = (
+        LEG.replace("<connect", "<weld")
+        .replace('anchor="0 0 -.9"', "")
+        .replace('anchor=".25 0 -.2"', "")
+    )
+    carries = LEG.replace(
+        '<inertial pos="0 0 -.45"',
+        '<body><joint axis="0 1 0"/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body>'
+        '<inertial pos="0 0 -.45"',
+    )
+    for text, count in ((weld, 0), (carries, 1)):
+        with pytest.warns(ModelWarning):
+            assert len(free_rods(tree_of(wd.load_mjcf(text)))) == count

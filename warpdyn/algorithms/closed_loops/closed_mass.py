@@ -53,7 +53,7 @@ class ClosedMass(Factors):
 
     def solve_transposed(self, b: Sequence[Scalar]) -> list[Scalar]:
         """L⁻ᵀ of a row of coordinates, as long as K."""
-        return super().solve_transposed(self._joined(b, [0.0] * len(self.equations)))
+        return super().solve_transposed(self._vector(b, [0.0] * len(self.equations)))
 
     def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
         """L⁻¹ b of the coordinates."""
@@ -67,10 +67,10 @@ class ClosedMass(Factors):
         self, b: Sequence[Scalar], c: Sequence[Scalar]
     ) -> tuple[list[Scalar], list[Scalar]]:
         """The x and f with M x - Jᵀ f = b and J x = c. Redundant equations share their forces."""
-        y = super().solve_transposed(self._joined(b, [-x for x in c]))
+        y = super().solve_transposed(self._vector(b, [-x for x in c]))
         return self._parts(self.divide_by_diagonal(y))
 
-    def _joined(self, b: Sequence[Scalar], c: Sequence[Scalar]) -> list[Scalar]:
+    def _vector(self, b: Sequence[Scalar], c: Sequence[Scalar]) -> list[Scalar]:
         x: list[Scalar] = [0.0] * len(self.reciprocal)
         for k, value in zip((*self.coordinates, *self.equations), (*b, *c), strict=True):
             x[k] = value

@@ -5,11 +5,11 @@ M a + h = tau + Jᵀ f,  J a = -dJ/dt v. RBDA section 8.1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from ...algebra.linear import dot, solve_redundant
-from ...algebra.scalar import Scalar
-from ...model.tree import Tree
+from ...algebra.scalar import Scalar, is_zero
+from ...model.tree import WORLD, LoopEnd, Tree
 from ..crba import crba
 from ..rnea import rnea
 from .closed_mass import ClosedMass
@@ -57,8 +57,16 @@ def loop_inverse_dynamics(
     actuated: Sequence[int],
 ) -> list[Scalar]:
     """Joint forces that produce the acceleration in the closed mechanism, zero on coordinates that
-    are not `actuated`: the loops' forces carry what these lack."""
+    are not `actuated`: the loops' forces carry what these lack. Rods that nothing drives turn about
+    themselves as they do without a torque, whatever `a` has."""
     tau = rnea(tree, q, v, a, gravity, f_ext)
+    rods = free_rods(tree, actuated)
+    M = crba(tree, q) if rods else []
+    for columns, axis in rods:
+        response = [dot([row[k] for k in columns], axis) for row in M]
+        left = dot([tau[k] for k in columns], axis)
+        turn = left * (1.0 / dot([response[k] for k in columns], axis))
+        tau = [t - r * turn for t, r in zip(tau, response, strict=True)]
     J = LoopRows.at(tree, q).J
     passive = [k for k in range(tree.nv) if k not in actuated]
     J_passive = [[row[k] for k in passive] for row in J]
@@ -68,3 +76,27 @@ def loop_inverse_dynamics(
     for k in actuated:
         needed[k] = tau[k] - dot([row[k] for row in J], forces)
     return needed
+
+
+def free_rods(
+    tree: Tree, actuated: Collection[int] = ()
+) -> list[tuple[Sequence[int], tuple[Scalar, ...]]]:
+    """Rods between two ball joints, the second of which is a connect, that carry nothing else and
+    are not actuated: coordinates of v of each, and its axis in its own frame. It turns freely about
+    this axis."""
+    ends: dict[int, list[tuple[LoopEnd, int]]] = {}
+    for loop in tree.loops:
+        if loop.frames is not None:
+            for end in (loop.frames.first, loop.frames.second):
+                ends.setdefault(end.body, []).append((end, loop.frames.turns))
+    carriers = {body.parent for body in tree.bodies}
+    found = []
+    for i, at in ends.items():
+        if i == WORLD or i in carriers or len(at) > 1 or at[0][1]:
+            continue
+        body, axis = tree.bodies[i], tuple(at[0][0].placement.p)
+        is_ball = body.kind.quaternion == 0
+        is_driven = any(k in actuated for k in body.v_index)
+        if is_ball and not is_driven and not all(map(is_zero, axis)):
+            found.append((body.v_index, axis))
+    return found
