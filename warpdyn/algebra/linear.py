@@ -142,6 +142,11 @@ def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
     return total
 
 
+def add(a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
+    """Sums a_i + b_i."""
+    return [x + y for x, y in zip(a, b, strict=True)]
+
+
 def transpose(rows: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
     """The columns of a matrix."""
     return [list(column) for column in zip(*rows, strict=True)]

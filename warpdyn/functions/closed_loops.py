@@ -110,6 +110,7 @@ def loop_dynamics(
         model,
         (_dynamics.loop_dynamics,),
         {"q": q, "v": v, "tau": tau},
+        differentiable=_dynamics.loop_dynamics_by_implicit_rule,
         out=out,
         results=LoopDynamics._fields,
         shapes={"loop_forces": (len(model.loops), 6)},

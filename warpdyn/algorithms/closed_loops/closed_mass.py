@@ -10,8 +10,9 @@ carry the loop. Loops of different branches then have no entries in common.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from ...algebra.constant_values import as_constants
 from ...algebra.linear import LEAST, Factors, factorise
 from ...algebra.scalar import Scalar, is_zero
 
@@ -50,6 +51,11 @@ class ClosedMass(Factors):
                     K[k][e] = -x
         factors = factorise(K, frozenset(equations))
         return cls(factors.L, factors.reciprocal, coordinates, equations)
+
+    def as_constants(self) -> ClosedMass:
+        """The same factors without derivatives."""
+        L = [as_constants(row) for row in self.L]
+        return replace(self, L=L, reciprocal=as_constants(self.reciprocal))
 
     def solve_transposed(self, b: Sequence[Scalar]) -> list[Scalar]:
         """L⁻ᵀ of a row of coordinates, as long as K."""

@@ -6,8 +6,10 @@ M a + h = tau + Jᵀ f,  J a = -dJ/dt v. RBDA section 8.1.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from ...algebra.linear import dot, solve_redundant
+from ...algebra.constant_values import as_constants
+from ...algebra.linear import add, dot, solve_redundant
 from ...algebra.scalar import Scalar, is_zero
 from ...model.tree import WORLD, LoopEnd, Tree
 from ..crba import crba
@@ -33,18 +35,84 @@ def loop_dynamics(
     M a - Jᵀ f = tau - h,  J a = -dJ/dt v. The turns after the first are those of a proximal
     iteration, which reduces the error that redundant equations leave.
     """
-    h = rnea(tree, q, v, [0.0] * tree.nv, gravity, f_ext)
-    loops = LoopRows.at(tree, q)
-    J, bias = loops.J, loops.rows_of(loop_bias(tree, q, v))
-    mass = ClosedMass.of(crba(tree, q), J)
-    a, f = mass.solution([t - b for t, b in zip(tau, h, strict=True)], [-b for b in bias])
-    for _ in range(TURNS - 1):
-        left = [-b - dot(row, a) for b, row in zip(bias, J, strict=True)]
-        more = mass.solution([0.0] * tree.nv, left)
-        a, f = (
-            [x + dx for x, dx in zip(*each, strict=True)] for each in zip((a, f), more, strict=True)
-        )
-    return a, loops.forces(f)
+    return _Solution.of(tree, q, v, tau, gravity, f_ext).results
+
+
+def loop_dynamics_by_implicit_rule(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    gravity: Sequence[Scalar],
+    f_ext: Mapping[str, Sequence[Scalar]],
+) -> tuple[list[Scalar], list[list[Scalar]]]:
+    """The same results, from which first derivatives are recorded.
+
+    The solution x of K x = b and its K are constants, and so the derivative of what a further turn
+    adds, K⁻¹ (b - K x), is that of the solution: dx = K⁻¹ (db - dK x). The residual is that of
+    inverse dynamics.
+    """
+    there = _Solution.of(tree, q, v, tau, gravity, f_ext)
+    a, f = as_constants(there.a), as_constants(there.f)
+    h = rnea(tree, q, v, a, gravity, f_ext)
+    pushed = [dot(column, f) for column in zip(*there.J, strict=True)] or [0.0] * tree.nv
+    left = [t - x + y for t, x, y in zip(tau, h, pushed, strict=True)]
+    opening = [-b - dot(row, a) for b, row in zip(there.bias, there.J, strict=True)]
+    mass, J = there.mass.as_constants(), [as_constants(row) for row in there.J]
+    da, df = _in_turns(mass, J, left, opening, TURNS - 1)
+    return replace(there, a=add(a, da), f=add(f, df)).results
+
+
+@dataclass(frozen=True)
+class _Solution:
+    """Accelerations `a` and forces `f` of the rows `J`, whose velocity terms are `bias`."""
+
+    loops: LoopRows
+    J: list[list[Scalar]]
+    bias: list[Scalar]
+    mass: ClosedMass
+    a: list[Scalar]
+    f: list[Scalar]
+
+    @classmethod
+    def of(
+        cls,
+        tree: Tree,
+        q: Sequence[Scalar],
+        v: Sequence[Scalar],
+        tau: Sequence[Scalar],
+        gravity: Sequence[Scalar],
+        f_ext: Mapping[str, Sequence[Scalar]],
+    ) -> _Solution:
+        """The solution after all turns."""
+        h = rnea(tree, q, v, [0.0] * tree.nv, gravity, f_ext)
+        loops = LoopRows.at(tree, q)
+        J, bias = loops.J, loops.rows_of(loop_bias(tree, q, v))
+        mass = ClosedMass.of(crba(tree, q), J)
+        push = [t - b for t, b in zip(tau, h, strict=True)]
+        return cls(loops, J, bias, mass, *_in_turns(mass, J, push, [-b for b in bias], TURNS))
+
+    @property
+    def results(self) -> tuple[list[Scalar], list[list[Scalar]]]:
+        """The accelerations, and the forces of each loop in the world's axes."""
+        return self.a, self.loops.forces(self.f)
+
+
+def _in_turns(
+    mass: ClosedMass,
+    J: Sequence[Sequence[Scalar]],
+    b: Sequence[Scalar],
+    c: Sequence[Scalar],
+    turns: int,
+) -> tuple[list[Scalar], list[Scalar]]:
+    """The x and f with M x - Jᵀ f = b and J x = c. Each turn after the first solves for what the
+    turns before have left of c: the proximal iteration of `solve_redundant`."""
+    x, f = mass.solution(b, c)
+    for _ in range(turns - 1):
+        left = [y - dot(row, x) for y, row in zip(c, J, strict=True)]
+        dx, df = mass.solution([0.0] * len(b), left)
+        x, f = add(x, dx), add(f, df)
+    return x, f
 
 
 def loop_inverse_dynamics(
@@ -90,7 +158,7 @@ def free_rods(
             for end in (loop.frames.first, loop.frames.second):
                 ends.setdefault(end.body, []).append((end, loop.frames.turns))
     carriers = {body.parent for body in tree.bodies}
-    found = []
+    found: list[tuple[Sequence[int], tuple[Scalar, ...]]] = []
     for i, at in ends.items():
         if i == WORLD or i in carriers or len(at) > 1 or at[0][1]:
             continue
