@@ -23,7 +23,7 @@ from .compliant_contact import Surface, compliant_contacts
 from .constraint_sweeps import Constraint, constraint_impulses, impulses_on_rows, rows_of
 from .contact_rows import ContactPoint, contact_rows, free_roots, in_contact_axes, in_world_axes
 from .implicit_forces import Drive, ImplicitForce, Stop, drive_forces, guard_forces, stop_forces
-from .joint_rows import Bounds, joint_rows
+from .joint_rows import Bounds, joint_rows, limited_tendons, tendon_rows
 from .loop_rows import ClosedMechanism, close_loops
 from .pair_rows import ContactPair, pair_rows, passed_on
 from .soft_contact import SoftSurface, soft_forces
@@ -67,7 +67,8 @@ class Scene(NamedTuple):
     a terrain. `guarded`: products of velocities are bounded; `speed_limits`: of coordinates that
     have one [rad/s, m/s], above which they are damped too. `stops`: of joints without springs of
     their own. `joint_rows`: coordinates of v with dry friction or with `bounds`, limits that are
-    rows. `exponents`: p and q of soft ground. `pairs`: shapes that may touch each other.
+    rows. `tendon_stops`: limits of tendons are rows. `exponents`: p and q of soft ground. `pairs`:
+    shapes that may touch each other.
     """
 
     arrays: tuple[str, ...]
@@ -83,6 +84,7 @@ class Scene(NamedTuple):
     integrator: str = "semi_implicit"
     exponents: tuple[float, float] = (0.5, 0.5)
     pairs: tuple[ContactPair, ...] = ()
+    tendon_stops: bool = False
 
 
 def semi_implicit_step(
@@ -192,11 +194,14 @@ def _constrained_velocities(
     )
     touching, more = pair_rows(tree, state.q, scene.pairs, len(J))
     J += more
+    cables, of_tendons = limited_tendons(tree) if scene.tendon_stops else ([], [])
+    J += of_tendons
     J += [[float(k == j) for j in range(tree.nv)] for k in scene.joint_rows]
     if not J:
         return free, Impulses([], [], closed.impulses(None, []) if closed else [], [], [])
     rows, friction = rows_of(J, mass), dry_friction(tree)
     constraints: list[Constraint] = []
+    constraints += tendon_rows(rows, len(J) - len(scene.joint_rows), cables, state.q, scene.dt)
     constraints += joint_rows(rows, scene.joint_rows, friction, scene.bounds, state.q, scene.dt)
     for surface_of_pair, pair in zip(contacts.pairs, touching, strict=True):
         constraints += compliant_contacts(
@@ -210,11 +215,18 @@ def _constrained_velocities(
     of_pairs = in_contact_axes(
         between, passed_on(touching, state.pair_features, state.pair_impulses)
     )
-    warm = [*state.joint_impulses, *of_pairs, *in_contact_axes(on_ground, before)]
+    # Impulses of tendons are no results, and begin with zero in each step.
+    warm = [
+        *[0.0] * len(cables),
+        *state.joint_impulses,
+        *of_pairs,
+        *in_contact_axes(on_ground, before),
+    ]
     impulses, after = constraint_impulses(rows, constraints, free, warm, scene.sweeps)
     of_loops: list[Scalar] = []
     if closed is not None:
         of_loops = closed.impulses(rows, impulses_on_rows(constraints, impulses, len(J)))
+    impulses = impulses[len(cables) :]
     first, last = len(scene.joint_rows), len(scene.joint_rows) + len(of_pairs)
     return after, Impulses(
         ground=in_world_axes(on_ground, impulses[last:]),
