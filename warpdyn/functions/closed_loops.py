@@ -222,12 +222,27 @@ def _if_closed(model: Model, largest: float | None, params: Params | None, q: A)
     worst = errors.reshape(-1, errors.shape[-1]).max(-1)
     open_still = int((~(worst <= most)).sum())
     if open_still:
+        advice = (
+            "no small motion of its joints closes them further: they contradict each other, or are out "
+            "of reach; correct the model, start elsewhere, or pass a larger largest_error"
+            if _contradict(model, params, q, most)
+            else "start nearer to a closed configuration, fix fewer joints, or take more steps"
+        )
         raise ValueError(
             f"close did not converge: the loops of {model.name} stay open in {open_still} of "
             f"{worst.size} environments, by {worst.max():.3g} m or rad at most (largest_error {most:g}); "
-            "start nearer to a closed configuration, fix fewer joints, or take more steps"
+            f"{advice}"
         )
     return q
+
+
+def _contradict(model: Model, params: Params | None, q: A, most: float) -> bool:
+    """True if no small motion of the joints brings the errors of an open loop below `most`."""
+    errors = np.array(views.on_host(loop_errors(model, q, params=params)), dtype=np.float64)
+    J = np.array(views.on_host(loop_jacobian(model, q, params=params)), dtype=np.float64)
+    pairs = zip(J.reshape(-1, *J.shape[-2:]), errors.reshape(-1, errors.shape[-1]), strict=True)
+    left = [np.abs(r - each @ (np.linalg.pinv(each, rcond=RANK) @ r)).max() for each, r in pairs]
+    return max(left) > most
 
 
 def _rows(model: Model) -> int:
