@@ -73,6 +73,8 @@ def test_a_loop_that_cannot_close_is_reported_with_its_gap() -> None:
     )
     with pytest.raises(ValueError, match=r"by 0.* m or rad at most .largest_error 1e-12"):
         wd.loops.close(MODEL, q, most_steps=1, largest_error=1e-12)
+    with pytest.raises(ValueError, match=r"in 1 of 1 environments, by nan m or rad .*start nearer"):
+        wd.loops.close(MODEL, q * np.nan)
     with pytest.raises(KeyError, match="no moving joint named 'j'"):
         wd.loops.close(MODEL, q, fixed=["j"])
     with pytest.raises(ValueError, match="most_steps must be a whole number"):

@@ -213,19 +213,21 @@ def close_loops(
 def _if_closed(model: Model, largest: float | None, params: Params | None, q: A) -> A:
     """The configuration, if its loops are closed; raises if they are not."""
     try:
-        errors = np.abs(views.on_host(loop_errors(model, q, params=params)))  # type: ignore[type-var]
+        signed = views.on_host(loop_errors(model, q, params=params))  # type: ignore[type-var]
     except TypeError:  # traced by JAX, which has no numbers yet
         return q
-    if not errors.size:
+    if not signed.size:
         return q
+    errors = np.abs(signed)
     most = TOLERANCE[dtype_name(q.dtype)] if largest is None else largest
     worst = errors.reshape(-1, errors.shape[-1]).max(-1)
     open_still = int((~(worst <= most)).sum())
     if open_still:
+        J = views.on_host(loop_jacobian(model, q, params=params))  # type: ignore[type-var]
         advice = (
             "no small motion of its joints closes them further: they contradict each other, or are out "
             "of reach; correct the model, start elsewhere, or pass a larger largest_error"
-            if _contradict(model, params, q, most)
+            if _contradict(signed.astype(np.float64), J.astype(np.float64), most)
             else "start nearer to a closed configuration, fix fewer joints, or take more steps"
         )
         raise ValueError(
@@ -236,12 +238,12 @@ def _if_closed(model: Model, largest: float | None, params: Params | None, q: A)
     return q
 
 
-def _contradict(model: Model, params: Params | None, q: A, most: float) -> bool:
+def _contradict(errors: np.ndarray, J: np.ndarray, most: float) -> bool:
     """True if no small motion of the joints brings the errors of an open loop below `most`."""
-    errors = np.array(views.on_host(loop_errors(model, q, params=params)), dtype=np.float64)
-    J = np.array(views.on_host(loop_jacobian(model, q, params=params)), dtype=np.float64)
-    pairs = zip(J.reshape(-1, *J.shape[-2:]), errors.reshape(-1, errors.shape[-1]), strict=True)
-    left = [np.abs(r - each @ (np.linalg.pinv(each, rcond=RANK) @ r)).max() for each, r in pairs]
+    if not (np.isfinite(errors).all() and np.isfinite(J).all()):
+        return False
+    pairs = zip(errors.reshape(-1, errors.shape[-1]), J.reshape(-1, *J.shape[-2:]), strict=True)
+    left = [np.abs(r - each @ (np.linalg.pinv(each, rcond=RANK) @ r)).max() for r, each in pairs]
     return max(left) > most
 
 
