@@ -302,7 +302,7 @@ CASES = (
     Case("loop_errors", "connected", more=PLACED, second=True),
     Case("loop_errors", "coupled"),
     Case("loop_jacobian", "four bar", more=PLACED),
-    Case("loop_dynamics", "four bar", "q v tau", "gravity f_ext mass"),
+    Case("loop_dynamics", "four bar", "q v tau", "gravity f_ext mass", second=True),
     Case("loop_dynamics", "welded", "q v tau", "armature"),
     Case("loop_inverse_dynamics", "coupled", "q v a", "mass", COUPLED),
     Case("close_loops", "connected", more=PLACED, options={"check": False, "most_steps": 3}),

@@ -8,26 +8,8 @@ import numpy as np
 from states import states, step
 
 import warpdyn as wd
+from benchmarks.closed_loops import LEG
 from warpdyn.model.structure import start_of
-
-LEG = """<mujoco><option timestep="0.002" integrator="implicitfast"/><worldbody>
-<body name="thigh"><joint name="hip" axis="0 1 0" armature="0.1"/>
- <inertial pos="0 0 -.2" mass="5" diaginertia=".08 .08 .02"/>
- <body name="shin" pos="0 0 -.45"><joint name="knee" axis="0 1 0" armature="0.1"/>
-  <inertial pos="0 0 -.2" mass="1" diaginertia=".02 .02 .002"/>
-  <body name="tarsus" pos="0 0 -.45"><joint name="ankle" axis="0 1 0"/>
-   <inertial pos=".1 0 -.1" mass=".8" diaginertia=".01 .01 .01"/>
-   <body name="crank" pos=".05 0 -.05"><joint name="crank" axis="0 1 0" armature="0.02"/>
-    <inertial pos="0 0 -.03" mass=".13" diaginertia="2e-4 2e-4 2e-4"/>
-    <body name="plantar" pos="0 0 -.05"><joint name="plantar" type="ball"/>
-     <inertial pos=".125 0 -.1" mass=".12" diaginertia="1e-3 1e-3 1e-3"/></body></body>
-   <body name="foot" pos=".3 0 -.25"><joint name="toe" axis="0 1 0"/>
-    <inertial pos="0 0 -.03" mass=".15" diaginertia="2e-4 3e-4 2e-4"/></body></body></body>
- <body name="achilles" pos="-.1 0 0"><joint name="rod" type="ball"/>
-  <inertial pos="0 0 -.45" mass=".17" diaginertia=".01 .01 1e-4"/></body></body></worldbody>
-<equality><connect body1="achilles" body2="tarsus" anchor="0 0 -.9"/>
- <connect body1="plantar" body2="foot" anchor=".25 0 -.2"/></equality></mujoco>"""
-"""A leg like Cassie's: two rods on ball joints close spatial loops."""
 
 
 def leg() -> wd.Model:

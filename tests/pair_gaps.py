@@ -9,6 +9,8 @@ import numpy as np
 import warpdyn as wd
 from warpdyn.algebra.linear import factorise
 from warpdyn.algebra.spatial import HERE
+from warpdyn.algorithms.closed_loops.closed_mass import ClosedMass
+from warpdyn.algorithms.closed_loops.loop_equations import LoopRows
 from warpdyn.algorithms.collision.contact import ShapeAt
 from warpdyn.algorithms.collision.narrow_phase import contacts
 from warpdyn.algorithms.crba import crba
@@ -43,7 +45,8 @@ def pairs_at(
     group = pair_groups(tree, pairs)[0]
     bodies = sorted({body for side in group.sides for body in side.bodies} - {WORLD})
     X = body_placements(tree, q.tolist(), bodies)
-    mass = factorise([list(row) for row in crba(tree, q.tolist())])
+    H = [list(row) for row in crba(tree, q.tolist())]
+    mass = ClosedMass.of(H, LoopRows.at(tree, q.tolist()).J) if tree.loops else factorise(H)
     moment = Moment(X, v.tolist(), free.tolist(), mass, 0.002)
     free_bodies = [b for s in group.sides if s.mover is Mover.FREE_BODY for b in s.bodies]
     numbered = FreeBodiesAt.at(tree, X, mass, v.tolist(), free.tolist(), sorted(set(free_bodies)))

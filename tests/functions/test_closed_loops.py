@@ -73,10 +73,31 @@ def test_a_loop_that_cannot_close_is_reported_with_its_gap() -> None:
     )
     with pytest.raises(ValueError, match=r"by 0.* m or rad at most .largest_error 1e-12"):
         wd.loops.close(MODEL, q, most_steps=1, largest_error=1e-12)
+    with pytest.raises(ValueError, match=r"in 1 of 1 environments, by nan m or rad .*start nearer"):
+        wd.loops.close(MODEL, q * np.nan)
     with pytest.raises(KeyError, match="no moving joint named 'j'"):
         wd.loops.close(MODEL, q, fixed=["j"])
     with pytest.raises(ValueError, match="most_steps must be a whole number"):
         wd.loops.close(MODEL, q, most_steps=0)
+
+
+def test_loops_that_contradict_each_other_are_reported() -> None:
+    """A hinge as two connects on its axis, one of which is 2e-7 m longer: 1e-7 m remain."""
+    builder = wd.ModelBuilder("twice")
+    for link in MODEL.links:
+        builder.add_link(link.name, link.mass, link.com, np.array(link.inertia))
+    for joint in MODEL.joints:
+        place, axis = joint.pose, (0, 1, 0)
+        builder.add_joint(joint.name, "continuous", joint.parent, joint.child, place, axis=axis)
+    for y, more in ((0.0, 0.0), (0.1, 2e-7)):
+        builder.connect("coupler", (0.45 + more, y, 0), "rocker", (0, y, -0.35))
+    model = builder.build()
+    with pytest.raises(
+        ValueError, match=r"no small motion of its joints.*: they contradict each other"
+    ):
+        wd.loops.close(model, NEAR)
+    q = wd.loops.close(model, NEAR, largest_error=1e-6)
+    assert 5e-8 < np.abs(wd.loops.errors(model, q)).max() < 2e-7
 
 
 def test_a_robot_without_loops_is_its_tree() -> None:

@@ -7,7 +7,7 @@ these zeros then cost nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from .scalar import Scalar
@@ -20,6 +20,16 @@ class Factors:
 
     L: list[list[Scalar]]
     reciprocal: list[Scalar]
+
+    @property
+    def rows_of_coordinates(self) -> Sequence[int]:
+        """The row of each coordinate: all rows."""
+        return range(len(self.reciprocal))
+
+    @property
+    def signs(self) -> list[float]:
+        """The signs of D: 1, because H is positive definite."""
+        return [1.0] * len(self.reciprocal)
 
     def solve_transposed(self, b: Sequence[Scalar]) -> list[Scalar]:
         """The solution x = L⁻ᵀ b."""
@@ -57,12 +67,21 @@ class Factors:
         return self.solve(self.divide_by_diagonal(self.solve_transposed(b)))
 
 
-def factorise(H: Sequence[Sequence[Scalar]]) -> Factors:
-    """The factors of H = Lᵀ D L, computed from the last row up (RBDA table 6.3)."""
+def factorise(H: Sequence[Sequence[Scalar]], redundant: Collection[int] = ()) -> Factors:
+    """The factors of H = Lᵀ D L, computed from the last row up (RBDA table 6.3).
+
+    `redundant`: rows that may depend on the rows of their run, which is a sequence of such rows. The
+    diagonal of a run becomes larger by a small share after all rows behind it are eliminated.
+    """
     n = len(H)
     L = [list(row) for row in H]
     reciprocal: list[Scalar] = [0.0] * n
     for k in reversed(range(n)):
+        if k in redundant and k + 1 not in redundant:
+            i = k
+            while i in redundant:
+                L[i][i] = L[i][i] * (1.0 + SHARE)
+                i -= 1
         reciprocal[k] = 1.0 / L[k][k]
         factor = [L[k][i] * reciprocal[k] for i in range(k)]
         for i in range(k):
@@ -82,8 +101,8 @@ def factorise_redundant(G: Sequence[Sequence[Scalar]]) -> Factors:
     redundant."""
     shifted = [list(row) for row in G]
     for k, row in enumerate(shifted):
-        row[k] = row[k] * (1.0 + SHARE) + LEAST
-    return factorise(shifted)
+        row[k] = row[k] + LEAST
+    return factorise(shifted, range(len(shifted)))
 
 
 def solve_redundant(G: Sequence[Sequence[Scalar]], b: Sequence[Scalar], turns: int) -> list[Scalar]:
@@ -131,6 +150,11 @@ def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
     for x, y in zip(a, b, strict=True):
         total = total + x * y
     return total
+
+
+def add(a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
+    """Sums a_i + b_i."""
+    return [x + y for x, y in zip(a, b, strict=True)]
 
 
 def transpose(rows: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:

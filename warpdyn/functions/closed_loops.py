@@ -110,6 +110,7 @@ def loop_dynamics(
         model,
         (_dynamics.loop_dynamics,),
         {"q": q, "v": v, "tau": tau},
+        differentiable=_dynamics.loop_dynamics_by_implicit_rule,
         out=out,
         results=LoopDynamics._fields,
         shapes={"loop_forces": (len(model.loops), 6)},
@@ -141,13 +142,15 @@ def loop_inverse_dynamics(
     q: (B, nq) [m, rad], with closed loops.  v, a: (B, nv), consistent with them.  Returns tau: (B,
     nv) [N, N·m], zero for joints that are not `actuated`.
     actuated: names of joints, with as many coordinates as the closed mechanism has degrees of
-    freedom; another number raises. None: all joints, for a robot without loops. `f_ext`, `gravity`
-    and joint effects as in `rnea`.
+    freedom; another number raises. None: all joints, for a robot without loops. The spin of a rod
+    between two ball joints is no such freedom: it turns as it does without a torque, and what `a`
+    has for it makes no difference. `f_ext`, `gravity` and joint effects as in `rnea`.
     The forces of the loops carry what joints without an actuator lack. RBDA section 8.1.
     """
     names = model.coordinates if actuated is None else check_names(actuated)
     columns = tuple(dict.fromkeys(model.v_indices(names)))
-    freedom = model.nv - independent_rows(model)
+    spins = len(_dynamics.free_rods(tree_of(model), columns))
+    freedom = model.nv - independent_rows(model) - spins
     if len(columns) != freedom:
         raise ValueError(
             f"actuated must name joints with {freedom} coordinates, the degrees of freedom of "
@@ -210,21 +213,38 @@ def close_loops(
 def _if_closed(model: Model, largest: float | None, params: Params | None, q: A) -> A:
     """The configuration, if its loops are closed; raises if they are not."""
     try:
-        errors = np.abs(views.on_host(loop_errors(model, q, params=params)))  # type: ignore[type-var]
+        signed = views.on_host(loop_errors(model, q, params=params))  # type: ignore[type-var]
     except TypeError:  # traced by JAX, which has no numbers yet
         return q
-    if not errors.size:
+    if not signed.size:
         return q
+    errors = np.abs(signed)
     most = TOLERANCE[dtype_name(q.dtype)] if largest is None else largest
     worst = errors.reshape(-1, errors.shape[-1]).max(-1)
     open_still = int((~(worst <= most)).sum())
     if open_still:
+        J = views.on_host(loop_jacobian(model, q, params=params))  # type: ignore[type-var]
+        advice = (
+            "no small motion of its joints closes them further: they contradict each other, or are out "
+            "of reach; correct the model, start elsewhere, or pass a larger largest_error"
+            if _contradict(signed.astype(np.float64), J.astype(np.float64), most)
+            else "start nearer to a closed configuration, fix fewer joints, or take more steps"
+        )
         raise ValueError(
             f"close did not converge: the loops of {model.name} stay open in {open_still} of "
             f"{worst.size} environments, by {worst.max():.3g} m or rad at most (largest_error {most:g}); "
-            "start nearer to a closed configuration, fix fewer joints, or take more steps"
+            f"{advice}"
         )
     return q
+
+
+def _contradict(errors: np.ndarray, J: np.ndarray, most: float) -> bool:
+    """True if no small motion of the joints brings the errors of an open loop below `most`."""
+    if not (np.isfinite(errors).all() and np.isfinite(J).all()):
+        return False
+    pairs = zip(errors.reshape(-1, errors.shape[-1]), J.reshape(-1, *J.shape[-2:]), strict=True)
+    left = [np.abs(r - each @ (np.linalg.pinv(each, rcond=RANK) @ r)).max() for r, each in pairs]
+    return max(left) > most
 
 
 def _rows(model: Model) -> int:

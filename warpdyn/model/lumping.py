@@ -208,4 +208,5 @@ def _cable(
         by_column[starts[leader]] = by_column.get(starts[leader], 0.0) + c * multiplier
         constant += c * offset
     columns = tuple((*start, c) for start, c in by_column.items() if c)
-    return Cable(columns, constant, tendon.armature, tendon.effects, tendon.slack)
+    limits = tendon.limits.lower, tendon.limits.upper
+    return Cable(columns, constant, tendon.armature, tendon.effects, tendon.slack, limits)

@@ -159,13 +159,15 @@ class Frame:
 
 
 class Cable(NamedTuple):
-    """A tendon of a tree: the columns of its joints in v and q, with their coefficients."""
+    """A tendon of a tree: the columns of its joints in v and q, with their coefficients. `limits`:
+    bounds of its length, which stops hold."""
 
     columns: tuple[tuple[int, int, float], ...]
     constant: float
     armature: float
     effects: Effects
     slack: tuple[float, float]
+    limits: tuple[float, float]
 
     def without_effects(self) -> Cable:
         """The same armature, without spring and damping."""

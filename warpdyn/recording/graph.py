@@ -12,6 +12,10 @@ Operand = int | float
 """An argument of a node: the index of another node, or a constant."""
 
 
+CONSTANT = "constant"
+"""The operation of a symbol without a derivative. Programs read the symbol itself."""
+
+
 class ForeignError(TypeError):
     """A value is used in a function or loop in which it is not known."""
 
@@ -117,6 +121,21 @@ class Graph:
         for routine in self.routines.values():
             routine.graph.around = None
             routine.graph.finish()
+
+    def without_constants(self) -> dict[int, int]:
+        """Let nodes read the values of nodes that stand for them as constants, and say which."""
+        origin: dict[int, int] = {}
+        if not any(operation == CONSTANT for operation, _ in self.nodes):
+            return origin
+        for k, (operation, arguments) in enumerate(self.nodes):
+            reads = operation != "input"
+            now = tuple(origin.get(x, x) if reads and type(x) is int else x for x in arguments)
+            if operation == CONSTANT:
+                origin[k] = now[0]
+            elif now != arguments:
+                self.nodes[k] = (operation, now)
+                self.sources[k] = tuple(origin.get(x, x) for x in self.sources[k])
+        return origin
 
     def run(self, function: Callable[[], Any]) -> Any:
         """The result of a function, run while this graph, which is inside another one, is open."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
 from math import prod
+from types import MappingProxyType
 from typing import Any
 
 from .array_operations import ARRAY_OPERATIONS, LEFT, READS, WRITES
@@ -252,8 +253,10 @@ class Program:
         return table
 
 
-def _output(x: Symbol | float) -> Output:
-    return Output(x.index, negative=x.negative) if isinstance(x, Symbol) else Output(None, float(x))
+def _output(x: Symbol | float, origin: Mapping[int, int] = MappingProxyType({})) -> Output:
+    if not isinstance(x, Symbol):
+        return Output(None, float(x))
+    return Output(origin.get(x.index, x.index), negative=x.negative)
 
 
 def record(
@@ -281,7 +284,8 @@ def record(
     result = function(**symbols)
     named = dict(zip(results, result if len(results) > 1 else (result,), strict=True))
     values = [x for nested in named.values() for x in flat(nested)]
-    outputs = [_output(local(graph, x) if isinstance(x, Symbol) else x) for x in values]
+    origin = graph.without_constants()
+    outputs = [_output(local(graph, x) if isinstance(x, Symbol) else x, origin) for x in values]
     graph.finish()
     shapes = {name: shape_of(nested) for name, nested in named.items()}
     sizes = {name: ANY_SIZE if name in tables else shape for name, shape in inputs.items()}

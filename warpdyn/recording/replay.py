@@ -18,7 +18,7 @@ from .array_operations import (
     WRITES,
     ZEROS,
 )
-from .graph import COLUMN, SHARED, ArrayNode, Graph, Routine
+from .graph import COLUMN, CONSTANT, SHARED, ArrayNode, Graph, Routine
 from .number_operations import ON_NUMBERS
 from .order import visit_nodes
 from .recorder import Symbol, local
@@ -31,7 +31,8 @@ def carriers(operation: str, arguments: Sequence[Any]) -> list[int]:
         return [arguments[0]]
     if operation in WRITES:
         return [x for k, x in enumerate(arguments) if isinstance(x, int) and k != 1]
-    return [x for x in arguments if isinstance(x, int)] if operation not in ("input", LOOK) else []
+    ends = ("input", LOOK, CONSTANT)
+    return [x for x in arguments if isinstance(x, int)] if operation not in ends else []
 
 
 def with_sign(value: Scalar, x: Symbol) -> Scalar:

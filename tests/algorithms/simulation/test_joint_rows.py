@@ -200,3 +200,57 @@ def test_friction_is_that_of_mujoco_where_its_constraints_are_hard() -> None:
     assert np.allclose(end.q[0], ends[0][0], atol=1e-6) and abs(end.q[0, 1] - 0.5) < 1e-6
     assert np.allclose(end.v[0], ends[0][1], atol=1e-5)
     assert abs(ends[1][0][1] - 0.5) > 2e-3
+
+
+DIFFERENTIAL = """<mujoco><option timestep="0.0005" gravity="0 0 0"/><worldbody>
+<body><joint name="left" axis="0 0 1" armature=".01"/><inertial pos="0 0 0" mass="1" diaginertia=".01 .01 .01"/></body>
+<body pos="1 0 0"><joint name="right" axis="0 0 1" armature=".02"/>
+ <inertial pos="0 0 0" mass="1" diaginertia=".01 .01 .01"/></body>
+<body pos="2 0 0"><joint name="out" axis="0 0 1"/><inertial pos="0 0 0" mass="1" diaginertia=".05 .05 .05"/></body>
+</worldbody><tendon><fixed name="gear" limited="true" range="-0.001 0.001">
+ <joint joint="left" coef="0.5"/><joint joint="right" coef="-0.25"/><joint joint="out" coef="1"/></fixed></tendon>
+</mujoco>"""
+"""Two motors turn a third joint by a tendon of nearly one length, as differential gears are written."""
+
+
+def test_limits_of_tendons_hold() -> None:
+    """The length stays within its range, and the joints move as those of one mechanism and as
+    MuJoCo's; without stops it is not held."""
+    mujoco = pytest.importorskip("mujoco")
+    model = wd.load_mjcf(DIFFERENTIAL)
+    tau, c = np.array([0.2, 0.5, 0.0]), np.array([0.5, -0.25, 1.0])
+    peer = mujoco.MjModel.from_xml_string(DIFFERENTIAL)
+    peer.tendon_solref_lim[:] = (0.002, 1)
+    data = mujoco.MjData(peer)
+    data.qfrc_applied[:] = tau
+    sims = {
+        stops: wd.Simulation(
+            model, 1, dt=0.0005, substeps=1, points=(), dtype="float64", stops=stops
+        )
+        for stops in ("rows", "none")
+    }
+    for _ in range(1000):
+        mujoco.mj_step(peer, data)
+        for sim in sims.values():
+            sim.tau[:] = tau
+            sim.step()
+    q = sims["rows"].q[0]
+    assert abs(c @ q) <= 0.001 + 1e-9
+    assert abs(c @ sims["none"].q[0]) > 0.1
+    # One mechanism: M a + c l = tau with c · a = 0.
+    M = np.diag([0.02, 0.03, 0.05])
+    a = np.linalg.solve(np.block([[M, c[:, None]], [c[None], np.zeros((1, 1))]]), [*tau, 0.0])[:3]
+    np.testing.assert_allclose(q, a * 0.5**2 / 2, rtol=0, atol=3e-3)
+    np.testing.assert_allclose(q, data.qpos, rtol=0, atol=3e-3)
+
+
+def test_a_tendon_stops_at_its_limit_and_no_earlier() -> None:
+    """It moves freely within its range, and stops in the step in which it would leave it."""
+    text = DIFFERENTIAL.replace('range="-0.001 0.001"', 'range="-10 0.1"')
+    model, v = wd.load_mjcf(text), np.array([[0.0, 0.0, 1.0]])
+    free = wd.step(model, np.zeros((1, 3)), v, 0 * v, dt=0.01, substeps=9, stops="rows")
+    np.testing.assert_allclose(free.q[0], [0, 0, 0.09], rtol=0, atol=1e-12)
+    end = wd.step(model, free.q, free.v, 0 * v, dt=0.01, substeps=5, stops="rows")
+    c = np.array([0.5, -0.25, 1.0])
+    assert c @ end.q[0] == pytest.approx(0.1, abs=1e-9) and abs(c @ end.v[0]) < 1e-9
+    assert end.v[0, 0] < -0.1 < 0.05 < end.v[0, 1]  # The other joints take their share.

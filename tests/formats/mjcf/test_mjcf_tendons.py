@@ -28,14 +28,14 @@ TIED = """
 </tendon>{}</mujoco>"""
 
 
-LIMITS = "a Simulation leaves out: limits and dry friction of tendons"
+LEFT_OUT = "a Simulation leaves out: "
 
 
 def test_fixed_tendons_are_mujocos() -> None:
     """Armature in M and in joint forces; springs, with where they are slack, and dampers."""
     text = TIED.format("", "")
     model = load(text).with_springs("description").with_friction(viscous="description")
-    assert model.warnings == (LIMITS,) and model.tendons[0].slack == pytest.approx((0.4, 0.4))
+    assert model.warnings == () and model.tendons[0].slack == pytest.approx((0.4, 0.4))
     assert (model.tendons[1].limits.lower, model.tendons[1].limits.upper) == (-1, 1)
     peer, s = Peer(text, model), states(model, 6)
     for q, v in zip(s.q, s.v, strict=True):
@@ -48,7 +48,11 @@ def test_spatial_tendons_are_remarked_where_they_act() -> None:
     rope = '<spatial name="r" {}><site site="s"/><site site="t"/></spatial>'
     with pytest.warns(wd.ModelWarning, match="ignored stiffness and damping of a spatial tendon"):
         assert len(load_mjcf(TIED.format(rope.format('stiffness="3"'), "")).tendons) == 2
-    assert load(TIED.format(rope.format('damping="0"'), "")).warnings == (LIMITS,)
+    assert load(TIED.format(rope.format('damping="0"'), "")).warnings == ()
+    limited = load(TIED.format(rope.format('range="0 1"'), ""))
+    assert f"{LEFT_OUT}limits of spatial tendons" in limited.warnings
+    rubbing = load(TIED.replace('armature="0.7"', 'armature="0.7" frictionloss="1"').format("", ""))
+    assert rubbing.warnings == (f"{LEFT_OUT}dry friction of tendons",)
 
 
 @pytest.mark.parametrize("others", ["", 'polycoef="0.3 1 0 0 0"'])

@@ -1,7 +1,8 @@
 """Closed loops of a tree: errors, Jacobian and velocity terms of their equations.
 
-The equations of a loop are in the axes of its carrier, the last body that carries both ends. Joints
-that move the carrier then have no entries, and a planar linkage has rows that are known to be zero.
+The equations of a loop are about its carrier, the last body that carries both ends. Joints that move
+the carrier have no entries. The axes are those of the carrier or of one end, and a planar linkage has
+rows that are known to be zero.
 """
 
 from __future__ import annotations
@@ -34,10 +35,10 @@ class LoopEquations:
     """The equations of one loop: connect 3 [m], weld 3 [m] and 3 [rad], hinge 3 [m] and 2 [rad],
     joint 1 [rad, m].
 
-    `errors`: of the second end from the first, in the carrier's axes, rotations as rotation
+    `errors`: of the second end from the first, in the axes of `axes_body`, rotations as rotation
     vectors; those of a hinge about x and y of its first frame, to first order. `J`: rows of their
-    rates, nv each. `turn`: from the carrier's axes to the world's; None for joints. `across`: x and
-    y of a hinge's first frame in the carrier's axes.
+    rates, nv each. `turn`: from these axes to the world's; None for joints. `across`: x and y of a
+    hinge's first frame in these axes.
     """
 
     errors: list[Scalar]
@@ -46,8 +47,8 @@ class LoopEquations:
     across: tuple[Vector, ...] = ()
 
     def to_world(self, values: Sequence[Scalar]) -> list[Scalar]:
-        """Values of the equations, turned from the carrier's axes to the world's; those about a
-        hinge's own axes stay."""
+        """Values of the equations, turned from their axes to the world's; those about a hinge's own
+        axes stay."""
         if self.turn is None:
             return list(values)
         own = len(values) - len(self.across)
@@ -130,7 +131,7 @@ def loop_jacobian(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
 
 
 def loop_bias(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[Scalar]]:
-    """Velocity terms dJ/dt v of the equations, loop by loop, in the carriers' axes.
+    """Velocity terms dJ/dt v of the equations, loop by loop, in the axes of the equations.
 
     They are the rates of rates of closed loops when all accelerations of coordinates are zero.
     """
@@ -154,6 +155,9 @@ def _bias_of_frames(
     carrier = common_carrier(tree, [loop.first.body, loop.second.body])
     first, second = (_end_motion(tree, q, v, end, carrier) for end in (loop.first, loop.second))
     relative = second.acceleration - first.acceleration
+    body = axes_body(tree, loop, carrier)
+    if body != carrier:
+        return [*body_placements(tree, q, [body], carrier)[body].R.to_child(relative.linear)]
     if loop.turns == 3:
         return [*relative]
     bias = [*relative.linear]
@@ -164,8 +168,17 @@ def _bias_of_frames(
     return bias
 
 
+def axes_body(tree: Tree, loop: JoinedFrames, carrier: int) -> int:
+    """The body in whose axes the equations are: a rod on a ball joint that meets another body at a
+    point, because its own entries are constants there; or else the carrier."""
+    for end in (loop.first.body, loop.second.body):
+        if loop.turns == 0 and end != carrier and len(tree.bodies[end].subspace) > 1:
+            return end
+    return carrier
+
+
 class _At(NamedTuple):
-    """A frame in the carrier, and the columns of its motion about its origin."""
+    """A frame in the carrier, and the columns of its motion about its origin in a loop's axes."""
 
     placement: Placement
     columns: list[tuple[int, Motion]]
@@ -174,9 +187,10 @@ class _At(NamedTuple):
 def _of_frames(tree: Tree, q: Sequence[Scalar], loop: JoinedFrames) -> LoopEquations:
     ends = (loop.first, loop.second)
     carrier = common_carrier(tree, [end.body for end in ends])
+    axes = axes_body(tree, loop, carrier)
     X = body_placements(tree, q, [end.body for end in ends], carrier)
-    first, second = (_at(tree, X, end, carrier) for end in ends)
-    errors = [*(second.placement.p - first.placement.p)]
+    first, second = (_at(tree, X, end, carrier, axes) for end in ends)
+    errors = [*X[axes].R.to_child(second.placement.p - first.placement.p)]
     rows: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(3 + loop.turns)]
     # The rows of a weld are those of the whole relative twist; a hinge's rotations follow below.
     whole = rows if loop.turns == 3 else rows[:3]
@@ -199,20 +213,26 @@ def _of_frames(tree: Tree, q: Sequence[Scalar], loop: JoinedFrames) -> LoopEquat
                 for k, motion in at.columns:
                     row[k] = row[k] + axis.dot(motion.angular) * sign
     turn = IDENTITY
-    if carrier != WORLD:
-        turn = as_matrix(body_placements(tree, q, [carrier])[carrier].R)
+    if axes != WORLD:
+        turn = as_matrix(body_placements(tree, q, [axes])[axes].R)
     return LoopEquations(errors, rows, turn, across)
 
 
-def _at(tree: Tree, X: dict[int, Placement], end: LoopEnd, carrier: int) -> _At:
+def _at(tree: Tree, X: dict[int, Placement], end: LoopEnd, carrier: int, axes: int) -> _At:
     """A loop's end in the carrier, with the motion that each coordinate beyond the carrier gives
     it."""
     place = X[end.body].compose(end.placement).as_matrix()
-    columns = [
-        (k, Placement(X[i].R, X[i].p - place.p).motion_to_parent(S))
-        for i in path_beyond(tree, end.body, carrier)
-        for k, S in tree.bodies[i].subspace
-    ]
+    columns = []
+    for i in path_beyond(tree, end.body, carrier):
+        at_end = Placement(X[i].R, X[i].p - place.p)
+        if i == axes:
+            at_end = Placement(IDENTITY, -end.placement.p)
+        for k, S in tree.bodies[i].subspace:
+            motion = at_end.motion_to_parent(S)
+            if axes not in (i, carrier):
+                turn = X[axes].R
+                motion = Motion(turn.to_child(motion.linear), turn.to_child(motion.angular))
+            columns.append((k, motion))
     return _At(place, columns)
 
 

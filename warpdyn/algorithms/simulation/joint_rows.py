@@ -1,4 +1,5 @@
-"""Dry friction and stops of joints as constraints: one row, the joint's own velocity.
+"""Dry friction and stops of joints as constraints: one row, the joint's own velocity. Stops of
+tendons are rows of their lengths' rates.
 
 Dry friction holds a joint with up to its torque, exactly, and slides at that torque; a stop lets
 the joint reach its limit and no further. Both are one law of the velocity, so that a single impulse
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...algebra.scalar import Scalar, is_zero, maximum, minimum
+from ...model.tree import Cable, Tree
 from .constraint_sweeps import ConstraintRows, RowVelocities
 
 RETURN = 1.0
@@ -94,14 +96,41 @@ def joint_rows(
     stops = {each.v_index: each for each in bounds}
     found = []
     for row, k in enumerate(coordinates, len(rows.J) - len(coordinates)):
-        lowest: Scalar | None = None
-        highest: Scalar | None = None
+        pressed: tuple[Scalar | None, Scalar | None] = None, None
         if k in stops:
-            x, stop = q[stops[k].q_index], stops[k]
-            if math.isfinite(stop.lower):
-                lowest = minimum((stop.lower - x) * (1.0 / h), RETURN)
-            if math.isfinite(stop.upper):
-                highest = maximum((stop.upper - x) * (1.0 / h), -RETURN)
+            pressed = _stop_speeds(q[stops[k].q_index], stops[k].lower, stops[k].upper, h)
         most = friction.get(k, 0.0) * h
-        found.append(JointRow(row, rows.response(row, row), most, lowest, highest))
+        found.append(JointRow(row, rows.response(row, row), most, *pressed))
     return found
+
+
+def limited_tendons(tree: Tree) -> tuple[list[Cable], list[list[Scalar]]]:
+    """Tendons whose length has a bound, and their rows, nv each."""
+    limited = [
+        cable for cable in tree.cables if cable.columns and any(map(math.isfinite, cable.limits))
+    ]
+    rows: list[list[Scalar]] = [[0.0] * tree.nv for _ in limited]
+    for cable, row in zip(limited, rows, strict=True):
+        for k, _, c in cable.columns:
+            row[k] = c
+    return limited, rows
+
+
+def tendon_rows(
+    rows: ConstraintRows, end: int, cables: Sequence[Cable], q: Sequence[Scalar], h: float
+) -> list[JointRow]:
+    """Stops of tendons, whose rows end before the row `end`; as those of joints [m]."""
+    found = []
+    for row, cable in enumerate(cables, end - len(cables)):
+        pressed = _stop_speeds(cable.length(q), *cable.limits, h)
+        found.append(JointRow(row, rows.response(row, row), 0.0, *pressed))
+    return found
+
+
+def _stop_speeds(
+    x: Scalar, lower: float, upper: float, h: float
+) -> tuple[Scalar | None, Scalar | None]:
+    """The velocities below and above which stops press at a position."""
+    lowest = minimum((lower - x) * (1.0 / h), RETURN) if math.isfinite(lower) else None
+    highest = maximum((upper - x) * (1.0 / h), -RETURN) if math.isfinite(upper) else None
+    return lowest, highest

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...algebra.linear import Factors, factorise_redundant
-from ...algebra.scalar import Scalar, is_zero, maximum, minimum
+from ...algebra.scalar import Scalar, maximum, minimum
 from ...model.tree import Tree
+from ..closed_loops.closed_mass import ClosedMass
 from ..closed_loops.loop_equations import LoopRows
-from .constraint_sweeps import ConstraintRows, rows_of, sparse_dot
+from .constraint_sweeps import sparse_dot
 
 RETURN = 1.0
 """Largest speed at which an open loop closes [m/s, rad/s]; the gap that a step leaves is gone after
@@ -24,63 +24,38 @@ the next one."""
 class ClosedMechanism:
     """A robot whose loops are closed, within one step.
 
-    `velocities`: v_free after the loops' impulses, without those of contacts. `of_loops`: these
-    impulses by row. `mass`: the factors with which rows see the closed mechanism.
+    `velocities`: those after joint forces and the loops' impulses, without those of contacts.
+    `of_loops`: these impulses by row. `mass`: the factors with which rows see the closed mechanism.
     """
 
     loops: LoopRows
     velocities: list[Scalar]
     of_loops: list[Scalar]
-    mass: MassOnLoops
+    mass: ClosedMass
 
-    def impulses(self, pushed: Sequence[Scalar]) -> list[Scalar]:
+    def impulses(self, reaction: Sequence[Scalar]) -> list[Scalar]:
         """Impulses of the loops as forces and moments in the world's axes, six for each loop [N s,
-        N m s], after all other constraints pushed the coordinates by Jᵀ l = `pushed`, if any."""
-        total = list(self.of_loops)
-        if pushed:
-            total = [t - x for t, x in zip(total, self.mass.share(pushed), strict=True)]
+        N m s], after the reaction s = Z l of all other constraints, if there are some."""
+        total = self.of_loops
+        if reaction:
+            total = [x + dx for x, dx in zip(total, self.mass.forces(reaction), strict=True)]
         return [x for force in self.loops.forces(total) for x in force]
 
 
-@dataclass(frozen=True)
-class MassOnLoops(Factors):
-    """Factors of M^ that give constraint rows the responses of the closed mechanism.
-
-    An impulse on a row J_c also changes the loops' impulses, by -G⁻¹ G_ec, so that
-    Y_c' = Y_c - Y_e G⁻¹ G_ec.
-    """
-
-    loops: ConstraintRows
-    G: Factors
-
-    def solve_transposed(self, b: Sequence[Scalar]) -> list[Scalar]:
-        """Y_c' of a row b."""
-        y = super().solve_transposed(b)
-        for row, k in zip(self.loops.Y, self.share(b), strict=True):
-            if not is_zero(k):
-                y = [a if is_zero(e) else a - e * k for a, e in zip(y, row, strict=True)]
-        return y
-
-    def share(self, b: Sequence[Scalar]) -> list[Scalar]:
-        """G⁻¹ G_ec of a row b."""
-        y = super().solve_transposed(b)
-        return self.G.inverse_times([sparse_dot(z, y) for z in self.loops.Z])
-
-
 def close_loops(
-    tree: Tree, q: Sequence[Scalar], mass: Factors, free: Sequence[Scalar], h: float
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    M: Sequence[Sequence[Scalar]],
+    impulse: Sequence[Scalar],
+    h: float,
 ) -> ClosedMechanism:
-    """Solve the block of all loops: G l = -r / h - J v_free,  v = v_free + M^⁻¹ Jᵀ l.
-
-    Its G has a small share on the diagonal, because rows may be redundant.
-    """
+    """Solve the step of all coordinates and loops: M^ (v' - v) - Jᵀ l = impulse,  J v' = -r / h."""
     loops = LoopRows.at(tree, q)
-    rows = rows_of(loops.J, mass)
-    G = factorise_redundant(rows.G)
+    J = loops.J
+    mass = ClosedMass.of(M, J)
     speeds = (maximum(minimum(r * (1.0 / h), RETURN), -RETURN) for r in loops.errors)
-    wanted = [-x - now for x, now in zip(speeds, rows.of(free), strict=True)]
-    impulses = G.inverse_times(wanted)
-    change = mass.solve(rows.on_coordinates(impulses))
-    closed = [v + dv for v, dv in zip(free, change, strict=True)]
-    on_loops = MassOnLoops(mass.L, mass.reciprocal, rows, G)
-    return ClosedMechanism(loops, closed, impulses, on_loops)
+    wanted = [-x - sparse_dot(row, v) for x, row in zip(speeds, J, strict=True)]
+    change, impulses = mass.solution(impulse, wanted)
+    closed = [x + dx for x, dx in zip(v, change, strict=True)]
+    return ClosedMechanism(loops, closed, impulses, mass)

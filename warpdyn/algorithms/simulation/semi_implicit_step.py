@@ -24,7 +24,7 @@ from .constraint_sweeps import Constraint, constraint_impulses, impulses_on_rows
 from .contact_rows import ContactPoint, contact_rows, free_roots, in_contact_axes, in_world_axes
 from .contact_shapes import ContactPair
 from .implicit_forces import Drive, ImplicitForce, Stop, drive_forces, guard_forces, stop_forces
-from .joint_rows import Bounds, joint_rows
+from .joint_rows import Bounds, joint_rows, limited_tendons, tendon_rows
 from .loop_rows import ClosedMechanism, close_loops
 from .pair_slots.slot_sweeps import OtherConstraints, TouchingBodies, slot_sweeps
 from .soft_contact import SoftSurface, soft_forces
@@ -67,8 +67,8 @@ class Scene(NamedTuple):
     a terrain. `guarded`: products of velocities are bounded; `speed_limits`: of coordinates that
     have one [rad/s, m/s], above which they are damped too. `stops`: of joints without springs of
     their own. `joint_rows`: coordinates of v with dry friction or with `bounds`, limits that are
-    rows. `exponents`: p and q of soft ground. `pairs`: shapes that may touch each other, at most
-    `pair_slots` of one kind at a time.
+    rows. `tendon_stops`: limits of tendons are rows. `exponents`: p and q of soft ground. `pairs`:
+    shapes that may touch each other, at most `pair_slots` of one kind at a time.
     """
 
     arrays: tuple[str, ...]
@@ -85,6 +85,7 @@ class Scene(NamedTuple):
     exponents: tuple[float, float] = (0.5, 0.5)
     pairs: tuple[ContactPair, ...] = ()
     pair_slots: int | None = None
+    tendon_stops: bool = False
 
 
 def semi_implicit_step(
@@ -139,11 +140,14 @@ def semi_implicit_step(
         )
         handed_on = [m + x * h for m, x in zip(state.impulses, rates, strict=True)]
         push = [p + x for p, x in zip(push, pushed, strict=True)]
-    mass = factorise(H)
-    after = [x + dx for x, dx in zip(v, mass.inverse_times([p * h for p in push]), strict=True)]
-    closed = close_loops(tree, q, mass, after, h) if tree.loops else None
+    impulse = [p * h for p in push]
+    closed = close_loops(tree, q, v, H, impulse, h) if tree.loops else None
+    mass: Factors
     if closed is not None:
         mass, after = closed.mass, closed.velocities
+    else:
+        mass = factorise(H)
+        after = [x + dx for x, dx in zip(v, mass.inverse_times(impulse), strict=True)]
     after, impulses = _constrained_velocities(tree, state, mass, after, contacts, scene, closed)
     if contacts.soft is None:
         handed_on = impulses.ground
@@ -187,24 +191,29 @@ def _constrained_velocities(
         if surface is not None
         else ([], [])
     )
+    cables, of_tendons = limited_tendons(tree) if scene.tendon_stops else ([], [])
+    J += of_tendons
     J += [[float(k == j) for j in range(tree.nv)] for k in scene.joint_rows]
     if not J and contacts.pairs is None:
         return free, Impulses([], [], closed.impulses(()) if closed else [], [])
     rows, friction = rows_of(J, mass), dry_friction(tree)
-    on_joints = joint_rows(rows, scene.joint_rows, friction, scene.bounds, state.q, scene.dt)
+    on_joints: list[Constraint] = []
+    on_joints += tendon_rows(rows, len(J) - len(scene.joint_rows), cables, state.q, scene.dt)
+    on_joints += joint_rows(rows, scene.joint_rows, friction, scene.bounds, state.q, scene.dt)
     at_points: list[CompliantContact] = []
     if surface is not None:
         at_points = compliant_contacts(on_ground, surface, rows, state.v, free, scene.dt)
     # On soft ground there are no contact rows, and `state.impulses` holds deformations.
     before = state.impulses if surface is not None else []
-    warm = state.joint_impulses, in_contact_axes(on_ground, before)
-    constraints: list[Constraint] = [*on_joints, *at_points]
-    pushed: list[Scalar] = [0.0] * tree.nv
+    # Impulses of tendons are no results, and begin with zero in each step.
+    warm = [*[0.0] * len(cables), *state.joint_impulses], in_contact_axes(on_ground, before)
     left_out = state.pairs_left_out
     if contacts.pairs is None:
+        constraints = [*on_joints, *at_points]
         impulses, after = constraint_impulses(
             rows, constraints, free, [*warm[0], *warm[1]], scene.sweeps
         )
+        reaction = rows.on_coordinates(impulses_on_rows(constraints, impulses, len(J)))
     else:
         swept = slot_sweeps(
             tree,
@@ -217,14 +226,10 @@ def _constrained_velocities(
             OtherConstraints(rows, on_joints, at_points, *warm),
             scene.sweeps,
         )
-        after, impulses, pushed = swept.v, swept.impulses, swept.pushed
+        after, impulses, reaction = swept.v, swept.impulses, swept.reaction
         left_out = [left_out[0] + swept.left_out]
-    of_loops: list[Scalar] = []
-    if closed is not None:
-        on_rows = impulses_on_rows(constraints, impulses, len(J))
-        for row, x in zip(J, on_rows, strict=True):
-            pushed = [p + e * x for p, e in zip(pushed, row, strict=True)]
-        of_loops = closed.impulses(pushed)
+    of_loops = closed.impulses(reaction) if closed is not None else []
+    impulses = impulses[len(cables) :]
     joints = len(scene.joint_rows)
     return after, Impulses(
         ground=in_world_axes(on_ground, impulses[joints:]),

@@ -92,6 +92,9 @@ class Call(Generic[R]):
     bias."""
     params: Params | None = None
     solves: Solves | None = None
+    differentiable: Callable[..., Any] | None = None
+    """The algorithm with the same results from which first derivatives are recorded, if it is not
+    the first of `algorithms`."""
     repeats: bool = False
     """True if it iterates until it is done, an unknown number of times, and has no derivatives."""
     over: Mapping[str, str] = field(default_factory=dict)
@@ -277,7 +280,8 @@ def summed_tables(call: Call) -> dict[str, tuple[int, ...]]:
 def algorithms_of(call: Call) -> list[Callable[..., Any]]:
     """Every algorithm from which a call's program may be recorded."""
     solved = (call.solves.residual, call.solves.matrix) if call.solves else ()
-    return [*call.algorithms, *solved, *([call.rate_of] if call.rate_of else [])]
+    others = (call.rate_of, call.differentiable)
+    return [*call.algorithms, *solved, *(each for each in others if each)]
 
 
 def result_names(call: Call) -> tuple[str, ...]:

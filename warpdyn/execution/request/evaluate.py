@@ -245,6 +245,16 @@ def _tree_for(call: Call, values: Mapping[str, Nested], epsilon: float | None) -
     return tree
 
 
+def _differentiable(call: Call) -> Call:
+    """The call with the algorithm from which its derivative is recorded. Those of higher order need
+    the first algorithm, in which nothing is constant."""
+    if call.differentiable is None:
+        return call
+    if call.derivatives:
+        return replace(call, differentiable=None)
+    return replace(call, algorithms=(call.differentiable,))
+
+
 def _vjp(
     call: Call, last: Derivative, inputs: Mapping[str, Nested], epsilon: float | None
 ) -> dict[str, Nested]:
@@ -252,7 +262,7 @@ def _vjp(
     cotangents = {x.subject: inputs[x.name] for x in last.seeds}
     if call.solves and not call.derivatives:
         return solution_vjp(evaluate, call, call.solves, last.wrt, inputs, cotangents, epsilon)
-    results = evaluate(call, inputs, epsilon)
+    results = evaluate(_differentiable(call), inputs, epsilon)
     check_cotangents(call, cotangents, results)
     names, known = list(cotangents), inputs_of(call)
     numbers = [name for name in last.wrt if not known[name].table]
@@ -274,7 +284,7 @@ def _jvp(
     tangents = {x.subject: inputs[x.name] for x in last.seeds}
     if call.solves and not call.derivatives:
         return solution_jvp(evaluate, call, call.solves, last.wrt, inputs, tangents, epsilon)
-    results = evaluate(call, inputs, epsilon)
+    results = evaluate(_differentiable(call), inputs, epsilon)
     names, known = list(results), inputs_of(call)
     numbers = [name for name in last.wrt if not known[name].table]
     moved = pushforward(
@@ -290,7 +300,7 @@ def _columns(
     call: Call, last: Derivative, inputs: Mapping[str, Nested], epsilon: float | None
 ) -> dict[str, Nested]:
     """The whole Jacobian J, from tangents along each coordinate."""
-    results = evaluate(call, inputs, epsilon)
+    results = evaluate(_differentiable(call), inputs, epsilon)
     values = flat_of(results, list(results))
     by: dict[str, Nested] = {}
     for name in last.wrt:

@@ -186,13 +186,18 @@ class MjcfContacts:
             yield "the shape of solimp, but for its stiffness at rest"
         if pairs := sum(1 for _ in self.root.iterfind("contact/pair")):
             yield f"contact pairs ({pairs})"
-        if any(t.get(n) for t in self.root.iterfind("tendon/*") for n in ("range", "frictionloss")):
-            yield "limits and dry friction of tendons"
+        yield from self._unsupported_tendons()
         bodies, still = self._possible_contacts()
         if bodies:
             yield "contacts between bodies without pairs="
         if still:
             yield "contacts with shapes of the world other than the floor without pairs="
+
+    def _unsupported_tendons(self) -> Iterator[str]:
+        if any(tendon.get("range") for tendon in self.root.iterfind("tendon/spatial")):
+            yield "limits of spatial tendons"
+        if any(tendon.get("frictionloss") for tendon in self.root.iterfind("tendon/*")):
+            yield "dry friction of tendons"
 
     def _possible_contacts(self) -> tuple[bool, bool]:
         """True for bodies that may touch one another, and True for bodies that may touch fixed

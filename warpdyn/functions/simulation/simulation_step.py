@@ -381,6 +381,7 @@ def _scene(
         bounds=bounds,
         integrator=options.integrator,
         exponents=exponents_of(options.ground),
+        tendon_stops=options.stops == "rows",
     )
 
 

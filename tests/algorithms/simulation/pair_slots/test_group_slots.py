@@ -13,7 +13,7 @@ CUBE = wd.description.Box(0.1, 0.1, 0.1)
 
 
 def touching(feature: float) -> SlotContact:
-    return SlotContact([0.0] * 3, [[0.0]] * 3, [], [0.0] * 2, [0.0] * 6, [0.0, 0.0, 1.0], feature)
+    return SlotContact([0.0] * 3, [[0.0]] * 3, [0.0] * 2, [0.0] * 6, [0.0, 0.0, 1.0], feature)
 
 
 def test_a_contact_begins_with_the_impulse_of_its_feature() -> None:

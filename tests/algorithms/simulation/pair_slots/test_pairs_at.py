@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from loop_robots import four_bar
 from pair_gaps import contact_gaps, pairs_at
 from states import states
 
 import warpdyn as wd
 from warpdyn.algebra.linear import Factors, factorise
+from warpdyn.algorithms.closed_loops.closed_mass import ClosedMass
 from warpdyn.algorithms.crba import crba
 from warpdyn.algorithms.simulation.contact_shapes import GROUND, ContactPair, ContactShape
 from warpdyn.algorithms.simulation.pair_slots.pairs_at import (
     BlockFactors,
-    coordinates_of,
+    rows_acted_on,
 )
 from warpdyn.execution.request.evaluate import tree_of
 
@@ -104,11 +106,17 @@ def test_a_number_chooses_the_pair() -> None:
 
 
 def test_closed_loops_couple_all_joints() -> None:
-    """With loops a row acts on all coordinates but those of free bodies without joints."""
-    tree = tree_of(wd.load_robot("panda").with_object("cube", CUBE, mass=1.0))
-    first, cube = tree.bodies[0], len(tree.bodies) - 1
-    assert coordinates_of(tree, [0, 1], [cube]) == (0, 1) == (*first.v_index, 1)
-    assert coordinates_of(tree, [], [cube]) == ()
+    """With loops contacts act on all rows but those of free bodies without joints."""
+    model = four_bar().with_object("cube", CUBE, mass=1.0)
+    tree = tree_of(model)
+    cube = len(tree.bodies) - 1
+    H = [list(row) for row in crba(tree, states(model, 1).q[0].tolist())]
+    J = [[float(k < model.nv - 6)] * model.nv for k in range(2)]
+    mass = ClosedMass.of(H, [[*row[:-6], *[0.0] * 6] for row in J])
+    rows = rows_acted_on(tree, mass, [0], [cube])
+    assert len(rows) == model.nv - 6 + 2
+    assert not {mass.rows_of_coordinates[k] for k in tree.bodies[cube].v_index} & set(rows)
+    assert rows_acted_on(tree, mass, [], [cube]) == ()
 
 
 def test_blocks_are_solved_one_by_one() -> None:

@@ -11,14 +11,13 @@ from warpdyn.algorithms.simulation.contact_rows import PointContact
 from warpdyn.algorithms.simulation.pair_slots.slot_contact import LAW, SlotContact
 
 
-def contact(width: int, with_J: bool, seed: int = 0) -> SlotContact:
+def contact(width: int, seed: int = 0) -> SlotContact:
     draw = np.random.default_rng(seed)
     Y = draw.normal(size=(3, width))
     G = Y @ Y.T
     return SlotContact(
         unmoved=draw.normal(size=3).tolist(),
         Y=Y.tolist(),
-        J=draw.normal(size=(3, width)).tolist() if with_J else [],
         coupling=G[:2, 2].tolist(),
         law=[0.7, 0.1, 0.01, 1.0 / (G[2, 2] + 0.1), 1.0 / (max(G[0, 0], G[1, 1]) + 0.01), 0.2],
         normal=[0.0, 0.6, 0.8],
@@ -26,20 +25,19 @@ def contact(width: int, with_J: bool, seed: int = 0) -> SlotContact:
     )
 
 
-@pytest.mark.parametrize("with_J", [False, True])
-def test_a_contact_is_a_row_of_numbers(with_J: bool) -> None:
+def test_a_contact_is_a_row_of_numbers() -> None:
     """There and back, with as many numbers as `size` says."""
-    before = contact(7, with_J)
+    before = contact(7)
     numbers = before.numbers
-    assert len(numbers) == SlotContact.size(7, with_J)
-    assert SlotContact.of_numbers(numbers, 7, with_J) == before
+    assert len(numbers) == SlotContact.size(7)
+    assert SlotContact.of_numbers(numbers, 7) == before
 
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("width", [1, 6, 15])
 def test_its_turn_is_that_of_a_compliant_contact(width: int, seed: int) -> None:
     """On the velocities of its three rows, which the reaction changes."""
-    each, draw = contact(width, False, seed), np.random.default_rng(seed + 10)
+    each, draw = contact(width, seed), np.random.default_rng(seed + 10)
     w, before = draw.normal(size=width), [*draw.normal(size=2), abs(draw.normal())]
     Y = np.array(each.Y)
     law = dict(zip(LAW, each.law, strict=True))
@@ -49,6 +47,14 @@ def test_its_turn_is_that_of_a_compliant_contact(width: int, seed: int) -> None:
     found = each.update(before, w.tolist())
     np.testing.assert_allclose(found, wanted, rtol=1e-12)
     change = np.subtract(found, before)
-    pushed = each.push(w.tolist(), change.tolist())
+    pushed = each.push(w.tolist(), change.tolist(), [1.0] * width)
     np.testing.assert_allclose(np.array(each.unmoved) + Y @ pushed, after.values, rtol=1e-9)
     np.testing.assert_allclose([row.z for row in each.axes.matrix.rows], each.normal)
+
+
+def test_signs_turn_the_reaction() -> None:
+    """Equations of closed loops have negative entries of D."""
+    each = contact(2)
+    Y, signs = np.array(each.Y), np.array([1.0, -1.0])
+    pushed = each.push([0.5, 0.25], [1.0, 2.0, 3.0], signs.tolist())
+    np.testing.assert_allclose(pushed, [0.5, 0.25] + signs * (np.array([1.0, 2.0, 3.0]) @ Y))

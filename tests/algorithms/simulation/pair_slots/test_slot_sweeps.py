@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from loop_robots import four_bar
 from pair_gaps import contact_gaps, pairs_at
 
 import warpdyn as wd
@@ -16,6 +17,7 @@ from warpdyn.algorithms.simulation.compliant_contact import Surface, compliant_c
 from warpdyn.algorithms.simulation.constraint_sweeps import constraint_impulses, rows_of
 from warpdyn.algorithms.simulation.contact_rows import ContactPoint, PointContact, contact_rows
 from warpdyn.algorithms.simulation.contact_shapes import GROUND, ContactPair, ContactShape
+from warpdyn.algorithms.simulation.loop_rows import close_loops
 from warpdyn.algorithms.simulation.pair_slots.slot_sweeps import (
     OtherConstraints,
     TouchingBodies,
@@ -141,3 +143,37 @@ def test_pairs_without_a_slot_have_no_impulse() -> None:
     found, wanted, touching = swept(PILE, 0, 4, slots=1)
     assert found.left_out == 1.0 and abs(np.subtract(found.v, wanted)).max() > 1e-3
     assert not np.any(touching.contacts[0][8:12])
+
+
+def test_closed_loops_stay_closed() -> None:
+    """A cube falls on a four-bar linkage: the slots respect its loop as the rows of all contacts
+    at once do, and the velocities satisfy the equations of the loop."""
+    model = four_bar().with_object("a", CUBE, mass=0.5)
+    tree, bar = tree_of(model), "coupler"
+    q = np.array([0.3, -0.2, 0.1, *[0.0] * 6, 1.0])
+    place = wd.fk(model, q, frame=bar)[:3, 3]
+    q[-7:-4] = np.add(place, [0.0, 0.0, 0.5 * SIDE + 0.009])
+    pair = ContactPair(
+        ContactShape(bar, "sphere", (0.01,)), ContactShape("a", "box", (0.5 * SIDE,) * 3)
+    )
+    v, h = np.zeros(model.nv), 0.002
+    v[-4] = -1.0
+    H = [list(row) for row in crba(tree, q.tolist())]
+    closed = close_loops(tree, q.tolist(), v.tolist(), H, [0.0] * model.nv, h)
+    free = closed.velocities
+    columns = [
+        pairs_at(model, [pair], q, np.zeros(model.nv), e).slot(0.0).contacts[0].unmoved
+        for e in np.eye(model.nv)
+    ]
+    rows = rows_of(np.transpose(columns).tolist(), closed.mass)
+    point = PointContact(contact_gaps(tree, q.tolist(), pair)[0], 0, None)
+    constraints = compliant_contacts([point], surface(pair), rows, v.tolist(), free, h)
+    _, wanted = constraint_impulses(rows, constraints, free, [0.0] * 3, 4)
+    touching = TouchingBodies.of(tree, [pair], None, [surface(pair)], [[0.0] * 3], [0.0])
+    others = OtherConstraints(rows_of([], closed.mass), (), (), (), ())
+    found = slot_sweeps(tree, q.tolist(), v.tolist(), free, closed.mass, h, touching, others, 4)
+    np.testing.assert_allclose(found.v, wanted, atol=1e-10)
+    assert abs(np.subtract(found.v, free)).max() > 0.01
+    errors = wd.loops.constraint_jacobian(model, q) @ np.array(found.v)
+    before = wd.loops.constraint_jacobian(model, q) @ np.array(free)
+    np.testing.assert_allclose(errors, before, atol=1e-6)

@@ -17,14 +17,15 @@ from .slot_contact import SlotContact
 
 @dataclass(frozen=True)
 class Reaction:
-    """The reaction w of all constraints: of joints by coordinate, and of free bodies by number."""
+    """The reaction w of all constraints: on rows of the mass matrix, and on free bodies by
+    number."""
 
-    joints: list[Scalar]
+    rows: list[Scalar]
     bodies: RowArray | None
 
-    def on(self, coordinates: Sequence[int], bodies: Sequence[Scalar]) -> list[Scalar]:
-        """w on some joints and free bodies."""
-        w = [self.joints[k] for k in coordinates]
+    def on(self, rows: Sequence[int], bodies: Sequence[Scalar]) -> list[Scalar]:
+        """w on some rows and free bodies."""
+        w = [self.rows[k] for k in rows]
         for n in bodies:
             assert self.bodies is not None
             w += self.bodies[n]
@@ -59,7 +60,7 @@ class GroupSlots:
     def at(cls, pairs: PairsAt, numbers: RowArray, near: Scalar, memory: PairMemory) -> GroupSlots:
         """Slots for the pairs of these numbers, without contacts yet."""
         group = pairs.group
-        size = SlotContact.size(pairs.width, bool(pairs.tree.loops))
+        size = SlotContact.size(pairs.width)
         bodies = max(len(group.free_sides), 1)
         return cls(
             pairs,
@@ -92,9 +93,9 @@ class GroupSlots:
                 impulse = _begun(contact, c, earlier)
                 place = k * float(count) + float(c)
                 self.contacts[place], self.impulses[place] = contact.numbers, impulse
-                w = contact.push(w, impulse)
+                w = contact.push(w, impulse, pairs.signs)
             reaction.write(slot.bodies, w)
-            return w[: len(pairs.coordinates)]
+            return w[: len(pairs.rows)]
 
         read = [self.numbers, self.memory.rows, *pairs.arrays]
         return self._loop(step, reaction, read)
@@ -110,50 +111,45 @@ class GroupSlots:
                 place = k * float(count) + float(c)
                 contact, before = self._contact(place), self.impulses[place]
                 self.impulses[place] = impulse = contact.update(before, w)
-                w = contact.push(w, [x - was for x, was in zip(impulse, before, strict=True)])
+                change = [x - was for x, was in zip(impulse, before, strict=True)]
+                w = contact.push(w, change, pairs.signs)
             reaction.write(bodies, w)
-            return w[: len(pairs.coordinates)]
+            return w[: len(pairs.rows)]
 
         return self._loop(step, reaction, [])
 
     def _loop(self, step: Any, reaction: Reaction, read: Sequence[RowArray]) -> Reaction:
-        """The reaction after a loop over the slots with a pair, whose state is w on the joints of
-        the group."""
-        coordinates = self.pairs.coordinates
+        """The reaction after a loop over the slots with a pair, whose state is w on the rows of the
+        group."""
+        mine = self.pairs.rows
         arrays = [*read, *self.arrays, *([] if reaction.bodies is None else [reaction.bodies])]
-        begin = reaction.on(coordinates, ())
+        begin = reaction.on(mine, ())
         end = loop(self.pairs.group.slots, step, begin, arrays, self.near)
-        joints = list(reaction.joints)
-        for k, x in zip(coordinates, end, strict=True):
-            joints[k] = x
-        return replace(reaction, joints=joints)
+        rows = list(reaction.rows)
+        for k, x in zip(mine, end, strict=True):
+            rows[k] = x
+        return replace(reaction, rows=rows)
 
-    def remember(self) -> list[Scalar]:
-        """Put the contacts into the memory. Returns the sum of Jᵀ l over the joints' coordinates,
-        which is empty without closed loops."""
-        count, width = self.pairs.group.contacts, len(self.pairs.coordinates)
+    def remember(self) -> None:
+        """Put the contacts into the memory."""
+        count = self.pairs.group.contacts
         self.memory.clear()
 
-        def step(k: Scalar, pushed: list[Scalar], _: Sequence[RowArray]) -> Sequence[Scalar]:
+        def step(k: Scalar, state: list[Scalar], _: Sequence[RowArray]) -> Sequence[Scalar]:
             (number,) = self.numbers[k]
             for c in range(count):
                 place = k * float(count) + float(c)
                 contact, impulse = self._contact(place), self.impulses[place]
-                for row, x in zip(contact.J, impulse, strict=False):
-                    pushed = [p + e * x for p, e in zip(pushed, row[:width], strict=True)]
                 in_world = contact.axes.to_parent(Vector(*impulse))
-                row_of = self.memory.contact(number, c)
-                self.memory.rows[row_of] = [contact.feature, *in_world]
-            return pushed
+                row = self.memory.contact(number, c)
+                self.memory.rows[row] = [contact.feature, *in_world]
+            return state
 
-        begin: list[Scalar] = [0.0] * (width if self.pairs.tree.loops else 0)
         arrays = [self.numbers, self.contacts, self.impulses, self.memory.rows]
-        return loop(self.pairs.group.slots, step, begin, arrays, self.near)
+        loop(self.pairs.group.slots, step, [], arrays, self.near)
 
     def _contact(self, place: Scalar) -> SlotContact:
-        return SlotContact.of_numbers(
-            self.contacts[place], self.pairs.width, bool(self.pairs.tree.loops)
-        )
+        return SlotContact.of_numbers(self.contacts[place], self.pairs.width)
 
 
 def _begun(contact: SlotContact, place: int, earlier: Sequence[Sequence[Scalar]]) -> list[Scalar]:

@@ -71,10 +71,10 @@ class FreeBodiesAt:
         constraints."""
         rows = []
         for i in bodies:
-            k = tree.bodies[i].v_index
+            k = [mass.rows_of_coordinates[n] for n in tree.bodies[i].v_index]
             below = [mass.L[k[a]][k[b]] for a in range(SIX) for b in range(a)]
             reciprocal = [mass.reciprocal[a] for a in k]
-            velocities = [*(free[a] for a in k), *(v[a] for a in k)]
+            velocities = [x[n] for x in (free, v) for n in tree.bodies[i].v_index]
             rows.append([*entries_of(X[i]), *reciprocal, *below, *velocities])
         return cls(tuple(bodies), RowsByNumber(rows) if rows else None)
 

@@ -13,7 +13,7 @@ from ....algebra.linear import Factors
 from ....algebra.rotations import Rotation, axes_about
 from ....algebra.row_arrays import RowArray
 from ....algebra.rows_by_number import RowsByNumber
-from ....algebra.scalar import Scalar, is_zero, select_less, sqrt
+from ....algebra.scalar import Scalar, absolute, is_zero, select_less, sqrt
 from ....algebra.spatial import Placement, Vector
 from ....model.tree import Tree
 from ...collision.contact import FAR, Contact, ShapeAt
@@ -49,10 +49,10 @@ class BlockFactors(Factors):
         return cls([], [x for block in blocks for x in block.reciprocal], tuple(blocks))
 
     def solve_transposed(self, b: Sequence[Scalar]) -> list[Scalar]:
-        """The solution x = L⁻ᵀ b."""
+        """The solution x = L⁻ᵀ b, for the coordinates of all blocks."""
         rest, x = list(b), []
         for block in self.blocks:
-            size = len(block.reciprocal)
+            size = len(block.rows_of_coordinates)
             x += block.solve_transposed(rest[:size])
             rest = rest[size:]
         return x
@@ -68,7 +68,8 @@ class Slot(NamedTuple):
 class PairsAt:
     """The pairs of a group at a configuration.
 
-    `coordinates`: of the joints that rows act on. `surfaces`: contact properties of all pairs.
+    `rows`: rows of the mass matrix that contacts act on, but for those of free bodies. `surfaces`:
+    contact properties of all pairs.
     """
 
     def __init__(
@@ -85,7 +86,7 @@ class PairsAt:
             for side in group.sides
         ]
         self.carriers = sorted({i for side in paths for path in side for i in path})
-        self.coordinates = coordinates_of(tree, self.carriers, free.bodies)
+        self.rows = rows_acted_on(tree, moment.mass, self.carriers, free.bodies)
         self.pairs = RowsByNumber([self._row(members, paths) for members in group.members])
         self.shapes = [self._shapes(side) for side in range(2)]
         self.properties = RowsByNumber([_properties(surfaces[n]) for n in group.pairs])
@@ -93,8 +94,14 @@ class PairsAt:
 
     @property
     def width(self) -> int:
-        """Entries of a row: those of joints, then six for each free body."""
-        return len(self.coordinates) + SIX * len(self.group.free_sides)
+        """Entries of a contact's row: those of joints, then six for each free body."""
+        return len(self.rows) + SIX * len(self.group.free_sides)
+
+    @property
+    def signs(self) -> list[float]:
+        """The signs of D for the entries of a row."""
+        signs = self.moment.mass.signs
+        return [*(signs[k] for k in self.rows), *[1.0] * (self.width - len(self.rows))]
 
     @property
     def arrays(self) -> list[RowArray]:
@@ -185,7 +192,7 @@ class PairsAt:
         mass = BlockFactors.of([moment.mass, *(body.mass for body in bodies)])
         free = [*moment.free, *(x for body in bodies for x in body.free)]
         before = [*moment.v, *(x for body in bodies for x in body.before)]
-        rows, roots = rows_of(J, mass), [sqrt(x) for x in mass.reciprocal]
+        rows, roots = rows_of(J, mass), [sqrt(absolute(x)) for x in mass.reciprocal]
         unmoved = rows.of(free)
         laws = compliant_contacts(points, surface, rows, before, free, moment.dt)
         found = []
@@ -196,7 +203,6 @@ class PairsAt:
             contact = SlotContact(
                 unmoved=unmoved[mine],
                 Y=[self._entries(row) for row in Y],
-                J=[self._entries(row) for row in J[mine]] if self.tree.loops else [],
                 coupling=[rows.response(x, n), rows.response(y, n)],
                 law=[getattr(law, name) for name in LAW],
                 normal=[*each.normal],
@@ -228,16 +234,19 @@ class PairsAt:
 
     def _entries(self, row: Sequence[Scalar]) -> list[Scalar]:
         """The entries of a row that are not always zero."""
-        return [*(row[k] for k in self.coordinates), *row[self.tree.nv :]]
+        return [*(row[k] for k in self.rows), *row[len(self.moment.mass.reciprocal) :]]
 
 
-def coordinates_of(
-    tree: Tree, carriers: Sequence[int], free_bodies: Sequence[int]
+def rows_acted_on(
+    tree: Tree, mass: Factors, carriers: Sequence[int], free_bodies: Sequence[int]
 ) -> tuple[int, ...]:
-    """Coordinates of the joints that rows act on: those of the carriers or, with closed loops, which
-    couple all joints, those of all other bodies than `numbered_bodies`."""
+    """Rows of the mass matrix that contacts act on: those of the carriers or, with closed loops,
+    which couple all joints, all but those of `free_bodies`."""
     if carriers and tree.loops:
-        carriers = [i for i in range(len(tree.bodies)) if i not in free_bodies]
+        numbered = {
+            mass.rows_of_coordinates[k] for i in free_bodies for k in tree.bodies[i].v_index
+        }
+        return tuple(k for k in range(len(mass.reciprocal)) if k not in numbered)
     return tuple(sorted({k for i in carriers for k in tree.bodies[i].v_index}))
 
 

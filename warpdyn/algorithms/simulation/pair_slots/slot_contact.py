@@ -1,7 +1,8 @@
 """A contact in a slot: the numbers with which sweeps compute its impulse.
 
-With M^ = Lᵀ D L, a row J and an impulse l, the velocities are v = v_free + L⁻¹ D⁻½ w with the
-reaction w = Y l, Y = D⁻½ L⁻ᵀ Jᵀ. A contact moves at J v = J v_free + Yᵀ w.
+With M^ = Lᵀ D L, a row J and an impulse l, the velocities are v = v_free + L⁻¹ |D|⁻½ w with the
+reaction w = S Y l, Y = |D|⁻½ L⁻ᵀ Jᵀ. A contact moves at J v = J v_free + Yᵀ w. S has the signs of D,
+which are 1 but for the equations of closed loops.
 """
 
 from __future__ import annotations
@@ -23,14 +24,13 @@ LAW = ("friction", "R_n", "R_t", "normal_share", "tangent_share", "target")
 class SlotContact(NamedTuple):
     """A contact in a slot.
 
-    `unmoved`: its velocity J v_free [m/s]. `Y`: its three rows. `J`: the same before the factors, or
-    empty. `coupling`: velocities along both tangents for a unit impulse along the normal. `law`: the
-    numbers of LAW. `normal`, `feature`: as in `Contact`.
+    `unmoved`: its velocity J v_free [m/s]. `Y`: its three rows. `coupling`: velocities along both
+    tangents for a unit impulse along the normal. `law`: the numbers of LAW. `normal`, `feature`: as
+    in `Contact`.
     """
 
     unmoved: list[Scalar]
     Y: list[list[Scalar]]
-    J: list[list[Scalar]]
     coupling: list[Scalar]
     law: list[Scalar]
     normal: list[Scalar]
@@ -39,16 +39,16 @@ class SlotContact(NamedTuple):
     @property
     def numbers(self) -> list[Scalar]:
         """All numbers, as a row of an array."""
-        rows = [x for row in (*self.Y, *self.J) for x in row]
+        rows = [x for row in self.Y for x in row]
         return [*self.unmoved, *rows, *self.coupling, *self.law, *self.normal, self.feature]
 
     @classmethod
-    def size(cls, width: int, with_J: bool) -> int:
+    def size(cls, width: int) -> int:
         """The count of its numbers. `width`: of a row."""
-        return 3 + 3 * width * (2 if with_J else 1) + 2 + len(LAW) + 3 + 1
+        return 3 + 3 * width + 2 + len(LAW) + 3 + 1
 
     @classmethod
-    def of_numbers(cls, numbers: Sequence[Scalar], width: int, with_J: bool) -> SlotContact:
+    def of_numbers(cls, numbers: Sequence[Scalar], width: int) -> SlotContact:
         """The contact with these numbers."""
         rest = iter(numbers)
 
@@ -58,7 +58,6 @@ class SlotContact(NamedTuple):
         return cls(
             unmoved=take(3),
             Y=[take(width) for _ in range(3)],
-            J=[take(width) for _ in range(3 if with_J else 0)],
             coupling=take(2),
             law=take(len(LAW)),
             normal=take(3),
@@ -80,11 +79,13 @@ class SlotContact(NamedTuple):
         G = [[0.0, 0.0, x] for x in (*self.coupling, 0.0)]
         return contact.update(before, RowByRow(v, G))[0]
 
-    def push(self, reaction: Sequence[Scalar], impulse: Sequence[Scalar]) -> list[Scalar]:
-        """The reaction after an impulse at the contact."""
+    def push(
+        self, reaction: Sequence[Scalar], impulse: Sequence[Scalar], signs: Sequence[float]
+    ) -> list[Scalar]:
+        """The reaction after an impulse at the contact. `signs`: S."""
         pushed = list(reaction)
         for y, x in zip(self.Y, impulse, strict=True):
-            pushed = [w + e * x for w, e in zip(pushed, y, strict=True)]
+            pushed = [w + e * x * sign for w, e, sign in zip(pushed, y, signs, strict=True)]
         return pushed
 
 

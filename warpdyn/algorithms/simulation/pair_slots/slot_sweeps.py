@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ....algebra.linear import Factors
 from ....algebra.row_arrays import RowArray, loop
-from ....algebra.scalar import Scalar, sqrt
+from ....algebra.scalar import Scalar, absolute, sqrt
 from ....model.tree import WORLD, Tree
 from ...frames import body_placements
 from ..compliant_contact import Surface
@@ -80,12 +80,12 @@ class OtherConstraints(NamedTuple):
 
 
 class SweepResult(NamedTuple):
-    """Velocities after the sweeps; impulses of the other constraints; the sum of Jᵀ l over the
-    pairs, if the robot has closed loops; and the number of near pairs that had no slot."""
+    """Velocities after the sweeps; impulses of the other constraints; the reaction s = Z l of all
+    constraints; and the number of near pairs that had no slot."""
 
     v: list[Scalar]
     impulses: list[Scalar]
-    pushed: list[Scalar]
+    reaction: list[Scalar]
     left_out: Scalar
 
 
@@ -117,31 +117,29 @@ def slot_sweeps(
     for each in slots:
         reaction = each.fill(reaction)
     first, second = list(others.warm_before), list(others.warm_after)
-    joints = turns.joints
+    rows = turns.rows_without_bodies
 
     def sweep(_: Scalar, state: list[Scalar], __: Sequence[RowArray]) -> Sequence[Scalar]:
         rest = iter(state)
-        one, two, w_joints = ([next(rest) for _ in x] for x in (first, second, joints))
-        w = turns.with_joints(reaction, w_joints)
+        one, two, of_rows = ([next(rest) for _ in x] for x in (first, second, rows))
+        w = turns.with_rows(reaction, of_rows)
         one, w = turns.turn(others.before, one, w)
         for each in slots:
             w = each.turn(w)
         two, w = turns.turn(others.after, two, w)
-        return [*one, *two, *(w.joints[k] for k in joints)]
+        return [*one, *two, *(w.rows[k] for k in rows)]
 
     arrays = [array for each in slots for array in each.arrays]
     arrays += [] if reaction.bodies is None else [reaction.bodies]
-    begin = [*first, *second, *(reaction.joints[k] for k in joints)]
+    begin = [*first, *second, *(reaction.rows[k] for k in rows)]
     end = loop(sweeps, sweep, begin, arrays)
     count = len(first) + len(second)
-    whole = turns.whole(turns.with_joints(reaction, end[count:]))
-    change = mass.solve([w * root for w, root in zip(whole, turns.roots, strict=True)])
-    pushed: list[Scalar] = [0.0] * tree.nv
+    whole = turns.whole(turns.with_rows(reaction, end[count:]))
     for each in slots:
-        for k, x in zip(each.pairs.coordinates, each.remember(), strict=False):
-            pushed[k] = pushed[k] + x
-    after = [x + dx for x, dx in zip(free, change, strict=True)]
-    return SweepResult(after, end[:count], pushed, left_out)
+        each.remember()
+    unscaled = [w * root for w, root in zip(whole, turns.roots, strict=True)]
+    after = [x + dx for x, dx in zip(free, mass.solve(unscaled), strict=True)]
+    return SweepResult(after, end[:count], unscaled, left_out)
 
 
 def _slots(
@@ -163,35 +161,38 @@ class OtherTurns:
     """The other constraints between the turns of the slots, on the same reaction."""
 
     def __init__(self, tree: Tree, bodies: FreeBodiesAt, others: OtherConstraints, moment: Moment):
-        self.columns = [tree.bodies[i].v_index for i in bodies.bodies]
-        self.nv, self.others = tree.nv, others
-        self.roots = [sqrt(x) for x in moment.mass.reciprocal]
-        rows = others.rows
-        Y = [[y * x for y, x in zip(row, self.roots, strict=True)] for row in rows.Y]
-        self.rows = replace(rows, Y=Y, Z=Y)
-        self.unmoved = rows.of(moment.free)
+        mass, self.others = moment.mass, others
+        of_coordinates = mass.rows_of_coordinates
+        self.columns = [[of_coordinates[k] for k in tree.bodies[i].v_index] for i in bodies.bodies]
+        self.roots = [sqrt(absolute(x)) for x in mass.reciprocal]
+        scaled = [[y * x for y, x in zip(row, self.roots, strict=True)] for row in others.rows.Y]
+        signed = [[y * x for y, x in zip(row, mass.signs, strict=True)] for row in scaled]
+        self.constraint_rows = replace(others.rows, Y=scaled, Z=signed)
+        self.unmoved = others.rows.of(moment.free)
         in_bodies = {k for column in self.columns for k in column}
-        self.joints = [k for k in range(self.nv) if k not in in_bodies]
+        self.rows_without_bodies = [k for k in range(len(self.roots)) if k not in in_bodies]
 
-    def with_joints(self, reaction: Reaction, joints: Sequence[Scalar]) -> Reaction:
-        """The reaction with other numbers on the joints, those of `joints`."""
-        w: list[Scalar] = [0.0] * self.nv
-        for k, x in zip(self.joints, joints, strict=True):
+    def with_rows(self, reaction: Reaction, rows: Sequence[Scalar]) -> Reaction:
+        """The reaction with other numbers on `rows_without_bodies`."""
+        w: list[Scalar] = [0.0] * len(self.roots)
+        for k, x in zip(self.rows_without_bodies, rows, strict=True):
             w[k] = x
-        return replace(reaction, joints=w)
+        return replace(reaction, rows=w)
 
     def begin(self) -> Reaction:
         """The reaction of their impulses in the last step."""
         others = self.others
         constraints = [*others.before, *others.after]
         warm = [*others.warm_before, *others.warm_after]
-        w = self.rows.on_coordinates(impulses_on_rows(constraints, warm, len(self.rows.J)))
+        w = self.constraint_rows.on_coordinates(
+            impulses_on_rows(constraints, warm, len(self.constraint_rows.J))
+        )
         by_body = [[w[k] for k in column] for column in self.columns]
         return Reaction(w, RowArray(by_body) if by_body else None)
 
     def whole(self, reaction: Reaction) -> list[Scalar]:
-        """The reaction on all coordinates."""
-        w = list(reaction.joints)
+        """The reaction on all rows."""
+        w = list(reaction.rows)
         for n, column in enumerate(self.columns):
             assert reaction.bodies is not None
             for k, x in zip(column, reaction.bodies[n], strict=True):
@@ -204,7 +205,7 @@ class OtherTurns:
         """Impulses and reaction after these constraints took their turns."""
         if not constraints:
             return impulses, reaction
-        w: RowVelocities = AlongPaths(self.whole(reaction), self.rows, self.unmoved)
+        w: RowVelocities = AlongPaths(self.whole(reaction), self.constraint_rows, self.unmoved)
         found: list[Scalar] = []
         for constraint in constraints:
             mine = slice(len(found), len(found) + constraint.size)
@@ -213,4 +214,4 @@ class OtherTurns:
         for n, column in enumerate(self.columns):
             assert reaction.bodies is not None
             reaction.bodies[n] = [w.values[k] for k in column]
-        return found, replace(reaction, joints=list(w.values))
+        return found, replace(reaction, rows=list(w.values))

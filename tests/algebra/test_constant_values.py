@@ -1,0 +1,59 @@
+"""Values without derivatives: in tangents, in adjoints, and in the program."""
+
+from __future__ import annotations
+
+import pytest
+from programs import evaluate
+
+from warpdyn.algebra.constant_values import as_constants
+from warpdyn.algebra.scalar import Scalar, cos
+from warpdyn.recording.differentiation import pullback, pushforward
+from warpdyn.recording.graph import CONSTANT
+from warpdyn.recording.program import record
+
+
+def text(x: list[Scalar]) -> list[Scalar]:
+    """x0² + (x0 x1), of which the product is a constant, also as a result with a sign."""
+    (product,) = as_constants([-(x[0] * x[1])])
+    return [x[0] * x[0] - product, product, product * x[1]]
+
+
+def test_numbers_stay() -> None:
+    """Nothing is recorded."""
+    assert as_constants([1.0, -2.5]) == [1.0, -2.5]
+
+
+def test_the_program_reads_the_values_themselves() -> None:
+    """Values with their signs, and no statement more than without."""
+    program = record(text, {"x": (2,)})
+    assert evaluate(program, {"x": [3.0, 2.0]}) == pytest.approx([15.0, -6.0, -12.0])
+    assert not program.uses(CONSTANT)
+    plain = record(
+        lambda x: [x[0] * x[0] + x[0] * x[1], -(x[0] * x[1]), -(x[0] * x[1]) * x[1]], {"x": (2,)}
+    )
+    assert program.operations == plain.operations
+
+
+@pytest.mark.parametrize("forward", [True, False])
+def test_the_derivative_of_a_constant_is_zero(forward: bool) -> None:
+    """d(x0² + c)/dx0 = 2 x0, d(c)/dx = 0, d(c x1)/dx1 = c."""
+
+    def derivative(x: list[Scalar]) -> list[Scalar]:
+        if forward:
+            return pushforward(x, [1.0, 10.0], text(x))
+        return pullback(x, text(x), [1.0, 1.0, 100.0])
+
+    found = evaluate(record(derivative, {"x": (2,)}), {"x": [3.0, 2.0]})
+    assert found == pytest.approx([6.0, 0.0, -60.0] if forward else [6.0, -600.0])
+
+
+def test_a_constant_of_a_constant() -> None:
+    """Is that constant; other uses of the same value keep their derivatives."""
+
+    def derivative(x: list[Scalar]) -> list[Scalar]:
+        c = cos(x[0])
+        (twice,) = as_constants(as_constants([c]))
+        return pullback(x, [c * 2.0 + twice * x[0]], [1.0])
+
+    (found,) = evaluate(record(derivative, {"x": (1,)}), {"x": [0.3]})
+    assert found == pytest.approx(-2.0 * 0.29552020666133955 + 0.955336489125606)

@@ -1,0 +1,92 @@
+"""Mass matrix and loops as one matrix: the system that it solves, redundant rows, and its zeros."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+from programs import evaluate
+
+from warpdyn.algorithms.closed_loops.closed_mass import ClosedMass
+from warpdyn.recording.program import record
+
+SHIFT = 1e-5
+"""Error that the share on the diagonal leaves."""
+
+
+def chain(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """A mass matrix, and rows of which the first has no entry of the first coordinate."""
+    draw = np.random.default_rng(seed)
+    A = draw.normal(size=(count, count))
+    J = draw.normal(size=(2, count))
+    J[0, 0] = 0.0
+    return A @ A.T + count * np.eye(count), J
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_solution_is_that_of_the_whole_system(seed: int) -> None:
+    """M x - Jᵀ f = b and J x = c, next to NumPy."""
+    M, J = chain(4, seed)
+    b, c = np.arange(4.0), np.array([1.0, -2.0])
+    K = np.block([[M, -J.T], [-J, np.zeros((2, 2))]])
+    truth = np.linalg.solve(K, np.r_[b, -c])
+    mass = ClosedMass.of(np.tril(M).tolist(), J.tolist())
+    x, f = mass.solution(b.tolist(), c.tolist())
+    assert x == pytest.approx(truth[:4], rel=SHIFT, abs=SHIFT)
+    assert f == pytest.approx(truth[4:], rel=SHIFT, abs=SHIFT)
+
+
+def test_equations_are_eliminated_before_what_carries_them() -> None:
+    """The first row comes after coordinate 0, the second, which has an entry of it, before."""
+    M, J = chain(4, 0)
+    mass = ClosedMass.of(M.tolist(), J.tolist())
+    assert mass.coordinates == [1, 3, 4, 5] and mass.equations == [2, 0]
+
+
+def test_rows_see_the_closed_mechanism() -> None:
+    """Responses to an impulse on a row of coordinates, and what it does to the loops' forces."""
+    M, J = chain(4, 1)
+    row = np.array([0.5, -1.0, 2.0, 0.3])
+    K = np.block([[M, -J.T], [-J, np.zeros((2, 2))]])
+    truth = np.linalg.solve(K, np.r_[row, 0, 0])
+    mass = ClosedMass.of(M.tolist(), J.tolist())
+    y = mass.solve_transposed(row.tolist())
+    z = mass.divide_by_diagonal(y)
+    assert np.dot(y, z) == pytest.approx(row @ truth[:4], rel=SHIFT)
+    assert mass.solve(z) == pytest.approx(truth[:4], rel=SHIFT, abs=SHIFT)
+    assert mass.forces(z) == pytest.approx(truth[4:], rel=SHIFT, abs=SHIFT)
+
+
+def test_redundant_rows_share_their_forces() -> None:
+    """A row twice: the motion is that of one row, and each has half of its force."""
+    M, J = chain(3, 2)
+    b, c = [1.0, 2.0, 3.0], 0.7
+    one = ClosedMass.of(M.tolist(), J[1:].tolist()).solution(b, [c])
+    two = ClosedMass.of(M.tolist(), [*J[1:].tolist(), *J[1:].tolist()]).solution(b, [c, c])
+    assert two[0] == pytest.approx(one[0], rel=SHIFT)
+    assert two[1] == pytest.approx([one[1][0] / 2] * 2, rel=SHIFT)
+
+
+def test_loops_of_different_branches_have_no_entries_in_common() -> None:
+    """A loop in each of two branches costs less than two loops across both."""
+
+    def text(J: list, M: list, b: list, branches: bool) -> list:
+        low, high = (range(3), range(3, 6)) if branches else (range(6), range(6))
+        H = [[M[i][k] * (not branches or i // 3 == k // 3) for k in range(6)] for i in range(6)]
+        rows = [
+            [J[n][k] if k in part else 0.0 for k in range(6)] for n, part in enumerate((low, high))
+        ]
+        return ClosedMass.of(H, rows).solution(b, [1.0, 2.0])[0]
+
+    numbers = {"J": (2, 6), "M": (6, 6), "b": (6,)}
+    apart = record(partial(text, branches=True), numbers)
+    together = record(partial(text, branches=False), numbers)
+    assert apart.operations < 0.5 * together.operations
+    M, J = chain(6, 3)
+    found = evaluate(
+        apart,
+        {"J": J.ravel().tolist(), "M": M.ravel().tolist(), "b": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]},
+    )
+    assert np.dot(J[0, :3], found[:3]) == pytest.approx(1.0, rel=SHIFT)
+    assert np.dot(J[1, 3:], found[3:]) == pytest.approx(2.0, rel=SHIFT)
