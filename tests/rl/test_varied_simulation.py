@@ -10,6 +10,7 @@ import pytest
 import warpdyn as wd
 
 rl = pytest.importorskip("warpdyn.rl")
+from pushed_box import BOX, PUSHER, PushedBox
 from rl_cases import Hold
 
 from warpdyn.rl.environment_step import EnvironmentStep
@@ -194,6 +195,23 @@ def test_what_cannot_vary_is_refused(vary: dict[str, Any], error: str) -> None:
     task.vary = vary
     with pytest.raises(rl.TaskError, match=error):
         EnvironmentStep(task, 0)
+
+
+def test_numbers_of_pairs_have_those_of_the_description_as_defaults() -> None:
+    """One for all pairs, or one each where they differ; what the step chooses has none."""
+    task = PushedBox()
+    task.vary = {"pair_friction": rl.Vary(0.5, 2.0, how="scale"), "pair_dissipation": rl.Vary(1, 2)}
+    found = defaults(task)
+    assert found["pair_friction"].shape == () and found["pair_friction"] == 0.8
+    assert found["pair_dissipation"] == 0.005
+    task.pairs = wd.ContactPairs(task.model).only((PUSHER, BOX)).with_ground(BOX, friction=0.3)
+    assert defaults(task)["pair_friction"].tolist() == [0.8, 0.3]
+    task.pair_contact = wd.description.PairContact(friction=0.6)
+    assert defaults(task)["pair_friction"] == 0.6
+    for pairs, name in ((task.pairs, "pair_stiffness"), ((), "pair_friction")):
+        task.pairs, task.vary = pairs, {name: rl.Vary(1.0, 2.0)}
+        with pytest.raises(rl.TaskError, match=f"'{name}' is no number that can be drawn"):
+            defaults(task)
 
 
 SLIDER = """<mujoco><worldbody><geom type="plane" size="1 1 1" friction="0.1"/><body name="sledge" pos="0 0 0.1">
