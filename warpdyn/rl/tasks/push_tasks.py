@@ -62,8 +62,8 @@ class PandaPush(PandaHand):
         steps=16,
         epochs=3,
         discount=0.98,
-        entropy=0.005,
-        deviation=0.8,
+        entropy=0.01,
+        deviation=1.0,
         layers=(128, 64),
         minutes=8.0,
     )
