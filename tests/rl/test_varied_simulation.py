@@ -10,6 +10,7 @@ import pytest
 import warpdyn as wd
 
 rl = pytest.importorskip("warpdyn.rl")
+from loop_robots import four_bar
 from pushed_box import BOX, PUSHER, PushedBox
 from rl_cases import Hold
 
@@ -270,6 +271,35 @@ def test_a_task_whose_collision_shapes_were_not_read_is_refused() -> None:
     task.points.left_out = (("sledge", "the mesh a.stl", "there is no such file"),)
     with pytest.raises(ValueError, match="would sink into the ground"):
         EnvironmentStep(task, 0)
+
+
+class Linkage(Sledge):
+    """A four-bar whose crank turns."""
+
+    vary: ClassVar[dict[str, Any]] = {}
+
+    def __init__(self) -> None:
+        self.model = four_bar()
+        self.start = wd.oracle(wd.loops.close, self.model, np.array([0.3, 0.0, 0.3]))
+
+    def begin(self, robot: Any, s: Any) -> dict[str, Any]:
+        return {"q": self.start, "v": np.zeros(3)}
+
+    def control(self, robot: Any, s: Any) -> dict[str, Any]:
+        return {"tau": np.concatenate([3.0 * s.action, np.zeros(2)])}
+
+
+def test_closed_loops_stay_closed_in_a_task() -> None:
+    """It moves as in a `Simulation`."""
+    task = Linkage()
+    *before, after = run(task, 8)
+    sim = wd.Simulation(
+        task.model, ENVS, points=[], dt=task.dt, substeps=2, dtype="float64", start=task.start
+    )
+    for each in before:
+        sim.step(tau=np.concatenate([3.0 * each["action"], np.zeros((ENVS, 2))], axis=1))
+    assert np.allclose(after["q"], sim.q, atol=1e-9) and np.ptp(sim.q[:, 0]) > 0.01
+    assert np.abs(wd.loops.errors(task.model, after["q"])).max() < 1e-4
 
 
 def test_an_environment_on_a_mjcf_file_goes_as_its_simulation() -> None:

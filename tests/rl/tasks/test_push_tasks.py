@@ -12,6 +12,7 @@ import warpdyn as wd
 rl = pytest.importorskip("warpdyn.rl")
 import torch
 
+from benchmarks.rl.objects import judged
 from warpdyn.rl.tasks.panda_hand import HAND, JOINTS
 from warpdyn.rl.tasks.push_tasks import REACHED, SIDES
 
@@ -111,3 +112,16 @@ def test_a_launch_is_the_functions_on_numbers(env: Any) -> None:
     assert float(reward[3]) == pytest.approx(float(wanted["reward"]), abs=1e-4)
     for group in ("policy", "critic"):
         assert env.observations[group][3].numpy() == pytest.approx(wanted[group], abs=5e-3)
+
+
+def test_the_policy_that_comes_with_it_pushes_boxes() -> None:
+    """A hundred starts; a thousand are in benchmarks/rl/results."""
+    found = judged(rl.VecEnv(TASK, 100, seed=7), rl.Policy(rl.shipped("panda_push")))
+    assert found["reached"] >= 0.95 and found["millimetres"]["50 %"] < 8.0
+
+
+def test_the_policy_pushes_boxes_in_mujoco() -> None:
+    """The same starts, with nine tenths of the return."""
+    pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install mujoco)")
+    seen = rl.sim2sim("panda_push", envs=8, seed=7, seconds=5.96)
+    assert seen.kept >= 0.9 and seen.there.last["reached"] >= 0.8

@@ -75,7 +75,10 @@ class PandaLift(PandaHand):
 
     def __init__(self) -> None:
         place = (0.5, 0.0, SIDE / 2)
-        self.model = arm_with_pads().with_object(CUBE, Box(SIDE, SIDE, SIDE), mass=MASS, pose=place)
+        cube = Box(SIDE, SIDE, SIDE)
+        self.model = arm_with_pads().with_object(
+            CUBE, cube, mass=MASS, pose=place, color=(0.9, 0.4, 0.1)
+        )
         pairs = ContactPairs(self.model).only(("panda_*finger", CUBE))
         self.pairs = pairs.with_ground(CUBE)
         lower, upper = self.model.position_lower[:JOINTS], self.model.position_upper[:JOINTS]

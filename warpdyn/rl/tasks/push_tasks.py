@@ -70,7 +70,9 @@ class PandaPush(PandaHand):
 
     def __init__(self) -> None:
         place = (0.5, 0.0, SIDES[2] / 2)
-        self.model = arm_with_pads().with_object(BOX, Box(*SIDES), mass=MASS, pose=place)
+        self.model = arm_with_pads().with_object(
+            BOX, Box(*SIDES), mass=MASS, pose=place, color=(0.9, 0.4, 0.1)
+        )
         self.pairs = ContactPairs(self.model).only(("panda_*finger", BOX)).with_ground(BOX)
 
     def begin(self, robot: Any, s: Episode) -> dict[str, Any]:
