@@ -191,6 +191,14 @@ def test_what_cannot_be_compared_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     fast.drives = wd.PD(30.0, 2.0, no_load_speed=10.0)
     with pytest.raises(rl.TaskError, match="no speed-torque curve"):
         MujocoEnv(fast, 1, dt=0.005)
+    for name, contact in (
+        ("ground", wd.Ground(restitution=0.5)),
+        ("pair_contact", wd.description.PairContact(restitution=0.5)),
+    ):
+        bouncing = PushedBox()
+        setattr(bouncing, name, contact)
+        with pytest.raises(rl.TaskError, match=f"{name}: MuJoCo's contacts have no restitution"):
+            MujocoEnv(bouncing, 1)
     monkeypatch.setattr("warpdyn.rl.adapters.mujoco_env.find_spec", lambda name: None)
     with pytest.raises(rl.TaskError, match="MuJoCo is not installed: pip install mujoco"):
         MujocoEnv(Hold(), 1)

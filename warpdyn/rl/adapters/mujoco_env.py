@@ -69,6 +69,9 @@ class MujocoEnv(VecEnv):
             )
         if task.drives is not None and task.drives.no_load_speed is not None:
             raise TaskError(f"{task.name}.drives: MuJoCo's have no speed-torque curve")
+        for name, contact in (("ground", task.ground), ("pair_contact", task.pair_contact)):
+            if np.any(np.asarray(contact.restitution) != 0):
+                raise TaskError(f"{task.name}.{name}: MuJoCo's contacts have no restitution")
         super().__init__(task, envs, seed=seed)
         task = self.task
         self._joints = len(task.model.joint_columns)
