@@ -145,6 +145,21 @@ def walking(page: Viewer) -> None:
     frame(page, (0.6, -1.0, 0.4), distance=0.95, level=0.0)
 
 
+def lifting(page: Viewer) -> None:
+    """The policy that comes with warpdyn has grasped a cube and lifted it from its place on the table."""
+    task, policy = rl.make("panda_lift"), rl.Policy(rl.shipped("panda_lift"))
+    env = rl.VecEnv(task, 1, seed=3)
+    env.reset()
+    rows = []
+    for _ in range(90):
+        rows.append(env.carried["q"][0].double().numpy().copy())
+        env.step(torch.from_numpy(policy(env.observations["policy"])))
+    for k, opacity in ((0, 0.2), (89, 1.0)):
+        page.add(task.model, rows[k], f"moment {k}", opacity=opacity)
+    page.stage.ground(0.0, 2.0)
+    look_from(page, (1.6, -1.0, 0.75), (0.3, 0.0, 0.3))
+
+
 def walked(
     wanted: Sequence[float], steps: int, *, along_x: bool = False
 ) -> tuple[rl.Task, np.ndarray]:
@@ -202,6 +217,7 @@ SCENES: dict[str, Callable[[Viewer], None]] = {
     "viewer_contacts": contacts,
     "viewer_4096": many,
     "viewer_walking": walking,
+    "viewer_lifting": lifting,
 }
 """Scenes by the names of their files."""
 

@@ -14,6 +14,7 @@ import pytest
 rl = pytest.importorskip("warpdyn.rl")
 import torch
 from policy_files import linear_policy
+from pushed_box import PushedBox
 from rl_cases import Hold
 
 import warpdyn as wd
@@ -154,6 +155,23 @@ def test_what_a_robot_does_not_measure_may_not_be_observed(tmp_path: Path) -> No
         rl.TaskError, match=r"Feeling cannot move a robot: .* observes touch, which"
     ):
         rl.Deployed(Feeling(), policy)
+
+
+def test_an_object_is_no_joint(tmp_path: Path) -> None:
+    """Targets, torques and efforts are of the joints; q and v also have the object. Forces between bodies are not
+    measured."""
+    task = PushedBox()
+    policy = rl.Policy(linear_policy(tmp_path / "a.onnx", np.full((13, 1), 0.1)))
+    pusher = rl.Deployed(task, policy)
+    q, v = np.array([0.0, 0.1, 0.0, 0.05, 0.0, 0.0, 0.0, 1.0]), np.zeros(7)
+    action = np.clip(0.1 * (0.1 + 0.05 + 1.0), -1, 1)
+    wanted = pusher.step(q, v)
+    np.testing.assert_allclose(wanted.targets, [0.2 * action], atol=SINGLE)
+    np.testing.assert_allclose(pusher.torques(q[:1], v[:1]), 500 * wanted.targets, atol=1e-3)
+    np.testing.assert_allclose(pusher.torques(q[:1] - 1.0, v[:1]), [50.0])
+    task.groups = {"policy": ("place", "speed", "push")}
+    with pytest.raises(rl.TaskError, match="observes push, which comes of contact forces"):
+        rl.Deployed(task, policy)
 
 
 def test_other_tasks_and_commands_are_refused(file: Path) -> None:

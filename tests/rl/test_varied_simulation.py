@@ -10,6 +10,8 @@ import pytest
 import warpdyn as wd
 
 rl = pytest.importorskip("warpdyn.rl")
+from loop_robots import four_bar
+from pushed_box import BOX, PUSHER, PushedBox
 from rl_cases import Hold
 
 from warpdyn.rl.environment_step import EnvironmentStep
@@ -196,6 +198,23 @@ def test_what_cannot_vary_is_refused(vary: dict[str, Any], error: str) -> None:
         EnvironmentStep(task, 0)
 
 
+def test_numbers_of_pairs_have_those_of_the_description_as_defaults() -> None:
+    """One for all pairs, or one each where they differ; what the step chooses has none."""
+    task = PushedBox()
+    task.vary = {"pair_friction": rl.Vary(0.5, 2.0, how="scale"), "pair_dissipation": rl.Vary(1, 2)}
+    found = defaults(task)
+    assert found["pair_friction"].shape == () and found["pair_friction"] == 0.8
+    assert found["pair_dissipation"] == 0.005
+    task.pairs = wd.ContactPairs(task.model).only((PUSHER, BOX)).with_ground(BOX, friction=0.3)
+    assert defaults(task)["pair_friction"].tolist() == [0.8, 0.3]
+    task.pair_contact = wd.description.PairContact(friction=0.6)
+    assert defaults(task)["pair_friction"] == 0.6
+    for pairs, name in ((task.pairs, "pair_stiffness"), ((), "pair_friction")):
+        task.pairs, task.vary = pairs, {name: rl.Vary(1.0, 2.0)}
+        with pytest.raises(rl.TaskError, match=f"'{name}' is no number that can be drawn"):
+            defaults(task)
+
+
 SLIDER = """<mujoco><worldbody><geom type="plane" size="1 1 1" friction="0.1"/><body name="sledge" pos="0 0 0.1">
 <joint name="along" type="slide" axis="1 0 0" damping="3" frictionloss="0.5"/>
 <joint name="up" type="slide" axis="0 0 1"/><geom size="0.1" mass="2" friction="1.7"/></body></worldbody></mujoco>"""
@@ -252,6 +271,35 @@ def test_a_task_whose_collision_shapes_were_not_read_is_refused() -> None:
     task.points.left_out = (("sledge", "the mesh a.stl", "there is no such file"),)
     with pytest.raises(ValueError, match="would sink into the ground"):
         EnvironmentStep(task, 0)
+
+
+class Linkage(Sledge):
+    """A four-bar whose crank turns."""
+
+    vary: ClassVar[dict[str, Any]] = {}
+
+    def __init__(self) -> None:
+        self.model = four_bar()
+        self.start = wd.oracle(wd.loops.close, self.model, np.array([0.3, 0.0, 0.3]))
+
+    def begin(self, robot: Any, s: Any) -> dict[str, Any]:
+        return {"q": self.start, "v": np.zeros(3)}
+
+    def control(self, robot: Any, s: Any) -> dict[str, Any]:
+        return {"tau": np.concatenate([3.0 * s.action, np.zeros(2)])}
+
+
+def test_closed_loops_stay_closed_in_a_task() -> None:
+    """It moves as in a `Simulation`."""
+    task = Linkage()
+    *before, after = run(task, 8)
+    sim = wd.Simulation(
+        task.model, ENVS, points=[], dt=task.dt, substeps=2, dtype="float64", start=task.start
+    )
+    for each in before:
+        sim.step(tau=np.concatenate([3.0 * each["action"], np.zeros((ENVS, 2))], axis=1))
+    assert np.allclose(after["q"], sim.q, atol=1e-9) and np.ptp(sim.q[:, 0]) > 0.01
+    assert np.abs(wd.loops.errors(task.model, after["q"])).max() < 1e-4
 
 
 def test_an_environment_on_a_mjcf_file_goes_as_its_simulation() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -214,10 +214,13 @@ class MuJoCo:
         return T.T @ (self.call("aba", q, v, tau)() - self._rotation_term(T, v))
 
 
-def urdf_spec(mujoco: Any, root: etree._Element, model: Model) -> Any:
-    """MuJoCo's specification of a URDF (`for_mujoco`), with the model's base."""
+def urdf_spec(mujoco: Any, root: etree._Element, model: Model, free: Collection[str] = ()) -> Any:
+    """MuJoCo's specification of a URDF (`for_mujoco`), with the model's base.
+
+    free: names of floating joints on links that are fused with the world.
+    """
     for joint in model.joints:
-        if joint.kind.nv and not joint.kind.single:
+        if joint.kind.nv and not joint.kind.single and joint.name not in free:
             raise NotComparable(f'MuJoCo has no {joint.kind.name} joint in URDF ("{joint.name}")')
     spec = mujoco.MjSpec.from_string(etree.tostring(root, encoding="unicode"))
     if model.floating_base:

@@ -10,12 +10,14 @@ import numpy as np
 
 from ..algebra.quaternions import quaternion_rotation
 from ..model import Model
+from ..model.scene.free_bodies import free_joints, internal_joints
+from .mujoco_pairs import TouchingPair, pair_forces, pair_geoms, pair_numbers
 from .mujoco_scene import FLOOR, UNREACHED, Drives, Ground, Touching, mujoco_scene
 from .peer import NotComparable, first_line, xyzw_columns
 
 Numbers = Mapping[str, Any]
-"""Numbers in which a robot differs: `friction` of its points, `kp`, `kd` and `effort` of its drives
-(a number or one each), `gravity` (3,)."""
+"""Numbers in which a robot differs: `friction` of its points, `pair_friction` of its pairs, `kp`, `kd` and `effort` of
+its drives (a number or one each), `gravity` (3,)."""
 
 
 class StateAfterSteps(NamedTuple):
@@ -27,6 +29,18 @@ class StateAfterSteps(NamedTuple):
     """(points, 3) forces of the ground on the points in the last step, in the world's axes [N]."""
     torques: np.ndarray
     """(joints,) torques of drives and tau, mean over the steps [N·m, N]."""
+    pair_forces: np.ndarray
+    """(pairs, 3) forces of the first shapes of the pairs on the second ones in the last step, in
+    the world's axes [N]."""
+
+
+class FreePlaces(NamedTuple):
+    """Where the coordinates of a free body begin, in warpdyn's q and v and in MuJoCo's."""
+
+    q: int
+    v: int
+    qpos: int
+    qvel: int
 
 
 class MujocoRobots:
@@ -47,6 +61,7 @@ class MujocoRobots:
         drives: Drives | None = None,
         ground: Ground | None = None,
         contact_time: float | None = None,
+        pairs: Sequence[TouchingPair] = (),
     ):
         import mujoco
 
@@ -54,9 +69,9 @@ class MujocoRobots:
             raise NotComparable(
                 "a free base's velocity must be in its own axes: with_base_velocity('local')"
             )
-        self.mujoco, self.model, self.points = mujoco, model, points
+        self.mujoco, self.model, self.points, self.pairs = mujoco, model, points, pairs
         self._options: dict[str, Any] = {"points": points, "drives": drives, "ground": ground}
-        self._options["contact_time"] = contact_time
+        self._options |= {"contact_time": contact_time, "pairs": pairs}
         self._dt = dt
         shared = self._compile(model)
         self._robots = [shared] * envs
@@ -73,14 +88,16 @@ class MujocoRobots:
         self, env: int, q: np.ndarray, v: np.ndarray, origin: Sequence[float] = (0.0, 0.0, 0.0)
     ) -> None:
         """Restart at a state. origin: the position of the robot's own origin in the scene [m]."""
-        robot, data, mine = self._robots[env], self._data[env], self._base
+        robot, data = self._robots[env], self._data[env]
         self.mujoco.mj_resetData(robot, data)
-        data.qpos[self._q] = q[7 * mine :]
-        data.qvel[self._v] = v[6 * mine :]
-        if mine:
-            x, y, z, w = (q[k] for k in xyzw_columns(self.model))
-            data.qpos[:7] = (*(q[:3] + np.asarray(origin)), w, x, y, z)
-            data.qvel[:3], data.qvel[3:6] = _matrix((x, y, z, w)) @ v[:3], v[3:6]
+        data.qpos[self._q] = q[self.model.joint_position_columns]
+        data.qvel[self._v] = v[self.model.joint_columns]
+        for at in self._free:
+            pose, twist = q[at.q : at.q + 7], v[at.v : at.v + 6]
+            x, y, z, w = (pose[k] for k in self._xyzw)
+            data.qpos[at.qpos : at.qpos + 7] = (*(pose[:3] + np.asarray(origin)), w, x, y, z)
+            linear = _matrix((x, y, z, w)) @ twist[:3]
+            data.qvel[at.qvel : at.qvel + 6] = (*linear, *twist[3:])
 
     def advance(
         self,
@@ -100,10 +117,11 @@ class MujocoRobots:
         robot, data = self._robots[env], self._data[env]
         self._write(robot, numbers or {})
         if tau is not None:
-            data.qfrc_applied[self._v] = tau[6 * self._base :]
-            if self._base:
-                R = data.qpos[3:7][[1, 2, 3, 0]]
-                data.qfrc_applied[:6] = (*(_matrix(R) @ tau[:3]), *tau[3:6])
+            data.qfrc_applied[self._v] = tau[self.model.joint_columns]
+            for at in self._free:
+                R = _matrix(data.qpos[at.qpos + 3 : at.qpos + 7][[1, 2, 3, 0]])
+                wrench = tau[at.v : at.v + 6]
+                data.qfrc_applied[at.qvel : at.qvel + 6] = (*(R @ wrench[:3]), *wrench[3:])
         torques = np.zeros(len(self._v))
         for step in range(steps):
             if targets is not None:
@@ -111,26 +129,33 @@ class MujocoRobots:
             self.mujoco.mj_step(robot, data)
             torques += data.qfrc_actuator[self._v] + data.qfrc_applied[self._v]
         return StateAfterSteps(
-            *self._state(data, origin), self._forces(robot, data), torques / steps
+            *self._state(data, origin),
+            self._forces(robot, data),
+            torques / steps,
+            pair_forces(self.mujoco, robot, data, self._pair_geoms),
         )
 
     def _state(self, data: Any, origin: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
         """q and v in warpdyn's order and axes."""
-        q, v = data.qpos[self._q], data.qvel[self._v]
-        if not self._base:
-            return q, v
-        w, *xyz = data.qpos[3:7]
-        quaternion = np.empty(7)
-        quaternion[list(xyzw_columns(self.model))] = (*xyz, w)
-        quaternion[:3] = data.qpos[:3] - np.asarray(origin)
-        linear = _matrix((*xyz, w)).T @ data.qvel[:3]
-        return np.concatenate([quaternion, q]), np.concatenate([linear, data.qvel[3:6], v])
+        q, v = np.empty(self.model.nq), np.empty(self.model.nv)
+        q[self.model.joint_position_columns] = data.qpos[self._q]
+        v[self.model.joint_columns] = data.qvel[self._v]
+        for at in self._free:
+            w, *xyz = data.qpos[at.qpos + 3 : at.qpos + 7]
+            pose, twist = q[at.q : at.q + 7], v[at.v : at.v + 6]
+            pose[self._xyzw] = (*xyz, w)
+            pose[:3] = data.qpos[at.qpos : at.qpos + 3] - np.asarray(origin)
+            twist[:3] = _matrix((*xyz, w)).T @ data.qvel[at.qvel : at.qvel + 3]
+            twist[3:] = data.qvel[at.qvel + 3 : at.qvel + 6]
+        return q, v
 
     def _forces(self, robot: Any, data: Any) -> np.ndarray:
         """Forces of the ground on the points, in the world (points, 3) [N]."""
         forces, force = np.zeros((len(self.points), 3)), np.zeros(6)
         for k in range(data.ncon):
             contact = data.contact[k]
+            if contact.geom2 not in self._point_of:
+                continue
             point = self._point_of[contact.geom2]
             self.mujoco.mj_contactForce(robot, data, k, force)
             forces[point] += contact.frame.reshape(3, 3).T @ force[:3]
@@ -140,6 +165,9 @@ class MujocoRobots:
         """Write numbers that need no compilation."""
         if "friction" in numbers:
             robot.geom_friction[self._geoms, 0] = numbers["friction"]
+        if "pair_friction" in numbers:
+            friction = np.reshape(numbers["pair_friction"], (-1, 1))
+            robot.pair_friction[self._pair_numbers, :2] = friction
         if "gravity" in numbers:
             robot.opt.gravity[:] = numbers["gravity"]
         if "kp" in numbers:
@@ -166,10 +194,16 @@ class MujocoRobots:
 
     def _places(self, robot: Any) -> None:
         """Find the places of joints and points in MuJoCo's arrays."""
-        self._base = int(self.model.floating_base)
-        joints = [robot.joint(name) for name in self.model.joint_names]
+        self._xyzw = list(xyzw_columns(self.model))
+        self._free = []
+        for body in free_joints(self.model):
+            at, there = self.model.coordinates[body.name], robot.joint(body.name)
+            self._free.append(FreePlaces(at.q.start, at.v.start, there.qposadr[0], there.dofadr[0]))
+        joints = [robot.joint(joint.name) for joint in internal_joints(self.model)]
         self._q = np.array([j.qposadr[0] for j in joints], int)
         self._v = np.array([j.dofadr[0] for j in joints], int)
+        self._pair_numbers = pair_numbers(robot, self.pairs)
+        self._pair_geoms = pair_geoms(robot, self.pairs)
         self._geoms = [robot.geom(f"point{k}").id for k in range(len(self.points))]
         self._point_of = {geom: k for k, geom in enumerate(self._geoms)}
 

@@ -1,4 +1,4 @@
-"""A robot on the ground in MuJoCo C: its drives, its points, a plane or a map of heights.
+"""A robot on the ground in MuJoCo C: its drives, its points and pairs, a plane or a map of heights.
 
 Elliptic cones, `implicitfast`, `impratio` 100; contacts and stops of MuJoCo's own softness (solref
 0.02 1, solimp 0.9 0.95 0.001), contacts with another time constant if one is given. Joints have
@@ -15,7 +15,9 @@ import numpy as np
 from lxml import etree
 
 from ..model import Model
+from ..model.scene.free_bodies import free_joints, internal_joints
 from .mujoco import for_mujoco, urdf_spec
+from .mujoco_pairs import TouchingPair, add_pairs, links_of
 from .peer import refuse_mimic_joints
 
 IMPRATIO = 100.0
@@ -87,20 +89,22 @@ def mujoco_scene(
     ground: Ground | None = None,
     contact_time: float | None = None,
     fused: bool = False,
+    pairs: Sequence[TouchingPair] = (),
 ) -> Any:
     """MuJoCo's specification of the robot; contact points are named point0, point1, ...
 
-    Without points nothing touches. contact_time: the time constant of contacts [s], which MuJoCo
-    keeps to at least two steps; None: its own, 0.02. `fused`: links on fixed joints are merged into
-    one body.
+    Without points and pairs nothing touches. contact_time: the time constant of contacts [s], which
+    MuJoCo keeps to at least two steps; None: its own, 0.02. `fused`: links on fixed joints are
+    merged into one body; free bodies need it. pairs: shapes that touch each other (`add_pairs`).
     """
     import mujoco
 
     refuse_mimic_joints(model)
     if fused:
         # MuJoCo would do it too, but only after it has refused the inertia of a single part.
-        model = model.collapse(keep=[point.link for point in points])
-    spec = urdf_spec(mujoco, _rubbing(model, fused), model)
+        model = model.collapse(keep=[*(point.link for point in points), *links_of(pairs)])
+    free = [joint.name for joint in free_joints(model)] if fused else []
+    spec = urdf_spec(mujoco, _rubbing(model, fused), model, free)
     for joint in model.joints:
         if joint.kind.nv:
             spec.joint(joint.name).armature = joint.armature
@@ -120,6 +124,7 @@ def mujoco_scene(
             mass=0,
             condim=3,
         )
+    add_pairs(mujoco, spec, pairs, friction, contact_time)
     if contact_time is not None:
         for geom in spec.geoms:
             geom.solref = [contact_time, 1.0]
@@ -129,7 +134,7 @@ def mujoco_scene(
     option.timestep, option.cone = dt, mujoco.mjtCone.mjCONE_ELLIPTIC
     option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     option.impratio, option.gravity = IMPRATIO, gravity
-    if not points:
+    if not points and not pairs:
         option.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
     return spec
 
@@ -189,8 +194,9 @@ def _tilt(x: float, y: float) -> list[float]:
 
 
 def _add_drives(mujoco: Any, spec: Any, model: Model, drives: Drives) -> None:
-    numbers = (np.broadcast_to(x, len(model.joint_names)) for x in drives)
-    for joint, kp, kd, effort in zip(model.joint_names, *numbers, strict=True):
+    joints = [joint.name for joint in internal_joints(model)]
+    numbers = (np.broadcast_to(x, len(joints)) for x in drives)
+    for joint, kp, kd, effort in zip(joints, *numbers, strict=True):
         drive = spec.add_actuator(name=joint, target=joint)
         drive.trntype = mujoco.mjtTrn.mjTRN_JOINT
         drive.set_to_position(kp=kp, kv=kd)

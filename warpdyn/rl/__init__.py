@@ -20,7 +20,9 @@ try:
     from .tasks import TASKS, make
     from .tasks.cartpole_tasks import CartpoleSwingUp
     from .tasks.humanoid_tasks import HumanoidStand, HumanoidVelocity
+    from .tasks.lift_tasks import PandaLift
     from .tasks.panda_tasks import PandaReach, PandaReachObstacles
+    from .tasks.push_tasks import PandaPush
     from .tasks.quadruped import Quadruped
     from .tasks.quadruped_tasks import QuadrupedVelocity
     from .tasks.rough_tasks import QuadrupedRough
@@ -88,6 +90,8 @@ __all__ = [
     "HumanoidVelocity",
     "MujocoEnv",
     "Noise",
+    "PandaLift",
+    "PandaPush",
     "PandaReach",
     "PandaReachObstacles",
     "Policy",

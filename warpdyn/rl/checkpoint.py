@@ -4,7 +4,7 @@ training."""
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -78,7 +78,8 @@ def plain(x: Any) -> Any:
         return {name: plain(each) for name, each in x.items()}
     if hasattr(x, "tolist"):  # arrays and numbers of NumPy and Torch
         return x.tolist()
-    return [plain(each) for each in x] if isinstance(x, list | tuple) else x
+    is_list = isinstance(x, Sequence) and not isinstance(x, str | bytes)
+    return [plain(each) for each in x] if is_list else x
 
 
 def installed_version() -> str:

@@ -17,7 +17,7 @@ from .task import Task, TaskError
 from .variation import Vary
 
 FORCE, TORQUE = 50.0, 5.0
-"""Force on every contact point [N] and torque on every joint [N·m] of a probe that tests if they
+"""Force on every contact point and of every pair [N] and torque on every joint [N·m] of a probe that tests if they
 are observed."""
 
 
@@ -43,7 +43,7 @@ class RobotStep(EnvironmentStep):
         self.group = self.observation.policy
         self.read: dict[str, tuple[int, ...]] = {**self.carried, "action": (task.actions,)}
         self.read |= {"q_now": (task.model.nq,), "v_now": (task.model.nv,), "anew": ()}
-        self.read |= {"forces_now": (len(task.points), 3), "torques_now": (self.joints,)}
+        self.read |= {f"{n}_now": shape for n, shape in self.results.items()}
         if task.commanded:
             if task.commanded not in self.carried:
                 raise TaskError(
@@ -71,8 +71,7 @@ class RobotStep(EnvironmentStep):
             last_v=before.v,
             age=age,
             time=age * seconds,
-            forces=fields["forces_now"],
-            torques=fields["torques_now"],
+            **{n: fields[f"{n}_now"] for n in self.results},
             random=key.at(UPDATE),
         )
         changed = {n: x for n, x in task.update(robot, s).items() if n not in ("q", "v")}
@@ -91,8 +90,9 @@ class RobotStep(EnvironmentStep):
         arrays |= self.first | {"q_now": self.first["q"], "v_now": self.first["v"]}
         seen = []
         for share in (0.0, 1.0):
-            arrays["forces_now"] = np.full(self.read["forces_now"], share * FORCE)
-            arrays["torques_now"] = np.full(self.read["torques_now"], share * TORQUE)
+            for name, shape in self.results.items():
+                size = TORQUE if name == "torques" else FORCE
+                arrays[f"{name}_now"] = np.full(shape, share * size)
             found = oracle(self.observe, self.task.model, *arrays.values(), *self.given.values())
             seen.append(getattr(found, self.group))
         entries = self.observation.entries[self.group]
@@ -171,8 +171,8 @@ class Deployed:
         arrays["anew"][:] = 0.0
         arrays["action"][0] = self.policy(self._seen[0])
         given = self._ask()._asdict()
-        base = self.task.model.nv - self.joints
-        tau = given["tau"][0, base:] if "tau" in given else np.zeros(self.joints)
+        driven = self.task.model.joint_columns
+        tau = given["tau"][0, driven] if "tau" in given else np.zeros(self.joints)
         self.wanted = PolicyCommand(given["targets"][0] if "targets" in given else None, tau)
         return self.wanted
 
@@ -233,7 +233,7 @@ def _gains(task: Task, joints: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]
         return np.zeros(joints), np.zeros(joints), np.full(joints, np.inf)
     effort = drives.effort
     if effort is None:
-        effort = task.model.effort_limit[task.model.nv - joints :]
+        effort = task.model.effort_limit[task.model.joint_columns]
     most = np.array(effort, dtype=float) * np.ones(joints)
     most[~(most > 0.0)] = np.inf  # also for NaN: no limit is known
     return drives.kp * np.ones(joints), drives.kd * np.ones(joints), most

@@ -21,6 +21,8 @@ from .variation import Vary
 from .varied_simulation import (
     SimulatedRobot,
     as_described,
+    contact_memory,
+    contact_results,
     defaults,
     late_shape,
     place_terrain,
@@ -69,6 +71,7 @@ class EnvironmentStep:
     carried: arrays from step to step, by name, with the shape of one environment's part. numbers:
     arrays that serve all environments; "seed" also holds the index of the first environment.
     tables: arrays for lookups. observations: by group. rewards: names, in the order of `scales`.
+    results: forces and torques of a step, by name, with their shapes; they are not carried.
     """
 
     def __init__(self, task: Task, seed: int, wait: bool = False, first: int = 0):
@@ -82,6 +85,7 @@ class EnvironmentStep:
             "seed": np.array([float(seed), float(first)]),
         }
         self.numbers |= {n: np.asarray(x, dtype=float) for n, x in task.numbers.items()}
+        self.results = contact_results(task)
         self.tables = terrain_tables(task)
         self._defaults = defaults(task)
         # The shapes of the carried arrays and of the observations come from running the task's
@@ -91,7 +95,7 @@ class EnvironmentStep:
         self.carried: dict[str, tuple[int, ...]] = {}
         self.carried |= {"q": (task.model.nq,), "v": (nv,), "last_v": (nv,)}
         self.carried |= {"last_action": (task.actions,)}
-        self.carried |= {"impulses": (len(task.points), 3)}
+        self.carried |= contact_memory(task)
         self.carried |= {"age": (), "ticks": (), "over": (), "sums": (len(self.rewards),)}
         self.carried |= shapes_begun | late_shape(task)
         self.own = tuple(
@@ -109,7 +113,7 @@ class EnvironmentStep:
         # Another simulator uses two kernels instead of `step`: `command` before its step, and
         # `settle` after it.
         there: dict[str, tuple[int, ...]] = {"q_after": (task.model.nq,), "v_after": (nv,)}
-        there |= {"forces_after": (len(task.points), 3), "torques_after": (self.joints,)}
+        there |= {f"{n}_after": shape for n, shape in self.results.items()}
         self.command: OwnKernel = self.kernel_of("environment_command", shapes, self._command)
         self.settle: OwnKernel = self.kernel_of(
             "environment_settle", {**shapes, **there}, self._settle
@@ -175,13 +179,13 @@ class EnvironmentStep:
         task = self.task
         fresh = self._first(robot, fields, key)
         nothing = {n: np.zeros(shape) for n, shape in self.carried.items() if n not in fresh}
-        sight = {"forces": np.zeros((len(task.points), 3)), "time": 0.0}
-        sight |= {"torques": np.zeros(self.joints), "action": np.zeros(task.actions)}
+        sight: dict[str, Any] = {n: np.zeros(shape) for n, shape in self.results.items()}
+        sight |= {"time": 0.0, "action": np.zeros(task.actions)}
         s = Episode({**self._shared(fields), **nothing, **fresh, **sight, "ticks": fields["ticks"]})
         return self._at_its_place(s, fields)
 
     def _shared(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        return {n: fields[n] for n in (*self.numbers, *self.task.tables)}
+        return {n: fields[n] for n in (*self.numbers, *self.task.tables)} | {"_task": self.task}
 
     def _at_its_place(self, s: Episode, fields: Mapping[str, Any]) -> Episode:
         """The episode with the terrain at the environment's place."""
@@ -231,8 +235,8 @@ class EnvironmentStep:
         """Results of `_step`, from another simulator's state after the command."""
 
         def elsewhere(robot: Any, s: Episode) -> SimulatedRobot:
-            q, v, forces, torques = (fields[f"{n}_after"] for n in ("q", "v", "forces", "torques"))
-            return SimulatedRobot(q, v, s.impulses, forces, torques, {})
+            results = {n: fields[f"{n}_after"] for n in self.results}
+            return SimulatedRobot(fields["q_after"], fields["v_after"], results)
 
         return self._after(robot, fields, elsewhere)
 
@@ -305,13 +309,10 @@ class EnvironmentStep:
         s = before.with_fields(
             q=moved.q,
             v=moved.v,
-            forces=moved.forces,
-            torques=moved.torques,
-            impulses=moved.impulses,
+            **moved.others,
             last_v=before.v,
             age=age,
             time=age * self.task.step_seconds,
-            **moved.late,
             random=key.at(UPDATE),
         )
         after = updated(self.task, robot, s, {*self.own, "q", "v"})
@@ -356,8 +357,7 @@ class EnvironmentStep:
         carried["ticks"] = step.before.ticks + 1.0
         s = s.with_fields(**carried, time=carried["age"] * self.task.step_seconds)
         s = s.with_fields(
-            forces=np.where(ends.begins, 0.0, step.after.forces),
-            torques=np.where(ends.begins, 0.0, step.after.torques),
+            **{n: np.where(ends.begins, 0.0, getattr(step.after, n)) for n in self.results}
         )
         return carried, self._at_its_place(s, step.fields)
 

@@ -7,11 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..algorithms.simulation.contact_rows import ContactPoint
+from ..algorithms.simulation.pair_rows import ContactPair
+from ..functions.simulation.contact_pairs import RIGID, PairContact
 from ..functions.simulation.described_simulation import PassiveForces
 from ..functions.simulation.drives import PD
 from ..functions.simulation.ground import FLAT, Ground
 from ..functions.simulation.terrain import HeightMap, Plane
 from ..model import Model
+from .episode_bodies import BodyState, body_state, configuration, force_between
 from .recipe import Recipe
 from .variation import Noise, Push, Vary
 
@@ -27,16 +30,40 @@ class Episode:
     last_action, last_v (nv) of the previous step, time since the beginning [s], random (a different
     key for every function and step); the task's `terrain` at this environment's place; the numbers
     of the task, its tables, the numbers kept over episodes, and all fields that `begin` returns.
+    With contact pairs, pair_forces (pairs, 3) on the second shapes in the world [N].
+
+    task: the task, for the methods that name bodies.
     """
 
-    def __init__(self, fields: Mapping[str, Any]):
+    def __init__(self, fields: Mapping[str, Any], task: Task | None = None):
         self.__dict__.update(fields)
+        if task is not None:
+            self.__dict__["_task"] = task
 
     def with_fields(self, **fields: Any) -> Episode:
         """The same episode with other values."""
         return Episode({**self.__dict__, **fields})
 
+    def body(self, name: str) -> BodyState:
+        """The pose (7,), velocity (6,), position (3,) [m] and rotation (3, 3) of the free body
+        whose link has this name. The velocity is in the link's axes [m/s, rad/s]."""
+        return body_state(self._task.model, self.q, self.v, name)
+
+    def force_between(self, first: str, second: str) -> Any:
+        """The force of one link on a second one through their contact pairs in the last substep
+        (3,), in the world's axes [N]. The link of the ground is "ground"."""
+        return force_between(self._task.pairs, self.pair_forces, first, second)
+
+    def configuration(self, joints: Any = None, bodies: Mapping[str, Any] | None = None) -> Any:
+        """q (nq,) for `begin`: joints (joints,) in the order of targets, and poses (7,) of free
+        bodies by name. What is not given is as in the model's "home"."""
+        return configuration(self._task.model, joints, bodies or {})
+
     def __getattr__(self, name: str) -> Any:
+        if name == "_task":
+            raise AttributeError(
+                "this episode names no bodies: make it with its task, rl.Episode(fields, task)"
+            )
         known = ", ".join(n for n in self.__dict__ if not n.startswith("_"))
         raise AttributeError(f"an episode has no {name!r}; it has {known}")
 
@@ -49,8 +76,9 @@ class Task:
     `Episode`. All of it becomes one launch per step: `substeps` steps of `dt`, reward, end, reset
     and observation.
 
-    model, points, ground, terrain, drives, dt, substeps, sweeps, passive_forces: as in a
-    `Simulation`; friction, springs and contact numbers of an MJCF file act here too.
+    model, points, ground, terrain, pairs, pair_contact, drives, dt, substeps, sweeps,
+    passive_forces: as in a `Simulation`; friction, springs and contact numbers of an MJCF file act
+    here too.
     actions: number of actions of the policy, each bounded to ±`largest_action`.
     seconds: length of an episode.
     scales: weight of each reward per second, by name.
@@ -62,8 +90,8 @@ class Task:
     default all terms in one group "policy".
     noise: on terms of the policy's group, by term.
     history: number of the last observations in a group, the oldest first.
-    vary: numbers of the simulation that are drawn (`friction`, `kp`, `mass`, `latency` ...), by
-    name.
+    vary: numbers of the simulation that are drawn (`friction`, `kp`, `mass`, `latency`,
+    `pair_friction` ...), by name.
     push: pushes of a free base.
     commanded: the carried array that is a command; a user gives it when the policy controls a
     robot.
@@ -74,6 +102,8 @@ class Task:
     points: Sequence[ContactPoint] = ()
     ground: Ground = FLAT
     terrain: HeightMap | Plane | None = None
+    pairs: Sequence[ContactPair] = ()
+    pair_contact: PairContact = RIGID
     drives: PD | None = None
     dt: float = 0.005
     substeps: int = 4

@@ -51,7 +51,7 @@ def _task_kernels(text: EnvironmentStep) -> Iterator[tuple[str, OwnKernel]]:
     """Each function of the task as its own kernel, over all fields that it may read."""
     task = text.task
     shapes: dict[str, tuple[int, ...]] = {**text.carried, "time": (), "action": (task.actions,)}
-    shapes |= {"forces": (len(task.points), 3), "torques": (text.joints,)}
+    shapes |= text.results
     calls: dict[str, Callable[[Any, Episode], Any]] = {
         "begin": task.begin,
         "control": task.control,

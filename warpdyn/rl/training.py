@@ -39,6 +39,8 @@ OF_A_TASK = (
     "drives",
     "ground",
     "points",
+    "pairs",
+    "pair_contact",
     "dt",
     "substeps",
     "sweeps",

@@ -10,9 +10,11 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from ..functions.simulation.contact_pairs import PairContact
 from ..functions.simulation.default_points import refuse_unread
 from ..functions.simulation.described_simulation import with_description, with_passive_forces
 from ..functions.simulation.ground import Ground, completed
+from ..functions.simulation.pair_arrays import described_friction, memory_shapes
 from ..functions.simulation.terrain import HeightMap
 from ..model.description import Joint, Link
 from ..model.quantities import QUANTITIES, SHAPES
@@ -23,6 +25,9 @@ from .task import Episode, Task, TaskError
 DRIVEN = ("kp", "kd", "effort", "strength")
 TOUCHED = ("friction", "stiffness", "dissipation")
 """Numbers of drives and of the ground that may vary, or be carried under these names."""
+
+OF_PAIRS = ("pair_friction", "pair_stiffness", "pair_dissipation")
+"""Numbers of contact pairs that may vary, or be carried under these names."""
 
 OF_MODEL = tuple(name for name in SHAPES if name not in (*TOUCHED, "placement", "axis"))
 """Quantities of links and joints that may vary; a stiffness belongs to the ground."""
@@ -36,11 +41,20 @@ class SimulatedRobot(NamedTuple):
 
     q: Any
     v: Any
-    impulses: Any
-    forces: Any
-    torques: Any
-    late: Mapping[str, Any]
-    """Targets of earlier steps, if they are late."""
+    others: Mapping[str, Any]
+    """Forces and torques, what contacts pass on to the next step, and targets of earlier steps if
+    targets are late, by name."""
+
+
+def contact_memory(task: Task) -> dict[str, tuple[int, ...]]:
+    """Shapes of what contacts pass from one step to the next, by name."""
+    return {"impulses": (len(task.points), 3), **(memory_shapes(task.pairs) if task.pairs else {})}
+
+
+def contact_results(task: Task) -> dict[str, tuple[int, ...]]:
+    """Shapes of the forces and torques that a step gives, by name."""
+    shapes = {"forces": (len(task.points), 3), "torques": (len(task.model.joint_columns),)}
+    return shapes | ({"pair_forces": (len(task.pairs), 3)} if task.pairs else {})
 
 
 def as_described(task: Task) -> Task:
@@ -71,6 +85,8 @@ def _default(task: Task, name: str) -> Any:
     ground = completed(task.ground)
     if name in TOUCHED and getattr(ground, name, None) is not None:
         return getattr(ground, name)
+    if name in OF_PAIRS and task.pairs and _pair_default(task, name) is not None:
+        return _pair_default(task, name)
     if name == "latency" and task.drives is not None:
         if task.vary[name].how != "abs" or task.vary[name].low < 0:
             raise TaskError(f'{task.name}.vary: a latency is drawn as how="abs", in seconds')
@@ -79,9 +95,18 @@ def _default(task: Task, name: str) -> Any:
         return [nominal_value(name, owner) for owner in owners(task, name)]
     raise TaskError(
         f"{task.name}.vary: {name!r} is no number that can be drawn; there are gravity, "
-        f"{', '.join((*DRIVEN, 'latency', *TOUCHED))}, those of the drives where the task has some, "
-        f"and {', '.join(OF_MODEL)} of the model"
+        f"{', '.join((*DRIVEN, 'latency', *TOUCHED, *OF_PAIRS))}, those of the drives and of the "
+        f"pairs where the task has some, and {', '.join(OF_MODEL)} of the model"
     )
+
+
+def _pair_default(task: Task, name: str) -> Any:
+    """The number of all pairs, or of each pair if they differ; None if the step chooses it."""
+    given = getattr(task.pair_contact, name.removeprefix("pair_"))
+    if name != "pair_friction":
+        return given
+    friction = np.atleast_1d(described_friction(task.pairs, given))
+    return friction[0] if (friction == friction[0]).all() else friction
 
 
 def owners(task: Task, quantity: str) -> list[Link | Joint]:
@@ -121,12 +146,25 @@ def simulate_steps(task: Task, robot: Any, s: Episode, wanted: Mapping[str, Any]
             changed["friction"] = changed["friction"] * np.ones(len(task.points))
         given |= {"points": task.points, "impulses": s.impulses, "terrain": s.terrain}
         given["ground"] = task.ground._replace(**changed)
+    if task.pairs:
+        given |= {"pairs": task.pairs, "pair_contact": _pair_contact(task, s)}
+        given |= {n: getattr(s, n) for n in memory_shapes(task.pairs)}
     if "gravity" in task.vary:
         given["gravity"] = s.gravity
     times = {"dt": task.dt, "substeps": task.substeps, "sweeps": task.sweeps}
     tau = wanted.get("tau", np.zeros(task.model.nv))
     end = with_its_numbers(task, robot, s).step(s.q, s.v, tau, **times, **given)
-    return SimulatedRobot(end.q, end.v, end.impulses, end.forces, end.torques, late)
+    names = (*contact_results(task), *contact_memory(task))
+    return SimulatedRobot(end.q, end.v, {n: getattr(end, n) for n in names} | dict(late))
+
+
+def _pair_contact(task: Task, s: Episode) -> PairContact:
+    """The properties of the task's pairs, with the numbers that this environment carries."""
+    ones = np.ones(len(task.pairs))
+    carried = _carried_numbers(s, OF_PAIRS)
+    return task.pair_contact._replace(
+        **{name.removeprefix("pair_"): x * ones for name, x in carried.items()}
+    )
 
 
 def _drives(

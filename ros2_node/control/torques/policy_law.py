@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from warpdyn import Model
+from warpdyn.model.scene.free_bodies import free_joints
 from warpdyn.user_kernels.loading import load_module
 
 from ..settings.node_settings import Settings
@@ -120,6 +121,11 @@ def _task(rl: Any, policy: Policy, named: str) -> Task:
 def check_joints(model: Model, task: Task, settings: Settings) -> tuple[str, ...]:
     """The task's joints by name; ValueError when the robot cannot be moved by its policy."""
     names = task.model.joint_names
+    objects = [joint for joint in free_joints(task.model) if joint.name != task.model.base_joint]
+    if objects:
+        raise ValueError(
+            f"{task.name} observes the pose of {objects[0].child!r}, an object, and no topic has it"
+        )
     commanded = settings.command_joints or settings.joints or single_joints(model)
     for name in names:
         if name not in model.joint_names:

@@ -10,6 +10,7 @@ import pytest
 rl = pytest.importorskip("warpdyn.rl")
 pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install mujoco)")
 import torch
+from pushed_box import PushedBox
 from rl_cases import Hold
 
 import warpdyn as wd
@@ -153,6 +154,25 @@ def test_contacts_are_stiffer_on_a_height_map() -> None:
     assert times(uneven, contact_time=0.02) == {0.02} and times(even, contact_time=0.03) == {0.03}
 
 
+def test_a_ball_pushes_a_box_alike() -> None:
+    """With a friction of its own in each environment: the box is as far, and the ball presses as hard on average.
+    MuJoCo's box jumps ahead of the ball again and again."""
+    task = PushedBox()
+    here, there = both(task, 0.001)
+    assert there.contact_time == 0.004 and MujocoEnv(task, 1).dt == 0.002
+    pushed = []
+    for k in range(25):
+        action = torch.full((ENVS, 1), 0.02 * k)
+        seen = [env.step(action)[0]["critic"] for env in (here, there)]
+        assert torch.allclose(seen[0][:, :3], seen[1][:, :3], atol=3e-3)
+        assert torch.allclose(seen[0][:, 3:7], seen[1][:, 3:7], atol=0.025)
+        pushed.append(torch.stack([x[:, -3].mean() for x in seen]))
+    assert here.carried["q"][:, 1].min() > 0.12
+    assert torch.equal(here.carried["pair_friction"], there.carried["pair_friction"])
+    means = torch.stack(pushed[12:]).mean(0)
+    assert means[1] == pytest.approx(float(means[0]), rel=0.2) and means[0] > 2.0
+
+
 def test_what_cannot_be_compared_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(
         rl.TaskError, match=r"dt must be a part of the task's step, 0.02 s; got 0.003"
@@ -171,6 +191,14 @@ def test_what_cannot_be_compared_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     fast.drives = wd.PD(30.0, 2.0, no_load_speed=10.0)
     with pytest.raises(rl.TaskError, match="no speed-torque curve"):
         MujocoEnv(fast, 1, dt=0.005)
+    for name, contact in (
+        ("ground", wd.Ground(restitution=0.5)),
+        ("pair_contact", wd.description.PairContact(restitution=0.5)),
+    ):
+        bouncing = PushedBox()
+        setattr(bouncing, name, contact)
+        with pytest.raises(rl.TaskError, match=f"{name}: MuJoCo's contacts have no restitution"):
+            MujocoEnv(bouncing, 1)
     monkeypatch.setattr("warpdyn.rl.adapters.mujoco_env.find_spec", lambda name: None)
     with pytest.raises(rl.TaskError, match="MuJoCo is not installed: pip install mujoco"):
         MujocoEnv(Hold(), 1)

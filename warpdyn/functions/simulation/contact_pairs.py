@@ -113,18 +113,12 @@ class ContactPairs(Sequence[ContactPair]):
     @property
     def links(self) -> tuple[tuple[str, str], ...]:
         """The two links of each pair; the ground is "ground"."""
-        return tuple((pair.first.link or "ground", pair.second.link or "ground") for pair in self)
+        return pair_links(self)
 
     def between(self, first: str, second: str) -> dict[int, float]:
         """The pairs between two links by number, with 1 if they are in this order and -1 if in the
         other one. Raises KeyError if there are none."""
-        found = {k: 1.0 for k, links in enumerate(self.links) if links == (first, second)}
-        found |= {k: -1.0 for k, links in enumerate(self.links) if links == (second, first)}
-        if not found:
-            raise KeyError(
-                f"there is no pair of {first} and {second}; there are {_first_pairs(self.links)}"
-            )
-        return found
+        return pairs_between(self, first, second)
 
     def _with(self, kept: Iterable[int]) -> ContactPairs:
         changed: ContactPairs = object.__new__(ContactPairs)
@@ -208,6 +202,22 @@ class PairContact(NamedTuple):
 
 
 RIGID = PairContact()
+
+
+def pair_links(pairs: Sequence[ContactPair]) -> tuple[tuple[str, str], ...]:
+    """The two links of each pair; a shape of the world belongs to "ground"."""
+    return tuple((pair.first.link or "ground", pair.second.link or "ground") for pair in pairs)
+
+
+def pairs_between(pairs: Sequence[ContactPair], first: str, second: str) -> dict[int, float]:
+    """The pairs between two links by number, with 1 if they are in this order and -1 if in the
+    other one. Raises KeyError if there are none."""
+    links = pair_links(pairs)
+    found = {k: 1.0 for k, each in enumerate(links) if each == (first, second)}
+    found |= {k: -1.0 for k, each in enumerate(links) if each == (second, first)}
+    if not found:
+        raise KeyError(f"there is no pair of {first} and {second}; there are {_first_pairs(links)}")
+    return found
 
 
 def _can_touch(first: ContactShape, second: ContactShape) -> bool:

@@ -8,8 +8,7 @@ from typing import Any, Protocol
 from ...algorithms.simulation.contact_rows import ContactPoint
 from ...arrays.columns import columns
 from ...model import Model
-from ...model.description import look_up
-from ...model.scene.free_bodies import free_joints, links_on
+from ...model.scene.free_bodies import free_joint_of, links_on
 from .chosen_rows import ChosenRows
 from .reset_on_device import reset_on_device
 
@@ -40,8 +39,7 @@ class FreeBody:
     def __init__(self, sim: SimulationArrays, name: str, chosen: ChosenRows) -> None:
         model = sim.model
         sim.model.link(name)
-        by_link = {joint.child: joint for joint in free_joints(model)}
-        joint = look_up(by_link, name, "free body", model.name)
+        joint = free_joint_of(model, name)
         at = model.coordinates[joint.name]
         self.name, self.joint = name, joint.name
         self.pose, self.velocity = columns(sim.q, at.q), columns(sim.v, at.v)

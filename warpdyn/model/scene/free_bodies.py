@@ -9,7 +9,7 @@ import numpy as np
 from ...algebra.pose_forms import rotation_quaternion
 from ...algebra.scalar import as_number
 from ...algebra.spatial import Placement
-from ..description import Joint, vector3
+from ..description import Joint, look_up, vector3
 from ..joints import FLOATING
 from ..named_configurations import Configuration
 from ..structure import DRAWN, Structure
@@ -22,6 +22,11 @@ def free_joints(model: Structure) -> tuple[Joint, ...]:
         return model.moving_joints[:1]
     still = links_on(model, model.root)
     return tuple(j for j in model.moving_joints if j.kind is FLOATING and j.parent in still)
+
+
+def free_joint_of(model: Structure, link: str) -> Joint:
+    """The joint by which the body of this link moves freely; raises KeyError for another link."""
+    return look_up({each.child: each for each in free_joints(model)}, link, "free body", model.name)
 
 
 def internal_joints(model: Structure) -> tuple[Joint, ...]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...execution.batched import bind
 from ...functions.simulation.ground import completed
+from ...functions.simulation.pair_arrays import described_friction
 from ...functions.simulation.terrain import HeightMap, Plane
 from ...functions.simulation.varied_numbers import is_number
 from ...model import Model
@@ -24,13 +25,13 @@ from ..task import Episode, Task, TaskError
 from ..varied_simulation import LATE, OF_MODEL, with_its_numbers
 from ..vec_env import VecEnv
 
-STEP, STEP_ON_HEIGHTS = 0.005, 0.002
-"""Default steps of MuJoCo [s]: on flat ground, and on a height map."""
+STEP, SHORT_STEP = 0.005, 0.002
+"""Default steps of MuJoCo [s]: on flat ground, and on a height map or with contact pairs."""
 
 STIFF, SHORTEST = 2.0, 0.004
-"""Time constant of contacts with a height map: this number of steps, but at least this long [s].
-With MuJoCo's own value (0.02) small feet sink below the surface and get stuck between the prisms of
-the map."""
+"""Time constant of contacts with a height map and of contact pairs: this number of steps, but at
+least this long [s]. With MuJoCo's own value (0.02) small feet sink below the surface and get stuck
+between the prisms of the map, and fingers sink into an object and throw it out of the hand."""
 
 
 class MujocoEnv(VecEnv):
@@ -38,8 +39,9 @@ class MujocoEnv(VecEnv):
     ends are the same.
 
     dt: MuJoCo's step [s], a whole number of which make one of the task's steps; None: 0.005, on a
-    height map 0.002. contact_time: the time constant of its contacts [s]; None: MuJoCo's own, 0.02,
-    on a height map two steps, at least 0.004. The environments are stepped one after the other.
+    height map or with contact pairs 0.002. contact_time: the time constant of its contacts [s];
+    None: MuJoCo's own, 0.02, on a height map or with pairs two steps, at least 0.004. The
+    environments are stepped one after the other.
     """
 
     def __init__(
@@ -53,12 +55,12 @@ class MujocoEnv(VecEnv):
     ):
         if find_spec("mujoco") is None:
             raise TaskError("MuJoCo is not installed: pip install mujoco")
-        # On a height map, MuJoCo needs shorter steps and stiffer contacts (see `STIFF`).
-        uneven = isinstance(task.terrain, HeightMap)
+        # Here MuJoCo needs shorter steps and stiffer contacts (see `STIFF`).
+        stiff = isinstance(task.terrain, HeightMap) or len(task.pairs) > 0
         if dt is None:
-            longest = STEP_ON_HEIGHTS if uneven else STEP
+            longest = SHORT_STEP if stiff else STEP
             dt = task.step_seconds / max(math.ceil(task.step_seconds / longest - 1e-9), 1)
-        if contact_time is None and uneven:
+        if contact_time is None and stiff:
             contact_time = max(STIFF * dt, SHORTEST)
         self.steps = round(task.step_seconds / dt)
         if self.steps < 1 or abs(self.steps * dt - task.step_seconds) > 1e-9:
@@ -67,6 +69,9 @@ class MujocoEnv(VecEnv):
             )
         if task.drives is not None and task.drives.no_load_speed is not None:
             raise TaskError(f"{task.name}.drives: MuJoCo's have no speed-torque curve")
+        for name, contact in (("ground", task.ground), ("pair_contact", task.pair_contact)):
+            if np.any(np.asarray(contact.restitution) != 0):
+                raise TaskError(f"{task.name}.{name}: MuJoCo's contacts have no restitution")
         super().__init__(task, envs, seed=seed)
         task = self.task
         self._joints = len(task.model.joint_columns)
@@ -79,6 +84,7 @@ class MujocoEnv(VecEnv):
                 drives=Drives(1.0, 0.0, np.inf) if task.drives is not None else None,
                 ground=_ground_of(task),
                 contact_time=contact_time,
+                pairs=task.pairs,
             )
         except NotComparable as why:
             raise TaskError(f"{task.name} is not for MuJoCo: {why}") from None
@@ -88,8 +94,7 @@ class MujocoEnv(VecEnv):
         # Buffers through which MuJoCo's state after a step reaches the task's kernels.
         there = {"q_after": task.model.nq, "v_after": task.model.nv}
         self._there = {n: self._zeros((size,)) for n, size in there.items()}
-        self._there["forces_after"] = self._zeros((len(task.points), 3))
-        self._there["torques_after"] = self._zeros((self._joints,))
+        self._there |= {f"{n}_after": self._zeros(shape) for n, shape in self.text.results.items()}
         self._asked: Any = None
         self._command: Callable[[], Any] | None = None
         self._settle: list[Callable[[], Any] | None] = [None, None]
@@ -148,8 +153,8 @@ class MujocoEnv(VecEnv):
                 numbers=self._numbers(env, state),
                 origin=self._origin(env, state),
             )
-            for name, x in reached._asdict().items():
-                there[f"{name}_after"][env] = x
+            for name in there:
+                there[name][env] = getattr(reached, name.removesuffix("_after"))
 
     def _targets(
         self, env: int, targets: np.ndarray, state: Mapping[str, np.ndarray]
@@ -173,6 +178,9 @@ class MujocoEnv(VecEnv):
             numbers["friction"] = self._number_of(
                 "friction", env, completed(self.task.ground).friction
             )
+        if self.task.pairs:
+            given = described_friction(self.task.pairs, self.task.pair_contact.friction)
+            numbers["pair_friction"] = self._number_of("pair_friction", env, given)
         if "gravity" in self.task.vary:
             numbers["gravity"] = state["gravity"][env]
         if self.task.drives is not None:

@@ -8,12 +8,16 @@ from typing import Any
 from ..task import Task, TaskError
 from .cartpole_tasks import CartpoleSwingUp
 from .humanoid_tasks import HumanoidStand, HumanoidVelocity
+from .lift_tasks import PandaLift
 from .panda_tasks import PandaReach, PandaReachObstacles
+from .push_tasks import PandaPush
 from .quadruped_tasks import QuadrupedVelocity
 from .rough_tasks import QuadrupedRough
 
 TASKS: dict[str, type[Task]] = {
     "cartpole_swing_up": CartpoleSwingUp,
+    "panda_lift": PandaLift,
+    "panda_push": PandaPush,
     "panda_reach": PandaReach,
     "panda_reach_obstacles": PandaReachObstacles,
     "humanoid_stand": HumanoidStand,

@@ -235,6 +235,16 @@ def test_joints_that_a_policy_does_not_move_may_not_be_commanded(file):
     assert check_joints(model, task, settings) == ("right_joint", "left_joint")
 
 
+def test_a_task_with_an_object_is_refused(file: str) -> None:
+    """No topic has where the cube is."""
+    lift = pytest.importorskip("warpdyn.rl").make("panda_lift")
+    panda = wd.load_robot("panda")
+    with pytest.raises(
+        ValueError, match="PandaLift observes the pose of 'cube', an object, and no topic has it"
+    ):
+        check_joints(panda, lift, turning_settings(file))
+
+
 ALONE = """
 import sys
 class Blocked:
