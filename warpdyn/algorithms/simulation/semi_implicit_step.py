@@ -193,12 +193,12 @@ def _constrained_velocities(
     if not J:
         return free, Impulses([], [], closed.impulses(None, []) if closed else [], [], [])
     rows, friction = rows_of(J, mass), dry_friction(tree)
+    # Rebounds of pairs count no speeds beyond the guard's limits: joints would amplify them.
+    seen = _clamp_velocities(tree, state.v, scene)
     constraints: list[Constraint] = []
     constraints += joint_rows(rows, scene.joint_rows, friction, scene.bounds, state.q, scene.dt)
     for surface_of_pair, pair in zip(contacts.pairs, touching, strict=True):
-        constraints += compliant_contacts(
-            pair.points, surface_of_pair, rows, state.v, free, scene.dt
-        )
+        constraints += compliant_contacts(pair.points, surface_of_pair, rows, seen, free, scene.dt)
     if surface is not None:
         constraints += compliant_contacts(on_ground, surface, rows, state.v, free, scene.dt)
     # On soft ground there are no contact rows, and `state.impulses` holds deformations.
