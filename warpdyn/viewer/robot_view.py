@@ -86,6 +86,11 @@ class RobotView:
         return placed
 
     @property
+    def places(self) -> np.ndarray:
+        """Positions (B, 3) of the robots' world origins on the page [m]."""
+        return np.broadcast_to(self._at[:, 0], (max(self.envs, 1), 3))
+
+    @property
     def size(self) -> float:
         """Size of one robot [m]."""
         low, high = self.box(self.poses[:1])

@@ -83,6 +83,18 @@ def pair_rows(
     return found, rows
 
 
+def pair_gaps(
+    tree: Tree, q: Sequence[Scalar], pairs: Sequence[ContactPair]
+) -> tuple[list[list[Scalar]], list[Scalar]]:
+    """Positions of all contacts of the pairs in the world [m], 3 each, and their gaps [m]."""
+    bodies = {_body(tree, shape) for pair in pairs for shape in pair} - {WORLD}
+    X = body_placements(tree, q, sorted(bodies))
+    found = [
+        each for pair in pairs for each in contacts(*(_in_world(tree, X, shape) for shape in pair))
+    ]
+    return [list(each.position) for each in found], [each.gap for each in found]
+
+
 def _body(tree: Tree, shape: ContactShape) -> int:
     """The body that carries a shape."""
     return WORLD if shape.link is None else tree.frames[shape.link].body
