@@ -276,7 +276,7 @@ def _measure(
         found["heights"] = q[:, 2].copy()
     if len(sim.points):
         found["loads"] = on_host(sim.forces)[:, :, 2].sum(1) / _weight(model)
-    if sim.control is not None:
+    if sim.control is not None and len(model.joint_columns):
         off = (q - held)[:, model.joint_position_columns]
         found["errors"] = np.sqrt(np.mean(off**2, axis=1))
     effort = model.effort_limit[model.joint_columns]

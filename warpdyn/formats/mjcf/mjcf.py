@@ -205,6 +205,8 @@ class MjcfReader:
             seen, touch = self.shapes.of(link.name, self.bodies[link.name].matter.geoms)
             borne = self.bodies[link.name].gravcomp
             self.links.append(replace(link, visuals=seen, collisions=touch, gravcomp=borne))
+        if free:
+            self.shapes.leave_out_grounds(self.bodies[WORLD].matter.geoms)
 
     def _add_joints(self, free: str, base: str, floating_base: bool | None) -> None:
         """Add the joints and sites of each body, in MuJoCo's order of qpos, as `places` needs

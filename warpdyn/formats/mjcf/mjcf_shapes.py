@@ -126,6 +126,18 @@ class MjcfShapes:
                     collisions.append(shape)
         return BodyShapes(tuple(visuals), tuple(collisions))
 
+    def leave_out_grounds(self, geoms: Sequence[Part]) -> None:
+        """Count the planes and height fields of a world that is no link of the model, because its
+        body is a free base."""
+        for geom in geoms:
+            if geom[1].get("type") in ("plane", "hfield"):
+                try:
+                    shape = self._shape(*geom)
+                except (ModelError, ValueError, IndexError):
+                    continue
+                if shape is not None:
+                    self._leave_out(shape.shape)
+
     def _contact(
         self, element: Element, written: dict[str, str]
     ) -> tuple[tuple[str, tuple[float, ...]], ...]:
