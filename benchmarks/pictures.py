@@ -153,6 +153,15 @@ def example(name: str) -> Any:
     return SimpleNamespace(**runpy.run_path(str(path)))
 
 
+def grasp(page: Viewer) -> None:
+    """A hand that holds a cube of 0.4 kg: its contacts, and the forces of its fingers on the cube."""
+    sim = example("grasp_and_lift").simulate(3.0)[0]
+    page.add(sim.model, sim.q[-1], "panda", opacity=0.6)
+    page.contacts(sim, [len(sim.q) - 1], robot="panda", scale=0.004)
+    page.stage.ground(0.0, 1.0)
+    look_from(page, (1.0, -0.5, 0.42), (0.47, 0.0, 0.29))
+
+
 def push(page: Viewer) -> None:
     """An arm pushes a cube to a goal: before and after."""
     told = example("push_to_a_goal")
@@ -248,6 +257,7 @@ SCENES: dict[str, Callable[[Viewer], None]] = {
     "viewer_contacts": contacts,
     "viewer_4096": many,
     "viewer_walking": walking,
+    "scene_grasp": grasp,
     "scene_push": push,
     "scene_stack": stack,
     "scene_hand": hand,

@@ -64,6 +64,7 @@ def test_every_example_is_listed() -> None:
         "operational_space_control",
         "optimise_trajectory",
         "scene_four_bar",
+        "scene_grasp",
         "scene_hand",
         "scene_push",
         "scene_stack",

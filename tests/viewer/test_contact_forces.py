@@ -43,17 +43,18 @@ def test_forces_are_those_between_cubes_and_from_the_ground(by_points: wd.Simula
     """The ground carries both at four corners, by points or by a pair; the lower cube carries the upper
     one, in the middle of four contacts."""
     found = contact_forces(by_points, [1])
-    on_ground = found.starts[:, 2] < SIDE / 2
+    on_ground = found.positions[:, 2] < SIDE / 2
     assert on_ground.sum() == 4 and (~on_ground).sum() == 1
     assert found.forces[on_ground, 2].sum() == pytest.approx(2 * WEIGHT, rel=1e-3)
     assert found.forces[~on_ground, 2] == pytest.approx(WEIGHT, rel=1e-3)
-    assert found.starts[~on_ground][0] == pytest.approx([0.3, 0.0, SIDE], abs=2e-3)
+    assert found.positions[~on_ground][0] == pytest.approx([0.3, 0.0, SIDE], abs=2e-3)
+    assert found.from_ground.tolist() == on_ground.tolist()
     assert len(found.points) == 8 and set(found.envs_of_points) == {0}
     pair = contact_forces(tower(ground=True), [0, 1])
     first = pair.envs_of_forces == 0
     assert len(pair.points) == 16 and first.sum() == 2
     assert sorted(pair.forces[first, 2]) == pytest.approx([WEIGHT, 2 * WEIGHT], rel=1e-3)
-    assert sorted(pair.starts[first, 2]) == pytest.approx([0.0, SIDE], abs=2e-3)
+    assert sorted(pair.positions[first, 2]) == pytest.approx([0.0, SIDE], abs=2e-3)
 
 
 def test_bodies_in_the_air_have_no_contacts(by_points: wd.Simulation) -> None:
@@ -81,6 +82,9 @@ def test_they_are_drawn_at_their_robots(page: Any, by_points: wd.Simulation) -> 
     balls, arrows = paths["/contacts/points"], paths["/contacts/forces"]
     places = page.robots["robot"].places
     assert len(balls.batched_positions) == 16 and len(arrows.points) == 10
+    # The arrow between the cubes ends where they touch.
+    ends = arrows.points[:, 1] - [*places[0, :2], 0.0]
+    assert np.abs(ends - [0.3, 0.0, SIDE]).max(1).min() < 2e-3
     low = balls.batched_positions[:4, :2]
     assert np.allclose(low.mean(0), places[0, :2] + [0.3, 0.0], atol=1e-3)
     lengths = np.linalg.norm(np.diff(arrows.points, axis=1)[:, 0], axis=1)

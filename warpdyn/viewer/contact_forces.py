@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..algorithms.simulation.pair_rows import GROUND
 from ..arrays.libraries import library_of
 from ..functions.simulation.pair_gaps import pair_gaps
 from ..functions.simulation.point_kinematics import point_positions
@@ -18,15 +19,16 @@ impulses, so that shapes that have touched may be a little apart."""
 
 
 class ContactForces(NamedTuple):
-    """Contacts in the worlds of some environments: `points` (n, 3) that touch [m], and the ends of
-    arrows `starts` (m, 3) [m] with the forces (m, 3) on the bodies there [N]. `envs_of_points` (n,)
-    and `envs_of_forces` (m,) have the environment of each, by its place in the list of
-    environments."""
+    """Contacts in the worlds of some environments: `points` (n, 3) that touch [m], and `forces`
+    (m, 3) [N] at `positions` (m, 3) [m]. `from_ground` (m,): True for forces of the ground, False
+    for those between bodies. `envs_of_points` (n,) and `envs_of_forces` (m,) have the environment
+    of each, by its place in the list of environments."""
 
     points: np.ndarray
     envs_of_points: np.ndarray
-    starts: np.ndarray
+    positions: np.ndarray
     forces: np.ndarray
+    from_ground: np.ndarray
     envs_of_forces: np.ndarray
 
 
@@ -38,8 +40,8 @@ def contact_forces(sim: Simulation, envs: Sequence[int]) -> ContactForces:
     parts = [_on_ground(sim, q, chosen)] if len(sim.points) else []
     parts += [_between(sim, q, chosen)] if len(sim.pairs) else []
     if not parts:
-        none = np.zeros((0, 3))
-        parts = [ContactForces(none, np.zeros(0, int), none, none, np.zeros(0, int))]
+        none, nobody = np.zeros((0, 3)), np.zeros(0, int)
+        parts = [ContactForces(none, nobody, none, none, nobody == 1, nobody)]
     return ContactForces(*map(np.concatenate, zip(*parts, strict=True)))
 
 
@@ -53,7 +55,8 @@ def _on_ground(sim: Simulation, q: np.ndarray, chosen: np.ndarray) -> ContactFor
     at = np.array(point_positions(sim.model, q, points=sim.points))
     at[..., 2] -= [point.radius for point in sim.points]
     envs, points = np.nonzero(np.abs(forces).max(axis=2))
-    return ContactForces(at[envs, points], envs, at[envs, points], forces[envs, points], envs)
+    here, pressing = at[envs, points], forces[envs, points]
+    return ContactForces(here, envs, here, pressing, np.ones(len(envs), bool), envs)
 
 
 def _between(sim: Simulation, q: np.ndarray, chosen: np.ndarray) -> ContactForces:
@@ -61,7 +64,7 @@ def _between(sim: Simulation, q: np.ndarray, chosen: np.ndarray) -> ContactForce
     positions, gaps = map(np.asarray, pair_gaps(sim.model, q, pairs=sim.pairs))
     forces = _host(sim, sim.pair_forces)[chosen].astype(float)
     ends = np.cumsum([pair.contacts for pair in sim.pairs])
-    points, starts = [], []
+    points, middles = [], []
     pressing = np.argwhere(np.abs(forces).max(axis=2))
     for env, k in pressing:
         mine = slice(ends[k] - sim.pairs[k].contacts, ends[k])
@@ -70,11 +73,12 @@ def _between(sim: Simulation, q: np.ndarray, chosen: np.ndarray) -> ContactForce
         if not deep.any():  # they have just parted
             deep = np.where(gap == gap.min(), 1.0, 0.0)
         points += [(env, x) for x in at[deep > 0.0]]
-        starts.append(deep @ at / deep.sum())
+        middles.append(deep @ at / deep.sum())
     return ContactForces(
         np.reshape([x for _, x in points], (-1, 3)),
         np.array([env for env, _ in points], int),
-        np.reshape(starts, (-1, 3)),
+        np.reshape(middles, (-1, 3)),
         forces[pressing[:, 0], pressing[:, 1]],
+        np.array([sim.pairs[k].first == GROUND for _, k in pressing], bool),
         pressing[:, 0],
     )

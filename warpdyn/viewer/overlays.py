@@ -286,17 +286,20 @@ def arrows(
 
 
 def drawn_contacts(view: RobotView, path: str, found: ContactForces, scale: float) -> list[Any]:
-    """Balls at the points that touch, and arrows of the forces, `scale` metres per newton."""
+    """Balls at the points that touch, and arrows of the forces, `scale` metres per newton. Arrows of
+    the ground begin where it touches, those between bodies end there: else bodies would hide
+    them."""
     handles, size, places = [], view.size, view.places
     if len(found.points):
         at = found.points + places[found.envs_of_points]
-        radii = np.full(len(at), 0.012 * size)
+        radii = np.full(len(at), 0.006 * size)
         handles.append(_balls(view.stage.server.scene, f"{path}/points", at, radii, RED))
     along = scale * found.forces
     long = np.linalg.norm(along, axis=1) > 0.0
     if long.any():
-        starts = (found.starts + places[found.envs_of_forces])[long]
-        handles += arrows(view.stage, f"{path}/forces", starts, along[long], BLUE, size)
+        behind = np.where(found.from_ground[:, None], 0.0, along)
+        starts = (found.positions - behind + places[found.envs_of_forces])[long]
+        handles += arrows(view.stage, f"{path}/forces", starts, along[long], BLUE, 0.5 * size)
     return handles
 
 

@@ -136,9 +136,10 @@ class Viewer:
         """Draw where robots of a simulation touch the ground and each other, as balls, and the forces
         there as arrows, with `scale` metres per newton. Call it after each step.
 
-        The arrow of a pair of shapes is the force on the second one. envs: the environments that the
-        page shows as `robot`; None: the first ones. scale None: the first drawing with forces
-        chooses it, so that its longest arrow is a fifth of the robot's size.
+        The arrow of a pair of shapes is the force on the second one, and ends at their contacts.
+        envs: the environments that the page shows as `robot`; None: the first ones. scale None: the
+        first drawing with forces chooses it, so that its longest arrow is a fifth of the robot's
+        size.
         """
         if robot not in self.robots:
             raise ViewerError(f"no robot is called {robot!r}; there are {', '.join(self.robots)}")

@@ -53,19 +53,19 @@ def test_it_is_shown_until_ctrl_c(
         page.player.go_to(0.2)
         paths = page.stage.server.scene._handle_from_node_name
         touching = paths["/contacts/points"].batched_positions
-        shown.append((page, touching, paths["/contacts/forces"].points[:, 0]))
+        shown.append((page, touching, paths["/contacts/forces"].points[:, 1]))
         raise KeyboardInterrupt
 
     monkeypatch.setattr(viewer.Viewer, "wait", interrupted)
     assert main(["simulate", str(scene), *RUN, "--view", "--envs", "2", "--port", "0"]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    ((page, touching, starts),) = shown
+    ((page, touching, ends),) = shown
     assert f"heap at {page.address}; Ctrl-C ends it" in said
     motion = page.player.motion
     assert motion.q.shape == (26, 2, 15) and motion.seconds == pytest.approx(0.2)
     assert len(touching) >= 8
     # The arrow from one cube on the other, at its height, for both robots.
-    assert (np.abs(starts[:, 2] - 0.1) < 2e-3).sum() == 2
+    assert (np.abs(ends[:, 2] - 0.1) < 2e-3).sum() == 2
 
 
 def test_contacts_of_many_robots_are_those_of_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
