@@ -268,6 +268,20 @@ def test_what_a_pair_has_in_vain_is_a_remark(pair: str, said: str | None) -> Non
     assert said is None or re.search(said, "".join(told))
 
 
+def test_a_pair_with_a_height_field_is_a_contact_with_the_ground() -> None:
+    """Which `terrain=` shapes: a foot without masks has its points and the friction of the pair."""
+    text = """<mujoco><asset><hfield name="hills" nrow="2" ncol="2" size="1 1 1 .1"/></asset><worldbody>
+    <geom name="floor" type="hfield" hfield="hills"/><body pos="0 0 1"><freejoint/>
+    <geom name="foot" size=".1" contype="0" conaffinity="0"/></body></worldbody>
+    <contact><pair geom1="foot" geom2="floor" friction=".6 .6"/></contact></mujoco>"""
+    with pytest.warns(wd.ModelWarning, match="nothing touches here: 1 hfield"):
+        model = wd.load(text)
+    (shape,) = model.links[0].collisions
+    assert shape.on_ground is not None
+    assert (shape.on_ground.touches, shape.on_ground.friction) == (True, 0.6)
+    assert len(wd.ContactPoints(model)) == 1 and model.touching_pairs == ()
+
+
 def test_a_pair_with_a_shape_that_cannot_touch_is_a_remark() -> None:
     """An ellipsoid has no contacts here."""
     text = HEAP.replace('name="b" size=".1"', 'name="b" type="ellipsoid" size=".1 .1 .1"')

@@ -41,6 +41,9 @@ FRICTION_OF_PAIR = (1.0, 1.0, 0.005, 0.0001, 0.0001)
 
 ENDS = ("geom1", "geom2")
 
+GROUNDS = ("plane", "hfield")
+"""Kinds of the world's geoms that stand for the ground of a simulation, z = 0 or `terrain=`."""
+
 OF_PAIRS = ("solref", "solreffriction", "solimp", "margin", "gap")
 """Attributes of a <pair> that contacts between bodies do not have."""
 
@@ -163,6 +166,7 @@ class MjcfContacts:
         self.floors: dict[int, GeomContact] = {}
         """By their numbers among the geoms of the world."""
         self.floor_names: set[str] = set()
+        """Planes and height fields of the world."""
         self.geoms: list[GeomContact] = []
         """Geoms that touch the ground."""
         self.bodies: Mapping[str, BodyElement] = {}
@@ -177,9 +181,10 @@ class MjcfContacts:
         """Find the floor, which is the planes of the world, and the pairs of geoms."""
         self.bodies = bodies
         for number, (_, written, _) in enumerate(bodies[WORLD].matter.geoms):
+            if written.get("type") in GROUNDS and "name" in written:
+                self.floor_names.add(written["name"])
             if written.get("type") == "plane" and (contact := _read_contact(written)) is not None:
                 self.floors[number] = contact
-                self.floor_names |= {written["name"]} if "name" in written else set()
         for body in bodies.values():
             named = (written["name"] for _, written, _ in body.matter.geoms if "name" in written)
             self.body_of_geom |= dict.fromkeys(named, body.name)
