@@ -127,6 +127,8 @@ def test_a_free_body_goes_with_its_handle() -> None:
         assert np.allclose(pose, [1.0, 2.0, 0.5, 0.0, np.sqrt(0.5), 0.0, np.sqrt(0.5)], atol=1e-6)
         columns = scene.joint_position_columns
         assert np.allclose(view.q[0, columns], before[columns])
+        page.controls.remove()
+        assert "/moved/cube" not in page.stage.server.scene._handle_from_node_name
     finally:
         page.stop()
 

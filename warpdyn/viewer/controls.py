@@ -28,6 +28,9 @@ DIGITS = 6
 LARGE, SMALL = 0.35, 0.12
 """Sizes of the arrows and rings of a base and of another free body, relative to the robot's."""
 
+MANY = 8
+"""Number of free bodies above which the folder of their switches is closed at first."""
+
 NO_FRAME = "(none)"
 
 
@@ -49,8 +52,9 @@ class Controls:
             for name in OVERLAYS:
                 if model_has(view.model, name):
                     self._switch(name)
-            for joint in free_joints(view.model):
-                self._add_mover(joint)
+            if view.model.floating_base:
+                self._add_mover(*free_joints(view.model))
+        self._add_bodies()
         with joints:
             self._add_sliders()
             gui.add_button("start again").on_click(lambda _: self._start_again())
@@ -66,7 +70,8 @@ class Controls:
         """Remove the controls from the page, with their drawings."""
         for name in OVERLAYS:
             self.overlays.switch(name, False)
-        for path in ("/moved", "/reach"):
+        moved = (f"/moved/{joint.child}" for joint in free_joints(self.view.model))
+        for path in (*moved, "/reach"):
             self.stage.server.scene.remove_by_name(path)
         for folder in self._folders:
             folder.remove()
@@ -149,6 +154,17 @@ class Controls:
             for slider, angle in zip(sliders, self._rotation(name), strict=True):
                 slider.value = angle
         self._telling = False
+
+    def _add_bodies(self) -> None:
+        """Add a switch for each free body that is not the base, in a folder of its own."""
+        bodies = () if self.view.model.floating_base else free_joints(self.view.model)
+        if bodies:
+            few = len(bodies) <= MANY
+            folder = self.stage.server.gui.add_folder("Bodies", expand_by_default=few)
+            self._folders.append(folder)
+            with folder:
+                for joint in bodies:
+                    self._add_mover(joint)
 
     def _add_mover(self, joint: Joint) -> None:
         """Add a switch for arrows and rings that move a free body."""
