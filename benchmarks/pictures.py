@@ -7,9 +7,11 @@ quiet processor.
 
 from __future__ import annotations
 
+import runpy
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -160,6 +162,59 @@ def lifting(page: Viewer) -> None:
     look_from(page, (1.6, -1.0, 0.75), (0.3, 0.0, 0.3))
 
 
+def example(name: str) -> Any:
+    """An example as a module."""
+    path = FOLDER.parents[1] / "examples" / f"{name}.py"
+    return SimpleNamespace(**runpy.run_path(str(path)))
+
+
+def grasp(page: Viewer) -> None:
+    """A hand that holds a cube of 0.4 kg: its contacts, and the forces of its fingers on the cube."""
+    sim = example("grasp_and_lift").simulate(3.0)[0]
+    page.add(sim.model, sim.q[-1], "panda", opacity=0.6)
+    page.contacts(sim, [len(sim.q) - 1], robot="panda", scale=0.004)
+    page.stage.ground(0.0, 1.0)
+    look_from(page, (1.0, -0.5, 0.42), (0.47, 0.0, 0.29))
+
+
+def push(page: Viewer) -> None:
+    """An arm pushes a cube to a goal: before and after."""
+    told = example("push_to_a_goal")
+    scene, rows, _ = told.simulate(4.0)
+    for k, opacity in zip((0, -1), (0.4, 1.0), strict=True):
+        page.add(scene, rows[k, 2], f"moment {k}", opacity=opacity)
+    page.stage.ground(0.0, 1.0)
+    look_from(page, (1.5, -1.15, 0.75), (0.3, -0.02, 0.33))
+
+
+def stack(page: Viewer) -> None:
+    """A pyramid of boxes before, while and after a ball of 4 m/s hits it."""
+    told = example("stack")
+    scene, rows, *_ = told.simulate(1.0)
+    for k, (moment, x) in enumerate(((105, -0.75), (113, 0.0), (122, 0.75))):
+        page.add(scene, rows[moment, 3], f"moment {k}", at=(x, 0.0, 0.0))
+    page.stage.ground(0.0, 1.0)
+    look_from(page, (0.4, -1.9, 0.75), (0.05, 0.1, 0.14))
+
+
+def hand(page: Viewer) -> None:
+    """A hand that has closed around a ball, and the same hand turned over."""
+    told = example("hand_holds_a_ball")
+    scene, rows, *_ = told.simulate(6.0)
+    for k, (moment, x) in enumerate(((0, -0.25), (99, 0.0), (199, 0.25), (-1, 0.5))):
+        page.add(scene, rows[moment, -1], f"moment {k}", at=(x, 0.0, -0.15))
+    page.stage.ground(0.0, 0.5)
+    look_from(page, (0.45, -1.0, 0.4), (0.13, 0.0, 0.15))
+
+
+def four_bar(page: Viewer) -> None:
+    """A four-bar linkage at four angles of its crank."""
+    told = example("four_bar")
+    for k, opacity in zip((1, 2, 3, 4), (0.3, 0.4, 0.55, 1.0), strict=True):
+        page.add(told.model, told.q[k], f"moment {k}", opacity=opacity)
+    frame(page, (0.2, -1.0, 0.2), distance=0.9)
+
+
 def walked(
     wanted: Sequence[float], steps: int, *, along_x: bool = False
 ) -> tuple[rl.Task, np.ndarray]:
@@ -218,6 +273,11 @@ SCENES: dict[str, Callable[[Viewer], None]] = {
     "viewer_4096": many,
     "viewer_walking": walking,
     "viewer_lifting": lifting,
+    "scene_grasp": grasp,
+    "scene_push": push,
+    "scene_stack": stack,
+    "scene_hand": hand,
+    "scene_four_bar": four_bar,
 }
 """Scenes by the names of their files."""
 

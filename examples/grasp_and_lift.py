@@ -14,6 +14,7 @@ import warpdyn as wd
 
 HAND = "panda_hand_tcp"
 SIDE, MASS = 0.04, 0.4  # of the cube, m and kg
+RED = 0.85, 0.2, 0.15
 STEP, SUBSTEPS = 0.002, 5  # s
 FRICTIONS = np.array([0.05, 0.1, 0.2, 0.4, 0.8])
 STIFFNESS = np.array([4500, 4500, 3500, 3500, 2000, 2000, 2000, 2000])  # of the drives, N·m and N
@@ -29,12 +30,13 @@ def reach(arm: wd.Model, height: float) -> np.ndarray:
     return np.array([*found.q[:7], SIDE / 2 + 0.002])
 
 
-def simulate(seconds: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Times, heights of the cubes (steps, envs), and forces of the left finger (steps, envs)."""
+def simulate(seconds: float) -> tuple[wd.Simulation, np.ndarray, np.ndarray, np.ndarray]:
+    """The simulation at its end, times, heights of the cubes (steps, envs), and forces of the left
+    finger (steps, envs)."""
     arm = wd.load_robot("panda")
     below, above = reach(arm, SIDE / 2), reach(arm, 0.25)
     cube = wd.description.Box(SIDE, SIDE, SIDE)
-    scene = arm.with_object("cube", cube, mass=MASS, pose=(0.5, 0.0, SIDE / 2))
+    scene = arm.with_object("cube", cube, mass=MASS, pose=(0.5, 0.0, SIDE / 2), color=RED)
     pairs = wd.ContactPairs(scene).only(("panda_*finger", "cube")).with_ground("cube")
     sim = wd.Simulation(
         scene,
@@ -59,7 +61,7 @@ def simulate(seconds: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         times.append(t)
         heights.append(sim.body("cube").pose[:, 2].copy())
         forces.append(np.linalg.norm(sim.force_between("panda_leftfinger", "cube"), axis=1))
-    return np.array(times), np.array(heights), np.array(forces)
+    return sim, np.array(times), np.array(heights), np.array(forces)
 
 
 def draw(times: np.ndarray, heights: np.ndarray, forces: np.ndarray, file: str) -> None:
@@ -83,7 +85,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=4.0, help="default: 4")
     parser.add_argument("--plot", metavar="FILE", help="draw heights and forces over time")
     arguments = parser.parse_args()
-    times, heights, forces = simulate(arguments.seconds)
+    _, times, heights, forces = simulate(arguments.seconds)
     for friction, height, force in zip(FRICTIONS, heights[-1], forces[-1], strict=True):
         print(
             f"friction {friction:4.2f}: the cube is {height:.3f} m high, a finger presses with {force:4.1f} N"

@@ -18,11 +18,14 @@ NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
 SMALL = {
     "grasp_and_lift": "--seconds 0.1 --plot plot.png",
+    "hand_holds_a_ball": "--seconds 0.1 --plot plot.png",
     "identify_payload": "--samples 200",
     "jax_rollout": "--iterations 2",
     "mppi": "--samples 64 --seconds 0.2 --plot plot.png",
     "operational_space_control": "--seconds 0.1 --plot plot.png",
     "optimise_trajectory": "--iterations 2 --plot plot.png",
+    "push_to_a_goal": "--seconds 0.1 --plot plot.png",
+    "stack": "--seconds 0.1 --plot plot.png",
     "stand_on_terrain": "--plot plot.png",
     "train_cartpole_torch": "--envs 16 --iterations 1",
 }
@@ -60,6 +63,11 @@ def test_every_example_is_listed() -> None:
         "mppi",
         "operational_space_control",
         "optimise_trajectory",
+        "scene_four_bar",
+        "scene_grasp",
+        "scene_hand",
+        "scene_push",
+        "scene_stack",
         "stand_on_terrain",
     )
     for picture in pictures:
@@ -100,6 +108,39 @@ def test_the_trajectory_gets_cheaper(monkeypatch: pytest.MonkeyPatch) -> None:
     torch.manual_seed(0)
     history = example.optimise(4)[2]
     assert history[-1].min() < history[0].min() and history[-1].mean() < history[0].mean()
+
+
+def test_cubes_reach_their_goals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each arm pushes its cube to within 5 mm of its goal, where it lies flat on the table."""
+    monkeypatch.syspath_prepend(FOLDER)
+    import push_to_a_goal as example
+
+    _, configurations, distances = example.simulate(4.0)
+    assert distances[0].min() > 0.1 and distances[-1].max() < 0.005
+    assert abs(configurations[-1, :, -5] - example.SIDE / 2).max() < 1e-3
+
+
+def test_a_pyramid_stands_and_falls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It stands still for a second. Slow balls leave it as it is, the fast ones take it apart."""
+    monkeypatch.syspath_prepend(FOLDER)
+    import stack as example
+
+    _, _, speeds, fallen = example.simulate(1.0)
+    assert speeds[50:100].max() < 1e-4 and not fallen[:100].any()
+    assert not fallen[-1, :2].any() and fallen[-1, -1] >= 4
+
+
+def test_strong_fingers_hold_the_ball(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the palm turns from up to down; fingers of 0.02 N·m drop it, those of 0.1 N·m and more hold
+    it within a millimetre."""
+    monkeypatch.syspath_prepend(FOLDER)
+    import hand_holds_a_ball as example
+    import numpy as np
+
+    _, configurations, places, _ = example.simulate(3.5)
+    assert np.allclose(configurations[-1, :, 0], np.pi, atol=0.05)
+    moved = np.linalg.norm(places[-1] - places[99], axis=1)
+    assert moved[0] > 0.1 and moved[2:].max() < 1e-3
 
 
 def test_pushes_get_closer(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,11 +20,11 @@ def named(
     base: str | None = None,
     frame: str | None = None,
     loops: str | None = None,
+    part: str | None = None,
     **arguments: str,
 ) -> argparse.Namespace:
-    return argparse.Namespace(
-        robot=str(robot), base=base, frame=frame, loops=loops, xacro_arg=[*arguments.items()]
-    )
+    how = {"base": base, "frame": frame, "loops": loops, "part": part}
+    return argparse.Namespace(robot=str(robot), xacro_arg=[*arguments.items()], **how)
 
 
 def test_a_bundled_robot_is_its_file():
@@ -72,6 +72,27 @@ def test_an_mjcf_file_is_read_with_its_neighbours_and_its_loops_as_asked(tmp_pat
     for robot in ("cartpole", str(command_line.robot_file("cartpole"))):
         with pytest.raises(UserError, match="--loops is for SDF and MJCF files"):
             command_line.read_model(named(robot, loops="cut"))
+
+
+def test_a_file_of_several_robots_is_read_in_part_or_as_a_world(tmp_path):
+    """--model names one, or world; it is for formats that have several."""
+    shape = (
+        "<collision name='c'><geometry><sphere><radius>0.1</radius></sphere></geometry></collision>"
+    )
+    mass = "<inertial><mass>1</mass></inertial>"
+    models = "".join(
+        f"<model name='{name}'><pose>{x} 0 1 0 0 0</pose><link name='body'>{mass}{shape}</link></model>"
+        for name, x in (("red", 0), ("green", 1))
+    )
+    scene = tmp_path / "scene.sdf"
+    scene.write_text(f"<sdf version='1.9'><world name='w'>{models}</world></sdf>")
+    with pytest.raises(wd.ModelError, match="it holds 2 models"):
+        command_line.read_model(named(scene))
+    assert command_line.read_model(named(scene, part="green"), show_warnings=False).nv == 6
+    both = command_line.read_model(named(scene, part="world"), show_warnings=False)
+    assert both.nv == 12 and "red::body" in both.link_names
+    with pytest.raises(UserError, match="--model is for SDF and USD files"):
+        command_line.read_model(named("cartpole", part="world"))
 
 
 def test_frames_are_links():

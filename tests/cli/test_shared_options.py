@@ -22,13 +22,16 @@ NEEDED = {
     ["info", "check", "bench", "compile", "source", "export", "label", "simulate", "view"],
 )
 def test_a_robot_is_named_and_read_alike(command: str) -> None:
-    """The robot, its base, its loops and the arguments of its xacro file."""
+    """The robot, its base, its loops, its part of the file and the arguments of its xacro file."""
     words = [command, "panda", *NEEDED.get(command, [])]
     plain = parser().parse_args(words)
     assert (plain.robot, plain.base, plain.loops, plain.xacro_arg) == ("panda", None, None, [])
+    assert plain.part is None
     options = ["--base", "floating", "--loops", "cut", "--xacro-arg", "hand:=no"]
+    options += ["--model", "world"]
     args = parser().parse_args([*words, *options])
     assert (args.base, args.loops, args.xacro_arg) == ("floating", "cut", [("hand", "no")])
+    assert args.part == "world"
 
 
 def test_each_adds_its_options_alone() -> None:

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 pytest.importorskip("warpdyn.viewer")
+import warpdyn as wd
 from warpdyn.cli.main import main
+from warpdyn.cli.view import _configurations
 
 
 def test_a_page_is_written_and_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -139,3 +141,15 @@ def test_packages_are_named_by_the_caller(
         "must be NAME=FOLDER, with a folder that exists, got 'my_arm=nowhere'"
         in capsys.readouterr().err
     )
+
+
+def test_free_bodies_of_many_robots_lie_where_they_begin() -> None:
+    """The arms are at configurations of their own, and a floating base stands where it does alone."""
+    scene = wd.load_robot("panda").with_object(
+        "cube", wd.description.Box(0.04, 0.04, 0.04), mass=0.1, pose=(0.5, 0.0, 0.02)
+    )
+    q = _configurations(scene, 5)
+    assert np.allclose(q[:, -7:], [0.5, 0.0, 0.02, 0.0, 0.0, 0.0, 1.0])
+    assert np.ptp(q[:, :7], axis=0).min() > 0.1
+    dog = wd.load_robot("quadruped")
+    assert np.allclose(_configurations(dog, 3)[:, :7], dog.configurations["home"][:7])

@@ -7,7 +7,7 @@ import pytest
 from pushed_box import BOX, PUSHER, rail
 
 import warpdyn as wd
-from warpdyn.algorithms.simulation.pair_rows import GROUND, ContactPair, ContactShape
+from warpdyn.algorithms.simulation.contact_shapes import GROUND, ContactPair, ContactShape
 from warpdyn.peers.mujoco_pairs import links_of, pair_numbers
 from warpdyn.peers.mujoco_robots import MujocoRobots
 from warpdyn.peers.mujoco_scene import Drives, mujoco_scene

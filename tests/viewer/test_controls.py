@@ -12,6 +12,7 @@ import pytest
 import warpdyn as wd
 
 viewer = pytest.importorskip("warpdyn.viewer")
+from warpdyn.model.scene.free_bodies import free_joints
 from warpdyn.viewer.controls import NO_FRAME
 
 BY_HAND = SimpleNamespace(client=object())
@@ -90,15 +91,44 @@ def test_a_free_base_goes_with_its_handle() -> None:
     page = viewer.show(model)
     try:
         before = page.controls.q.copy()
-        page.controls._base_handle(True)
-        handle = handle_of(page, "/base")
+        (joint,) = free_joints(model)
+        page.controls._body_handle(joint, True)
+        handle = handle_of(page, "/moved/base")
         handle.wxyz, handle.position = (np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)), (1.0, 2.0, 0.5)
         call_back(handle, BY_HAND)
         pose = page.robots["robot"].poses[0, 0]
         assert np.allclose(pose, [1.0, 2.0, 0.5, 0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5)], atol=1e-6)
         assert np.allclose(page.robots["robot"].q[0, 7:], before[7:])
-        page.controls._base_handle(False)
-        assert "/base" not in page.stage.server.scene._handle_from_node_name
+        page.controls._body_handle(joint, False)
+        assert "/moved/base" not in page.stage.server.scene._handle_from_node_name
+    finally:
+        page.stop()
+
+
+def test_a_free_body_goes_with_its_handle() -> None:
+    """Also where its coordinates count from a frame of their own, and next to an arm that stays."""
+    model = wd.load_robot("double_pendulum")
+    place = wd.description.Pose((0.5, 0.0, 0.0), ((0, -1, 0), (1, 0, 0), (0, 0, 1)))
+    box = wd.description.Geometry("box", (0.1, 0.1, 0.1))
+    builder = wd.ModelBuilder("world").add_link("world")
+    builder.add_link("cube", mass=1.0, inertia=np.eye(3), visuals=[box])
+    builder.add_joint("free", "floating", "world", "cube", place)
+    scene = builder.build().attach(model, "world", prefix="arm_")
+    page = viewer.show(scene)
+    try:
+        (joint,) = free_joints(scene)
+        before = page.controls.q.copy()
+        page.controls._body_handle(joint, True)
+        handle = handle_of(page, "/moved/cube")
+        handle.wxyz, handle.position = (np.sqrt(0.5), 0.0, np.sqrt(0.5), 0.0), (1.0, 2.0, 0.5)
+        call_back(handle, BY_HAND)
+        view = page.robots["robot"]
+        pose = view.poses[0, scene.link_index("cube")]
+        assert np.allclose(pose, [1.0, 2.0, 0.5, 0.0, np.sqrt(0.5), 0.0, np.sqrt(0.5)], atol=1e-6)
+        columns = scene.joint_position_columns
+        assert np.allclose(view.q[0, columns], before[columns])
+        page.controls.remove()
+        assert "/moved/cube" not in page.stage.server.scene._handle_from_node_name
     finally:
         page.stop()
 

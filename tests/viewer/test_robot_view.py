@@ -117,3 +117,15 @@ def _matrix(q: np.ndarray) -> np.ndarray:
     x, y, z, w = q
     skew = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
     return np.asarray(np.eye(3) + 2 * w * skew + 2 * skew @ skew)
+
+
+def test_a_floor_of_a_file_shows_shadows(stage: Any) -> None:
+    """And casts none on the ground below it; other bodies cast them."""
+    text = """<mujoco><worldbody><geom type="plane" size="1 1 1" pos="0 0 .2"/>
+    <body pos="0 0 1"><joint/><geom size=".1"/></body></worldbody></mujoco>"""
+    with pytest.warns(wd.ModelWarning, match="kinds that nothing touches here: 1 plane"):
+        view = RobotView(stage, wd.load(text), "floor")
+    view.update(view.model.neutral)
+    shadows = {(x.cast_shadow, bool(x.receive_shadow)) for x in view._handles}
+    assert shadows == {(False, True), (True, False)}
+    view.remove()

@@ -19,7 +19,7 @@ import warp as wp
 from .. import load, load_robot, load_xacro, robot_names
 from ..execution.compile.kernel_cache import start_kernel_cache
 from ..execution.compile.warp_start import init_warp
-from ..formats.registry import MJCF, SDF, format_of_data
+from ..formats.registry import MJCF, SDF, USD, format_of_data
 from ..formats.robot_source import RobotSource, tag_name
 from ..formats.xacro import SUFFIX, expand_xacro
 from ..model import Model
@@ -84,17 +84,22 @@ def read_model(args: argparse.Namespace, show_warnings: bool = True) -> Model:
 
 
 def _reading_options(args: argparse.Namespace, path: Path) -> dict[str, Any]:
-    """Options for reading a file in addition to its base: loops are cut if requested."""
-    if args.loops is None:
+    """Options for reading a file in addition to its base: loops are cut, and a part of it is chosen,
+    if requested."""
+    if args.loops is None and args.part is None:
         return {}
     try:
         text = RobotSource.of(path, "warpdyn", "")
-        tag = "" if format_of_data(text.data, text.suffix) else tag_name(text.xml("<robot>"))
+        kind = format_of_data(text.data, text.suffix)
+        tag = "" if kind else tag_name(text.xml("<robot>"))
     except ModelError:  # for which `load` has a better message
         return {}
-    if tag not in (MJCF.root, SDF.root):
+    if args.loops is not None and tag not in (MJCF.root, SDF.root):
         raise UserError(f"--loops is for SDF and MJCF files, and {path} is neither")
-    return {"loops": args.loops}
+    if args.part is not None and kind is not USD and tag != SDF.root:
+        raise UserError(f"--model is for SDF and USD files, and {path} is neither")
+    asked = {"loops": args.loops, "model": args.part}
+    return {name: value for name, value in asked.items() if value is not None}
 
 
 def refuse_immobile(model: Model) -> Model:

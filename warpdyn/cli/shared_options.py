@@ -23,14 +23,16 @@ def add_command(commands: Commands, name: str, text: str) -> argparse.ArgumentPa
 
 
 def add_robot(sub: argparse.ArgumentParser) -> None:
-    """Add the argument `ROBOT`, and `--base`, `--loops` and `--xacro-arg`, which say how to read
-    it."""
+    """Add the argument `ROBOT`, and `--base`, `--loops`, `--model` and `--xacro-arg`, which say how
+    to read it."""
     text = f"a file ({file_kinds()}), or the name of a bundled robot"
     sub.add_argument("robot", metavar="ROBOT", help=text)
     text = "fix the root link or let it float"
     sub.add_argument("--base", choices=("fixed", "floating"), help=text)
     text = "joints and constraints of SDF and MJCF that close a loop; default: keep those of MJCF, refuse those of SDF"
     sub.add_argument("--loops", choices=("keep", "cut", "refuse"), help=text)
+    text = "one of several robots of an SDF or USD file; world: all bodies of the file together"
+    sub.add_argument("--model", dest="part", metavar="NAME", help=text)
     sub.add_argument(
         "--xacro-arg",
         type=xacro_argument,

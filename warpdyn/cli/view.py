@@ -10,6 +10,7 @@ import numpy as np
 
 from ..functions.manifold import random_configuration
 from ..model import Model
+from ..model.scene.free_bodies import free_joints
 from ..model.structure import start_of
 from .argument_types import count, package, positive
 from .command_line import UserError, read_model
@@ -114,6 +115,7 @@ def _configurations(model: Model, envs: int) -> Any:
     if envs == 1:
         return None
     q = np.asarray(random_configuration(model, envs, seed=0), dtype=np.float32)
-    if model.floating_base:
-        q[:, :7] = start_of(model)[:7]
+    for joint in free_joints(model):  # robots stand, and objects lie, where they begin
+        columns = model.coordinates[joint.name].q
+        q[:, columns] = start_of(model)[columns]
     return q

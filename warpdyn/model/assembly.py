@@ -77,6 +77,7 @@ def _parts_between(
         "actuators": tuple(a for a in actuators if moving.issuperset(j for j, _ in a.arms)),
         "sensors": tuple(s for s in robot.sensors if _is_on(s, *there)),
         "excluded_pairs": tuple(p for p in robot.excluded_pairs if there[0].issuperset(p)),
+        "touching_pairs": tuple(p for p in robot.touching_pairs if there[0].issuperset(p.links)),
     }
 
 

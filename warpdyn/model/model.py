@@ -20,6 +20,7 @@ from .checks import remark_double_freedom
 from .closed_loops.loop import Loop, check_loops
 from .described_sensors import DescribedSensor
 from .description import Effects, Joint, Link, ModelError
+from .ground_contact import TouchingPair
 from .named_configurations import Configuration
 from .params import params as parameters
 from .scene import free_bodies
@@ -105,6 +106,7 @@ class Model(Structure):
         physics: Mapping[str, str] = MappingProxyType({}),
         named: Sequence[Configuration] = (),
         excluded_pairs: Sequence[tuple[str, str]] = (),
+        touching_pairs: Sequence[TouchingPair] = (),
         is_simulated: bool = False,
     ) -> Model:
         """Check the links and joints of a description and put them in tree order.
@@ -134,6 +136,7 @@ class Model(Structure):
             physics=dict(physics),
             named=tuple(named),
             excluded_pairs=tuple(excluded_pairs),
+            touching_pairs=tuple(touching_pairs),
             is_simulated=is_simulated,
         )
 

@@ -156,6 +156,7 @@ def collapse(self: Robot, keep: Iterable[str] = ()) -> Robot:
     self.link_indices(kept)
     links = {link.name: link for link in self.links}
     place = {self.root: (self.root, HERE)}
+    shapes: dict[str, tuple[str, int]] = {}
     joints: list[Joint] = []
     for joint in self.joints:
         carrier, X = place[joint.parent]
@@ -168,13 +169,16 @@ def collapse(self: Robot, keep: Iterable[str] = ()) -> Robot:
         if joint.kind.nv or joint.child in kept:
             joints.append(joint)
         if not joint.kind.nv:
+            shapes[joint.child] = carrier, len(links[carrier].collisions)
             links[carrier] = weld_links(links[carrier], move_link(links.pop(joint.child), X))
             if joint.child in kept:
                 links[joint.child] = Link(joint.child)
     # A loop within one link holds nothing that could move.
     moved = (loop.with_moved_links(place) for loop in self.loops)
     loops = tuple(loop for loop in moved if loop.first != loop.second)
-    return rebuild(replace(self, loops=loops), list(links.values()), joints)
+    pairs = tuple(pair.with_moved_shapes(shapes) for pair in self.touching_pairs)
+    whole = replace(self, loops=loops, touching_pairs=pairs)
+    return rebuild(whole, list(links.values()), joints)
 
 
 def weld_links(link: Link, load: Link) -> Link:
@@ -305,6 +309,7 @@ def _prefixed_parts(
         "actuators": [replace(a, name=prefix + a.name) for a in actuators],
         "sensors": [replace(s, name=prefix + s.name) for s in sensors],
         "excluded_pairs": renamed_pairs(other, of_links),
+        "touching_pairs": [p.with_renamed_links(of_links) for p in other.touching_pairs],
     }
 
 
@@ -351,6 +356,7 @@ def rename(
         sensors=tuple(sensors),
         loops=tuple(loops),
         excluded_pairs=renamed_pairs(self, links or {}),
+        touching_pairs=tuple(p.with_renamed_links(links or {}) for p in self.touching_pairs),
     )
     result = rebuild(named, *rename_parts(self, links or {}, joints or {}), joints or {})
     return result if name is None else replace(result, name=name)

@@ -21,6 +21,7 @@ from .actuators import Actuator
 from .closed_loops.loop import Loop
 from .described_sensors import DescribedSensor
 from .description import Effects, Joint, Link, check_names, look_up
+from .ground_contact import TouchingPair
 from .joints import FLOATING
 from .named_configurations import Configuration, Configurations
 from .reference_frames import Reference
@@ -91,6 +92,8 @@ class Structure:
     """A simulator's settings in the description (time step, solver, gravity), by path, as data."""
     excluded_pairs: tuple[tuple[str, str], ...] = ()
     """Pairs of links whose shapes do not touch (MJCF's exclude, SRDF's disabled collisions)."""
+    touching_pairs: tuple[TouchingPair, ...] = ()
+    """Pairs of shapes that touch whatever else the description says of them (MJCF's pair)."""
     named: tuple[Configuration, ...] = ()
     """Named configurations, from which `configurations` makes arrays."""
     is_simulated: bool = False
@@ -243,8 +246,7 @@ class Structure:
         return tuple(j.child for j in self.joints if j.parent == link)
 
     def subtree_joints(self, link: str, *, fixed: bool = False) -> tuple[str, ...]:
-        """Names of the joints beyond a link that move (mimic joints too), and of the fixed ones if
-        `fixed`; their number is its length."""
+        """Names of the moving joints beyond a link, mimic ones too; with `fixed` of all joints."""
         self.link_index(link)
         carried, names = {link}, []
         for joint in self.joints:  # parents come first
@@ -255,8 +257,7 @@ class Structure:
 
     @cached_property
     def moving_link_names(self) -> tuple[str, ...]:
-        """Names of the links that a moving joint carries; the root's comes first if the base
-        floats."""
+        """Names of the links that a moving joint carries, after that of a floating root."""
         moving = tuple(joint.child for joint in self.joints if joint.kind.nv)
         return (self.root, *moving) if self.floating_base else moving
 
@@ -300,8 +301,7 @@ class Structure:
 
     @cached_property
     def configurations(self) -> Configurations:
-        """Positions by name, each (nq,) and read-only: the description's keyframes, and those of
-        `with_configuration`."""
+        """Positions by name, (nq,) and read-only: keyframes, and those of `with_configuration`."""
         return Configurations(
             self.name, {c.name: self._q_at(dict(c.coordinates)) for c in self.named}
         )

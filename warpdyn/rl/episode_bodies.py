@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..algebra.quaternions import quaternion_rotation
-from ..algorithms.simulation.pair_rows import ContactPair
+from ..algorithms.simulation.contact_shapes import ContactPair
 from ..functions.simulation.contact_pairs import pairs_between
 from ..model import Model
 from ..model.scene.free_bodies import free_joint_of

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..algorithms.simulation.contact_rows import ContactPoint
-from ..algorithms.simulation.pair_rows import ContactPair
+from ..algorithms.simulation.contact_shapes import ContactPair
 from ..functions.simulation.contact_pairs import RIGID, PairContact
 from ..functions.simulation.described_simulation import PassiveForces
 from ..functions.simulation.drives import PD

@@ -7,13 +7,16 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from viser.transforms import SO3
 
 from ..functions.inverse_kinematics import inverse_kinematics
 from ..functions.manifold import difference, integrate
+from ..model.description import Joint
 from ..model.joints import JointKind
-from ..model.scene.free_bodies import internal_joints
+from ..model.scene.free_bodies import free_joints, internal_joints
 from .overlays import OVERLAYS, Overlays, model_has
 from .robot_view import RobotView
+from .shapes import matrix_of
 from .stage import Page
 
 TURN = 2 * np.pi
@@ -21,6 +24,12 @@ TURN = 2 * np.pi
 
 DIGITS = 6
 """Digits of a slider's number that float32 can represent; further ones would distract."""
+
+LARGE, SMALL = 0.35, 0.12
+"""Sizes of the arrows and rings of a base and of another free body, relative to the robot's."""
+
+MANY = 8
+"""Number of free bodies above which the folder of their switches is closed at first."""
 
 NO_FRAME = "(none)"
 
@@ -44,8 +53,8 @@ class Controls:
                 if model_has(view.model, name):
                     self._switch(name)
             if view.model.floating_base:
-                box = gui.add_checkbox("move the base", False)
-                box.on_update(lambda _: self._base_handle(bool(box.value)))
+                self._add_mover(*free_joints(view.model))
+        self._add_bodies()
         with joints:
             self._add_sliders()
             gui.add_button("start again").on_click(lambda _: self._start_again())
@@ -61,7 +70,8 @@ class Controls:
         """Remove the controls from the page, with their drawings."""
         for name in OVERLAYS:
             self.overlays.switch(name, False)
-        for path in ("/base", "/reach"):
+        moved = (f"/moved/{joint.child}" for joint in free_joints(self.view.model))
+        for path in (*moved, "/reach"):
             self.stage.server.scene.remove_by_name(path)
         for folder in self._folders:
             folder.remove()
@@ -145,23 +155,52 @@ class Controls:
                 slider.value = angle
         self._telling = False
 
-    def _base_handle(self, on: bool) -> None:
-        """Show arrows and rings that move a free base, or remove them."""
-        self.stage.server.scene.remove_by_name("/base")
+    def _add_bodies(self) -> None:
+        """Add a switch for each free body that is not the base, in a folder of its own."""
+        bodies = () if self.view.model.floating_base else free_joints(self.view.model)
+        if bodies:
+            few = len(bodies) <= MANY
+            folder = self.stage.server.gui.add_folder("Bodies", expand_by_default=few)
+            self._folders.append(folder)
+            with folder:
+                for joint in bodies:
+                    self._add_mover(joint)
+
+    def _add_mover(self, joint: Joint) -> None:
+        """Add a switch for arrows and rings that move a free body."""
+        name = "the base" if self.view.model.floating_base else joint.child
+        box = self.stage.server.gui.add_checkbox(f"move {name}", False)
+        box.on_update(lambda _: self._body_handle(joint, bool(box.value)))
+
+    def _body_handle(self, joint: Joint, on: bool) -> None:
+        """Show arrows and rings that move a free body, or remove them."""
+        model, path = self.view.model, f"/moved/{joint.child}"
+        self.stage.server.scene.remove_by_name(path)
         if not on:
             return
-        pose = self.view.first[0]
+        pose = self.view.first[model.link_index(joint.child)]
+        size = self.view.size * (LARGE if model.floating_base else SMALL)
         handle = self.stage.server.scene.add_transform_controls(
-            "/base", scale=0.35 * self.view.size, wxyz=pose[[6, 3, 4, 5]], position=pose[:3]
+            path, scale=size, wxyz=pose[[6, 3, 4, 5]], position=pose[:3]
         )
+        columns = model.coordinates[joint.name].q
+        turned, origin = self._place_of(joint)
 
         def on_move(_: Any) -> None:
-            w, x, y, z = handle.wxyz
-            order = (x, y, z, w) if self.view.model.quaternion == "xyzw" else (w, x, y, z)
-            self.q[:7] = [*handle.position, *order]
+            w, x, y, z = (turned.inverse() @ SO3(np.asarray(handle.wxyz))).wxyz
+            at = turned.inverse() @ (np.asarray(handle.position) - origin)
+            self.q[columns] = joint.kind.reordered((*at, x, y, z, w), model.quaternion)
             self._update_drawings()
 
         handle.on_update(on_move)
+
+    def _place_of(self, joint: Joint) -> tuple[SO3, np.ndarray]:
+        """Rotation and position on the page of the frame in which a free body's coordinates are."""
+        if self.view.model.floating_base:
+            return SO3.identity(), self.view.places[0]
+        above = self.view.first[self.view.model.link_index(joint.parent)]
+        carrier, fixed = SO3(above[[6, 3, 4, 5]]), matrix_of(joint.pose)
+        return carrier @ SO3.from_matrix(fixed[:3, :3]), above[:3] + carrier @ fixed[:3, 3]
 
     def _reach_with(self, frame: str) -> None:
         """Show arrows and rings at a frame, which the robot follows."""

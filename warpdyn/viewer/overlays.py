@@ -13,6 +13,7 @@ from ..functions.dynamics import gravity_torques
 from ..functions.simulation.contact_points import ContactPoints
 from ..model import Model
 from ..model.scene.free_bodies import internal_joints
+from .contact_forces import ContactForces
 from .robot_view import RobotView, rotate_vectors
 from .stage import Page
 
@@ -282,6 +283,24 @@ def arrows(
 ) -> list[Any]:
     """Arrows from points (n, 3) along vectors (n, 3) [m]."""
     return _arrows(stage, path, np.stack([points, points + vectors], axis=1), color, size)
+
+
+def drawn_contacts(view: RobotView, path: str, found: ContactForces, scale: float) -> list[Any]:
+    """Balls at the points that touch, and arrows of the forces, `scale` metres per newton. Arrows of
+    the ground begin where it touches, those between bodies end there: else bodies would hide
+    them."""
+    handles, size, places = [], view.size, view.places
+    if len(found.points):
+        at = found.points + places[found.envs_of_points]
+        radii = np.full(len(at), 0.006 * size)
+        handles.append(_balls(view.stage.server.scene, f"{path}/points", at, radii, RED))
+    along = scale * found.forces
+    long = np.linalg.norm(along, axis=1) > 0.0
+    if long.any():
+        behind = np.where(found.from_ground[:, None], 0.0, along)
+        starts = (found.positions - behind + places[found.envs_of_forces])[long]
+        handles += arrows(view.stage, f"{path}/forces", starts, along[long], BLUE, 0.5 * size)
+    return handles
 
 
 def _arrows(stage: Page, path: str, lines: np.ndarray, color: Any, size: float) -> list[Any]:

@@ -25,6 +25,7 @@ class Player:
     """Playback of a trajectory in a separate thread until `stop`.
 
     move: function that shows the robot of `view` at (B, nq), with its overlays and controls.
+    follow: function that shows what else happens at a time [s].
     """
 
     def __init__(
@@ -36,8 +37,9 @@ class Player:
         *,
         loop: bool = True,
         speed: float = 1.0,
+        follow: Callable[[float], None] | None = None,
     ):
-        self.view, self.motion, self._move = view, motion, move
+        self.view, self.motion, self._move, self._follow = view, motion, move, follow
         first, last = float(motion.times[0]), float(motion.times[-1])
         gui = stage.server.gui
         with gui.add_folder("Time") as self._folder:
@@ -54,6 +56,8 @@ class Player:
     def go_to(self, at: float) -> None:
         """Show the motion at a time [s]."""
         self._move(self.motion.at(at))
+        if self._follow is not None:
+            self._follow(at)
 
     def stop(self) -> None:
         """End playback and remove its time bar."""

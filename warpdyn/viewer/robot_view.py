@@ -86,6 +86,11 @@ class RobotView:
         return placed
 
     @property
+    def places(self) -> np.ndarray:
+        """Positions (B, 3) of the robots' world origins on the page [m]."""
+        return np.broadcast_to(self._at[:, 0], (max(self.envs, 1), 3))
+
+    @property
     def size(self) -> float:
         """Size of one robot [m]."""
         low, high = self.box(self.poses[:1])
@@ -159,8 +164,12 @@ class RobotView:
         for number, body in enumerate(self.bodies):
             name = f"/{self.name}/{self.model.link_names[body.link]}/{number}"
             handle: Any
+            if all(solid.plane for solid in body.solids):  # a floor shows shadows and casts none
+                shaded = {**options, "cast_shadow": False, "receive_shadow": envs <= SHADOWS}
+            else:
+                shaded = options
             if len(body.solids) > 1:
-                handle = scene.add_batched_glb(name, colored_glb(body.solids), *still, **options)
+                handle = scene.add_batched_glb(name, colored_glb(body.solids), *still, **shaded)
             else:
                 solid = shrink(body.solids[0], depth)
                 *shade, alpha = solid.color
@@ -172,7 +181,7 @@ class RobotView:
                     *still,
                     batched_colors=np.array([round(255 * x) for x in shade], np.uint8),
                     opacity=None if opacity >= 1.0 else opacity,
-                    **options,
+                    **shaded,
                 )
             self._handles.append(handle)
 

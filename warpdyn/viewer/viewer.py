@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,13 @@ from typing import Any
 import numpy as np
 from viser import uplot
 
+from ..functions.simulation.simulation import Simulation
 from ..model import Model
 from ..model.mesh_files import NONE, Packages
 from ..model.structure import start_of
+from .contact_forces import ContactForces, contact_forces
 from .controls import Controls
-from .overlays import OVERLAYS, RED, Overlays, arrows
+from .overlays import OVERLAYS, RED, Overlays, arrows, drawn_contacts
 from .pages import picture_of, write_page
 from .player import Player
 from .robot_view import RobotView
@@ -39,6 +42,8 @@ class Viewer:
         self.robots: dict[str, RobotView] = {}
         self._drawn: dict[str, list[Any]] = {}
         self._plots: dict[str, Any] = {}
+        self._scales: dict[str, float] = {}
+        self._alone = threading.RLock()  # a playing motion and a person draw contacts
         self._over: dict[str, Overlays] = {}
         self.controls: Controls | None = None
         self.player: Player | None = None
@@ -119,6 +124,36 @@ class Viewer:
                 self.stage, f"/{name}", start[keep], scale * along[keep], color, size
             )
 
+    def contacts(
+        self,
+        found: Simulation | ContactForces,
+        envs: Sequence[int] | None = None,
+        *,
+        robot: str = "robot",
+        name: str = "contacts",
+        scale: float | None = None,
+    ) -> None:
+        """Draw where robots of a simulation touch the ground and each other, as balls, and the forces
+        there as arrows, with `scale` metres per newton. Call it after each step.
+
+        The arrow of a pair of shapes is the force on the second one, and ends at their contacts.
+        envs: the environments that the page shows as `robot`; None: the first ones. scale None: the
+        first drawing with forces chooses it, so that its longest arrow is a fifth of the robot's
+        size.
+        """
+        if robot not in self.robots:
+            raise ViewerError(f"no robot is called {robot!r}; there are {', '.join(self.robots)}")
+        view = self.robots[robot]
+        if isinstance(found, Simulation):
+            found = contact_forces(found, range(view.envs) if envs is None else envs)
+        longest = float(np.linalg.norm(found.forces, axis=1).max(initial=0.0))
+        if scale is None and longest:
+            scale = self._scales.setdefault(name, 0.2 * view.size / longest)
+        with self._alone, self.stage.server.atomic():
+            for handle in self._drawn.pop(name, []):
+                handle.remove()
+            self._drawn[name] = drawn_contacts(view, f"/{name}", found, scale or 0.0)
+
     def over(self, what: str, on: bool = True, name: str = "robot") -> None:
         """Draw an overlay on a robot, or remove it: "frames", "joint axes", "centres of mass",
         "inertias", "contact points", "gravity torques"."""
@@ -160,10 +195,11 @@ class Viewer:
         loop: bool = True,
         speed: float = 1.0,
         name: str = "robot",
+        follow: Callable[[float], None] | None = None,
     ) -> Trajectory:
         """Play a motion with a time bar: q (T, nq), or positions by joint {"joint": (T,)}, at times
         (T,) [s] (None: 50 a second). q (T, B, nq) moves B robots. speed: seconds of motion per
-        second of the clock, above 0."""
+        second of the clock, above 0. follow: called with each time that is shown [s]."""
         if not 0.0 < speed < np.inf:
             raise ViewerError(f"speed must be above 0, got {speed:g}; 1 is the motion's own")
         motion = Trajectory.of(model, q, times)
@@ -172,7 +208,8 @@ class Viewer:
         if self.player is not None:
             self.player.stop()
         move = partial(self.update, name=name)
-        self.player = Player(self.stage, self.robots[name], motion, move, loop=loop, speed=speed)
+        told: dict[str, Any] = {"loop": loop, "speed": speed, "follow": follow}
+        self.player = Player(self.stage, self.robots[name], motion, move, **told)
         return motion
 
     def record(self, path: str | Path, *, rate: float = 50.0) -> Path:
@@ -191,6 +228,7 @@ class Viewer:
         for name in list(self._drawn):
             for handle in self._drawn.pop(name):
                 handle.remove()
+        self._scales.clear()
 
     def _remove(self, name: str) -> None:
         """Remove a robot, its overlays, its controls and its motion."""

@@ -77,3 +77,15 @@ def test_limbs_have_colours():
         for leg in ("FL", "FR", "RL", "RR")
     ]
     assert all(len(leg) == 1 for leg in legs) and len(set.union(*legs, {colours[0]})) == 5
+
+
+def test_no_line_leads_from_the_world_to_a_free_body():
+    """The root has no shape, the arm's links are lines, and the cube is a hull alone."""
+    arm = wd.load_urdf(SHAPES, floating_base=False)
+    scene = wd.ModelBuilder("world").add_link("world").build()
+    scene = scene.with_object("cube", wd.description.Box(0.2, 0.2, 0.2), mass=1.0, pose=(5, 0, 0))
+    both = scene.attach(arm, "world", prefix="arm_")
+    drawn = RobotPicture(both, LEVEL)
+    names = [{both.link_names[k] for k in bone} for bone in drawn.bones]
+    assert {"world", "arm_ball"} in names and not any("cube" in ends for ends in names)
+    assert any(both.link_names[body.link] == "cube" for body in drawn.bodies)

@@ -97,3 +97,16 @@ def test_a_seed_is_a_roll_out(hopper: wd.Model, pushed: tuple[Any, Any]) -> None
     other, _ = roll_out(hopper, plan._replace(seed=1, seconds=0.1))
     short, _ = roll_out(hopper, plan._replace(seconds=0.1))
     assert not np.array_equal(other.q, short.q)
+
+
+def test_a_scene_without_joints_has_no_joint_errors() -> None:
+    """Two boxes have forces of the ground alone. What watches sees the start and each launch."""
+    scene = wd.ModelBuilder("floor").add_link("floor").build()
+    for name, x in (("a", 0.0), ("b", 1.0)):
+        box = wd.description.Box(0.1, 0.1, 0.1)
+        scene = scene.with_object(name, box, mass=1.0, pose=(x, 0.0, 0.05))
+    heights: list[float] = []
+    plan = PLAN._replace(pairs=(("a", "b"),))
+    _, history = roll_out(scene, plan, lambda sim: heights.append(float(sim.q[0, 2])))
+    assert set(history.measured) == {"loads"}
+    assert len(heights) == plan.launches + 1 and heights[0] == pytest.approx(0.05)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -142,3 +143,23 @@ def test_what_is_said_of_contacts_stays_with_the_shape() -> None:
         "solref": (0.02, 1.0),
         "margin": (0.001,),
     }
+
+
+@pytest.mark.parametrize(
+    ("ground", "said"),
+    [
+        ('<geom type="plane" size="1 1 1"/>', False),
+        ('<geom type="plane" size="1 1 1" pos="0 0 .2"/>', True),
+        ('<geom type="plane" size="1 1 1" euler="10 0 0"/>', True),
+        ('<geom type="hfield" hfield="hills"/>', True),
+    ],
+)
+@pytest.mark.parametrize("joint", ["<joint/>", "<freejoint/>"])
+def test_a_ground_other_than_level_is_a_remark(ground: str, said: bool, joint: str) -> None:
+    """Of a free base too, whose world is no link."""
+    text = f"""<mujoco><asset><hfield name="hills" nrow="2" ncol="2" size="1 1 1 .1"/></asset><worldbody>
+    {ground}<body pos="0 0 1">{joint}<geom size=".1"/></body></worldbody></mujoco>"""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", wd.ModelWarning)
+        model = wd.load(text)
+    assert any("kinds that nothing touches here: 1" in line for line in model.warnings) == said

@@ -57,3 +57,20 @@ def test_shapes_of_one_body_cannot_touch() -> None:
         wd.step(TWO, Q, V, V, pairs=[ContactPair(shape, shape)])
     with pytest.raises(KeyError, match="gone"):
         checked_pairs(TWO, [ContactPair(shape._replace(link="gone"), shape)])
+
+
+@pytest.mark.parametrize("terrain", [wd.HeightMap(np.full((9, 9), 0.3), 0.5), wd.Plane(level=0.3)])
+def test_bodies_lie_on_a_terrain_and_on_each_other(terrain: wd.HeightMap | wd.Plane) -> None:
+    """Their points touch it, and their pairs each other. The plane z = 0 beside another ground is
+    refused."""
+    start = TWO.neutral.copy()
+    start[2], start[9] = 0.33, 0.38
+    told = {"terrain": terrain, "dt": 0.002, "start": start, "dtype": "float64"}
+    sim = wd.Simulation(TWO, 1, pairs=PAIRS, **told)
+    for _ in range(200):
+        sim.step()
+    assert sim.q[0, 2] == pytest.approx(0.32, abs=3e-3)
+    assert sim.q[0, 9] - sim.q[0, 2] == pytest.approx(0.04, abs=1e-3)
+    assert np.abs(sim.v).max() < 1e-3
+    with pytest.raises(ValueError, match=r"plane z = 0 with cube1 \(with_ground\), and terrain="):
+        wd.Simulation(TWO, 1, pairs=PAIRS.with_ground("cube1"), points=[], **told)

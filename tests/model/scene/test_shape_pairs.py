@@ -14,7 +14,7 @@ BALL = wd.description.Sphere(0.1)
 
 def names(model: wd.Model) -> set[frozenset[str]]:
     """The links of all pairs."""
-    return {frozenset((a.link, b.link)) for a, b in shape_pairs(model)}
+    return {frozenset((a.link, b.link)) for a, b, _ in shape_pairs(model)}
 
 
 def mjcf(geom: str = "", contact: str = "") -> wd.Model:
@@ -104,3 +104,24 @@ def test_an_attached_robot_keeps_its_pairs() -> None:
     tool = mjcf(contact='<exclude body1="ball" body2="lower"/>')
     both = wd.load_robot("panda").attach(tool, "panda_hand", prefix="t_")
     assert both.excluded_pairs == (("t_ball", "t_lower"),)
+
+
+def test_named_pairs_of_shapes_stay_with_their_links() -> None:
+    """MJCF's <pair>, through renaming, attaching, detaching, and merging links on fixed joints."""
+    text = """<mujoco><worldbody><body name="arm"><joint/><geom type="sphere" size=".1"/>
+      <body name="tool" pos="1 0 0"><geom size=".2"/><geom name="tip" size=".1"/></body></body>
+    <body name="ball"><freejoint/><geom name="egg" size=".3" contype="0" conaffinity="0"/></body>
+    </worldbody><contact><pair geom1="tip" geom2="egg" friction=".4 .4"/></contact></mujoco>"""
+
+    def pairs(model: wd.Model) -> list[tuple[str, str | None, float | None]]:
+        return [(a.link, a.shape.name, friction) for a, _, friction in shape_pairs(model)]
+
+    model = wd.load(text)
+    assert pairs(model) == [("tool", "tip", 0.4)]
+    assert pairs(model.rename(links={"tool": "hand"})) == [("hand", "tip", 0.4)]
+    assert pairs(model.collapse()) == [("arm", "tip", 0.4)]
+    assert pairs(model.collapse(keep=["tool"])) == [("arm", "tip", 0.4)]
+    assert model.detach("ball").touching_pairs == ()
+    both = wd.load_robot("panda").attach(model, "panda_hand", prefix="t_")
+    assert ("t_tool", "tip", 0.4) in pairs(both)
+    assert wd.ContactPairs(model).friction == (0.4,)

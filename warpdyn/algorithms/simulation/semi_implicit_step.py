@@ -215,10 +215,11 @@ def _constrained_velocities(
         )
         reaction = rows.on_coordinates(impulses_on_rows(constraints, impulses, len(J)))
     else:
+        # Rebounds of pairs count no speeds beyond the guard's limits: joints would amplify them.
         swept = slot_sweeps(
             tree,
             state.q,
-            state.v,
+            _clamp_velocities(tree, state.v, scene),
             free,
             mass,
             scene.dt,

@@ -57,7 +57,7 @@ def add_quadruped(sub: argparse.ArgumentParser) -> None:
         help=text,
     )
     # `read_model` reads these options, which these commands do not offer.
-    sub.set_defaults(base="floating", loops=None)
+    sub.set_defaults(base="floating", loops=None, part=None)
 
 
 def task_from_options(args: argparse.Namespace) -> Task:

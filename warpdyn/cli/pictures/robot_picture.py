@@ -12,6 +12,7 @@ from ...functions.kinematics import fk
 from ...functions.simulation.terrain import HeightMap
 from ...model import Model
 from ...model.description import Geometry
+from ...model.joints import FLOATING
 from ...model.mesh_files import MeshError
 
 ROUND = 16
@@ -58,7 +59,7 @@ class Silhouette(NamedTuple):
 class RobotPicture:
     """A robot's links as convex bodies, for drawing at any configuration.
 
-    A link without a drawable shape is a line to its children.
+    A link without a drawable shape is a line to its children, except to free bodies.
     """
 
     def __init__(self, model: Model, view: Sight | None = None):
@@ -70,7 +71,8 @@ class RobotPicture:
         self.bones = [
             (model.link_index(joint.parent), model.link_index(joint.child))
             for joint in model.joints
-            if not {model.link_index(joint.parent), model.link_index(joint.child)} <= seen
+            if joint.kind is not FLOATING
+            and not {model.link_index(joint.parent), model.link_index(joint.child)} <= seen
         ]
         self.colours = _limb_colours(model)
 

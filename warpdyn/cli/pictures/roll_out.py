@@ -134,9 +134,11 @@ def pushed_link(model: Model) -> str:
     return model.root if model.floating_base else furthest_link(model)
 
 
-def roll_out(model: Model, plan: Plan) -> tuple[Simulation, History]:
+def roll_out(
+    model: Model, plan: Plan, watch: Callable[[Simulation], None] | None = None
+) -> tuple[Simulation, History]:
     """The robots after `plan.seconds`, and the measurements; shows a progress bar if stderr is a
-    terminal."""
+    terminal. watch: called before the first launch and after each."""
     from tqdm import tqdm
 
     model = with_passive_forces(model, None)
@@ -156,9 +158,13 @@ def roll_out(model: Model, plan: Plan) -> tuple[Simulation, History]:
         targets = np.tile(held[model.joint_position_columns], (plan.envs, 1))
         library_of(sim.targets).write(sim.targets, targets.astype(np.float32))
     residual = _residual(model, sim, scene) if plan.residual and len(sim.points) else None
+    if watch is not None:
+        watch(sim)
     began = time.perf_counter()
     sim.step()  # it may compile, and then shows its own bar
     first = time.perf_counter() - began
+    if watch is not None:
+        watch(sim)
     rows, wall = [_measure(model, sim, held, residual)], 0.0
     for k in tqdm(range(1, plan.launches), unit="launch", leave=False, disable=None):
         if plan.push:
@@ -167,6 +173,8 @@ def roll_out(model: Model, plan: Plan) -> tuple[Simulation, History]:
         sim.step()
         wp.synchronize_device(plan.device)
         wall += time.perf_counter() - began
+        if watch is not None:
+            watch(sim)
         rows.append(_measure(model, sim, held, residual))
     seconds = plan.dt * plan.substeps * (1 + np.arange(plan.launches))
     return sim, History(
@@ -268,7 +276,7 @@ def _measure(
         found["heights"] = q[:, 2].copy()
     if len(sim.points):
         found["loads"] = on_host(sim.forces)[:, :, 2].sum(1) / _weight(model)
-    if sim.control is not None:
+    if sim.control is not None and len(model.joint_columns):
         off = (q - held)[:, model.joint_position_columns]
         found["errors"] = np.sqrt(np.mean(off**2, axis=1))
     effort = model.effort_limit[model.joint_columns]

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,9 +28,12 @@ from ..command_line import (
     write_file,
 )
 from ..hardware import hardware
-from ..shared_options import Commands, add_command, add_device, add_robot, add_threads
+from ..shared_options import Commands, add_command, add_device, add_page, add_robot, add_threads
 from ..tables import console, in_words, say
 from .roll_out import HOME, History, Plan, drivable, pushed_link, pushes, roll_out
+
+if TYPE_CHECKING:
+    from .simulated_motion import SimulatedMotion
 
 QUANTITIES = {
     "heights": "height of the base [m]",
@@ -39,6 +43,9 @@ QUANTITIES = {
     "residuals": "residual / weight",
 }
 """Labels of a `History`'s measurements in the table and the picture."""
+
+ENVS, ON_PAGE = 1024, 1
+"""How many robots by default, and on a page."""
 
 BANDS = ((0.0, 1.0, 0.15, "all"), (0.1, 0.9, 0.35, "80 %"))
 """Lower and upper quantile of each band, its opacity, and the share of robots in it."""
@@ -56,6 +63,11 @@ def add_parser(commands: Commands) -> None:
     add_threads(sub)
     text = "draw what happens over time (.png, .svg, .pdf)"
     sub.add_argument("--png", type=Path, metavar="FILE", help=text)
+    text = "show the motion in the browser, with contacts and forces, until Ctrl-C (extra [viewer])"
+    sub.add_argument("--view", action="store_true", help=text)
+    text = "write the motion as a page that needs no server (.html), or viser's recording (.viser)"
+    sub.add_argument("--record", type=Path, metavar="FILE", help=text)
+    add_page(sub)
     text = "write what is drawn, and the last state, for numpy.load (.npz)"
     sub.add_argument("--save", type=Path, metavar="FILE", help=text)
     text = "replace the file of --save where it exists"
@@ -65,8 +77,8 @@ def add_parser(commands: Commands) -> None:
 
 def _add_numbers(sub: argparse.ArgumentParser) -> None:
     """Add options that take one number."""
-    text = "how many robots; default: 1024"
-    sub.add_argument("--envs", type=count, default=1024, metavar="N", help=text)
+    text = "how many robots; default: 1024, with --view and --record 1"
+    sub.add_argument("--envs", type=count, metavar="N", help=text)
     text = "of simulated time; default: 5"
     sub.add_argument("--seconds", type=positive, default=5.0, metavar="N", help=text)
     text = "seconds of one step, at most 0.1; default: 0.005"
@@ -93,13 +105,21 @@ def _add_numbers(sub: argparse.ArgumentParser) -> None:
 
 
 def simulate(args: argparse.Namespace) -> int:
-    """Run the simulation, print its table, and write its files."""
+    """Run the simulation, print its table, write its files, and show its motion."""
+    on_page = args.view or args.record is not None
+    if args.envs is None:
+        args.envs = ON_PAGE if on_page else ENVS
     if args.png:
         check_picture(args.png)
     if args.save:
         check_file(args.save)
         if args.save.exists() and not args.force:
             raise UserError(f"{args.save} exists; --force replaces it")
+    if args.record is not None:
+        check_file(args.record)
+        if args.record.suffix not in (".html", ".viser"):
+            raise UserError(f"cannot write {args.record}: its ending must be .html or .viser")
+    motion = new_motion() if on_page else None
     model = refuse_immobile(read_model(args))
     if args.threads:
         set_num_threads(args.threads)
@@ -109,7 +129,7 @@ def simulate(args: argparse.Namespace) -> int:
         refuse_unread(ContactPoints(model))
         for line in remarks(model, plan):
             say(line)
-        sim, history = roll_out(model, plan)
+        sim, history = roll_out(model, plan, None if motion is None else motion.add)
     except (
         ValueError,
         TypeError,
@@ -124,7 +144,32 @@ def simulate(args: argparse.Namespace) -> int:
     if args.png:
         write_file(args.png, lambda path: picture(model, plan, history, path))
         print(f"picture: {args.png}")
+    if motion is not None:
+        show_on_page(args, motion, sim, plan.dt * plan.substeps)
     return 0
+
+
+def new_motion() -> SimulatedMotion:
+    """A motion to be shown; raises if the viewer is not installed."""
+    try:
+        from .simulated_motion import SimulatedMotion
+    except ImportError as error:
+        raise UserError(str(error)) from None
+    return SimulatedMotion()
+
+
+def show_on_page(
+    args: argparse.Namespace, motion: SimulatedMotion, sim: Simulation, seconds: float
+) -> None:
+    """Show a motion whose launches last `seconds`, and write it."""
+    from ...viewer import ViewerError
+    from .simulated_motion import show_motion
+
+    page = {"stays": args.view, "host": args.host, "port": args.port}
+    try:
+        show_motion(motion, sim, seconds, args.record, **page)
+    except ViewerError as error:
+        raise UserError(str(error)) from None
 
 
 def remarks(model: Model, plan: Plan) -> Iterator[str]:

@@ -188,6 +188,7 @@ class MjcfReader:
             physics=physics_of(self.values, self.root),
             named=named,
             excluded_pairs=[p for p in self.contacts.excluded_pairs() if here.issuperset(p)],
+            touching_pairs=self.contacts.touching_pairs(),
             is_simulated=True,
         )
 
@@ -201,9 +202,11 @@ class MjcfReader:
         for link in (
             align_to_principal_axes(self.values, self.bodies[link.name], link) for link in bare
         ):
-            seen, touch = self.shapes.of(self.bodies[link.name].matter.geoms)
+            seen, touch = self.shapes.of(link.name, self.bodies[link.name].matter.geoms)
             borne = self.bodies[link.name].gravcomp
             self.links.append(replace(link, visuals=seen, collisions=touch, gravcomp=borne))
+        if free:
+            self.shapes.leave_out_grounds(self.bodies[WORLD].matter.geoms)
 
     def _add_joints(self, free: str, base: str, floating_base: bool | None) -> None:
         """Add the joints and sites of each body, in MuJoCo's order of qpos, as `places` needs

@@ -54,7 +54,7 @@ left out too."""
 
 NAMES = ("name", *PLACES, "mesh", "material", "texture", "hfield")
 
-SECTIONS = ("asset", "tendon", "equality", "actuator", "sensor")
+SECTIONS = ("asset", "tendon", "equality", "actuator", "sensor", "contact")
 """Sections of a model that come with its bodies, in an order in which names precede their use."""
 
 WORLD = "world"

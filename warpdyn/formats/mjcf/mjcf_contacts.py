@@ -12,7 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from ...model.ground_contact import NOT_SIMULATED, STANDARD_WEIGHT, GroundContact, ShapeTouch
+from ...model.ground_contact import (
+    NOT_SIMULATED,
+    STANDARD_WEIGHT,
+    GroundContact,
+    ShapeTouch,
+    TouchingPair,
+)
 from .mjcf_bodies import WORLD, BodyElement
 from .mjcf_values import TINY, Element, MjcfValues
 
@@ -29,6 +35,17 @@ DEFAULTS: Mapping[str, tuple[float, ...]] = {
     "conaffinity": (1.0,),
 }
 """MuJoCo's defaults."""
+
+FRICTION_OF_PAIR = (1.0, 1.0, 0.005, 0.0001, 0.0001)
+"""MuJoCo's default of a <pair>: sliding along both axes, torsional, and rolling about both."""
+
+ENDS = ("geom1", "geom2")
+
+GROUNDS = ("plane", "hfield")
+"""Kinds of the world's geoms that stand for the ground of a simulation, z = 0 or `terrain=`."""
+
+OF_PAIRS = ("solref", "solreffriction", "solimp", "margin", "gap")
+"""Attributes of a <pair> that contacts between bodies do not have."""
 
 HALVINGS = 60
 """Steps of a bisection, down to the rounding of a double."""
@@ -121,38 +138,107 @@ def _mean(x: Sequence[float], y: Sequence[float], share: float) -> tuple[float, 
     return tuple(share * a + (1.0 - share) * b for a, b in zip(x, y, strict=True))
 
 
+class GeomPair(NamedTuple):
+    """A <pair>: the names of its two geoms, and its parameters, which replace those of the geoms.
+
+    `across`: the sliding coefficient along the second axis of the contact. `more`: attributes that
+    contacts between bodies do not have.
+    """
+
+    geoms: tuple[str, str]
+    contact: GeomContact
+    across: float
+    more: tuple[str, ...]
+
+    def other_than(self, geom: str) -> str:
+        """The other geom."""
+        return self.geoms[1] if geom == self.geoms[0] else self.geoms[0]
+
+
 class MjcfContacts:
-    """Contacts of one load: the floor of the file, and the requested features that are not
-    simulated."""
+    """Contacts of one load: the floor of the file, its pairs of geoms, and the requested features
+    that are not simulated."""
 
     def __init__(self, values: MjcfValues, root: Element) -> None:
+        self.values = values
         self.root, self.options = root, values.settings(root, "option")
         self.timestep = _number(self.options.get("timestep", ""), 0.002)
-        self.floors: list[GeomContact] = []
+        self.floors: dict[int, GeomContact] = {}
+        """By their numbers among the geoms of the world."""
+        self.floor_names: set[str] = set()
+        """Planes and height fields of the world."""
         self.geoms: list[GeomContact] = []
         """Geoms that touch the ground."""
         self.bodies: Mapping[str, BodyElement] = {}
+        self.body_of_geom: dict[str, str] = {}
+        self.pairs: list[GeomPair] = []
+        self.repeated = 0
+        """Number of pairs whose geoms an earlier pair has."""
+        self.placed: dict[str, tuple[str, int]] = {}
+        """The link of each geom in a pair, and its number among the link's collision shapes."""
 
     def look_at(self, bodies: Mapping[str, BodyElement]) -> None:
-        """Find the floor: the planes of the world."""
+        """Find the floor, which is the planes of the world, and the pairs of geoms."""
         self.bodies = bodies
-        for _, written, _ in bodies[WORLD].matter.geoms:
+        for number, (_, written, _) in enumerate(bodies[WORLD].matter.geoms):
+            if written.get("type") in GROUNDS and "name" in written:
+                self.floor_names.add(written["name"])
             if written.get("type") == "plane" and (contact := _read_contact(written)) is not None:
-                self.floors.append(contact)
+                self.floors[number] = contact
+        for body in bodies.values():
+            named = (written["name"] for _, written, _ in body.matter.geoms if "name" in written)
+            self.body_of_geom |= dict.fromkeys(named, body.name)
+        for element in self.root.iterfind("contact/pair"):
+            pair = self._read_pair(element)
+            same = any(set(pair.geoms) == set(each.geoms) for each in self.pairs)
+            self.repeated += same
+            if not same:
+                self.pairs.append(pair)
 
-    def of(self, written: Mapping[str, str]) -> GroundContact | None:
-        """The contact of a geom with the ground. If the file has a floor, the parameters of the
-        pair; otherwise the geom's own, with friction, because a floor has it by default."""
+    def of(self, body: str, written: Mapping[str, str]) -> GroundContact | None:
+        """The contact of a body's geom with the ground. If the file has a floor, the parameters of
+        the pair; otherwise the geom's own, with friction, because a floor has it by default."""
         mine = _read_contact(written)
         if mine is None:
             return None
-        pairs = [mine.mix_with(floor) for floor in self.floors if mine.collides(floor)]
-        if self.floors and not pairs:
+        pairs = self._with_floors(body, written.get("name", ""), mine)
+        if (self.floors and not pairs) or not (pairs or mine.contype or mine.conaffinity):
             return mine.on_ground(self.timestep, touches=False)
         pair = pairs[0] if pairs else mine._replace(condim=max(mine.condim, 3))
-        if mine.contype or mine.conaffinity:
-            self.geoms.append(pair)
+        self.geoms.append(pair)
         return pair.on_ground(self.timestep)
+
+    def _with_floors(self, body: str, geom: str, mine: GeomContact) -> list[GeomContact]:
+        """The parameters of a geom's contacts with each floor that it touches: those of a <pair>
+        come first."""
+        named = [each for each in self.pairs if geom and geom in each.geoms]
+        pairs = [x.contact for x in named if x.other_than(geom) in self.floor_names]
+        if pairs or {body, WORLD} in map(set, self.excluded_pairs()):
+            return pairs
+        return [mine.mix_with(floor) for floor in self.floors.values() if mine.collides(floor)]
+
+    def in_pair(self, geom: str | None) -> bool:
+        """True if a <pair> names the geom."""
+        return any(geom in pair.geoms for pair in self.pairs)
+
+    def _read_pair(self, element: Element) -> GeomPair:
+        """The pair of an element. Raises ModelError for unknown geoms and for parameters that are
+        not numbers."""
+        written = self.values.attributes(element, "pair", None)
+        first, second = (written.get(key, "") for key in ENDS)
+        for key, name in zip(ENDS, (first, second), strict=True):
+            if name not in self.body_of_geom:
+                raise self.values.refusal(element, f'{key} is "{name}", and no geom has this name')
+        said = {key: text for key, text in written.items() if key in DEFAULTS and key != "friction"}
+        try:
+            contact = GeomContact.of(said)
+            numbers = tuple(float(word) for word in written.get("friction", "").split())
+        except ValueError as error:
+            raise self.values.refusal(element, f"{error}; its parameters are numbers") from None
+        along, across, torsion, roll, _ = (*numbers, *FRICTION_OF_PAIR[len(numbers) :])
+        contact = contact._replace(friction=(along, torsion, roll))
+        more = tuple(key for key in OF_PAIRS if key in written)
+        return GeomPair((first, second), contact, across, more)
 
     def touch(self, written: Mapping[str, str]) -> ShapeTouch | None:
         """The contact of a geom with other geoms."""
@@ -166,6 +252,17 @@ class MjcfContacts:
         """Pairs of bodies that an <exclude> keeps from touching."""
         pairs = self.root.iterfind("contact/exclude")
         return [(str(e.get("body1")), str(e.get("body2"))) for e in pairs]
+
+    def touching_pairs(self) -> list[TouchingPair]:
+        """The pairs of geoms that are collision shapes, after `placed` is complete. Those with the
+        floor are contacts with the ground."""
+        found = []
+        for pair in self.pairs:
+            if all(name in self.placed for name in pair.geoms):
+                (a, first), (b, second) = (self.placed[name] for name in pair.geoms)
+                friction = pair.contact.friction[0] if pair.contact.condim > 1 else 0.0
+                found.append(TouchingPair((a, b), (first, second), friction))
+        return found
 
     def remarks(self) -> list[str]:
         """One line that lists everything that is not simulated; none if the list is empty."""
@@ -184,8 +281,7 @@ class MjcfContacts:
             yield "solref and solimp of single geoms, in the place of one stiffness for all"
         elif any(geom.solimp != DEFAULTS["solimp"] for geom in self.geoms):
             yield "the shape of solimp, but for its stiffness at rest"
-        if pairs := sum(1 for _ in self.root.iterfind("contact/pair")):
-            yield f"contact pairs ({pairs})"
+        yield from self._unsupported_parts_of_pairs()
         yield from self._unsupported_tendons()
         bodies, still = self._possible_contacts()
         if bodies:
@@ -198,6 +294,32 @@ class MjcfContacts:
             yield "limits of spatial tendons"
         if any(tendon.get("frictionloss") for tendon in self.root.iterfind("tendon/*")):
             yield "dry friction of tendons"
+
+    def _unsupported_parts_of_pairs(self) -> Iterator[str]:
+        """Parts of <pair> elements that are not simulated, each with the number of pairs."""
+        floors = self.floor_names
+        between = [pair for pair in self.pairs if not floors.intersection(pair.geoms)]
+        on_floor = [pair for pair in self.pairs if floors.intersection(pair.geoms)]
+        sliding = [pair for pair in self.pairs if pair.contact.condim > 1]
+        counts = {
+            "torsional and rolling friction of contact pairs": sum(
+                pair.contact.condim > 3 for pair in between
+            ),
+            "the friction of contact pairs along their second axis": sum(
+                pair.contact.friction[0] != pair.across for pair in sliding
+            ),
+            "solref, solimp, margin and gap of contact pairs": sum(
+                bool(pair.more) for pair in between
+            ),
+            "solreffriction of contact pairs with the floor": sum(
+                "solreffriction" in pair.more for pair in on_floor
+            ),
+            "contact pairs with shapes that nothing touches here": sum(
+                not all(name in self.placed for name in pair.geoms) for pair in between
+            ),
+            "repeated contact pairs": self.repeated,
+        }
+        yield from (f"{what} ({count})" for what, count in counts.items() if count)
 
     def _possible_contacts(self) -> tuple[bool, bool]:
         """True for bodies that may touch one another, and True for bodies that may touch fixed
@@ -221,6 +343,10 @@ class MjcfContacts:
             for e in self.root.iterfind("contact/exclude")
         }
         found = [False, False]
+        for pair in self.pairs:
+            ends = {rigid[self.body_of_geom[name]] for name in pair.geoms}
+            if len(ends) == 2 and not self.floor_names.intersection(pair.geoms):
+                found[WORLD in ends] = True
         for a, b in combinations(geoms, 2):
             world = WORLD in (a, b)
             joined = not world and (above.get(a) == b or above.get(b) == a)

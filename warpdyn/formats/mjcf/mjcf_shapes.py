@@ -92,7 +92,7 @@ class MjcfShapes:
             "level at height 0 unless terrain= is another"
         ]
 
-    def of(self, geoms: Sequence[Part]) -> BodyShapes:
+    def of(self, body: str, geoms: Sequence[Part]) -> BodyShapes:
         """Shapes of a body's geoms. Visual ones are in the groups that MuJoCo draws; all geoms that
         may touch another are collision shapes."""
         visuals: list[Geometry] = []
@@ -109,18 +109,34 @@ class MjcfShapes:
             shape = replace(
                 shape,
                 contact=contact,
-                on_ground=self.contacts.of(written),
+                on_ground=self.contacts.of(body, written),
                 touch=self.contacts.touch(written),
             )
             shown = _whole(written.get("group", "0")) <= SHOWN
             if shown and shape.color is not None and shape.color[3] > 0:
                 visuals.append(shape)
-            if _whole(written.get("contype", "1")) or _whole(written.get("conaffinity", "1")):
+            paired = self.contacts.in_pair(written.get("name"))
+            masks = (_whole(written.get(key, "1")) for key in ("contype", "conaffinity"))
+            if paired or any(masks):
                 if shape.shape in ("ellipsoid", "plane"):
                     self._leave_out(shape.shape)
                 else:
+                    if paired:
+                        self.contacts.placed[written["name"]] = body, len(collisions)
                     collisions.append(shape)
         return BodyShapes(tuple(visuals), tuple(collisions))
+
+    def leave_out_grounds(self, geoms: Sequence[Part]) -> None:
+        """Count the planes and height fields of a world that is no link of the model, because its
+        body is a free base."""
+        for geom in geoms:
+            if geom[1].get("type") in ("plane", "hfield"):
+                try:
+                    shape = self._shape(*geom)
+                except (ModelError, ValueError, IndexError):
+                    continue
+                if shape is not None:
+                    self._leave_out(shape.shape)
 
     def _contact(
         self, element: Element, written: dict[str, str]

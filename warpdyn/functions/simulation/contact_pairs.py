@@ -16,7 +16,7 @@ from ...model import Model
 from ...model.collision_points import LeftOut
 from ...model.description import Geometry, vector3
 from ...model.mesh_files import MeshError
-from ...model.scene.shape_pairs import LinkShape, shape_pairs
+from ...model.scene.shape_pairs import shape_pairs
 
 MESH_VERTICES = 16
 """Vertices of a mesh's convex hull that are kept by default."""
@@ -34,14 +34,16 @@ class ContactPairs(Sequence[ContactPair]):
 
     Shapes of one rigid body make no pair, nor do those of two bodies that a joint connects, nor
     those that the description keeps apart (MJCF's contype, conaffinity and exclude; disabled
-    collisions of an SRDF file). The ground is not among the pairs, because `points=` touch it, but
-    `with_ground` adds it: a box then touches the plane z = 0 with its lowest four corners. Spheres,
-    capsules, boxes and planes are exact. A cylinder is a prism of sixteen sides. A mesh is
-    the hull of up to `mesh_vertices` vertices, which the package trimesh reads. `left_out` has
-    (link, shape, reason) of each shape that cannot be read.
+    collisions of an SRDF file). Shapes of an MJCF file's <pair> touch in any case. The ground is
+    not among the pairs, because `points=` touch it, but `with_ground` adds it: a box then touches
+    the plane z = 0 with its lowest four corners. Spheres, capsules, boxes and planes are exact. A
+    cylinder is a prism of sixteen sides. A mesh is the hull of up to `mesh_vertices` vertices,
+    which the package trimesh reads. `left_out` has (link, shape, reason) of each shape that cannot
+    be read.
 
     `friction` has the coefficient of each pair from the description, or None: the larger one of the
-    two shapes, or that of the shape with the higher priority. `contacts` is the number of contacts.
+    two shapes, that of the shape with the higher priority, or that of a <pair>. `contacts` is the
+    number of contacts.
 
     A step computes the contacts of near pairs alone. `slots`: the largest number of near pairs of
     one kind, such as box and box on free bodies; None: two more than the bodies of these pairs. A
@@ -68,17 +70,17 @@ class ContactPairs(Sequence[ContactPair]):
         left: list[LeftOut] = []
         pairs: list[ContactPair] = []
         friction: list[float | None] = []
-        for both in shape_pairs(model):
+        for *both, coefficient in shape_pairs(model):
             shapes = []
-            for link, shape in both:
-                key = link, id(shape)
+            for link, shape, number in both:
+                key = link, number
                 if key not in made:
                     made[key] = _contact_shape(link, shape, mesh_vertices, left)
                 shapes.append(made[key])
             first, second = shapes
             if first is not None and second is not None and _can_touch(first, second):
                 pairs.append(ContactPair(first, second))
-                friction.append(_friction(*both))
+                friction.append(coefficient)
         self.pairs, self.friction, self.left_out = tuple(pairs), tuple(friction), tuple(left)
 
     def only(self, *pairs: str | tuple[str, str]) -> ContactPairs:
@@ -223,15 +225,6 @@ def pairs_between(pairs: Sequence[ContactPair], first: str, second: str) -> dict
 def _can_touch(first: ContactShape, second: ContactShape) -> bool:
     """False for two planes."""
     return not first.kind == second.kind == "plane" and points_of(first.kind, second.kind) > 0
-
-
-def _friction(a: LinkShape, b: LinkShape) -> float | None:
-    """The coefficient of a pair from its description; None if the description has none."""
-    touches = [shape.touch for _, shape in (a, b) if shape.touch is not None]
-    if not touches:
-        return None
-    highest = max(touch.priority for touch in touches)
-    return max(touch.friction for touch in touches if touch.priority == highest)
 
 
 def _contact_shape(

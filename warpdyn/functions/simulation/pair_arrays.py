@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...algorithms.simulation.contact_shapes import ContactPair, ContactShape
+from ...algorithms.simulation.contact_shapes import GROUND, ContactPair, ContactShape
 from ...execution.request.evaluate import tree_of
 from ...model import Model
 from ...model.tree import WORLD
@@ -41,6 +41,8 @@ def pair_arrays(options: StepOptions, pairs: Sequence[ContactPair], q: Any) -> S
         if shaped:
             raise ValueError(f"{min(shaped)}= needs pairs=, and there are none")
         return {}
+    if options.terrain is not None:
+        _refuse_level_ground(pairs)
     remembered = [name for name in shaped if name != "pairs_left_out"]
     if len(remembered) == 1:
         (given,) = remembered
@@ -62,6 +64,17 @@ def pair_arrays(options: StepOptions, pairs: Sequence[ContactPair], q: Any) -> S
         raise ValueError(f"restitution must be at most 1, got {contact.restitution}")
     each["pair_push_out"] = for_all("push_out", contact.push_out, q, above=0.0), (1,)
     return shaped | each
+
+
+def _refuse_level_ground(pairs: Sequence[ContactPair]) -> None:
+    """Raise for pairs with the plane z = 0 next to another ground."""
+    links = [pair.second.link for pair in pairs if pair.first == GROUND]
+    if links:
+        names = ", ".join(dict.fromkeys(map(str, links)))
+        raise ValueError(
+            f"pairs= has the plane z = 0 with {names} (with_ground), and terrain= is another ground; "
+            "leave with_ground out, and let points= of these links touch the terrain"
+        )
 
 
 def memory_shapes(pairs: Sequence[ContactPair]) -> dict[str, tuple[int, ...]]:

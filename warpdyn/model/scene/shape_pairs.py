@@ -11,33 +11,63 @@ from ..structure import Structure
 
 
 class LinkShape(NamedTuple):
-    """A collision shape and its link."""
+    """A collision shape, its link, and its number in the link's `collisions`."""
 
     link: str
     shape: Geometry
+    number: int
 
 
-def shape_pairs(model: Structure) -> Iterator[tuple[LinkShape, LinkShape]]:
+class ShapePair(NamedTuple):
+    """Two shapes that may touch, and the sliding coefficient of their contacts by the description,
+    or None."""
+
+    first: LinkShape
+    second: LinkShape
+    friction: float | None
+
+
+def shape_pairs(model: Structure) -> Iterator[ShapePair]:
     """All pairs of collision shapes that may touch, in the order of the links.
 
     Shapes of one rigid body do not touch, nor do those of two bodies that a joint connects, nor
     those of links in `model.excluded_pairs`. MJCF's contype and conaffinity are respected. In an
     MJCF file a joint to the world does not keep a body from touching the world's shapes. A free
-    joint never does.
+    joint never does. Of these rules only the first one holds for `model.touching_pairs`, which have
+    a friction of their own.
     """
     body = _bodies(model)
     neighbours = _neighbours(model, body)
     excluded = {frozenset(pair) for pair in model.excluded_pairs}
-    shapes = [LinkShape(link.name, shape) for link in model.links for shape in link.collisions]
+    named = {frozenset(zip(p.links, p.shapes, strict=True)): p for p in model.touching_pairs}
+    shapes = [
+        LinkShape(link.name, shape, number)
+        for link in model.links
+        for number, shape in enumerate(link.collisions)
+    ]
     for a, b in combinations(shapes, 2):
         pair = frozenset((body[a.link], body[b.link]))
-        if (
-            len(pair) == 2
-            and pair not in neighbours
+        said = named.get(frozenset(((a.link, a.number), (b.link, b.number))))
+        if len(pair) == 1:
+            continue
+        if said is not None:
+            yield ShapePair(a, b, said.friction)
+        elif (
+            pair not in neighbours
             and frozenset((a.link, b.link)) not in excluded
             and _masks_match(a.shape, b.shape)
         ):
-            yield a, b
+            yield ShapePair(a, b, _friction(a.shape, b.shape))
+
+
+def _friction(a: Geometry, b: Geometry) -> float | None:
+    """The larger coefficient, or that of the shape with the higher priority; None if the
+    description has none."""
+    touches = [shape.touch for shape in (a, b) if shape.touch is not None]
+    if not touches:
+        return None
+    highest = max(touch.priority for touch in touches)
+    return max(touch.friction for touch in touches if touch.priority == highest)
 
 
 def _bodies(model: Structure) -> dict[str, str]:

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from pair_gaps import contact_gaps
+from slot_pairs import contact_gaps
 from states import states
 
 import warpdyn as wd

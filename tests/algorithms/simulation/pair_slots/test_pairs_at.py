@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from loop_robots import four_bar
-from pair_gaps import contact_gaps, pairs_at
+from slot_pairs import contact_gaps, pairs_at
 from states import states
 
 import warpdyn as wd

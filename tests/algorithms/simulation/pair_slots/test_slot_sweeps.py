@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from loop_robots import four_bar
-from pair_gaps import contact_gaps, pairs_at
+from slot_pairs import contact_gaps, pairs_at
 
 import warpdyn as wd
 from warpdyn.algebra.linear import factorise

@@ -8,17 +8,15 @@ import numpy as np
 
 import warpdyn as wd
 from warpdyn.algebra.linear import factorise
-from warpdyn.algebra.spatial import HERE
 from warpdyn.algorithms.closed_loops.closed_mass import ClosedMass
 from warpdyn.algorithms.closed_loops.loop_equations import LoopRows
-from warpdyn.algorithms.collision.contact import ShapeAt
-from warpdyn.algorithms.collision.narrow_phase import contacts
 from warpdyn.algorithms.crba import crba
 from warpdyn.algorithms.frames import body_placements
 from warpdyn.algorithms.simulation.compliant_contact import Surface
 from warpdyn.algorithms.simulation.contact_shapes import ContactPair
+from warpdyn.algorithms.simulation.pair_gaps import pair_gaps
 from warpdyn.algorithms.simulation.pair_slots.numbered_bodies import FreeBodiesAt
-from warpdyn.algorithms.simulation.pair_slots.pair_groups import Mover, body_of, pair_groups
+from warpdyn.algorithms.simulation.pair_slots.pair_groups import Mover, pair_groups
 from warpdyn.algorithms.simulation.pair_slots.pairs_at import Moment, PairsAt
 from warpdyn.execution.request.evaluate import tree_of
 from warpdyn.model.tree import WORLD
@@ -26,15 +24,7 @@ from warpdyn.model.tree import WORLD
 
 def contact_gaps(tree: Any, q: list, pair: ContactPair) -> list[float]:
     """The gap of each contact of a pair [m]."""
-    placed = []
-    for shape in pair:
-        body = body_of(tree, shape)
-        X = HERE if body == WORLD else body_placements(tree, q, [body])[body]
-        if shape.link is not None:
-            X = X.compose(tree.frames[shape.link].placement)
-        at = X.compose(shape.placement).as_matrix()
-        placed.append(ShapeAt(shape.kind, shape.size, at, shape.vertices))
-    return [contact.gap for contact in contacts(*placed)]  # type: ignore[misc]
+    return pair_gaps(tree, q, [pair])[1]  # type: ignore[return-value]
 
 
 def pairs_at(

@@ -1,0 +1,95 @@
+"""`warpdyn simulate` on a page: what it shows of a scene, and how it ends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from warpdyn.cli.main import main
+
+viewer = pytest.importorskip("warpdyn.viewer")
+import warpdyn as wd
+from warpdyn.cli.pictures import simulated_motion
+from warpdyn.cli.pictures.simulated_motion import SimulatedMotion
+
+SCENE = """<mujoco model="heap"><worldbody>
+<body name="arm" pos="0 0 1"><joint name="hinge" axis="0 1 0"/><geom type="capsule" size=".02 .1"/></body>
+<body name="low" pos="0.5 0 .05"><freejoint/><geom type="box" size=".05 .05 .05"/></body>
+<body name="high" pos="0.5 0 .15"><freejoint/><geom type="box" size=".05 .05 .05"/></body>
+</worldbody></mujoco>"""
+
+RUN = ["--seconds", "0.2", "--dt", "0.002", "--pair", "low", "high"]
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Path:
+    file = tmp_path / "heap.xml"
+    file.write_text(SCENE)
+    return file
+
+
+def test_a_scene_is_recorded(
+    scene: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One robot by default, as a page and as a recording; nothing is left running."""
+    for ending in (".html", ".viser"):
+        path = tmp_path / f"heap{ending}"
+        assert main(["simulate", str(scene), *RUN, "--record", str(path)]) == 0
+        said = " ".join(capsys.readouterr().out.split())
+        assert "heap: 1 robots" in said and "recorded:" in said and path.stat().st_size > 5e3
+
+
+def test_it_is_shown_until_ctrl_c(
+    scene: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page plays the motion of all robots, with their contacts and forces."""
+    shown: list[Any] = []
+
+    def interrupted(page: Any) -> None:
+        page.player.playing.value = False
+        page.player.go_to(0.2)
+        paths = page.stage.server.scene._handle_from_node_name
+        touching = paths["/contacts/points"].batched_positions
+        shown.append((page, touching, paths["/contacts/forces"].points[:, 1]))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(viewer.Viewer, "wait", interrupted)
+    assert main(["simulate", str(scene), *RUN, "--view", "--envs", "2", "--port", "0"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    ((page, touching, ends),) = shown
+    assert f"heap at {page.address}; Ctrl-C ends it" in said
+    motion = page.player.motion
+    assert motion.q.shape == (26, 2, 15) and motion.seconds == pytest.approx(0.2)
+    assert len(touching) >= 8
+    # The arrow from one cube on the other, at its height, for both robots.
+    assert (np.abs(ends[:, 2] - 0.1) < 2e-3).sum() == 2
+
+
+def test_contacts_of_many_robots_are_those_of_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrows would hide them else."""
+    monkeypatch.setattr(simulated_motion, "WITH_FORCES", 3)
+    model = wd.load(SCENE)
+    sim = wd.Simulation(model, 5, pairs=wd.ContactPairs(model).only(("low", "high")))
+    motion = SimulatedMotion()
+    for _ in range(3):
+        sim.step()
+        motion.add(sim)
+    assert motion.q[0].shape == (5, 15)
+    assert set(motion.contacts[-1].envs_of_forces) == {0, 1, 2}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--record", "heap.gif"], "its ending must be .html or .viser"),
+        (["--view", "--host", "192.0.2.1"], "cannot be used"),
+    ],
+)
+def test_what_cannot_be_shown_is_one_line(
+    scene: Path, words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["simulate", str(scene), *RUN, *words]) == 2
+    assert said in " ".join(capsys.readouterr().err.split())

@@ -1,0 +1,38 @@
+"""Where pairs are closest: positions and gaps of a heap, and what a step makes of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+from warpdyn.functions.simulation.pair_gaps import pair_gaps
+
+MODEL = wd.ModelBuilder("world").add_link("world").build()
+MODEL = MODEL.with_object("cube", wd.description.Box(0.2, 0.2, 0.2), mass=1.0)
+MODEL = MODEL.with_object("ball", wd.description.Sphere(0.1), mass=1.0)
+PAIRS = wd.ContactPairs(MODEL).with_ground("cube", "ball")
+
+
+def at(cube: float, ball: float) -> np.ndarray:
+    """Both on the vertical axis, at these heights."""
+    return np.array([[0, 0, cube, 0, 0, 0, 1, 0, 0, ball, 0, 0, 0, 1.0]])
+
+
+def test_gaps_are_distances_and_overlaps_negative() -> None:
+    """A ball above a cube above the ground: one contact, then the four corners, then the ball's own."""
+    positions, gaps = pair_gaps(MODEL, at(0.15, 0.4), pairs=PAIRS)
+    assert positions.shape == (1, 6, 3)
+    assert gaps[0] == pytest.approx([0.05, *[0.05] * 4, 0.3], abs=1e-12)
+    assert positions[0, 0] == pytest.approx([0.0, 0.0, 0.275], abs=1e-12)
+    corners = {tuple(x) for x in positions[0, 1:5, :2].round(9).tolist()}
+    assert corners == {(x, y) for x in (-0.1, 0.1) for y in (-0.1, 0.1)}
+    overlapping = pair_gaps(MODEL, at(0.09, 0.27), pairs=PAIRS).gaps[0]
+    assert overlapping == pytest.approx([-0.02, *[-0.01] * 4, 0.17], abs=1e-12)
+
+
+def test_pairs_of_one_body_are_refused() -> None:
+    """As by a step."""
+    shape = PAIRS[0].first
+    with pytest.raises(ValueError, match="parts of one rigid body"):
+        pair_gaps(MODEL, at(0.1, 0.3), pairs=[type(PAIRS[0])(shape, shape)])
