@@ -31,7 +31,7 @@ class TouchingShape(Protocol):
     def vertices(self) -> Sequence[Sequence[float]]: ...
 
 
-class TouchingPair(Protocol):
+class PairOfGeoms(Protocol):
     """Two shapes that touch each other."""
 
     @property
@@ -40,7 +40,7 @@ class TouchingPair(Protocol):
     def second(self) -> TouchingShape: ...
 
 
-def links_of(pairs: Iterable[TouchingPair]) -> list[str]:
+def links_of(pairs: Iterable[PairOfGeoms]) -> list[str]:
     """The links whose shapes are in the pairs."""
     return [
         each.link for pair in pairs for each in (pair.first, pair.second) if each.link is not None
@@ -50,7 +50,7 @@ def links_of(pairs: Iterable[TouchingPair]) -> list[str]:
 def add_pairs(
     mujoco: Any,
     spec: Any,
-    pairs: Sequence[TouchingPair],
+    pairs: Sequence[PairOfGeoms],
     friction: float,
     contact_time: float | None,
 ) -> None:
@@ -74,7 +74,7 @@ def add_pairs(
             contact.solref = [contact_time, 1.0]
 
 
-def _shape_names(pairs: Sequence[TouchingPair]) -> dict[TouchingShape, str]:
+def _shape_names(pairs: Sequence[PairOfGeoms]) -> dict[TouchingShape, str]:
     """Names of the shapes of pairs, each shape once."""
     shapes = dict.fromkeys(each for pair in pairs for each in (pair.first, pair.second))
     return {shape: f"shape{k}" for k, shape in enumerate(shapes)}
@@ -103,12 +103,12 @@ def _add_shape(mujoco: Any, spec: Any, shape: TouchingShape, name: str) -> None:
         geom.size = [*sizes, *[0.0] * (3 - len(sizes))]
 
 
-def pair_numbers(robot: Any, pairs: Sequence[TouchingPair]) -> list[int]:
+def pair_numbers(robot: Any, pairs: Sequence[PairOfGeoms]) -> list[int]:
     """MuJoCo's numbers of the pairs. It sorts pairs, and the two shapes of each pair."""
     return [robot.pair(f"pair{k}").id for k in range(len(pairs))]
 
 
-def pair_geoms(robot: Any, pairs: Sequence[TouchingPair]) -> dict[tuple[int, int], int]:
+def pair_geoms(robot: Any, pairs: Sequence[PairOfGeoms]) -> dict[tuple[int, int], int]:
     """The index of each pair, by MuJoCo's numbers of its first and second shape."""
     numbers = {shape: robot.geom(name).id for shape, name in _shape_names(pairs).items()}
     return {(numbers[pair.first], numbers[pair.second]): k for k, pair in enumerate(pairs)}

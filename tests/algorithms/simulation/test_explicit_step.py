@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from gradient_cases import MODELS
+from loop_robots import ROBOTS as LOOPS
+from loop_robots import closed
 from states import states
 
 import warpdyn as wd
@@ -174,3 +176,38 @@ def test_soft_contacts_keep_the_order_while_they_last() -> None:
     for part in (0, 1, 2):
         coarse, fine = (np.abs(end[part] - ends[2][part]).max() for end in ends[:2])
         assert math.log2(coarse / fine) == pytest.approx(4.0, abs=0.5), part
+
+
+@pytest.mark.parametrize("name", ["four_bar", "connect", "weld", "hinge", "couple", "leg"])
+@pytest.mark.parametrize(("integrator", "order", "steps"), [("heun", 2, 24), ("rk4", 4, 12)])
+def test_closed_loops_keep_the_order(name: str, integrator: str, order: int, steps: int) -> None:
+    """The loops are closed after each step, by a motion that is of the method's error."""
+    model = LOOPS[name]
+    q = closed(model, 1)[0]
+    J = wd.oracle(wd.loops.constraint_jacobian, model, q)
+    v = 0.5 * (np.eye(model.nv) - np.linalg.pinv(J, rcond=1e-9) @ J) @ states(model, 1).v[0]
+    tau = np.zeros(model.nv)
+    ends = [after(model, q, v, tau, 0.12, n, integrator) for n in (steps, 2 * steps, 8 * steps)]
+    for end in ends:
+        # A step of Gauss-Newton leaves a millionth of the gap, and its square.
+        assert np.abs(wd.oracle(wd.loops.errors, model, end[0])).max() < 1e-7
+        moved = wd.oracle(wd.loops.constraint_jacobian, model, end[0]) @ end[1]
+        assert np.abs(moved).max() < 1e-4 * np.abs(end[1]).max()
+    coarse, fine = (apart(model, end, ends[2]) for end in ends[:2])
+    assert math.log2(coarse / fine) == pytest.approx(order, abs=0.4), (integrator, coarse)
+
+
+def test_closed_loops_keep_their_energy_in_explicit_steps() -> None:
+    """A four-bar linkage without friction, for 2 s; and its loop's force at rest holds the weight of
+    what hangs on it, as in implicit steps."""
+    model = LOOPS["four_bar"]
+    q, v = closed(model, 1), np.zeros((1, 3))
+    begin = wd.mechanical_energy(model, q, v)
+    end = wd.step(model, q, v, v, dt=0.002, substeps=1000, integrator="rk4")
+    assert abs(wd.mechanical_energy(model, end.q, end.v) - begin) < 1e-6
+    assert np.abs(wd.loops.errors(model, end.q)).max() < 1e-12
+    short = [
+        wd.step(model, q, v, v, dt=1e-5, integrator=method).loop_forces
+        for method in ("rk4", "semi_implicit")
+    ]
+    np.testing.assert_allclose(*short, rtol=1e-3, atol=1e-3)

@@ -200,17 +200,6 @@ def test_the_leg_moves_as_mujocos() -> None:
         assert abs(off) < 0.01, name
 
 
-def test_explicit_steps_are_refused() -> None:
-    """By name, with the two ways out."""
-    model = four_bar()
-    q, v = np.zeros((1, 3)), np.zeros((1, 3))
-    for integrator in ("heun", "rk4"):
-        with pytest.raises(ValueError, match='loops of four_bar are closed by integrator="semi'):
-            wd.step(model, q, v, v, integrator=integrator)
-    with pytest.raises(ValueError, match="state_derivative leaves the loops of four_bar open"):
-        wd.state_derivative(model, q, v, v)
-
-
 def test_simulations_have_the_forces_of_loops() -> None:
     """With and without rows of joints; none for a robot without loops."""
     for friction, passive in itertools.product((False, True), ("model", None)):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from array_kinds import LIBRARIES, host, made, usable
+from loop_robots import four_bar
 
 import warpdyn as wd
 
@@ -195,3 +196,15 @@ def test_an_explicit_step_has_neither_stops_nor_guard() -> None:
     assert not scene.guarded and not scene.stops and not scene.speed_limits
     scene = dict(wd.step.describe(QUADRUPED, q, v, tau).options)["scene"]
     assert scene.guarded and scene.stops and scene.speed_limits
+
+
+def test_rates_are_those_of_closed_loops() -> None:
+    """The accelerations of `wd.loops.dynamics`, with the torques of drives."""
+    model = four_bar()
+    q = wd.loops.close(model, np.array([[1.0, -0.9, 1.0]]))
+    v, tau = np.zeros((1, 3)), np.array([[0.5, 0.0, 0.0]])
+    rates = wd.state_derivative(
+        model, q, v, tau, control=wd.PD(np.array([2.0, 0, 0]), 0.0), targets=q + 0.1
+    )
+    truth = wd.loops.dynamics(model, q, v, tau + np.array([[0.2, 0, 0]])).acceleration
+    np.testing.assert_allclose(rates.v, truth, rtol=1e-9)

@@ -11,8 +11,10 @@ from collections.abc import Mapping, Sequence
 
 from ...algebra.scalar import Scalar, repeat, select_less
 from ...model.tree import Tree
+from ..closed_loops.loop_closure import closed_velocities, closing_step
 from ..manifold import integrate, tangent_rate
 from .implicit_forces import Drive
+from .loop_rows import RETURN
 from .semi_implicit_step import Scene, StepState
 from .smooth_dynamics import smooth_dynamics
 from .soft_contact import SoftSurface
@@ -44,6 +46,9 @@ def explicit_step(
 
         k_i = (tangent_rate(u_i, v_i), a_i, m'_i)  at  (q ⊕ u_i, v + h c_i a_(i-1), m + h c_i m'_(i-1)),
         u_i = h c_i k_(i-1);    q+ = q ⊕ h Σ b_i k_i,   v+ = v + h Σ b_i a_i,   m+ = m + h Σ b_i m'_i
+
+    A last step closes the loops of q+ again, at `RETURN` at most, and then those of v+. Both are of
+    the method's error.
     """
     q, v, deformation = state[:3]
     reaches, weights = STAGES[scene.integrator]
@@ -69,12 +74,12 @@ def explicit_step(
             f_ext,
         )
         slope = [*tangent_rate(tree, u, fast), *rates.acceleration, *rates.deformation]
-        seen = [*slope, *rates.driven, *rates.forces]
+        seen = [*slope, *rates.driven, *rates.forces, *rates.loops]
         weight = _of_stage(number, weights)
         return [number + 1.0, *slope, *(m + x * weight for m, x in zip(mean, seen, strict=True))]
 
     # The stages are a loop, so that the program holds the dynamics once and not once per stage.
-    zeros = [0.0] * (slopes + nv + len(deformation))
+    zeros = [0.0] * (slopes + nv + len(deformation) + len(state.loop_impulses))
     mean = repeat(stage, [0.0, *zeros[:slopes], *zeros], len(reaches))[1 + slopes :]
     step = [x * h for x in mean[:slopes]]
     after = state._replace(
@@ -82,7 +87,16 @@ def explicit_step(
         v=[x + y for x, y in zip(v, step[nv : 2 * nv], strict=True)],
         impulses=[x + y for x, y in zip(deformation, step[2 * nv :], strict=True)],
     )
-    return after, mean[slopes : slopes + nv], mean[slopes + nv :]
+    driven, others = mean[slopes : slopes + nv], mean[slopes + nv :]
+    forces, of_loops = others[: len(deformation)], others[len(deformation) :]
+    if tree.loops:
+        closed = closing_step(tree, after.q, range(nv), RETURN * h)
+        after = after._replace(
+            q=closed,
+            v=closed_velocities(tree, closed, after.v),
+            loop_impulses=[f * h for f in of_loops],
+        )
+    return after, driven, forces
 
 
 def _of_stage(number: Scalar, values: Sequence[float]) -> Scalar:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ...algebra.scalar import Scalar
 from ...model.tree import Tree
 from ..aba import aba, forward_dynamics_crba
+from ..closed_loops.loop_dynamics import loop_dynamics
 from .contact_rows import ContactPoint
 from .implicit_forces import Drive, drive_forces
 from .soft_contact import SoftSurface, soft_forces
@@ -22,12 +23,13 @@ quadruped's 18 take 3,800 operations compared with 4,285 of articulated bodies, 
 
 class SmoothRates(NamedTuple):
     """Rates of a state's velocity, nv, and of its points' deformations, 3 each; with the forces of
-    the ground on the points, 3 each [N], and of the drives, nv."""
+    the ground on the points, 3 each [N], of the drives, nv, and of closed loops, 6 each [N, N·m]."""
 
     acceleration: list[Scalar]
     deformation: list[Scalar]
     forces: list[Scalar]
     driven: list[Scalar]
+    loops: list[Scalar]
 
 
 def smooth_dynamics(
@@ -43,7 +45,7 @@ def smooth_dynamics(
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
 ) -> SmoothRates:
-    """The rates at a state: a = M⁻¹ (tau + drives + Jᵀ f - bias - effects)."""
+    """The rates at a state: a = M⁻¹ (tau + drives + Jᵀ f - bias - effects), f also of closed loops."""
     driven: list[Scalar] = [0.0] * tree.nv
     for k, torque, *_ in drive_forces(tree, q, v, drive) if drive is not None else ():
         driven[k] = torque
@@ -53,8 +55,12 @@ def smooth_dynamics(
     if surface is not None:
         forces, rates, pushed = soft_forces(tree, q, v, deformation, points, surface, terrain)
         total = [t + x for t, x in zip(total, pushed, strict=True)]
+    if tree.loops:
+        a, of_loops = loop_dynamics(tree, q, v, total, gravity, f_ext)
+        return SmoothRates(a, rates, forces, driven, [x for each in of_loops for x in each])
     forward_dynamics = forward_dynamics_crba if tree.nv <= FEW_COORDINATES else aba
-    return SmoothRates(forward_dynamics(tree, q, v, total, gravity, f_ext), rates, forces, driven)
+    a = forward_dynamics(tree, q, v, total, gravity, f_ext)
+    return SmoothRates(a, rates, forces, driven, [])
 
 
 def state_derivative(

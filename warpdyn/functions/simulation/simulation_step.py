@@ -29,7 +29,7 @@ from .drives import (
 from .ground import FLAT, Ground, SoftGround, exponents_of
 from .pair_arrays import checked_pairs, memory_shapes, pair_arrays, refusing_still_pairs
 from .point_checks import checked_points, refusing_for_explicit_forces, refusing_still_points
-from .step_options import Integrator, StepOptions, contact_arrays, refuse_explicit_loops
+from .step_options import Integrator, StepOptions, contact_arrays
 from .target_latency import late_targets
 from .terrain import TABLES, HeightMap, Plane, terrain_arrays
 from .varied_numbers import Shaped, is_number, whole_number
@@ -272,7 +272,6 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
     result: Any = StepOfRows if rows else Step
     if pairs or model.loops:
         result = StepOfScene
-        refuse_explicit_loops(model, options)
         scene = scene._replace(pairs=pairs, pair_slots=getattr(options.pairs, "slots", None))
         refuse = _all_of((refuse, refusing_still_pairs(pairs)))
     inputs = {name: array for name, (array, _) in shaped.items()}

@@ -57,6 +57,8 @@ def state_derivative(
     `step` with integrator="rk4" integrates these rates, and its arguments are the same.
     deformation: (B, points, 3) of the ground at the points [m]; None: zero. ground: a `SoftGround`
     if there are points. baumgarte: as in `configuration_rate`.
+    Of a robot with closed loops the acceleration is that of `wd.loops.dynamics`. An integrator of
+    your own leaves a gap of its error, which `wd.loops.close` closes.
     RBDA section 7.3 for the acceleration (`aba`); Hunt-Crossley contacts.
     """
     options = StepOptions(
@@ -70,12 +72,6 @@ def state_derivative(
         params=params,
         out=out,
     )
-    # Explicit forces have no share of the loops' forces.
-    if model.loops:
-        raise ValueError(
-            f"state_derivative leaves the loops of {model.name} open; wd.loops.dynamics has the "
-            "accelerations of closed loops"
-        )
     touching = checked_points(model, points)
     if touching and not options.is_soft:
         raise TypeError(

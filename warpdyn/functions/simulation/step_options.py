@@ -100,15 +100,6 @@ class StepOptions:
                 )
 
 
-def refuse_explicit_loops(model: Model, options: StepOptions) -> None:
-    """Raise for closed loops in steps of an integrator that leaves them open."""
-    if model.loops and not options.is_implicit:
-        raise ValueError(
-            f'the loops of {model.name} are closed by integrator="semi_implicit", not by '
-            f'"{options.integrator}"; take that, or integrate wd.loops.dynamics'
-        )
-
-
 def contact_arrays(
     model: Model, points: Sequence[ContactPoint], options: StepOptions, q: Array
 ) -> Shaped:
