@@ -8,13 +8,14 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import viser
 
 import warpdyn as wd
-from benchmarks.pictures import walked
+from benchmarks.pictures import example, walked
 from warpdyn.viewer import Viewer
 
 CLIENT = Path(viser.__file__).parent / "client" / "build" / "index.html"
@@ -105,10 +106,37 @@ def reach() -> tuple[wd.Model, np.ndarray, float]:
     return model, np.array(rows), 6.0
 
 
+def stack() -> tuple[wd.Model, np.ndarray, float]:
+    """A ball of 4 m/s knocks a pyramid of boxes over."""
+    with interpreted():
+        scene, rows, *_ = example("stack").simulate(0.1)
+    return scene, rows[11:, 3], 0.01 * (len(rows) - 12)
+
+
+def hand() -> tuple[wd.Model, np.ndarray, float]:
+    """A hand closes around a ball and turns over."""
+    with interpreted():
+        scene, rows, *_ = example("hand_holds_a_ball").simulate(4.0)
+    return scene, rows[:, 2], 0.01 * (len(rows) - 1)
+
+
+@contextmanager
+def interpreted() -> Iterator[None]:
+    """A block in which no kernel is compiled: these simulations are short."""
+    before = wd.config.compile
+    wd.config.compile = "never"
+    try:
+        yield
+    finally:
+        wd.config.compile = before
+
+
 MOTIONS: dict[str, Callable[[], tuple[wd.Model, np.ndarray, float]]] = {
     "quadruped": quadruped,
     "fall": fall,
     "reach": reach,
+    "stack": stack,
+    "hand": hand,
 }
 """Motions by the names of their recordings: the model, configurations, and how long it takes [s]."""
 
