@@ -11,7 +11,7 @@ import numpy as np
 from ..algebra.quaternions import quaternion_rotation
 from ..model import Model
 from ..model.scene.free_bodies import free_joints, internal_joints
-from .mujoco_pairs import TouchingPair, pair_forces, pair_geoms, pair_numbers
+from .mujoco_pairs import PairOfGeoms, pair_forces, pair_geoms, pair_numbers
 from .mujoco_scene import FLOOR, UNREACHED, Drives, Ground, Touching, mujoco_scene
 from .peer import NotComparable, first_line, xyzw_columns
 
@@ -61,7 +61,7 @@ class MujocoRobots:
         drives: Drives | None = None,
         ground: Ground | None = None,
         contact_time: float | None = None,
-        pairs: Sequence[TouchingPair] = (),
+        pairs: Sequence[PairOfGeoms] = (),
     ):
         import mujoco
 

@@ -17,7 +17,7 @@ from lxml import etree
 from ..model import Model
 from ..model.scene.free_bodies import free_joints, internal_joints
 from .mujoco import for_mujoco, urdf_spec
-from .mujoco_pairs import TouchingPair, add_pairs, links_of
+from .mujoco_pairs import PairOfGeoms, add_pairs, links_of
 from .peer import refuse_mimic_joints
 
 IMPRATIO = 100.0
@@ -89,7 +89,7 @@ def mujoco_scene(
     ground: Ground | None = None,
     contact_time: float | None = None,
     fused: bool = False,
-    pairs: Sequence[TouchingPair] = (),
+    pairs: Sequence[PairOfGeoms] = (),
 ) -> Any:
     """MuJoCo's specification of the robot; contact points are named point0, point1, ...
 
