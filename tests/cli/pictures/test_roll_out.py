@@ -100,7 +100,7 @@ def test_a_seed_is_a_roll_out(hopper: wd.Model, pushed: tuple[Any, Any]) -> None
 
 
 def test_a_scene_without_joints_has_no_joint_errors() -> None:
-    """Two boxes have forces of the ground, and none on each other, a metre apart. What watches sees the start and each launch."""
+    """Two boxes a metre apart press on the ground alone. The watcher is called at the start and after each launch."""
     scene = wd.ModelBuilder("floor").add_link("floor").build()
     for name, x in (("a", 0.0), ("b", 1.0)):
         box = wd.description.Box(0.1, 0.1, 0.1)
