@@ -100,7 +100,7 @@ def test_a_seed_is_a_roll_out(hopper: wd.Model, pushed: tuple[Any, Any]) -> None
 
 
 def test_a_scene_without_joints_has_no_joint_errors() -> None:
-    """Two boxes have forces of the ground alone. What watches sees the start and each launch."""
+    """Two boxes a metre apart press on the ground alone. The watcher is called at the start and after each launch."""
     scene = wd.ModelBuilder("floor").add_link("floor").build()
     for name, x in (("a", 0.0), ("b", 1.0)):
         box = wd.description.Box(0.1, 0.1, 0.1)
@@ -108,5 +108,6 @@ def test_a_scene_without_joints_has_no_joint_errors() -> None:
     heights: list[float] = []
     plan = PLAN._replace(pairs=(("a", "b"),))
     _, history = roll_out(scene, plan, lambda sim: heights.append(float(sim.q[0, 2])))
-    assert set(history.measured) == {"loads"}
+    assert set(history.measured) == {"loads", "pair_loads"}
+    assert not history.measured["pair_loads"].any()
     assert len(heights) == plan.launches + 1 and heights[0] == pytest.approx(0.05)

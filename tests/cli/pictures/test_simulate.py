@@ -144,14 +144,19 @@ SCENE = """<mujoco model="scene"><worldbody>
 def test_bodies_of_a_scene_touch_if_they_are_a_pair(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Without --pair a remark says that they do not; unknown links are named."""
+    """Without --pair a remark says that they do not, with it the table has their force; unknown links
+    are named."""
     file = tmp_path / "scene.xml"
     file.write_text(SCENE)
     words = ["simulate", str(file), "--envs", "2", "--seconds", "1", "--dt", "0.002"]
     for more, height in (([], 0.05), (["--pair", "re*", "blue"], 0.15)):
         saved = tmp_path / f"{height}.npz"
         assert main([*words, *more, "--save", str(saved)]) == 0
-        np.testing.assert_allclose(np.load(saved)["q"][:, 9], height, atol=0.01)
-        assert ("pass through each other" in capsys.readouterr().out) == (not more)
+        found, said = np.load(saved), capsys.readouterr().out
+        np.testing.assert_allclose(found["q"][:, 9], height, atol=0.01)
+        assert ("pass through each other" in said) == (not more)
+        assert ("largest pair force" in said) == bool(more)
+        if more:  # one of two equal bodies carries the other
+            np.testing.assert_allclose(found["pair_loads"][-1], 0.5, rtol=0.01)
     assert main([*words, "--pair", "red", "green"]) == 2
     assert "has no pair of 'red' and 'green'" in capsys.readouterr().err

@@ -34,9 +34,9 @@ def scene(tmp_path: Path) -> Path:
 def test_a_scene_is_recorded(
     scene: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One robot by default, as a page and as a recording; nothing is left running."""
+    """One robot by default, as a page and as a recording, in a folder that need not exist."""
     for ending in (".html", ".viser"):
-        path = tmp_path / f"heap{ending}"
+        path = tmp_path / "new" / f"heap{ending}"
         assert main(["simulate", str(scene), *RUN, "--record", str(path)]) == 0
         said = " ".join(capsys.readouterr().out.split())
         assert "heap: 1 robots" in said and "recorded:" in said and path.stat().st_size > 5e3

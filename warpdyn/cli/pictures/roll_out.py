@@ -84,10 +84,10 @@ class History:
     """Measurements: `time` (launches,), and the other arrays (launches, envs).
 
     `heights` of a free base [m]; `errors`: root mean square of the joints' distances from their
-    targets [rad, m]; `loads`: upward force of the ground relative to the weight; `efforts`: the
-    largest torque of a joint relative to its limit; `residuals`: largest change of a force on a
-    point in the next step with 200 sweeps, relative to the weight. Quantities that a robot does not
-    have are left out.
+    targets [rad, m]; `loads`: upward force of the ground relative to the weight; `pair_loads`:
+    largest force of a pair of shapes relative to the weight; `efforts`: the largest torque of a
+    joint relative to its limit; `residuals`: largest change of a force on a point in the next step
+    with 200 sweeps, relative to the weight. Quantities that a robot does not have are left out.
     """
 
     time: np.ndarray
@@ -276,6 +276,9 @@ def _measure(
         found["heights"] = q[:, 2].copy()
     if len(sim.points):
         found["loads"] = on_host(sim.forces)[:, :, 2].sum(1) / _weight(model)
+    if len(sim.pairs):
+        strengths = np.linalg.norm(on_host(sim.pair_forces), axis=2)
+        found["pair_loads"] = strengths.max(1) / _weight(model)
     if sim.control is not None and len(model.joint_columns):
         off = (q - held)[:, model.joint_position_columns]
         found["errors"] = np.sqrt(np.mean(off**2, axis=1))

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 QUANTITIES = {
     "heights": "height of the base [m]",
     "loads": "ground force / weight",
+    "pair_loads": "largest pair force / weight",
     "errors": "joints off target [rad, m]",
     "efforts": "largest torque / limit",
     "residuals": "residual / weight",

@@ -10,6 +10,7 @@ import numpy as np
 from ... import viewer
 from ...functions.simulation.simulation import Simulation
 from ...viewer.contact_forces import ContactForces, contact_forces
+from ..command_line import write_file
 from ..tables import say
 from ..workload import on_host
 
@@ -71,8 +72,8 @@ def show_motion(
         for line in shown.remarks:
             say(line)
         if record is not None:
-            path = shown.record(record)
-            say(f"recorded: {path}, {path.stat().st_size / 1e6:.2f} MB")
+            write_file(record, shown.record)
+            say(f"recorded: {record}, {record.stat().st_size / 1e6:.2f} MB")
         if stays:
             if shown.player is not None:
                 shown.player.playing.value = True
