@@ -115,6 +115,7 @@ def write_loop(
     yield from copy_arrays(routine, "out")
     yield f"for (int step = 0; step < {repetition.times}; ++step) {{"
     if repetition.needed is not None:
+        # Written so that NaN needs no steps.
         yield f"if (!(shared[{repetition.needed}] > ({T})step)) break;"
     if repetition.kept:
         block = count_kept_entries(routine)

@@ -66,6 +66,7 @@ class ContactPairs(Sequence[ContactPair]):
         ):
             raise ValueError(f"slots must be a whole number of at least 1, or None, got {slots!r}")
         self.model, self.slots = model, slots
+        # A shape is read once, though it is in many pairs: a mesh is a file.
         made: dict[tuple[str, int], ContactShape | None] = {}
         left: list[LeftOut] = []
         pairs: list[ContactPair] = []

@@ -43,6 +43,7 @@ def pair_arrays(options: StepOptions, pairs: Sequence[ContactPair], q: Any) -> S
         return {}
     if options.terrain is not None:
         _refuse_level_ground(pairs)
+    # The number of pairs without a slot is of use alone; impulses without features have no owners.
     remembered = [name for name in shaped if name != "pairs_left_out"]
     if len(remembered) == 1:
         (given,) = remembered

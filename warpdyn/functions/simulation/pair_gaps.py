@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ...algorithms.simulation import pair_gaps as _gaps
 from ...algorithms.simulation.contact_shapes import ContactPair
 from ...arrays import A, Array
-from ...execution.batched import batched
+from ...execution.batched import Function
 from ...execution.request.call import Call
 from ...model import Model
 from ...model.params import Params
@@ -23,7 +23,7 @@ class PairGaps(NamedTuple):
     gaps: Any
 
 
-@batched
+@Function  # of the viewer, not among the public functions
 def pair_gaps(
     model: Model,
     q: Array[A],
