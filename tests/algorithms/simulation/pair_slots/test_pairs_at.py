@@ -15,6 +15,7 @@ from warpdyn.algorithms.crba import crba
 from warpdyn.algorithms.simulation.contact_shapes import GROUND, ContactPair, ContactShape
 from warpdyn.algorithms.simulation.pair_slots.pairs_at import (
     BlockFactors,
+    depth_first,
     rows_acted_on,
 )
 from warpdyn.execution.request.evaluate import tree_of
@@ -117,6 +118,16 @@ def test_closed_loops_couple_all_joints() -> None:
     assert len(rows) == model.nv - 6 + 2
     assert not {mass.rows_of_coordinates[k] for k in tree.bodies[cube].v_index} & set(rows)
     assert rows_acted_on(tree, mass, [], [cube]) == ()
+
+
+def test_depth_first_order_follows_branches() -> None:
+    """Each body is followed by those that it carries, in one run."""
+    tree = tree_of(SCENE)
+    order = depth_first(tree, range(len(tree.bodies)))
+    assert sorted(order) == list(range(len(tree.bodies)))
+    for n, i in enumerate(order):
+        carried = {k for k in order if i in tree.path(k)}
+        assert set(order[n : n + len(carried)]) == carried
 
 
 def test_blocks_are_solved_one_by_one() -> None:

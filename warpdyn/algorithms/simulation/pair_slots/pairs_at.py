@@ -15,7 +15,7 @@ from ....algebra.row_arrays import RowArray
 from ....algebra.rows_by_number import RowsByNumber
 from ....algebra.scalar import Scalar, absolute, is_zero, select_less, sqrt
 from ....algebra.spatial import Placement, Vector
-from ....model.tree import Tree
+from ....model.tree import WORLD, Tree
 from ...collision.contact import FAR, Contact, ShapeAt
 from ...collision.narrow_phase import contacts
 from ..compliant_contact import Surface, compliant_contacts
@@ -81,13 +81,10 @@ class PairsAt:
         surfaces: Sequence[Surface],
     ):
         self.tree, self.group, self.moment, self.free = tree, group, moment, free
-        paths = [
-            [tree.path(body) if side.mover is Mover.JOINTS else [] for body in side.bodies]
-            for side in group.sides
-        ]
-        self.carriers = sorted({i for side in paths for path in side for i in path})
+        moved = [b for s in group.sides if s.mover is Mover.JOINTS for b in s.bodies]
+        self.carriers = depth_first(tree, sorted({i for b in moved for i in tree.path(b)}))
         self.rows = rows_acted_on(tree, moment.mass, self.carriers, free.bodies)
-        self.pairs = RowsByNumber([self._row(members, paths) for members in group.members])
+        self.pairs = RowsByNumber([[float(m) for m in members] for members in group.members])
         self.shapes = [self._shapes(side) for side in range(2)]
         self.properties = RowsByNumber([_properties(surfaces[n]) for n in group.pairs])
         self.surface = surfaces[group.pairs[0]]
@@ -111,55 +108,60 @@ class PairsAt:
             tables.append(self.free.rows)
         return [array for table in tables for array in table.arrays]
 
-    def _row(self, members: tuple[int, int], paths: Sequence[Sequence[list[int]]]) -> list[Scalar]:
-        """A pair's row: the shape on each side; the free body on each side that has some; and the
-        sign of each carrier, 1 if it carries the second shape, -1 the first one, 0 both."""
-        bodies = [
-            float(self.free.bodies.index(self.group.sides[k].bodies[members[k]]))
-            for k in self.group.free_sides
-        ]
-        first, second = (of_side[m] for of_side, m in zip(paths, members, strict=True))
-        signs = [float((i in second) - (i in first)) for i in self.carriers]
-        return [*map(float, members), *bodies, *signs]
-
     def _shapes(self, side: int) -> RowsByNumber:
-        """Placements and sizes of the shapes on a side: in the free body that carries them, else in
-        the world."""
+        """Rows of the shapes on a side: the placement, in the free body that carries the shape or
+        else in the world; the number of that body among the carriers or the free bodies; sizes."""
         rows = []
-        for shape in self.group.sides[side].shapes:
-            X = shape.placement
+        whole = self.group.sides[side]
+        for shape, body in zip(whole.shapes, whole.bodies, strict=True):
+            X, number = shape.placement, -1
             if shape.link is not None:
                 frame = self.tree.frames[shape.link]
                 X = frame.placement.compose(X)
-                if self.group.sides[side].mover is Mover.JOINTS:
-                    X = self.moment.X[frame.body].compose(X)
-            rows.append([*entries_of(X), *shape.size])
+            if whole.mover is Mover.JOINTS:
+                X, number = self.moment.X[body].compose(X), self.carriers.index(body)
+            elif whole.mover is Mover.FREE_BODY:
+                number = self.free.bodies.index(body)
+            rows.append([*entries_of(X), float(number), *shape.size])
         return RowsByNumber(rows)
 
     def slot(self, number: Scalar) -> Slot:
         """A pair in a slot. Contacts of a number beyond the pairs are far away."""
-        row, free_sides = self.pairs[number], self.group.free_sides
-        members, numbers = row[:2], row[2 : 2 + len(free_sides)]
-        signs = row[2 + len(free_sides) :]
-        bodies = [self.free[n] for n in numbers]
-        shapes = [
-            self._shape(k, members[k], dict(zip(free_sides, bodies, strict=True)).get(k))
-            for k in range(2)
-        ]
+        members, free_sides = self.pairs[number], self.group.free_sides
+        rows = [shapes[m] for shapes, m in zip(self.shapes, members, strict=True)]
+        numbers = [rows[side][12] for side in free_sides]
+        bodies = {side: self.free[n] for side, n in zip(free_sides, numbers, strict=True)}
+        shapes = [self._shape(side, rows[side], bodies.get(side)) for side in range(2)]
         last = len(self.group) - 0.5
         touching = [
             replace(each, gap=select_less(number, last, each.gap, FAR))
             for each in contacts(*shapes)
         ]
-        return Slot(numbers, self._contacts(touching, bodies, signs, self._surface(number)))
+        signs = self._signs(rows[0][12], rows[1][12])
+        surface = self._surface(number)
+        return Slot(numbers, self._contacts(touching, [*bodies.values()], signs, surface))
 
-    def _shape(self, side: int, number: Scalar, body: FreeBodyAt | None) -> ShapeAt:
-        """A shape of a side in the world."""
-        row, like = self.shapes[side][number], self.group.sides[side].shapes[0]
-        placement = placement_of(row)
+    def _signs(self, first: Scalar, second: Scalar) -> list[Scalar]:
+        """For each carrier 1 if it carries the second shape alone, -1 if the first one alone, else
+        0. `first`, `second`: numbers of the bodies of the shapes among the carriers."""
+        joints = [side.mover is Mover.JOINTS for side in self.group.sides]
+        signs = []
+        for n, i in enumerate(self.carriers):
+            # In depth-first order a body carries those from itself to the last one of its branch.
+            last = n + sum(i in self.tree.path(k)[:-1] for k in self.carriers)
+            carried = [
+                select_less(n - 0.5, x, select_less(x, last + 0.5, 1.0, 0.0), 0.0) if moved else 0.0
+                for x, moved in zip((first, second), joints, strict=True)
+            ]
+            signs.append(carried[1] - carried[0])
+        return signs
+
+    def _shape(self, side: int, row: Sequence[Scalar], body: FreeBodyAt | None) -> ShapeAt:
+        """A shape of a side in the world, from its row."""
+        like, placement = self.group.sides[side].shapes[0], placement_of(row)
         if body is not None:
             placement = body.X.compose(placement).as_matrix()
-        return ShapeAt(like.kind, tuple(row[12:]), placement, like.vertices)
+        return ShapeAt(like.kind, tuple(row[13:]), placement, like.vertices)
 
     def _surface(self, number: Scalar) -> Surface:
         """The contact properties of a pair."""
@@ -235,6 +237,17 @@ class PairsAt:
     def _entries(self, row: Sequence[Scalar]) -> list[Scalar]:
         """The entries of a row that are not always zero."""
         return [*(row[k] for k in self.rows), *row[len(self.moment.mass.reciprocal) :]]
+
+
+def depth_first(tree: Tree, bodies: Sequence[int]) -> list[int]:
+    """Bodies in depth-first order: each is followed by those that it carries. `bodies`: with their
+    parents."""
+
+    def branch(i: int) -> list[int]:
+        carried = [k for k in bodies if tree.bodies[k].parent == i]
+        return [i, *(x for k in carried for x in branch(k))]
+
+    return [x for i in bodies if tree.bodies[i].parent == WORLD for x in branch(i)]
 
 
 def rows_acted_on(
