@@ -16,7 +16,10 @@ import pytest
 
 rl = pytest.importorskip("warpdyn.rl")
 import torch
+from pushed_box import PushedBox
 from rl_cases import Hold
+
+import warpdyn as wd
 
 
 def weights(trainer: object) -> list[torch.Tensor]:
@@ -52,6 +55,25 @@ def test_a_killed_training_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None
     assert all(torch.equal(x, y) for x, y in zip(weights(whole), weights(resumed), strict=True))
     lines = (tmp_path / "curve.jsonl").read_text().splitlines()
     assert [json.loads(line)["iteration"] for line in lines] == [1, 2, 3, 4, 5]
+
+
+def test_a_training_with_contact_pairs_goes_on(tmp_path: Path) -> None:
+    """With the impulses of its pairs; other properties of their contacts are another training."""
+    recipe = rl.Recipe(envs=8, steps=5, epochs=1, batches=2, layers=(8,))
+
+    def trainer(folder: Path | None, task: Any = None) -> Any:
+        return rl.Trainer(task or PushedBox(), recipe=recipe, seed=1, folder=folder)
+
+    whole = trainer(None)
+    curve = [x.reward for x in whole.run(iterations=4)]
+    list(trainer(tmp_path).run(iterations=2))
+    resumed = trainer(tmp_path)
+    assert [x.reward for x in resumed.run(iterations=4)] == curve[2:]
+    assert all(torch.equal(x, y) for x, y in zip(weights(whole), weights(resumed), strict=True))
+    slow = PushedBox()
+    slow.pair_contact = wd.description.PairContact(dissipation=0.1)
+    with pytest.raises(rl.TaskError, match=r"with pair_contact dissipation 0.005 instead of 0.1;"):
+        trainer(tmp_path, slow)
 
 
 KILLED = """
