@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from loop_robots import leg
 
 import warpdyn as wd
 from warpdyn.functions.simulation.drives import (
@@ -305,3 +306,46 @@ def test_every_number_of_a_simulation_is_read_at_each_launch() -> None:
         assert sim.joint_impulses.all() and sim.forces[:, 0, 2].any()
         rebounds += int((sim.v.sum(1) > 0).sum())
     assert rebounds > 5
+
+
+def test_motors_of_a_leg_with_rods_on_ball_joints() -> None:
+    """Drives of hip, knee and crank are their torques in short steps; the rods' joints have none."""
+    model, names = leg(), ["hip", "knee", "crank"]
+    columns, v_columns = model.joint_columns.tolist(), model.v_indices(names)
+    motors = [columns.index(k) for k in v_columns]
+    kp, kd = np.zeros(len(columns)), np.zeros(len(columns))
+    kp[motors], kd[motors] = 50.0, 2.0
+    options: dict[str, Any] = {"points": (), "stops": "none", "passive_forces": "model"}
+    options |= {"dt": 1e-4, "substeps": 1, "dtype": "float64"}
+    driven = wd.Simulation(model, 2, control=wd.PD(kp, kd), **options)
+    pushed = wd.Simulation(model, 2, **options)
+    assert (driven.targets == 0).all() and driven.targets.shape == (2, len(columns))
+    goal = np.zeros((2, len(columns)))
+    goal[:, motors] = 0.2, -0.3, 0.1
+    goal[0, [k for k in range(len(columns)) if k not in motors]] = 5.0  # without effect
+    positions = model.q_indices(names)
+    for _ in range(500):
+        pushed.tau[:, v_columns] = 50.0 * (goal[:, motors] - pushed.q[:, positions])
+        pushed.tau[:, v_columns] -= 2.0 * pushed.v[:, v_columns]
+        pushed.step()
+        driven.step(goal)
+    np.testing.assert_allclose(driven.q, pushed.q, rtol=0, atol=2e-4)
+    assert np.abs(driven.q[:, positions]).min() > 1e-3
+    torques = np.delete(driven.torques, motors, axis=1)
+    assert not torques.any() and driven.torques[:, motors].any()
+    driven.reset()
+    assert (driven.q == driven.start).all()
+
+
+def test_ball_joints_need_gains_that_are_zero() -> None:
+    """Numbers for all joints are refused, with the entries that must be zero."""
+    model = leg()
+    count = len(model.joint_columns)
+    gains = np.zeros((2, count))
+    gains[1, -1] = 1.0
+    for kp in (1.0, np.ones(count), gains, [*[0.0] * (count - 1), 1.0]):
+        with pytest.raises(
+            ValueError, match=r'the ball joint ".*" of .* has none.*with zeros at \['
+        ):
+            wd.Simulation(model, 2, control=wd.PD(kp, 0.0), points=())
+    wd.Simulation(model, 2, control=wd.PD(np.zeros(count), 0.0), points=())

@@ -73,6 +73,8 @@ def drive_forces(
     for j, (k, target, kp, kd, effort) in enumerate(
         zip(driven, drive.targets, drive.kp, drive.kd, drive.effort, strict=True)
     ):
+        if k not in place:  # a ball joint, whose gains are zero
+            continue
         torque = (target - q[place[k]]) * kp - v[k] * kd
         bound = minimum(effort, LARGE_EFFORT)
         fall: Scalar = 0.0

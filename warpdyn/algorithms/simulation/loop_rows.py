@@ -47,15 +47,15 @@ def close_loops(
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     M: Sequence[Sequence[Scalar]],
-    impulse: Sequence[Scalar],
+    push: Sequence[Scalar],
     h: float,
 ) -> ClosedMechanism:
-    """Solve the step of all coordinates and loops: M^ (v' - v) - Jᵀ l = impulse,  J v' = -r / h."""
+    """Solve the step of all coordinates and loops: M^ (v' - v) - Jᵀ l = h push,  J v' = -r / h."""
     loops = LoopRows.at(tree, q)
     J = loops.J
     mass = ClosedMass.of(M, J)
     speeds = (maximum(minimum(r * (1.0 / h), RETURN), -RETURN) for r in loops.errors)
     wanted = [-x - sparse_dot(row, v) for x, row in zip(speeds, J, strict=True)]
-    change, impulses = mass.solution(impulse, wanted)
+    change, impulses = mass.solution([p * h for p in push], wanted)
     closed = [x + dx for x, dx in zip(v, change, strict=True)]
     return ClosedMechanism(loops, closed, impulses, mass)

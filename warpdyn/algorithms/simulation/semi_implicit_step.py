@@ -140,14 +140,13 @@ def semi_implicit_step(
         )
         handed_on = [m + x * h for m, x in zip(state.impulses, rates, strict=True)]
         push = [p + x for p, x in zip(push, pushed, strict=True)]
-    impulse = [p * h for p in push]
-    closed = close_loops(tree, q, v, H, impulse, h) if tree.loops else None
+    closed = close_loops(tree, q, v, H, push, h) if tree.loops else None
     mass: Factors
     if closed is not None:
         mass, after = closed.mass, closed.velocities
     else:
         mass = factorise(H)
-        after = [x + dx for x, dx in zip(v, mass.inverse_times(impulse), strict=True)]
+        after = [x + dx for x, dx in zip(v, mass.inverse_times([p * h for p in push]), strict=True)]
     after, impulses = _constrained_velocities(tree, state, mass, after, contacts, scene, closed)
     if contacts.soft is None:
         handed_on = impulses.ground

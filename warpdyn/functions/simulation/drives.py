@@ -6,12 +6,14 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
+
 from ...algorithms.passive_forces import dry_friction
 from ...algorithms.simulation.implicit_forces import Stop
 from ...algorithms.simulation.joint_rows import Bounds
 from ...execution.request.evaluate import tree_of
 from ...model import Model
-from ...model.description import Limits
+from ...model.description import Joint, Limits
 from ...model.params import Params
 from ...model.scene.free_bodies import internal_joints
 from .varied_numbers import Shaped, for_each, is_number
@@ -34,7 +36,8 @@ class PD(NamedTuple):
     `no_load_speed` [rad/s, m/s]: the no-load speed of a speed-torque curve. The effort is then at
     most `stall_effort` (1 - v / no_load_speed), with v in the effort's direction, and not below 0.
     `stall_effort` [N·m, N] None: the effort. Braking can use the whole effort.
-    Numbers, or arrays (joints,) or (B, joints), without the coordinates of free bodies.
+    Numbers, or arrays (joints,) or (B, joints), without the coordinates of free bodies. A ball joint
+    has no drive: `kp` and `kd` are NumPy arrays with zeros there, and its targets have no effect.
     """
 
     kp: Any
@@ -80,7 +83,8 @@ def drive_arrays(model: Model, control: Any, targets: Any) -> Shaped:
 
 
 def _check_drives(model: Model, control: Any) -> None:
-    """Raise if `control` is not a PD, or if a joint's coordinates are not angles or lengths."""
+    """Raise if `control` is not a PD, or if it drives a joint whose coordinates are not angles or
+    lengths."""
     if isinstance(control, (tuple, list)) and not isinstance(control, PD):
         raise TypeError(
             f"one control law moves the joints: control is one wd.PD, got {len(control)} of them; "
@@ -88,12 +92,40 @@ def _check_drives(model: Model, control: Any) -> None:
         )
     if not isinstance(control, PD):
         raise TypeError(f"control must be wd.PD(kp, kd), got {type(control).__name__}")
+    columns = model.joint_columns.tolist()
     for joint in internal_joints(model):
-        if not all(part.single for part in joint.kind.parts):
+        entries = [columns.index(k) for k in model.v_indices([joint.name])]
+        if not is_single(joint) and not all(
+            _are_zero(gains, entries) for gains in (control.kp, control.kd)
+        ):
             raise ValueError(
                 f'wd.PD drives single angles and lengths; the {joint.kind.name} joint "{joint.name}" '
-                f"of {model.name} has none: pass torques as tau"
+                f"of {model.name} has none: pass torques as tau, and kp and kd as NumPy arrays "
+                f"(joints,) with zeros at {entries}"
             )
+
+
+def is_single(joint: Joint) -> bool:
+    """True if each of its coordinates is an angle or a length, which a drive can move."""
+    return all(part.single for part in joint.kind.parts)
+
+
+def held_positions(model: Model, q: np.ndarray) -> np.ndarray:
+    """Targets (B, joints) that hold the joints where they are, zero for those without a drive."""
+    columns, driven = model.joint_columns.tolist(), filter(is_single, internal_joints(model))
+    names = [joint.name for joint in driven]
+    held = np.zeros((len(q), len(columns)), q.dtype)
+    held[:, [columns.index(k) for k in model.v_indices(names)]] = q[:, model.q_indices(names)]
+    return held
+
+
+def _are_zero(gains: Any, entries: Sequence[int]) -> bool:
+    """True if these gains are known to be zero."""
+    if is_number(gains):
+        return bool(gains == 0.0)
+    if not isinstance(gains, (np.ndarray, tuple, list)):
+        return False
+    return not np.asarray(gains)[..., list(entries)].any()
 
 
 def speed_limits(model: Model) -> tuple[tuple[int, float], ...]:

@@ -24,7 +24,7 @@ from .chosen_rows import ChosenRows
 from .contact_pairs import RIGID, ContactPairs, PairContact
 from .default_points import default_points, refuse_none
 from .described_simulation import PassiveForces, with_description, with_passive_forces
-from .drives import PD, Stops
+from .drives import PD, Stops, held_positions
 from .free_body import FreeBody
 from .ground import FLAT, Ground, SoftGround
 from .pair_arrays import checked_pairs, memory_shapes
@@ -294,8 +294,8 @@ class Simulation:
         if wrong := check_state(self.model, begin).errors:
             raise ValueError(f"start is no state: {wrong[0]}")
         self._library.assign(self.start, slice(None), self._chosen.on_host(begin))
-        if self.control is not None:  # every driven joint has one coordinate for each velocity
-            held = self._library.to_host(self.start)[:, self.model.joint_position_columns]
+        if self.control is not None:
+            held = held_positions(self.model, self._library.to_host(self.start))
             self._library.assign(self.targets, slice(None), held)
 
     def _with_memory(self, options: StepOptions, latency: Any, longest: int | None) -> StepOptions:
