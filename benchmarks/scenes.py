@@ -1,6 +1,6 @@
 """Contacts between bodies, compared with MuJoCo C: an arm that grasps a cube, and piles of cubes.
 
-    taskset -c 1 python -m benchmarks.scenes [grasp pile-2 pile-3 pile-5] [--envs 4096] [--rounds 11]
+    taskset -c 1 python -m benchmarks.scenes [grasp pile-2 pile-3 pile-5 pile-8 pile-12] [--envs 4096] [--rounds 11]
     python -m benchmarks.scenes grasp pile-3 --thrown 10000000
 
 Both simulate the same masses, shapes, drives and friction at the same time step. MuJoCo has elliptic cones,
@@ -284,7 +284,7 @@ def _rows(target: np.ndarray | None, envs: int) -> np.ndarray | None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("scenes", nargs="*", choices=[*SCENES, []], default=[*SCENES])
+    parser.add_argument("scenes", nargs="*", choices=[*SCENES, []], default=[])
     parser.add_argument("--envs", type=int, default=4096)
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument(
@@ -292,9 +292,10 @@ def main() -> None:
     )
     parser.add_argument("--json", type=Path, metavar="FILE")
     given = parser.parse_args()
+    names = given.scenes or [*SCENES]
     wd.config.compile = "wait"
     if given.thrown:
-        for name in given.scenes:
+        for name in names:
             count = failures_when_thrown(SCENES[name](), given.envs, given.thrown)
             print(
                 f"{name}: {count:.0f} states that are not finite in {given.thrown:,} steps",
@@ -306,7 +307,7 @@ def main() -> None:
     )
     print("|---|---|---|---|---|---|---|---|")
     results = []
-    for name in tqdm(given.scenes, unit="scene", disable=None):
+    for name in tqdm(names, unit="scene", disable=None):
         x = measured(SCENES[name](), given.envs, given.rounds)
         results.append(x)
         print(

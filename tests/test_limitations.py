@@ -112,6 +112,13 @@ def test_bodies_touch_each_other_only_in_pairs() -> None:
     falling[[2, 8]] = -9.81 * alone.time[0]
     np.testing.assert_allclose(alone.v[0], falling, atol=1e-5)
     assert touching.v[0, 6] - touching.v[0, 0] > 0.5
+    # Three cubes in one place are three near pairs, of which one has a slot.
+    cubes = wd.ModelBuilder("world").add_link("world").build()
+    for name in "abc":
+        cubes = cubes.with_object(name, wd.description.Box(0.1, 0.1, 0.1), mass=1.0)
+    few = wd.Simulation(cubes, 1, points=[], substeps=1, pairs=wd.ContactPairs(cubes, slots=1))
+    few.step()
+    assert few.pairs_left_out[0] == 2.0 and not few.pair_forces[0, 1:].any()
 
 
 @backs("Height fields")

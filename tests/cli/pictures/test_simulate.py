@@ -74,6 +74,17 @@ def test_its_speed_is_of_the_launches_after_the_first(
         assert any("steps a second" in line for line in lines) == has_speed
 
 
+def test_pairs_without_a_slot_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
+    """With how often that was so, and what to do; nothing is said of none."""
+    model, sim = wd.load_robot("cartpole"), SimpleNamespace(points=())
+    for left_out in (0, 17):
+        history = History(np.array([0.025]), {}, 0, 0.5, 2.0, left_out)
+        print_results(model, PLAN, sim, history)  # type: ignore[arg-type]
+        said = " ".join(capsys.readouterr().out.split())
+        assert ("17 times two shapes were near" in said) == bool(left_out)
+        assert ("ContactPairs(model, slots=)" in said) == bool(left_out)
+
+
 def test_upright_is_above_half_of_the_first_second() -> None:
     """Of free bases on the ground; of others it is not said."""
     time = np.array([0.5, 1.0, 1.5])

@@ -97,6 +97,8 @@ class History:
     """Seconds of the first launch: recording and compiling, or reading the cache."""
     wall: float
     """Seconds of all launches after the first."""
+    pairs_left_out: int = 0
+    """How often a near pair of shapes had no slot."""
 
 
 def posture(model: Model) -> np.ndarray:
@@ -183,6 +185,7 @@ def roll_out(
         int(on_host(sim.failures).sum()),
         first,
         wall,
+        int(on_host(sim.pairs_left_out).sum()),
     )
 
 

@@ -225,6 +225,11 @@ def print_results(model: Model, plan: Plan, sim: Simulation, history: History) -
         say(f"{standing:.1%} ended above half of their height in the first second")
     if history.failures:
         say(f"a state was not finite, and began anew, {history.failures} times")
+    if history.pairs_left_out:
+        say(
+            f"{history.pairs_left_out} times two shapes were near each other and did not touch, because "
+            "all slots were taken: wd.ContactPairs(model, slots=) has more"
+        )
 
 
 def upright(history: History) -> float | None:
