@@ -16,6 +16,9 @@ from ...algebra.constant_values import as_constants
 from ...algebra.linear import LEAST, Factors, factorise
 from ...algebra.scalar import Scalar, is_zero
 
+SOFT = 1e-4
+"""Softness of stops in closed loops, relative to the response of the joint in the open tree."""
+
 
 @dataclass(frozen=True)
 class ClosedMass(Factors):
@@ -51,6 +54,11 @@ class ClosedMass(Factors):
                     K[k][e] = -x
         factors = factorise(K, frozenset(equations))
         return cls(factors.L, factors.reciprocal, coordinates, equations)
+
+    def softness(self, k: int) -> Scalar:
+        """A share of the response of coordinate k in the open tree. Loops may hold a joint still
+        beyond its limit, and a rigid stop would then tear them open."""
+        return self.reciprocal[self.coordinates[k]] * SOFT
 
     def as_constants(self) -> ClosedMass:
         """The same factors without derivatives."""
