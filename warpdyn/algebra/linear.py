@@ -51,6 +51,10 @@ class Factors:
         """The product x = D⁻¹ b."""
         return [value * r for value, r in zip(b, self.reciprocal, strict=True)]
 
+    def softness(self, k: int) -> Scalar:
+        """What a stop of coordinate k gives way by, in addition to its response: nothing."""
+        return 0.0
+
     def inverse(self) -> list[list[Scalar]]:
         """The rows of L⁻¹, each up to its diagonal: zero except at the ancestors of its row."""
         rows: list[list[Scalar]] = []

@@ -7,7 +7,7 @@ import itertools
 import mujoco
 import numpy as np
 import pytest
-from loop_robots import CONNECT, COUPLE, LEG, WELD, four_bar, leg, tied
+from loop_robots import CONNECT, COUPLE, LEG, WELD, four_bar, leg, rod, tied
 from states import states, step
 
 import warpdyn as wd
@@ -198,6 +198,26 @@ def test_the_leg_moves_as_mujocos() -> None:
     for name in names:
         off = data.qpos[peer.joint(name).qposadr[0]] - sim.q[0, columns[name][0]]
         assert abs(off) < 0.01, name
+
+
+def test_stops_that_loops_contradict_do_not_tear_them_open() -> None:
+    """Three rods on hinges are a rigid triangle, in which a joint is held beyond its limit. Its stop
+    presses, and nothing moves."""
+    builder = wd.ModelBuilder("triangle").add_link("ground")
+    builder.add_link("left", **rod(0.3, 2)).add_link("right", **rod(0.4, 2))
+    builder.add_joint("j1", "continuous", "ground", "left", axis=(0, 1, 0))
+    limits = {"lower": -0.5, "upper": 0.5, "effort": 10.0, "velocity": 10.0}
+    builder.add_joint("j2", "revolute", "ground", "right", (0.5, 0, 0), axis=(0, 1, 0), **limits)
+    model = builder.connect("left", (0, 0, -0.3), "right", (0, 0, -0.4)).build()
+    q = wd.loops.close(model, np.array([[-0.6, 0.9]]))
+    assert q[0, 1] > 0.6  # beyond its limit
+    v = np.zeros((1, 2))
+    for dtype in (np.float32, np.float64):
+        out = wd.step(
+            model, *(x.astype(dtype) for x in (q, v, v)), dt=0.002, substeps=500, stops="rows"
+        )
+        assert np.abs(out.q - q).max() < 1e-3
+        assert np.abs(wd.loops.errors(model, out.q.astype(float))).max() < 1e-4
 
 
 def test_simulations_have_the_forces_of_loops() -> None:

@@ -16,6 +16,9 @@ from ...algebra.constant_values import as_constants
 from ...algebra.linear import LEAST, Factors, factorise
 from ...algebra.scalar import Scalar, is_zero
 
+SOFT = 1e-4
+"""Softness of stops in closed loops, relative to the response of the joint in the open tree."""
+
 
 @dataclass(frozen=True)
 class ClosedMass(Factors):
@@ -61,6 +64,11 @@ class ClosedMass(Factors):
     def signs(self) -> list[float]:
         """The signs of D: -1 for the equations."""
         return [-1.0 if k in self.equations else 1.0 for k in range(len(self.reciprocal))]
+
+    def softness(self, k: int) -> Scalar:
+        """A share of the response of coordinate k in the open tree. Loops may hold a joint still
+        beyond its limit, and a rigid stop would then tear them open."""
+        return self.reciprocal[self.coordinates[k]] * SOFT
 
     def as_constants(self) -> ClosedMass:
         """The same factors without derivatives."""

@@ -34,9 +34,9 @@ class Bounds(NamedTuple):
 class JointRow:
     """Friction and stops of one coordinate.
 
-    `response`: its velocity for a unit impulse. `friction`: the largest impulse of dry friction
-    [N s, N m s]. `lowest`, `highest`: the velocities at which stops begin to press; None if it
-    has no stop.
+    `response`: its velocity for a unit impulse, and `softness` what it gives way by. `friction`: the
+    largest impulse of dry friction [N s, N m s]. `lowest`, `highest`: the velocities at which stops
+    begin to press; None if it has no stop.
     """
 
     row: int
@@ -44,6 +44,7 @@ class JointRow:
     friction: Scalar
     lowest: Scalar | None
     highest: Scalar | None
+    softness: Scalar = 0.0
 
     size = 1
 
@@ -64,7 +65,7 @@ class JointRow:
         velocity."""
         (now,) = seen[self.row : self.row + 1]
         v = now - self.response * before[0]
-        share = 1.0 / self.response
+        share = 1.0 / (self.response + self.softness)
         impulse: Scalar = 0.0
         if not is_zero(self.friction):
             impulse = maximum(minimum(-v * share, self.friction), -self.friction)
@@ -100,7 +101,8 @@ def joint_rows(
         if k in stops:
             pressed = _stop_speeds(q[stops[k].q_index], stops[k].lower, stops[k].upper, h)
         most = friction.get(k, 0.0) * h
-        found.append(JointRow(row, rows.response(row, row), most, *pressed))
+        softness = rows.mass.softness(k)
+        found.append(JointRow(row, rows.response(row, row), most, *pressed, softness))
     return found
 
 
