@@ -1,6 +1,6 @@
-"""Contacts between bodies, compared with MuJoCo C: an arm that grasps a cube, and piles of cubes.
+"""Contacts between bodies, compared with MuJoCo C: an arm that grasps a cube, a humanoid, and piles of cubes.
 
-    taskset -c 1 python -m benchmarks.scenes [grasp pile-2 pile-3 pile-5 pile-8 pile-12] [--envs 4096] [--rounds 11]
+    taskset -c 1 python -m benchmarks.scenes [grasp humanoid pile-2 pile-3 pile-5 pile-8 pile-12] [--envs 4096]
     python -m benchmarks.scenes grasp pile-3 --thrown 10000000
 
 Both simulate the same masses, shapes, drives and friction at the same time step. MuJoCo has elliptic cones,
@@ -14,8 +14,10 @@ from __future__ import annotations
 import argparse
 import json
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -175,8 +177,39 @@ class Pile:
         return robot, data
 
 
-SCENES: dict[str, Callable[[], Grasp | Pile]] = {
+class Humanoid:
+    """Gymnasium's humanoid falls and lies on the ground. All pairs of its capsules and spheres are candidates."""
+
+    name = "humanoid"
+    settles = 2.0
+    control = None
+
+    def __init__(self) -> None:
+        self.file = str(resources.files("gymnasium") / "envs/mujoco/assets/humanoid.xml")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", wd.ModelWarning)
+            self.model = wd.load_mjcf(self.file)
+        self.pairs = wd.ContactPairs(self.model)
+        self.start = [*self.model.configurations["qpos0"]]
+
+    def targets(self, _: float) -> None:
+        """No drives."""
+
+    def in_mujoco(self) -> tuple[Any, Any]:
+        """MuJoCo's model of the same file, and its state."""
+        spec = mujoco.MjSpec.from_file(self.file)
+        option = spec.option
+        option.timestep, option.cone = DT, mujoco.mjtCone.mjCONE_ELLIPTIC
+        option.integrator, option.impratio = mujoco.mjtIntegrator.mjINT_IMPLICITFAST, 10
+        robot = spec.compile()
+        return robot, mujoco.MjData(robot)
+
+
+Scene = Grasp | Pile | Humanoid
+
+SCENES: dict[str, Callable[[], Scene]] = {
     "grasp": Grasp,
+    "humanoid": Humanoid,
     **{f"pile-{n}": lambda n=n: Pile(n) for n in (2, 3, 5, 8, 12)},  # type: ignore[misc]
 }
 
@@ -210,12 +243,12 @@ def _compiled(spec: Any) -> tuple[Any, Any]:
     return robot, mujoco.MjData(robot)
 
 
-def simulation(scene: Grasp | Pile, envs: int) -> wd.Simulation:
+def simulation(scene: Scene, envs: int) -> wd.Simulation:
     """The scene in warpdyn."""
     return wd.Simulation(
         scene.model,
         envs,
-        points=[],
+        points=None if isinstance(scene, Humanoid) else [],
         pairs=scene.pairs,
         pair_contact=wd.description.PairContact(friction=FRICTION),
         control=scene.control,
@@ -223,11 +256,11 @@ def simulation(scene: Grasp | Pile, envs: int) -> wd.Simulation:
         substeps=SUBSTEPS,
         sweeps=SWEEPS,
         start=scene.start,
-        stops="none",
+        stops=None if isinstance(scene, Humanoid) else "none",
     )
 
 
-def measured(scene: Grasp | Pile, envs: int, rounds: int) -> Result:
+def measured(scene: Scene, envs: int, rounds: int) -> Result:
     """Settle both, and time them in turn."""
     began = time.perf_counter()
     sim = simulation(scene, envs)
@@ -262,7 +295,7 @@ def measured(scene: Grasp | Pile, envs: int, rounds: int) -> Result:
     return result
 
 
-def failures_when_thrown(scene: Grasp | Pile, envs: int, steps: int) -> float:
+def failures_when_thrown(scene: Scene, envs: int, steps: int) -> float:
     """Number of states that are not finite in `steps` steps of all environments together. All environments are
     reset to random states every 100 launches."""
     sim, random = simulation(scene, envs), np.random.default_rng(0)
