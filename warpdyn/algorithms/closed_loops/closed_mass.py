@@ -65,15 +65,15 @@ class ClosedMass(Factors):
         """The signs of D: -1 for the equations."""
         return [-1.0 if k in self.equations else 1.0 for k in range(len(self.reciprocal))]
 
-    def softness(self, k: int) -> Scalar:
-        """A share of the response of coordinate k in the open tree. Loops may hold a joint still
-        beyond its limit, and a rigid stop would then tear them open."""
-        return self.reciprocal[self.coordinates[k]] * SOFT
-
     def as_constants(self) -> ClosedMass:
         """The same factors without derivatives."""
         L = [as_constants(row) for row in self.L]
         return replace(self, L=L, reciprocal=as_constants(self.reciprocal))
+
+    def softness(self, k: int) -> Scalar:
+        """A share of the response of coordinate k in the open tree. Loops may hold a joint still
+        beyond its limit, and a rigid stop would then tear them open."""
+        return self.reciprocal[self.coordinates[k]] * SOFT
 
     def solve_transposed(self, b: Sequence[Scalar]) -> list[Scalar]:
         """L⁻ᵀ of a row of coordinates, as long as K."""
