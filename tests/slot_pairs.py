@@ -17,6 +17,7 @@ from warpdyn.algorithms.simulation.contact_shapes import ContactPair
 from warpdyn.algorithms.simulation.pair_gaps import pair_gaps
 from warpdyn.algorithms.simulation.pair_slots.numbered_bodies import FreeBodiesAt
 from warpdyn.algorithms.simulation.pair_slots.pair_groups import Mover, pair_groups
+from warpdyn.algorithms.simulation.pair_slots.pair_memory import PairMemory
 from warpdyn.algorithms.simulation.pair_slots.pairs_at import Moment, PairsAt
 from warpdyn.execution.request.evaluate import tree_of
 from warpdyn.model.tree import WORLD
@@ -41,4 +42,5 @@ def pairs_at(
     free_bodies = [b for s in group.sides if s.mover is Mover.FREE_BODY for b in s.bodies]
     numbered = FreeBodiesAt.at(tree, X, mass, v.tolist(), free.tolist(), sorted(set(free_bodies)))
     surface = Surface([0.5] * group.contacts, 1e4, 0.01, 1.0)
-    return PairsAt(tree, group, moment, numbered, [surface] * len(pairs))
+    members = PairMemory.of(group, pairs, [[0.0] * 3] * 99, [0.0] * 99).members
+    return PairsAt(tree, group, members, moment, numbered, [surface] * len(pairs))

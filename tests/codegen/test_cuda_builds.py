@@ -73,6 +73,21 @@ def test_a_double_kernel_compiles_to_ptx(tmp_path: Path) -> None:
     assert "fma.rn.f64" in ptx.read_text()
 
 
+def test_pairs_in_slots_compile_to_ptx(tmp_path: Path) -> None:
+    """Loops on arrays of the thread's own, some of which have no state, and loops that end early."""
+    model = wd.ModelBuilder("floor").add_link("floor").build()
+    for name in "ab":
+        model = model.with_object(name, wd.description.Sphere(0.1), mass=1.0)
+    q, v = np.zeros((1, 14)), np.zeros((1, 12))
+    pairs = wd.ContactPairs(model).with_ground("a", "b")
+    call = wd.step.describe(model, q, v, v, pairs=pairs, substeps=2)  # type: ignore[attr-defined]
+    text = write(record_call(call, input_shapes(call), True), "step_of_pairs", True, "cuda")
+    kernel = compile_kernel(text)
+    wp.compile_aot_module(kernel.module, arch=ARCHITECTURE, module_dir=tmp_path, use_ptx=True)
+    (ptx,) = tmp_path.glob("*.ptx")
+    assert "warpdyn_step_of_pairs" in ptx.read_text()
+
+
 def test_derivatives_compile_to_ptx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Several results, an adjoint, parameters of each environment, and a routine with arrays of the thread's own."""
     model = by_name("panda").model

@@ -110,7 +110,8 @@ def write_loop(
     """
     size = prod(routine.inputs[COLUMN])
     results = prod(routine.results["out"])
-    yield f"{T} then[{results}];"
+    if results:  # C++ has no array of length 0, which a loop on arrays alone would need
+        yield f"{T} then[{results}];"
     yield from (f"out[{k}] = column[{k}];" for k in range(size))
     yield from copy_arrays(routine, "out")
     yield f"for (int step = 0; step < {repetition.times}; ++step) {{"

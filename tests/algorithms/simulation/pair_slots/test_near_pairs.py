@@ -18,6 +18,7 @@ from warpdyn.algorithms.simulation.pair_slots.near_pairs import (
     near_pairs,
 )
 from warpdyn.algorithms.simulation.pair_slots.pair_groups import pair_groups
+from warpdyn.algorithms.simulation.pair_slots.pair_memory import PairMemory
 from warpdyn.execution.request.evaluate import tree_of
 from warpdyn.model.tree import WORLD
 
@@ -54,7 +55,9 @@ def chosen(
     (group,) = pair_groups(TREE, pairs, slots)
     X = body_placements(TREE, q, sorted({b for s in group.sides for b in s.bodies} - {WORLD}))
     sides = [moving_shapes(TREE, X, side, v, dt) for side in group.sides]
-    numbers, near, without = near_pairs(group, sides)
+    numbers, near, without = near_pairs(
+        group, PairMemory.of(group, pairs, [[0.0] * 3] * 99, [0.0] * 99).members, sides
+    )
     return [int(numbers[k][0]) for k in range(group.slots)], near, without
 
 

@@ -24,6 +24,7 @@ def test_a_group_has_the_contacts_of_its_pairs() -> None:
     memory = PairMemory.of(GROUP, PAIRS, IMPULSES, FEATURES)
     assert [row[0] for row in memory.rows] == [0.0, 1.0, 3.0, 4.0, -1.0, -1.0]
     assert memory.rows[memory.contact(1.0, 1)] == [4.0, 40.0, 41.0, 42.0]
+    assert memory.members[1] == [0.0, 0.0] and memory.arrays == [memory.rows]  # all are equal
     impulses, features = [[0.0] * 3] * 5, [9.0] * 5
     memory.spread(PAIRS, impulses, features)
     assert features == [0.0, 1.0, 9.0, 3.0, 4.0]

@@ -20,16 +20,18 @@ TOO_FLAT = 4.0
 box itself is computed. The line between the centres says little about a ball on a table."""
 
 
-def near_pairs(group: PairGroup, shapes: Sequence[RowsByNumber]) -> tuple[RowArray, Scalar, Scalar]:
+def near_pairs(
+    group: PairGroup, members: RowsByNumber, shapes: Sequence[RowsByNumber]
+) -> tuple[RowArray, Scalar, Scalar]:
     """Numbers within the group of the pairs that may touch in this step, in their order; how many
     these are; and how many of them have no slot.
 
-    `shapes`: those of each side (`moving_shapes`). A slot without a pair has the number of pairs of
+    `members`: the numbers of the shapes of each pair. `shapes`: those of each side
+    (`moving_shapes`). A slot without a pair has the number of pairs of
     the group.
     """
     none = float(len(group))
     numbers = RowArray([[none]] * (group.slots + 1))  # the last row takes pairs without a slot
-    members = RowsByNumber([[float(k) for k in pair] for pair in group.members])
     first, second = (side.shapes for side in group.sides)
     radii = [max(map(bounding_radius, shapes)) for shapes in (first, second)]
 

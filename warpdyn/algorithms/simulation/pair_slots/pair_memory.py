@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ....algebra.row_arrays import RowArray, loop
+from ....algebra.rows_by_number import RowsByNumber
 from ....algebra.scalar import Scalar
 from ...collision.contact import NONE
 from ..contact_shapes import ContactPair
@@ -20,11 +21,18 @@ class PairMemory:
     """The memory of the pairs of a group.
 
     `rows`: for each contact of each pair its feature and its impulse in the world's axes [N s]; then
-    rows for slots without a pair.
+    rows for slots without a pair. `members`: the numbers of the two shapes of each pair, which all
+    steps of a launch read.
     """
 
     group: PairGroup
     rows: RowArray
+    members: RowsByNumber
+
+    @property
+    def arrays(self) -> list[RowArray]:
+        """The arrays that a loop of steps must have."""
+        return [self.rows, *self.members.arrays]
 
     @classmethod
     def of(
@@ -36,7 +44,8 @@ class PairMemory:
     ) -> PairMemory:
         """The memory with the impulses and features of all pairs' contacts."""
         rows = [[features[k], *impulses[k]] for k in _places(group, pairs)]
-        return cls(group, RowArray([*rows, *[NOTHING] * group.contacts]))
+        members = RowsByNumber([[float(m) for m in pair] for pair in group.members])
+        return cls(group, RowArray([*rows, *[NOTHING] * group.contacts]), members)
 
     def contact(self, pair: Scalar, k: int) -> Scalar:
         """The row of contact k of a pair, by its number in the group."""

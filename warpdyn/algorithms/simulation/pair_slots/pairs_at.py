@@ -69,22 +69,23 @@ class PairsAt:
     """The pairs of a group at a configuration.
 
     `rows`: rows of the mass matrix that contacts act on, but for those of free bodies. `surfaces`:
-    contact properties of all pairs.
+    contact properties of all pairs. `members`: the numbers of the shapes of each pair.
     """
 
     def __init__(
         self,
         tree: Tree,
         group: PairGroup,
+        members: RowsByNumber,
         moment: Moment,
         free: FreeBodiesAt,
         surfaces: Sequence[Surface],
     ):
         self.tree, self.group, self.moment, self.free = tree, group, moment, free
+        self.members = members
         moved = [b for s in group.sides if s.mover is Mover.JOINTS for b in s.bodies]
         self.carriers = depth_first(tree, sorted({i for b in moved for i in tree.path(b)}))
         self.rows = rows_acted_on(tree, moment.mass, self.carriers, free.bodies)
-        self.pairs = RowsByNumber([[float(m) for m in members] for members in group.members])
         self.shapes = [self._shapes(side) for side in range(2)]
         self.properties = RowsByNumber([_properties(surfaces[n]) for n in group.pairs])
         self.surface = surfaces[group.pairs[0]]
@@ -103,7 +104,7 @@ class PairsAt:
     @property
     def arrays(self) -> list[RowArray]:
         """The arrays that a loop over pairs must have."""
-        tables = [self.pairs, *self.shapes, self.properties]
+        tables = [self.members, *self.shapes, self.properties]
         if self.group.free_sides and self.free.rows is not None:
             tables.append(self.free.rows)
         return [array for table in tables for array in table.arrays]
@@ -127,7 +128,7 @@ class PairsAt:
 
     def slot(self, number: Scalar) -> Slot:
         """A pair in a slot. Contacts of a number beyond the pairs are far away."""
-        members, free_sides = self.pairs[number], self.group.free_sides
+        members, free_sides = self.members[number], self.group.free_sides
         rows = [shapes[m] for shapes, m in zip(self.shapes, members, strict=True)]
         numbers = [rows[side][12] for side in free_sides]
         bodies = {side: self.free[n] for side, n in zip(free_sides, numbers, strict=True)}

@@ -55,7 +55,7 @@ class TouchingBodies:
     @property
     def arrays(self) -> list[RowArray]:
         """The arrays that a loop of steps must have."""
-        return [each.rows for each in self.memory]
+        return [array for each in self.memory for array in each.arrays]
 
     @property
     def contacts(self) -> tuple[list[Sequence[Scalar]], list[Scalar]]:
@@ -150,9 +150,9 @@ def _slots(
     left_out: Scalar = 0.0
     for group, memory in zip(touching.groups, touching.memory, strict=True):
         shapes = [moving_shapes(tree, moment.X, s, moment.free, moment.dt) for s in group.sides]
-        numbers, near, without = near_pairs(group, shapes)
+        numbers, near, without = near_pairs(group, memory.members, shapes)
         left_out = left_out + without
-        pairs = PairsAt(tree, group, moment, bodies, touching.surfaces)
+        pairs = PairsAt(tree, group, memory.members, moment, bodies, touching.surfaces)
         slots.append(GroupSlots.at(pairs, numbers, near, memory))
     return slots, left_out
 
