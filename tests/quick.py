@@ -63,6 +63,7 @@ QUICK = {
     "algorithms/long_chains": ("test_crba_in_sweeps.py",),
     "algorithms/collision": ("test_box_box.py", "test_round_shapes.py"),
     "algorithms/simulation": ("test_base_step.py", "test_contact_rows.py"),
+    "algorithms/simulation/pair_slots": ("test_near_pairs.py", "test_pairs_at.py"),
     "peers": ("test_peer.py", "test_find_peers.py"),
     "execution": (
         "test_in_place.py",
