@@ -33,7 +33,7 @@ def test_it_runs_what_it_names_on_its_robots() -> None:
     """`--quick` collects the tests of `QUICK`, and of those over all robots the ones on `QUICK_ROBOTS`."""
     listed = collect(TESTS.parent, "--quick", "tests/algorithms", "tests/peers")
     files = {line.partition("::")[0] for line in listed}
-    inner = ("closed_loops", "collision", "long_chains", "simulation")
+    inner = ("closed_loops", "collision", "long_chains", "simulation", "simulation/pair_slots")
     rooms = ("algorithms", *(f"algorithms/{name}" for name in inner), "peers")
     assert files == {f"tests/{room}/{file}" for room in rooms for file in QUICK[room]}
     bounds = [line for line in listed if "::test_rnea_matches_the_oracle" in line]
