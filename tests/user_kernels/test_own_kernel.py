@@ -435,7 +435,7 @@ def test_a_long_kernel_warns(monkeypatch: pytest.MonkeyPatch) -> None:
             q = np.sin(q) * q + 1.0
         return q
 
-    monkeypatch.setattr(launch, "LONG", 100)
+    monkeypatch.setattr(launch, "LONG", 0.1)
     expected = r"kernel long for cartpole has 1\d\d operations.* s, once.*wd\.kernels\.repeat"
     with pytest.warns(UserWarning, match=expected):
         long(by_name("cartpole").model, np.zeros((1, 2)))

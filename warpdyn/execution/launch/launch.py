@@ -42,8 +42,9 @@ _NO_STRIDE = [(0,) * (FIELDS - 2 - n) for n in range(FIELDS - 1)]
 _NO_FIELDS = (0,) * FIELDS
 """Address and strides of an input that is passed by value."""
 
-LONG = 100_000
-"""Operations above which a user's own kernel is called long."""
+LONG = 10.0
+"""Estimated CPU seconds of a compile from which on a user's own kernel is called long. Its operations
+do not say so: a loop has many of them and little code."""
 
 
 def compute(call: Call) -> Any:
@@ -171,7 +172,7 @@ def kernel_source(call: Call) -> Source:
 
 def check_length(kernel: Kernel) -> None:
     """Warn of a user's own kernel that is long, before it is compiled."""
-    if kernel.source.operations >= LONG:
+    if sum(module.seconds for module in kernel.modules) >= LONG:
         time = f"about {expected_seconds([kernel]):.0f} s"
         warnings.warn(
             f"the kernel {kernel.label} has {kernel.source.operations:,} operations; compiling it "
