@@ -42,5 +42,5 @@ def pairs_at(
     free_bodies = [b for s in group.sides if s.mover is Mover.FREE_BODY for b in s.bodies]
     numbered = FreeBodiesAt.at(tree, X, mass, v.tolist(), free.tolist(), sorted(set(free_bodies)))
     surface = Surface([0.5] * group.contacts, 1e4, 0.01, 1.0)
-    members = PairMemory.of(group, pairs, [[0.0] * 3] * 99, [0.0] * 99).members
-    return PairsAt(tree, group, members, moment, numbered, [surface] * len(pairs))
+    memory = PairMemory.of(group, pairs, [surface] * len(pairs), [[0.0] * 3] * 99, [0.0] * 99)
+    return PairsAt(tree, memory, moment, numbered)

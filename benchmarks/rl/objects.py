@@ -1,4 +1,4 @@
-"""How many of 1,000 starts end with the object at its goal, in warpdyn and in MuJoCo.
+"""Share of episodes that end with the object at its goal, in warpdyn and in MuJoCo.
 
     python -m benchmarks.rl.objects TASK [--policy FILE] [--starts 1000] [--seed 1000] [--mujoco N] [--no-store]
 

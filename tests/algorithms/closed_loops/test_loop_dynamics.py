@@ -124,7 +124,7 @@ def test_derivatives_of_accelerations_are_pinocchios(name: str) -> None:
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_derivatives_are_differences(name: str) -> None:
-    """Of accelerations and forces, forward and backward, in float64 and in float32."""
+    """Derivatives of accelerations and forces, forward and backward, in float64 and in float32."""
     model = ROBOTS[name]
     q, v, tau = moving(model)
     s, weights = states(model, 2, seed=5), states(model, 2, seed=6)

@@ -18,7 +18,7 @@ def test_a_placement_has_the_rows_of_the_rotation() -> None:
 
 
 def test_contacts_are_those_of_the_narrow_phase() -> None:
-    """In either order of the kinds."""
+    """The order of the two kinds makes no difference."""
     ball, box = ContactShape("a", "sphere", (1.0,)), ContactShape("b", "box", (1.0, 1.0, 1.0))
     assert ContactPair(ball, box).contacts == ContactPair(box, ball).contacts == 1
     assert ContactPair(GROUND, box).contacts == 4

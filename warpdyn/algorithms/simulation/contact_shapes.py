@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ...algebra.rotations import Rotation
 from ...algebra.spatial import Placement, Vector
+from ...model.tree import WORLD, Tree
 from ..collision.narrow_phase import points_of
 
 Three = tuple[float, float, float]
@@ -27,6 +28,18 @@ class ContactShape(NamedTuple):
     def placement(self) -> Placement:
         """Its placement in the link's frame."""
         return Placement(Rotation([Vector(*row) for row in self.rotation]), Vector(*self.position))
+
+
+def body_of(tree: Tree, shape: ContactShape) -> int:
+    """The body that carries a shape."""
+    return WORLD if shape.link is None else tree.frames[shape.link].body
+
+
+def placement_in_body(tree: Tree, shape: ContactShape) -> Placement:
+    """The placement of a shape in the body that carries it."""
+    if shape.link is None:
+        return shape.placement
+    return tree.frames[shape.link].placement.compose(shape.placement)
 
 
 GROUND = ContactShape(None, "plane", ())

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ...algebra.spatial import Placement
 from ...model.description import Geometry, ModelError, Pose
 from ..meshes.colors import Color, color_of
-from .mjcf_contacts import MjcfContacts
+from .mjcf_contacts import GROUNDS, MjcfContacts
 from .mjcf_inertia import Part
 from .mjcf_values import Element, MjcfValues
 
@@ -130,7 +130,7 @@ class MjcfShapes:
         """Count the planes and height fields of a world that is no link of the model, because its
         body is a free base."""
         for geom in geoms:
-            if geom[1].get("type") in ("plane", "hfield"):
+            if geom[1].get("type") in GROUNDS:
                 try:
                     shape = self._shape(*geom)
                 except (ModelError, ValueError, IndexError):

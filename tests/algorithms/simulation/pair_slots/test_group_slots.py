@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 import warpdyn as wd
+from warpdyn.algebra.row_arrays import RowArray, loop
+from warpdyn.algebra.scalar import Scalar
 from warpdyn.algorithms.simulation.pair_slots.group_slots import Reaction, _begun
 from warpdyn.algorithms.simulation.pair_slots.slot_contact import SlotContact
 from warpdyn.recording.program import record
@@ -17,7 +21,8 @@ def touching(feature: float) -> SlotContact:
 
 
 def test_a_contact_begins_with_the_impulse_of_its_feature() -> None:
-    """In any place, or with none if no contact had its feature. A feature that is known before the
+    """The contact may have had another place. If no contact had its feature, it begins with no
+    impulse. A feature that is known before the
     program runs keeps its place."""
     earlier = [[7.0, 1.0, 2.0, 3.0], [3.0, 4.0, 5.0, 6.0]]
     assert _begun(touching(3.0), 0, earlier) == [1.0, 2.0, 3.0]
@@ -27,10 +32,18 @@ def test_a_contact_begins_with_the_impulse_of_its_feature() -> None:
     assert program.on_numbers({"x": [5.0]})["out"] == [0.0, 0.0, 0.0]
 
 
-def test_a_reaction_has_joints_and_bodies() -> None:
-    """Joints by coordinate; bodies by number, which the program may compute."""
-    reaction = Reaction([1.0, 2.0, 3.0], None)
-    assert reaction.on((2, 0), ()) == [3.0, 1.0]
+def test_a_reaction_is_read_and_written_by_body() -> None:
+    """Bodies by number, which the program may compute; six numbers for each."""
+    reaction = Reaction([1.0, 2.0], RowArray([[float(k)] * 6 for k in range(3)]))
+    assert reaction.on_bodies([2.0, 0.0]) == [*[2.0] * 6, *[0.0] * 6]
+
+    def step(_: Scalar, state: list[Scalar], __: Sequence[RowArray]) -> Sequence[Scalar]:
+        reaction.write([1.0], [9.0, *[7.0] * 6])
+        return state
+
+    assert reaction.bodies is not None
+    loop(1, step, [], [reaction.bodies])
+    assert reaction.on_bodies([1.0]) == [7.0] * 6
 
 
 def pile() -> wd.Model:

@@ -11,6 +11,7 @@ from states import states
 
 import warpdyn as wd
 from warpdyn.algorithms.frames import body_placements
+from warpdyn.algorithms.simulation.compliant_contact import Surface
 from warpdyn.algorithms.simulation.contact_shapes import GROUND, ContactPair, ContactShape
 from warpdyn.algorithms.simulation.pair_slots.near_pairs import (
     bounding_radius,
@@ -53,11 +54,11 @@ def chosen(
 ) -> tuple:
     """Numbers of the pairs in slots, how many are near, and how many of them have no slot."""
     (group,) = pair_groups(TREE, pairs, slots)
+    surfaces = [Surface([0.5], 1e4, 0.01, 1.0)] * len(pairs)
+    memory = PairMemory.of(group, pairs, surfaces, [[0.0] * 3] * 99, [0.0] * 99)
     X = body_placements(TREE, q, sorted({b for s in group.sides for b in s.bodies} - {WORLD}))
     sides = [moving_shapes(TREE, X, side, v, dt) for side in group.sides]
-    numbers, near, without = near_pairs(
-        group, PairMemory.of(group, pairs, [[0.0] * 3] * 99, [0.0] * 99).members, sides
-    )
+    numbers, near, without = near_pairs(memory, sides)
     return [int(numbers[k][0]) for k in range(group.slots)], near, without
 
 
@@ -104,7 +105,7 @@ def test_a_ball_above_a_table_is_far() -> None:
 
 
 def test_a_plane_is_near_what_is_low_or_falls() -> None:
-    """By the height of the lowest possible point."""
+    """What counts is the height of the lowest point that the shape can reach in the step."""
     pairs = [ContactPair(GROUND, shape(name, "box")) for name in NAMES]
     q = np.tile([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], (4, 1))
     q[:, 2] = 0.2, 1.0, 1.0, -0.5

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import warpdyn as wd
-from warpdyn.algorithms.simulation.contact_shapes import GROUND, ContactPair, ContactShape
-from warpdyn.algorithms.simulation.pair_slots.pair_groups import Mover, body_of, pair_groups
+from warpdyn.algorithms.simulation.contact_shapes import GROUND, ContactPair, ContactShape, body_of
+from warpdyn.algorithms.simulation.pair_slots.pair_groups import Mover, pair_groups
 from warpdyn.execution.request.evaluate import tree_of
 from warpdyn.model.tree import WORLD
 
@@ -23,7 +23,8 @@ A, B, C = (ContactShape(x, "box", (0.05, 0.05, 0.05)) for x in "abc")
 
 
 def test_pairs_of_one_kind_moved_alike_share_slots() -> None:
-    """By kinds of shapes, and by what moves them: nothing, joints, or a free body."""
+    """A group is given by the kinds of the shapes and by what moves them: nothing, joints or a free
+    body."""
     pairs = [ContactPair(*x) for x in ((A, B), (GROUND, A), (HAND, A), (B, C), (FINGER, B))]
     groups = pair_groups(TREE, pairs)
     assert [group.pairs for group in groups] == [(0, 3), (1,), (2, 4)]

@@ -1,7 +1,8 @@
-"""What pairs pass on: the rows of a group, and the places of its contacts among all."""
+"""The memory of pairs: the rows of a group, and the places of its contacts among all contacts."""
 
 from __future__ import annotations
 
+from warpdyn.algorithms.simulation.compliant_contact import Surface
 from warpdyn.algorithms.simulation.contact_shapes import GROUND, ContactPair, ContactShape
 from warpdyn.algorithms.simulation.pair_slots.pair_groups import GroupSide, Mover, PairGroup
 from warpdyn.algorithms.simulation.pair_slots.pair_memory import NOTHING, PairMemory
@@ -16,15 +17,18 @@ GROUP = PairGroup(
     slots=2,
 )
 IMPULSES = [[float(10 * k + j) for j in range(3)] for k in range(5)]
+SURFACES = [Surface([0.1 * k] * 2, 1e4, 0.01, 1.0) for k in range(3)]
 FEATURES = [float(k) for k in range(5)]
 
 
 def test_a_group_has_the_contacts_of_its_pairs() -> None:
     """Capsules have two contacts, and the ball between them has one."""
-    memory = PairMemory.of(GROUP, PAIRS, IMPULSES, FEATURES)
+    memory = PairMemory.of(GROUP, PAIRS, SURFACES, IMPULSES, FEATURES)
     assert [row[0] for row in memory.rows] == [0.0, 1.0, 3.0, 4.0, -1.0, -1.0]
     assert memory.rows[memory.contact(1.0, 1)] == [4.0, 40.0, 41.0, 42.0]
-    assert memory.members[1] == [0.0, 0.0] and memory.arrays == [memory.rows]  # all are equal
+    assert memory.members[1] == [0.0, 0.0] and not memory.members.arrays  # all are equal
+    assert memory.properties[1] == [0.2, 1e4, 0.01]
+    assert memory.arrays == [memory.rows, *memory.properties.arrays]
     impulses, features = [[0.0] * 3] * 5, [9.0] * 5
     memory.spread(PAIRS, impulses, features)
     assert features == [0.0, 1.0, 9.0, 3.0, 4.0]
@@ -32,13 +36,13 @@ def test_a_group_has_the_contacts_of_its_pairs() -> None:
 
 
 def test_a_number_beyond_the_pairs_has_rows_of_its_own() -> None:
-    """What a slot without a pair writes is no pair's."""
-    memory = PairMemory.of(GROUP, PAIRS, IMPULSES, FEATURES)
+    """A slot without a pair writes into no row of a pair."""
+    memory = PairMemory.of(GROUP, PAIRS, SURFACES, IMPULSES, FEATURES)
     assert memory.contact(2.0, 0) == 4.0 and memory.rows[4] == NOTHING
 
 
 def test_clear_forgets_all_contacts() -> None:
     """Contacts of pairs that are not near any more."""
-    memory = PairMemory.of(GROUP, PAIRS, IMPULSES, FEATURES)
+    memory = PairMemory.of(GROUP, PAIRS, SURFACES, IMPULSES, FEATURES)
     memory.clear()
     assert [*memory.rows] == [NOTHING] * 6

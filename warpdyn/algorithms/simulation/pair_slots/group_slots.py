@@ -23,9 +23,9 @@ class Reaction:
     rows: list[Scalar]
     bodies: RowArray | None
 
-    def on(self, rows: Sequence[int], bodies: Sequence[Scalar]) -> list[Scalar]:
-        """w on some rows and free bodies."""
-        w = [self.rows[k] for k in rows]
+    def on_bodies(self, bodies: Sequence[Scalar]) -> list[Scalar]:
+        """w on some free bodies."""
+        w: list[Scalar] = []
         for n in bodies:
             assert self.bodies is not None
             w += self.bodies[n]
@@ -43,21 +43,19 @@ class Reaction:
 class GroupSlots:
     """The slots of a group.
 
-    `numbers`: the pair in each slot. `near`: how many slots have one. `memory`: of the last step's
-    contacts. `bodies`: the free bodies of each slot. `contacts`: of all slots, with the `impulses`
-    on them in their axes.
+    `numbers`: the pair in each slot. `near`: how many slots have one. `bodies`: the free bodies of
+    each slot. `contacts`: of all slots, with the `impulses` on them in their axes.
     """
 
     pairs: PairsAt
     numbers: RowArray
     near: Scalar
-    memory: PairMemory
     bodies: RowArray
     contacts: RowArray
     impulses: RowArray
 
     @classmethod
-    def at(cls, pairs: PairsAt, numbers: RowArray, near: Scalar, memory: PairMemory) -> GroupSlots:
+    def at(cls, pairs: PairsAt, numbers: RowArray, near: Scalar) -> GroupSlots:
         """Slots for the pairs of these numbers, without contacts yet."""
         group = pairs.group
         size = SlotContact.size(pairs.width)
@@ -66,11 +64,15 @@ class GroupSlots:
             pairs,
             numbers,
             near,
-            memory,
             bodies=RowArray([[0.0] * bodies] * group.slots),
             contacts=RowArray([[0.0] * size] * (group.slots * group.contacts)),
             impulses=RowArray([[0.0] * 3] * (group.slots * group.contacts)),
         )
+
+    @property
+    def memory(self) -> PairMemory:
+        """The contacts of the last step."""
+        return self.pairs.memory
 
     @property
     def arrays(self) -> list[RowArray]:
@@ -88,7 +90,7 @@ class GroupSlots:
             if slot.bodies:
                 self.bodies[k] = slot.bodies
             earlier = [self.memory.rows[self.memory.contact(number, c)] for c in range(count)]
-            w = [*w, *reaction.on((), slot.bodies)]
+            w = [*w, *reaction.on_bodies(slot.bodies)]
             for c, contact in enumerate(slot.contacts):
                 impulse = _begun(contact, c, earlier)
                 place = k * float(count) + float(c)
@@ -106,7 +108,7 @@ class GroupSlots:
 
         def step(k: Scalar, w: list[Scalar], _: Sequence[RowArray]) -> Sequence[Scalar]:
             bodies = self.bodies[k] if pairs.group.free_sides else []
-            w = [*w, *reaction.on((), bodies)]
+            w = [*w, *reaction.on_bodies(bodies)]
             for c in range(count):
                 place = k * float(count) + float(c)
                 contact, before = self._contact(place), self.impulses[place]
@@ -123,7 +125,7 @@ class GroupSlots:
         group."""
         mine = self.pairs.rows
         arrays = [*read, *self.arrays, *([] if reaction.bodies is None else [reaction.bodies])]
-        begin = reaction.on(mine, ())
+        begin = [reaction.rows[k] for k in mine]
         end = loop(self.pairs.group.slots, step, begin, arrays, self.near)
         rows = list(reaction.rows)
         for k, x in zip(mine, end, strict=True):

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from ....algebra.row_arrays import RowArray, loop
 from ....algebra.rows_by_number import RowsByNumber
 from ....algebra.scalar import Scalar, absolute, maximum, select_less_equal, sqrt
-from ....algebra.spatial import HERE, ZERO_MOTION, Placement, Vector
+from ....algebra.spatial import ZERO_MOTION, Placement, Vector
 from ....model.tree import WORLD, Tree
 from ...collision.contact import clamp
-from ..contact_shapes import ContactShape
+from ..contact_shapes import ContactShape, placement_in_body
 from .numbered_bodies import entries_of, placement_of
-from .pair_groups import GroupSide, PairGroup
+from .pair_groups import GroupSide
+from .pair_memory import PairMemory
 
 TOO_FLAT = 4.0
 """Ratio of the bounding radius of a box to that of the other shape from which the distance from the
@@ -21,15 +22,15 @@ box itself is computed. The line between the centres says little about a ball on
 
 
 def near_pairs(
-    group: PairGroup, members: RowsByNumber, shapes: Sequence[RowsByNumber]
+    memory: PairMemory, shapes: Sequence[RowsByNumber]
 ) -> tuple[RowArray, Scalar, Scalar]:
     """Numbers within the group of the pairs that may touch in this step, in their order; how many
     these are; and how many of them have no slot.
 
-    `members`: the numbers of the shapes of each pair. `shapes`: those of each side
-    (`moving_shapes`). A slot without a pair has the number of pairs of
+    `shapes`: those of each side (`moving_shapes`). A slot without a pair has the number of pairs of
     the group.
     """
+    group, members = memory.group, memory.members
     none = float(len(group))
     numbers = RowArray([[none]] * (group.slots + 1))  # the last row takes pairs without a slot
     first, second = (side.shapes for side in group.sides)
@@ -63,10 +64,9 @@ def moving_shapes(
     """
     rows = []
     for shape, body in zip(side.shapes, side.bodies, strict=True):
-        X_body = HERE if body == WORLD else X[body]
-        placement = shape.placement
-        if shape.link is not None:
-            placement = X_body.compose(tree.frames[shape.link].placement).compose(placement)
+        placement = placement_in_body(tree, shape)
+        if body != WORLD:
+            placement = X[body].compose(placement)
         placement = placement.as_matrix()
         motion = ZERO_MOTION  # about the world's origin
         for i in tree.path(body) if body != WORLD else ():

@@ -10,7 +10,7 @@ from enum import Enum
 
 from ....model.tree import WORLD, Tree
 from ..contact_rows import free_roots
-from ..contact_shapes import ContactPair, ContactShape
+from ..contact_shapes import ContactPair, ContactShape, body_of
 
 SPARE = 2
 """Slots of a group in addition to one for each body that its pairs move."""
@@ -68,11 +68,6 @@ def pair_groups(
     for n, pair in enumerate(pairs):
         by_key.setdefault(tuple(_key(tree, free, shape) for shape in pair), []).append(n)
     return [_group(tree, free, pairs, numbers, slots) for numbers in by_key.values()]
-
-
-def body_of(tree: Tree, shape: ContactShape) -> int:
-    """The body that carries a shape."""
-    return WORLD if shape.link is None else tree.frames[shape.link].body
 
 
 def _key(tree: Tree, free: set[int], shape: ContactShape) -> tuple:

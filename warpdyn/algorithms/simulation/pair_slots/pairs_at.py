@@ -21,8 +21,10 @@ from ...collision.narrow_phase import contacts
 from ..compliant_contact import Surface, compliant_contacts
 from ..constraint_sweeps import rows_of
 from ..contact_rows import PointContact
+from ..contact_shapes import placement_in_body
 from .numbered_bodies import SIX, FreeBodiesAt, FreeBodyAt, entries_of, placement_of
-from .pair_groups import Mover, PairGroup
+from .pair_groups import Mover
+from .pair_memory import PairMemory
 from .slot_contact import LAW, SlotContact
 
 
@@ -68,27 +70,22 @@ class Slot(NamedTuple):
 class PairsAt:
     """The pairs of a group at a configuration.
 
-    `rows`: rows of the mass matrix that contacts act on, but for those of free bodies. `surfaces`:
-    contact properties of all pairs. `members`: the numbers of the shapes of each pair.
+    `rows`: rows of the mass matrix that contacts act on, but for those of free bodies.
     """
 
     def __init__(
         self,
         tree: Tree,
-        group: PairGroup,
-        members: RowsByNumber,
+        memory: PairMemory,
         moment: Moment,
         free: FreeBodiesAt,
-        surfaces: Sequence[Surface],
     ):
-        self.tree, self.group, self.moment, self.free = tree, group, moment, free
-        self.members = members
+        self.tree, self.memory, self.moment, self.free = tree, memory, moment, free
+        self.group = group = memory.group
         moved = [b for s in group.sides if s.mover is Mover.JOINTS for b in s.bodies]
         self.carriers = depth_first(tree, sorted({i for b in moved for i in tree.path(b)}))
         self.rows = rows_acted_on(tree, moment.mass, self.carriers, free.bodies)
         self.shapes = [self._shapes(side) for side in range(2)]
-        self.properties = RowsByNumber([_properties(surfaces[n]) for n in group.pairs])
-        self.surface = surfaces[group.pairs[0]]
 
     @property
     def width(self) -> int:
@@ -104,7 +101,7 @@ class PairsAt:
     @property
     def arrays(self) -> list[RowArray]:
         """The arrays that a loop over pairs must have."""
-        tables = [self.members, *self.shapes, self.properties]
+        tables = [self.memory.members, *self.shapes, self.memory.properties]
         if self.group.free_sides and self.free.rows is not None:
             tables.append(self.free.rows)
         return [array for table in tables for array in table.arrays]
@@ -115,10 +112,7 @@ class PairsAt:
         rows = []
         whole = self.group.sides[side]
         for shape, body in zip(whole.shapes, whole.bodies, strict=True):
-            X, number = shape.placement, -1
-            if shape.link is not None:
-                frame = self.tree.frames[shape.link]
-                X = frame.placement.compose(X)
+            X, number = placement_in_body(self.tree, shape), -1
             if whole.mover is Mover.JOINTS:
                 X, number = self.moment.X[body].compose(X), self.carriers.index(body)
             elif whole.mover is Mover.FREE_BODY:
@@ -128,7 +122,7 @@ class PairsAt:
 
     def slot(self, number: Scalar) -> Slot:
         """A pair in a slot. Contacts of a number beyond the pairs are far away."""
-        members, free_sides = self.members[number], self.group.free_sides
+        members, free_sides = self.memory.members[number], self.group.free_sides
         rows = [shapes[m] for shapes, m in zip(self.shapes, members, strict=True)]
         numbers = [rows[side][12] for side in free_sides]
         bodies = {side: self.free[n] for side, n in zip(free_sides, numbers, strict=True)}
@@ -166,9 +160,9 @@ class PairsAt:
 
     def _surface(self, number: Scalar) -> Surface:
         """The contact properties of a pair."""
-        friction, stiffness, dissipation, *restitution = self.properties[number]
+        friction, stiffness, dissipation, *restitution = self.memory.properties[number]
         count = self.group.contacts
-        return self.surface._replace(
+        return self.memory.surface._replace(
             friction=[friction] * count,
             stiffness=stiffness,
             dissipation=dissipation,
@@ -262,9 +256,3 @@ def rows_acted_on(
         }
         return tuple(k for k in range(len(mass.reciprocal)) if k not in numbered)
     return tuple(sorted({k for i in carriers for k in tree.bodies[i].v_index}))
-
-
-def _properties(surface: Surface) -> list[Scalar]:
-    """Friction, stiffness and dissipation of a pair, and its restitution if it has one."""
-    restitution = [] if surface.restitution is None else [surface.restitution[0]]
-    return [surface.friction[0], surface.stiffness, surface.dissipation, *restitution]

@@ -23,18 +23,16 @@ from ..contact_shapes import ContactPair
 from .group_slots import GroupSlots, Reaction
 from .near_pairs import moving_shapes, near_pairs
 from .numbered_bodies import FreeBodiesAt
-from .pair_groups import Mover, PairGroup, pair_groups
+from .pair_groups import Mover, pair_groups
 from .pair_memory import PairMemory
 from .pairs_at import Moment, PairsAt
 
 
 @dataclass(frozen=True)
 class TouchingBodies:
-    """The pairs of a scene during a launch: their groups, contact properties and memory."""
+    """The pairs of a scene during a launch, and the memory of each group of them."""
 
     pairs: Sequence[ContactPair]
-    groups: Sequence[PairGroup]
-    surfaces: Sequence[Surface]
     memory: Sequence[PairMemory]
 
     @classmethod
@@ -49,8 +47,9 @@ class TouchingBodies:
     ) -> TouchingBodies:
         """The pairs of a tree with the impulses and features of the last step's contacts."""
         groups = pair_groups(tree, pairs, slots)
-        memory = [PairMemory.of(group, pairs, impulses, features) for group in groups]
-        return cls(pairs, groups, surfaces, memory)
+        return cls(
+            pairs, [PairMemory.of(group, pairs, surfaces, impulses, features) for group in groups]
+        )
 
     @property
     def arrays(self) -> list[RowArray]:
@@ -104,7 +103,7 @@ def slot_sweeps(
 
     `v`, `free`: velocities before the step, and after it without constraints.
     """
-    sides = [side for group in touching.groups for side in group.sides]
+    sides = [side for memory in touching.memory for side in memory.group.sides]
     carriers = sorted({body for side in sides for body in side.bodies} - {WORLD})
     X = body_placements(tree, q, carriers)
     moment = Moment(X, v, free, mass, dt)
@@ -148,12 +147,13 @@ def _slots(
     """The slots of each group, and the number of near pairs without one."""
     slots = []
     left_out: Scalar = 0.0
-    for group, memory in zip(touching.groups, touching.memory, strict=True):
-        shapes = [moving_shapes(tree, moment.X, s, moment.free, moment.dt) for s in group.sides]
-        numbers, near, without = near_pairs(group, memory.members, shapes)
+    for memory in touching.memory:
+        sides = memory.group.sides
+        shapes = [moving_shapes(tree, moment.X, s, moment.free, moment.dt) for s in sides]
+        numbers, near, without = near_pairs(memory, shapes)
         left_out = left_out + without
-        pairs = PairsAt(tree, group, memory.members, moment, bodies, touching.surfaces)
-        slots.append(GroupSlots.at(pairs, numbers, near, memory))
+        pairs = PairsAt(tree, memory, moment, bodies)
+        slots.append(GroupSlots.at(pairs, numbers, near))
     return slots, left_out
 
 
