@@ -11,6 +11,7 @@ import warpdyn as wd
 
 rl = pytest.importorskip("warpdyn.rl")
 import torch
+from task_rewards import rewards_on_numbers
 
 from benchmarks.rl.objects import judged
 from warpdyn.rl.tasks.lift_tasks import CUBE, FIRM, REACHED, SIDE
@@ -28,21 +29,12 @@ def env() -> Any:
 
 def rewards_of(cube: np.ndarray, goal: np.ndarray, forces: Any = (0.0, 0.0)) -> dict[str, float]:
     """Rewards and measures with the hand at "ready", on numbers. forces: of the fingers [N]."""
-
-    @wd.kernel
-    def texts(robot: Any, q: Any) -> Any:
-        pressed = np.zeros((len(TASK.pairs), 3))
-        for finger, force in zip(FINGERS, forces, strict=True):
-            (k,) = TASK.pairs.between(finger, CUBE)
-            pressed[k, 1] = force
-        still = {"v": np.zeros(TASK.model.nv), "action": np.zeros(5), "last_action": np.zeros(5)}
-        s = rl.Episode({"q": q, "goal": goal, "pair_forces": pressed, **still}, TASK)
-        measured = {f"measured_{n}": x for n, x in TASK.measure(robot, s).items()}
-        return {**TASK.reward(robot, s), **measured}
-
+    pressed = np.zeros((len(TASK.pairs), 3))
+    for finger, force in zip(FINGERS, forces, strict=True):
+        (k,) = TASK.pairs.between(finger, CUBE)
+        pressed[k, 1] = force
     q = np.array([*TASK.ready, 0.04, 0.04, *cube, 0.0, 0.0, 0.0, 1.0])
-    found = wd.oracle(texts, TASK.model, q[None])._asdict()
-    return {n: float(np.asarray(x).reshape(-1)[0]) for n, x in found.items()}
+    return rewards_on_numbers(TASK, q, goal=goal, pair_forces=pressed)
 
 
 def test_cubes_begin_anywhere_on_the_table(env: Any) -> None:

@@ -11,6 +11,7 @@ import warpdyn as wd
 
 rl = pytest.importorskip("warpdyn.rl")
 import torch
+from task_rewards import rewards_on_numbers
 
 from benchmarks.rl.objects import judged
 from warpdyn.rl.tasks.panda_hand import HAND, JOINTS
@@ -35,18 +36,9 @@ def hands(env: Any) -> np.ndarray:
 
 def rewards_of(box: np.ndarray, goal: np.ndarray, velocity: float = 0.0) -> dict[str, float]:
     """Rewards and measures with the hand at its beginning, on numbers."""
-
-    @wd.kernel
-    def texts(robot: Any, q: Any) -> Any:
-        v = np.array([*np.zeros(JOINTS), velocity, *np.zeros(5)])
-        still = {"v": v, "action": np.zeros(2), "last_action": np.zeros(2)}
-        s = rl.Episode({"q": q, "goal": goal, **still}, TASK)
-        measured = {f"measured_{n}": x for n, x in TASK.measure(robot, s).items()}
-        return {**TASK.reward(robot, s), **measured}
-
+    v = np.array([*np.zeros(JOINTS), velocity, *np.zeros(5)])
     q = np.array([*TASK.ready, 0.0, 0.0, *box, SIDES[2] / 2, 0.0, 0.0, 0.0, 1.0])
-    found = wd.oracle(texts, TASK.model, q[None])._asdict()
-    return {n: float(np.asarray(x).reshape(-1)[0]) for n, x in found.items()}
+    return rewards_on_numbers(TASK, q, goal=goal, v=v)
 
 
 def test_goals_lie_in_all_directions(env: Any) -> None:
