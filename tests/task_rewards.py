@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,15 @@ import warpdyn as wd
 from warpdyn import rl
 
 
-def rewards_on_numbers(task: Any, q: np.ndarray, **fields: Any) -> dict[str, float]:
-    """The rewards of a task by name, and what it measures under "measured_" and the name, at a
-    configuration (nq,). Velocity and actions are zero unless `fields` has them."""
+def rewards_on_numbers(
+    task: Any,
+    q: np.ndarray,
+    more: Callable[[Any, Any], dict[str, Any]] | None = None,
+    **fields: Any,
+) -> dict[str, float]:
+    """The rewards of a task by name, what it measures under "measured_" and the name, and the results
+    of more(robot, s), at a configuration (nq,). Velocity and actions are zero unless `fields` has
+    them."""
     still = {"v": np.zeros(task.model.nv)}
     still |= {name: np.zeros(task.actions) for name in ("action", "last_action")}
 
@@ -20,7 +27,8 @@ def rewards_on_numbers(task: Any, q: np.ndarray, **fields: Any) -> dict[str, flo
     def rewards(robot: Any, q: Any) -> Any:
         s = rl.Episode({"q": q, **still, **fields}, task)
         measured = {f"measured_{n}": x for n, x in task.measure(robot, s).items()}
-        return {**task.reward(robot, s), **measured}
+        others = {} if more is None else more(robot, s)
+        return {**task.reward(robot, s), **measured, **others}
 
     found = wd.oracle(rewards, task.model, q[None])._asdict()
     return {n: float(np.asarray(x).reshape(-1)[0]) for n, x in found.items()}

@@ -13,6 +13,7 @@ import warpdyn as wd
 
 rl = pytest.importorskip("warpdyn.rl")
 import torch
+from task_rewards import rewards_on_numbers
 
 from benchmarks.rl.reach import walked
 from warpdyn.rl.environment_step import EnvironmentStep
@@ -67,16 +68,10 @@ def kernel_of_ends(robot: Any, q: Any) -> Any:
 def text_of(task: Any, q: np.ndarray, **fields: Any) -> dict[str, float]:
     """Rewards and measures of a task at a configuration, on numbers."""
 
-    @wd.kernel
-    def texts(robot: Any, q: Any) -> Any:
-        still = {"v": np.zeros(7), "action": np.zeros(7), "last_action": np.zeros(7), "wanted": q}
-        s = rl.Episode({"q": q, **still, **fields})
-        measured = {f"measured_{n}": x for n, x in task.measure(robot, s).items()}
-        gap = {"gap": np.min(task._gaps(robot, s)), "ended": task.ended(robot, s)}
-        return {**task.reward(robot, s), **measured, **gap}
+    def more(robot: Any, s: Any) -> dict[str, Any]:
+        return {"gap": np.min(task._gaps(robot, s)), "ended": task.ended(robot, s)}
 
-    found = wd.oracle(texts, task.model, q[None])._asdict()
-    return {n: float(np.asarray(x).reshape(-1)[0]) for n, x in found.items()}
+    return rewards_on_numbers(task, q, more, wanted=q, **fields)
 
 
 def test_targets_can_be_reached(drawn: Drawn) -> None:
