@@ -103,8 +103,8 @@ def test_labels_say_what_is_computed() -> None:
 def test_seconds_grow_with_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     """By its text; more where the headers are yet to be parsed, less on two cores, but not than the
     longest piece takes. On a GPU also by the entries of its results."""
-    small = prepare(wd.rnea.describe(wd.load_robot("cartpole"), Z, Z, Z)).kernel
-    model = wd.load_robot("panda")
+    cartpole, model = wd.load_robot("cartpole"), wd.load_robot("panda")
+    small = prepare(wd.rnea.describe(cartpole, Z, Z, Z)).kernel
     q = np.zeros((1, model.nv))
     large = prepare(wd.aba_derivatives.describe(model, q, q, q)).kernel
     monkeypatch.setattr(compiling, "has_header", lambda: True)
