@@ -11,74 +11,39 @@ With `--one-warp` no program is cut into parts for several warps.
 from __future__ import annotations
 
 import json
-import os
 import sys
 import tempfile
 import time
 from collections.abc import Iterable
-from dataclasses import replace
 from math import prod
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import warp as wp
 from cuda_device.ptx_kernels import counters, library
 
 import warpdyn as wd
 from warpdyn.arrays import View
-from warpdyn.codegen.cuda import CudaThread
 from warpdyn.codegen.cuda_warps import CudaWarps, choose
-from warpdyn.codegen.source import TARGETS, Backend, Source
+from warpdyn.codegen.source import Source
 from warpdyn.execution.compile.kernel import compile_kernel
 from warpdyn.execution.launch.launch import prepare
 from warpdyn.execution.request.call import Call, input_shapes
 from warpdyn.execution.request.evaluate import record_call
-from warpdyn.recording.program import Program
 
 from .cubin import read_cubin
-from .cuda_kernels import ENVIRONMENTS, KERNELS, call_of
+from .cuda_kernels import ENVIRONMENTS, KERNELS, LAYOUTS, call_of, keep_programs_whole, on_device
 from .sass import read_machine_code
 
 B = 128
 """Four warps."""
 
-LAYOUTS = ("rows", "side by side")
-
 SECTOR = 32
-
-
-def on_device(call: Call[Any], layout: str) -> Call[Any]:
-    """The call on arrays of the device in this layout."""
-    placed: dict[int, wp.array] = {}
-
-    def place(x: Any) -> Any:
-        if not isinstance(x, np.ndarray) or x.dtype != np.float32:  # plain numbers stay as they are
-            return x
-        if id(x) not in placed:
-            placed[id(x)] = in_layout(x, layout)
-        return placed[id(x)]
-
-    def place_all(x: Any) -> Any:
-        if isinstance(x, dict):
-            return {name: place_all(each) for name, each in x.items()}
-        return tuple(map(place, x)) if isinstance(x, tuple) else place(x)
-
-    return replace(call, arrays=place_all(dict(call.arrays)), out=place_all(call.out))
-
-
-def in_layout(x: np.ndarray, layout: str) -> wp.array:
-    """The array on the device, in rows or with the numbers of neighbouring robots side by side."""
-    if layout == "rows" or x.ndim < 2 or len(x) != B:
-        return wp.array(np.ascontiguousarray(x), device="cuda:0")
-    axes = [*range(1, x.ndim), 0]
-    turned = wp.array(np.ascontiguousarray(x.transpose(axes)), device="cuda:0")
-    return turned.transpose([x.ndim - 1, *range(x.ndim - 1)])
 
 
 def counted(call: Call[Any], layout: str) -> tuple[dict[str, float], Source]:
     """Sectors of a robot and instructions of a warp; and the kernel's source."""
-    job = prepare(on_device(call, layout))
+    job = prepare(on_device(call, layout, B))
     job.launch_once()
     before = counters()
     library().emulated_cuda_measure(1)
@@ -102,11 +67,6 @@ def longest_share(call: Call[Any]) -> float:
     those of all its warps."""
     thread = choose(record_call(call, input_shapes(call), True), True)
     return thread.cut.longest / thread.cut.work if isinstance(thread, CudaWarps) else 1.0
-
-
-def write_in_one_warp(program: Program, single: bool) -> str:
-    """CUDA's form of a program, for blocks of one warp."""
-    return CudaThread(program, single).source()
 
 
 def filled(views: Iterable[View]) -> float:
@@ -145,8 +105,7 @@ def main(arguments: list[str]) -> None:
     wd.config.compile_messages = False
     compiled = "--machine-code" in arguments
     if "--one-warp" in arguments:
-        os.environ["WARPDYN_CACHE_DIR"] = tempfile.mkdtemp()  # the cache has the programs in parts
-        TARGETS["cuda"] = Backend(write_in_one_warp, "cuda")
+        keep_programs_whole()
     names = [x for x in arguments if not x.startswith("--")] or (*KERNELS, *ENVIRONMENTS)
     found: dict[str, dict[str, Any]] = {}
     for name in names:

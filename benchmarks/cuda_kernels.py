@@ -7,13 +7,21 @@ learning task, with rewards and resets.
 
 from __future__ import annotations
 
+import os
+import tempfile
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import warp as wp
 
 import warpdyn as wd
+from warpdyn.codegen.cuda import CudaThread
+from warpdyn.codegen.source import TARGETS, Backend
 from warpdyn.execution.batched import described
 from warpdyn.execution.request.call import Call
+from warpdyn.recording.program import Program
 
 from .every_function import Work
 
@@ -28,6 +36,8 @@ KERNELS = (
 """The kernels of the geometric mean."""
 
 ENVIRONMENTS = ("quadruped:environment", "humanoid:environment")
+
+LAYOUTS = ("rows", "side by side")
 
 SUBSTEPS, SUBSTEP = 4, 0.005
 """Number of substeps of `step` and `simulation`, and the length of a substep [s]."""
@@ -93,3 +103,42 @@ def environment(robot: str, count: int) -> Call[Any]:
     carried = {name: begun.get(name, ticks) for name in step.carried}
     action = np.zeros((count, step.task.actions), np.float32)
     return described(step.step, (step.task.model, *carried.values(), action, *given), {})
+
+
+def on_device(call: Call[Any], layout: str, count: int) -> Call[Any]:
+    """The call on arrays of the first GPU in this layout, for `count` robots."""
+    placed: dict[int, wp.array] = {}
+
+    def place(x: Any) -> Any:
+        if not isinstance(x, np.ndarray) or x.dtype != np.float32:  # plain numbers stay as they are
+            return x
+        if id(x) not in placed:
+            placed[id(x)] = in_layout(x, layout, count)
+        return placed[id(x)]
+
+    def place_all(x: Any) -> Any:
+        if isinstance(x, dict):
+            return {name: place_all(each) for name, each in x.items()}
+        return tuple(map(place, x)) if isinstance(x, tuple) else place(x)
+
+    return replace(call, arrays=place_all(dict(call.arrays)), out=place_all(call.out))
+
+
+def in_layout(x: np.ndarray, layout: str, count: int) -> wp.array:
+    """The array on the device, in rows or with the numbers of neighbouring robots side by side."""
+    if layout == "rows" or x.ndim < 2 or len(x) != count:
+        return wp.array(np.ascontiguousarray(x), device="cuda:0")
+    axes = [*range(1, x.ndim), 0]
+    turned = wp.array(np.ascontiguousarray(x.transpose(axes)), device="cuda:0")
+    return turned.transpose([x.ndim - 1, *range(x.ndim - 1)])
+
+
+def write_in_one_warp(program: Program, single: bool) -> str:
+    """CUDA's form of a program, for blocks of one warp."""
+    return CudaThread(program, single).source()
+
+
+def keep_programs_whole() -> None:
+    """Cut no program into parts for several warps, in this process."""
+    os.environ["WARPDYN_CACHE_DIR"] = str(Path(tempfile.gettempdir()) / "warpdyn-one-warp")
+    TARGETS["cuda"] = Backend(write_in_one_warp, "cuda")
