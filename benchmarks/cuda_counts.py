@@ -86,7 +86,7 @@ def machine_code(source: Source) -> dict[str, Any]:
         return {
             **read_cubin(cubin)._asdict(),
             **({} if code is None else code._asdict()),
-            "shared_bytes": 4 * staged_numbers(source.code),
+            "shared_bytes": source.shared_bytes or 4 * staged_numbers(source.code),
             "characters": len(source.code),
             "operations": source.operations,
             "entries": sum(map(prod, source.results.values())),

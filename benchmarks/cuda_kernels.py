@@ -18,7 +18,7 @@ import warp as wp
 
 import warpdyn as wd
 from warpdyn.codegen.cuda import CudaThread
-from warpdyn.codegen.source import TARGETS, Backend
+from warpdyn.codegen.source import FOR_FEW, TARGETS, Backend
 from warpdyn.execution.batched import described
 from warpdyn.execution.request.call import Call
 from warpdyn.recording.program import Program
@@ -142,3 +142,4 @@ def keep_programs_whole() -> None:
     """Cut no program into parts for several warps, in this process."""
     os.environ["WARPDYN_CACHE_DIR"] = str(Path(tempfile.gettempdir()) / "warpdyn-one-warp")
     TARGETS["cuda"] = Backend(write_in_one_warp, "cuda")
+    TARGETS.update(dict.fromkeys(FOR_FEW, Backend(write_in_one_warp)))

@@ -14,7 +14,15 @@ from states import error, states
 
 import warpdyn as wd
 from warpdyn.codegen.cuda import CudaThread
-from warpdyn.codegen.cuda_rows import LANES, MOST_BYTES, PIECE_BYTES, SECTOR_BYTES, Staging
+from warpdyn.codegen.cuda_rows import (
+    LANES,
+    PIECE_BYTES,
+    ROOM,
+    ROOM_BESIDE_ARRAYS,
+    SECTOR_BYTES,
+    Room,
+    Staging,
+)
 from warpdyn.execution.request.call import input_shapes
 from warpdyn.execution.request.evaluate import record_call
 from warpdyn.recording.program import Program
@@ -34,15 +42,19 @@ CASES = {
 }
 
 
+@pytest.mark.parametrize("room", [ROOM, ROOM_BESIDE_ARRAYS])
 @pytest.mark.parametrize("number_bytes", [4, 8])
 @pytest.mark.parametrize("case", CASES)
-def test_pieces(case: str, number_bytes: int) -> None:
+def test_pieces(case: str, number_bytes: int, room: Room) -> None:
     """They cover the rows that are not constant, in whole sectors, and never overlap in shared memory."""
     program = program_of(*CASES[case])
-    staging = Staging(program, number_bytes)
+    staging = Staging(program, number_bytes, room)
     staging.place_inputs()
+    assert staging.size * number_bytes <= room.inputs
     staging.place_results(program.statements)
-    assert staging.size * number_bytes <= MOST_BYTES
+    relay = LANES * max(piece.width for piece in staging.pieces) * number_bytes
+    most = room.all if staging.relay is None else max(room.all, room.inputs + relay)
+    assert staging.size * number_bytes <= most
     sector = SECTOR_BYTES // number_bytes
     entries = [(p.array, p.start + k) for p in staging.pieces for k in range(p.size)]
     assert len(set(entries)) == len(entries)

@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 from cut_programs import program_of
 
-from warpdyn.codegen import cuda_warps
-from warpdyn.codegen.cuda import CudaThread
+from warpdyn.codegen.cuda import STATIC_BYTES, CudaThread
 from warpdyn.codegen.cuda_rows import LANES
-from warpdyn.codegen.cuda_warps import MOST_BYTES, CudaWarps, choose, in_parts
-from warpdyn.codegen.source import write
+from warpdyn.codegen.cuda_warps import CudaWarps, choose, in_parts
+from warpdyn.codegen.source import FOR_FEW, write
 from warpdyn.codegen.warp_cut import Dependencies
 from warpdyn.recording.program import record
 
@@ -31,7 +30,7 @@ from warpdyn.recording.program import record
 def test_programs_with_limbs_are_cut(robot: str, function: str, is_cut: bool) -> None:
     thread = choose(program_of(robot, function), True)
     assert isinstance(thread, CudaWarps) == is_cut
-    assert thread.staging.size * 4 <= MOST_BYTES
+    assert thread.staging.size * 4 <= STATIC_BYTES
 
 
 def test_a_program_without_statements_is_one_warp() -> None:
@@ -54,7 +53,9 @@ def test_a_source_says_how_many_warps_it_needs() -> None:
 def test_all_warps_meet_equally_often(single: bool) -> None:
     program = program_of("quadruped_floating", "crba")
     needs = Dependencies(program)
-    thread = next(filter(None, (in_parts(program, single, cut, needs) for cut in needs.cuts(4))))
+    thread = next(
+        filter(None, (in_parts(program, single, cut, needs, STATIC_BYTES) for cut in needs.cuts(4)))
+    )
     _, *parts = thread.source().split("if (warp == ")
     assert len(parts) == 4 + 1  # the last one stores the constants
     barriers = {part.count("bar.sync") for part in parts[:4]}
@@ -64,7 +65,9 @@ def test_all_warps_meet_equally_often(single: bool) -> None:
 def test_pieces_of_different_warps_share_memory_in_different_phases_only() -> None:
     program = program_of("quadruped_floating", "crba")
     needs = Dependencies(program)
-    thread = next(filter(None, (in_parts(program, True, cut, needs) for cut in needs.cuts(4))))
+    thread = next(
+        filter(None, (in_parts(program, True, cut, needs, STATIC_BYTES) for cut in needs.cuts(4)))
+    )
     times = thread.parts.times()
     phases: dict[object, list[int]] = {}
     for k, time in enumerate(times):
@@ -81,16 +84,31 @@ def test_pieces_of_different_warps_share_memory_in_different_phases_only() -> No
     assert all(r.min() >= first_piece for r in ranges.values())
 
 
-def test_what_does_not_fit_stays_in_one_warp(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cuda_warps, "MOST_BYTES", 8 * 1024)
-    assert type(choose(program_of("quadruped_floating", "rnea"), True)) is CudaThread
+def test_what_does_not_fit_stays_in_one_warp() -> None:
+    assert type(choose(program_of("quadruped_floating", "rnea"), True, 8 * 1024)) is CudaThread
+
+
+def test_a_small_batch_may_ask_for_more_shared_memory() -> None:
+    """A program whose values do not fit into the memory of each block is cut; others are as they are."""
+    program = program_of("quadruped_floating", "rnea_derivatives")
+    whole = choose(program, False)
+    assert whole.warps == 1 and whole.asked_bytes == 0
+    few = write(program, "derivatives", False, "cuda_few_220")
+    assert few.warps > 1 and STATIC_BYTES < few.shared_bytes <= FOR_FEW["cuda_few_220"]
+    assert "extern __shared__" in few.code
+    rnea = program_of("quadruped_floating", "rnea")
+    for target in FOR_FEW:
+        source = write(rnea, "rnea", True, target)
+        assert source.code == write(rnea, "rnea", True, "cuda").code and source.shared_bytes == 0
 
 
 def test_no_result_is_written_before_all_warps_have_read_their_inputs() -> None:
     """A result may overwrite an input."""
     program = program_of("quadruped_floating", "rnea")
     needs = Dependencies(program)
-    thread = next(filter(None, (in_parts(program, True, cut, needs) for cut in needs.cuts(4))))
+    thread = next(
+        filter(None, (in_parts(program, True, cut, needs, STATIC_BYTES) for cut in needs.cuts(4)))
+    )
     _, *parts = thread.source().split("if (warp == ")
     for part in parts[:4]:
         front, _, _ = part.partition("bar.sync")

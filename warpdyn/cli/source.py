@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from ..codegen.source import TARGETS, write
+from ..codegen.source import FOR_FEW, TARGETS, write
 from ..execution.request.call import Call, input_shapes
 from ..execution.request.evaluate import record_call
 from ..model import Model
@@ -36,7 +36,7 @@ def add_parser(commands: Commands) -> None:
     sub.add_argument("--dtype", choices=DTYPES, default="float32")
     sub.add_argument(
         "--target",
-        choices=("text", *TARGETS),
+        choices=("text", *(name for name in TARGETS if name not in FOR_FEW)),
         default="text",
         help="text, or C++ for a device",
     )

@@ -19,10 +19,14 @@ from ..recording.order import Statement
 from ..recording.program import Program
 from . import headers
 from .arguments import HEADER, input_identifier
-from .cuda_rows import StagedRows, Staging
+from .cuda_rows import ROOM, ROOM_BESIDE_ARRAYS, StagedRows, Staging
 from .emit import Dialect, emit
 from .one_environment import OneEnvironment
 from .scopes import in_scopes
+from .warp_cut import is_straight
+
+STATIC_BYTES = 47 * 1024
+"""Shared memory of a block without an option of the launch is 48 KB, of which Warp takes a little."""
 
 FAR = {True: "fabsf({}) > 65536.0f", False: "fabs({}) > 1e5"}
 """Where an angle is beyond the range of the polynomials, in float32 and in float64."""
@@ -33,7 +37,8 @@ class CudaThread(OneEnvironment):
 
     def __init__(self, program: Program, single: bool):
         super().__init__(program, single)
-        self.staging = Staging(program, 4 if single else 8)
+        room = ROOM if is_straight(program) else ROOM_BESIDE_ARRAYS
+        self.staging = Staging(program, 4 if single else 8, room)
         self.staging.place_inputs()
         self.place_results()
 
@@ -44,6 +49,12 @@ class CudaThread(OneEnvironment):
 
     warps = 1
     """Warps of a block."""
+
+    @property
+    def asked_bytes(self) -> int:
+        """Shared memory that a launch has to ask for, beyond what each block has."""
+        size = self.staging.size * self.staging.number_bytes
+        return size if size > STATIC_BYTES else 0
 
     def begin(self) -> Iterator[str]:
         """The environments of the warp, addresses, and the rows of inputs."""
@@ -59,7 +70,11 @@ class CudaThread(OneEnvironment):
         yield from self._values()
         if self.staging.size:
             yield headers.piece("rows.h", "thread", self.single)
-            yield f"__shared__ T stage[{self.staging.size}];"
+            if self.asked_bytes:
+                yield "extern __shared__ char asked_memory[];"
+                yield "T* const stage = (T*)asked_memory;"
+            else:
+                yield f"__shared__ T stage[{self.staging.size}];"
         in_rows = {*self.staging.inputs, *(piece.array for piece in self.staging.pieces)}
         for name in self.shapes:
             yield from self.addresses(name)

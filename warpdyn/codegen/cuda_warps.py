@@ -16,7 +16,7 @@ from typing import NamedTuple
 from ..recording.order import Statement
 from ..recording.program import Program
 from . import headers
-from .cuda import FAR, CudaThread, with_near_angles
+from .cuda import FAR, STATIC_BYTES, CudaThread, with_near_angles
 from .cuda_rows import LANES
 from .emit import Dialect, emit
 from .scopes import in_scopes
@@ -33,9 +33,6 @@ WORTH = 0.8
 """The largest cost of a cut that is worth its barriers, as a share of the cost of the whole
 program (`WarpCut.cost`)."""
 
-MOST_BYTES = 47 * 1024
-"""Shared memory of a block without an option of the launch is 48 KB, of which Warp takes a little."""
-
 PIECE_BYTES = (256, 128)
 """Largest pieces of rows of results that are tried. Smaller ones leave more shared memory for values that
 warps exchange, and have numbers of fewer warps."""
@@ -46,16 +43,39 @@ class CudaSource(NamedTuple):
 
     code: str
     warps: int
+    shared_bytes: int
+    """Shared memory that a launch has to ask for."""
 
 
 def source(program: Program, single: bool) -> CudaSource:
     """Body of the native function `(args, tid)`: `tid` is the environment with one warp in a block,
     and the thread with several."""
+    return _written(choose(program, single))
+
+
+def source_with_220_kb(program: Program, single: bool) -> CudaSource:
+    """The same for a batch of few blocks, each of which may have all shared memory of a multiprocessor
+    of sm_90: programs are cut, too, whose values do not fit into less."""
+    return _source_for_few(program, single, 220 * 1024)
+
+
+def source_with_96_kb(program: Program, single: bool) -> CudaSource:
+    """The same for sm_86 and later."""
+    return _source_for_few(program, single, 96 * 1024)
+
+
+def _source_for_few(program: Program, single: bool, most_bytes: int) -> CudaSource:
     thread = choose(program, single)
-    return CudaSource(thread.source(), thread.warps)
+    if thread.warps == 1:
+        thread = choose(program, single, most_bytes)
+    return _written(thread)
 
 
-def choose(program: Program, single: bool) -> CudaThread:
+def _written(thread: CudaThread) -> CudaSource:
+    return CudaSource(thread.source(), thread.warps, thread.asked_bytes)
+
+
+def choose(program: Program, single: bool, most_bytes: int = STATIC_BYTES) -> CudaThread:
     """The best cut that is worth it and has room in shared memory, else the whole program."""
     if not is_straight(program):
         return CudaThread(program, single)
@@ -66,7 +86,11 @@ def choose(program: Program, single: bool) -> CudaThread:
     found = {}
     for warps in (WARPS, FEWER):
         for cut in sorted(needs.cuts(warps), key=lambda cut: cut.cost):
-            thread = in_parts(program, single, cut, needs) if cut.cost <= WORTH * whole else None
+            thread = (
+                in_parts(program, single, cut, needs, most_bytes)
+                if cut.cost <= WORTH * whole
+                else None
+            )
             if thread:
                 found[cut.cost] = thread
                 break
@@ -75,13 +99,15 @@ def choose(program: Program, single: bool) -> CudaThread:
     return found[min(found)] if found else CudaThread(program, single)
 
 
-def in_parts(program: Program, single: bool, cut: WarpCut, needs: Dependencies) -> CudaWarps | None:
+def in_parts(
+    program: Program, single: bool, cut: WarpCut, needs: Dependencies, most_bytes: int
+) -> CudaWarps | None:
     """The function of a cut; None if its exchanged values do not fit into shared memory."""
     *larger, smallest = PIECE_BYTES
-    last = CudaWarps(program, single, cut, needs, smallest)
+    last = CudaWarps(program, single, cut, needs, smallest, most_bytes)
     if not last.has_room:
         return None
-    threads = (CudaWarps(program, single, cut, needs, size) for size in larger)
+    threads = (CudaWarps(program, single, cut, needs, size, most_bytes) for size in larger)
     return next((thread for thread in threads if thread.has_room), last)
 
 
@@ -89,9 +115,16 @@ class CudaWarps(CudaThread):
     """The function of a thread of such a block."""
 
     def __init__(
-        self, program: Program, single: bool, cut: WarpCut, needs: Dependencies, piece_bytes: int
+        self,
+        program: Program,
+        single: bool,
+        cut: WarpCut,
+        needs: Dependencies,
+        piece_bytes: int,
+        most_bytes: int,
     ):
         self.cut, self.warps, self._needs, self._piece_bytes = cut, cut.warps, needs, piece_bytes
+        self._most_bytes = most_bytes
         super().__init__(program, single)
 
     def place_results(self) -> None:
@@ -103,13 +136,13 @@ class CudaWarps(CudaThread):
         self.parts = WarpParts(program, self.cut, self._needs, self.owners, early)
         self._exchange = staging.size
         staging.size += LANES * self.parts.slots
-        most = MOST_BYTES // staging.number_bytes
+        most = self._most_bytes // staging.number_bytes
         begin = staging.size
-        if begin <= most and not staging.place_pieces(self.parts.times(), MOST_BYTES):
+        if begin <= most and not staging.place_pieces(self.parts.times(), self._most_bytes):
             widest = max(piece.width for piece in staging.pieces)
             staging.relay, staging.size = begin, begin + self.warps * LANES * widest
             if staging.size <= most:
-                staging.place_pieces(self.parts.times(), MOST_BYTES)
+                staging.place_pieces(self.parts.times(), self._most_bytes)
         self.has_room = staging.size <= most
         """False if the exchanged values do not fit into shared memory."""
 

@@ -41,6 +41,8 @@ class Source:
     """Inputs that a launch passes by value."""
     warps: int = 1
     """Warps of a CUDA block, which serves 32 environments."""
+    shared_bytes: int = 0
+    """Shared memory that a launch on CUDA has to ask for."""
 
     @property
     def layout(self) -> ArgumentLayout:
@@ -74,6 +76,10 @@ class Backend:
     None if there is no such device."""
 
 
+FOR_FEW = {"cuda_few_220": 220 * 1024, "cuda_few_96": 96 * 1024}
+"""Targets for small batches on a GPU, and the shared memory that a block may have: that of sm_90, and
+that of sm_86 (CUDA C++ Programming Guide, technical specifications)."""
+
 TARGETS: dict[str, Backend] = {}
 """Backends by the name that `write` and the command line use."""
 
@@ -101,6 +107,8 @@ def _lanes(program: Program, single: bool) -> str | list[str]:
 
 register("cpu", _lanes, device="cpu")
 register("cuda", cuda_warps.source, device="cuda")
+register("cuda_few_220", cuda_warps.source_with_220_kb)
+register("cuda_few_96", cuda_warps.source_with_96_kb)
 register("scalar", scalar_kernel.source)
 
 
@@ -109,7 +117,7 @@ def write(program: Program, name: str, single: bool, target: str) -> Source:
     described = describe(program, name, single, target)
     texts = TARGETS[target].code(program, single)
     if isinstance(texts, CudaSource):
-        return replace(described, code=texts.code, warps=texts.warps)
+        return replace(described, **texts._asdict())
     code, *units = [texts] if isinstance(texts, str) else texts
     return replace(described, code=code, translation_units=tuple(units))
 

@@ -123,7 +123,8 @@ def _source(kept: dict[str, Any]) -> Source:
     source = Source(**kept)
     texts = (source.name, source.code, source.target, *source.translation_units, *source.tables)
     texts += source.numbers
-    numbers = (source.operations, source.bytes, source.constant_bytes, source.warps)
+    numbers = (source.operations, source.bytes, source.constant_bytes)
+    numbers += (source.warps, source.shared_bytes)
     shapes = (*source.inputs.values(), *source.results.values())
     if not all(isinstance(text, str) for text in texts):
         raise TypeError("a text is none")

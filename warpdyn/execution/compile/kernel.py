@@ -39,12 +39,17 @@ def compile_kernel(source: Source) -> wp.Kernel:
     """The Warp kernel of a source; Warp compiles it, or finds it compiled, at its first launch."""
     name = "warpdyn_" + re.sub(r"\W", "_", source.name)
     Args = wp.types.vector(length=source.layout.length, dtype=wp.int64)
+    memory = ""
+    if source.shared_bytes:  # the program finds it by itself; the tile makes each launch ask for it
+        memory = (
+            f"    wp.tile_empty(shape={source.shared_bytes // 4}, dtype=float, storage='shared')\n"
+        )
     stub = (
         "@wp.func_native(snippet=SOURCE)\n"
         "def program(args: Args, tid: int): ...\n"
         "@wp.kernel(module='unique', enable_backward=False)\n"
         f"def {name}(args: Args):\n"
-        "    program(args, wp.tid())\n"
+        f"{memory}    program(args, wp.tid())\n"
     )
     # Warp reads a function's source through `inspect`, which asks `linecache`.
     file = f"<{name} {hashlib.sha256(source.code.encode()).hexdigest()[:16]}>"

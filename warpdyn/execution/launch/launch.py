@@ -28,6 +28,7 @@ from ..made_once import lock_of
 from ..request.call import Call, algorithms_of
 from ..request.evaluate import nothing_collected
 from . import cpu_stand_in
+from .batch_target import target_for_batch
 from .bound_arrays import BoundArrays, bind_arrays
 from .job import COUNT, STREAM, Job
 from .result_arrays import arrays_for_results
@@ -109,6 +110,7 @@ def _stream(bound: BoundArrays) -> Callable[[], Any] | None:
 
 def kernel_for(call: Call, bound: BoundArrays, target: str | None = None) -> Kernel:
     """The kernel of a call: from memory, from the cache on disk, or newly recorded."""
+    target = target or target_for_batch(bound.device, bound.count)
     # The dictionary holds models weakly: when a model dies, its kernels go with it.
     kernels = _kernels.get(call.model)
     if kernels is None:

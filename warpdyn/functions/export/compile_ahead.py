@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 
 from ...arrays import Array, views
 from ...arrays.libraries import library_for
+from ...codegen.source import target_of
 from ...execution.batched import Function, described
 from ...execution.compile.compiling import Kernel, load_all
 from ...execution.compile.kernel_cache import start_kernel_cache
@@ -99,16 +100,26 @@ def kernels_of(
     """The kernel of a function, and the kernel of its gradient; recorded, not compiled."""
     zeros = zeros_of(dtype, device)
     call = call_on_zeros(model, function, zeros)
-    job = prepare(call)
+    kernels = forms_of(call)
     named = (gradients,) if isinstance(gradients, str) else tuple(gradients)
     inputs = inputs_of(call)
     by = [name for name in inputs if name in named]
     if not by or call.repeats:
-        return [job.kernel]
-    results = [zeros(*shape) for shape in job.kernel.source.results.values()]
+        return kernels
+    results = [zeros(*shape) for shape in kernels[0].source.results.values()]
     seeds = dict(zip(result_names(call), results, strict=True))
     solution = results[0] if call.solves and not call.derivatives else None
-    return [job.kernel, prepare(derived(call, "vjp", by, seeds, solution)).kernel]
+    return [*kernels, *forms_of(derived(call, "vjp", by, seeds, solution))]
+
+
+def forms_of(call: Call[Any]) -> list[Kernel]:
+    """The kernels of a call: on a GPU that for few environments, and that for many, if it is another
+    one."""
+    few = prepare(call).kernel
+    if not few.on_cuda:
+        return [few]
+    many = prepare(call, target_of("cuda")).kernel
+    return [few] if many.source.code == few.source.code else [few, many]
 
 
 def call_on_zeros(

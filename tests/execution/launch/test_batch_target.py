@@ -1,0 +1,33 @@
+"""Which form of a kernel a batch on a GPU gets."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from warpdyn.execution.launch import batch_target
+from warpdyn.execution.launch.batch_target import FEW, target_for_batch
+
+
+def on(monkeypatch: pytest.MonkeyPatch, kib: int) -> None:
+    """A device with 10 multiprocessors and so much shared memory for a block."""
+    device = SimpleNamespace(sm_count=10, max_shared_memory_per_block=kib * 1024)
+    monkeypatch.setattr(batch_target, "wp", SimpleNamespace(get_device=lambda _: device))
+
+
+@pytest.mark.parametrize(
+    ("kib", "target"),
+    [(227, "cuda_few_220"), (163, "cuda_few_96"), (99, "cuda_few_96"), (64, None)],
+)
+def test_small_batches_use_the_shared_memory_of_the_device(
+    kib: int, target: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of sm_90, sm_80, sm_86 and sm_75."""
+    on(monkeypatch, kib)
+    assert target_for_batch("cuda:0", 1) == target_for_batch("cuda:0", 10 * FEW) == target
+    assert target_for_batch("cuda:0", 10 * FEW + 1) is None
+
+
+def test_the_cpu_has_one_form() -> None:
+    assert target_for_batch("cpu", 1) is None
