@@ -251,8 +251,9 @@ def test_a_step_has_few_operations_of_torch(monkeypatch: pytest.MonkeyPatch) -> 
     env = rl.VecEnv(Hold(), 4)
     env.reset()
     monkeypatch.setattr(rl.VecEnv, "_waits", True)
+    action = torch.zeros(4, 2)
     for _ in range(2):
-        env.step(torch.zeros(4, 2))
+        env.step(action)
     seen: list[str] = []
 
     class Noted(TorchDispatchMode):
@@ -263,7 +264,7 @@ def test_a_step_has_few_operations_of_torch(monkeypatch: pytest.MonkeyPatch) -> 
             return function(*args, **(kwargs or {}))
 
     with Noted():
-        env.step(torch.zeros(4, 2))
+        env.step(action)
     assert [x.split(".")[1] for x in seen if "unbind" not in x] == [
         "copy_",
         "addcmul_",
