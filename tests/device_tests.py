@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from cuda_device import emulated_warp
 from quick import QUICK_ROBOTS
 from robots import Robot
 
@@ -45,22 +46,27 @@ LEFT_OUT = {
     "algorithms/test_orientation_springs.py::test_stiffness_may_vary": (
         "the test gives NumPy parameters with arrays on the device, which is refused"
     ),
+}
+"""Folder, `file::test`, or `file::value` of a test's parameters -> why these tests are not run."""
+
+NOT_EMULATED = {
     "arrays/test_protocol.py::torch": "Torch on CUDA is not emulated",
     "arrays/test_random_rows.py::torch": "Torch on CUDA is not emulated",
     "arrays/test_views.py::torch": "Torch on CUDA is not emulated",
 }
-"""Folder, `file::test`, or `file::value` of a test's parameters -> why these tests are not run."""
+"""The same for tests that a GPU runs."""
 
 ITSELF = "cuda_device"
 """Folder of the tests of the emulated device."""
 
 
 def why_left_out(item: pytest.Item, tests: Path) -> str | None:
-    """The reason of `LEFT_OUT`, if the test is there."""
+    """The reason of `LEFT_OUT`, or on the emulated device of `NOT_EMULATED`, if the test is there."""
     file = item.path.relative_to(tests).as_posix()
     parameters = item.callspec.id.split("-") if hasattr(item, "callspec") else []
     names = {f"{file}::{name}" for name in (item.originalname, *parameters)}
-    for entry, reason in LEFT_OUT.items():
+    left_out = LEFT_OUT | (NOT_EMULATED if emulated_warp.is_imported() else {})
+    for entry, reason in left_out.items():
         if entry in names or (entry.endswith("/") and file.startswith(entry)):
             return reason
     return None

@@ -20,6 +20,34 @@ from warpdyn.execution.autodiff.torch_remembered import DifferentiatedCall  # no
 ARM = MODELS["pendulum"]
 FUNCTIONS: tuple[Any, ...] = (wd.rnea, wd.aba, wd.fk, wd.pose_and_jacobian, wd.rnea_derivatives)
 
+CASES: dict[str, Callable[..., Any]] = {
+    "rows": lambda q, v, a: wd.rnea(ARM, q, v, a),
+    "by name": lambda q, v, a: wd.rnea(ARM, a=a, q=q, v=v),
+    "columns": lambda q, v, a: wd.rnea(ARM, *(x.T.contiguous().T for x in (q, v, a))),
+    "one robot": lambda q, v, a: wd.rnea(ARM, q[0], v[0], a[0]),
+    "trajectories": lambda q, v, a: wd.rnea(ARM, *(x.reshape(2, -1, 2) for x in (q, v, a))),
+    "one row for all": lambda q, v, a: wd.rnea(ARM, q, v[0], a),
+    "one tensor twice": lambda q, v, a: wd.rnea(ARM, q, v, v) * a,
+    "some of them": lambda q, v, a: wd.rnea(ARM, q, v.detach(), None) * v * a,
+    "gravity": lambda q, v, a: wd.rnea(ARM, q, v, a, gravity=(0.0, 0.0, -3.7)),
+    "its gravity each": lambda q, v, a: wd.rnea(ARM, q, v, a, gravity=torch.cat([q, v[:, :1]], 1)),
+    "force": lambda q, v, a: wd.rnea(ARM, q, v, a, f_ext={"tip": torch.cat([q, v, a], 1)}),
+    "mass of all": lambda q, v, a: wd.rnea(
+        ARM, q, v, a, params=ARM.params(mass={"lower_rod": a[0, 0] ** 2 + 0.1})
+    ),
+    "mass of each": lambda q, v, a: wd.rnea(
+        ARM, q, v, a, params=ARM.params(mass={"lower_rod": a[:, 0] ** 2 + 0.1})
+    ),
+    "solved": lambda q, v, a: wd.aba(ARM, q, v, a),
+    "solved for trajectories": lambda q, v, a: wd.aba(
+        ARM, *(x.reshape(2, -1, 2) for x in (q, v, a))
+    ),
+    "two results": lambda q, v, a: wd.pose_and_jacobian(ARM, q * v * a, frame="tip"),
+    "one of two results": lambda q, v, a: wd.pose_and_jacobian(ARM, q * v * a, frame="tip")[1],
+    "derivatives": lambda q, v, a: wd.rnea_derivatives(ARM, q, v, a),
+}
+"""Kinds of calls that are remembered with their backward pass."""
+
 
 def drawn(count: int, seed: int, kind: Any = torch.float64) -> list[Any]:
     draw = torch.Generator().manual_seed(seed)

@@ -194,7 +194,9 @@ def test_rows_are_picked(library: Library, layout: str, device: str) -> None:
         assert np.array_equal(host(library.rows(array, torch.tensor(whole))), NUMBERS[whole])
     if library.name == "warp":
         assert np.array_equal(host(library.rows(array, wp.array(mask))), NUMBERS[mask])
-    if library.name != "jax":
+    # JAX clips such an index. Torch's check on a GPU is an assertion in a kernel, after which the
+    # process cannot use the GPU.
+    if library.name != "jax" and not (library.name == "torch" and library.on_cuda(array)):
         with pytest.raises(IndexError):
             library.rows(array, np.array([5]))
 

@@ -166,13 +166,15 @@ class StandInStream(NamedTuple):
     cuda_stream: int
 
 
-def test_a_stream_is_wrapped_once(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("has_handles", [False, True])
+def test_a_stream_is_wrapped_once(monkeypatch: pytest.MonkeyPatch, has_handles: bool) -> None:
     """Each call asks for the current stream. Warp, which makes an event for each wrapper, sees each
     stream once. Torch's objects for streams are stand-ins, which differ at each call."""
     monkeypatch.setattr(torch_arrays, "_streams", {})
     wrapped: list[StandInStream] = []
     handle = [1]
     monkeypatch.setattr(torch.cuda, "current_stream", lambda _: StandInStream(0, handle[0]))
+    monkeypatch.setattr(torch_arrays, "_handle", (lambda _: handle[0]) if has_handles else None)
     monkeypatch.setattr(torch_arrays.wp, "stream_from_torch", lambda x: wrapped.append(x) or x)
     first = [LIBRARY.stream("cuda:0") for _ in range(3)]
     handle[0] = 2

@@ -12,6 +12,7 @@ import gymnasium
 import torch
 from gymnasium.vector import AutoresetMode
 from rl_cases import Hold
+from torch.utils._python_dispatch import TorchDispatchMode
 
 import warpdyn as wd
 from warpdyn.execution.batched import bind
@@ -221,15 +222,19 @@ def test_a_reward_that_is_no_number_is_named() -> None:
         env.step(torch.zeros(4, 2))
 
 
-def test_where_checks_would_wait_they_come_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("autoreset", ["same_step", "next_step"])
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_where_checks_would_wait_they_come_when_asked(
+    monkeypatch: pytest.MonkeyPatch, number: float, autoreset: Any
+) -> None:
     """As on a GPU: a step asks the device nothing; what was wrong in any of them is told later."""
 
-    class Once(Hold):
+    class Once(Short):
         def reward(self, robot: Any, s: Any) -> dict[str, Any]:
-            bad = np.where((s.age == 2.0) & (robot.env == 1.0), np.nan, 1.0)
+            bad = np.where((s.ticks == 4.0) & (robot.env == 1.0), number, 1e30)
             return {"still": 1.0 + 0.0 * s.q[0], "near": bad}
 
-    env = rl.VecEnv(Once(), 4)
+    env = rl.VecEnv(Once(), 4, autoreset=autoreset)
     env.reset()
     monkeypatch.setattr(rl.VecEnv, "_waits", True)
     monkeypatch.setattr(torch.cuda, "current_stream", lambda device: "stream")
@@ -238,6 +243,48 @@ def test_where_checks_would_wait_they_come_when_asked(monkeypatch: pytest.Monkey
     with pytest.raises(rl.TaskError, match="the reward near is not finite in environment 1"):
         env.check_rewards()
     env.check_rewards()  # said once
+
+
+def test_a_step_has_few_operations_of_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a GPU each takes as long as the launch of the step: the action, rewards that are not finite,
+    and one comparison for all conditions."""
+    env = rl.VecEnv(Hold(), 4)
+    env.reset()
+    monkeypatch.setattr(rl.VecEnv, "_waits", True)
+    action = torch.zeros(4, 2)
+    for _ in range(2):
+        env.step(action)
+    seen: list[str] = []
+
+    class Noted(TorchDispatchMode):
+        def __torch_dispatch__(
+            self, function: Any, _: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            seen.append(str(function))
+            return function(*args, **(kwargs or {}))
+
+    with Noted():
+        env.step(action)
+    assert [x.split(".")[1] for x in seen if "unbind" not in x] == [
+        "copy_",
+        "addcmul_",
+        "gt",
+    ]
+
+
+@pytest.mark.parametrize("autoreset", ["same_step", "next_step"])
+def test_conditions_are_tensors_of_their_own(autoreset: Any) -> None:
+    """An episode is over if it is terminated or truncated. A user may write into one of them."""
+    env = rl.VecEnv(Short(), 70, autoreset=autoreset)
+    env.reset()
+    for _ in range(9):
+        _, _, terminated, truncated, info = env.step(2 * torch.rand(70, 2) - 1)
+        over, before = info["_final_obs"], truncated.clone()
+        assert torch.equal(over, terminated | truncated)
+        assert torch.equal(over, info["episode"]["length"] > 0)
+        terminated |= True
+        info["episode"].clear()
+        assert torch.equal(truncated, before)
 
 
 def test_threads_make_no_difference() -> None:

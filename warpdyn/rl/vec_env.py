@@ -22,6 +22,10 @@ Autoreset = Literal["same_step", "next_step"]
 MODES = {"same_step": AutoresetMode.SAME_STEP, "next_step": AutoresetMode.NEXT_STEP}
 
 
+CONDITIONS = ("terminated", "truncated", "ended_age", "failed", "odd_action")
+"""Results of a step that are true above 0.5: "ended_age" is 0 unless an episode ends."""
+
+
 class VecEnv(VectorEnv[Any, Any, Any]):
     """`envs` robots that learn a task, with one launch per step.
 
@@ -79,14 +83,22 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         self.action = self._zeros((task.actions,))
         # Two sets of results, so that those of the previous step stay valid while the next one is
         # written.
-        self._seen = [self._results(), self._results()]
+        self._conditions = [self._zeros_in_rows(len(CONDITIONS)) for _ in range(2)]
+        """Results of `CONDITIONS`, by turn: one comparison serves all of them."""
+        self._seen = [self._results(rows) for rows in self._conditions]
         """Results of a step and of the previous one, in turn."""
+        self._rewards = [
+            dict(zip(self.text.rewards, seen["ended_sums"].unbind(1), strict=True))
+            for seen in self._seen
+        ]
+        """Columns of "ended_sums" by the names of the rewards, by turn."""
         self._turn = 0
         self._runs: dict[int, Callable[[], Any]] = {}
         self._starts: dict[int, Callable[[], Any]] = {}
         """Bound launches of steps and of resets, by turn. They run on the current CUDA stream."""
-        self._wrong = self._zeros((len(self.text.rewards),)).bool()
-        """Rewards that were not finite, collected where a check would wait for the device."""
+        self._wrong = self._zeros((len(self.text.rewards),))
+        """NaN for rewards that were not finite, collected where a check would wait for the
+        device."""
         self._spaces()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
@@ -109,7 +121,8 @@ class VecEnv(VectorEnv[Any, Any, Any]):
 
     def step(self, action: Any) -> Any:
         """Observations, rewards, terminated and truncated flags, and more results by name."""
-        action = torch.as_tensor(action, dtype=torch.float32, device=self.device)
+        if not isinstance(action, torch.Tensor):
+            action = torch.as_tensor(action, dtype=torch.float32, device=self.device)
         if action.shape != self.action.shape:
             raise ValueError(
                 f"action must be {tuple(self.action.shape)}, got {tuple(action.shape)}"
@@ -127,20 +140,18 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         else:
             run()
         if self._waits:
-            self._wrong |= ~torch.isfinite(self.carried["sums"] + seen["ended_sums"])
+            self._collect_wrong_rewards(seen)
         elif not bool(torch.isfinite(seen["reward"]).all()):
-            self._wrong |= ~torch.isfinite(self.carried["sums"] + seen["ended_sums"])
+            self._collect_wrong_rewards(seen)
             self.check_rewards()
-        terminated, truncated = seen["terminated"] > 0.5, seen["truncated"] > 0.5
+        conditions = (self._conditions[self._turn] > 0.5).unbind()
+        terminated, truncated, over, failed, nonfinite_action = conditions
         info = {
             "final_obs": self._observation({n: seen[f"final_{n}"] for n in self.text.observations}),
-            "_final_obs": terminated | truncated,
-            "episode": {
-                **dict(zip(self.text.rewards, seen["ended_sums"].unbind(1), strict=True)),
-                "length": seen["ended_age"],
-            },
-            "failed": seen["failed"] > 0.5,
-            "nonfinite_action": seen["odd_action"] > 0.5,
+            "_final_obs": over,
+            "episode": {**self._rewards[self._turn], "length": seen["ended_age"]},
+            "failed": failed,
+            "nonfinite_action": nonfinite_action,
         }
         observation = self._observation(self._of_groups(seen))
         return observation, seen["reward"], terminated, truncated, info
@@ -151,7 +162,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         On the CPU each step does so. On a GPU it would have to wait for the device; there trainings
         check once an iteration.
         """
-        wrong = self._wrong.cpu().clone()
+        wrong = ~torch.isfinite(self._wrong.cpu())
         if not bool(wrong.any()):
             return
         self._wrong.zero_()
@@ -161,6 +172,15 @@ class VecEnv(VectorEnv[Any, Any, Any]):
             f"{self.task.name}: the reward {', '.join(names)} is not finite in environment {env}; "
             "look for a division by zero or the root of a negative number in its text"
         )
+
+    def _collect_wrong_rewards(self, seen: dict[str, torch.Tensor]) -> None:
+        """Mark rewards whose sums are not finite, in one operation: 0 times such a number is NaN,
+        and NaN stays."""
+        sums = self.carried["sums"]
+        if self.text.wait:  # the sums of an episode that ends are carried to the next step
+            self._wrong.add_(sums, alpha=0.0)
+        else:  # either of the two is 0, so that their product does not overflow
+            self._wrong.addcmul_(sums, seen["ended_sums"], value=0.0)
 
     def measures(self) -> dict[str, torch.Tensor]:
         """The results of the task's `measure` for the present state of the environments, by
@@ -189,21 +209,26 @@ class VecEnv(VectorEnv[Any, Any, Any]):
     @property
     def _waits(self) -> bool:
         """True if reading a result waits for a device."""
-        return self.action.device.type != "cpu"
+        return not self.action.is_cpu
 
     @property
     def _fixed_arguments(self) -> tuple[torch.Tensor, ...]:
         """Numbers and tables, the last arguments of every kernel."""
         return (*self.numbers.values(), *self.tables.values())
 
-    def _results(self) -> dict[str, torch.Tensor]:
-        shapes: dict[str, tuple[int, ...]] = dict.fromkeys(
-            ("reward", "terminated", "truncated", "ended_age", "failed", "odd_action"), ()
-        )
-        shapes["ended_sums"] = (len(self.text.rewards),)
+    def _results(self, conditions: torch.Tensor) -> dict[str, torch.Tensor]:
+        """Arrays for the results of a step; `conditions` has the rows of `CONDITIONS`."""
+        shapes: dict[str, tuple[int, ...]] = {"reward": (), "ended_sums": (len(self.text.rewards),)}
         for name, shape in self.text.observations.items():
             shapes[name] = shapes[f"final_{name}"] = shape
-        return {name: self._zeros(shape) for name, shape in shapes.items()}
+        results = {name: self._zeros(shape) for name, shape in shapes.items()}
+        return results | dict(zip(CONDITIONS, conditions, strict=True))
+
+    def _zeros_in_rows(self, rows: int) -> torch.Tensor:
+        """(rows, envs) zeros, whose rows begin at multiples of 256 bytes."""
+        width = -(-self.num_envs // 64) * 64
+        zeros = torch.zeros((rows, width), dtype=torch.float32, device=self.device)
+        return zeros[:, : self.num_envs]
 
     def _zeros(self, shape: tuple[int, ...]) -> torch.Tensor:
         return torch.zeros((self.num_envs, *shape), dtype=torch.float32, device=self.device)

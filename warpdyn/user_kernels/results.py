@@ -52,7 +52,8 @@ class Results(NamedTuple):
                 return make(*made)
             return tuple(made) if len(made) > 1 else made[0]
 
-        return make_result
+        # Without casts the result holds the arrays themselves.
+        return make_result if any(kinds) else make
 
     def arrays_of_out(self, out: Any) -> Any:
         """The caller's `out=`, given as a dictionary by name or in the form of built-in

@@ -10,7 +10,14 @@ from weakref import ref
 import pytest
 from at_once import at_once
 from native_calls import nothing_known_of, planned
-from torch_calls import ARM, a_model_stays_as_long_as_its_graphs, asking, gradients, same
+from torch_calls import (
+    ARM,
+    CASES,
+    a_model_stays_as_long_as_its_graphs,
+    asking,
+    gradients,
+    same,
+)
 
 import warpdyn as wd
 from warpdyn.execution.batched import Function
@@ -47,33 +54,6 @@ def nothing_known() -> Iterator[None]:
     with nothing_known_of(*FUNCTIONS):
         yield
 
-
-CASES: dict[str, Callable[..., Any]] = {
-    "rows": lambda q, v, a: wd.rnea(ARM, q, v, a),
-    "by name": lambda q, v, a: wd.rnea(ARM, a=a, q=q, v=v),
-    "columns": lambda q, v, a: wd.rnea(ARM, *(x.T.contiguous().T for x in (q, v, a))),
-    "one robot": lambda q, v, a: wd.rnea(ARM, q[0], v[0], a[0]),
-    "trajectories": lambda q, v, a: wd.rnea(ARM, *(x.reshape(2, -1, 2) for x in (q, v, a))),
-    "one row for all": lambda q, v, a: wd.rnea(ARM, q, v[0], a),
-    "one tensor twice": lambda q, v, a: wd.rnea(ARM, q, v, v) * a,
-    "some of them": lambda q, v, a: wd.rnea(ARM, q, v.detach(), None) * v * a,
-    "gravity": lambda q, v, a: wd.rnea(ARM, q, v, a, gravity=(0.0, 0.0, -3.7)),
-    "its gravity each": lambda q, v, a: wd.rnea(ARM, q, v, a, gravity=torch.cat([q, v[:, :1]], 1)),
-    "force": lambda q, v, a: wd.rnea(ARM, q, v, a, f_ext={"tip": torch.cat([q, v, a], 1)}),
-    "mass of all": lambda q, v, a: wd.rnea(
-        ARM, q, v, a, params=ARM.params(mass={"lower_rod": a[0, 0] ** 2 + 0.1})
-    ),
-    "mass of each": lambda q, v, a: wd.rnea(
-        ARM, q, v, a, params=ARM.params(mass={"lower_rod": a[:, 0] ** 2 + 0.1})
-    ),
-    "solved": lambda q, v, a: wd.aba(ARM, q, v, a),
-    "solved for trajectories": lambda q, v, a: wd.aba(
-        ARM, *(x.reshape(2, -1, 2) for x in (q, v, a))
-    ),
-    "two results": lambda q, v, a: wd.pose_and_jacobian(ARM, q * v * a, frame="tip"),
-    "one of two results": lambda q, v, a: wd.pose_and_jacobian(ARM, q * v * a, frame="tip")[1],
-    "derivatives": lambda q, v, a: wd.rnea_derivatives(ARM, q, v, a),
-}
 
 FUNCTIONS = (wd.rnea, wd.aba, wd.pose_and_jacobian, wd.rnea_derivatives)
 

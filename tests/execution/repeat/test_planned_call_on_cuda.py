@@ -165,3 +165,15 @@ def test_each_run_asks_for_its_stream(cuda: str, monkeypatch: pytest.MonkeyPatch
         wp.capture_launch(capture.graph, stream=stream)
         wp.synchronize_stream(stream)
         assert_same(out.numpy(), wanted, cuda)
+    # A bound call asks too, and its result is the same array each time.
+    run = wd.bind(wd.gravity_torques, ARM, q, out=out)
+    wp.synchronize_device(cuda)
+    for stream in streams:
+        out.zero_()
+        wp.synchronize_device(cuda)
+        chosen[0] = stream
+        with wp.ScopedCapture(stream=stream) as capture:
+            assert run() is out
+        wp.capture_launch(capture.graph, stream=stream)
+        wp.synchronize_stream(stream)
+        assert_same(out.numpy(), wanted, cuda)

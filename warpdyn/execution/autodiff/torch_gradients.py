@@ -8,6 +8,7 @@ operator of Torch's dispatcher, with a rule for the shapes of its results.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -309,8 +310,20 @@ def _name_of(x: Any) -> str:
     return name
 
 
+# The compiler of Torch 2.11 passes only constants to a function that it does not follow. `id` is one,
+# under the condition that the object is the same.
+
+
+def _object_at(address: int) -> Any:
+    return ctypes.cast(address, ctypes.py_object).value
+
+
+def _name_at(address: int) -> str:
+    return _name_of(_object_at(address))
+
+
 def _whole(x: Any) -> tuple[list[Any], str]:
-    return [], _name_of(x)
+    return [], _name_at(id(x))
 
 
 def _by_name(_: Any, name: str) -> Any:
@@ -345,8 +358,8 @@ _named: set[Callable[..., Any]] = set()
 """Functions whose result has names, which Torch's compiler cannot rebuild from its parts."""
 
 
-def _has_names(function: Callable[..., Any]) -> bool:
-    return function in _named
+def _has_names(address: int) -> bool:
+    return _object_at(address) in _named
 
 
 _prepared: set[type] = set()
@@ -375,10 +388,10 @@ def followed(function: Callable[..., Any], args: tuple, kwargs: dict[str, Any]) 
         raise TypeError(f"out= cannot take part in torch.compile; {INSTEAD}")
     absent = [name for name, x in given.items() if x is None]
     results = _step(function, {name: x for name, x in given.items() if x is not None}, absent)
-    if _has_names(function):
+    if _has_names(id(function)):
         raise TypeError(f"{function.__name__} cannot take part in torch.compile; call it outside")
     return results
 
 
-for each in (_name_of, _has_names, prepare):  # the compiler calls these but does not follow them
+for each in (_name_at, _has_names, prepare):  # the compiler calls these but does not follow them
     each._dynamo_marked_constant = True  # type: ignore[union-attr]

@@ -165,7 +165,7 @@ class Job:
             self.arguments[KEEP_CONSTANTS], self.arguments[STREAM] = 1, self.past_cache_when_bound
         launch, commands = self._prepared(self.kernel.new_command)
         # Results in place are the same arrays at each run, so the launch alone is enough.
-        if self.stream is None and self.library.in_place and not self.sums:
+        if self.library.in_place and not self.sums:
             result = self.handed_back()
             if len(commands) == 1 and launch is commands[0].entry:
                 bound = BoundCall(launch, result)

@@ -4,9 +4,9 @@ Checking a call and preparing its launch takes many times as long as launching i
 result of the checks is remembered under all its inputs: dtype, shape and strides of arrays, values
 of other arguments. The next such call only reads the addresses of its arrays.
 
-These calls are checked each time: calls whose arrays are traced or have to be copied, calls on a GPU
-that a library differentiates, and calls with arguments of unknown kinds, or with arrays in records
-such as `Ground`, whose numbers are checked. `torch_remembered` handles calls that Torch differentiates.
+These calls are checked each time: calls whose arrays are traced or have to be copied, calls that a
+`wp.Tape` records, and calls with arguments of unknown kinds, or with arrays in records such as
+`Ground`, whose numbers are checked. `torch_remembered` handles calls that Torch differentiates.
 """
 
 from __future__ import annotations
