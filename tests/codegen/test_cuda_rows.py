@@ -53,7 +53,7 @@ def test_pieces(case: str, number_bytes: int, room: Room) -> None:
     assert staging.size * number_bytes <= room.inputs
     staging.place_results(program.statements)
     relay = LANES * max(piece.width for piece in staging.pieces) * number_bytes
-    most = room.all if staging.relay is None else max(room.all, room.inputs + relay)
+    most = room.total if staging.relay is None else max(room.total, room.inputs + relay)
     assert staging.size * number_bytes <= most
     sector = SECTOR_BYTES // number_bytes
     entries = [(p.array, p.start + k) for p in staging.pieces for k in range(p.size)]

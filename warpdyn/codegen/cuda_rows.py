@@ -27,7 +27,7 @@ LANES = 32
 class Room(NamedTuple):
     """Shared memory of a block, and the part of it for inputs [bytes]."""
 
-    all: int
+    total: int
     inputs: int
 
 
@@ -36,8 +36,8 @@ ROOM = Room(27 * 1024, 14 * 1024)
 multiprocessor of sm_90 (CUDA C++ Programming Guide, technical specifications)."""
 
 ROOM_BESIDE_ARRAYS = Room(8 * 1024, 4 * 1024)
-"""Of programs with arrays or routines, whose own memory lies in the same 256 KB of a multiprocessor as
-its shared memory. The quadruped's step of learning takes 73 us in place of 96 for 4,096 environments,
+"""Room in programs with arrays or routines, whose own memory lies in the same 256 KB of a multiprocessor
+as its shared memory. The quadruped's step of learning takes 73 us in place of 96 for 4,096 environments,
 and 440 us in place of 464 for 65,536 (H100, 2026-11-26)."""
 
 SECTOR_BYTES = 32
@@ -148,10 +148,10 @@ class Staging:
         times = [None if o.node is None else order[o.node] for o in self.program.outputs]
         self.cut_results(PIECE_BYTES)
         begin = self.size
-        if not self.place_pieces(times, self.room.all):
+        if not self.place_pieces(times, self.room.total):
             self.size = self.relay = begin
             self.size += LANES * max(piece.width for piece in self.pieces)
-            self.place_pieces(times, self.room.all)
+            self.place_pieces(times, self.room.total)
 
     def cut_results(self, piece_bytes: int) -> None:
         """Cut the rows of results into pieces."""

@@ -50,7 +50,7 @@ class CudaSource(NamedTuple):
 def source(program: Program, single: bool) -> CudaSource:
     """Body of the native function `(args, tid)`: `tid` is the environment with one warp in a block,
     and the thread with several."""
-    return _written(choose(program, single))
+    return _source_of(choose(program, single))
 
 
 def source_with_220_kb(program: Program, single: bool) -> CudaSource:
@@ -68,10 +68,10 @@ def _source_for_few(program: Program, single: bool, most_bytes: int) -> CudaSour
     thread = choose(program, single)
     if thread.warps == 1:
         thread = choose(program, single, most_bytes)
-    return _written(thread)
+    return _source_of(thread)
 
 
-def _written(thread: CudaThread) -> CudaSource:
+def _source_of(thread: CudaThread) -> CudaSource:
     return CudaSource(thread.source(), thread.warps, thread.asked_bytes)
 
 
