@@ -123,8 +123,8 @@ def _source(kept: dict[str, Any]) -> Source:
     source = Source(**kept)
     texts = (source.name, source.code, source.target, *source.translation_units, *source.tables)
     texts += source.numbers
-    numbers = (source.operations, source.bytes, source.constant_bytes)
-    numbers += (source.warps, source.shared_bytes)
+    facts = ("operations", "bytes", "constant_bytes", "warps", "shared_bytes")
+    numbers = [getattr(source, name) for name in facts]
     shapes = (*source.inputs.values(), *source.results.values())
     if not all(isinstance(text, str) for text in texts):
         raise TypeError("a text is none")
