@@ -30,6 +30,7 @@ import warp as wp
 from tqdm import tqdm
 
 import warpdyn as wd
+from warpdyn.codegen.source import target_of
 from warpdyn.execution.launch.job import Job
 from warpdyn.execution.launch.launch import prepare
 
@@ -99,7 +100,9 @@ def compiled(name: str, one_warp: bool) -> tuple[str, float]:
     if one_warp:
         keep_programs_whole()
     begun = time.perf_counter()
-    job_of(name, LAYOUTS[0], 64).launch_once()
+    call = on_device(call_of(name, 64), LAYOUTS[0], 64)
+    for target in (None, target_of("cuda")):  # the forms for few and for many environments
+        prepare(call, target).launch_once()
     wp.synchronize_device(DEVICE)
     return name, time.perf_counter() - begun
 
