@@ -11,6 +11,7 @@ import warp as wp
 from warpdyn.cli.workload import furthest_link
 
 from ..algorithms import ALGORITHMS
+from ..cuda_graph import Graph
 from ..robots import Robot
 from . import CannotDo, Prepared
 from .in_mujoco import rotations
@@ -162,17 +163,8 @@ def prepare(
     }
     call, read, form = chain[algorithm]
     if device != "cpu":
-        with wp.ScopedDevice(device):
-            call()
-            with wp.ScopedCapture() as capture:
-                call()
-        return Prepared(
-            lambda: wp.capture_launch(capture.graph),
-            count,
-            lambda: [read()],
-            form + "; graph",
-            launches=True,
-        )
+        graph = Graph(call, device)
+        return Prepared(graph, count, lambda: [read()], form + "; graph", launches=True)
     return Prepared(call, count, lambda: [read()], form)
 
 
