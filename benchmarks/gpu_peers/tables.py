@@ -9,69 +9,72 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..records import line
 
 RESULT = Path(__file__).parents[1] / "results/gpu_peers.json"
 
 OURS = "warpdyn"
-DYNAMICS = ("MuJoCo Warp", "MJX", "JaxSim", "Newton")
-SIMULATORS = ("MuJoCo Warp", "MJX", "Newton")
 
 Line = Mapping[str, Any]
 
 
-def tables(content: Mapping[str, Any]) -> Iterator[str]:
-    """The three tables, and what has no time and why."""
-    lines = [x for x in content["records"] if "why" not in x]
-    yield from _table(
-        ["robot, algorithm"],
-        [x for x in lines if x["part"] == "dynamics"],
+class Table(NamedTuple):
+    """What a row is, the form of warpdyn's call that the table has, and the other libraries in order."""
+
+    head: str
+    row: Callable[[Line], str]
+    form: str
+    others: Sequence[str]
+
+
+TABLES = {
+    "dynamics": Table(
+        "robot, algorithm",
         lambda x: f"{x['robot']} {x['algorithm']}",
-        DYNAMICS,
         "bound call; graph",
-    )
-    yield ""
-    yield from _table(
-        ["robot"],
-        [x for x in lines if x["part"] == "steps"],
-        lambda x: x["robot"],
-        SIMULATORS,
-        "4 steps a launch",
-    )
-    yield ""
-    yield from _table(
-        ["scene"],
-        [x for x in lines if x["part"] == "scenes"],
-        lambda x: x["scene"],
-        SIMULATORS[:1],
-        "steps a launch",
-    )
-    yield ""
+        ("MuJoCo Warp", "MJX", "JaxSim", "Newton"),
+    ),
+    "steps": Table(
+        "robot", lambda x: str(x["robot"]), "4 steps a launch", ("MuJoCo Warp", "MJX", "Newton")
+    ),
+    "scenes": Table("scene", lambda x: str(x["scene"]), "steps a launch", ("MuJoCo Warp",)),
+}
+
+
+def tables(content: Mapping[str, Any]) -> Iterator[str]:
+    """All tables, and what has no time and why."""
+    for part in TABLES:
+        yield from (*rows(content["records"], part), "")
     yield from left_out(content["records"])
 
 
-def _table(
-    head: Sequence[str],
-    lines: Sequence[Line],
-    row: Callable[[Line], str],
-    others: Sequence[str],
-    form: str,
-) -> Iterator[str]:
-    """Per row and batch, warpdyn's time in this form, and the fastest form of each other library."""
-    there = [name for name in others if any(x["library"] == name for x in lines)]
-    yield line([*head, "robots", "warpdyn [us]", *there])
-    yield "|---" * (len(there) + 3) + "|"
-    for key in dict.fromkeys((row(x), x["envs"]) for x in lines if x["library"] == OURS):
-        here = [x for x in lines if (row(x), x["envs"]) == key]
-        ours = fastest(x for x in here if x["library"] == OURS and form in x["form"])
-        if ours is None:
-            continue
-        cells = [key[0], f"{key[1]:,}", f"{ours:.1f}"]
-        for name in there:
-            theirs = fastest(x for x in here if x["library"] == name)
-            cells.append("" if theirs is None else f"{theirs / ours:.3g}×")
+def rows(records: Iterable[Line], part: str) -> Iterator[str]:
+    """For each batch, warpdyn's time in the table's form, and the fastest form of each other library."""
+    table = TABLES[part]
+    lines = [x for x in records if x["part"] == part and "why" not in x]
+    ours = [x for x in lines if x["library"] == OURS and table.form in x["form"]]
+    columns = [
+        (envs, name)
+        for envs in dict.fromkeys(x["envs"] for x in ours)
+        for name in (OURS, *table.others)
+        if any((x["envs"], x["library"]) == (envs, name) for x in lines)
+    ]
+    heads = (f"{envs:,} [us]" if name == OURS else name for envs, name in columns)
+    yield line([table.head, *heads])
+    yield "|---" * (len(columns) + 1) + "|"
+    for key in dict.fromkeys(map(table.row, ours)):
+        cells = [key]
+        for envs, name in columns:
+            one = fastest(x for x in ours if (table.row(x), x["envs"]) == (key, envs))
+            other = fastest(
+                x for x in lines if (table.row(x), x["envs"], x["library"]) == (key, envs, name)
+            )
+            if name == OURS:
+                cells.append("" if one is None else f"{one:.1f}")
+            else:
+                cells.append("" if one is None or other is None else f"{other / one:.3g}×")
         yield line(cells)
 
 
@@ -80,7 +83,7 @@ def fastest(lines: Iterable[Line]) -> float | None:
     return min((x["us"] for x in lines), default=None)
 
 
-def left_out(lines: Sequence[Line]) -> Iterator[str]:
+def left_out(lines: Iterable[Line]) -> Iterator[str]:
     """A line for each reason why a library has no time, with the number of its cases."""
     counts: dict[tuple[str, str, str], int] = {}
     for x in lines:

@@ -83,7 +83,8 @@ def test_tables_have_multiples_of_warpdyns_time() -> None:
         line_of("Newton", 1.0, why="the base is 0.1 m off"),
     ]
     text = "\n".join(tables.tables({"records": records}))
-    assert "| r | 8 | 2.0 | 10× |" in text
+    assert "| robot | 8 [us] | MuJoCo Warp |" in text
+    assert "| r | 2.0 | 10× |" in text
     assert "no time: Newton, steps, 1 case: the base is 0.1 m off" in text
 
 
