@@ -37,7 +37,10 @@ TABLES = {
         ("MuJoCo Warp", "MJX", "JaxSim", "Newton"),
     ),
     "steps": Table(
-        "robot", lambda x: str(x["robot"]), "4 steps a launch", ("MuJoCo Warp", "MJX", "Newton")
+        "robot",
+        lambda x: f"{x['robot']}{', in motion' * ('moving' in x)}",
+        "4 steps a launch",
+        ("MuJoCo Warp", "MJX", "Newton"),
     ),
     "scenes": Table("scene", lambda x: str(x["scene"]), "steps a launch", ("MuJoCo Warp",)),
 }

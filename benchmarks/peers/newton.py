@@ -20,6 +20,9 @@ import newton as nt  # isort: skip  (Warp's settings first)
 
 NAME, PACKAGES, DTYPE = "Newton", ("newton",), "float32"
 
+MOST_ON_GPU = 8192
+"""Worlds of a model: its builder's Python takes half a minute for so many humanoids."""
+
 SLOW_FROM, FEW = 20, 512
 """Its inverse dynamics of so many joints takes half a millisecond a robot: in smaller batches."""
 
@@ -35,6 +38,8 @@ def prepare(
     if algorithm not in known:
         inside = "; forward dynamics only inside its solvers' steps" if algorithm == "aba" else ""
         raise CannotDo(f"no public function{inside}")
+    if device != "cpu" and len(states["q"]) > MOST_ON_GPU:
+        raise CannotDo(f"building a model of more than {MOST_ON_GPU:,} worlds takes minutes")
     if algorithm in ("rnea", "gravity_torques") and robot.model.nv > SLOW_FROM:
         states = {name: values[:FEW] for name, values in states.items()}
     model, count = robot.model, len(states["q"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import mujoco_warp as mjw
@@ -21,17 +22,30 @@ LIMITS = ((100, 50), (10, 10))
 STATE = ("qpos", "qvel", "qacc_warmstart")
 
 
-def running(start: Settled, envs: int, threads: int, device: str = "cpu") -> list[Running]:
+def running(
+    start: Settled, envs: int, threads: int, device: str = "cpu", *, moving: bool = False
+) -> list[Running]:
+    """`moving`: each robot with targets and speeds of its own."""
     count = min(envs, MOST) if device == "cpu" else envs
-    return [stepping(start.robot, start.data, count, limits, device) for limits in LIMITS]
+    motion = start.disturbed(count) if moving else ()
+    return [stepping(start.robot, start.data, count, limits, device, motion) for limits in LIMITS]
 
 
-def stepping(robot: Any, state: Any, envs: int, limits: tuple[int, int], device: str) -> Running:
-    """Worlds that all begin in a state of MuJoCo's."""
+def stepping(
+    robot: Any,
+    state: Any,
+    envs: int,
+    limits: tuple[int, int],
+    device: str,
+    motion: Sequence[np.ndarray] = (),
+) -> Running:
+    """Worlds that all begin in a state of MuJoCo's; `motion` are targets and speeds of each."""
     with wp.ScopedDevice(device):
         model = mjw.put_model(robot)
         model.opt.iterations, model.opt.ls_iterations = limits
         data = mjw.put_data(robot, state, nworld=envs, **room(state))
+        for array, values in zip((data.ctrl, data.qvel), motion, strict=False):
+            array.assign(values.astype(np.float32))
         begin = {name: wp.clone(getattr(data, name)) for name in STATE}
 
     def advance() -> None:

@@ -7,6 +7,7 @@ import warp as wp
 
 from ..cuda_graph import Graph
 from ..peers import CannotDo
+from ..peers.newton import MOST_ON_GPU
 from .running import Running, Settled, room
 
 import newton as nt  # isort: skip  (Warp's settings first)
@@ -15,15 +16,12 @@ NAME, PACKAGES = "Newton", ("newton", "mujoco-warp")
 MOST = 512
 """Environments on a CPU, so that a step of all ends in a second or two."""
 
-MOST_ON_GPU = 8192
-"""Its model of so many humanoids is built in half a minute of Python."""
-
 
 def running(start: Settled, envs: int, threads: int, device: str = "cpu") -> list[Running]:
     if device == "cpu":
         envs = min(envs, MOST)
     elif envs > MOST_ON_GPU:
-        raise CannotDo(f"building a model of {envs:,} worlds takes minutes")
+        raise CannotDo(f"building a model of more than {MOST_ON_GPU:,} worlds takes minutes")
     with wp.ScopedDevice(device):
         one = nt.ModelBuilder(gravity=(0.0, 0.0, -9.81))
         nt.solvers.SolverMuJoCo.register_custom_attributes(one)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import warp as wp
@@ -16,13 +17,16 @@ NAME, PACKAGES = "warpdyn", ("warpdyn",)
 SWEEPS = 4
 
 
-def running(start: Settled, envs: int, threads: int, device: str = "cpu") -> list[Running]:
+def running(
+    start: Settled, envs: int, threads: int, device: str = "cpu", *, moving: bool = False
+) -> list[Running]:
+    """`moving`: on a GPU, each robot with targets and speeds of its own."""
     if device == "cpu":
         wd.runtime.set_num_threads(threads)
-    return [_running(start, envs, substeps, device) for substeps in (4, 1)]
+    return [_running(start, envs, substeps, device, moving) for substeps in (4, 1)]
 
 
-def _running(start: Settled, envs: int, substeps: int, device: str) -> Running:
+def _running(start: Settled, envs: int, substeps: int, device: str, moving: bool) -> Running:
     scene = start.scene
     sim = wd.Simulation(
         scene.model,
@@ -36,8 +40,10 @@ def _running(start: Settled, envs: int, substeps: int, device: str) -> Running:
     )
     form = f"float32, {SWEEPS} sweeps, {substeps} step{'s' * (substeps > 1)} a launch"
     if device != "cpu":
-        state = start.xyzw, np.zeros(scene.model.nv)
-        return on_gpu(sim, state, scene.start[7:], substeps, form)
+        targets, speeds = scene.start[7:], np.zeros(scene.model.nv)
+        if moving:
+            targets, speeds = start.disturbed(envs)
+        return on_gpu(sim, (start.xyzw, speeds), targets, substeps, form)
     sim.reset(q=start.xyzw)
     sim.targets[:] = scene.start[7:]
     return Running(form, envs, sim.step, lambda: sim.q[:, 2], substeps)
@@ -46,15 +52,19 @@ def _running(start: Settled, envs: int, substeps: int, device: str) -> Running:
 def on_gpu(
     sim: wd.Simulation,
     state: Sequence[np.ndarray],
-    targets: Sequence[float] | None,
+    targets: Any,
     steps: int,
     form: str,
 ) -> Running:
-    """A simulation on a GPU, from this position and velocity of all robots, as a graph of one launch."""
+    """A simulation on a GPU as a graph of one launch. `state` has position and velocity, and `targets` those of the
+    drives or None: a row for all robots, or (envs, n)."""
     device = str(sim.q.device)
 
-    def rows(row: Sequence[float]) -> wp.array:
-        return wp.array(np.tile(np.float32(row), (sim.envs, 1)), device=device)
+    def rows(values: Any) -> wp.array:
+        shape = (sim.envs, np.shape(values)[-1])
+        return wp.array(
+            np.ascontiguousarray(np.broadcast_to(np.float32(values), shape)), device=device
+        )
 
     q, v = map(rows, state)
     if targets is not None:

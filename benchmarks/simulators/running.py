@@ -55,6 +55,14 @@ class Settled:
         w, x, y, z = self.data.qpos[3:7]
         return np.array([*self.data.qpos[:3], x, y, z, w, *self.data.qpos[7:]])
 
+    def disturbed(self, envs: int) -> tuple[np.ndarray, np.ndarray]:
+        """Targets of the drives and velocities (envs, n) that set each robot in motion."""
+        draw, joints = np.random.default_rng(1), len(self.scene.start) - 7
+        targets = np.array(self.scene.start[7:]) + draw.uniform(-0.1, 0.1, (envs, joints))
+        speeds = np.zeros((envs, 6 + joints))
+        speeds[:, 6:] = draw.uniform(-0.5, 0.5, (envs, joints))
+        return targets, speeds
+
     @property
     def xml(self) -> str:
         """MJCF of the scene, its ground included."""

@@ -16,16 +16,17 @@ STORED = json.loads(tables.RESULT.read_text())
 
 
 def test_warpdyn_is_measured_in_all_parts(tmp_path: Path) -> None:
-    """Each algorithm in both layouts and three forms, steps in two settings, and a scene that has settled."""
+    """Each algorithm in both layouts and three forms, steps at rest and in motion, and a scene that has settled."""
     path = tmp_path / "peers.json"
     arguments = ("--peers", "warpdyn", "--names", "quadruped", "pile-3", "--batches", "8")
     done = run_emulated("-m", "benchmarks.gpu_peers", *arguments, "--output", str(path))
     lines = json.loads(path.read_text())["records"]
-    assert [x.get("why") for x in lines] == [None] * 33, done.stderr
+    assert [x.get("why") for x in lines] == [None] * 35, done.stderr
     dynamics, steps, scenes = ([x for x in lines if x["part"] == part] for part in PARTS)
     assert len({(x["algorithm"], x["layout"], x["form"]) for x in dynamics}) == 30
     assert all(0 < x["error"] < 1e-5 for x in dynamics)
-    assert [x["off_m"] < 0.02 for x in steps] == [True, True]
+    assert [x.get("moving", False) for x in steps] == [False, False, True, True]
+    assert all(x["off_m"] < 0.02 for x in steps)
     assert [x["scene"] for x in scenes] == ["pile-3"]
     assert all(x["us_low"] <= x["us"] <= x["us_high"] for x in lines)
 
