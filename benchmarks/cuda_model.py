@@ -1,10 +1,11 @@
-"""Times of CUDA kernels on an H100 by a model, for a project without a GPU.
+"""Times of CUDA kernels on an H100 by a model, for work without a GPU.
 
     python -m benchmarks.cuda_model [KERNEL ...]
 
 Two things are facts: NVRTC's machine code for sm_90 says how many registers and how much local memory a
 thread needs, and the emulated device (tests/cuda_device) counts instructions and sectors of memory. The
-times follow from a model, and nothing of it has been measured on a GPU. A time is the largest of these:
+times follow from a model. Kernels take longer on an H100 (`gpu_times`), above all because the model has no time
+for fetching instructions. A time is the largest of these:
 
 - memory: bytes of all arrays at 3.35 TB/s (NVIDIA H100 data sheet, SXM);
 - cache: sectors of 32 bytes at 5.5 TB/s, an assumption;

@@ -2,8 +2,8 @@
 
     python -m benchmarks.cuda_warps [ROBOT:FUNCTION ...]
 
-Registers and local memory are facts of NVRTC's machine code for sm_90. The times are modelled, and no GPU
-has measured them. Results: benchmarks/results/cuda_warps.json.
+Registers and local memory are facts of NVRTC's machine code for sm_90. The times are modelled:
+`gpu_times --one-warp` measures them. Results: benchmarks/results/cuda_warps.json.
 """
 
 from __future__ import annotations

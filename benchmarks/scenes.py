@@ -243,7 +243,7 @@ def _compiled(spec: Any) -> tuple[Any, Any]:
     return robot, mujoco.MjData(robot)
 
 
-def simulation(scene: Scene, envs: int) -> wd.Simulation:
+def simulation(scene: Scene, envs: int, device: str = "cpu") -> wd.Simulation:
     """The scene in warpdyn."""
     return wd.Simulation(
         scene.model,
@@ -257,7 +257,29 @@ def simulation(scene: Scene, envs: int) -> wd.Simulation:
         sweeps=SWEEPS,
         start=scene.start,
         stops=None if isinstance(scene, Humanoid) else "none",
+        device=None if device == "cpu" else device,
     )
+
+
+def settled(scene: Scene, *advance: Callable[[np.ndarray | None], Any]) -> np.ndarray | None:
+    """The last targets, after steps of `SUBSTEPS` with targets to the time when the scene has settled."""
+    target = None
+    for step in range(round(scene.settles / (DT * SUBSTEPS))):
+        target = scene.targets((step + 1) * DT * SUBSTEPS)
+        for each in advance:
+            each(target)
+    return target
+
+
+def mujoco_step(robot: Any, data: Any) -> Callable[[np.ndarray | None], Any]:
+    """A function that sets MuJoCo's targets and steps it."""
+
+    def advance(target: np.ndarray | None) -> None:
+        if target is not None:
+            data.ctrl[:] = target
+        mujoco.mj_step(robot, data, SUBSTEPS)
+
+    return advance
 
 
 def measured(scene: Scene, envs: int, rounds: int) -> Result:
@@ -268,12 +290,7 @@ def measured(scene: Scene, envs: int, rounds: int) -> Result:
     first = time.perf_counter() - began
     sim.reset()
     robot, data = scene.in_mujoco()
-    for step in range(round(scene.settles / (DT * SUBSTEPS))):
-        target = scene.targets((step + 1) * DT * SUBSTEPS)
-        sim.step(_rows(target, envs))
-        if target is not None:
-            data.ctrl[:] = target
-        mujoco.mj_step(robot, data, SUBSTEPS)
+    settled(scene, lambda target: sim.step(_rows(target, envs)), mujoco_step(robot, data))
     # The time of this process alone: other processes on the core do not count.
     ours = Turn(sim.step, envs * SUBSTEPS, clock=time.process_time)
     theirs = Turn(lambda: mujoco.mj_step(robot, data, STEPS), STEPS, clock=time.process_time)

@@ -55,7 +55,7 @@ def classifiers(start: str) -> list[str]:
 
 
 def test_the_status_line_is_that_of_the_package() -> None:
-    """Version, stage, Python versions, system and licence; tests/test_limitations.py has the GPU's part."""
+    """Version, stage, Python versions, system and licence, and what it runs on."""
     pythons = classifiers("Programming Language :: Python :: 3.")
     (stage,) = classifiers("Development Status :: ")
     (system,) = classifiers("Operating System :: POSIX :: ")
@@ -63,7 +63,7 @@ def test_the_status_line_is_that_of_the_package() -> None:
     assert licence
     status = (
         f"Version {wd.__version__} ({stage.split()[-1].lower()}) · Python 3.{pythons[0]} to 3.{pythons[-1]}"
-        f" · {system} · {ast.literal_eval(licence[0])} · never run on a GPU yet"
+        f" · {system} · {ast.literal_eval(licence[0])} · CPUs and NVIDIA GPUs"
     )
     assert README.read_text().splitlines()[2] == status
 

@@ -49,6 +49,9 @@ class Prepared:
     threads: int = 1
     launches: bool = False
     """`run` only starts the work on a GPU's current stream; it is then timed between two events."""
+    start: Callable[[], Any] | None = None
+    """JAX: starts the work, and returns what `finish` waits for."""
+    finish: Callable[[Any], Any] | None = None
 
 
 NEAR = {"float64": 1e-9, "float32": 1e-5}

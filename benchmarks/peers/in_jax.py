@@ -1,4 +1,8 @@
-"""JAX as its peers run best on a CPU: one core, float32, no fusion emitters (100 times for MJX)."""
+"""JAX as its peers run best: float32; on a CPU one core and no fusion emitters (100 times for MJX).
+
+On a GPU products of matrices are float32, too: JAX's default is TF32, with errors of 1e-4 to 2e-3. It takes
+memory as it needs it, because Warp's arrays lie on the same GPU.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,8 @@ import os
 from .jax_aot import FOLDER
 
 os.environ.setdefault("JAX_ENABLE_X64", "0")
+os.environ.setdefault("JAX_DEFAULT_MATMUL_PRECISION", "highest")
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 os.environ["JAX_COMPILATION_CACHE_DIR"] = str(FOLDER)
 os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
 os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
@@ -18,7 +24,7 @@ if "fusion_emitters" not in os.environ.get("XLA_FLAGS", ""):
         os.environ.get("XLA_FLAGS", "") + " --xla_cpu_use_fusion_emitters=false"
     )
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -26,10 +32,31 @@ import jax.numpy as jnp
 import numpy as np
 
 
+class Compiled:
+    """A jitted function and its arrays on a device. A call waits for the end, `start` does not."""
+
+    finish = staticmethod(jax.block_until_ready)
+
+    def __init__(self, function: Callable[..., Any], arrays: Sequence[Any]):
+        self.function, self.arrays = function, arrays
+
+    def __call__(self) -> Any:
+        return self.finish(self.start())
+
+    def start(self) -> Any:
+        """Results that may not be there yet."""
+        return self.function(*self.arrays)
+
+
 def compiled(
-    function: Callable[..., Any], *given: np.ndarray, batched: bool = True
-) -> Callable[[], Any]:
+    function: Callable[..., Any], *given: np.ndarray, batched: bool = True, device: str = "cpu"
+) -> Compiled:
     """The function of one state, or of all (`batched` False), jitted, on device arrays."""
-    arrays = [jnp.asarray(x, jnp.float32) for x in given]
-    run = jax.jit(jax.vmap(function) if batched else function)
-    return lambda: jax.block_until_ready(run(*arrays))
+    arrays = [on(device, jnp.asarray(x, jnp.float32)) for x in given]
+    return Compiled(jax.jit(jax.vmap(function) if batched else function), arrays)
+
+
+def on(device: str, tree: Any) -> Any:
+    """Arrays of a tree on a device of Warp's name; a RuntimeError where JAX has no such device."""
+    kind, _, number = device.partition(":")
+    return jax.device_put(tree, jax.devices("cpu" if kind == "cpu" else "gpu")[int(number or 0)])

@@ -129,12 +129,24 @@ def prepare(
         def gradient(weight: Any, *state: Any) -> Any:
             return jax.vjp(function, *state)[1](weight)
 
-        run = compiled(gradient, weights, *given)
+        run = compiled(gradient, weights, *given, device=device)
         form = f"jit of vmap of jax.vjp: {form}"
         return Prepared(
-            run, count, lambda: [convert(x) for x in run()], form, NEAR.get(algorithm, 0.0)
+            run,
+            count,
+            lambda: [convert(x) for x in run()],
+            form,
+            NEAR.get(algorithm, 0.0),
+            start=run.start,
+            finish=run.finish,
         )
-    run = compiled(function, *given)
+    run = compiled(function, *given, device=device)
     return Prepared(
-        run, count, lambda: [convert(run())], f"jit of vmap: {form}", NEAR.get(algorithm, 0.0)
+        run,
+        count,
+        lambda: [convert(run())],
+        f"jit of vmap: {form}",
+        NEAR.get(algorithm, 0.0),
+        start=run.start,
+        finish=run.finish,
     )

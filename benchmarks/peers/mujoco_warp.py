@@ -12,6 +12,7 @@ import warp as wp
 from warpdyn.cli.workload import furthest_link
 
 from ..algorithms import ALGORITHMS
+from ..cuda_graph import Graph
 from ..robots import Robot
 from . import CannotDo, Prepared
 from .in_mujoco import InMuJoCo
@@ -105,18 +106,8 @@ def prepare(
         form += " (of the link's origin, given)"
     near = NEAR_OF_SOLVES if algorithm == "aba" else 0.0
     if device != "cpu":
-        with wp.ScopedDevice(device):
-            call()
-            with wp.ScopedCapture() as capture:
-                call()
-        return Prepared(
-            lambda: wp.capture_launch(capture.graph),
-            count,
-            lambda: [read()],
-            form + "; graph",
-            near,
-            launches=True,
-        )
+        graph = Graph(call, device)
+        return Prepared(graph, count, lambda: [read()], form + "; graph", near, launches=True)
     return Prepared(call, count, lambda: [read()], form, near)
 
 

@@ -11,6 +11,7 @@ import warp as wp
 from warpdyn.cli.workload import furthest_link
 
 from ..algorithms import ALGORITHMS
+from ..cuda_graph import Graph
 from ..robots import Robot
 from . import CannotDo, Prepared
 from .in_mujoco import rotations
@@ -18,6 +19,9 @@ from .in_mujoco import rotations
 import newton as nt  # isort: skip  (Warp's settings first)
 
 NAME, PACKAGES, DTYPE = "Newton", ("newton",), "float32"
+
+MOST_ON_GPU = 8192
+"""Worlds of a model: its builder's Python takes half a minute for so many humanoids."""
 
 SLOW_FROM, FEW = 20, 512
 """Its inverse dynamics of so many joints takes half a millisecond a robot: in smaller batches."""
@@ -34,6 +38,8 @@ def prepare(
     if algorithm not in known:
         inside = "; forward dynamics only inside its solvers' steps" if algorithm == "aba" else ""
         raise CannotDo(f"no public function{inside}")
+    if device != "cpu" and len(states["q"]) > MOST_ON_GPU:
+        raise CannotDo(f"building a model of more than {MOST_ON_GPU:,} worlds takes minutes")
     if algorithm in ("rnea", "gravity_torques") and robot.model.nv > SLOW_FROM:
         states = {name: values[:FEW] for name, values in states.items()}
     model, count = robot.model, len(states["q"])
@@ -162,17 +168,8 @@ def prepare(
     }
     call, read, form = chain[algorithm]
     if device != "cpu":
-        with wp.ScopedDevice(device):
-            call()
-            with wp.ScopedCapture() as capture:
-                call()
-        return Prepared(
-            lambda: wp.capture_launch(capture.graph),
-            count,
-            lambda: [read()],
-            form + "; graph",
-            launches=True,
-        )
+        graph = Graph(call, device)
+        return Prepared(graph, count, lambda: [read()], form + "; graph", launches=True)
     return Prepared(call, count, lambda: [read()], form)
 
 

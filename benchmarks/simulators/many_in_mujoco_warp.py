@@ -1,33 +1,70 @@
-"""Robots of a scene in MuJoCo Warp, whose CPU kernels run on one thread."""
+"""Robots of a scene in MuJoCo Warp, whose CPU kernels run on one thread; on CUDA captured as a graph."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
 
 import mujoco_warp as mjw
 import numpy as np
 import warp as wp
 
-from .running import Running, Settled
+from ..cuda_graph import Graph
+from .running import Running, Settled, room
 
 NAME, PACKAGES = "MuJoCo Warp", ("mujoco-warp",)
 MOST = 1024
-"""Environments, so that a step of all ends in a second or two."""
+"""Environments on a CPU, so that a step of all ends in a second or two."""
+
+LIMITS = ((100, 50), (10, 10))
+"""Iterations of the solver, and searches of each, at most."""
+
+STATE = ("qpos", "qvel", "qacc_warmstart")
 
 
-def running(start: Settled, envs: int, threads: int) -> list[Running]:
-    return [_running(start, min(envs, MOST), *each) for each in ((100, 50), (10, 10))]
+def running(
+    start: Settled, envs: int, threads: int, device: str = "cpu", *, moving: bool = False
+) -> list[Running]:
+    """`moving`: each robot with targets and speeds of its own."""
+    count = min(envs, MOST) if device == "cpu" else envs
+    motion = start.disturbed(count) if moving else ()
+    return [stepping(start.robot, start.data, count, limits, device, motion) for limits in LIMITS]
 
 
-def _running(start: Settled, envs: int, iterations: int, searches: int) -> Running:
-    with wp.ScopedDevice("cpu"):
-        model = mjw.put_model(start.robot)
-        model.opt.iterations, model.opt.ls_iterations = iterations, searches
-        data = mjw.put_data(start.robot, start.data, nworld=envs, nconmax=8, njmax=64)
+def stepping(
+    robot: Any,
+    state: Any,
+    envs: int,
+    limits: tuple[int, int],
+    device: str,
+    motion: Sequence[np.ndarray] = (),
+) -> Running:
+    """Worlds that all begin in a state of MuJoCo's; `motion` are targets and speeds of each."""
+    with wp.ScopedDevice(device):
+        model = mjw.put_model(robot)
+        model.opt.iterations, model.opt.ls_iterations = limits
+        data = mjw.put_data(robot, state, nworld=envs, **room(state))
+        for array, values in zip((data.ctrl, data.qvel), motion, strict=False):
+            array.assign(values.astype(np.float32))
+        begin = {name: wp.clone(getattr(data, name)) for name in STATE}
 
     def advance() -> None:
-        with wp.ScopedDevice("cpu"):
+        with wp.ScopedDevice(device):
             mjw.step(model, data)
 
+    def restart() -> None:
+        for name, values in begin.items():
+            wp.copy(getattr(data, name), values)
+
     form = (
-        f"float32, Newton, at most {iterations} iterations of {searches} searches, elliptic cones"
+        f"float32, Newton, at most {limits[0]} iterations of {limits[1]} searches, elliptic cones"
     )
-    return Running(form, envs, advance, lambda: data.qpos.numpy()[:, 2].astype(np.float64))
+    made = Running(form, envs, advance, lambda: data.qpos.numpy()[:, 2].astype(np.float64))
+    if device != "cpu":
+        made.form, made.advance = f"{form}, graph", Graph(advance, device)
+        made.launches, made.restart = True, restart
+        made.about = lambda: {
+            "solver_iterations": float(data.solver_niter.numpy().mean()),
+            "speed": float(np.abs(data.qvel.numpy()).max()),
+        }
+    return made

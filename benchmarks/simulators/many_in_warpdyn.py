@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
+import warp as wp
 
 import warpdyn as wd
 
+from ..cuda_graph import Graph
 from .running import Running, Settled
 
 NAME, PACKAGES = "warpdyn", ("warpdyn",)
+SWEEPS = 4
 
 
-def running(start: Settled, envs: int, threads: int) -> list[Running]:
-    wd.runtime.set_num_threads(threads)
-    return [_running(start, envs, substeps) for substeps in (4, 1)]
+def running(
+    start: Settled, envs: int, threads: int, device: str = "cpu", *, moving: bool = False
+) -> list[Running]:
+    """`moving`: on a GPU, each robot with targets and speeds of its own."""
+    if device == "cpu":
+        wd.runtime.set_num_threads(threads)
+    return [_running(start, envs, substeps, device, moving) for substeps in (4, 1)]
 
 
-def _running(start: Settled, envs: int, substeps: int) -> Running:
+def _running(start: Settled, envs: int, substeps: int, device: str, moving: bool) -> Running:
     scene = start.scene
     sim = wd.Simulation(
         scene.model,
@@ -25,10 +35,51 @@ def _running(start: Settled, envs: int, substeps: int) -> Running:
         control=wd.PD(*(scene.gains or (0.0, 0.0))),
         ground=wd.Ground(scene.friction),
         start=scene.start,
-        **{"dt": start.dt, "substeps": substeps, "sweeps": 4},
+        **{"dt": start.dt, "substeps": substeps, "sweeps": SWEEPS},
+        device=None if device == "cpu" else device,
     )
-    w, x, y, z = start.data.qpos[3:7]
-    sim.reset(q=np.array([*start.data.qpos[:3], x, y, z, w, *start.data.qpos[7:]]))
+    form = f"float32, {SWEEPS} sweeps, {substeps} step{'s' * (substeps > 1)} a launch"
+    if device != "cpu":
+        targets, speeds = scene.start[7:], np.zeros(scene.model.nv)
+        if moving:
+            targets, speeds = start.disturbed(envs)
+        return on_gpu(sim, (start.xyzw, speeds), targets, substeps, form)
+    sim.reset(q=start.xyzw)
     sim.targets[:] = scene.start[7:]
-    form = f"float32, 4 sweeps, {substeps} step{'s' * (substeps > 1)} a launch"
     return Running(form, envs, sim.step, lambda: sim.q[:, 2], substeps)
+
+
+def on_gpu(
+    sim: wd.Simulation,
+    state: Sequence[np.ndarray],
+    targets: Any,
+    steps: int,
+    form: str,
+) -> Running:
+    """A simulation on a GPU as a graph of one launch. `state` has position and velocity, and `targets` those of the
+    drives or None: a row for all robots, or (envs, n)."""
+    device = str(sim.q.device)
+
+    def rows(values: Any) -> wp.array:
+        shape = (sim.envs, np.shape(values)[-1])
+        return wp.array(
+            np.ascontiguousarray(np.broadcast_to(np.float32(values), shape)), device=device
+        )
+
+    q, v = map(rows, state)
+    if targets is not None:
+        wp.copy(sim.targets, rows(targets))
+    sim.reset(q=q, v=v)
+    return Running(
+        f"{form}, graph",
+        sim.envs,
+        Graph(sim.step, device),
+        lambda: sim.q.numpy()[:, 2],
+        steps,
+        launches=True,
+        restart=lambda: sim.reset(q=q, v=v),
+        about=lambda: {
+            "failures": float(sim.failures.numpy().sum()),
+            "speed": float(np.abs(sim.v.numpy()).max()),
+        },
+    )

@@ -1,0 +1,101 @@
+"""warpdyn compared with other libraries on a GPU: the command on the emulated device, its clock and its tables."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from cuda_device.emulated_processes import run_emulated
+
+from benchmarks.gpu_peers import tables
+from benchmarks.gpu_peers.timing import ROUNDS, Work, figures
+
+STORED = json.loads(tables.RESULT.read_text())
+
+
+def test_warpdyn_is_measured_in_all_parts(tmp_path: Path) -> None:
+    """Each algorithm in both layouts and three forms, steps at rest and in motion, and a scene that has settled."""
+    path = tmp_path / "peers.json"
+    arguments = ("--peers", "warpdyn", "--names", "quadruped", "pile-3", "--batches", "8")
+    done = run_emulated("-m", "benchmarks.gpu_peers", *arguments, "--output", str(path))
+    lines = json.loads(path.read_text())["records"]
+    assert [x.get("why") for x in lines] == [None] * 35, done.stderr
+    dynamics, steps, scenes = ([x for x in lines if x["part"] == part] for part in PARTS)
+    assert len({(x["algorithm"], x["layout"], x["form"]) for x in dynamics}) == 30
+    assert all(0 < x["error"] < 1e-5 for x in dynamics)
+    assert [x.get("moving", False) for x in steps] == [False, False, True, True]
+    assert all(x["off_m"] < 0.02 for x in steps)
+    assert [x["scene"] for x in scenes] == ["pile-3"]
+    assert all(x["us_low"] <= x["us"] <= x["us_high"] for x in lines)
+
+
+PARTS = ("dynamics", "steps", "scenes")
+
+
+def test_a_library_that_fails_has_its_reason(tmp_path: Path) -> None:
+    """JAX has no GPU here, or MJX is missing: neither stops the others."""
+    pytest.importorskip("mujoco.mjx")
+    path = tmp_path / "peers.json"
+    arguments = ("--peers", "mjx", "--parts", "dynamics", "--names", "quadruped", "--batches", "8")
+    run_emulated("-m", "benchmarks.gpu_peers", *arguments, "--no-compile", "--output", str(path))
+    assert all("RuntimeError" in x["why"] for x in json.loads(path.read_text())["records"])
+
+
+def test_the_clock_waits_for_the_end() -> None:
+    """A restart comes before each round; its time, and that of the first step after it, do not count."""
+    events = list[str]()
+
+    def finish(last: object) -> None:
+        events.append(f"finish {last}")
+        time.sleep(0.02)
+
+    def run() -> int:
+        events.append("run")
+        return len(events)
+
+    work = Work(run, "cpu", finish, restart=lambda: events.append("restart"), most=1)
+    found = figures(work, robots=1000, calls=2)
+    assert events[:5] == ["restart", "run", "finish 2", "run", "finish 4"]
+    assert events.count("restart") == 1 + ROUNDS
+    assert found["us"] >= 1e4
+    assert found["million_per_second"] == pytest.approx(1e3 / found["us"], rel=0.01)
+
+
+def line_of(library: str, us: float, **more: object) -> dict[str, object]:
+    return {
+        "part": "steps",
+        "library": library,
+        "robot": "r",
+        "envs": 8,
+        "us": us,
+        "form": "f",
+    } | more
+
+
+def test_tables_have_multiples_of_warpdyns_time() -> None:
+    """The fastest form of each other library; what does not count is told below."""
+    records = [
+        line_of("warpdyn", 2.0, form="4 steps a launch"),
+        line_of("warpdyn", 1.0, form="1 step a launch"),
+        line_of("MuJoCo Warp", 30.0),
+        line_of("MuJoCo Warp", 20.0),
+        line_of("Newton", 1.0, why="the base is 0.1 m off"),
+    ]
+    text = "\n".join(tables.tables({"records": records}))
+    assert "| robot | 8 [us] | MuJoCo Warp |" in text
+    assert "| r | 2.0 | 10× |" in text
+    assert "no time: Newton, steps, 1 case: the base is 0.1 m off" in text
+
+
+def test_stored_results_are_of_a_gpu() -> None:
+    """All parts, in both batches, and no time without a reason to trust it."""
+    assert "H100" in STORED["about"]["hardware"]
+    lines = [x for x in STORED["records"] if "why" not in x]
+    for part in PARTS:
+        ours = {x["envs"] for x in lines if (x["part"], x["library"]) == (part, "warpdyn")}
+        assert ours == {4096, 65536}
+    assert {x["library"] for x in lines} >= {"MuJoCo Warp", "MJX", "Newton"}
+    assert all(x["us"] > 0 for x in lines)
+    assert not any(x["error"] > 1e-4 for x in lines if "error" in x)
