@@ -5,7 +5,8 @@
 The last line is JSON: for each kernel and layout the sectors of memory that a robot loads and stores,
 those that its arrays fill, and the instructions of a warp. With `--machine-code` NVRTC also compiles for
 sm_90, and the record has registers, local memory, the source's length and the seconds of the compiler.
-With `--one-warp` no program is cut into parts for several warps.
+With `--one-warp` no program is cut into parts for several warps. The key "many" has the counts of the form
+for many environments, if that is another one.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ from cuda_device.ptx_kernels import counters, library
 
 import warpdyn as wd
 from warpdyn.arrays import View
+from warpdyn.codegen.cuda import STATIC_BYTES
 from warpdyn.codegen.cuda_warps import CudaWarps, choose
-from warpdyn.codegen.source import Source
+from warpdyn.codegen.source import FOR_FEW, Source, target_of
 from warpdyn.execution.compile.kernel import compile_kernel
 from warpdyn.execution.launch.launch import prepare
 from warpdyn.execution.request.call import Call, input_shapes
@@ -41,9 +43,14 @@ B = 128
 SECTOR = 32
 
 
-def counted(call: Call[Any], layout: str) -> tuple[dict[str, float], Source]:
-    """Sectors of a robot and instructions of a warp; and the kernel's source."""
-    job = prepare(on_device(call, layout, B))
+def counted(
+    call: Call[Any], layout: str, target: str | None = None
+) -> tuple[dict[str, float], Source]:
+    """Sectors of a robot and instructions of a warp; and the kernel's source.
+
+    target: the form for many environments, if it is not that for few.
+    """
+    job = prepare(on_device(call, layout, B), target)
     job.launch_once()
     before = counters()
     library().emulated_cuda_measure(1)
@@ -58,14 +65,16 @@ def counted(call: Call[Any], layout: str) -> tuple[dict[str, float], Source]:
         "to_store": filled(job.out_views),
         "instructions": changed["instructions"] / changed["warps"],
         "warps": job.kernel.source.warps,
-        "longest": longest_share(call) if job.kernel.source.warps > 1 else 1.0,
+        "longest": longest_share(call, job.kernel.source.shared_bytes),
     }, job.kernel.source
 
 
-def longest_share(call: Call[Any]) -> float:
+def longest_share(call: Call[Any], shared_bytes: int) -> float:
     """Statements for which a block of several warps waits, from barrier to barrier, as a share of
-    those of all its warps."""
-    thread = choose(record_call(call, input_shapes(call), True), True)
+    those of all its warps. `shared_bytes`: shared memory for which its launches ask."""
+    program = record_call(call, input_shapes(call), True)
+    most = max(FOR_FEW.values()) if shared_bytes else STATIC_BYTES
+    thread = choose(program, True, most)
     return thread.cut.longest / thread.cut.work if isinstance(thread, CudaWarps) else 1.0
 
 
@@ -109,12 +118,16 @@ def main(arguments: list[str]) -> None:
     names = [x for x in arguments if not x.startswith("--")] or (*KERNELS, *ENVIRONMENTS)
     found: dict[str, dict[str, Any]] = {}
     for name in names:
-        call, code = call_of(name, B), dict[str, Any]()
+        call, codes = call_of(name, B), dict[str, dict[str, Any]]()
         for layout in LAYOUTS:
-            counts, source = counted(call, layout)
-            if compiled and not code:
-                code = machine_code(source)
-            found[f"{name} {layout}"] = {**counts, **code}
+            forms = []
+            for target in (None, target_of("cuda")):
+                counts, source = counted(call, layout, target)
+                if compiled and source.code not in codes:
+                    codes[source.code] = machine_code(source)
+                forms.append({**counts, **codes.get(source.code, {})})
+            few, many = forms
+            found[f"{name} {layout}"] = few if few == many else {**few, "many": many}
             print(name, layout, found[f"{name} {layout}"], file=sys.stderr, flush=True)
     print(json.dumps(found))
 

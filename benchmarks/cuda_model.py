@@ -35,6 +35,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from warpdyn.execution.compile.kernel import BLOCK
+from warpdyn.execution.launch.batch_target import FEW
 
 from .cuda_kernels import ENVIRONMENTS, KERNELS
 from .records import line
@@ -121,14 +122,16 @@ def counts(names: Iterable[str]) -> dict[str, dict[str, float]]:
     return found
 
 
-def record(name: str, kernel: Mapping[str, float]) -> dict[str, Any]:
+def record(name: str, kernel: Mapping[str, Any]) -> dict[str, Any]:
     """A kernel in one layout: facts, and times of the model."""
     call, _, layout = name.partition(" ")
-    times = {str(n): modelled_time(n, kernel) for n in BATCHES}
+    many = kernel.get("many", kernel)
+    forms = {n: kernel if n <= FEW * MULTIPROCESSORS else many for n in BATCHES}
+    times = {str(n): modelled_time(n, form) for n, form in forms.items()}
     return {
         "call": call,
         "layout": layout,
-        **{key: round(x, 4) for key, x in kernel.items()},
+        **{key: round(x, 4) for key, x in kernel.items() if key != "many"},
         "modelled_us": {n: [round(1e6 * x.seconds, 2), x.bound] for n, x in times.items()},
         "modelled_by_bound": {n: round(x.seconds / x.least, 2) for n, x in times.items()},
     }

@@ -15,6 +15,7 @@ from benchmarks.cuda_model import (
     local_time,
     means,
     modelled_time,
+    record,
     resident_blocks,
 )
 
@@ -51,6 +52,16 @@ def test_local_memory_takes_time_where_caches_do_not_hold_it() -> None:
     assert local_time(middle, 65536, 8) == pytest.approx(100 * 4 * 65536 / L2)
     assert local_time(large, 65536, 8) == pytest.approx(100 * 4 * 65536 / DRAM)
     assert local_time(large, 4096, 1) == 0.0
+
+
+def test_large_batches_have_the_form_for_many() -> None:
+    """If a kernel has two."""
+    few = kernel(20.0, 100, registers=255)
+    made = record("aba_derivatives rows", {**few, "many": kernel(40.0, 100)})
+    times = {count: time for count, (time, _) in made["modelled_us"].items()}
+    assert times["65536"] == round(1e6 * modelled_time(65536, kernel(40.0, 100)).seconds, 2)
+    assert times["4096"] == round(1e6 * modelled_time(4096, few).seconds, 2)
+    assert made["registers"] == 255 and "many" not in made
 
 
 def test_means_are_of_the_kernels_alone() -> None:

@@ -27,7 +27,3 @@ def test_small_batches_use_the_shared_memory_of_the_device(
     on(monkeypatch, kib)
     assert target_for_batch("cuda:0", 1) == target_for_batch("cuda:0", 10 * FEW) == target
     assert target_for_batch("cuda:0", 10 * FEW + 1) is None
-
-
-def test_the_cpu_has_one_form() -> None:
-    assert target_for_batch("cpu", 1) is None

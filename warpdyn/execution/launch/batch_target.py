@@ -1,4 +1,4 @@
-"""The form of a kernel that suits a batch."""
+"""The form of a kernel that suits a batch on a GPU."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ OF_SYSTEM = 1024
 
 def target_for_batch(device_name: str, count: int) -> str | None:
     """The target of a kernel for so many environments; None for the device's own one."""
-    if device_name == "cpu":
-        return None
     device = wp.get_device(device_name)
     if count > FEW * device.sm_count:
         return None

@@ -110,7 +110,8 @@ def _stream(bound: BoundArrays) -> Callable[[], Any] | None:
 
 def kernel_for(call: Call, bound: BoundArrays, target: str | None = None) -> Kernel:
     """The kernel of a call: from memory, from the cache on disk, or newly recorded."""
-    target = target or target_for_batch(bound.device, bound.count)
+    if target is None and bound.device != "cpu":
+        target = target_for_batch(bound.device, bound.count)
     # The dictionary holds models weakly: when a model dies, its kernels go with it.
     kernels = _kernels.get(call.model)
     if kernels is None:
