@@ -43,7 +43,7 @@ def test_a_program_without_statements_is_one_warp() -> None:
 
 def test_a_source_says_how_many_warps_it_needs() -> None:
     program = program_of("quadruped_floating", "rnea")
-    source = write(program, "rnea", True, "cuda")
+    source = write(program, "rnea", True, "cuda_few")
     assert source.warps == 4 and f"bar.sync 1, {4 * LANES};" in source.code
     assert write(program_of("panda", "rnea"), "rnea", True, "cuda").warps == 1
     assert write(program, "rnea", True, "cpu").warps == 1
@@ -99,7 +99,26 @@ def test_a_small_batch_may_ask_for_more_shared_memory() -> None:
     rnea = program_of("quadruped_floating", "rnea")
     for target in FOR_FEW:
         source = write(rnea, "rnea", True, target)
-        assert source.code == write(rnea, "rnea", True, "cuda").code and source.shared_bytes == 0
+        assert source.code == write(rnea, "rnea", True, "cuda_few").code
+        assert source.warps == 4 and source.shared_bytes == 0
+
+
+@pytest.mark.parametrize(
+    ("robot", "function", "single", "warps"),
+    [
+        ("quadruped_floating", "rnea", True, 1),
+        ("humanoid_floating", "rnea", True, 1),
+        ("humanoid_floating", "rnea", False, 4),  # a double takes two registers
+        ("quadruped_floating", "crba", True, 4),  # many results
+        ("humanoid_floating", "aba", True, 4),  # many values
+    ],
+)
+def test_many_environments_keep_short_programs_in_one_warp(
+    robot: str, function: str, single: bool, warps: int
+) -> None:
+    program = program_of(robot, function)
+    assert write(program, function, single, "cuda").warps == warps
+    assert write(program, function, single, "cuda_few").warps == 4
 
 
 def test_no_result_is_written_before_all_warps_have_read_their_inputs() -> None:

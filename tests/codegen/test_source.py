@@ -91,7 +91,7 @@ def test_names_and_devices_are_registered_once(received: list) -> None:
 
 def test_an_unknown_target_is_refused() -> None:
     """By its name, with those that there are."""
-    known = "cpu, cuda, cuda_few_220, cuda_few_96, scalar"
+    known = "cpu, cuda, cuda_few_220, cuda_few_96, cuda_few, scalar"
     with pytest.raises(ValueError, match=f"target must be one of {known}, got 'vulkan'"):
         write(PROGRAM, "ours", True, "vulkan")
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from ..recording.order import Statement
+from ..recording.order import Statement, values_alive
 from ..recording.program import Program
 from . import headers
 from .cuda import FAR, STATIC_BYTES, CudaThread, with_near_angles
@@ -33,6 +33,12 @@ WORTH = 0.8
 """The largest cost of a cut that is worth its barriers, as a share of the cost of the whole
 program (`WarpCut.cost`)."""
 
+REGISTERS = 255
+"""Registers of a thread."""
+
+FEW_RESULTS = 10
+"""Number of statements for each result from which on its results are few."""
+
 PIECE_BYTES = (256, 128)
 """Largest pieces of rows of results that are tried. Smaller ones leave more shared memory for values that
 warps exchange, and have numbers of fewer warps."""
@@ -49,22 +55,29 @@ class CudaSource(NamedTuple):
 
 def source(program: Program, single: bool) -> CudaSource:
     """Body of the native function `(args, tid)`: `tid` is the environment with one warp in a block,
-    and the thread with several."""
+    and the thread with several. For many environments."""
+    if is_fast_in_one_warp(program, single):
+        return _source_of(CudaThread(program, single))
     return _source_of(choose(program, single))
 
 
-def source_with_220_kb(program: Program, single: bool) -> CudaSource:
-    """The same for a batch of few blocks, each of which may have all shared memory of a multiprocessor
-    of sm_90: programs are cut, too, whose values do not fit into less."""
-    return _source_for_few(program, single, 220 * 1024)
+def source_for_few(program: Program, single: bool) -> CudaSource:
+    """The same for few environments, on each device."""
+    return _source_of(choose(program, single))
 
 
 def source_with_96_kb(program: Program, single: bool) -> CudaSource:
-    """The same for sm_86 and later."""
-    return _source_for_few(program, single, 96 * 1024)
+    """The same for few environments on sm_86 and later: programs are cut, too, whose values need the
+    shared memory of a multiprocessor."""
+    return _source_with(program, single, 96 * 1024)
 
 
-def _source_for_few(program: Program, single: bool, most_bytes: int) -> CudaSource:
+def source_with_220_kb(program: Program, single: bool) -> CudaSource:
+    """The same for few environments on sm_90."""
+    return _source_with(program, single, 220 * 1024)
+
+
+def _source_with(program: Program, single: bool, most_bytes: int) -> CudaSource:
     thread = choose(program, single)
     if thread.warps == 1:
         thread = choose(program, single, most_bytes)
@@ -73,6 +86,21 @@ def _source_for_few(program: Program, single: bool, most_bytes: int) -> CudaSour
 
 def _source_of(thread: CudaThread) -> CudaSource:
     return CudaSource(thread.source(), thread.warps, thread.asked_bytes)
+
+
+def is_fast_in_one_warp(program: Program, single: bool) -> bool:
+    """True if many environments take less time with the program in one warp, although it could be cut:
+    its values fit into the registers of a thread, and its results are few.
+
+    With 65,536 environments all schedulers have work, and parts compute some values twice. `rnea` of
+    the quadruped then takes 8.5 us in one warp and 11.4 us in four, that of the humanoid 25.1 and
+    39.7 us. Programs with more values or results take up to 1.5 times as long in one warp (H100,
+    benchmarks/results/gpu_times_one_warp.json).
+    """
+    alive = values_alive(program.statements)
+    results = sum(output.node is not None for output in program.outputs)
+    registers = REGISTERS if single else REGISTERS // 2
+    return alive <= registers and FEW_RESULTS * results <= len(program.statements)
 
 
 def choose(program: Program, single: bool, most_bytes: int = STATIC_BYTES) -> CudaThread:

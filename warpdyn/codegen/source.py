@@ -76,9 +76,9 @@ class Backend:
     None if there is no such device."""
 
 
-FOR_FEW = {"cuda_few_220": 220 * 1024, "cuda_few_96": 96 * 1024}
-"""Targets for small batches on a GPU, and the shared memory that a block may have: that of sm_90, and
-that of sm_86 (CUDA C++ Programming Guide, technical specifications)."""
+FOR_FEW = {"cuda_few_220": 220 * 1024, "cuda_few_96": 96 * 1024, "cuda_few": 0}
+"""Targets for small batches on a GPU, and the shared memory for which a launch may ask: that of sm_90,
+that of sm_86 (CUDA C++ Programming Guide, technical specifications), and none."""
 
 TARGETS: dict[str, Backend] = {}
 """Backends by the name that `write` and the command line use."""
@@ -109,6 +109,7 @@ register("cpu", _lanes, device="cpu")
 register("cuda", cuda_warps.source, device="cuda")
 register("cuda_few_220", cuda_warps.source_with_220_kb)
 register("cuda_few_96", cuda_warps.source_with_96_kb)
+register("cuda_few", cuda_warps.source_for_few)
 register("scalar", scalar_kernel.source)
 
 

@@ -18,10 +18,10 @@ def on(monkeypatch: pytest.MonkeyPatch, kib: int) -> None:
 
 @pytest.mark.parametrize(
     ("kib", "target"),
-    [(227, "cuda_few_220"), (163, "cuda_few_96"), (99, "cuda_few_96"), (64, None)],
+    [(227, "cuda_few_220"), (163, "cuda_few_96"), (99, "cuda_few_96"), (64, "cuda_few")],
 )
 def test_small_batches_use_the_shared_memory_of_the_device(
-    kib: int, target: str | None, monkeypatch: pytest.MonkeyPatch
+    kib: int, target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of sm_90, sm_80, sm_86 and sm_75."""
     on(monkeypatch, kib)

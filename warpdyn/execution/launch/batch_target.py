@@ -21,4 +21,4 @@ def target_for_batch(device_name: str, count: int) -> str | None:
     if count > FEW * device.sm_count:
         return None
     room = device.max_shared_memory_per_block - OF_SYSTEM
-    return next((target for target, size in FOR_FEW.items() if size <= room), None)
+    return next(target for target, size in FOR_FEW.items() if size <= room)
