@@ -15,7 +15,7 @@ import pytest
 from public_names import public_names
 
 import warpdyn as wd
-from warpdyn.codegen.source import TARGETS
+from warpdyn.codegen.source import FOR_FEW, TARGETS
 from warpdyn.renamed import RENAMED
 
 ROOT = Path(__file__).parents[1]
@@ -131,7 +131,9 @@ def test_hashes_are_the_same_in_every_process_and_show_what_changed(tmp_path):
         "float64",
     ]
     operations, text, *targets = hashes["quaternion_to_matrix/panda/plain float32"]
-    assert operations > 0 and len({text, *targets}) == 1 + len(TARGETS)
+    assert operations > 0 and len(targets) == len(TARGETS)
+    alike = {text, *targets}  # a short program has one form for all batches on a GPU
+    assert len(alike) == 1 + len(TARGETS) - len(FOR_FEW)
     hashes["quaternion_to_matrix/panda/plain float32"][0] += 1
     hashes["rnea/panda/plain float32"] = [1, "not", "compared", "here"]
     file.write_text(json.dumps(hashes))

@@ -1,6 +1,6 @@
 """Undocumented parts of Torch that warpdyn uses, each with its reason and its fallback.
 
-Tested with Torch 2.11 and 2.13. `native/torch_native` has further ones: its C functions read tensors and are off for
+Tested with Torch 2.11 to 2.14. `native/torch_native` has further ones: its C functions read tensors and are off for
 other versions (`native/versions`).
 """
 

@@ -15,9 +15,9 @@ Version = tuple[int, int]
 
 TESTED: dict[str, tuple[Version, Version]] = {
     "cpython": ((3, 10), (3, 13)),
-    "numpy": ((2, 2), (2, 4)),
+    "numpy": ((2, 2), (2, 5)),
     "warp": ((1, 19), (1, 19)),
-    "torch": ((2, 13), (2, 13)),
+    "torch": ((2, 11), (2, 14)),
 }
 """First and last minor version of each. Torch's is checked where tensors are first read."""
 
