@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cuda_device.emulated_processes import run_emulated
 
-from benchmarks.gpu_peers import tables
+from benchmarks.gpu_peers import dynamics, tables
 from benchmarks.gpu_peers.timing import ROUNDS, Work, figures
+from benchmarks.peers import CannotDo
 
 STORED = json.loads(tables.RESULT.read_text())
 
@@ -22,9 +25,9 @@ def test_warpdyn_is_measured_in_all_parts(tmp_path: Path) -> None:
     done = run_emulated("-m", "benchmarks.gpu_peers", *arguments, "--output", str(path))
     lines = json.loads(path.read_text())["records"]
     assert [x.get("why") for x in lines] == [None] * 35, done.stderr
-    dynamics, steps, scenes = ([x for x in lines if x["part"] == part] for part in PARTS)
-    assert len({(x["algorithm"], x["layout"], x["form"]) for x in dynamics}) == 30
-    assert all(0 < x["error"] < 1e-5 for x in dynamics)
+    of_dynamics, steps, scenes = ([x for x in lines if x["part"] == part] for part in PARTS)
+    assert len({(x["algorithm"], x["layout"], x["form"]) for x in of_dynamics}) == 30
+    assert all(0 < x["error"] < 1e-5 for x in of_dynamics)
     assert [x.get("moving", False) for x in steps] == [False, False, True, True]
     assert all(x["off_m"] < 0.02 for x in steps)
     assert [x["scene"] for x in scenes] == ["pile-3"]
@@ -34,13 +37,19 @@ def test_warpdyn_is_measured_in_all_parts(tmp_path: Path) -> None:
 PARTS = ("dynamics", "steps", "scenes")
 
 
-def test_a_library_that_fails_has_its_reason(tmp_path: Path) -> None:
-    """JAX has no GPU here, or MJX is missing: neither stops the others."""
-    pytest.importorskip("mujoco.mjx")
-    path = tmp_path / "peers.json"
-    arguments = ("--peers", "mjx", "--parts", "dynamics", "--names", "quadruped", "--batches", "8")
-    run_emulated("-m", "benchmarks.gpu_peers", *arguments, "--no-compile", "--output", str(path))
-    assert all("RuntimeError" in x["why"] for x in json.loads(path.read_text())["records"])
+def test_a_library_that_fails_has_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    """JAX may have no GPU: that stops no other line."""
+
+    def fails(key: str, case: dynamics.Case) -> Iterator[dict[str, Any]]:
+        if case.algorithm == "crba":
+            raise CannotDo("no such function")
+        raise RuntimeError("no GPU")
+
+    monkeypatch.setattr(dynamics, "_theirs", fails)
+    lines = list(dynamics.measured("mjx", ["quadruped"], [8], "cpu"))
+    reasons = {x["algorithm"]: x["why"] for x in lines}
+    assert len(reasons) == 5 and reasons.pop("crba") == "no such function"
+    assert set(reasons.values()) == {"RuntimeError: no GPU"}
 
 
 def test_the_clock_waits_for_the_end() -> None:
