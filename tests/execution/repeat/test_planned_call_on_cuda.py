@@ -5,7 +5,7 @@ The remembered call of a library with streams of its own has a stand-in for its 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -153,27 +153,23 @@ def test_each_run_asks_for_its_stream(cuda: str, monkeypatch: pytest.MonkeyPatch
     def held(robot: Any, q: Any) -> Any:
         return robot.gravity_torques(q)
 
+    def on_each_stream(call: Callable[[], Any]) -> None:
+        """The call runs on the stream of its capture."""
+        for stream in streams:
+            out.zero_()
+            wp.synchronize_device(cuda)
+            chosen[0] = stream
+            with wp.ScopedCapture(stream=stream) as capture:
+                assert call() is out
+            wp.capture_launch(capture.graph, stream=stream)
+            wp.synchronize_stream(stream)
+            assert_same(out.numpy(), wanted, cuda)
+
     for _ in range(CALLS):
         held(ARM, q, out=out)
     wp.synchronize_device(cuda)
-    for stream in streams:
-        out.zero_()
-        wp.synchronize_device(cuda)
-        chosen[0] = stream
-        with wp.ScopedCapture(stream=stream) as capture:
-            held(ARM, q, out=out)
-        wp.capture_launch(capture.graph, stream=stream)
-        wp.synchronize_stream(stream)
-        assert_same(out.numpy(), wanted, cuda)
+    on_each_stream(lambda: held(ARM, q, out=out))
     # A bound call asks too, and its result is the same array each time.
     run = wd.bind(wd.gravity_torques, ARM, q, out=out)
     wp.synchronize_device(cuda)
-    for stream in streams:
-        out.zero_()
-        wp.synchronize_device(cuda)
-        chosen[0] = stream
-        with wp.ScopedCapture(stream=stream) as capture:
-            assert run() is out
-        wp.capture_launch(capture.graph, stream=stream)
-        wp.synchronize_stream(stream)
-        assert_same(out.numpy(), wanted, cuda)
+    on_each_stream(run)
