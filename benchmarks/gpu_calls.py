@@ -70,7 +70,7 @@ def of_torch(model: wd.Model, states: Sequence[np.ndarray], device: str) -> Iter
 
 
 def microseconds(call: Callable[[], Any], device: str) -> float:
-    """Of the host, for one call."""
+    """Microseconds of the host for one call."""
     for _ in range(5):
         call()
     samples = []

@@ -56,7 +56,7 @@ def times() -> Iterator[str]:
 
 
 def model() -> Iterator[str]:
-    """How far the model is off."""
+    """The ratios of measured times to those of the model."""
     content = read(gpu_times.RESULT)
     means = ", ".join(f"{key}: {x:.2f}" for key, x in content["measured_by_modelled"].items())
     yield f"Measured times as multiples of the model's, geometric means without environments. {where(content)}"

@@ -36,6 +36,7 @@ from warpdyn.execution.launch.launch import prepare
 
 from . import roofline
 from .__main__ import what_it_ran_on
+from .cuda_graph import Graph
 from .cuda_kernels import (
     ENVIRONMENTS,
     KERNELS,
@@ -44,6 +45,7 @@ from .cuda_kernels import (
     keep_programs_whole,
     on_device,
 )
+from .gpu_peers.timing import Work
 from .records import line
 
 RESULT = Path(__file__).parent / "results/gpu_times.json"
@@ -66,26 +68,10 @@ def nothing() -> None:
 
 def seconds_of(launch: Callable[[], Any]) -> float:
     """Seconds of a launch among others in a CUDA graph."""
-    launch()
-    wp.synchronize_device(DEVICE)
-    with wp.ScopedCapture(DEVICE) as capture:
-        for _ in range(LAUNCHES):
-            launch()
-    replay(capture.graph, 1)
-    once = replay(capture.graph, 2)
-    number = max(1, round(ROUND_SECONDS / once))
-    return median(replay(capture.graph, number) for _ in range(ROUNDS)) / LAUNCHES
-
-
-def replay(graph: Any, number: int) -> float:
-    """Seconds of a replay, of so many."""
-    with wp.ScopedDevice(DEVICE):
-        begin, end = (wp.Event(enable_timing=True) for _ in range(2))
-        wp.record_event(begin)
-        for _ in range(number):
-            wp.capture_launch(graph)
-        wp.record_event(end)
-        return wp.get_event_elapsed_time(begin, end) / 1e3 / number
+    replays = Work(Graph(launch, DEVICE, LAUNCHES), DEVICE)
+    replays.seconds(1)
+    number = max(1, round(ROUND_SECONDS / (replays.seconds(2) / 2)))
+    return median(replays.seconds(number) for _ in range(ROUNDS)) / number / LAUNCHES
 
 
 def job_of(name: str, layout: str, count: int) -> Job:
@@ -121,7 +107,7 @@ def compile_all(names: Sequence[str], one_warp: bool) -> dict[str, float]:
 
 
 def record(name: str, layout: str, count: int) -> dict[str, Any]:
-    """The time of a kernel, and what it is by arithmetic and memory."""
+    """The time of a kernel, and its rates of memory and arithmetic."""
     job = job_of(name, layout, count)
     source, seconds = job.kernel.source, seconds_of(job.launch_once)
     return {

@@ -38,7 +38,7 @@ COMPILE_BATCH = 64
 
 
 class Part(NamedTuple):
-    """What is measured: libraries by their modules, and names of robots or scenes."""
+    """The choice of the user: modules of libraries, and names of robots or scenes."""
 
     peers: Sequence[str]
     names: Sequence[str]
@@ -65,7 +65,7 @@ PACKAGES = {
     "jaxsim": "jaxsim",
     "newton": "newton",
 }
-"""What a peer's module imports."""
+"""The packages that the module of each peer imports."""
 
 NAMES = {
     "warpdyn": "warpdyn",
@@ -79,7 +79,7 @@ ON_JAX = ("mjx", "jaxsim")
 
 
 def installed(peer: str) -> bool:
-    """Whether a peer can be imported."""
+    """True if the packages of a peer are installed."""
     try:
         return peer == "warpdyn" or util.find_spec(PACKAGES[peer]) is not None
     except ModuleNotFoundError:

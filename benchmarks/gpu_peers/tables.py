@@ -21,7 +21,7 @@ Line = Mapping[str, Any]
 
 
 class Table(NamedTuple):
-    """What a row is, the form of warpdyn's call that the table has, and the other libraries in order."""
+    """A table: the name of its first column, the form of warpdyn's call, and the other libraries in order."""
 
     head: str
     row: Callable[[Line], str]

@@ -10,7 +10,7 @@ from benchmarks import gpu_page
 
 
 def test_the_page_has_the_stored_results() -> None:
-    """What stands in docs/gpu.md is what `python -m benchmarks.gpu_page` writes."""
+    """The tables of docs/gpu.md are those that `python -m benchmarks.gpu_page` writes."""
     page = gpu_page.PAGE.read_text()
     assert gpu_page.text(page) == page
 

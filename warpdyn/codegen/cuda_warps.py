@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from typing import NamedTuple
 
 from ..recording.order import Statement, values_alive
@@ -32,6 +33,9 @@ PARALLEL = 0.6
 WORTH = 0.8
 """The largest cost of a cut that is worth its barriers, as a share of the cost of the whole
 program (`WarpCut.cost`)."""
+
+OF_SM_90, OF_SM_86 = 220 * 1024, 96 * 1024
+"""Shared memory for which launches ask on these devices and later ones [bytes]."""
 
 REGISTERS = 255
 """Registers of a thread."""
@@ -69,19 +73,12 @@ def source_for_few(program: Program, single: bool) -> CudaSource:
 def source_with_96_kb(program: Program, single: bool) -> CudaSource:
     """The same for few environments on sm_86 and later: programs are cut, too, whose values need the
     shared memory of a multiprocessor."""
-    return _source_with(program, single, 96 * 1024)
+    return _source_of(choose(program, single, STATIC_BYTES, OF_SM_86))
 
 
 def source_with_220_kb(program: Program, single: bool) -> CudaSource:
     """The same for few environments on sm_90."""
-    return _source_with(program, single, 220 * 1024)
-
-
-def _source_with(program: Program, single: bool, most_bytes: int) -> CudaSource:
-    thread = choose(program, single)
-    if thread.warps == 1:
-        thread = choose(program, single, most_bytes)
-    return _source_of(thread)
+    return _source_of(choose(program, single, STATIC_BYTES, OF_SM_90))
 
 
 def _source_of(thread: CudaThread) -> CudaSource:
@@ -103,28 +100,37 @@ def is_fast_in_one_warp(program: Program, single: bool) -> bool:
     return alive <= registers and FEW_RESULTS * results <= len(program.statements)
 
 
-def choose(program: Program, single: bool, most_bytes: int = STATIC_BYTES) -> CudaThread:
-    """The best cut that is worth it and has room in shared memory, else the whole program."""
+def choose(program: Program, single: bool, *most_bytes: int) -> CudaThread:
+    """The best cut that is worth it and has room in shared memory, else the whole program.
+
+    `most_bytes`: limits of shared memory in the order in which they are tried; by default that of a
+    block without an option of the launch.
+    """
     if not is_straight(program):
         return CudaThread(program, single)
     needs = Dependencies(program)
-    whole = needs.whole().cost
     if not needs.targets:  # every result is an input or a constant
         return CudaThread(program, single)
-    found = {}
-    for warps in (WARPS, FEWER):
-        for cut in sorted(needs.cuts(warps), key=lambda cut: cut.cost):
-            thread = (
-                in_parts(program, single, cut, needs, most_bytes)
-                if cut.cost <= WORTH * whole
-                else None
-            )
-            if thread:
-                found[cut.cost] = thread
+    whole = needs.whole().cost
+
+    @cache
+    def cuts(warps: int) -> list[WarpCut]:
+        """The cuts that are worth it, the best one first."""
+        worth = [cut for cut in needs.cuts(warps) if cut.cost <= WORTH * whole]
+        return sorted(worth, key=lambda cut: cut.cost)
+
+    for most in most_bytes or (STATIC_BYTES,):
+        found = {}
+        for warps in (WARPS, FEWER):
+            for cut in cuts(warps):
+                if thread := in_parts(program, single, cut, needs, most):
+                    found[cut.cost] = thread
+                    break
+            if found and min(found) <= PARALLEL * whole:
                 break
-        if found and min(found) <= PARALLEL * whole:
-            break
-    return found[min(found)] if found else CudaThread(program, single)
+        if found:
+            return found[min(found)]
+    return CudaThread(program, single)
 
 
 def in_parts(

@@ -26,4 +26,4 @@ def test_small_batches_use_the_shared_memory_of_the_device(
     """Of sm_90, sm_80, sm_86 and sm_75."""
     on(monkeypatch, kib)
     assert target_for_batch("cuda:0", 1) == target_for_batch("cuda:0", 10 * FEW) == target
-    assert target_for_batch("cuda:0", 10 * FEW + 1) is None
+    assert target_for_batch("cuda:0", 10 * FEW + 1) == "cuda"

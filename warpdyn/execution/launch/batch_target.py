@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warp as wp
 
-from ...codegen.source import FOR_FEW
+from ...codegen.source import FOR_FEW, target_of
 
 FEW = 64
 """Environments for each multiprocessor, which are two blocks. Up to there, `aba_derivatives` of the
@@ -15,10 +15,10 @@ OF_SYSTEM = 1024
 """Bytes of shared memory of each block that the system takes."""
 
 
-def target_for_batch(device_name: str, count: int) -> str | None:
-    """The target of a kernel for so many environments; None for the device's own one."""
+def target_for_batch(device_name: str, count: int) -> str:
+    """The target of a kernel for so many environments."""
     device = wp.get_device(device_name)
     if count > FEW * device.sm_count:
-        return None
+        return target_of("cuda")
     room = device.max_shared_memory_per_block - OF_SYSTEM
     return next(target for target, size in FOR_FEW.items() if size <= room)

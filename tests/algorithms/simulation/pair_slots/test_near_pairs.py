@@ -105,7 +105,7 @@ def test_a_ball_above_a_table_is_far() -> None:
 
 
 def test_a_plane_is_near_what_is_low_or_falls() -> None:
-    """What counts is the height of the lowest point that the shape can reach in the step."""
+    """A shape is near the ground if the lowest point that it can reach in the step is near it."""
     pairs = [ContactPair(GROUND, shape(name, "box")) for name in NAMES]
     q = np.tile([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], (4, 1))
     q[:, 2] = 0.2, 1.0, 1.0, -0.5
