@@ -90,6 +90,7 @@ QUICK = {
     "functions/identification": ("test_observers.py",),
     "functions/simulation": ("test_simulation.py", "test_ground.py"),
     "rl/adapters": ("test_registration.py",),
+    "rl/learners": ("test_networks.py",),
     "rl/tasks": ("test_tasks.py",),
     "rl": ("test_environment_step.py", "test_vec_env.py"),
     "viewer": ("test_shapes.py", "test_trajectory.py"),

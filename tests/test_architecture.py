@@ -95,10 +95,14 @@ LAZY = {
         "warpdyn/execution/autodiff/torch_gradients.py",
         "warpdyn/execution/autodiff/torch_remembered.py",
         "warpdyn/execution/native/torch_native.py",
-        *(f"warpdyn/rl/{name}.py" for name in ("vec_env", "rsl_rl", "training", "export_policy")),
+        *(f"warpdyn/rl/{name}.py" for name in ("vec_env", "training", "export_policy")),
         *(
             f"warpdyn/rl/{name}.py"
             for name in (
+                "learners/learner",
+                "learners/networks",
+                "learners/ppo",
+                "learners/rsl_rl",
                 "several_processes",
                 "torch_device",
                 "adapters/tensorboard_log",

@@ -35,7 +35,7 @@ def digest(task: str, seed: int, threads: int, iterations: int) -> dict[str, Any
     trainer = rl.Trainer(rl.make(task), seed=seed)
     *_, last = trainer.run(minutes=1e9, iterations=iterations)
     told = hashlib.sha256()
-    for network in (trainer.algorithm.actor, trainer.algorithm.critic):
+    for network in (trainer.learner.actor, trainer.learner.critic):
         for weights in network.state_dict().values():
             told.update(weights.cpu().contiguous().numpy().tobytes())
     about = {"seed": seed, "threads": threads, "sha256": told.hexdigest()}

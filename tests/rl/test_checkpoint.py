@@ -42,7 +42,7 @@ def test_code_in_a_checkpoint_does_not_run(tmp_path: Path, written_by: str) -> N
     """A stranger's file in the working folder is refused before anything of it runs."""
     mark, path = tmp_path / "ran", tmp_path / NAME
     if written_by == "torch":
-        torch.save({"of": {}, "algorithm": Code(mark)}, path)
+        torch.save({"of": {}, "learner": Code(mark)}, path)
     else:
         path.write_bytes(pickle.dumps(Code(mark)))
     assert "objects other than tensors, numbers and strings, which could run code" in refusal(
@@ -85,7 +85,7 @@ def test_contents_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     for name, wrong in (
         ("environments", {}),
         ("observations", {"policy": torch.zeros(3)}),
-        ("algorithm", {}),
+        ("learner", {}),
         ("curve", [(1,)]),
         ("seconds", (1.0,)),
     ):

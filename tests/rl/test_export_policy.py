@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +13,11 @@ import torch
 from rl_cases import Hold
 
 
-def test_a_file_gives_the_trainers_actions(tmp_path: Path) -> None:
-    """With the normalisation of what it has seen; it says what it is of."""
-    trainer = rl.Trainer(Hold(), seed=4)
+@pytest.mark.parametrize("activation", ["elu", "relu", "silu", "tanh"])
+def test_a_file_gives_the_trainers_actions(tmp_path: Path, activation: str) -> None:
+    """With the normalisation of observations, and a description of the training."""
+    recipe = replace(Hold.recipe, activation=activation)
+    trainer = rl.Trainer(Hold(), recipe=recipe, seed=4)
     list(trainer.run(iterations=2))
     rl.export(trainer, tmp_path / "hold.onnx")
     policy = rl.Policy(tmp_path / "hold.onnx")

@@ -1,4 +1,4 @@
-"""Numbers of training, in rsl_rl's words."""
+"""Numbers of training."""
 
 from __future__ import annotations
 

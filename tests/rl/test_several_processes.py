@@ -34,24 +34,24 @@ def digest(tensors):
     return hashlib.sha256(b"".join(x.numpy().tobytes() for x in tensors)).hexdigest()
 
 def weights(trainer):
-    models = (trainer.algorithm.get_policy(), trainer.algorithm.critic)
+    models = (trainer.learner.actor, trainer.learner.critic)
     return digest([x for each in models for x in each.state_dict().values()])
 
 folder, told = Path(sys.argv[1]), {}
 whole = rl.Trainer(Hold(), seed=3)
 rank, count = whole.processes.rank, whole.processes.count
-told["seen"] = whole.env.env.observations["policy"].tolist()
+told["seen"] = whole.env.observations["policy"].tolist()
 told["begins with"] = weights(whole)
 whole.loggers.append(lambda progress: told.setdefault("logged", []).append(progress.iteration))
 *_, last = whole.run(iterations=4)
-told["ends with"], told["environments"] = weights(whole), digest(whole.env.env.state().values())
+told["ends with"], told["environments"] = weights(whole), digest(whole.env.state().values())
 told["steps"], told["reward"], told["rewards"] = last.steps, last.reward, last.rewards
 told["seconds"], told["cpu"] = last.seconds, last.cpu_seconds
 
 list(rl.Trainer(Hold(), seed=3, folder=folder).run(iterations=2))
 resumed = rl.Trainer(Hold(), seed=3, folder=folder)
 list(resumed.run(iterations=4))
-told["resumed"] = [weights(resumed), digest(resumed.env.env.state().values())]
+told["resumed"] = [weights(resumed), digest(resumed.env.state().values())]
 
 try:
     rl.Trainer(Hold(), seed=4, folder=folder)
@@ -60,7 +60,7 @@ except rl.TaskError as error:
 
 wrong = rl.Trainer(Hold(), seed=3)
 if rank == 1:
-    wrong.env.env.scales[:] = float("nan")
+    wrong.env.scales[:] = float("nan")
 try:
     list(wrong.run(iterations=1))
 except rl.TaskError as error:

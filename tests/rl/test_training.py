@@ -23,7 +23,7 @@ import warpdyn as wd
 
 
 def weights(trainer: object) -> list[torch.Tensor]:
-    return [x.clone() for x in trainer.algorithm.get_policy().state_dict().values()]  # type: ignore[attr-defined]
+    return [x.clone() for x in trainer.policy().state_dict().values()]  # type: ignore[attr-defined]
 
 
 def test_two_runs_of_one_seed_have_equal_weights() -> None:
@@ -195,14 +195,14 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_actions_that_are_not_finite_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """In the curve of a training."""
     trainer = rl.Trainer(Hold(), seed=0)
-    act = trainer.algorithm.act
+    act = trainer.learner.act
 
     def odd(observed: object) -> torch.Tensor:
         action = act(observed).clone()
         action[3, 0] = torch.inf
         return action
 
-    monkeypatch.setattr(trainer.algorithm, "act", odd)
+    monkeypatch.setattr(trainer.learner, "act", odd)
     (progress,) = trainer.run(iterations=1)
     assert progress.nonfinite_actions == trainer.recipe.steps
 
@@ -217,7 +217,7 @@ def test_a_task_is_practised_as_its_recipe_says() -> None:
     """Episodes of another length while it learns; the task itself stays as it is."""
     task = Hold()
     trainer = rl.Trainer(task, recipe=replace(task.recipe, practice={"seconds": 0.1}))
-    learned = trainer.env.env
+    learned = trainer.env
     assert learned.text.length == round(0.1 / task.step_seconds) != rl.VecEnv(task, 1).text.length
     assert task.seconds != 0.1 and trainer.task is task
     *_, last = trainer.run(iterations=3)

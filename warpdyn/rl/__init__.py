@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from .adapters.plain_step import plain_step
     from .evaluation import Evaluation, evaluate
     from .export_policy import export
-    from .rsl_rl import RslEnv
+    from .learners.rsl_rl import RslEnv
     from .several_processes import Processes, ProcessLostError
     from .training import Progress, Trainer
     from .vec_env import VecEnv
@@ -55,7 +55,7 @@ _LEARNS = {
     "ProcessLostError": "several_processes",
     "Processes": "several_processes",
     "Progress": "training",
-    "RslEnv": "rsl_rl",
+    "RslEnv": "learners.rsl_rl",
     "SideBySide": "adapters.mujoco_comparison",
     "Trainer": "training",
     "VecEnv": "vec_env",

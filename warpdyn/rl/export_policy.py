@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import onnx
-import torch
 from onnx import TensorProto, helper, numpy_helper
 
+from .learners.networks import Network
 from .policy import ABOUT, ACTION, OBSERVATION
 from .training import Trainer
 
@@ -31,9 +31,9 @@ def export(trainer: Trainer, path: Path) -> None:
         "command": " ".join(["warpdyn", *sys.argv[1:]]),
         "commit": _commit(),
     }
-    policy: Any = trainer.algorithm.get_policy()
+    policy = trainer.policy()
     nodes, weights = _layers(policy)
-    wide = [policy.mlp[0].in_features, trainer.task.actions]
+    wide = [len(policy.normalizer.mean), trainer.task.actions]
     ends = [
         helper.make_tensor_value_info(name, TensorProto.FLOAT, ["envs", size])
         for name, size in zip((OBSERVATION, ACTION), wide, strict=True)
@@ -47,29 +47,39 @@ def export(trainer: Trainer, path: Path) -> None:
     onnx.save(whole, str(path))
 
 
-def _layers(policy: Any) -> tuple[list[Any], list[Any]]:
-    """Nodes and weights: (x - mean) / (deviation + eps), then linear layers with ELU between."""
-    seen = policy.obs_normalizer
-    arrays = {"mean": seen.mean, "deviation": seen.std + seen.eps}
+def _layers(policy: Network) -> tuple[list[Any], list[Any]]:
+    """Nodes and weights: (x - mean) / scale, then linear layers with an activation between."""
+    arrays = {"mean": policy.normalizer.mean, "deviation": policy.normalizer.scale}
     nodes = [
         helper.make_node("Sub", [OBSERVATION, "mean"], ["centred"]),
         helper.make_node("Div", ["centred", "deviation"], ["layer"]),
     ]
-    last = "layer"
-    for k, layer in enumerate(policy.mlp):
-        name = ACTION if k == len(policy.mlp) - 1 else f"layer{k}"
-        if isinstance(layer, torch.nn.Linear):
-            arrays |= {f"weight{k}": layer.weight, f"bias{k}": layer.bias}
-            gemm = [last, f"weight{k}", f"bias{k}"]
-            nodes.append(helper.make_node("Gemm", gemm, [name], transB=1))
-        else:
-            nodes.append(helper.make_node("Elu", [last], [name], alpha=layer.alpha))
-        last = name
+    last, *before = reversed(policy.linear_layers)
+    entering = "layer"
+    for k, layer in enumerate((*reversed(before), last)):
+        name = ACTION if layer is last else f"sum{k}"
+        arrays |= {f"weight{k}": layer.weight, f"bias{k}": layer.bias}
+        gemm = [entering, f"weight{k}", f"bias{k}"]
+        nodes.append(helper.make_node("Gemm", gemm, [name], transB=1))
+        if layer is not last:
+            nodes += _activation(policy.activation, name, f"layer{k}")
+            entering = f"layer{k}"
     weights = [
         numpy_helper.from_array(x.detach().cpu().numpy().astype(np.float32), name)
         for name, x in arrays.items()
     ]
     return nodes, weights
+
+
+def _activation(activation: str, entering: str, leaving: str) -> list[Any]:
+    """Nodes of an activation. Opset 18 has no SiLU: it is x times its sigmoid."""
+    if activation == "silu":
+        return [
+            helper.make_node("Sigmoid", [entering], [f"{leaving}_sigmoid"]),
+            helper.make_node("Mul", [entering, f"{leaving}_sigmoid"], [leaving]),
+        ]
+    operator = {"elu": "Elu", "relu": "Relu", "tanh": "Tanh"}[activation]
+    return [helper.make_node(operator, [entering], [leaving])]
 
 
 def _commit() -> str:

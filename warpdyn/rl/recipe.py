@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Recipe:
-    """Numbers of PPO (Schulman et al., arXiv 1707.06347) as implemented in rsl_rl.
+    """Numbers of PPO (Schulman et al., arXiv 1707.06347), with the learning rate of rsl_rl.
 
     envs: number of environments.
     steps: steps of each environment between two updates.
@@ -19,6 +19,11 @@ class Recipe:
     clip, entropy: of the objective.
     deviation: of the actions at first.
     layers: widths of the hidden layers of both networks.
+    activation: function between two layers: "elu", "relu", "silu" or "tanh".
+    learner: "warpdyn", or "rsl_rl" for the PPO of rsl_rl 5 (float32 only).
+    precision: of the hidden layers: "float32", "bfloat16", or "auto": bfloat16 on CPUs that have
+    instructions for it (AVX-512 BF16, AMX), else float32. Weights, losses and the last layer are
+    always float32.
     practice: attributes of the task, by name, that have other values during training,
     `{"seconds": 8.0}`.
     """
@@ -35,6 +40,9 @@ class Recipe:
     entropy: float = 0.01
     deviation: float = 1.0
     layers: tuple[int, ...] = (128, 128, 64)
+    activation: str = "relu"
+    learner: str = "warpdyn"
+    precision: str = "auto"
     practice: Mapping[str, Any] = field(default_factory=dict)
     minutes: float = field(default=8.0)
     """Limit of the training time."""
@@ -44,7 +52,7 @@ class Recipe:
         network = {
             "class_name": "rsl_rl.models.MLPModel",
             "hidden_dims": list(self.layers),
-            "activation": "elu",
+            "activation": self.activation,
             "obs_normalization": True,
         }
         law = {

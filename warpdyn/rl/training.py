@@ -3,23 +3,24 @@ resumes."""
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import time
 from collections.abc import Callable, Iterator
 from copy import copy
+from dataclasses import replace
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from rsl_rl.algorithms import PPO
 
 from ..execution.compile.announcements import say
 from .checkpoint import differences, installed_version, plain, read_checkpoint, unusable
+from .learners.learner import Learner
+from .learners.networks import Network, computes_in_bfloat16
+from .learners.ppo import PPO
 from .recipe import Recipe
-from .rsl_rl import RslEnv
 from .several_processes import Processes
 from .task import Task, TaskError
 from .task_program import changed_programs, program_hashes
@@ -104,31 +105,24 @@ class Trainer:
         folder: Path | None = None,
     ):
         self.task, self.seed = task, seed
-        self.recipe = recipe or task.recipe
         self.folder = folder
         self.processes = Processes.of_torchrun()
         device = self.processes.device(device)
+        self.recipe = with_known_precision(recipe or task.recipe, torch.device(device))
         self.processes.meet(device)
         rank = self.processes.rank
         torch.manual_seed(seed + rank)
         learned, envs = training_task(task, self.recipe), self.recipe.envs
-        self.env = RslEnv(VecEnv(learned, envs, device=device, seed=seed, first=rank * envs))
-        groups = list(self.env.env.text.observations)
-        wanted = {"actor": groups[:1], "critic": [groups[-1]]}
-        numbers = self.recipe.of_rsl_rl(wanted) | {"multi_gpu": self.processes.of_rsl_rl()}
-        with contextlib.redirect_stdout(io.StringIO()):  # rsl_rl prints its networks
-            self.algorithm = PPO.construct_algorithm(
-                self.env.get_observations(), self.env, numbers, device
-            )
-        if self.processes.count > 1:
-            with self.processes.together():
-                self.algorithm.broadcast_parameters()
-        self.algorithm.train_mode()
+        self.env = VecEnv(learned, envs, device=device, seed=seed, first=rank * envs)
+        self.env.reset()
+        with self.processes.together():
+            self.learner = self._make_learner()
         self.iteration, self._seconds, self._cpu = 0, 0.0, 0.0
         self.curve: list[Progress] = []
         self.loggers: list[Callable[[Progress], Any]] = []
-        ages = self.env.episode_length_buf
-        self.env.episode_length_buf = torch.randint_like(ages, high=self.env.max_episode_length)
+        # The first episodes have random ages, so that they do not all end at the same step.
+        ages = self.env.carried["age"]
+        ages.copy_(torch.randint_like(ages, high=self.env.text.length))
         if folder is not None:
             self._resume(folder)
 
@@ -162,7 +156,7 @@ class Trainer:
         writes."""
         if self.folder is None:
             return
-        env = self.env.env
+        env = self.env
         mine: dict[str, Any] = {
             "environments": {name: x.cpu() for name, x in env.state().items()},
             "observations": {name: x.cpu() for name, x in env.observations.items()},
@@ -176,8 +170,7 @@ class Trainer:
         whole = {
             **first,
             "others": others,
-            "algorithm": self.algorithm.save(),
-            "learning_rate": self.algorithm.learning_rate,
+            "learner": self.learner.state(),
             "iteration": self.iteration,
             "seconds": (self._seconds, self._cpu),
             "curve": [tuple(x) for x in self.curve],
@@ -193,10 +186,20 @@ class Trainer:
         lines = [json.dumps(x._asdict()) for x in self.curve]
         (self.folder / CURVE).write_text("\n".join(lines) + "\n")
 
-    def policy(self) -> torch.nn.Module:
+    def policy(self) -> Network:
         """The mean of the actions as a module: observations (B, n) → (B, actions)."""
-        module: torch.nn.Module = self.algorithm.get_policy().as_jit()
-        return module.eval()
+        return self.learner.policy()
+
+    def _make_learner(self) -> Learner:
+        """The learner that the recipe names."""
+        if self.recipe.learner == "warpdyn":
+            return PPO(self.env.observations, self.task.actions, self.recipe, self.processes)
+        if self.recipe.learner == "rsl_rl":
+            # The package is imported only if it is used.
+            module = import_module(".learners.rsl_rl", __package__)
+            learner: Learner = module.RslRlLearner(self.env, self.recipe, self.processes)
+            return learner
+        raise TaskError(f'learner must be "warpdyn" or "rsl_rl", got "{self.recipe.learner}"')
 
     def _identity(self) -> dict[str, Any]:
         """Identity of the training that a checkpoint belongs to, as plain values by name."""
@@ -227,10 +230,9 @@ class Trainer:
     def _restore(self, whole: dict[str, Any]) -> None:
         """Restore the contents of a checkpoint."""
         mine = whole if self.processes.first else whole["others"][self.processes.rank - 1]
-        self.algorithm.load(whole["algorithm"], None, True)
-        self.algorithm.learning_rate = whole["learning_rate"]
-        self.env.env.restore(mine["environments"])
-        for name, x in self.env.env.observations.items():
+        self.learner.restore(whole["learner"])
+        self.env.restore(mine["environments"])
+        for name, x in self.env.observations.items():
             x.copy_(mine["observations"][name])
         torch.set_rng_state(mine["random"])
         self.iteration, (self._seconds, self._cpu) = whole["iteration"], whole["seconds"]
@@ -261,7 +263,7 @@ class Trainer:
     @cached_property
     def _programs(self) -> dict[str, str]:
         """Hashes of the task's programs; each needs a recording."""
-        return program_hashes(self.env.env.text)
+        return program_hashes(self.env.text)
 
     def _changed_functions(self, whole: dict[str, Any]) -> list[str]:
         """Functions of the task with another computation than in the checkpoint, in words."""
@@ -288,12 +290,12 @@ class Trainer:
         if mistakes := [*filter(None, self.processes.of_all(str(mistake or "")))]:
             raise mistake or TaskError(mistakes[0])
         with self.processes.together():
-            self.algorithm.update()
+            self.learner.update(self.env.observations)
         self.iteration += 1
         taken = time.perf_counter() - begin
         steps = self.recipe.steps * self.env.num_envs * self.processes.count
         seconds = self.task.step_seconds
-        names = (*self.env.env.text.rewards, "length")
+        names = (*self.env.text.rewards, "length")
         earned, ended, falls, odd, *sums, lived = self.processes.total(told).tolist()
         lived *= seconds
         return Progress(
@@ -307,7 +309,7 @@ class Trainer:
             falls=falls / max(ended, 1.0),
             steps_per_second=steps / taken,
             environment_share=inside / taken,
-            deviation=float(self.algorithm.get_policy().output_std.detach().mean()),
+            deviation=self.learner.deviation,
             nonfinite_actions=round(odd),
         )
 
@@ -318,24 +320,30 @@ class Trainer:
         Sums: rewards, ends, falls, actions that are not finite; for the episodes that ended, each
         reward and the length in steps.
         """
-        env, algorithm, inside = self.env, self.algorithm, 0.0
-        names = (*env.env.text.rewards, "length")
+        env, learner, inside = self.env, self.learner, 0.0
+        names = (*env.text.rewards, "length")
         told = torch.zeros(4 + len(names), dtype=torch.float64, device=env.device)
-        with torch.inference_mode():
-            observed = env.get_observations()
-            for _ in range(self.recipe.steps):
-                action = algorithm.act(observed)
-                before = time.perf_counter()
-                observed, reward, done, extras = env.step(action)
-                inside += time.perf_counter() - before
-                algorithm.process_env_step(observed, reward, done, extras)
-                fell = done - extras["time_outs"]
-                odd = extras["nonfinite_action"]
-                parts = (reward, done, fell, odd, *(extras["episode"][n] for n in names))
-                told += torch.stack([x.sum(dtype=torch.float64) for x in parts])
-            algorithm.compute_returns(observed)
-        env.env.check_rewards()
+        for _ in range(self.recipe.steps):
+            action = learner.act(env.observations)
+            before = time.perf_counter()
+            _, reward, fell, timed_out, extra = env.step(action)
+            inside += time.perf_counter() - before
+            learner.record(reward, (fell | timed_out).float(), timed_out.float())
+            lived = (extra["episode"][n] for n in names)
+            parts = (reward, fell | timed_out, fell, extra["nonfinite_action"], *lived)
+            told += torch.stack([x.sum(dtype=torch.float64) for x in parts])
+        env.check_rewards()
         return told, inside
+
+
+def with_known_precision(recipe: Recipe, device: torch.device) -> Recipe:
+    """The recipe with the precision of this device in place of "auto"."""
+    if recipe.learner != "rsl_rl":
+        bfloat16 = computes_in_bfloat16(recipe.precision, device)
+        return replace(recipe, precision="bfloat16" if bfloat16 else "float32")
+    if recipe.precision == "bfloat16":
+        raise TaskError('learner="rsl_rl" computes in float32, not in bfloat16')
+    return replace(recipe, precision="float32")
 
 
 def training_task(task: Task, recipe: Recipe) -> Task:

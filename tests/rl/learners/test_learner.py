@@ -1,0 +1,46 @@
+"""Both learners have the methods of the interface, and a recipe chooses between them."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+rl = pytest.importorskip("warpdyn.rl")
+from rl_cases import Hold
+
+from warpdyn.rl.learners.learner import Learner
+from warpdyn.rl.learners.ppo import PPO
+from warpdyn.rl.learners.rsl_rl import RslRlLearner
+
+
+@pytest.mark.parametrize("kind", [PPO, RslRlLearner])
+def test_methods_have_the_arguments_of_the_interface(kind: Any) -> None:
+    for name, method in vars(Learner).items():
+        if not name.startswith("_") and inspect.isfunction(method):
+            wanted = list(inspect.signature(method).parameters)
+            assert list(inspect.signature(getattr(kind, name)).parameters) == wanted, name
+
+
+@pytest.mark.parametrize(("learner", "kind"), [("warpdyn", PPO), ("rsl_rl", RslRlLearner)])
+def test_a_recipe_chooses_the_learner(learner: str, kind: Any) -> None:
+    """A training runs with it, and its policy has the task's sizes."""
+    trainer = rl.Trainer(Hold(), recipe=replace(Hold.recipe, learner=learner), seed=0)
+    assert isinstance(trainer.learner, kind)
+    (progress,) = trainer.run(iterations=1)
+    layers = trainer.policy().linear_layers
+    assert (layers[0].in_features, layers[-1].out_features) == (6, 2)
+    assert progress.deviation > 0.0
+
+
+def test_an_unknown_learner_is_refused() -> None:
+    with pytest.raises(rl.TaskError, match='learner must be "warpdyn" or "rsl_rl", got "sac"'):
+        rl.Trainer(Hold(), recipe=replace(Hold.recipe, learner="sac"))
+
+
+def test_rsl_rl_has_no_bfloat16() -> None:
+    recipe = replace(Hold.recipe, learner="rsl_rl", precision="bfloat16")
+    with pytest.raises(rl.TaskError, match="computes in float32"):
+        rl.Trainer(Hold(), recipe=recipe)

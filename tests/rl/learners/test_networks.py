@@ -1,0 +1,55 @@
+"""Networks of policies: normalised observations, layers, precision."""
+
+from __future__ import annotations
+
+import pytest
+
+rl = pytest.importorskip("warpdyn.rl")
+import torch
+
+from warpdyn.rl.learners import networks
+
+
+def test_mean_and_variance_are_those_of_all_observations() -> None:
+    """Whatever the sizes of the parts."""
+    every = 5.0 * torch.randn(1000, 4, generator=torch.Generator().manual_seed(0)) - 2.0
+    normalizer = networks.Normalizer(4)
+    for part in every.split([7, 500, 1, 492]):
+        normalizer.update(part, rl.Processes())
+    assert int(normalizer.count) == 1000
+    assert torch.allclose(normalizer.mean, every.mean(0), atol=1e-5)
+    assert torch.allclose(normalizer.variance, every.var(0, correction=0), rtol=1e-5)
+    normalised = normalizer(every)
+    assert torch.allclose(normalised.mean(0), torch.zeros(4), atol=1e-5)
+    assert torch.allclose(normalised.std(0), torch.ones(4), atol=0.01)
+
+
+def test_an_observation_that_is_constant_stays_finite() -> None:
+    normalizer = networks.Normalizer(1)
+    normalizer.update(torch.full((10, 1), 3.0), rl.Processes())
+    assert float(normalizer(torch.full((1, 1), 3.1))) == pytest.approx(0.1 / 0.01, rel=1e-4)
+
+
+def test_networks_of_the_same_observations_share_their_normalizer() -> None:
+    normalizer = networks.Normalizer(3)
+    actor, critic = (networks.Network(normalizer, n, (8,), "relu") for n in (2, 1))
+    normalizer.update(torch.randn(20, 3), rl.Processes())
+    assert actor.normalizer is critic.normalizer
+    seen = torch.randn(5, 3)
+    layers = actor.linear_layers
+    wanted = layers[1](torch.relu(layers[0](normalizer(seen))))
+    assert torch.equal(actor(seen), wanted) and critic(seen).shape == (5, 1)
+
+
+def test_hidden_layers_may_compute_in_bfloat16(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = networks.Network(networks.Normalizer(3), 2, (64, 64), "elu")
+    seen = torch.randn(9, 3)
+    high, low = network.outputs(seen), network.outputs(seen, bfloat16=True)
+    assert low.dtype == torch.float32 and 0.0 < float((high - low).detach().abs().max()) < 0.05
+    cpu = torch.device("cpu")
+    for known in (True, False):
+        monkeypatch.setattr(networks, "has_bfloat16_instructions", lambda known=known: known)
+        assert networks.computes_in_bfloat16("auto", cpu) is known
+    assert networks.computes_in_bfloat16("bfloat16", cpu)
+    assert not networks.computes_in_bfloat16("float32", cpu)
+    assert not networks.computes_in_bfloat16("auto", torch.device("cuda"))
