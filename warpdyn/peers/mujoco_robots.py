@@ -116,6 +116,8 @@ class MujocoRobots:
         """
         robot, data = self._robots[env], self._data[env]
         self._write(robot, numbers or {})
+        quadratic = (numbers or {}).get("quadratic_friction")
+        viscous = robot.dof_damping[self._v].copy()
         if tau is not None:
             data.qfrc_applied[self._v] = tau[self.model.joint_columns]
             for at in self._free:
@@ -126,8 +128,11 @@ class MujocoRobots:
         for step in range(steps):
             if targets is not None:
                 data.ctrl[:] = targets[step]
+            if quadratic is not None:
+                robot.dof_damping[self._v] = viscous + quadratic * np.abs(data.qvel[self._v])
             self.mujoco.mj_step(robot, data)
             torques += data.qfrc_actuator[self._v] + data.qfrc_applied[self._v]
+        robot.dof_damping[self._v] = viscous
         return StateAfterSteps(
             *self._state(data, origin),
             self._forces(robot, data),

@@ -14,6 +14,7 @@ from ..model.optional_packages import install_extra
 try:
     from .bundled_policies import shipped
     from .deployed import Deployed
+    from .domain_randomization import SIM_TO_REAL, DomainRandomization
     from .policy import Policy
     from .recipe import Recipe
     from .task import Episode, Task, TaskError
@@ -81,9 +82,11 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
+    "SIM_TO_REAL",
     "TASKS",
     "CartpoleSwingUp",
     "Deployed",
+    "DomainRandomization",
     "Episode",
     "Evaluation",
     "HumanoidStand",

@@ -15,6 +15,7 @@ from .environment_step import UPDATE, EnvironmentStep
 from .policy import Policy
 from .task import Task, TaskError
 from .variation import Vary
+from .varied_sensors import OBSERVATION_LATENCY
 
 FORCE, TORQUE = 50.0, 5.0
 """Force on every contact point and of every pair [N] and torque on every joint [N·m] of a probe that tests if they
@@ -211,7 +212,9 @@ def _without_chance(task: Task) -> Task:
     plain = copy(task)
     plain.noise, plain.push, plain.terrain = {}, None, None
     plain.vary = {
-        n: Vary(0.0, 0.0) if n == "latency" else Vary(1.0, 1.0, how="scale", of=each.of)
+        n: Vary(0.0, 0.0)
+        if n in ("latency", OBSERVATION_LATENCY)
+        else Vary(1.0, 1.0, how="scale", of=each.of)
         for n, each in task.vary.items()
     }
     group = next(iter(task.groups), "policy")

@@ -18,6 +18,7 @@ from .task import Episode, Task, TaskError
 from .task_functions import begun, check_begun, controlled, promoted, pushed, rewarded, updated
 from .terms import every
 from .variation import Vary
+from .varied_sensors import as_measured, without_bias
 from .varied_simulation import (
     SimulatedRobot,
     as_described,
@@ -171,7 +172,7 @@ class EnvironmentStep:
         """All carried arrays at the beginning of a first episode, and the observations."""
         key = self._key(robot, fields)
         s = self._started(robot, fields, key)
-        seen = self.observation.with_history(self._now(robot, s, key), vars(s), True)
+        seen = self.observation.with_history(self._now(robot, s, key), vars(s), True, s)
         state = {n: getattr(s, n) for n in self.carried if n not in ("ticks", *seen)}
         return {**state, **seen}
 
@@ -220,7 +221,7 @@ class EnvironmentStep:
         """All carried arrays after a step, its rewards, and the observations."""
 
         def here(robot: Any, s: Episode) -> SimulatedRobot:
-            return simulate_steps(self.task, robot, s, controlled(self.task, robot, s))
+            return simulate_steps(self.task, robot, s, self._wanted(robot, s))
 
         return self._after(robot, fields, here)
 
@@ -229,7 +230,12 @@ class EnvironmentStep:
         a robot."""
         s = self._acting(fields, self._key(robot, fields))
         pushed = {} if self.task.push is None else {"v": s.v}
-        return {**controlled(self.task, robot, s), **pushed}
+        return {**self._wanted(robot, s), **pushed}
+
+    def _wanted(self, robot: Any, s: Episode) -> dict[str, Any]:
+        """Targets and forces that `control` computes from measured joint positions."""
+        task = self.task
+        return without_bias(task, s, controlled(task, robot, as_measured(task, s)))
 
     def _settle(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
         """Results of `_step`, from another simulator's state after the command."""
@@ -364,16 +370,17 @@ class EnvironmentStep:
     def _final(self, robot: Any, step: Transition) -> dict[str, Any]:
         """Observations by group at the end of the step, before a reset."""
         s = step.after.with_fields(last_action=step.before.action)
-        return self.observation.with_history(self._now(robot, s, step.key), step.fields, False)
+        return self.observation.with_history(self._now(robot, s, step.key), step.fields, False, s)
 
     def _observe(self, robot: Any, step: Transition, ends: Ends, s: Episode) -> dict[str, Any]:
         """Observations by group after a reset, with the carried history."""
         now = self._now(robot, s, step.key)
-        return self.observation.with_history(now, step.fields, ends.begins)
+        return self.observation.with_history(now, step.fields, ends.begins, s)
 
     def _now(self, robot: Any, s: Episode, key: Key) -> dict[str, Any]:
         """Present observations, by group."""
-        found = terms_of(self.task.observe(robot, s.with_fields(random=key.at(OBSERVE))))
+        s = as_measured(self.task, s.with_fields(random=key.at(OBSERVE)))
+        found = terms_of(self.task.observe(robot, s))
         return self.observation.present_observations(found, key.at(NOISE))
 
     def _varied(self, after: dict[str, Any], age: Any, key: Key) -> dict[str, Any]:

@@ -24,6 +24,7 @@ class Recipe:
     precision: of the hidden layers: "float32", "bfloat16", or "auto": bfloat16 on CPUs that have
     instructions for it (AVX-512 BF16, AMX), else float32. Weights, losses and the last layer are
     always float32.
+    vary: a `DomainRandomization` of the training, such as `SIM_TO_REAL`; None for the task's own.
     practice: attributes of the task, by name, that have other values during training,
     `{"seconds": 8.0}`.
     """
@@ -43,6 +44,7 @@ class Recipe:
     activation: str = "relu"
     learner: str = "warpdyn"
     precision: str = "auto"
+    vary: Any = None
     practice: Mapping[str, Any] = field(default_factory=dict)
     minutes: float = field(default=8.0)
     """Limit of the training time."""

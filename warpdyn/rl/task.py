@@ -3,7 +3,7 @@ robot."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ..algorithms.simulation.contact_rows import ContactPoint
@@ -90,6 +90,8 @@ class Task:
     default all terms in one group "policy".
     noise: on terms of the policy's group, by term.
     history: number of the last observations in a group, the oldest first.
+    sensed: terms of the policy's group that sensors measure, which `observation_latency` delays; by
+    default all of them.
     vary: numbers of the simulation that are drawn (`friction`, `kp`, `mass`, `latency`,
     `pair_friction` ...), by name.
     push: pushes of a free base.
@@ -119,6 +121,7 @@ class Task:
     groups: Mapping[str, Sequence[str]] = {}
     noise: Mapping[str, Noise] = {}
     history: Mapping[str, int] = {}
+    sensed: Collection[str] = ()
     vary: Mapping[str, Vary] = {}
     push: Push | None = None
     commanded: str = ""

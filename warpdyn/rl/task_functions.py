@@ -84,7 +84,7 @@ def pushed(task: Task, push: Push, s: Episode, key: Key) -> Any:
     """Velocities after a push, if one is due."""
     if not task.model.floating_base:
         raise TaskError(f"{task.name}.push: {task.model.name} has no free base")
-    draws = random_numbers.uniform(key, 2, [0.0, 0.0], [2 * np.pi, push.speed])
+    draws = random_numbers.uniform(key, 2, [0.0, push.least], [2 * np.pi, push.speed])
     level = np.stack([np.cos(draws[0]), np.sin(draws[0]), 0.0]) * draws[1]
     kick = world_to_base(s.q, level)
     now = every(s.age, push.seconds / task.step_seconds)

@@ -17,6 +17,7 @@ import torch
 
 from ..execution.compile.announcements import say
 from .checkpoint import differences, installed_version, plain, read_checkpoint, unusable
+from .environment_step import EnvironmentStep
 from .learners.learner import Learner
 from .learners.networks import Network, computes_in_bfloat16
 from .learners.ppo import PPO
@@ -347,8 +348,12 @@ def with_known_precision(recipe: Recipe, device: torch.device) -> Recipe:
 
 
 def training_task(task: Task, recipe: Recipe) -> Task:
-    """The task for training: with the changes of the recipe's `practice`."""
+    """The task for training: with the recipe's domain randomisation and its `practice`."""
     learned = copy(task)
+    if recipe.vary is not None:
+        terms = EnvironmentStep(task, 0).observation.terms
+        for name, x in recipe.vary.attributes(task, terms).items():
+            setattr(learned, name, x)
     for name, x in recipe.practice.items():
         if not hasattr(task, name):
             raise TaskError(f"{task.name} has no {name!r}, which the recipe's practice changes")

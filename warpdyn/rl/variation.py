@@ -54,10 +54,11 @@ class Vary(NamedTuple):
 
 class Push(NamedTuple):
     """A velocity change of a free base every `seconds` [s], in a random horizontal direction, of at
-    most `speed` [m/s]."""
+    least `least` and at most `speed` [m/s]."""
 
     speed: float
     seconds: float = 5.0
+    least: float = 0.0
 
 
 class Noise(NamedTuple):

@@ -19,8 +19,10 @@ from ..functions.simulation.terrain import HeightMap
 from ..model.description import Joint, Link
 from ..model.quantities import QUANTITIES, SHAPES
 from ..model.quantities import owners as every_owner
+from ..model.scene.free_bodies import internal_joints
 from ..model.value_substitution import nominal_value
 from .task import Episode, Task, TaskError
+from .varied_sensors import SENSORS, sensor_default
 
 DRIVEN = ("kp", "kd", "effort", "strength")
 TOUCHED = ("friction", "stiffness", "dissipation")
@@ -31,6 +33,9 @@ OF_PAIRS = ("pair_friction", "pair_stiffness", "pair_dissipation")
 
 OF_MODEL = tuple(name for name in SHAPES if name not in (*TOUCHED, "placement", "axis"))
 """Quantities of links and joints that may vary; a stiffness belongs to the ground."""
+
+QUADRATIC = "quadratic_friction"
+"""Friction of joints that grows with the square of their speed, -c |v| v [N m s²/rad²]."""
 
 LATE = "earlier_targets"
 """Name of the carried targets of earlier steps, if targets are late."""
@@ -91,11 +96,15 @@ def _default(task: Task, name: str) -> Any:
         if task.vary[name].how != "abs" or task.vary[name].low < 0:
             raise TaskError(f'{task.name}.vary: a latency is drawn as how="abs", in seconds')
         return 0.0
+    if name == QUADRATIC:
+        return np.zeros(len(_joints_of_one_freedom(task)))
+    if name in SENSORS:
+        return sensor_default(task, name)
     if name in OF_MODEL:
         return [nominal_value(name, owner) for owner in owners(task, name)]
     raise TaskError(
         f"{task.name}.vary: {name!r} is no number that can be drawn; there are gravity, "
-        f"{', '.join((*DRIVEN, 'latency', *TOUCHED, *OF_PAIRS))}, those of the drives and of the "
+        f"{', '.join((*DRIVEN, 'latency', *SENSORS, QUADRATIC, *TOUCHED, *OF_PAIRS))}, those of the drives and of the "
         f"pairs where the task has some, and {', '.join(OF_MODEL)} of the model"
     )
 
@@ -190,8 +199,29 @@ def _drives(
     return given, {LATE: np.stack([targets, *rows[:-1]])}
 
 
-def with_its_numbers(task: Task, robot: Any, s: Episode) -> Any:
-    """The robot with the varied quantities of its model."""
+def _joints_of_one_freedom(task: Task) -> tuple[Joint, ...]:
+    """The joints that drives can move, which must have one freedom each."""
+    joints = internal_joints(task.model)
+    if any(joint.kind.nv != 1 for joint in joints):
+        raise TaskError(f"{task.name}.vary: {QUADRATIC} needs joints of one freedom each")
+    return joints
+
+
+def _with_quadratic_friction(
+    task: Task, s: Episode, quantities: dict[str, dict[str, Any]]
+) -> dict[str, dict[str, Any]]:
+    """The quantities with viscous friction that is larger by c |v|, v at the begin of the launch."""
+    viscous = dict(quantities.get("viscous", {}))
+    for k, joint in enumerate(_joints_of_one_freedom(task)):
+        own = viscous.get(joint.name, nominal_value("viscous", joint))
+        speed = np.abs(s.v[task.model.joint_columns[k]])
+        viscous[joint.name] = own + s.quadratic_friction[k] * speed
+    return {**quantities, "viscous": viscous}
+
+
+def with_its_numbers(task: Task, robot: Any, s: Episode, moving: bool = True) -> Any:
+    """The robot with the varied quantities of its model; `moving`: with the friction that depends
+    on its speed."""
     quantities: dict[str, dict[str, Any]] = {}
     for name in OF_MODEL:
         if name in task.vary:
@@ -205,6 +235,8 @@ def with_its_numbers(task: Task, robot: Any, s: Episode) -> Any:
             * (quantities["mass"][link.name] * (1.0 / nominal_value("mass", link)))
             for link in owners(task, "mass")
         }
+    if moving and QUADRATIC in task.vary:
+        quantities = _with_quadratic_friction(task, s, quantities)
     return robot.with_values(**quantities) if quantities else robot
 
 

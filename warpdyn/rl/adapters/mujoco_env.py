@@ -22,7 +22,7 @@ from ...peers.mujoco_robots import MujocoRobots
 from ...peers.mujoco_scene import Drives, Ground, Heights, Slope
 from ...peers.peer import NotComparable
 from ..task import Episode, Task, TaskError
-from ..varied_simulation import LATE, OF_MODEL, with_its_numbers
+from ..varied_simulation import LATE, OF_MODEL, QUADRATIC, with_its_numbers
 from ..vec_env import VecEnv
 
 STEP, SHORT_STEP = 0.005, 0.002
@@ -181,8 +181,9 @@ class MujocoEnv(VecEnv):
         if self.task.pairs:
             given = described_friction(self.task.pairs, self.task.pair_contact.friction)
             numbers["pair_friction"] = self._number_of("pair_friction", env, given)
-        if "gravity" in self.task.vary:
-            numbers["gravity"] = state["gravity"][env]
+        for name in ("gravity", QUADRATIC):
+            if name in self.task.vary:
+                numbers[name] = state[name][env]
         if self.task.drives is not None:
             numbers |= zip(("kp", "kd", "effort"), self._gains(env), strict=True)
         return numbers
@@ -210,7 +211,7 @@ class MujocoEnv(VecEnv):
         """Start an episode at a state, with the model numbers that the environment has now."""
         if any(name in self.task.vary for name in OF_MODEL):
             fields = Episode({n: x[env] for n, x in state.items()})
-            numbers = with_its_numbers(self.task, _ValueCollector(), fields)
+            numbers = with_its_numbers(self.task, _ValueCollector(), fields, moving=False)
             key = repr(numbers)
             if self._models.get(env) != key:
                 self._models[env] = key

@@ -1,0 +1,88 @@
+"""Measurements of a task with errors that vary: encoders with an offset, and late observations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .task import Episode, Task, TaskError
+
+ENCODER_BIAS, OBSERVATION_LATENCY = "encoder_bias", "observation_latency"
+"""Names in `vary`: offsets of measured joint positions [rad or m], and the age of observations
+[s]."""
+
+SENSORS = (ENCODER_BIAS, OBSERVATION_LATENCY)
+
+
+def sensor_default(task: Task, name: str) -> np.ndarray:
+    """Default of a number of the sensors: no error. Raises for a draw that makes no sense."""
+    vary = task.vary[name]
+    if name == OBSERVATION_LATENCY:
+        if vary.how != "abs" or vary.low < 0:
+            raise TaskError(f'{task.name}.vary: {name} is drawn as how="abs", in seconds')
+        return np.zeros(())
+    columns = task.model.joint_position_columns
+    if len(columns) != len(task.model.joint_columns):
+        raise TaskError(f"{task.name}.vary: {name} needs joints of one freedom each")
+    return np.zeros(len(columns))
+
+
+def as_measured(task: Task, s: Episode) -> Episode:
+    """The episode with the joint positions that the encoders measure."""
+    if ENCODER_BIAS not in task.vary:
+        return s
+    q = [s.q[k] for k in range(task.model.nq)]
+    for k, column in enumerate(task.model.joint_position_columns):
+        q[column] = q[column] + s.encoder_bias[k]
+    return s.with_fields(q=np.stack(q))
+
+
+def without_bias(task: Task, s: Episode, wanted: dict[str, Any]) -> dict[str, Any]:
+    """The result of `control` with true targets: drives compare targets with measured positions."""
+    if ENCODER_BIAS not in task.vary or "targets" not in wanted:
+        return wanted
+    return {**wanted, "targets": wanted["targets"] - s.encoder_bias}
+
+
+class LateObservations:
+    """Terms of the policy's group as they were some time ago, linear between two steps.
+
+    columns: their columns in the group's row. carried: the shape of the earlier rows, by name.
+    """
+
+    def __init__(self, task: Task, group: str, entries: Mapping[str, int]):
+        if unknown := set(task.sensed) - set(entries):
+            raise TaskError(
+                f"{task.name}.sensed has {', '.join(sorted(unknown))}; the group {group} has "
+                f"{', '.join(entries)}"
+            )
+        sensed = set(task.sensed) or set(entries)
+        names = [name for name, size in entries.items() for _ in range(size)]
+        self.group, self.seconds = group, task.step_seconds
+        self.columns = [k for k, name in enumerate(names) if name in sensed]
+        self.carried: dict[str, tuple[int, int]] = {}
+        if OBSERVATION_LATENCY in task.vary:
+            largest = task.vary[OBSERVATION_LATENCY].largest
+            steps = max(math.ceil(largest / self.seconds - 1e-9), 1)
+            self.carried = {f"earlier_{group}": (steps, len(self.columns))}
+
+    def applied(
+        self, now: dict[str, Any], before: Mapping[str, Any], anew: Any, s: Episode
+    ) -> dict[str, Any]:
+        """The groups with late terms, and the earlier rows that the next step carries. Where an
+        episode begins `anew`, earlier rows are the present one."""
+        for name, (steps, _) in self.carried.items():
+            row = now[self.group]
+            present = np.stack([row[k] for k in self.columns])
+            rows = [present, *(np.where(anew, present, before[name][k]) for k in range(steps))]
+            late = s.observation_latency * (1.0 / self.seconds)
+            shares = [np.maximum(1.0 - np.abs(late - float(k)), 0.0) for k in range(steps + 1)]
+            seen = sum(share * each for share, each in zip(shares, rows, strict=True))
+            whole = [row[k] for k in range(row.shape[0])]
+            for k, column in enumerate(self.columns):
+                whole[column] = seen[k]
+            return {**now, self.group: np.stack(whole), name: np.stack(rows[:-1])}
+        return now
