@@ -103,6 +103,7 @@ LAZY = {
                 "torch_device",
                 "adapters/tensorboard_log",
                 "checkpoint",
+                "initial_policy",
             )
         ),
     },

@@ -11,7 +11,6 @@ import numpy as np
 
 from warpdyn import Model
 from warpdyn.model.scene.free_bodies import free_joints
-from warpdyn.user_kernels.loading import load_module
 
 from ..settings.node_settings import Settings
 from ..states.base_state import BaseState
@@ -96,16 +95,6 @@ def loaded(policy: str, named: str) -> tuple[Policy, Task]:
 
 def _task(rl: Any, policy: Policy, named: str) -> Task:
     """The task that is named, or else the one that the policy's file says it is of."""
-    if ":" in named:
-        place, _, name = named.rpartition(":")
-        made = getattr(load_module(place), name, None)
-        task = made() if callable(made) else made
-        if not isinstance(task, rl.Task):
-            raise ValueError(
-                f"policy_task {named} must be a warpdyn.rl.Task, or what makes one; it is "
-                f"{type(task).__name__}"
-            )
-        return task
     if named:
         return cast("Task", rl.make(named))
     of = policy.about.get("task")

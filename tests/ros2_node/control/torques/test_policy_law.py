@@ -191,7 +191,10 @@ def test_the_node_says_what_moves_it(fleet, file):
         ({"policy": __file__}, r"policy: .*test_policy_law.py is no ONNX policy"),
         ({"policy_task": ""}, r"policy: .* is of Turn, which does not come with warpdyn: name it"),
         ({"policy_task": "turning"}, r"policy: there is no task 'turning'"),
-        ({"policy_task": "policy_files:nix"}, r"policy_task .*:nix must be a warpdyn.rl.Task"),
+        (
+            {"policy_task": "policy_files:nix"},
+            r"policy: policy_files has no task 'nix'; it has Turn",
+        ),
         ({"policy_task": "no_such_module:Turn"}, r"policy: there is no module 'no_such_module'"),
         (
             {"policy_task": "cartpole_swing_up"},
