@@ -13,7 +13,10 @@ import onnx
 import torch
 from onnx import TensorProto, helper, numpy_helper
 
-from .policy import ABOUT, ACTION, OBSERVATION
+from .deployment_record import deployment_record
+from .policy import ABOUT, ACTION, DEPLOYMENT, OBSERVATION, Policy
+from .robot_step import RobotStep
+from .task import Task
 from .training import Trainer
 
 OPSET, IR_VERSION = 18, 10
@@ -41,10 +44,29 @@ def export(trainer: Trainer, path: Path) -> None:
     graph = helper.make_graph(nodes, trainer.task.name, ends[:1], ends[1:], weights)
     whole = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)])
     whole.ir_version = IR_VERSION
-    entry = whole.metadata_props.add()
-    entry.key, entry.value = ABOUT, json.dumps(about)
+    _set_metadata(whole, ABOUT, about)
+    _set_metadata(whole, DEPLOYMENT, deployment_record(trainer.task))
     onnx.checker.check_model(whole)
     onnx.save(whole, str(path))
+
+
+def describe(task: Task, path: Path) -> None:
+    """Write the deployment record of a task into a policy's file, whose network stays as it is.
+
+    For files that an earlier version wrote. TaskError: the file is of another task or robot.
+    """
+    text = RobotStep(task)
+    Policy(path).check(task, text.observations[text.group][0])
+    whole = onnx.load(str(path))
+    _set_metadata(whole, DEPLOYMENT, deployment_record(task, text))
+    onnx.save(whole, str(path))
+
+
+def _set_metadata(whole: Any, key: str, values: dict[str, Any]) -> None:
+    """Replace an entry of the metadata."""
+    found = [entry for entry in whole.metadata_props if entry.key == key]
+    entry = found[0] if found else whole.metadata_props.add()
+    entry.key, entry.value = key, json.dumps(values)
 
 
 def _layers(policy: Any) -> tuple[list[Any], list[Any]]:

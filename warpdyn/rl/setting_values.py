@@ -59,6 +59,7 @@ def record(path: str, kind: type, value: Any) -> Any:
         words: list[Any] = [f"{name}={x}" for name, x in value.items()]
     else:
         words = list(value) if isinstance(value, list | tuple) else [value]
+    # Words without a name fill the fields in order.
     names = list(kind._fields)  # type: ignore[attr-defined]
     fields: dict[str, Any] = {}
     for word in words:

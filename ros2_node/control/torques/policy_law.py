@@ -36,6 +36,7 @@ class PolicyLaw:
         self._policy, self._task = loaded(settings.policy, settings.policy_task)
         task = self._task
         names = check_joints(model, task, settings)
+        check_description(model, self._policy)
         rows = np.array(model.q_indices(names)), np.array(model.v_indices(names))
         base = task.model.root if task.model.floating_base else None
         self.policies = [
@@ -105,6 +106,29 @@ def _task(rl: Any, policy: Policy, named: str) -> Task:
             "warpdyn: name it, policy_task:=package.module:Task"
         )
     return cast("Task", rl.make(names[0]))
+
+
+def check_description(model: Model, policy: Policy) -> None:
+    """ValueError when the robot's joints are of another kind than in the policy's file, or when
+    their limits exclude the stance of its training. A file without a record is not compared."""
+    joints = policy.deployment.get("joints")
+    if not isinstance(joints, dict):
+        return
+    kinds = {joint.name: joint.kind.name for joint in model.joints}
+    stance = joints["stance"] or [None] * len(joints["names"])
+    for name, kind, angle in zip(joints["names"], joints["kinds"], stance, strict=True):
+        if (kind == "prismatic") != (kinds[name] == "prismatic"):
+            raise ValueError(
+                f"{policy.path} was trained with {name!r} as a {kind} joint; that of {model.name} "
+                f"is {kinds[name]}"
+            )
+        at = model.coordinates[name].q.start
+        low, high = model.position_lower[at], model.position_upper[at]
+        if angle is not None and not low <= angle <= high:
+            raise ValueError(
+                f"{policy.path} stands with {name!r} at {angle:g}; the limits of {model.name} are "
+                f"{low:g} to {high:g}"
+            )
 
 
 def check_joints(model: Model, task: Task, settings: Settings) -> tuple[str, ...]:
