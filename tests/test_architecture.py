@@ -107,6 +107,7 @@ LAZY = {
                 "torch_device",
                 "adapters/tensorboard_log",
                 "checkpoint",
+                "initial_policy",
             )
         ),
     },

@@ -16,10 +16,13 @@ KERNEL = "my.py:impedance or package.module:impedance"
 """Forms of a user's kernel in a command line."""
 
 
-def add_command(commands: Commands, name: str, text: str) -> argparse.ArgumentParser:
-    """A new command without options; `text` describes it in the list of commands and in its
-    help."""
-    return commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+def add_command(
+    commands: Commands, name: str, text: str, own_help: bool = False
+) -> argparse.ArgumentParser:
+    """A new command without options; `text` describes it in the list of commands and in its help.
+    With `own_help` the command adds its option `--help` itself."""
+    description = text[0].upper() + text[1:] + "."
+    return commands.add_parser(name, help=text, description=description, add_help=not own_help)
 
 
 def add_robot(sub: argparse.ArgumentParser) -> None:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from .adapters.mujoco_env import MujocoEnv
     from .adapters.plain_step import plain_step
     from .evaluation import Evaluation, evaluate
-    from .export_policy import export
+    from .export_policy import describe, export
     from .learners.rsl_rl import RslEnv
     from .several_processes import Processes, ProcessLostError
     from .training import Progress, Trainer
@@ -60,6 +60,7 @@ _LEARNS = {
     "SideBySide": "adapters.mujoco_comparison",
     "Trainer": "training",
     "VecEnv": "vec_env",
+    "describe": "export_policy",
     "evaluate": "evaluation",
     "export": "export_policy",
     "plain_step": "adapters.plain_step",
@@ -113,6 +114,7 @@ __all__ = [
     "Trainer",
     "Vary",
     "VecEnv",
+    "describe",
     "evaluate",
     "export",
     "make",

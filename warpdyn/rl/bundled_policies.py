@@ -11,7 +11,8 @@ from .tasks import TASKS
 
 def shipped(task: Task | str) -> Path:
     """The file of the policy that comes with a task."""
-    names = [task] if isinstance(task, str) else [n for n, x in TASKS.items() if type(task) is x]
+    kind = getattr(task, "settings_of", type(task))  # a task with settings is of a subclass
+    names = [task] if isinstance(task, str) else [n for n, x in TASKS.items() if kind is x]
     known = policies()
     for name in names:
         if name in known:

@@ -12,8 +12,11 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from .deployment_record import deployment_record
 from .learners.networks import Network
-from .policy import ABOUT, ACTION, OBSERVATION
+from .policy import ABOUT, ACTION, DEPLOYMENT, OBSERVATION, ONNX_ACTIVATIONS, Policy
+from .robot_step import RobotStep
+from .task import Task
 from .training import Trainer
 
 OPSET, IR_VERSION = 18, 10
@@ -41,10 +44,29 @@ def export(trainer: Trainer, path: Path) -> None:
     graph = helper.make_graph(nodes, trainer.task.name, ends[:1], ends[1:], weights)
     whole = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)])
     whole.ir_version = IR_VERSION
-    entry = whole.metadata_props.add()
-    entry.key, entry.value = ABOUT, json.dumps(about)
+    _set_metadata(whole, ABOUT, about)
+    _set_metadata(whole, DEPLOYMENT, deployment_record(trainer.task))
     onnx.checker.check_model(whole)
     onnx.save(whole, str(path))
+
+
+def describe(task: Task, path: Path) -> None:
+    """Write the deployment record of a task into a policy's file, whose network stays as it is.
+
+    For files that an earlier version wrote. TaskError: the file is of another task or robot.
+    """
+    text = RobotStep(task)
+    Policy(path).check(task, text.observations[text.group][0])
+    whole = onnx.load(str(path))
+    _set_metadata(whole, DEPLOYMENT, deployment_record(task, text))
+    onnx.save(whole, str(path))
+
+
+def _set_metadata(whole: Any, key: str, values: dict[str, Any]) -> None:
+    """Replace an entry of the metadata."""
+    found = [entry for entry in whole.metadata_props if entry.key == key]
+    entry = found[0] if found else whole.metadata_props.add()
+    entry.key, entry.value = key, json.dumps(values)
 
 
 def _layers(policy: Network) -> tuple[list[Any], list[Any]]:
@@ -73,13 +95,13 @@ def _layers(policy: Network) -> tuple[list[Any], list[Any]]:
 
 def _activation(activation: str, entering: str, leaving: str) -> list[Any]:
     """Nodes of an activation. Opset 18 has no SiLU: it is x times its sigmoid."""
-    if activation == "silu":
-        return [
-            helper.make_node("Sigmoid", [entering], [f"{leaving}_sigmoid"]),
-            helper.make_node("Mul", [entering, f"{leaving}_sigmoid"], [leaving]),
-        ]
-    operator = {"elu": "Elu", "relu": "Relu", "tanh": "Tanh"}[activation]
-    return [helper.make_node(operator, [entering], [leaving])]
+    first, *rest = ONNX_ACTIVATIONS[activation]
+    if not rest:
+        return [helper.make_node(first, [entering], [leaving])]
+    return [
+        helper.make_node(first, [entering], [f"{leaving}_{activation}"]),
+        helper.make_node(*rest, [entering, f"{leaving}_{activation}"], [leaving]),
+    ]
 
 
 def _commit() -> str:

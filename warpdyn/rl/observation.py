@@ -22,7 +22,8 @@ class Observation:
     """Groups of a task's observations.
 
     terms: shapes of the terms, by name. shapes: of each group, including the history. entries: by
-    group, the terms with their sizes, in order. carried: shapes of the earlier observations, by the name under which they are carried.
+    group, the terms with their sizes, in order. carried: shapes of the earlier observations, by the
+    name under which they are carried.
     """
 
     def __init__(self, task: Task, terms: Mapping[str, tuple[int, ...]]):

@@ -12,8 +12,8 @@ import onnxruntime
 from ..model.regular_files import RefusedFileError, read_regular_file
 from .task import Task, TaskError
 
-ABOUT = "warpdyn"
-"""Name of the description in the file's metadata."""
+ABOUT, DEPLOYMENT = "warpdyn", "deployment"
+"""Names of the description and of the deployment record in the file's metadata."""
 
 LARGEST = 256 * 2**20
 """Largest size of a policy's file in bytes; a network of three layers of 4,096 units has 130 MB."""
@@ -22,11 +22,21 @@ OBSERVATION, ACTION = "observation", "action"
 """Names of the network's input and output."""
 
 
+ONNX_ACTIVATIONS = {
+    "elu": ("Elu",),
+    "relu": ("Relu",),
+    "silu": ("Sigmoid", "Mul"),
+    "tanh": ("Tanh",),
+}
+"""Operators of an activation, by its name in a recipe; a second operator also takes its input."""
+
+
 class Policy:
     """A policy from a file: `policy(observations)` returns actions, (B, n) → (B, actions).
 
-    about: the task, robot, seed, recipe, command and commit that made it. width, actions: numbers
-    of its observations and actions.
+    about: the task, robot, seed, recipe, command and commit that made it. deployment: joints,
+    observation terms, gains and programs that run it elsewhere (`deployment_record`); empty for a
+    file without it. width, actions: numbers of its observations and actions.
     """
 
     def __init__(self, path: str | Path, *, threads: int = 1):
@@ -47,8 +57,9 @@ class Policy:
                 f"{path} is no policy: one takes observations (B, n) and gives actions (B, m); "
                 f"this takes and gives {', '.join(map(str, shapes))}"
             )
-        described = self._session.get_modelmeta().custom_metadata_map.get(ABOUT)
-        self.path, self.about = path, _about(path, described)
+        described = self._session.get_modelmeta().custom_metadata_map
+        self.path, self.about = path, _about(path, described.get(ABOUT), ABOUT)
+        self.deployment = _about(path, described.get(DEPLOYMENT), DEPLOYMENT)
         self._input = entering[0].name
         self.width, self.actions = (int(x[1]) for x in shapes)
 
@@ -89,7 +100,7 @@ def _read_file(path: Path) -> bytes:
         raise TaskError(f"{path} cannot be read: {error.strerror}") from None
 
 
-def _about(path: Path, described: str | None) -> dict[str, Any]:
+def _about(path: Path, described: str | None, key: str) -> dict[str, Any]:
     """The description in a file's metadata; empty without one. TaskError: it is in another
     format."""
     if not described:
@@ -99,12 +110,12 @@ def _about(path: Path, described: str | None) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         said = str(error) or type(error).__name__
         raise TaskError(
-            f"{path}: its description ({ABOUT!r} in the metadata) is no JSON: {said}; export the policy "
+            f"{path}: its description ({key!r} in the metadata) is no JSON: {said}; export the policy "
             "again with warpdyn.rl.export"
         ) from None
     if not isinstance(about, dict):
         raise TaskError(
-            f"{path}: its description ({ABOUT!r} in the metadata) is a {type(about).__name__}, not an "
+            f"{path}: its description ({key!r} in the metadata) is a {type(about).__name__}, not an "
             "object; export the policy again with warpdyn.rl.export"
         )
     for name in ("task", "robot"):

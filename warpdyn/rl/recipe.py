@@ -47,7 +47,7 @@ class Recipe:
     vary: Any = None
     practice: Mapping[str, Any] = field(default_factory=dict)
     minutes: float = field(default=8.0)
-    """Limit of the training time."""
+    """Limit of the training: CPU minutes of the process."""
 
     def of_rsl_rl(self, groups: dict[str, list[str]]) -> dict[str, Any]:
         """The configuration of rsl_rl 5."""

@@ -4,6 +4,7 @@ resumes."""
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Iterator
 from copy import copy
@@ -18,6 +19,7 @@ import torch
 from ..execution.compile.announcements import say
 from .checkpoint import differences, installed_version, plain, read_checkpoint, unusable
 from .environment_step import EnvironmentStep
+from .initial_policy import start_from
 from .learners.learner import Learner
 from .learners.networks import Network, computes_in_bfloat16
 from .learners.ppo import PPO
@@ -89,6 +91,8 @@ class Trainer:
     another task, robot, seed or recipe, to other scales, pushes or numbers of the task, or to task
     functions (rewards, observations, ends ...) with another computation. A checkpoint is read
     without running code that a file may hold.
+    init: a policy's ONNX file or another training's checkpoint, with whose networks a new training
+    begins (`start_from`).
     loggers: functions that are called with each iteration's `Progress`.
 
     In several processes of `torchrun` it is one training: each process has the recipe's
@@ -104,6 +108,7 @@ class Trainer:
         seed: int = 0,
         device: str = "cpu",
         folder: Path | None = None,
+        init: Path | None = None,
     ):
         self.task, self.seed = task, seed
         self.folder = folder
@@ -118,6 +123,7 @@ class Trainer:
         self.env.reset()
         with self.processes.together():
             self.learner = self._make_learner()
+        self._init = "" if init is None else start_from(self.learner, learned, init)
         self.iteration, self._seconds, self._cpu = 0, 0.0, 0.0
         self.curve: list[Progress] = []
         self.loggers: list[Callable[[Progress], Any]] = []
@@ -128,13 +134,25 @@ class Trainer:
             self._resume(folder)
 
     def run(
-        self, *, minutes: float | None = None, iterations: int | None = None, save_every: int = 25
+        self,
+        *,
+        minutes: float | None = None,
+        wall_minutes: float | None = None,
+        iterations: int | None = None,
+        save_every: int = 25,
     ) -> Iterator[Progress]:
         """Iterations until the time or the number of iterations is reached; the last one is
-        saved."""
+        saved.
+
+        minutes: CPU time of the process [min], of all its threads; with several processes, the
+        mean of them. None: the recipe's, if there is no other limit. wall_minutes: time on the
+        clock [min]. Both include earlier runs of a resumed training.
+        """
         start, cpu = time.perf_counter(), time.process_time()
         seconds, used = self._seconds, self._cpu
-        limit = self.recipe.minutes if minutes is None else minutes
+        if minutes is None and wall_minutes is None and iterations is None:
+            minutes = self.recipe.minutes
+        longest = [math.inf if x is None else x for x in (minutes, wall_minutes)]
         while iterations is None or self.iteration < iterations:
             progress = self._iterate()
             # All processes stop after the same iteration, by the clock of the first one.
@@ -148,7 +166,8 @@ class Trainer:
             if self.iteration % save_every == 0:
                 self.save()
             yield progress
-            if iterations is None and self._seconds > 60 * limit:
+            taken_minutes = (self._cpu / self.processes.count / 60, self._seconds / 60)
+            if any(x > most for x, most in zip(taken_minutes, longest, strict=True)):
                 break
         self.save()
 
@@ -210,6 +229,7 @@ class Trainer:
             "seed": self.seed,
             "recipe": self.recipe.as_dict(),
             "processes": self.processes.count,
+            "init": self._init,
         }
         return identity | {name: plain(getattr(self.task, name, None)) for name in OF_A_TASK}
 

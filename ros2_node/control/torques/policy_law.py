@@ -11,7 +11,6 @@ import numpy as np
 
 from warpdyn import Model
 from warpdyn.model.scene.free_bodies import free_joints
-from warpdyn.user_kernels.loading import load_module
 
 from ..settings.node_settings import Settings
 from ..states.base_state import BaseState
@@ -37,6 +36,7 @@ class PolicyLaw:
         self._policy, self._task = loaded(settings.policy, settings.policy_task)
         task = self._task
         names = check_joints(model, task, settings)
+        check_description(model, self._policy)
         rows = np.array(model.q_indices(names)), np.array(model.v_indices(names))
         base = task.model.root if task.model.floating_base else None
         self.policies = [
@@ -96,16 +96,6 @@ def loaded(policy: str, named: str) -> tuple[Policy, Task]:
 
 def _task(rl: Any, policy: Policy, named: str) -> Task:
     """The task that is named, or else the one that the policy's file says it is of."""
-    if ":" in named:
-        place, _, name = named.rpartition(":")
-        made = getattr(load_module(place), name, None)
-        task = made() if callable(made) else made
-        if not isinstance(task, rl.Task):
-            raise ValueError(
-                f"policy_task {named} must be a warpdyn.rl.Task, or what makes one; it is "
-                f"{type(task).__name__}"
-            )
-        return task
     if named:
         return cast("Task", rl.make(named))
     of = policy.about.get("task")
@@ -116,6 +106,29 @@ def _task(rl: Any, policy: Policy, named: str) -> Task:
             "warpdyn: name it, policy_task:=package.module:Task"
         )
     return cast("Task", rl.make(names[0]))
+
+
+def check_description(model: Model, policy: Policy) -> None:
+    """ValueError when the robot's joints are of another kind than in the policy's file, or when
+    their limits exclude the stance of its training. A file without a record is not compared."""
+    joints = policy.deployment.get("joints")
+    if not isinstance(joints, dict):
+        return
+    kinds = {joint.name: joint.kind.name for joint in model.joints}
+    stance = joints["stance"] or [None] * len(joints["names"])
+    for name, kind, angle in zip(joints["names"], joints["kinds"], stance, strict=True):
+        if (kind == "prismatic") != (kinds[name] == "prismatic"):
+            raise ValueError(
+                f"{policy.path} was trained with {name!r} as a {kind} joint; that of {model.name} "
+                f"is {kinds[name]}"
+            )
+        at = model.coordinates[name].q.start
+        low, high = model.position_lower[at], model.position_upper[at]
+        if angle is not None and not low <= angle <= high:
+            raise ValueError(
+                f"{policy.path} stands with {name!r} at {angle:g}; the limits of {model.name} are "
+                f"{low:g} to {high:g}"
+            )
 
 
 def check_joints(model: Model, task: Task, settings: Settings) -> tuple[str, ...]:

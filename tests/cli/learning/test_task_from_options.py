@@ -12,6 +12,7 @@ pytest.importorskip("warpdyn.rl")
 
 import warpdyn as wd
 from warpdyn.cli.command_line import UserError
+from warpdyn.cli.learning.policy_options import add_task
 from warpdyn.cli.learning.task_from_options import add_quadruped, task_from_options
 from warpdyn.cli.main import main
 
@@ -27,8 +28,8 @@ def robot(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def parsed(*words: str) -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("task")
+    parser = argparse.ArgumentParser(add_help=False)
+    add_task(parser)
     add_quadruped(parser)
     return parser.parse_args(words)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -87,3 +88,35 @@ def test_curves_are_written_for_tensorboard(
 def _one_line(text: str) -> str:
     """What the command says, which it breaks where the screen ends."""
     return " ".join(text.split())
+
+
+def test_a_task_of_a_file_with_settings_and_a_first_policy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its folder has the name of its class; every mistake is a line."""
+    file = tmp_path / "my.py"
+    file.write_text("from warpdyn import rl\nclass Swing(rl.CartpoleSwingUp):\n    pull = 1.0\n")
+    recipe = tmp_path / "small.json"
+    recipe.write_text('{"envs": 16, "layers": [8]}')
+    words = ["train", f"{file}:Swing", "--recipe", str(recipe), "--iterations", "1"]
+    first = [*words, "--folder", str(tmp_path / "a")]
+    assert main([*first, "--set", "pull=2", "vary.mass=0.9,1.1,how=scale"]) == 0
+    policy = tmp_path / "a" / "policy.onnx"
+    assert rl.Policy(policy).about["recipe"]["layers"] == [8]
+    again = [*words, "--folder", str(tmp_path / "b"), "--init"]
+    assert main([*again, str(policy), "--wall-minutes", "1"]) == 0
+    assert main([*again, str(tmp_path / "none.onnx")]) == 2
+    assert main([*first, "--set", "pul=2"]) == 2
+    assert "Swing has no setting 'pul'; did you mean 'pull'?" in capsys.readouterr().err
+    assert main(["train", "quadruped_velocity", "--set", "seconds=2"]) == 2
+    assert "--set recipe.practice.seconds=2" in _one_line(capsys.readouterr().err)
+
+
+def test_minutes_are_those_of_the_process(tmp_path: Path) -> None:
+    """A training that sleeps between iterations uses the clock's minutes, not the CPU's."""
+    trainer = rl.Trainer(rl.CartpoleSwingUp(), recipe=rl.Recipe(envs=8, steps=4, layers=(4,)))
+    trainer.loggers.append(lambda progress: time.sleep(0.3))
+    *_, last = trainer.run(wall_minutes=0.02)
+    assert last.cpu_seconds < 1.0 < last.seconds
+    *_, last = trainer.run(minutes=last.cpu_seconds / 60 + 1e-4, iterations=200)
+    assert last.iteration < 200

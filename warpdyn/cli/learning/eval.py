@@ -22,7 +22,7 @@ T = TypeVar("T")
 def add_parser(commands: Commands) -> None:
     """Add `warpdyn eval`."""
     text = "print what a policy earns and measures, and how many fall"
-    sub = add_command(commands, "eval", text)
+    sub = add_command(commands, "eval", text, own_help=True)
     add_task(sub)
     add_policy(sub)
     add_envs(sub, 256)

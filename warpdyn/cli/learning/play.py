@@ -59,7 +59,7 @@ class PlayedMotion:
 def add_parser(commands: Commands) -> None:
     """Add `warpdyn play`."""
     text = "show a policy at work, in the browser (extra [viewer]) or as a moving picture"
-    sub = add_command(commands, "play", text)
+    sub = add_command(commands, "play", text, own_help=True)
     add_task(sub)
     add_policy(sub)
     add_envs(sub, 4, "--robots")
@@ -80,13 +80,15 @@ def add_parser(commands: Commands) -> None:
 def play(args: argparse.Namespace) -> int:
     """Show a page in the browser if the viewer is installed and no file is requested; otherwise
     roll out, and show the picture on the screen or write it to a file."""
+    from ...rl.tasks.task_files import short_name
+
     check_picture(args.png or Path("play.png"))
     rl, task, policy = task_and_policy(args)
     moving = args.gif
     if moving is None and args.png is None and find_spec("viser") and find_spec("trimesh"):
         return _on_page(args, rl, task, policy)
     if moving is None and args.png is None and not on_screen():
-        moving = Path(f"{args.task}.gif")
+        moving = Path(f"{short_name(args.task)}.gif")
     if moving is not None:
         if moving.suffix.lower() != ".gif":
             raise UserError(f"cannot write {moving}: the ending of a moving picture is .gif")

@@ -18,7 +18,7 @@ LONG = 10.0
 def add_parser(commands: Commands) -> None:
     """Add `warpdyn sim2sim`."""
     text = "compare a policy in warpdyn and in MuJoCo C"
-    sub = add_command(commands, "sim2sim", text)
+    sub = add_command(commands, "sim2sim", text, own_help=True)
     add_task(sub)
     add_policy(sub)
     add_envs(sub, 48)

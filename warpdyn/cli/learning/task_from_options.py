@@ -4,11 +4,13 @@ gains."""
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...formats.registry import file_kinds
 from ..argument_types import at_least_zero, positive, xacro_argument
 from ..command_line import UserError, read_model
+from .policy_options import find_modules_here
 
 if TYPE_CHECKING:
     from ...rl import Quadruped, Task
@@ -60,17 +62,19 @@ def add_quadruped(sub: argparse.ArgumentParser) -> None:
     sub.set_defaults(base="floating", loops=None, part=None)
 
 
-def task_from_options(args: argparse.Namespace) -> Task:
-    """The task, made for the named robot."""
-    from ... import rl
+def task_from_options(args: argparse.Namespace, recipe: Path | None = None) -> Task:
+    """The task with its settings and a file's recipe, made for the named robot."""
+    from ...rl.task_settings import make_with_settings
 
+    find_modules_here()
     said: dict[str, Any] = {n: x for n in BODY if (x := getattr(args, n)) is not None}
     if args.robot is None:
         if said:
             word = next(iter(said)).removeprefix("command_")
             raise UserError(f"--{word} is of a robot: name it with --robot FILE")
-        return rl.make(args.task)
-    return rl.make(args.task, model=read_model(args), body=_body(said))
+        return make_with_settings(args.task, args.settings, recipe=recipe)
+    options = {"model": read_model(args), "body": _body(said)}
+    return make_with_settings(args.task, args.settings, options, recipe=recipe)
 
 
 def _body(said: dict[str, Any]) -> Quadruped:

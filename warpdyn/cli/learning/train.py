@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,17 +20,22 @@ from .policy_options import add_seed, add_task
 from .task_from_options import add_quadruped, task_from_options
 
 if TYPE_CHECKING:
-    from ...rl import Progress, Trainer
+    from ...rl import Progress, Recipe, Task, Trainer
 
 
 def add_parser(commands: Commands) -> None:
     """Add `warpdyn train`."""
     text = "train a policy for a task: checkpoints, a live table, an ONNX file (extra [rl])"
-    sub = add_command(commands, "train", text)
+    sub = add_command(commands, "train", text, own_help=True)
     add_task(sub)
     sub.add_argument("--envs", type=count, metavar="N", help="environments; default: the task's")
-    text = "of training in all, earlier ones in the folder included; default: the task's"
+    text = (
+        "CPU minutes of the process in all, earlier ones in the folder included, the same work on "
+        "an idle and a busy machine; default: the task's"
+    )
     sub.add_argument("--minutes", type=positive, metavar="N", help=text)
+    text = "minutes on the clock in all, instead of --minutes or in addition to it"
+    sub.add_argument("--wall-minutes", type=positive, metavar="N", help=text)
     text = "updates of the policy in all, instead of minutes: the same on every machine"
     sub.add_argument("--iterations", type=count, metavar="N", help=text)
     add_seed(sub)
@@ -38,6 +44,13 @@ def add_parser(commands: Commands) -> None:
         "on"
     )
     sub.add_argument("--folder", type=Path, metavar="FOLDER", help=text)
+    text = "TOML or JSON file with numbers of the recipe, envs = 512; --set recipe.envs=512 wins"
+    sub.add_argument("--recipe", type=Path, metavar="FILE", help=text)
+    text = (
+        "a policy.onnx, or another training's checkpoint.pt, with whose networks a new training "
+        "begins; a checkpoint also has the critic"
+    )
+    sub.add_argument("--init", type=Path, metavar="FILE", help=text)
     add_quadruped(sub)
     add_device(sub)
     text = "curves for `tensorboard --logdir FOLDER` beside the checkpoints"
@@ -77,28 +90,27 @@ def train(args: argparse.Namespace) -> int:
 def _train(args: argparse.Namespace) -> int:
     """Run a training in this process."""
     from ... import rl
+    from ...rl.tasks.task_files import short_name
     from ...rl.torch_device import torch_device
 
     try:
-        task = task_from_options(args)
+        task = task_from_options(args, args.recipe)
+        _check_practice(args.settings, task)
         recipe = task.recipe if args.envs is None else replace(task.recipe, envs=args.envs)
-        folder = args.folder or Path("runs") / f"{args.task}-{args.seed}"
+        folder = args.folder or Path("runs") / f"{short_name(args.task)}-{args.seed}"
         device, line = torch_device(choose_device(args.device), args.device is not None)
-        trainer = rl.Trainer(task, recipe=recipe, seed=args.seed, device=device, folder=folder)
+        trainer = rl.Trainer(
+            task, recipe=recipe, seed=args.seed, device=device, folder=folder, init=args.init
+        )
         first = trainer.processes.first
         if line and first:
             say(line)
         if args.logger == "tensorboard" and first:
             _log_for_tensorboard(trainer, folder)
-        minutes = recipe.minutes if args.minutes is None else args.minutes
-        last = _train_with_table(trainer, minutes, args.iterations)
+        limits = TrainingLimits.of(args, recipe)
+        last = _train_with_table(trainer, limits)
         if last is None:
-            enough = (
-                f"{minutes:g} minutes"
-                if args.iterations is None
-                else f"{args.iterations} iterations"
-            )
-            raise UserError(f"{folder} is trained for {enough} or more already")
+            raise UserError(f"{folder} is trained for {limits} or more already")
         # With several processes, only the first one writes files.
         if not first:
             return 0
@@ -133,7 +145,18 @@ def _draw_curve(trainer: Trainer, folder: Path) -> None:
         draw_curves(title, {f"seed {trainer.seed}": curve}, folder / "curve.png")
 
 
-def _train_with_table(trainer: Trainer, minutes: float, iterations: int | None) -> Progress | None:
+def _check_practice(words: Sequence[str], task: Task) -> None:
+    """Refuse a setting that the recipe's practice would replace in training."""
+    for word in words:
+        name = word.partition("=")[0].partition(".")[0]
+        if name in task.recipe.practice:
+            raise UserError(
+                f"--set {word}: the recipe's practice has its own {name} in training: "
+                f"--set recipe.practice.{word}"
+            )
+
+
+def _train_with_table(trainer: Trainer, limits: TrainingLimits) -> Progress | None:
     """The last iteration; meanwhile a table of each iteration and a bar are on the screen."""
     from rich.console import Console, Group
     from rich.live import Live
@@ -142,14 +165,51 @@ def _train_with_table(trainer: Trainer, minutes: float, iterations: int | None) 
 
     last = None
     bar = Bar(TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    shown = bar.add_task(trainer.task.name, total=iterations or 60 * minutes)
+    shown = bar.add_task(trainer.task.name, total=1.0)
     console = Console(stderr=True, quiet=not trainer.processes.first)
+    runs = trainer.run(
+        minutes=limits.minutes, wall_minutes=limits.wall_minutes, iterations=limits.iterations
+    )
     with Live(bar, console=console, refresh_per_second=2) as live:
-        for progress in trainer.run(minutes=minutes, iterations=iterations):
+        for progress in runs:
             last = progress
-            bar.update(shown, completed=progress.iteration if iterations else progress.seconds)
+            bar.update(shown, completed=limits.share(progress, trainer.processes.count))
             live.update(Group(_table(trainer, progress), bar))
     return last
+
+
+@dataclass(frozen=True)
+class TrainingLimits:
+    """TrainingLimits of a training: CPU minutes, minutes on the clock, and iterations; None: no limit."""
+
+    minutes: float | None
+    wall_minutes: float | None
+    iterations: int | None
+
+    @classmethod
+    def of(cls, args: argparse.Namespace, recipe: Recipe) -> TrainingLimits:
+        """The limits of the command line, or else the recipe's CPU minutes."""
+        minutes = args.minutes
+        if (minutes, args.wall_minutes, args.iterations) == (None, None, None):
+            minutes = recipe.minutes
+        return cls(minutes, args.wall_minutes, args.iterations)
+
+    def share(self, progress: Progress, processes: int) -> float:
+        """The share of the training that is done."""
+        parts = (
+            (progress.cpu_seconds / processes / 60, self.minutes),
+            (progress.seconds / 60, self.wall_minutes),
+            (float(progress.iteration), self.iterations),
+        )
+        return max(done / limit for done, limit in parts if limit is not None)
+
+    def __str__(self) -> str:
+        named = (
+            (self.minutes, "CPU minutes"),
+            (self.wall_minutes, "minutes on the clock"),
+            (self.iterations, "iterations"),
+        )
+        return " or ".join(f"{limit:g} {name}" for limit, name in named if limit is not None)
 
 
 def _table(trainer: Trainer, progress: Progress) -> Any:

@@ -39,6 +39,12 @@ class Learner(Protocol):
     def policy(self) -> Network:
         """A copy of the network that computes the mean of the actions."""
 
+    def use_policy(self, policy: Network) -> None:
+        """Replace the weights of the policy, and the normalisation of its observations."""
+
+    def restore_networks(self, state: Mapping[str, Any]) -> None:
+        """Restore the networks of a checkpoint, without the optimiser."""
+
     def state(self) -> dict[str, Any]:
         """Tensors and numbers of a checkpoint."""
 

@@ -127,6 +127,17 @@ class PPO:
         """A copy of the network that computes the mean of the actions."""
         return deepcopy(self.actor).eval()
 
+    def use_policy(self, policy: Network) -> None:
+        """Replace the weights of the policy, and the normalisation of its observations."""
+        self.actor.load_state_dict(policy.state_dict())
+
+    def restore_networks(self, state: Mapping[str, Any]) -> None:
+        """Restore the networks of a checkpoint, without the optimiser."""
+        self.actor.load_state_dict(state["actor"])
+        self.critic.load_state_dict(state["critic"])
+        with torch.no_grad():
+            self._std.copy_(state["std"])
+
     def state(self) -> dict[str, Any]:
         """Tensors and numbers of a checkpoint."""
         return {
@@ -139,12 +150,9 @@ class PPO:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Restore what `state` returned."""
-        self.actor.load_state_dict(state["actor"])
-        self.critic.load_state_dict(state["critic"])
+        self.restore_networks(state)
         self.optimizer.load_state_dict(state["optimizer"])
         self.learning_rate = state["learning_rate"]
-        with torch.no_grad():
-            self._std.copy_(state["std"])
 
     @torch.no_grad()
     def _steps_in_random_order(self, observations: Observations) -> Steps:

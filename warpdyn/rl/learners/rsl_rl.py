@@ -112,6 +112,23 @@ class RslRlLearner:
             layer.load_state_dict(source.state_dict())
         return network.to(next(model.parameters()).device).eval()
 
+    def use_policy(self, policy: Network) -> None:
+        """Replace the weights of the policy, and the normalisation of its observations."""
+        model = self.algorithm.get_policy()
+        linear = [x for x in model.mlp if isinstance(x, torch.nn.Linear)]
+        for layer, source in zip(linear, policy.linear_layers, strict=True):
+            layer.load_state_dict(source.state_dict())
+        theirs, ours = model.obs_normalizer, policy.normalizer
+        theirs._mean.copy_(ours.mean)
+        theirs._var.copy_(ours.variance)
+        theirs._std.copy_(ours.variance.sqrt())
+        theirs.count.copy_(ours.count)
+
+    def restore_networks(self, state: Mapping[str, Any]) -> None:
+        """Restore the networks of a checkpoint, without the optimiser."""
+        parts = {"actor": True, "critic": True, "optimizer": False, "rnd": False}
+        self.algorithm.load(dict(state), parts, True)
+
     def state(self) -> dict[str, Any]:
         """Tensors and numbers of a checkpoint."""
         return {**self.algorithm.save(), "learning_rate": self.learning_rate}

@@ -1,8 +1,6 @@
 """Tasks that come with warpdyn, by name."""
 
-from collections.abc import Callable
 from difflib import get_close_matches
-from inspect import signature
 from typing import Any
 
 from ..task import Task, TaskError
@@ -13,6 +11,7 @@ from .panda_tasks import PandaReach, PandaReachObstacles
 from .push_tasks import PandaPush
 from .quadruped_tasks import QuadrupedVelocity
 from .rough_tasks import QuadrupedRough
+from .task_files import FORMS, construct, names_a_file, source_of_task
 
 TASKS: dict[str, type[Task]] = {
     "cartpole_swing_up": CartpoleSwingUp,
@@ -28,12 +27,22 @@ TASKS: dict[str, type[Task]] = {
 """Tasks that come with warpdyn, by the names for `make`."""
 
 
-def make(name: str, **options: Any) -> Task:
-    """A task by its name, with options such as a quadruped's `model` and `body`."""
+def source(name: str) -> Any:
+    """The class of a task by its name; for `my.py:Hopper` the class, function or task there."""
+    if names_a_file(name):
+        return source_of_task(name)
     if name not in TASKS:
         near = get_close_matches(name, TASKS, n=2) or TASKS
-        raise TaskError(f"there is no task {name!r}; there are {', '.join(near)}")
-    task: Callable[..., Task] = TASKS[name]
-    if unknown := set(options) - set(signature(task).parameters):
-        raise TaskError(f"{name} takes no {' and no '.join(sorted(unknown))}: its robot is fixed")
-    return task(**options)
+        raise TaskError(
+            f"there is no task {name!r}; there are {', '.join(near)}, and one's own as {FORMS}"
+        )
+    return TASKS[name]
+
+
+def make(name: str, **options: Any) -> Task:
+    """A task by its name, with options such as a quadruped's `model` and `body`.
+
+    name: of a task that comes with warpdyn, or `my.py:Hopper` or `package.module:Hopper` for a
+    class of `Task`, or for a function that returns a task.
+    """
+    return construct(name, source(name), options)

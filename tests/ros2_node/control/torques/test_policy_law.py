@@ -7,6 +7,7 @@ import sys
 from array import array
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from ros2_node.control.robot_check import check_robot
 from ros2_node.control.safety.status import Status
 from ros2_node.control.settings.node_settings import Settings
 from ros2_node.control.states.base_state import BaseMotion
-from ros2_node.control.torques.policy_law import check_joints, loaded
+from ros2_node.control.torques.policy_law import check_description, check_joints, loaded
 
 TASK = "policy_files:Turn"
 NAMES = ["left_joint", "right_joint"]
@@ -191,7 +192,10 @@ def test_the_node_says_what_moves_it(fleet, file):
         ({"policy": __file__}, r"policy: .*test_policy_law.py is no ONNX policy"),
         ({"policy_task": ""}, r"policy: .* is of Turn, which does not come with warpdyn: name it"),
         ({"policy_task": "turning"}, r"policy: there is no task 'turning'"),
-        ({"policy_task": "policy_files:nix"}, r"policy_task .*:nix must be a warpdyn.rl.Task"),
+        (
+            {"policy_task": "policy_files:nix"},
+            r"policy: policy_files has no task 'nix'; it has Turn",
+        ),
         ({"policy_task": "no_such_module:Turn"}, r"policy: there is no module 'no_such_module'"),
         (
             {"policy_task": "cartpole_swing_up"},
@@ -291,3 +295,21 @@ def test_an_old_wrench_is_forgotten_under_a_policy_too(fleet):
     assert robot.state.wrench.any()
     robot.prepare(9.0)
     assert not robot.state.wrench.any()
+
+
+def test_a_robot_with_other_joints_than_in_training_is_refused():
+    """By the joint's name: another kind, or limits that exclude the stance; a file without a record is not
+    compared."""
+    model = wd.load_urdf(TURNING, floating_base=True)
+    joints = {"names": ["left_joint"], "kinds": ["revolute"], "stance": [0.5]}
+    policy = SimpleNamespace(path="a.onnx", deployment={"joints": joints})
+    check_description(model, policy)
+    joints["stance"] = None
+    check_description(model, policy)
+    joints["stance"] = [1.5]
+    with pytest.raises(ValueError, match=r"'left_joint' at 1.5; the limits of turning are -1 to 1"):
+        check_description(model, policy)
+    joints["kinds"] = ["prismatic"]
+    with pytest.raises(ValueError, match=r"'left_joint' as a prismatic joint; that of turning is"):
+        check_description(model, policy)
+    check_description(model, SimpleNamespace(path="a.onnx", deployment={}))

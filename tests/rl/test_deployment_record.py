@@ -1,0 +1,139 @@
+"""The record of a policy's file: it moves a robot as `Deployed` does, without warpdyn."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+rl = pytest.importorskip("warpdyn.rl")
+import onnx
+from rl_cases import Hold
+
+from warpdyn.rl.deployment_record import deployment_record
+from warpdyn.rl.policy_match import check_match
+from warpdyn.rl.portable_program import run_portable
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize("name", rl.TASKS)
+def test_each_shipped_policy_has_the_record_of_its_task(name: str) -> None:
+    """As JSON. Numbers that linear algebra gives differ between machines in their last bits."""
+    record = rl.Policy(rl.shipped(name)).deployment
+    present = json.loads(json.dumps(deployment_record(rl.make(name))))
+    check_match(name, record, present)
+    for part in ("format", "task", "robot", "q", "v", "joints", "observation", "command"):
+        assert record[part] == present[part]
+    assert record["programs"]["observe"]["steps"] or name == "cartpole_swing_up"
+
+
+@pytest.mark.parametrize("name", ["cartpole_swing_up", "panda_reach", "quadruped_velocity"])
+def test_it_asks_for_what_a_deployed_policy_does(name: str) -> None:
+    """Over some steps with changing states and commands: observations, targets and forces."""
+    policy = rl.Policy(rl.shipped(name))
+    record, deployed = policy.deployment, rl.Deployed(rl.make(name), policy)
+    memory = {f"memory_{n}": np.array(x["start"]) for n, x in record["memory"].items()}
+    task, draw = deployed.task, np.random.default_rng(0)
+    action, first, command = np.zeros(task.actions), 1.0, np.zeros(deployed.commands)
+    for _ in range(6):
+        q = np.array(task.model.neutral) + draw.uniform(-0.2, 0.2, task.model.nq)
+        if task.model.floating_base:
+            q[3:7] /= np.linalg.norm(q[3:7])
+        v, asked = draw.normal(size=task.model.nv), draw.uniform(-2, 2, deployed.commands)
+        wanted = deployed.step(q, v, asked if deployed.commands else None)
+        if deployed.commands:
+            limits = record["command"]
+            most = np.array(limits["rate"]) * record["period"]
+            change = np.clip(asked, limits["lowest"], limits["highest"]) - command
+            command = command + np.clip(change, -most, most)
+        inputs = {"q": q, "v": v, "command": command, "action": action, "first": first}
+        seen = run_portable(record["programs"]["observe"], {**inputs, **memory})
+        np.testing.assert_allclose(seen["observation"], deployed.observation, atol=1e-9)
+        memory |= {f"memory_{n}": x for n, x in seen.items() if n in record["memory"]}
+        action, first = policy(seen["observation"]), 0.0
+        given = run_portable(record["programs"]["act"], {"action": action, **memory})
+        if wanted.targets is not None:
+            np.testing.assert_allclose(given["targets"], wanted.targets, atol=1e-9)
+        if "tau" in given:
+            columns = record["joints"]["v"]
+            np.testing.assert_allclose(given["tau"][columns], wanted.tau, atol=1e-9)
+
+
+def test_what_it_says_of_the_quadruped() -> None:
+    task = rl.make("quadruped_velocity")
+    record = rl.Policy(rl.shipped("quadruped_velocity")).deployment
+    joints, terms = record["joints"], {t["name"]: t for t in record["observation"]["terms"]}
+    assert tuple(joints["names"]) == task.model.joint_names[-12:]
+    np.testing.assert_allclose(joints["stance"], task.stance)  # type: ignore[attr-defined]
+    assert joints["kp"] == [25.0] * 12 and record["rate"] == 50.0
+    assert record["action"]["scale"] == [0.25] * 12 and record["action"]["largest"] == 6.0
+    assert terms["speeds"]["formulas"][0] == "0.05 * v[6]"
+    assert sum(term["size"] for term in terms.values()) == record["observation"]["size"] == 50
+    assert record["command"]["highest"] == [1.0, 1.0, 1.0]
+    assert record["memory"]["phase"]["formulas"][0].startswith("(phase[0] + 0.0525")
+
+
+class Drawn(Hold):
+    """A task whose observation is random."""
+
+    def update(self, robot: Any, s: Any) -> dict[str, Any]:
+        from warpdyn.random import uniform
+
+        return {"passed": uniform(s.random, ())}
+
+    def observe(self, robot: Any, s: Any) -> dict[str, Any]:
+        return {**super().observe(robot, s), "off": s.q - s.place + s.passed}
+
+
+def test_noise_history_and_random_draws_are_in_words() -> None:
+    task = Hold()
+    task.history = {"policy": 2}
+    seen = deployment_record(task)["observation"]
+    assert (seen["size"], seen["history"]) == (12, 2)
+    assert seen["terms"][0]["noise in training"] == {"size": 0.01, "law": "normal"}
+    assert (
+        deployment_record(Drawn())["programs"] == "it needs 'uniform', which has no portable form"
+    )
+
+
+def test_a_file_is_described_and_its_network_stays(tmp_path: Path) -> None:
+    path = tmp_path / "policy.onnx"
+    whole = onnx.load(str(rl.shipped("cartpole_swing_up")))
+    network = hashlib.sha256(whole.graph.SerializeToString()).hexdigest()
+    del whole.metadata_props[:]
+    onnx.save(whole, str(path))
+    assert rl.Policy(path).deployment == {}
+    for _ in range(2):
+        rl.describe(rl.CartpoleSwingUp(), path)
+    after = onnx.load(str(path))
+    assert hashlib.sha256(after.graph.SerializeToString()).hexdigest() == network
+    assert [x.key for x in after.metadata_props] == ["deployment"]
+    assert rl.Policy(path).deployment["task"] == "CartpoleSwingUp"
+    with pytest.raises(rl.TaskError, match="Hold for double_pendulum gives 6"):
+        rl.describe(Hold(), path)
+
+
+def test_the_pages_program_needs_no_warpdyn(tmp_path: Path) -> None:
+    """It runs where importing warpdyn is an error."""
+    page = (ROOT / "docs/rl_deployment.md").read_text()
+    code = re.findall(r"```python\n(.*?)```", page, re.DOTALL)[-1]
+    assert len(code.splitlines()) < 75 and "import warpdyn" not in code
+    file = tmp_path / "run.py"
+    file.write_text(
+        code + "\nimport sys\nassert 'warpdyn' not in sys.modules and 'torch' not in sys.modules\n"
+    )
+    found = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, str(file)], env=os.environ | found, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert "0.8 m/s forward, 0.3 rad/s" in done.stdout

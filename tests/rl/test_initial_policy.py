@@ -1,0 +1,80 @@
+"""A training that begins with the networks of another one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+rl = pytest.importorskip("warpdyn.rl")
+import torch
+from rl_cases import Hold
+
+RECIPE = rl.Recipe(envs=16, steps=4, epochs=1, batches=2, layers=(8,))
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[rl.Trainer, Path]:
+    folder = tmp_path_factory.mktemp("first")
+    trainer = rl.Trainer(Hold(), recipe=RECIPE, folder=folder)
+    list(trainer.run(iterations=3))
+    rl.export(trainer, folder / "policy.onnx")
+    return trainer, folder
+
+
+def test_from_a_file_it_acts_as_the_file_does(trained: tuple[rl.Trainer, Path]) -> None:
+    """To the rounding of the normalisation; the critic is new."""
+    first, folder = trained
+    second = rl.Trainer(Hold(), recipe=RECIPE, seed=1, init=folder / "policy.onnx")
+    seen = torch.randn(5, 6)
+    assert torch.allclose(first.policy()(seen), second.policy()(seen), atol=1e-5)
+    critics = [x.learner.critic.last.weight for x in (first, second)]
+    assert not torch.equal(*critics)
+    assert next(iter(second.run(iterations=1))).iteration == 1
+
+
+def test_from_a_checkpoint_it_has_both_networks(trained: tuple[rl.Trainer, Path]) -> None:
+    """A resumed training is recognised by the file that it began with."""
+    first, folder = trained
+    again = folder / "again"
+    second = rl.Trainer(Hold(), recipe=RECIPE, seed=1, init=folder / "checkpoint.pt", folder=again)
+    for part in ("actor", "critic"):
+        one, two = (x.learner.state()[part] for x in (first, second))
+        assert all(torch.equal(one[n], two[n]) for n in one)
+    list(second.run(iterations=1))
+    assert (
+        rl.Trainer(
+            Hold(), recipe=RECIPE, seed=1, init=folder / "checkpoint.pt", folder=again
+        ).iteration
+        == 1
+    )
+    with pytest.raises(rl.TaskError, match=r"is of another training, with init \w+ instead of "):
+        rl.Trainer(Hold(), recipe=RECIPE, seed=1, folder=again)
+
+
+def test_other_networks_are_refused(trained: tuple[rl.Trainer, Path]) -> None:
+    _, folder = trained
+    wide = rl.Recipe(envs=16, steps=4, epochs=1, batches=2, layers=(16, 8))
+    with pytest.raises(rl.TaskError, match=r"--set recipe.layers=8"):
+        rl.Trainer(Hold(), recipe=wide, init=folder / "policy.onnx")
+    with pytest.raises(rl.TaskError, match=r"other networks than this training: .*\(8,\)"):
+        rl.Trainer(Hold(), recipe=wide, init=folder / "checkpoint.pt")
+    with pytest.raises(rl.TaskError, match=r"observes 6 numbers; CartpoleSwingUp for cartpole"):
+        rl.Trainer(rl.CartpoleSwingUp(), recipe=RECIPE, init=folder / "policy.onnx")
+    other = replace(RECIPE, activation="tanh")
+    with pytest.raises(rl.TaskError, match="activation relu and the recipe tanh"):
+        rl.Trainer(Hold(), recipe=other, init=folder / "policy.onnx")
+    with pytest.raises(rl.TaskError, match="no such policy file"):
+        rl.Trainer(Hold(), recipe=RECIPE, init=folder / "none.onnx")
+
+
+@pytest.mark.parametrize("kind", ["policy.onnx", "checkpoint.pt"])
+def test_rsl_rl_starts_from_a_file_too(kind: str, tmp_path: Path) -> None:
+    recipe = replace(RECIPE, learner="rsl_rl", activation="elu")
+    first = rl.Trainer(Hold(), recipe=recipe, seed=0, folder=tmp_path)
+    list(first.run(iterations=2))
+    rl.export(first, tmp_path / "policy.onnx")
+    second = rl.Trainer(Hold(), recipe=recipe, seed=1, init=tmp_path / kind)
+    seen = torch.randn(5, 6)
+    assert torch.allclose(first.policy()(seen), second.policy()(seen), atol=1e-5)

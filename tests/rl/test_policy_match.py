@@ -1,0 +1,89 @@
+"""A policy's record and another task or robot: each difference is refused by its name."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+
+rl = pytest.importorskip("warpdyn.rl")
+from rl_cases import Hold
+
+import warpdyn as wd
+from warpdyn.rl.deployment_record import deployment_record
+from warpdyn.rl.policy_match import check_match
+
+
+@pytest.fixture(scope="module")
+def record() -> dict[str, Any]:
+    return deployment_record(Hold())
+
+
+def refused(recorded: dict[str, Any], present: dict[str, Any]) -> str:
+    with pytest.raises(rl.TaskError) as error:
+        check_match("a.onnx", recorded, present)
+    return str(error.value)
+
+
+def test_the_same_task_and_a_file_without_record_pass(record: dict[str, Any]) -> None:
+    check_match("a.onnx", record, deployment_record(Hold()))
+    check_match("a.onnx", {}, record)
+    check_match("a.onnx", {"programs": "none"}, record)
+
+
+def test_changed_descriptions_are_named(record: dict[str, Any]) -> None:
+    other = copy.deepcopy(record)
+    first, second = other["joints"]["names"]
+    other["joints"]["kp"][1] = 12.0
+    other["period"] = 0.01
+    said = refused(other, record)
+    assert f"its kp of {second!r} is 12.0, not 30.0" in said and "period 0.01, not 0.02" in said
+    other = copy.deepcopy(record)
+    other["joints"]["names"] = [second, first]
+    assert f"its joint 0 is {second!r}, not {first!r}" in refused(other, record)
+    other = copy.deepcopy(record)
+    other["joints"]["kinds"][0] = "prismatic"
+    assert f"its joint {first!r} is prismatic, not" in refused(other, record)
+    other = copy.deepcopy(record)
+    other["observation"]["terms"][0]["name"] = "away"
+    assert "it observes away (2), speed (2), last (2), not off (2)" in refused(other, record)
+
+
+def test_another_computation_is_named() -> None:
+    """Of a term, of the targets; rounding is not."""
+
+    class Scaled(Hold):
+        def observe(self, robot: Any, s: Any) -> dict[str, Any]:
+            return {**super().observe(robot, s), "speed": 0.1 * s.v}
+
+    class Further(Hold):
+        def control(self, robot: Any, s: Any) -> dict[str, Any]:
+            return {"targets": s.place + 2.0 * s.action}
+
+    class Rounded(Hold):
+        def observe(self, robot: Any, s: Any) -> dict[str, Any]:
+            return {**super().observe(robot, s), "speed": (1.0 + 1e-7) * s.v}
+
+    record = deployment_record(Hold())
+    said = refused(record, deployment_record(Scaled()))
+    assert "its observe() or update() computed another speed in training" in said
+    assert "its control() computed another targets" in refused(record, deployment_record(Further()))
+    check_match("a.onnx", record, deployment_record(Rounded()))
+
+
+def test_a_deployed_policy_compares_its_file() -> None:
+    """The shipped quadruped with other gains and another scale of the speeds."""
+    policy = rl.Policy(rl.shipped("quadruped_velocity"))
+
+    class Faster(rl.QuadrupedVelocity):
+        def observe(self, robot: Any, s: Any) -> dict[str, Any]:
+            return {**super().observe(robot, s), "speeds": 0.1 * s.v[6:]}
+
+    soft = rl.QuadrupedVelocity()
+    soft.drives = wd.PD(np.full(12, 20.0), 0.5)
+    with pytest.raises(rl.TaskError, match=r"its kp of 'FL_hip_joint' is 25.0, not 20.0"):
+        rl.Deployed(soft, policy)
+    with pytest.raises(rl.TaskError, match="computed another speeds in training"):
+        rl.Deployed(Faster(), policy)

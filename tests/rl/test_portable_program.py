@@ -1,0 +1,94 @@
+"""Portable programs: the numbers of the recording, in a list that JSON can hold."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+rl = pytest.importorskip("warpdyn.rl")
+
+import warpdyn as wd
+from warpdyn.rl.portable_program import formulas, input_entries, portable, run_portable
+from warpdyn.rl.task import TaskError
+from warpdyn.user_kernels import random_numbers
+from warpdyn.user_kernels.own_kernel import OwnKernel
+
+
+def recorded(function: Any, **shapes: tuple[int, ...]) -> Any:
+    """The program of a function of arrays."""
+    from warpdyn.execution.request.call import input_shapes
+    from warpdyn.execution.request.evaluate import record_call
+
+    kernel = OwnKernel.of_shapes("portable", shapes, lambda robot, fields: function(**fields))
+    call = kernel.describe(wd.load_robot("cartpole"), *map(np.zeros, shapes.values()))
+    return record_call(call, input_shapes(call), None)
+
+
+def all_operations(x: Any, y: Any) -> dict[str, Any]:
+    root = np.sqrt(x[0] ** 2 + 1.0)
+    return {
+        "sums": np.stack([x[0] * y[0] + x[1], x[0] * y[1] - x[1], x[1] - x[0] * y[0], -x[2]]),
+        "others": np.stack(
+            [
+                np.arctan2(x[0], y[0]) + np.abs(x[1]),
+                np.exp(-(y[1] ** 2)) / root,
+                np.log(root) + np.floor(3.0 * x[2]),
+                np.where(x[0] < y[0], np.sin(x[1]), np.cos(x[1])),
+                np.where(x[0] <= y[0], 1.0, np.minimum(x[1], np.maximum(x[2], 0.1))),
+            ]
+        ),
+        "constant": np.ones(2),
+    }
+
+
+def test_it_gives_the_numbers_of_the_function() -> None:
+    """After a journey through JSON, for negative results and constants too."""
+    program = recorded(all_operations, x=(3,), y=(2,))
+    made = json.loads(json.dumps(portable(program, ["sums", "others", "constant"])))
+    draw = np.random.default_rng(0)
+    for _ in range(20):
+        x, y = draw.normal(size=3), draw.normal(size=2)
+        found = run_portable(made, {"x": x, "y": y})
+        for name, wanted in all_operations(x, y).items():
+            np.testing.assert_allclose(found[name], wanted, rtol=1e-12)
+    assert input_entries(made) == {f"x[{k}]" for k in range(3)} | {"y[0]", "y[1]"}
+
+
+def test_only_the_steps_of_its_results_stay() -> None:
+    program = recorded(all_operations, x=(3,), y=(2,))
+    assert len(portable(program, ["constant"])["steps"]) == 0
+    assert len(portable(program, ["sums"])["steps"]) < len(portable(program, ["others"])["steps"])
+
+
+def test_formulas_are_in_numpys_notation() -> None:
+    """They are evaluated to the same numbers; long ones are left out."""
+    program = portable(recorded(all_operations, x=(3,), y=(2,)), ["sums", "others"])
+    scope = {
+        n: getattr(np, n) for n in ("sqrt", "sin", "cos", "exp", "log", "floor", "abs", "where")
+    }
+    scope |= {"atan2": np.arctan2, "min": min, "max": max}
+    x, y = np.array([0.3, -0.2, 0.5]), np.array([0.7, 0.1])
+    for name, wanted in all_operations(x, y).items():
+        if name != "constant":
+            found = [eval(text, scope, {"x": x, "y": y}) for text in formulas(program, name)]
+            np.testing.assert_allclose(found, wanted, rtol=1e-5)
+
+    def long(x: Any) -> dict[str, Any]:
+        for _ in range(8):
+            x = np.sin(x) + x
+        return {"long": x}
+
+    assert formulas(portable(recorded(long, x=(1,)), ["long"]), "long") == [""]
+    simple = portable(recorded(lambda x: {"a": 0.05 * x - 1.0}, x=(1,)), ["a"])
+    assert formulas(simple, "a") == ["0.05 * x[0] - 1"]
+
+
+def test_random_draws_are_refused() -> None:
+    def drawn(x: Any) -> dict[str, Any]:
+        return {"a": random_numbers.uniform(random_numbers.key(0, 0, x[0]), ())}
+
+    with pytest.raises(TaskError, match="it needs 'uniform', which has no portable form"):
+        portable(recorded(drawn, x=(1,)), ["a"])

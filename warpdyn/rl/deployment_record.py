@@ -1,0 +1,269 @@
+"""Deployment record of a task: all that runs its policy without warpdyn, as plain values.
+
+A policy's ONNX file has it in its metadata. It describes the joints, the observation, the action
+and the command, and has two programs for a policy's step (`portable_program`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..execution.request.call import input_shapes
+from ..execution.request.evaluate import record_call
+from ..model import Model
+from ..model.description import Joint
+from ..recording.program import Program
+from ..user_kernels.own_kernel import OwnKernel
+from .observation import terms_of
+from .portable_program import Portable, formulas, inputs_of_results, portable, run_portable
+from .robot_step import RobotStep, gains_of, limits_of_command
+from .task import Task, TaskError
+
+FORMAT = 1
+"""Version of the record."""
+
+BASE = "position [m] and quaternion {} of the base, then the joints"
+SPEED = "linear and angular velocity of the base {} [m/s, rad/s], then the joints"
+AXES = {"local": "in its own axes", "world": "in the world's axes"}
+
+
+def deployment_record(task: Task, text: RobotStep | None = None) -> dict[str, Any]:
+    """The record of a task, as values that JSON can hold.
+
+    A task without portable programs (with random draws in `update`, for example) has the reason
+    under "programs". text: of the task, if it exists already.
+    """
+    text = text or RobotStep(task)
+    model, group = text.task.model, text.group
+    try:
+        programs, memory = _programs(text)
+    except TaskError as error:
+        return {"format": FORMAT, "task": task.name, "robot": model.name, "programs": str(error)}
+    rest, scale = _at_rest(programs, memory, task)
+    updates = _formulas(text, text.task.update, memory)
+    # The words and numbers for a person come first, the programs last.
+    return {
+        "format": FORMAT,
+        "task": task.name,
+        "robot": model.name,
+        "hash": _hash(programs),
+        "period": task.step_seconds,
+        "rate": 1.0 / task.step_seconds,
+        "simulation": {"dt": task.dt, "substeps": task.substeps, "seconds": task.seconds},
+        "q": _state_words(model, BASE.format(f"({', '.join(model.quaternion)})"), "q"),
+        "v": _state_words(model, SPEED.format(AXES.get(model.base_velocity, "")), "v"),
+        "joints": _joints(text, rest),
+        "action": {
+            "size": task.actions,
+            "largest": float(task.largest_action),
+            "scale": scale,
+        },
+        "command": _command(text),
+        "observation": _observation(text, task, group),
+        "memory": {
+            n: {
+                "shape": list(text.carried[n]),
+                "start": _numbers(x),
+                "formulas": updates.get(n, []),
+            }
+            for n, x in memory.items()
+        },
+        "varied in training": {n: _plain(x) for n, x in task.vary.items()},
+        "programs": programs,
+    }
+
+
+def _joints(text: RobotStep, stance: np.ndarray | None) -> dict[str, Any]:
+    """Numbers of the driven joints, in the order of targets."""
+    model = text.task.model
+    joints = [_joint_of(model, int(column)) for column in model.joint_columns]
+    kp, kd, effort = gains_of(text.task, text.joints)
+    return {
+        "names": [joint.name for joint in joints],
+        "kinds": [joint.kind.name for joint in joints],
+        "q": [int(k) for k in model.joint_position_columns],
+        "v": [int(k) for k in model.joint_columns],
+        "lower": _numbers(model.position_lower[model.joint_position_columns]),
+        "upper": _numbers(model.position_upper[model.joint_position_columns]),
+        "velocity": _numbers(model.velocity_limit[model.joint_columns]),
+        "effort": _numbers(effort),
+        "armature": [float(joint.armature) for joint in joints],
+        "damping": [float(joint.damping) for joint in joints],
+        "friction": [float(joint.friction) for joint in joints],
+        "kp": _numbers(kp),
+        "kd": _numbers(kd),
+        "stance": None if stance is None else _numbers(stance),
+    }
+
+
+def _programs(text: RobotStep) -> tuple[dict[str, Portable], dict[str, np.ndarray]]:
+    """The programs `observe` and `act`, and the arrays that they pass from step to step."""
+    seen, done = _program_of_observations(text), _program_of_actions(text)
+    results = [n for n in done.results if n in ("targets", "tau")]
+    depends = inputs_of_results(seen)
+    needed = set().union(depends["observation"], *(inputs_of_results(done)[n] for n in results))
+    kept = _memory_names(text, needed, depends)
+    programs = {
+        "observe": portable(seen, ["observation", *(n for n in kept if n in depends)]),
+        "act": portable(done, results),
+    }
+    memory = {n: np.asarray(text.first.get(n, np.zeros(text.carried[n])), float) for n in kept}
+    return programs, memory
+
+
+def _memory_names(text: RobotStep, needed: set[str], depends: Mapping[str, set[str]]) -> list[str]:
+    """Carried arrays that the needed inputs are computed from, themselves included."""
+    while True:
+        kept = [n for n in text.carried if f"memory_{n}" in needed]
+        more = needed.union(*(depends[n] for n in kept if n in depends))
+        if more == needed:
+            return kept
+        needed = more
+
+
+def _program_of_observations(text: RobotStep) -> Program:
+    """From the measured state, the last action and the memory to the observation and the new
+    memory. Contact forces and torques are zero."""
+    names = {"action": "action", "q_now": "q", "v_now": "v", "anew": "first", "asked": "command"}
+    names |= {n: f"memory_{n}" for n in text.carried}
+    resting = {f"{n}_now": np.zeros(shape) for n, shape in text.results.items()}
+
+    def observe(robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
+        known = {n: fields[x] for n, x in names.items() if x in fields}
+        found = text._observe_now(robot, {**text.given, **resting, **known})
+        return {("observation" if n == text.group else n): x for n, x in found.items()}
+
+    shapes = {names[n]: shape for n, shape in text.read.items() if n not in resting}
+    return _program_of(text, "observe", shapes, observe)
+
+
+def _program_of_actions(text: RobotStep) -> Program:
+    """From an action and the memory to targets and forces."""
+    names = {n: f"memory_{n}" for n in text.carried} | {"action": "action"}
+
+    def act(robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
+        return text._command(robot, {**text.given, **{n: fields[x] for n, x in names.items()}})
+
+    shapes = {
+        names[n]: shape for n, shape in {**text.carried, "action": (text.task.actions,)}.items()
+    }
+    return _program_of(text, "act", shapes, act)
+
+
+def _program_of(text: RobotStep, name: str, shapes: dict[str, Any], function: Any) -> Program:
+    """The recorded program of a function over arrays alone; the task's numbers are constants."""
+    kernel = OwnKernel.of_shapes(name, shapes, function)
+    arrays = [np.zeros(shape) for shape in shapes.values()]
+    call = kernel.describe(text.task.model, *arrays)
+    return record_call(call, input_shapes(call), None)
+
+
+def _at_rest(
+    programs: dict[str, Portable], memory: dict[str, np.ndarray], task: Task
+) -> tuple[np.ndarray | None, list[Any]]:
+    """Targets of the drives for the action 0 at the start, None without targets; and the change of
+    each target, or of each force, for an action of 1: (joints,) if joint k moves by action k alone,
+    else (joints, actions)."""
+    given = {f"memory_{n}": x for n, x in memory.items()}
+
+    def act(action: np.ndarray) -> dict[str, np.ndarray]:
+        return run_portable(programs["act"], {**given, "action": action})
+
+    zero = np.zeros(task.actions)
+    rest, step = act(zero), min(1.0, 0.5 * task.largest_action)
+    name = next(iter(rest))
+    change = [(act(row)[name] - rest[name]) / step for row in step * np.eye(task.actions)]
+    scale = np.array(change).T.round(12)
+    square = scale.shape[0] == scale.shape[1] and np.array_equal(scale, np.diag(np.diag(scale)))
+    return rest.get("targets"), np.diag(scale).tolist() if square else scale.tolist()
+
+
+def _command(text: RobotStep) -> dict[str, Any] | None:
+    """Name, size, limits and largest rate [1/s] of the command."""
+    if "asked" not in text.read:
+        return None
+    lowest, highest, rate = limits_of_command(text.task)
+    return {
+        "name": text.task.commanded,
+        "size": int(np.prod(text.read["asked"], dtype=int)),
+        "lowest": _numbers(lowest),
+        "highest": _numbers(highest),
+        "rate": _numbers(rate),
+    }
+
+
+def _observation(text: RobotStep, task: Task, group: str) -> dict[str, Any]:
+    """Terms of the policy's group with sizes, noise in training and formulas."""
+    shown = _formulas(text, lambda robot, s: terms_of(task.observe(robot, s)))
+    terms = [
+        {
+            "name": name,
+            "size": size,
+            "noise in training": _plain(task.noise[name]) if name in task.noise else None,
+            "formulas": shown.get(name, []),
+        }
+        for name, size in text.observation.entries[group].items()
+    ]
+    return {
+        "size": int(text.observations[group][0]),
+        "history": task.history.get(group, 1),
+        "order": "oldest observation first",
+        "terms": terms,
+        "ground": "level" if task.terrain is not None else None,
+    }
+
+
+def _formulas(
+    text: RobotStep, function: Callable[..., Any], names: Iterable[str] | None = None
+) -> dict[str, list[str]]:
+    """Formulas of the results of a task's function, without what begins an episode."""
+    shapes: dict[str, Any] = {**text.carried, "time": (), "action": (text.task.actions,)}
+
+    def one(robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
+        results = {n: np.zeros(shape) for n, shape in text.results.items()}
+        found = function(robot, text.episode(robot, {**text.given, **fields, **results}))
+        wanted = found if names is None else [n for n in names if n in found]
+        return {n: np.asarray(found[n]) + 0.0 for n in wanted} or {"nothing": fields["age"]}
+
+    program = _program_of(text, "formulas", shapes, one)
+    shown = {}
+    for name in program.results:
+        with contextlib.suppress(TaskError):  # with random draws, of commands for example
+            shown[name] = formulas(portable(program, [name]), name)
+    return shown
+
+
+def _hash(programs: dict[str, Portable]) -> str:
+    """A hash of both programs."""
+    return hashlib.sha256(repr(programs).encode()).hexdigest()[:16]
+
+
+def _joint_of(model: Model, column: int) -> Joint:
+    """The joint that has a column of v."""
+    slices = {name: at.v for name, at in model.coordinates.items()}
+    return next(
+        x
+        for x in model.joints
+        if x.name in slices and slices[x.name].start <= column < slices[x.name].stop
+    )
+
+
+def _plain(record: Any) -> dict[str, Any]:
+    """A named tuple as names and numbers."""
+    return {n: x.tolist() if hasattr(x, "tolist") else x for n, x in record._asdict().items()}
+
+
+def _state_words(model: Any, base: str, part: str) -> str:
+    """Description of q or v in words."""
+    joints = ", ".join(model.joint_names)
+    return f"{base}: {joints}" if model.floating_base else f"the joints: {joints}"
+
+
+def _numbers(x: Any) -> list[float | None]:
+    """Numbers that JSON can hold; None for those that are not finite."""
+    return [float(value) if np.isfinite(value) else None for value in np.ravel(x)]
