@@ -14,7 +14,7 @@ from ..model.optional_packages import install_extra
 try:
     from .bundled_policies import shipped
     from .deployed import Deployed
-    from .domain_randomization import SIM_TO_REAL, DomainRandomization
+    from .domain_randomization import SIM_TO_REAL
     from .policy import Policy
     from .recipe import Recipe
     from .task import Episode, Task, TaskError
@@ -27,7 +27,7 @@ try:
     from .tasks.quadruped import Quadruped
     from .tasks.quadruped_tasks import QuadrupedVelocity
     from .tasks.rough_tasks import QuadrupedRough
-    from .variation import Noise, Push, Vary
+    from .variation import DomainRandomization, Noise, Push, Vary
 
     if find_spec("gymnasium") is not None:
         from .adapters.registration import register
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from .adapters.mujoco_comparison import SideBySide, sim2sim
     from .adapters.mujoco_env import MujocoEnv
     from .adapters.plain_step import plain_step
+    from .disturbances import evaluate_disturbed
     from .evaluation import Evaluation, evaluate
     from .export_policy import describe, export
     from .learners.rsl_rl import RslEnv
@@ -62,6 +63,7 @@ _LEARNS = {
     "VecEnv": "vec_env",
     "describe": "export_policy",
     "evaluate": "evaluation",
+    "evaluate_disturbed": "disturbances",
     "export": "export_policy",
     "plain_step": "adapters.plain_step",
     "sim2sim": "adapters.mujoco_comparison",
@@ -116,6 +118,7 @@ __all__ = [
     "VecEnv",
     "describe",
     "evaluate",
+    "evaluate_disturbed",
     "export",
     "make",
     "plain_step",

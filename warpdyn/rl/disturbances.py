@@ -1,55 +1,92 @@
-"""Disturbances under which a policy of a legged robot is judged: one change of its task each."""
+"""A policy under disturbances: the same task with one of them at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import copy
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 
+from .adapters.mujoco_env import MujocoEnv
+from .evaluation import Evaluation, Watch, evaluate_in, find_task_and_policy
+from .policy import Policy
 from .task import Task, TaskError
 from .variation import Push, Vary
+from .vec_env import VecEnv
+
+Simulator = Literal["warpdyn", "mujoco"]
+
+FRICTION = 0.8
+"""Friction of the ground, unless it is the disturbance."""
+
+AT_ONCE = 1e6
+"""Rate of a command that jumps [m/s², rad/s²]."""
 
 
-def _payload(kilograms: float) -> Callable[[Task], dict[str, Any]]:
-    def changes(task: Task) -> dict[str, Any]:
-        base = task.model.links[0].name
-        return {"mass": Vary(kilograms, kilograms, how="add", of=base)}
+def disturbed_tasks(task: Task) -> dict[str, Task]:
+    """The task without disturbances, and with each one that it can have, by their names.
 
-    return changes
-
-
-def _always(name: str, value: float, how: Any = "abs") -> Callable[[Task], dict[str, Any]]:
-    return lambda _: {name: Vary(value, value, how=how)}
-
-
-DISTURBANCES: Mapping[str, Callable[[Task], dict[str, Any]]] = {
-    "none": lambda _: {},
-    "push 1 m/s every 3 s": lambda _: {"push": Push(1.0, 3.0, 1.0)},
-    "friction 0.2": _always("friction", 0.2),
-    "latency 20 ms": _always("latency", 0.02),
-    "5 kg on the base": _payload(5.0),
-    "motors at 0.8": _always("strength", 0.8, "scale"),
-    "command at once": lambda _: {"command": None},
-    "joint friction 0.1 v²": _always("quadratic_friction", 0.1),
-}
-"""Changes of a task's `vary`, its push or its command, by the words of a table."""
-
-
-def disturbed(task: Task, name: str) -> Task:
-    """The task with one of the disturbances, and otherwise nominal: without noise and variation.
-
-    Friction of the ground is 0.8 unless it is the disturbance.
+    All are without noise and without the task's own variation and pushes. Ground friction is 0.8. The
+    disturbances: pushes of 1 m/s in a random direction every 3 s, friction 0.2, targets that reach
+    the drives 20 ms late, 5 kg at the centre of the base, 0.8 of the motors' strength and gains, a
+    command that jumps instead of growing, and joint friction of 0.1 v² [N m].
     """
-    changed = copy(task)
-    entries = DISTURBANCES[name](task)
-    changed.noise, changed.push = {}, entries.pop("push", None)
-    if "command" in entries:
-        del entries["command"]
-        if "command_rate" not in task.numbers:
-            raise TaskError(f"{task.name} has no command_rate, which {name!r} changes")
-        rate = np.full(np.shape(task.numbers["command_rate"]), 1e6)
-        changed.numbers = {**task.numbers, "command_rate": rate}
-    changed.vary = {**({"friction": Vary(0.8, 0.8)} if task.points else {}), **entries}
-    return changed
+    nominal = copy(task)
+    nominal.noise, nominal.push = {}, None
+    nominal.vary = {"friction": _always(FRICTION)} if task.points else {}
+    found = {"none": nominal}
+
+    def add(name: str, **vary: Vary) -> None:
+        found[name] = copy(nominal)
+        found[name].vary = {**nominal.vary, **vary}
+
+    if task.model.floating_base:
+        add("push 1 m/s every 3 s")
+        found["push 1 m/s every 3 s"].push = Push(1.0, 3.0, least=1.0)
+    if task.points:
+        add("friction 0.2", friction=_always(0.2))
+    if task.drives is not None:
+        add("latency 20 ms", latency=_always(0.02))
+    if task.model.floating_base:
+        base = task.model.links[0].name
+        add("5 kg on the base", mass=Vary(5.0, 5.0, how="add", of=base))
+    if task.drives is not None:
+        add("motors at 0.8", strength=Vary(0.8, 0.8, how="scale"))
+    if "command_rate" in task.numbers:
+        add("command at once")
+        rate = np.full(np.shape(task.numbers["command_rate"]), AT_ONCE)
+        found["command at once"].numbers = {**task.numbers, "command_rate": rate}
+    if task.drives is not None:
+        add("joint friction 0.1 v²", quadratic_friction=_always(0.1))
+    return found
+
+
+def evaluate_disturbed(
+    task: Task | str,
+    policy: Policy | str | Path | None = None,
+    *,
+    envs: int = 200,
+    seconds: float | None = None,
+    seed: int = 0,
+    simulator: Simulator = "warpdyn",
+    watch: Watch = iter,
+) -> Mapping[str, Evaluation]:
+    """Evaluations of a policy under each of the `disturbed_tasks`, by their names.
+
+    policy: a policy or its file; None: the one that comes with warpdyn. seconds: length of each
+    episode, at most the task's. simulator: "mujoco" is MuJoCo C, as in `sim2sim`.
+    """
+    if simulator not in ("warpdyn", "mujoco"):
+        raise TaskError(f'simulator must be "warpdyn" or "mujoco", got {simulator!r}')
+    task, policy = find_task_and_policy(task, policy)
+    made: Any = VecEnv if simulator == "warpdyn" else MujocoEnv
+    return {
+        name: evaluate_in(made(each, envs, seed=seed), policy, seconds, watch)
+        for name, each in disturbed_tasks(task).items()
+    }
+
+
+def _always(value: float) -> Vary:
+    return Vary(value, value)

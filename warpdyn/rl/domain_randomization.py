@@ -3,46 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from .task import Task
-from .variation import Noise, Push, Vary
+from .variation import DomainRandomization, Noise, Push, Vary
 from .varied_simulation import DRIVEN, TOUCHED
 
 
-class DomainRandomization(NamedTuple):
-    """Varied numbers, noise and pushes of a training, in addition to the task's own.
-
-    vary, noise: as in a task; they replace the task's entries of the same name. push: as in a task.
-    What a task cannot have is left out: numbers of the ground without contact points, numbers of
-    drives without drives, noise on terms that it does not observe, pushes without a free base.
-    """
-
-    vary: Mapping[str, Vary] = {}
-    noise: Mapping[str, Noise] = {}
-    push: Push | None = None
-
-    def with_changes(
-        self, *, noise: Mapping[str, Noise] | None = None, **vary: Vary | None
-    ) -> DomainRandomization:
-        """The set with other entries of `vary`, by name (None removes one), and of `noise`."""
-        entries = {name: x for name, x in {**self.vary, **vary}.items() if x is not None}
-        return self._replace(vary=entries, noise={**self.noise, **(noise or {})})
-
-    def attributes(self, task: Task, terms: Mapping[str, Any]) -> dict[str, Any]:
-        """Attributes of the task for training. terms: those that it observes."""
-        left_out = {
-            *(TOUCHED if not task.points else ()),
-            *((*DRIVEN, "latency") if task.drives is None else ()),
-        }
-        vary = {name: x for name, x in self.vary.items() if name not in left_out}
-        noise = {name: x for name, x in self.noise.items() if name in terms}
-        push = self.push if task.model.floating_base else None
-        return {
-            "vary": {**task.vary, **vary},
-            "noise": {**task.noise, **noise},
-            "push": push or task.push,
-        }
+def randomized_attributes(
+    domain: DomainRandomization, task: Task, terms: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Attributes of the task for training. terms: those that it observes."""
+    left_out = {
+        *(TOUCHED if not task.points else ()),
+        *((*DRIVEN, "latency") if task.drives is None else ()),
+    }
+    vary = {name: x for name, x in domain.vary.items() if name not in left_out}
+    noise = {name: x for name, x in domain.noise.items() if name in terms}
+    push = domain.push if task.model.floating_base else None
+    return {
+        "vary": {**task.vary, **vary},
+        "noise": {**task.noise, **noise},
+        "push": push or task.push,
+    }
 
 
 SIM_TO_REAL = DomainRandomization(

@@ -95,13 +95,10 @@ def _layers(policy: Network) -> tuple[list[Any], list[Any]]:
 
 def _activation(activation: str, entering: str, leaving: str) -> list[Any]:
     """Nodes of an activation. Opset 18 has no SiLU: it is x times its sigmoid."""
-    first, *rest = ONNX_ACTIVATIONS[activation]
-    if not rest:
-        return [helper.make_node(first, [entering], [leaving])]
-    return [
-        helper.make_node(first, [entering], [f"{leaving}_{activation}"]),
-        helper.make_node(*rest, [entering, f"{leaving}_{activation}"], [leaving]),
-    ]
+    first, *second = ONNX_ACTIVATIONS[activation]
+    between = f"{leaving}_{activation}" if second else leaving
+    nodes = [helper.make_node(first, [entering], [between])]
+    return nodes + [helper.make_node(name, [entering, between], [leaving]) for name in second]
 
 
 def _commit() -> str:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from .variation import DomainRandomization
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -44,7 +46,7 @@ class Recipe:
     activation: str = "relu"
     learner: str = "warpdyn"
     precision: str = "auto"
-    vary: Any = None
+    vary: DomainRandomization | None = None
     practice: Mapping[str, Any] = field(default_factory=dict)
     minutes: float = field(default=8.0)
     """Limit of the training: CPU minutes of the process."""

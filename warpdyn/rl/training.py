@@ -18,6 +18,7 @@ import torch
 
 from ..execution.compile.announcements import say
 from .checkpoint import differences, installed_version, plain, read_checkpoint, unusable
+from .domain_randomization import randomized_attributes
 from .environment_step import EnvironmentStep
 from .initial_policy import start_from
 from .learners.learner import Learner
@@ -372,7 +373,7 @@ def training_task(task: Task, recipe: Recipe) -> Task:
     learned = copy(task)
     if recipe.vary is not None:
         terms = EnvironmentStep(task, 0).observation.terms
-        for name, x in recipe.vary.attributes(task, terms).items():
+        for name, x in randomized_attributes(recipe.vary, task, terms).items():
             setattr(learned, name, x)
     for name, x in recipe.practice.items():
         if not hasattr(task, name):

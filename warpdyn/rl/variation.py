@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -78,3 +79,23 @@ class Noise(NamedTuple):
         else:
             draws = random_numbers.uniform(key, shape, -1.0, 1.0)
         return x + np.asarray(self.size) * draws
+
+
+class DomainRandomization(NamedTuple):
+    """Varied numbers, noise and pushes of a training, in addition to the task's own.
+
+    vary, noise: as in a task; they replace the task's entries of the same name. push: as in a task.
+    What a task cannot have is left out: numbers of the ground without contact points, numbers of
+    drives without drives, noise on terms that it does not observe, pushes without a free base.
+    """
+
+    vary: Mapping[str, Vary] = {}
+    noise: Mapping[str, Noise] = {}
+    push: Push | None = None
+
+    def with_changes(
+        self, *, noise: Mapping[str, Noise] | None = None, **vary: Vary | None
+    ) -> DomainRandomization:
+        """The set with other entries of `vary`, by name (None removes one), and of `noise`."""
+        entries = {name: x for name, x in {**self.vary, **vary}.items() if x is not None}
+        return self._replace(vary=entries, noise={**self.noise, **(noise or {})})

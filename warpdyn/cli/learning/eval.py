@@ -29,12 +29,20 @@ def add_parser(commands: Commands) -> None:
     add_seconds(sub, "of each episode; default: the task's")
     add_seed(sub)
     add_quadruped(sub)
+    text = "evaluate it under pushes, low friction, latency, payload and more, one at a time"
+    sub.add_argument("--disturb", action="store_true", help=text)
+    text = "with --disturb: in MuJoCo C instead of warpdyn"
+    sub.add_argument("--mujoco", action="store_true", help=text)
     sub.set_defaults(run=evaluate)
 
 
 def evaluate(args: argparse.Namespace) -> int:
     """Evaluate the policy in its task's environments."""
     rl, task, policy = task_and_policy(args)
+    if args.disturb:
+        return _evaluate_disturbed(args, rl, task, policy)
+    if args.mujoco:
+        raise UserError("--mujoco needs --disturb; warpdyn sim2sim compares the undisturbed task")
     seen = report_task_errors(
         lambda: rl.evaluate(
             task,
@@ -46,6 +54,34 @@ def evaluate(args: argparse.Namespace) -> int:
         )
     )
     print_table(f"{task.name}: {describe_evaluation(policy, seen)}", {"mean": seen})
+    return 0
+
+
+def _evaluate_disturbed(args: argparse.Namespace, rl: Any, task: Task, policy: Policy) -> int:
+    """Evaluate the policy under each disturbance, and print falls and returns."""
+    from rich.box import HEAVY_HEAD
+    from rich.table import Table
+
+    found = report_task_errors(
+        lambda: rl.evaluate_disturbed(
+            task,
+            policy,
+            envs=args.envs,
+            seconds=args.seconds,
+            seed=args.seed,
+            simulator="mujoco" if args.mujoco else "warpdyn",
+            watch=lambda steps: bar(steps, task.name),
+        )
+    )
+    where = "MuJoCo C" if args.mujoco else "warpdyn"
+    say(f"{task.name} in {where}: {describe_evaluation(policy, found['none'])}")
+    table = Table(box=HEAVY_HEAD)
+    table.add_column("disturbance", no_wrap=True)
+    for title in ("falls", "return in a second", "length of episodes \\[s]"):
+        table.add_column(title, justify="right")
+    for name, seen in found.items():
+        table.add_row(name, f"{seen.falls:.1%}", f"{seen.returned:.3f}", f"{seen.length:.2f}")
+    console().print(table)
     return 0
 
 

@@ -1,0 +1,67 @@
+"""A policy under disturbances, one at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+rl = pytest.importorskip("warpdyn.rl")
+import torch
+from rl_cases import Hold
+
+from warpdyn.rl.disturbances import disturbed_tasks
+from warpdyn.rl.environment_step import EnvironmentStep
+
+QUADRUPED = rl.make("quadruped_velocity")
+
+
+def test_a_task_has_the_disturbances_that_it_can_have() -> None:
+    assert list(disturbed_tasks(Hold())) == [
+        "none",
+        "latency 20 ms",
+        "motors at 0.8",
+        "joint friction 0.1 v²",
+    ]
+    assert len(disturbed_tasks(QUADRUPED)) == 8
+
+
+def test_each_changes_one_thing() -> None:
+    """In the environments, at their beginning or in a step."""
+    envs = {n: rl.VecEnv(x, 8, seed=3) for n, x in disturbed_tasks(QUADRUPED).items()}
+    carried = {}
+    for name, env in envs.items():
+        env.reset()
+        env.step(torch.zeros(8, env.task.actions))
+        carried[name] = env.carried
+        assert not env.task.noise
+    assert torch.all(carried["none"]["friction"] == 0.8)
+    assert torch.allclose(carried["friction 0.2"]["friction"], torch.tensor(0.2))
+    assert torch.allclose(carried["latency 20 ms"]["latency"], torch.tensor(0.02))
+    mass = float(QUADRUPED.model.links[0].mass)
+    assert torch.allclose(carried["5 kg on the base"]["mass"], torch.tensor(mass + 5.0))
+    assert torch.allclose(carried["motors at 0.8"]["strength"], torch.tensor(0.8))
+    grown, at_once = (carried[n] for n in ("none", "command at once"))
+    assert torch.equal(at_once["command"], at_once["wanted"])
+    assert not torch.equal(grown["command"], grown["wanted"])
+
+
+def test_pushes_have_their_whole_speed() -> None:
+    """1 m/s in a random horizontal direction, every three seconds."""
+    task = disturbed_tasks(QUADRUPED)["push 1 m/s every 3 s"]
+    text, envs = EnvironmentStep(task, 5), 16
+    given = list(text.given.values())
+    state = text.start(task.model, np.zeros(envs), *given)._asdict() | {"ticks": np.zeros(envs)}
+    for steps, speed in ((149, 0.0), (150, 1.0), (151, 0.0)):
+        state["age"] = np.full(envs, float(steps))
+        arrays = [state[n] for n in text.carried]
+        after = text.command(task.model, *arrays, np.zeros((envs, task.actions)), *given).v
+        assert np.allclose(np.linalg.norm((after - state["v"])[:, :3], axis=1), speed, atol=1e-9)
+        assert np.array_equal(after[:, 3:], state["v"][:, 3:])
+
+
+def test_a_policy_is_evaluated_under_all_of_them() -> None:
+    found = rl.evaluate_disturbed("quadruped_velocity", envs=4, seconds=0.2)
+    assert list(found) == list(disturbed_tasks(QUADRUPED))
+    assert all(x.envs == 4 and np.isfinite(x.returned) for x in found.values())
+    with pytest.raises(rl.TaskError, match='simulator must be "warpdyn" or "mujoco"'):
+        rl.evaluate_disturbed("quadruped_velocity", simulator="bullet")  # type: ignore[arg-type]
