@@ -14,7 +14,6 @@ from ..model.optional_packages import install_extra
 try:
     from .bundled_policies import shipped
     from .deployed import Deployed
-    from .domain_randomization import SIM_TO_REAL
     from .policy import Policy
     from .recipe import Recipe
     from .task import Episode, Task, TaskError
@@ -25,9 +24,9 @@ try:
     from .tasks.panda_tasks import PandaReach, PandaReachObstacles
     from .tasks.push_tasks import PandaPush
     from .tasks.quadruped import Quadruped
-    from .tasks.quadruped_tasks import QuadrupedVelocity
+    from .tasks.quadruped_tasks import QuadrupedVelocity, QuadrupedVelocityOnboard
     from .tasks.rough_tasks import QuadrupedRough
-    from .variation import DomainRandomization, Noise, Push, Vary
+    from .variation import SIM_TO_REAL, DomainRandomization, Noise, Push, Vary
 
     if find_spec("gymnasium") is not None:
         from .adapters.registration import register
@@ -108,6 +107,7 @@ __all__ = [
     "Quadruped",
     "QuadrupedRough",
     "QuadrupedVelocity",
+    "QuadrupedVelocityOnboard",
     "Recipe",
     "RslEnv",
     "SideBySide",

@@ -1,4 +1,4 @@
-"""Differences between simulation and a real robot, which are drawn while a policy is trained."""
+"""Domain randomisation of a training, for a task: what the task cannot have is left out."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .task import Task
-from .variation import DomainRandomization, Noise, Push, Vary
+from .variation import DomainRandomization
 from .varied_simulation import DRIVEN, TOUCHED
 
 
@@ -26,35 +26,3 @@ def randomized_attributes(
         "noise": {**task.noise, **noise},
         "push": push or task.push,
     }
-
-
-SIM_TO_REAL = DomainRandomization(
-    vary={
-        "friction": Vary(0.15, 1.25),
-        "mass": Vary(0.85, 1.2, how="scale"),
-        "com": Vary(-0.01, 0.01, how="add"),
-        "kp": Vary(0.85, 1.15, how="scale"),
-        "kd": Vary(0.7, 1.3, how="scale"),
-        "strength": Vary(0.75, 1.05, how="scale"),
-        "viscous": Vary(0.0, 0.2, how="add"),
-        "coulomb": Vary(0.0, 0.3, how="add"),
-        "quadratic_friction": Vary(0.0, 0.1),
-        "latency": Vary(0.0, 0.03),
-        "observation_latency": Vary(0.0, 0.03),
-        "encoder_bias": Vary(-0.02, 0.02, how="add"),
-    },
-    noise={
-        "velocity": Noise(0.1),
-        "turning": Noise(0.2),
-        "gravity": Noise(0.05),
-        "joints": Noise(0.01),
-        "speeds": Noise(0.075),  # 1.5 rad/s, times the 0.05 of this term
-    },
-    push=Push(1.0, 3.0),
-)
-"""Defaults for legged robots of 5 to 50 kg.
-
-Noise is that of Isaac Lab's velocity tasks. Latencies are those of a control period and a bus, 0 to
-30 ms each for targets and observations. Masses, gains, strength of the motors, friction of joints
-and ground and pushes are about those of mjlab's and Isaac Lab's velocity tasks.
-"""

@@ -18,7 +18,7 @@ from .task import Episode, Task, TaskError
 from .task_functions import begun, check_begun, controlled, promoted, pushed, rewarded, updated
 from .terms import every
 from .variation import Vary
-from .varied_sensors import as_measured, without_bias
+from .varied_sensors import LateObservations, as_measured, without_bias
 from .varied_simulation import (
     SimulatedRobot,
     as_described,
@@ -103,7 +103,9 @@ class EnvironmentStep:
             n for n in shapes_begun if n not in ("q", "v", *task.keep, *self._defaults)
         )
         self.observation = Observation(task, self._terms())
-        self.carried |= self.observation.carried
+        policy = self.observation.policy
+        self.late = LateObservations(task, policy, self.observation.entries[policy])
+        self.carried |= self.observation.carried | self.late.carried
         self.observations = self.observation.shapes
         shapes = {**self.carried, "action": (task.actions,)}
         self.step: OwnKernel = self.kernel_of("environment_step", shapes, self._step)
@@ -172,7 +174,7 @@ class EnvironmentStep:
         """All carried arrays at the beginning of a first episode, and the observations."""
         key = self._key(robot, fields)
         s = self._started(robot, fields, key)
-        seen = self.observation.with_history(self._now(robot, s, key), vars(s), True, s)
+        seen = self._seen(robot, s, key, vars(s), True)
         state = {n: getattr(s, n) for n in self.carried if n not in ("ticks", *seen)}
         return {**state, **seen}
 
@@ -370,12 +372,18 @@ class EnvironmentStep:
     def _final(self, robot: Any, step: Transition) -> dict[str, Any]:
         """Observations by group at the end of the step, before a reset."""
         s = step.after.with_fields(last_action=step.before.action)
-        return self.observation.with_history(self._now(robot, s, step.key), step.fields, False, s)
+        return self._seen(robot, s, step.key, step.fields, False)
 
     def _observe(self, robot: Any, step: Transition, ends: Ends, s: Episode) -> dict[str, Any]:
         """Observations by group after a reset, with the carried history."""
-        now = self._now(robot, s, step.key)
-        return self.observation.with_history(now, step.fields, ends.begins, s)
+        return self._seen(robot, s, step.key, step.fields, ends.begins)
+
+    def _seen(
+        self, robot: Any, s: Episode, key: Key, before: Mapping[str, Any], anew: Any
+    ) -> dict[str, Any]:
+        """Observations by group, late and with history, and what of them the next step carries."""
+        now, earlier = self.late.applied(self._now(robot, s, key), before, anew, s)
+        return {**self.observation.with_history(now, before, anew), **earlier}
 
     def _now(self, robot: Any, s: Episode, key: Key) -> dict[str, Any]:
         """Present observations, by group."""

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..user_kernels.random_numbers import Key
-from .task import Episode, Task, TaskError
-from .varied_sensors import LateObservations
+from .task import Task, TaskError
 
 ONE, POLICY = "observation", "policy"
 """The term of a function that returns one array, and the group of tasks that name no groups."""
@@ -45,10 +44,9 @@ class Observation:
             )
         widths = {g: sum(each.values()) for g, each in self.entries.items()}
         self.shapes = {g: (task.history.get(g, 1) * width,) for g, width in widths.items()}
-        self.late = LateObservations(task, self.policy, self.entries[self.policy])
         self.carried: dict[str, tuple[int, int]] = {
             f"seen_{g}": (count - 1, widths[g]) for g, count in task.history.items() if count > 1
-        } | self.late.carried
+        }
 
     def present_observations(self, terms: Terms, key: Key) -> dict[str, Any]:
         """Present observations by group, without history."""
@@ -67,12 +65,10 @@ class Observation:
             for group, each in self.entries.items()
         }
 
-    def with_history(
-        self, present: dict[str, Any], before: Mapping[str, Any], anew: Any, s: Episode
-    ) -> dict[str, Any]:
-        """Groups with late terms and their history, and the part of it that the next step carries.
-        Where an episode begins `anew`, the whole history is the present observation."""
-        now, whole = self.late.applied(present, before, anew, s), dict[str, Any]()
+    def with_history(self, now: Terms, before: Mapping[str, Any], anew: Any) -> dict[str, Any]:
+        """Groups with their history, and the part of it that the next step carries. Where an
+        episode begins `anew`, the whole history is the present observation."""
+        whole: dict[str, Any] = {}
         for group, x in now.items():
             name = f"seen_{group}"
             if name not in self.carried:

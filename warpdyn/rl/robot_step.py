@@ -11,8 +11,7 @@ import numpy as np
 from ..execution.oracle import oracle
 from .environment_step import UPDATE, EnvironmentStep
 from .task import Task, TaskError
-from .variation import Vary
-from .varied_sensors import OBSERVATION_LATENCY
+from .variation import OBSERVATION_LATENCY, Vary
 
 FORCE, TORQUE = 50.0, 5.0
 """Force on every contact point and of every pair [N] and torque on every joint [N·m] of a probe that tests if they
@@ -71,7 +70,7 @@ class RobotStep(EnvironmentStep):
         if task.commanded:
             now[task.commanded] = fields["asked"]
         s = s.with_fields(**now, time=now["age"] * seconds)
-        seen = self.observation.with_history(self._now(robot, s, key), fields, anew, s)
+        seen = self._seen(robot, s, key, fields, anew)
         return {**now, "q": q, "v": v, "ticks": before.ticks + 1.0, **seen}
 
     def _check(self) -> None:

@@ -15,6 +15,10 @@ Law = Literal["uniform", "log_uniform", "normal"]
 How = Literal["abs", "scale", "add"]
 Spread = Literal["uniform", "normal"]
 
+ENCODER_BIAS, OBSERVATION_LATENCY = "encoder_bias", "observation_latency"
+"""Names in `vary`: offsets of measured joint positions [rad or m], and the age of observations
+[s]."""
+
 
 class Vary(NamedTuple):
     """A number of the simulation that is drawn for each environment.
@@ -99,3 +103,35 @@ class DomainRandomization(NamedTuple):
         """The set with other entries of `vary`, by name (None removes one), and of `noise`."""
         entries = {name: x for name, x in {**self.vary, **vary}.items() if x is not None}
         return self._replace(vary=entries, noise={**self.noise, **(noise or {})})
+
+
+SIM_TO_REAL = DomainRandomization(
+    vary={
+        "friction": Vary(0.15, 1.25),
+        "mass": Vary(0.85, 1.2, how="scale"),
+        "com": Vary(-0.01, 0.01, how="add"),
+        "kp": Vary(0.85, 1.15, how="scale"),
+        "kd": Vary(0.7, 1.3, how="scale"),
+        "strength": Vary(0.75, 1.05, how="scale"),
+        "viscous": Vary(0.0, 0.2, how="add"),
+        "coulomb": Vary(0.0, 0.3, how="add"),
+        "quadratic_friction": Vary(0.0, 0.1),
+        "latency": Vary(0.0, 0.03),
+        "observation_latency": Vary(0.0, 0.03),
+        "encoder_bias": Vary(-0.02, 0.02, how="add"),
+    },
+    noise={
+        "velocity": Noise(0.1),
+        "turning": Noise(0.2),
+        "gravity": Noise(0.05),
+        "joints": Noise(0.01),
+        "speeds": Noise(0.075),  # 1.5 rad/s, times the 0.05 of this term
+    },
+    push=Push(1.5, 2.0),
+)
+"""Defaults for legged robots of 5 to 50 kg.
+
+Noise is that of Isaac Lab's velocity tasks. Latencies are those of a control period and a bus, 0 to
+30 ms each for targets and observations. Masses, gains, strength of the motors, friction of joints
+and ground and pushes are about those of mjlab's and Isaac Lab's velocity tasks.
+"""

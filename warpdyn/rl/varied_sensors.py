@@ -9,25 +9,7 @@ from typing import Any
 import numpy as np
 
 from .task import Episode, Task, TaskError
-
-ENCODER_BIAS, OBSERVATION_LATENCY = "encoder_bias", "observation_latency"
-"""Names in `vary`: offsets of measured joint positions [rad or m], and the age of observations
-[s]."""
-
-SENSORS = (ENCODER_BIAS, OBSERVATION_LATENCY)
-
-
-def sensor_default(task: Task, name: str) -> np.ndarray:
-    """Default of a number of the sensors: no error. Raises for a draw that makes no sense."""
-    vary = task.vary[name]
-    if name == OBSERVATION_LATENCY:
-        if vary.how != "abs" or vary.low < 0:
-            raise TaskError(f'{task.name}.vary: {name} is drawn as how="abs", in seconds')
-        return np.zeros(())
-    columns = task.model.joint_position_columns
-    if len(columns) != len(task.model.joint_columns):
-        raise TaskError(f"{task.name}.vary: {name} needs joints of one freedom each")
-    return np.zeros(len(columns))
+from .variation import ENCODER_BIAS, OBSERVATION_LATENCY
 
 
 def as_measured(task: Task, s: Episode) -> Episode:
@@ -71,7 +53,7 @@ class LateObservations:
 
     def applied(
         self, now: dict[str, Any], before: Mapping[str, Any], anew: Any, s: Episode
-    ) -> dict[str, Any]:
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
         """The groups with late terms, and the earlier rows that the next step carries. Where an
         episode begins `anew`, earlier rows are the present one."""
         for name, (steps, _) in self.carried.items():
@@ -84,5 +66,5 @@ class LateObservations:
             whole = [row[k] for k in range(row.shape[0])]
             for k, column in enumerate(self.columns):
                 whole[column] = seen[k]
-            return {**now, self.group: np.stack(whole), name: np.stack(rows[:-1])}
-        return now
+            return {**now, self.group: np.stack(whole)}, {name: np.stack(rows[:-1])}
+        return now, {}

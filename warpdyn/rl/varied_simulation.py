@@ -22,7 +22,7 @@ from ..model.quantities import owners as every_owner
 from ..model.scene.free_bodies import internal_joints
 from ..model.value_substitution import nominal_value
 from .task import Episode, Task, TaskError
-from .varied_sensors import SENSORS, sensor_default
+from .variation import ENCODER_BIAS, OBSERVATION_LATENCY
 
 DRIVEN = ("kp", "kd", "effort", "strength")
 TOUCHED = ("friction", "stiffness", "dissipation")
@@ -33,6 +33,9 @@ OF_PAIRS = ("pair_friction", "pair_stiffness", "pair_dissipation")
 
 OF_MODEL = tuple(name for name in SHAPES if name not in (*TOUCHED, "placement", "axis"))
 """Quantities of links and joints that may vary; a stiffness belongs to the ground."""
+
+SENSORS = (ENCODER_BIAS, OBSERVATION_LATENCY)
+"""Numbers of sensors that may vary."""
 
 QUADRATIC = "quadratic_friction"
 """Friction of joints that grows with the square of their speed, -c |v| v [N m s²/rad²]."""
@@ -99,7 +102,7 @@ def _default(task: Task, name: str) -> Any:
     if name == QUADRATIC:
         return np.zeros(len(_joints_of_one_freedom(task)))
     if name in SENSORS:
-        return sensor_default(task, name)
+        return _sensor_default(task, name)
     if name in OF_MODEL:
         return [nominal_value(name, owner) for owner in owners(task, name)]
     raise TaskError(
@@ -136,6 +139,19 @@ def _has(quantity: str, owner: Link | Joint) -> bool:
         return owner.mass > 0
     bounded = owner.bounded or quantity != "damping"
     return bounded and owner.mimic is None and owner.kind.nv == 1
+
+
+def _sensor_default(task: Task, name: str) -> np.ndarray:
+    """Default of a number of the sensors: no error. Raises for a draw that makes no sense."""
+    vary = task.vary[name]
+    if name == OBSERVATION_LATENCY:
+        if vary.how != "abs" or vary.low < 0:
+            raise TaskError(f'{task.name}.vary: {name} is drawn as how="abs", in seconds')
+        return np.zeros(())
+    columns = task.model.joint_position_columns
+    if len(columns) != len(task.model.joint_columns):
+        raise TaskError(f"{task.name}.vary: {name} needs joints of one freedom each")
+    return np.zeros(len(columns))
 
 
 def late_shape(task: Task) -> dict[str, tuple[int, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from rsl_rl import algorithms
@@ -13,9 +13,11 @@ from tensordict import TensorDict
 
 from ..recipe import Recipe
 from ..several_processes import Processes
-from ..vec_env import VecEnv
 from .learner import Observations
 from .networks import Network, Normalizer
+
+if TYPE_CHECKING:
+    from ..vec_env import VecEnv
 
 
 class RslEnv:

@@ -9,7 +9,7 @@ from .humanoid_tasks import HumanoidStand, HumanoidVelocity
 from .lift_tasks import PandaLift
 from .panda_tasks import PandaReach, PandaReachObstacles
 from .push_tasks import PandaPush
-from .quadruped_tasks import QuadrupedVelocity
+from .quadruped_tasks import QuadrupedVelocity, QuadrupedVelocityOnboard
 from .rough_tasks import QuadrupedRough
 from .task_files import FORMS, construct, names_a_file, source_of_task
 
@@ -23,6 +23,7 @@ TASKS: dict[str, type[Task]] = {
     "humanoid_velocity": HumanoidVelocity,
     "quadruped_rough": QuadrupedRough,
     "quadruped_velocity": QuadrupedVelocity,
+    "quadruped_velocity_onboard": QuadrupedVelocityOnboard,
 }
 """Tasks that come with warpdyn, by the names for `make`."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from ...user_kernels.random_numbers import uniform
 from ..recipe import Recipe
 from ..task import Episode, Task
 from ..terms import every, gravity_in_base, heading_quaternion, near, rotation
-from ..variation import Vary
+from ..variation import SIM_TO_REAL, Vary
 from .quadruped import Quadruped
 
 BUNDLED = Quadruped(
@@ -53,6 +54,7 @@ class CommandedQuadruped(Task):
         "limits": -1.0,
     }
     commanded = "command"
+    sensed: tuple[str, ...] = ("velocity", "turning", "gravity", "joints", "speeds")
     numbers = {
         "command_range": np.array([1.0, 1.0, 1.0]),
         "command_rate": np.array([2.0, 2.0, 4.0]),
@@ -65,6 +67,7 @@ class CommandedQuadruped(Task):
         if model is None:
             model, body = load_robot("quadruped"), body or BUNDLED
         self.body = body or Quadruped()
+        self.recipe = with_payload(self.recipe, model)
         standing = self.body.standing(model)
         self.model, self.points, self.stance = standing.model, standing.points, standing.stance
         self.height, self.drives, self.moment = standing.height, standing.drives, standing.moment
@@ -162,6 +165,17 @@ class CommandedQuadruped(Task):
         return (up[2] < 0.5) | (lowest < LEAST_HEIGHT * self.height)
 
 
+def with_payload(recipe: Recipe, model: Model) -> Recipe:
+    """The recipe with a base whose mass and centre of mass vary as with a payload of up to 0.8 of
+    its mass; other links keep theirs."""
+    if recipe.vary is None:
+        return recipe
+    base = model.links[0].name
+    mass = Vary(0.85, 1.8, how="scale", of=base)
+    com = Vary(-0.02, 0.02, how="add", of=base)
+    return replace(recipe, vary=recipe.vary.with_changes(mass=mass, com=com))
+
+
 class QuadrupedVelocity(CommandedQuadruped):
     """A quadruped that follows its command at a trot; the command starts at zero and grows.
 
@@ -184,8 +198,9 @@ class QuadrupedVelocity(CommandedQuadruped):
         batches=6,
         deviation=0.5,
         entropy=0.005,
+        vary=SIM_TO_REAL,
         practice={"seconds": 6.0, "command_seconds": 3.0},
-        minutes=10.0,
+        minutes=8.0,
     )
     stride = 2.1
     """Time of a left and a right step, as a multiple of √(standing height / g)."""
@@ -237,3 +252,27 @@ class QuadrupedVelocity(CommandedQuadruped):
         sunk = (1.0 - s.q[2] / self.height) ** 2
         fall = np.where(self.ended(robot, s), 1.0, 0.0)
         return {**super().reward(robot, s), "sunk": sunk, "steps": 1.0 - off, "fall": fall}
+
+
+class QuadrupedVelocityOnboard(QuadrupedVelocity):
+    """A quadruped that follows its command with an IMU and encoders alone.
+
+    The policy does not observe the velocity of the base, which no sensor measures, but the last five
+    observations. The critic of its training observes the true state.
+    """
+
+    history = {"policy": 5}
+    groups = {
+        "policy": ("turning", "gravity", "command", "joints", "speeds", "last_action", "clock"),
+        "critic": (
+            "velocity",
+            "turning",
+            "gravity",
+            "command",
+            "joints",
+            "speeds",
+            "last_action",
+            "clock",
+        ),
+    }
+    sensed = ("turning", "gravity", "joints", "speeds")
