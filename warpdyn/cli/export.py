@@ -46,6 +46,8 @@ def add_parser(commands: Commands) -> None:
         "--python", action="store_true", help="compile a module of Python that needs no warpdyn"
     )
     sub.add_argument("--no-libm", action="store_true", help="include no <cmath> or <math.h>")
+    text = "allow loops that end early, so that times depend on arguments; not with --python"
+    sub.add_argument("--bounded-loops", action="store_true", help=text)
     sub.add_argument("--force", action="store_true", help="replace a file that exists")
     sub.set_defaults(run=export_code)
 
@@ -79,6 +81,7 @@ def export_code(args: argparse.Namespace) -> int:
             dtype=dtype,
             language=language,
             libm=not args.no_libm,
+            bounded_loops=args.bounded_loops,
             overwrite=args.force,
         )
     # The library's message suggests overwrite=True, which is --force here.
