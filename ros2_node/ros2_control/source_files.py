@@ -8,7 +8,7 @@ from importlib.resources import files
 _PLACE = re.compile(r"@(\w+)@")
 
 
-def source_file(name: str, **places: str) -> str:
+def source_file(name: str, /, **places: str) -> str:
     """The text of a file in `sources/`, in which each `@place@` is replaced.
 
     ValueError if a place is left open, or if the file does not have one of the places.

@@ -22,6 +22,7 @@ enum class Cause : unsigned char {
   command_not_finite,
   far_from_reference,
   collision,
+  clock_backwards,
   outside
 };
 
@@ -33,6 +34,7 @@ constexpr const char *cause_texts[] = {
     "the command is not finite",
     "the robot is too far from its reference",
     "collision",
+    "the clock ran backwards",
     "a fault outside of the gate"};
 
 constexpr const char *text(Cause cause) noexcept { return cause_texts[static_cast<int>(cause)]; }

@@ -1,0 +1,24 @@
+// The plugin of the law @law@.
+#include <pluginlib/class_list_macros.hpp>
+#include <string>
+
+#include "@namespace@/@law@_parameters.hpp"
+#include "@namespace@/controller.hpp"
+#include "@namespace@/laws.hpp"
+
+namespace @namespace@ {
+namespace {
+
+// Reads the law's own parameters. Returns what is wrong with them.
+std::string fill_@law@(const @law@_parameters::Params &parameters, @name@Law::Inputs &inputs) {
+@fill@
+}
+
+}  // namespace
+
+class @name@Controller
+    : public GuardedController<@name@Law, @law@_parameters::ParamListener, @law@_parameters::Params, fill_@law@> {};
+
+}  // namespace @namespace@
+
+PLUGINLIB_EXPORT_CLASS(@namespace@::@name@Controller, controller_interface::ControllerInterface)
