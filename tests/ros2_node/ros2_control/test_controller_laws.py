@@ -27,6 +27,9 @@ FRAME = "tool0"
 LAWS = built_in_laws(FRAME)
 SAME = 1e-12
 """Largest difference of a torque [N m]."""
+ROUNDINGS = 20.0
+"""Differences as multiples of the change by one unit in the last place of q: a law rounds in some
+hundred operations."""
 
 
 @wd.kernel
@@ -69,22 +72,23 @@ def node_with(law: ControllerLaw, **values: object) -> Robot:
     return robot
 
 
-def largest_difference(law: ControllerLaw, compiled: CompiledControllers, states: int) -> float:
-    """The largest difference of the torques of the controller and the node at random states, where
-    neither ramps nor limits act."""
+def differences(law: ControllerLaw, compiled: CompiledControllers, states: int) -> np.ndarray:
+    """The largest difference of a torque between the controller and the node at each of some random
+    states, where neither ramps nor limits act; and what the node's torques change there if q moves
+    by a unit in the last place, where the difference exceeds SAME (states, 2)."""
     random, robot = np.random.default_rng(3), node_with(law)
     robot.output.limit[:] = 1e9
     controller = compiled.controller(
         law.name, ramp_time=0.0, rate=0.0, effort=1e9, far=0.0, far_pose=(0.0, 0.0), repels=False
     )
-    zero, largest = np.zeros(N), 0.0
+    found = np.zeros((states, 2))
     for k in range(states):
         now = 0.001 * k
         q, v = random.uniform(-3.0, 3.0, N), random.uniform(-3.0, 3.0, N)
         robot.state.q[:], robot.states.arrived = q, now
         robot.state.v[:] = v if robot.dynamics.law or law.name == "computed_torque" else 0.0
         if k == 0:
-            assert robot.enable(now, now)[0] and controller.activate(q, v, zero, now)
+            assert robot.enable(now, now)[0] and controller.activate(q, v, np.zeros(N), now)
         wanted = q + random.uniform(-0.4, 0.4, N)
         speed, acceleration = random.uniform(-3.0, 3.0, N), random.uniform(-9.0, 9.0, N)
         robot.refer(NAMES, (wanted, speed, acceleration), now)
@@ -98,23 +102,46 @@ def largest_difference(law: ControllerLaw, compiled: CompiledControllers, states
         shown, command = robot.command(now, now)
         assert shown and command is not None
         controller.update(q, v, now)
-        largest = max(largest, float(np.abs(controller.command - command).max()))
+        found[k, 0] = np.abs(controller.command - command).max()
+        if found[k, 0] > SAME:
+            found[k, 1] = change_by_rounding(robot, q, random)
+    return found
+
+
+def change_by_rounding(robot: Robot, q: np.ndarray, random: np.random.Generator) -> float:
+    """The largest change of the node's torques over positions a unit in the last place away."""
+    before, largest = robot.state.torque.copy(), 0.0
+    for _ in range(6):
+        robot.state.q[:] = np.nextafter(q, random.choice([-9.0, 9.0], N))
+        robot.dynamics.compute()
+        largest = max(largest, float(np.abs(robot.state.torque - before).max()))
     return largest
+
+
+def check_differences(law: ControllerLaw, compiled: CompiledControllers, states: int) -> str:
+    """Hold each law to SAME; the Cartesian impedance, which inverts J M⁻¹ Jᵀ and so enlarges
+    rounding near singular poses, to a multiple of its own rounding there."""
+    found = differences(law, compiled, states)
+    beyond = found[:, 0] > SAME
+    if law.frame:
+        assert (found[beyond, 0] <= ROUNDINGS * found[beyond, 1]).all()
+    else:
+        assert not beyond.any(), found[:, 0].max()
+    return f"{law.name}: at most {found[:, 0].max():.2g}, {beyond.mean():.1%} beyond {SAME:g}"
 
 
 @pytest.mark.parametrize("name", [*LAWS, "users_spring"])
 def test_controller_and_node_have_the_same_torques(name: str, compiled: CompiledControllers):
-    assert largest_difference(compiled.laws[name], compiled, 60) <= SAME
+    check_differences(compiled.laws[name], compiled, 60)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*LAWS, "users_spring"])
 def test_they_agree_at_many_states(name: str, compiled: CompiledControllers, capsys):
     """10,000 random states of each law."""
-    largest = largest_difference(compiled.laws[name], compiled, 10_000)
+    said = check_differences(compiled.laws[name], compiled, 10_000)
     with capsys.disabled():
-        print(f"{name}: {largest:.2g}")
-    assert largest <= SAME
+        print(said)
 
 
 def test_inputs_and_their_forms():
