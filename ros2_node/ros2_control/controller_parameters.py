@@ -38,7 +38,8 @@ def example_parameters(
         lines += [f"    {law.name}:", f"      type: {package}/{law.class_name}Controller"]
     for law in laws:
         lines += ["", f"{law.name}:", "  ros__parameters:"]
-        lines += [f"    joints: {json.dumps(list(joints))}", "    ramp_time: 1.0"]
+        lines.append(f"    joints: [{', '.join(map(yaml_string, joints))}]")
+        lines.append("    ramp_time: 1.0")
         values = law.example(model)
         inputs = law.inputs(model)
         if inputs:
@@ -74,6 +75,12 @@ def fill_function(law: ControllerLaw, model: Model) -> str:
     return "\n".join(f"  {line}" for line in lines)
 
 
+def yaml_string(text: str) -> str:
+    """A string of YAML: printable ASCII, and other characters by their codes."""
+    plain = (x if " " <= x <= "~" and x not in '"\\' else f"\\U{ord(x):08x}" for x in text)
+    return f'"{"".join(plain)}"'
+
+
 def _parameters(law: ControllerLaw, model: Model) -> Iterator[str]:
     yield from _entry(
         "joints",
@@ -98,7 +105,9 @@ def _parameters(law: ControllerLaw, model: Model) -> Iterator[str]:
     for name in inputs:
         default = law.default(name, model)
         value = None if default is None else _numbers(default.ravel())
-        text = f"Input {name} of the law {law.name}."
+        count = int(np.prod(law.inputs(model)[name], dtype=int))
+        rest = {"one_for_all": ", or one for all", "diagonal": ", or those of the diagonal"}
+        text = f"Input {name} of the law: {count} numbers{rest.get(law.form(name), '')}."
         yield from (
             f"  {line}" for line in _entry(name, "double_array", value, text, ("not_empty<>: []",))
         )

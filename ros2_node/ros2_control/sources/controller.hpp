@@ -343,10 +343,12 @@ class GuardedController : public controller_interface::ControllerInterface {
     const Refusal refused = law_.take_refusal();
     if (refused != Refusal::none) RCLCPP_WARN(get_node()->get_logger(), "reference refused: %s", text(refused));
     const Phase phase = law_.phase();
-    if (phase == told_) return;
-    told_ = phase;
-    const char *cause = text(law_.cause());
-    RCLCPP_INFO(get_node()->get_logger(), "%s%s%s", text(phase), *cause ? ": " : "", cause);
+    const Cause cause = law_.cause();
+    if (phase == told_phase_ && cause == told_cause_) return;
+    told_phase_ = phase;
+    told_cause_ = cause;
+    const char *why = text(cause);
+    RCLCPP_INFO(get_node()->get_logger(), "%s%s%s", text(phase), *why ? ": " : "", why);
   }
 
   std::shared_ptr<Listener> listener_;
@@ -356,7 +358,8 @@ class GuardedController : public controller_interface::ControllerInterface {
   std::vector<std::string> joints_;
   std::int64_t time_ = 0, passed_ = 0;  // [ns]
   bool has_time_ = false;
-  Phase told_ = Phase::off;
+  Phase told_phase_ = Phase::off;
+  Cause told_cause_ = Cause::none;
   typename rclcpp::Subscription<trajectory_msgs::msg::JointTrajectory>::SharedPtr reference_;
   typename rclcpp::Subscription<geometry_msgs::msg::PoseStamped>::SharedPtr pose_;
   rclcpp::Service<std_srvs::srv::SetBool>::SharedPtr enable_;

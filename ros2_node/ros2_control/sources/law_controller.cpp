@@ -7,14 +7,11 @@
 #include "@namespace@/laws.hpp"
 
 namespace @namespace@ {
-namespace {
 
 // Reads the law's own parameters. Returns what is wrong with them.
 std::string fill_@law@(const @law@_parameters::Params &parameters, @name@Law::Inputs &inputs) {
 @fill@
 }
-
-}  // namespace
 
 class @name@Controller
     : public GuardedController<@name@Law, @law@_parameters::ParamListener, @law@_parameters::Params, fill_@law@> {};
