@@ -97,8 +97,9 @@ def _parameters(law: ControllerLaw, model: Model) -> Iterator[str]:
         ('one_of<>: [["zero", "measured"]]',),
         read_only=True,
     )
+    # Those of the node, then those of the law.
     for name in SHARED:
-        yield from _shared(BY_NAME[name])
+        yield from _node_entry(BY_NAME[name])
     inputs = law.inputs(model)
     if inputs:
         yield "  law_inputs:"
@@ -113,7 +114,7 @@ def _parameters(law: ControllerLaw, model: Model) -> Iterator[str]:
         )
 
 
-def _shared(parameter: Parameter) -> Iterator[str]:
+def _node_entry(parameter: Parameter) -> Iterator[str]:
     """The entry of a parameter of the node."""
     default, name = parameter.default, parameter.name
     text = parameter.description + (f" [{parameter.unit}]" if parameter.unit else "")

@@ -64,6 +64,7 @@ def _lines() -> Iterator[str]:
     yield f"enum class GateEvent : unsigned char {{ {', '.join(map(_name, events))} }};"
     for name, among in SETS.items():
         yield f"constexpr bool {name}(Phase phase) noexcept {{ return {_among(among)}; }}"
+    # Tables of numbers, which a compiler reads without a constructor at start.
     yield ""
     yield "// The next phase for each event (row) and phase (column); -1: refused."
     yield f"constexpr signed char transitions[{len(events)}][{len(phases)}] = {{"

@@ -57,30 +57,35 @@ def _struct(
         yield f"    std::array<double, {_size(shape)}> {name} = {{{value}}};"
     yield from ("  };", "")
     yield from (f"  {line}" for line in _arrays(model))
-    function = exported[law.name]
-    result = next(iter(function.results))
-    if function.shapes[function.results[result]] != (model.nv,) or len(function.results) != 1:
-        shown = ", ".join(str(function.shapes[x]) for x in function.results.values())
-        raise ValueError(
-            f"law {law.name} must return one array of shape (nv,) = ({model.nv},), the torques; "
-            f"got {shown}"
-        )
-    arguments = [_argument(name) for name in function.inputs] + ["x.torque.data()"]
     yield ""
-    yield "  static void compute(Arrays &x, const double *gravity, const Inputs &inputs) noexcept {"
-    yield from ("    (void)gravity;", "    (void)inputs;")
-    yield f"    dynamics::{function.name}({', '.join(arguments)});"
-    yield "  }"
+    yield from (f"  {line}" for line in _compute(model, exported[law.name]))
     if law.frame is not None:
         yield ""
-        yield f"  // The pose of {escape_comment(law.frame)} in the root link."
-        yield f"  static Pose frame_pose(const std::array<double, {model.nq}> &q) noexcept {{"
-        yield from (
-            "    Pose pose;",
-            f"    dynamics::{frame_function(law)}(q.data(), pose.data());",
-        )
-        yield from ("    return pose;", "  }")
+        yield from (f"  {line}" for line in _frame_pose(model, law))
     yield "};"
+
+
+def _compute(model: Model, function: ExportedFunction) -> Iterator[str]:
+    """The function that computes a law's torques."""
+    shapes = [function.shapes[x] for x in function.results.values()]
+    if shapes != [(model.nv,)]:
+        raise ValueError(
+            f"law {function.name} must return one array of shape (nv,) = ({model.nv},), the "
+            f"torques; got {', '.join(map(str, shapes))}"
+        )
+    arguments = [_argument(name) for name in function.inputs] + ["x.torque.data()"]
+    yield "static void compute(Arrays &x, const double *gravity, const Inputs &inputs) noexcept {"
+    yield from ("  (void)gravity;", "  (void)inputs;")
+    yield f"  dynamics::{function.name}({', '.join(arguments)});"
+    yield "}"
+
+
+def _frame_pose(model: Model, law: ControllerLaw) -> Iterator[str]:
+    """The function that computes the pose of a law's frame."""
+    yield f"// The pose of {escape_comment(law.frame or '')} in the root link."
+    yield f"static Pose frame_pose(const std::array<double, {model.nq}> &q) noexcept {{"
+    yield from ("  Pose pose;", f"  dynamics::{frame_function(law)}(q.data(), pose.data());")
+    yield from ("  return pose;", "}")
 
 
 def _argument(name: str) -> str:
