@@ -65,11 +65,7 @@ def control_package(
             "torque_gate.hpp", namespace=package, gate_table=gate_table()
         ),
         f"{include}/references.hpp": source_file(
-            "references.hpp",
-            namespace=package,
-            setpoint_bound=repr(SETPOINT_BOUND),
-            pose_bound=repr(POSE_BOUND),
-            unit_tolerance=repr(float(ROUNDING)),
+            "references.hpp", namespace=package, **reference_places()
         ),
     }
     for header in ("message_queue", "guarded_law", "parameter_values", "controller"):
@@ -123,6 +119,15 @@ def commanded_joints(model: Model, joints: Sequence[str]) -> tuple[str, ...]:
                 "leave it out"
             )
     return chosen
+
+
+def reference_places() -> dict[str, str]:
+    """Constants of the node's references, by their places in references.hpp."""
+    return {
+        "setpoint_bound": repr(SETPOINT_BOUND),
+        "pose_bound": repr(POSE_BOUND),
+        "unit_tolerance": repr(float(ROUNDING)),
+    }
 
 
 def package_name(text: str) -> str:

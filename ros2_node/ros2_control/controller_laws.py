@@ -104,7 +104,7 @@ def built_in_laws(frame: str | None) -> dict[str, ControllerLaw]:
         ),
     ]
     if frame is not None:
-        # Entries beside the diagonal of a stiffness may be negative, and a force bound is above 0.
+        # Entries of a stiffness off its diagonal may be negative, and a force bound is above 0.
         bounds = {name: (0.0, most) for name, most in largest_cartesian_impedance.items()}
         stiffest = largest_cartesian_impedance["stiffness"]
         bounds |= {"stiffness": (-stiffest, stiffest), "max_force": (1e-6, bounds["max_force"][1])}

@@ -72,17 +72,17 @@ class JointReference {
     ReferencePoint<n> point = wanted;
     for (std::size_t j = 0; j < n; ++j) {
       if (!point.named[j]) continue;
-      if (!(std::fabs(point.q[j]) <= setpoint_bound && std::fabs(point.v[j]) <= setpoint_bound &&
-            std::fabs(point.a[j]) <= setpoint_bound)) {
-        return Refusal::not_finite;
-      }
+      const bool makes_sense = (!point.has_q || std::fabs(point.q[j]) <= setpoint_bound) &&
+                               (!point.has_v || std::fabs(point.v[j]) <= setpoint_bound) &&
+                               (!point.has_a || std::fabs(point.a[j]) <= setpoint_bound);
+      if (!makes_sense) return Refusal::not_finite;
     }
     if (!bound(point)) return Refusal::too_fast;
     if (point.has_q) {
-      std::array<bool, n> at_limits = keep_within(point);
-      if (q != nullptr && jumps(point, *q)) return Refusal::too_far;
+      const std::array<bool, n> at_limits = keep_within(point);
       at_limits_changed_ = at_limits_changed_ || at_limits != at_limits_;
       at_limits_ = at_limits;
+      if (q != nullptr && jumps(point, *q)) return Refusal::too_far;
       for (std::size_t j = 0; j < n; ++j) {
         if (!point.named[j]) continue;
         q_[j] = point.q[j];
