@@ -187,7 +187,7 @@ def _guard_tests(model: Model, laws: Sequence[ControllerLaw], package: str) -> s
     """The tests of the package, which need values for inputs without a default."""
     settings = []
     for law in laws:
-        settings += ["template <>", f"void set_inputs({law.class_name}::Inputs &inputs) {{"]
+        settings += ["template <>", f"void set_inputs({law.class_name}Law::Inputs &inputs) {{"]
         settings.append("  (void)inputs;")
         for name, values in law.example(model).items():
             listed = ", ".join(map(repr, values))

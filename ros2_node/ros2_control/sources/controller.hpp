@@ -83,6 +83,8 @@ class GuardedController : public controller_interface::ControllerInterface {
   }
 
   Callback on_configure(const rclcpp_lifecycle::State &) override {
+    parameters_ = listener_->get_params();
+    joints_ = joints();  // before callbacks of another thread read it; the parameter is read-only
     if (!configure_law()) return Callback::FAILURE;
     listen();
     return Callback::SUCCESS;
@@ -153,7 +155,6 @@ class GuardedController : public controller_interface::ControllerInterface {
 
   bool configure_law() {
     parameters_ = listener_->get_params();
-    joints_ = joints();
     LawSettings<Law> settings;
     const std::string wrong = read_parameters(settings);
     if (!wrong.empty()) {

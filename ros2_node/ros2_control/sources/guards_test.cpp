@@ -40,7 +40,9 @@ class Guards : public ::testing::Test {
       for (std::size_t j = 0; j < Law::joint_count; ++j) {
         largest = std::fmax(largest, std::fabs(last[j] - before[j]));
         EXPECT_TRUE(std::isfinite(last[j]));
-        if (settings.gate.described_effort[j] > 0.0) EXPECT_LE(std::fabs(last[j]), settings.gate.described_effort[j]);
+        if (settings.gate.described_effort[j] > 0.0) {
+          EXPECT_LE(std::fabs(last[j]), settings.gate.described_effort[j]);
+        }
       }
     }
     return largest;

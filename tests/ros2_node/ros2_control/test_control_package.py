@@ -125,6 +125,17 @@ def test_a_controllers_life(
     assert drive(package, law, which, options, **values) == "0 failures\n"
 
 
+def test_the_tests_of_a_package_pass(package: Path) -> None:
+    """Its own tests of the guards, with each law."""
+    program = package / "guards"
+    command = [compiler("c++", 0), "-std=c++17", *WARNINGS, "-O1", "-isystem", str(STAND_IN)]
+    command += ["-I", "include", "test/guards_test.cpp", "-o", str(program)]
+    ran = subprocess.run(command, cwd=package, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr[:3000]
+    done = subprocess.run([str(program)], capture_output=True, text=True, check=False)
+    assert done.stdout == f"{5 * len(LAWS)} tests, 0 failures\n"
+
+
 def test_files_that_ros_reads(package: Path) -> None:
     """XML, YAML, Python and CMake name the same plugins and libraries."""
     root = etree.parse(package / "package.xml").getroot()
