@@ -2,9 +2,13 @@
 #include <pluginlib/class_list_macros.hpp>
 #include <string>
 
-#include "@namespace@/@law@_parameters.hpp"
 #include "@namespace@/controller.hpp"
 #include "@namespace@/laws.hpp"
+#if __has_include("@namespace@/@law@_parameters.hpp")
+#include "@namespace@/@law@_parameters.hpp"
+#else  // generate_parameter_library before 0.4
+#include "@law@_parameters.hpp"
+#endif
 
 namespace @namespace@ {
 
