@@ -138,6 +138,7 @@ setup(
         "warpdyn.rl": ["policies/*.onnx"],
         "warpdyn": ["py.typed"],
         "ros2_node.demo": ["*.xml"],
+        "ros2_node.ros2_control": ["sources/*"],
     },
     data_files=[
         ("share/ament_index/resource_index/packages", ["resource/warpdyn"]),

@@ -113,6 +113,11 @@ QUICK = {
     "ros2_node/control/states": ("test_joint_states.py",),
     "ros2_node/control/torques": ("test_payload.py",),
     "ros2_node/laws": ("test_mean_damping.py", "test_joint_impedance.py"),
+    "ros2_node/ros2_control": (
+        "test_gate_table.py",
+        "test_source_files.py",
+        "test_controller_parameters.py",
+    ),
     "ros2_node/ros": ("test_topics.py", "test_outputs.py", "test_guards.py"),
     "ros2_node/demo": ("test_plant.py",),
     ".": (

@@ -24,9 +24,9 @@ FLOORS = (
     {"warpdyn.execution", "warpdyn.robots"},
     {"warpdyn.functions", "warpdyn.user_kernels"},
     {"warpdyn", "warpdyn.labels", "warpdyn.rl", "warpdyn.viewer"},
-    {"warpdyn.cli", "ros2_node.control", "ros2_node.laws"},
-    {"ros2_node.ros"},
-    {"ros2_node", "ros2_node.demo"},
+    {"ros2_node.control", "ros2_node.laws"},
+    {"ros2_node.ros", "ros2_node.ros2_control"},
+    {"warpdyn.cli", "ros2_node", "ros2_node.demo"},
 )
 """Folders, from the ground up. A module imports from its own folder and from the floors below.
 Benchmarks stand outside: they import what they like, and nothing imports them."""
@@ -325,7 +325,11 @@ def test_rooms_keep_to_themselves(path: Path) -> None:
         assert not within(name, NEVER.get(here, set())), f"{module_name(path)} imports {name}"
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.glob("ros2_node/control/**/*.py")), ids=module_name)
+@pytest.mark.parametrize(
+    "path",
+    sorted([*ROOT.glob("ros2_node/control/**/*.py"), *ROOT.glob("ros2_node/ros2_control/*.py")]),
+    ids=module_name,
+)
 def test_control_is_free_of_ros(path: Path) -> None:
     """What the node computes needs NumPy, Warp and warpdyn only, so that it is tested without ROS."""
     top = {name.split(".")[0] for name in imports(path)}

@@ -10,7 +10,11 @@ from exported_code import Compiled
 
 from warpdyn.algebra import scalar
 from warpdyn.codegen.exported_header import ExportedFunction, ExportedRobot, exported_header
-from warpdyn.codegen.portable import refusal_reason, without_a_library
+from warpdyn.codegen.portable import (
+    most_steps_of_ending_loops,
+    refusal_reason,
+    without_a_library,
+)
 from warpdyn.codegen.portable_style import Style
 from warpdyn.recording.program import Program, record
 
@@ -135,5 +139,8 @@ def test_a_loop_that_ends_by_itself_is_refused() -> None:
             lambda state: [0.5 * state[0]], list(x), 100, until=lambda state: 1.0 - state[0]
         )
 
-    assert "until it is done" in refusal_reason(record(halved, {"x": (1,)}))
+    program = record(halved, {"x": (1,)})
+    assert "until it is done" in refusal_reason(program)
+    assert not refusal_reason(program, bounded_loops=True)
+    assert most_steps_of_ending_loops(program) == 100
     assert not refusal_reason(record(oscillator, {"x": (2,), "k": (1,)}))

@@ -21,22 +21,25 @@ from .shared_options import KERNEL, Commands, add_command, add_kernel_options, a
 
 def add_parser(commands: Commands) -> None:
     """Add `warpdyn export`."""
-    text = "write functions of a robot as a header of C++ or C that needs no library"
+    text = "write functions of a robot as a header without a library, or a package of controllers"
     sub = add_command(commands, "export", text)
     add_robot(sub)
     # Functions may be separated by spaces or by commas.
     sub.add_argument(
         "functions",
-        nargs="+",
+        nargs="*",
         metavar="FUNCTION",
-        help=f"rnea,aba,fk:LINK,jacobian:LINK, or a kernel of your own, {KERNEL}",
+        help=f"rnea,aba,fk:LINK,jacobian:LINK, or a kernel of your own, {KERNEL}; with --ros2-control laws",
     )
     add_kernel_options(sub)
     text = "default: ROBOT.hpp or ROBOT.h; with --python a folder"
     sub.add_argument("-o", "--out", type=Path, metavar="FILE", help=text)
-    text = "namespace of C++, prefix of C, module of Python; default: the robot's name"
+    text = (
+        "namespace of C++, prefix of C, module of Python, package of ROS; default: the robot's name"
+    )
     sub.add_argument("--namespace", metavar="NAME", help=text)
-    sub.add_argument("--frame", metavar="LINK", help="of a kernel's option frame")
+    text = "of a kernel's option frame, and of cartesian_impedance"
+    sub.add_argument("--frame", metavar="LINK", help=text)
     precision = sub.add_mutually_exclusive_group()
     precision.add_argument("--float32", action="store_true", help="numbers are floats")
     precision.add_argument("--float64", action="store_true", help="numbers are doubles (default)")
@@ -45,17 +48,36 @@ def add_parser(commands: Commands) -> None:
     kinds.add_argument(
         "--python", action="store_true", help="compile a module of Python that needs no warpdyn"
     )
+    text = (
+        "write a ROS 2 package with ros2_control controllers into a new folder; laws: "
+        "gravity_compensation, computed_torque, joint_impedance, cartesian_impedance (default: all), "
+        "or your own kernels"
+    )
+    sub.add_argument("--ros2-control", type=Path, metavar="DIR", help=text)
+    text = "joints that the controllers command, in order; default: all"
+    sub.add_argument("--joints", action="append", default=[], metavar="A,B,...", help=text)
     sub.add_argument("--no-libm", action="store_true", help="include no <cmath> or <math.h>")
+    text = "allow loops that end early, so that times depend on arguments; not with --python"
+    sub.add_argument("--bounded-loops", action="store_true", help=text)
     sub.add_argument("--force", action="store_true", help="replace a file that exists")
     sub.set_defaults(run=export_code)
 
 
 def export_code(args: argparse.Namespace) -> int:
-    """Write the file, and print its contents in one line."""
+    """Write the file or the package, and print its contents in one line."""
     model = refuse_immobile(read_model(args))
+    if args.ros2_control is not None:
+        from .export_controllers import export_controllers
+
+        return export_controllers(args, model)
+    if args.joints:
+        raise UserError("--joints is for --ros2-control")
     args.kernel = None
     calls: dict[str, Callable[..., Any]] = {}
-    for text in [x for each in args.functions for x in each.split(",") if x]:
+    wanted = [x for each in args.functions for x in each.split(",") if x]
+    if not wanted:
+        raise UserError("name a function at least, such as rnea, or a folder by --ros2-control")
+    for text in wanted:
         name, call = _function(text, args, model)
         if name in calls:
             raise UserError(f"two functions would be called {name}: name each once")
@@ -79,6 +101,7 @@ def export_code(args: argparse.Namespace) -> int:
             dtype=dtype,
             language=language,
             libm=not args.no_libm,
+            bounded_loops=args.bounded_loops,
             overwrite=args.force,
         )
     # The library's message suggests overwrite=True, which is --force here.

@@ -10,7 +10,7 @@ from math import prod
 from ..recording.program import Program
 from .array_statements import uses_arrays
 from .escapes import escape_comment, string_literal
-from .portable import function, number, without_a_library
+from .portable import function, most_steps_of_ending_loops, number, without_a_library
 from .portable_style import Style
 
 
@@ -37,6 +37,11 @@ class ExportedFunction:
         """Number of entries of each array. C does not allow empty arrays, so that empty ones get an
         entry that nobody uses."""
         return {c: max(prod(shape), 1) for c, shape in self.shapes.items()}
+
+    @property
+    def has_lanes(self) -> bool:
+        """True if its batch is computed in lanes, which all need the same number of steps."""
+        return not most_steps_of_ending_loops(self.program)
 
     def holds_numbers(self, array: str) -> bool:
         """True if an array, by its C name, has an entry."""
@@ -136,9 +141,11 @@ def _c(robot: ExportedRobot, functions: Sequence[ExportedFunction], style: Style
         yield from ("", "/*", *(f" * {escape_comment(line)}" for line in each.about), " */")
         yield function(each.program, name, each.inputs, each.results, style)
         yield ""
-        yield "#if defined(__GNUC__)"
-        yield function(each.program, f"{name}_lanes", each.inputs, each.results, style, lanes=True)
-        yield "#endif"
+        if each.has_lanes:
+            lanes = function(
+                each.program, f"{name}_lanes", each.inputs, each.results, style, lanes=True
+            )
+            yield from ("#if defined(__GNUC__)", lanes, "#endif")
         yield f"/* The same for n robots, a row each: {', '.join(_rows(each))}. */"
         yield from _batch(each, style, "")
     yield from ("", "#endif")
@@ -195,6 +202,11 @@ def _batch(each: ExportedFunction, style: Style, after: str) -> Iterator[str]:
     rows += [f"{real} *{x}" for x in each.results.values()]
     yield f"{style.inline} void {name}_batch({size_t} n, {', '.join(rows)}) {after}{{"
     yield from (f"  (void){x};" for x in sizes if not each.holds_numbers(x))
+    moved = ", ".join(f"{x} + i * {sizes[x]}" for x in sizes)
+    one_by_one = f"  for ({size_t} i = 0; i < n; ++i) {name}({moved});"
+    if not each.has_lanes:
+        yield from (one_by_one, "}")
+        return
     yield "#if defined(__GNUC__)"
     yield f"  const {size_t} width = {count};"
     # The last block may be incomplete: `gather` and `scatter` move only the robots `here`.
@@ -207,10 +219,7 @@ def _batch(each: ExportedFunction, style: Style, after: str) -> Iterator[str]:
     yield f"    {f'detail::{each.name}<detail::lanes>' if cpp else f'{name}_lanes'}({arguments});"
     for x in filter(each.holds_numbers, each.results.values()):
         yield f"    {inside}scatter({x}_lanes, {x} + first * {sizes[x]}, {sizes[x]}, here);"
-    yield from ("  }", "#else")
-    moved = ", ".join(f"{x} + i * {sizes[x]}" for x in sizes)
-    yield f"  for ({size_t} i = 0; i < n; ++i) {name}({moved});"
-    yield from ("#endif", "}")
+    yield from ("  }", "#else", one_by_one, "#endif", "}")
 
 
 def _parameters(each: ExportedFunction, real: str) -> list[str]:

@@ -81,16 +81,27 @@ def without_a_library(program: Program) -> set[str]:
     return {x for x in OF_A_LIBRARY if program.uses(x)}.union(*inner)
 
 
-def refusal_reason(program: Program) -> str:
-    """The reason why a program cannot be exported; "" if it can."""
+def refusal_reason(program: Program, bounded_loops: bool = False) -> str:
+    """The reason why a program cannot be exported; "" if it can.
+
+    bounded_loops: loops that end early are allowed.
+    """
     if program.tables:
         return f"it looks up the table {program.tables[0]}, which may have any size"
-    everything = [program, *_all_routines(program)]
-    if any(x.uses("uniform") for x in everything):
+    if any(x.uses("uniform") for x in (program, *_all_routines(program))):
         return "it draws random numbers"
-    if any(x.repetition and x.repetition.ends for x in everything):
-        return "it repeats until it is done: how long it takes depends on its arguments"
+    if not bounded_loops and most_steps_of_ending_loops(program):
+        return (
+            "it repeats until it is done: how long it takes depends on its arguments; "
+            "bounded_loops=True of wd.export, and --bounded-loops, allow that"
+        )
     return ""
+
+
+def most_steps_of_ending_loops(program: Program) -> int:
+    """Largest number of steps of a program's loops that may end early; 0 if no loop may."""
+    loops = (x.repetition for x in _all_routines(program))
+    return max((loop.times for loop in loops if loop and loop.ends), default=0)
 
 
 def _all_routines(program: Program) -> Iterator[Program]:

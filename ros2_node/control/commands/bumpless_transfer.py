@@ -6,6 +6,8 @@ import numpy as np
 
 STEPS = 16
 """Changes closer together than this share of their time fade as one."""
+MOST_FADES = 64
+"""Largest number of fades. Beyond it, the one with the largest share left takes up the next change."""
 
 
 class Fade:
@@ -26,11 +28,14 @@ class Fade:
     def absorb(self, more: np.ndarray, now: float) -> bool:
         """Take up another change so soon after this one that both may end together. False when
         it is too late for that."""
-        left = self.left(now)
-        if left < 1.0 - 1.0 / STEPS:
+        if self.left(now) < 1.0 - 1.0 / STEPS:
             return False
-        self._value = self._value + more / left
+        self.take(more, now)
         return True
+
+    def take(self, more: np.ndarray, now: float) -> None:
+        """Let another change end together with this one, of which a share must be left."""
+        self._value = self._value + more / self.left(now)
 
 
 class BumplessTransfer:
@@ -64,9 +69,13 @@ class BumplessTransfer:
 
     def add(self, offset: np.ndarray, now: float, duration: float) -> None:
         """Let an offset fade from now on."""
-        if duration > 0.0 and not (self._fades and self._fades[-1].absorb(offset, now)):
-            self._fades.append(Fade(offset, now, duration))
-            self.active = True
+        if duration <= 0.0 or (self._fades and self._fades[-1].absorb(offset, now)):
+            return
+        if len(self._fades) == MOST_FADES:
+            max(self._fades, key=lambda fade: fade.left(now)).take(offset, now)
+            return
+        self._fades.append(Fade(offset, now, duration))
+        self.active = True
 
     def applied(self, wanted: np.ndarray, last: np.ndarray, now: float) -> np.ndarray:
         """The wanted command with what has not faded; `last` is the command before."""

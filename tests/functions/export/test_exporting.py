@@ -12,6 +12,7 @@ import pytest
 from exported_code import WARNINGS, Compiled, compiler
 
 import warpdyn as wd
+from ros2_node.laws.joint_impedance import joint_impedance
 from warpdyn.cli.workload import random_states
 
 ROBOTS = ("panda", "ur5e", "cartpole", "quadruped", "humanoid")
@@ -274,3 +275,23 @@ def test_a_comment_says_the_frame_of_a_result() -> None:
     assert (
         "/// reference = local_world_aligned, in the world's axes, at the link's origin\n" in text
     )
+
+
+@pytest.mark.parametrize("language", ["c++", "c"])
+def test_a_loop_that_ends_early(language: str, tmp_path: Path) -> None:
+    """Allowed by `bounded_loops`: the oracle's numbers, one by one and as a batch."""
+    model = robot("ur5e")
+    with pytest.raises(ValueError, match="bounded_loops=True"):
+        wd.export(model, {"law": joint_impedance}, language=language)
+    text = wd.export(model, {"law": joint_impedance}, language=language, bounded_loops=True)
+    assert "Loops of at most 20 steps end early" in text
+    shapes = joint_impedance.signature.arrays
+    names = [name for name, each in shapes.items() if each.default is None]
+    functions = {"law": (*names, "out")}
+    made = Compiled(tmp_path, text, functions, namespace="ur5e", language=language)
+    draw = np.random.default_rng(0)
+    inputs = {n: draw.uniform(0.1, 1.0, (ROWS, *shapes[n].sizes(model))) for n in names}
+    expected = np.asarray(wd.oracle(joint_impedance, model, **inputs))
+    for found in (made.one_by_one, made.batch):
+        error = np.abs(found("law", [*inputs.values()], (model.nv,)) - expected).max()
+        assert error <= 1e-13 * np.abs(expected).max(), found.__name__

@@ -18,7 +18,12 @@ from ...codegen.exported_header import (
     exported_header,
     library_functions_of,
 )
-from ...codegen.portable import LOCAL, RESERVED, refusal_reason
+from ...codegen.portable import (
+    LOCAL,
+    RESERVED,
+    most_steps_of_ending_loops,
+    refusal_reason,
+)
 from ...codegen.portable_style import Style
 from ...execution.request.call import Call, input_shapes
 from ...execution.request.evaluate import record_call
@@ -66,6 +71,7 @@ def export(
     dtype: Precision = "float64",
     language: ExportLanguage = "c++",
     libm: bool = True,
+    bounded_loops: bool = False,
     overwrite: bool = False,
 ) -> str:
     """The text of one header with these functions for a robot, also written to `path` if given.
@@ -76,6 +82,8 @@ def export(
     namespace: the C++ namespace or the C prefix; by default the robot's name as an identifier.
     dtype: the type of all numbers. language: "c++" (C++17) or "c" (C99). libm: if False, only
     `stddef.h` is included, and programs that need exp, log or atan2 raise an error.
+    bounded_loops: allow functions with loops that end early (`wd.kernels.repeat` with `until`). How
+    long such a function takes depends on its arguments. Its comment gives the largest number of steps.
 
     Each function has a form for one robot, `rnea(q, v, a, tau)`, and a form for n robots in rows,
     `rnea_batch(n, q, v, a, tau)`. Neither allocates, locks, throws or runs a loop of unknown
@@ -84,7 +92,7 @@ def export(
     if language not in ("c++", "c"):
         raise ValueError(f'language must be "c++" or "c", got {language!r}')
     style = Style(language, dtype == "float32", identifier(namespace or model.name), libm)
-    functions = exported_functions(model, calls, dtype)
+    functions = exported_functions(model, calls, dtype, bounded_loops)
     text = header_of(model, functions, style)
     if path is not None:
         file = Path(path)
@@ -124,6 +132,7 @@ def exported_functions(
     model: Model,
     calls: Iterable[Callable[..., Any]] | Mapping[str, Callable[..., Any]],
     dtype: Precision,
+    bounded_loops: bool = False,
 ) -> list[ExportedFunction]:
     """Programs of the functions, with the C names of the functions and of their arrays."""
     zeros = zeros_of(dtype, "cpu")
@@ -131,7 +140,13 @@ def exported_functions(
     if not named:
         raise ValueError("nothing to export: name one function at least, such as [wd.rnea]")
     return [
-        _exported(name, function, call_on_zeros(model, function, zeros), dtype == "float32")
+        _exported(
+            name,
+            function,
+            call_on_zeros(model, function, zeros),
+            dtype == "float32",
+            bounded_loops,
+        )
         for name, function in named.items()
     ]
 
@@ -172,10 +187,14 @@ def _name(function: Any) -> str:
 
 
 def _exported(
-    name: str, function: Callable[..., Any], call: Call[Any], single: bool
+    name: str,
+    function: Callable[..., Any],
+    call: Call[Any],
+    single: bool,
+    bounded_loops: bool,
 ) -> ExportedFunction:
     program = record_call(call, input_shapes(call), single)
-    if why := refusal_reason(program):
+    if why := refusal_reason(program, bounded_loops):
         raise ValueError(f"{name} cannot be exported: {why}")
     inputs = {x: _array_name(x) for x in program.inputs}
     results: dict[str, str] = {}
@@ -205,6 +224,10 @@ def _exported(
             meaning = f", {MEANINGS[option]}" if option in MEANINGS else ""
             lines += wrap(f"{option[0]} = {option[1]}{meaning}", 92)
     lines.append(f"{program.operations} operations, {len(program.angles)} sines and cosines.")
+    if steps := most_steps_of_ending_loops(program):
+        lines.append(
+            f"Loops of at most {steps} steps end early: its time depends on its arguments."
+        )
     return replace(exported, about=lines)
 
 
@@ -229,12 +252,12 @@ def _robot(model: Model, style: Style) -> ExportedRobot:
         f"Model {model.key[:16]}: {base}, nq = {model.nq}, nv = {model.nv}.",
         "",
         "Arrays of one robot lie without gaps, matrices row by row, and must not overlap.",
-        "No function allocates, locks, throws, keeps state or branches on its arguments; stacks are",
-        "bounded. Sines and cosines are within two units in the last place for angles up to",
-        f"{'8000' if style.single else '500000'} rad, lose digits beyond, and are NaN beyond "
-        f"{'4.2e6' if style.single else '2.2e15'} rad. NaN and",
-        "infinity come out as NaN. Do not compile with -ffast-math; numbers too small to be normal",
-        "may count as zero where the processor says so, and do in roots without libm.",
+        "No function allocates, locks, throws, keeps state or, unless its comment says so, branches on",
+        "its arguments; stacks are bounded. Sines and cosines are within two units in the last place for",
+        f"angles up to {'8000' if style.single else '500000'} rad, lose digits beyond, and are NaN beyond "
+        f"{'4.2e6' if style.single else '2.2e15'} rad.",
+        "NaN and infinity come out as NaN. Do not compile with -ffast-math; numbers too small to be",
+        "normal may count as zero where the processor says so, and do in roots without libm.",
     ]
     return ExportedRobot(
         about,

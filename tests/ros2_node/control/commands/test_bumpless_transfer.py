@@ -6,7 +6,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ros2_node.control.commands.bumpless_transfer import STEPS, BumplessTransfer, Fade
+from ros2_node.control.commands.bumpless_transfer import (
+    MOST_FADES,
+    STEPS,
+    BumplessTransfer,
+    Fade,
+)
 
 
 @given(st.floats(0.01, 10.0), st.floats(0.0, 20.0))
@@ -47,3 +52,15 @@ def test_clearing_forgets_what_fades_and_what_was_to():
     blend.begin(1.0)
     blend.clear()
     assert not blend.active and blend.pending is None
+
+
+def test_changes_of_different_times_are_bounded_too():
+    """Where fades would be too many, one takes up the change; the command stays continuous."""
+    blend, last = BumplessTransfer(), np.zeros(1)
+    for k in range(400):
+        now, wanted = 0.004 * k, np.array([float(k % 7)])
+        blend.begin(0.05 if k % 2 else 10.0)
+        np.testing.assert_allclose(blend.applied(wanted, last, now), last, atol=1e-9)
+        last = blend.applied(wanted, last, now)
+        assert len(blend._fades) <= MOST_FADES
+    np.testing.assert_allclose(blend.applied(wanted, last, now + 10.01), wanted, atol=1e-9)

@@ -1,0 +1,166 @@
+"""Controllers for ros2_control: time of `update` without ROS, next to a bare loop in the same run.
+
+    python -m benchmarks.controller_updates [--cycles 1000000]
+
+Each cycle lies between two clock readings. The cycles of the laws and those of the bare loop, which
+only reads the clock, alternate. The robot is a UR5e that follows a reference, with all guards.
+Results go to benchmarks/results/controller_updates.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import warpdyn as wd
+from ros2_node.ros2_control.control_package import control_package, package_name, write_package
+from ros2_node.ros2_control.controller_laws import ControllerLaw, built_in_laws
+
+from .__main__ import what_it_ran_on
+
+RESULT = Path(__file__).parent / "results" / "controller_updates.json"
+OPTIONS = ("-std=c++17", "-O2")
+CYCLES = 1_000_000
+BLOCK = 1000
+"""Cycles of one law before the next one has its turn."""
+
+MAIN = r"""
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+#include "%(package)s/guarded_law.hpp"
+#include "%(package)s/laws.hpp"
+#include "%(package)s/parameter_values.hpp"
+using namespace %(package)s;
+using Clock = std::chrono::steady_clock;
+
+struct Times {
+  std::string name;
+  std::vector<float> all;
+  void add(Clock::duration d) { all.push_back(std::chrono::duration<float, std::nano>(d).count()); }
+  void print(const char *end) {
+    std::sort(all.begin(), all.end());
+    const auto at = [this](double share) { return all[static_cast<std::size_t>(share * (all.size() - 1))]; };
+    std::printf("\"%%s\": {\"median_ns\": %%.0f, \"p99_ns\": %%.0f, \"p99_99_ns\": %%.0f, \"worst_ns\": %%.0f}%%s",
+                name.c_str(), at(0.5), at(0.99), at(0.9999), all.back(), end);
+  }
+};
+
+template <class Law>
+struct Loop {
+  GuardedLaw<Law> law;
+  std::array<double, 6> q{}, v{};
+  double now = 0.0;
+  Times times;
+
+  void start(const char *name) {
+    times.name = name;
+    LawSettings<Law> settings;
+    Law::describe(settings.gate, settings.reference);
+    set_inputs(settings.inputs);
+    law.configure(settings);
+    move();
+    if (!law.activate(q, v, {}, now)) std::abort();
+  }
+  void move() {  // half a radian around a bent pose, with the velocity of that motion
+    const double middle[] = {0.0, -1.2, 1.4, -1.6, -1.5, 0.3};
+    for (std::size_t j = 0; j < 6; ++j) {
+      q[j] = middle[j] + 0.1 * std::sin(2.0 * now + j);
+      v[j] = 0.2 * std::cos(2.0 * now + j);
+    }
+  }
+  void run(int cycles) {
+    for (int k = 0; k < cycles; ++k) {
+      now += 0.001;
+      move();
+      const auto start = Clock::now();
+      law.update(q, v, now);
+      times.add(Clock::now() - start);
+    }
+  }
+};
+
+int main() {
+  Times bare;
+  bare.name = "bare loop";
+  %(loops)s
+  for (int turn = 0; turn < %(blocks)d; ++turn) {
+    for (int k = 0; k < %(block)d; ++k) {
+      const auto start = Clock::now();
+      bare.add(Clock::now() - start);
+    }
+    %(runs)s
+  }
+  std::printf("{");
+  bare.print(", ");
+  %(prints)s
+  std::printf("}\n");
+}
+"""
+
+
+def main_source(model: wd.Model, laws: list[ControllerLaw], cycles: int) -> str:
+    """The program that times the laws."""
+    inputs = "template <class Inputs> void set_inputs(Inputs &) {}\n"
+    for law in laws:
+        inputs += (
+            f"template <> void set_inputs({law.class_name}Law::Inputs &inputs) {{\n(void)inputs;\n"
+        )
+        for name, values in law.example(model).items():
+            shape = law.inputs(model)[name]
+            full = np.diag(values) if len(shape) == 2 else np.broadcast_to(values, shape)
+            inputs += f"inputs.{name} = {{{', '.join(map(repr, full.ravel().tolist()))}}};\n"
+        inputs += "}\n"
+    loops = [
+        f'auto {x.name} = std::make_unique<Loop<{x.class_name}Law>>(); {x.name}->start("{x.name}");'
+        for x in laws
+    ]
+    text = MAIN % {
+        "package": package_name(f"{model.name}_controllers"),
+        "loops": "\n  ".join(loops),
+        "blocks": cycles // BLOCK,
+        "block": BLOCK,
+        "runs": " ".join(f"{law.name}->run({BLOCK});" for law in laws),
+        "prints": " ".join(
+            f'{law.name}->times.print("{"" if law is laws[-1] else ", "}");' for law in laws
+        ),
+    }
+    return text.replace("struct Times {", f"{inputs}\nstruct Times {{", 1)
+
+
+def measured(cycles: int) -> dict[str, Any]:
+    """Times of the laws and of the bare loop [ns]."""
+    model = wd.load_robot("ur5e")
+    laws = list(built_in_laws("tool0").values())
+    with tempfile.TemporaryDirectory() as work:
+        folder = Path(work)
+        write_package(control_package(model, laws), folder / "package")
+        (folder / "time.cpp").write_text(main_source(model, laws, cycles))
+        command = ["g++", *OPTIONS, "-Ipackage/include", "time.cpp", "-o", "time"]
+        subprocess.run(command, cwd=folder, check=True)
+        ran = subprocess.run(["./time"], cwd=folder, check=True, capture_output=True, text=True)
+    return dict(json.loads(ran.stdout))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--cycles", type=int, default=CYCLES)
+    given = parser.parse_args()
+    result = {"about": what_it_ran_on("cpu", []), "cycles": given.cycles}
+    result |= measured(given.cycles)
+    RESULT.write_text(json.dumps(result, indent=1) + "\n")
+    print(json.dumps(result, indent=1))
+
+
+if __name__ == "__main__":
+    main()

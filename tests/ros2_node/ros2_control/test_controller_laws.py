@@ -1,0 +1,174 @@
+"""Controllers of the laws next to the node with the same law: the same torques."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Annotated
+
+import numpy as np
+import pytest
+from compiled_controllers import CompiledControllers, example_inputs
+from compiled_gate import MeasuredStates
+
+import warpdyn as wd
+from ros2_node.control.robot import Robot
+from ros2_node.control.settings.node_settings import Settings
+from ros2_node.control.torques.fleet_dynamics import FleetDynamics
+from ros2_node.ros2_control.controller_laws import (
+    ControllerLaw,
+    built_in_laws,
+    check_law,
+    users_law,
+)
+
+MODEL = wd.load_robot("ur5e")
+N, NAMES = MODEL.nv, list(MODEL.joint_names)
+FRAME = "tool0"
+LAWS = built_in_laws(FRAME)
+SAME = 1e-12
+"""Largest difference of a torque [N m]."""
+ROUNDINGS = 20.0
+"""Differences as multiples of the change by one unit in the last place of q: a law rounds in some
+hundred operations."""
+
+
+@wd.kernel
+def users_spring(
+    robot, q, v, q_desired, stiffness: Annotated[np.ndarray, ("nv",)] = 20.0, *, rest=1.0
+):
+    """A spring to the reference, and the weight."""
+    return robot.gravity_torques(q) + stiffness * (q_desired - q) - rest * v
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> CompiledControllers:
+    laws = [*LAWS.values(), users_law(users_spring, {"rest": 2.0})]
+    return CompiledControllers(tmp_path_factory.mktemp("laws"), MODEL, laws)
+
+
+def node_with(law: ControllerLaw, **values: object) -> Robot:
+    """The node's robot with a law, and parameters under which its torques are the commands."""
+    parameters: dict[str, object] = {
+        "ramp_time": 0.0,
+        "max_torque_rate": 0.0,
+        "max_tracking_error": 0.0,
+        "max_pose_error": (0.0, 0.0),
+        "max_reference_acceleration": 0.0,
+        "joint_limit_repulsion": "never",
+    }
+    if law.name == "computed_torque":
+        parameters["mode"] = law.name
+    elif law.name in ("joint_impedance", "cartesian_impedance"):
+        parameters["law"] = law.name
+        for name, numbers in law.example(MODEL).items():
+            parameters[f"law_inputs.{name}"] = tuple(numbers)
+    elif law.name == "users_spring":
+        parameters |= {"law": f"{__file__}:users_spring", "law_options": ("rest=2.0",)}
+    if law.frame:
+        parameters["law_options"] = (f"frame={FRAME}",)
+    settings = Settings.of(parameters | values)
+    robot = Robot(FleetDynamics(MODEL, settings, 1), 0, settings, Counter())
+    robot.states = MeasuredStates()  # type: ignore[assignment]
+    return robot
+
+
+def differences(law: ControllerLaw, compiled: CompiledControllers, states: int) -> np.ndarray:
+    """The largest difference of a torque between the controller and the node at each of some random
+    states, where neither ramps nor limits act; and what the node's torques change there if q moves
+    by a unit in the last place, where the difference exceeds SAME (states, 2)."""
+    random, robot = np.random.default_rng(3), node_with(law)
+    robot.output.limit[:] = 1e9
+    controller = compiled.controller(
+        law.name, ramp_time=0.0, rate=0.0, effort=1e9, far=0.0, far_pose=(0.0, 0.0), repels=False
+    )
+    found = np.zeros((states, 2))
+    for k in range(states):
+        now = 0.001 * k
+        q, v = random.uniform(-3.0, 3.0, N), random.uniform(-3.0, 3.0, N)
+        robot.state.q[:], robot.states.arrived = q, now
+        robot.state.v[:] = v if robot.dynamics.law or law.name == "computed_torque" else 0.0
+        if k == 0:
+            assert robot.enable(now, now)[0] and controller.activate(q, v, np.zeros(N), now)
+        wanted = q + random.uniform(-0.4, 0.4, N)
+        speed, acceleration = random.uniform(-3.0, 3.0, N), random.uniform(-9.0, 9.0, N)
+        robot.refer(NAMES, (wanted, speed, acceleration), now)
+        controller.refer(wanted, speed, acceleration)
+        if law.frame:
+            pose = wd.fk(MODEL, wanted[None], frame=FRAME, form="pose")[0]
+            assert robot.refer_pose(MODEL.root, pose[:3], pose[3:]) is None
+            controller.refer_pose(pose)
+        robot.prepare(now)
+        robot.dynamics.compute()
+        shown, command = robot.command(now, now)
+        assert shown and command is not None
+        controller.update(q, v, now)
+        found[k, 0] = np.abs(controller.command - command).max()
+        if found[k, 0] > SAME:
+            found[k, 1] = change_by_rounding(robot, q, random)
+    return found
+
+
+def change_by_rounding(robot: Robot, q: np.ndarray, random: np.random.Generator) -> float:
+    """The largest change of the node's torques over positions a unit in the last place away."""
+    before, largest = robot.state.torque.copy(), 0.0
+    for _ in range(6):
+        robot.state.q[:] = np.nextafter(q, random.choice([-9.0, 9.0], N))
+        robot.dynamics.compute()
+        largest = max(largest, float(np.abs(robot.state.torque - before).max()))
+    return largest
+
+
+def check_differences(law: ControllerLaw, compiled: CompiledControllers, states: int) -> str:
+    """Hold each law to SAME; the Cartesian impedance, which inverts J M⁻¹ Jᵀ and so enlarges
+    rounding near singular poses, to a multiple of its own rounding there."""
+    found = differences(law, compiled, states)
+    beyond = found[:, 0] > SAME
+    if law.frame:
+        assert (found[beyond, 0] <= ROUNDINGS * found[beyond, 1]).all()
+    else:
+        assert not beyond.any(), found[:, 0].max()
+    return f"{law.name}: at most {found[:, 0].max():.2g}, {beyond.mean():.1%} beyond {SAME:g}"
+
+
+@pytest.mark.parametrize("name", [*LAWS, "users_spring"])
+def test_controller_and_node_have_the_same_torques(name: str, compiled: CompiledControllers):
+    check_differences(compiled.laws[name], compiled, 60)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*LAWS, "users_spring"])
+def test_they_agree_at_many_states(name: str, compiled: CompiledControllers, capsys):
+    """10,000 random states of each law."""
+    said = check_differences(compiled.laws[name], compiled, 10_000)
+    with capsys.disabled():
+        print(said)
+
+
+def test_inputs_and_their_forms():
+    law = LAWS["cartesian_impedance"]
+    assert law.class_name == "CartesianImpedance" and law.frame == FRAME
+    assert law.inputs(MODEL)["stiffness"] == (6, 6) and law.form("stiffness") == "diagonal"
+    assert law.form("posture_damping") == "one_for_all" and law.form("max_force") == "plain"
+    assert law.default("stiffness", MODEL) is None
+    np.testing.assert_array_equal(law.default("posture_damping", MODEL), np.ones(N))
+    assert len(example_inputs(law, MODEL)) == 36 + 1 + 2 + 2 * N
+    assert "cartesian_impedance" not in built_in_laws(None)
+
+
+def test_what_no_controller_can_run_is_refused():
+    @wd.kernel
+    def odd(robot, q, q_desired: (3,)):
+        return q
+
+    @wd.kernel
+    def holds(robot, q, pose_desired: (7,), *, frame="tool0"):
+        return q
+
+    with pytest.raises(
+        ValueError, match=r"q_desired comes from the controller with shape \('nq',\)"
+    ):
+        check_law(users_law(odd, {}), MODEL)
+    with pytest.raises(ValueError, match="its option frame must be a link of ur5e, got None"):
+        check_law(users_law(holds, {}), MODEL)
+    with pytest.raises(ValueError, match="no law can be called guarded"):
+        check_law(ControllerLaw("guarded", users_spring), MODEL)
