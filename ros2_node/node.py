@@ -50,6 +50,7 @@ from .ros.topics import (
     frame_prefix,
     overridable,
 )
+from .ros.trajectory_topics import TrajectoryTopics
 from .ros.wiring import Wiring
 
 
@@ -107,6 +108,13 @@ class WarpdynNode(Node):
         wanted = self._wiring, self._robot_names, settings, lambda: self._supervisor.robots
         PolicyTopics(*wanted, lambda: self._now(time.monotonic()))
         PoseTopics(*wanted)
+        self._trajectories = TrajectoryTopics(
+            self,
+            self._wiring,
+            self._robot_names,
+            lambda: self._supervisor.robots,
+            lambda: self._now(time.monotonic()),
+        )
         self._publisher_counts = PublisherCounts(
             self, self._supervisor, self._diagnostics, self._robot_names, self._topics
         )
@@ -293,6 +301,7 @@ class WarpdynNode(Node):
         for i, command in self._supervisor.watch(self._now(steady), steady):
             self._guarding.callback(self._topics[i].send_command, command, robot=i)()
         self._gate.watch(steady)
+        self._trajectories.report()
         event = self._supervisor.step(steady)
         self._diagnostics.build(self._models.building, steady)
         if event is not Event.NOTHING:

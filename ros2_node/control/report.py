@@ -159,6 +159,9 @@ def _robot_lines(robot: Robot, now: float) -> dict[str, str]:
         lines["last reference refused"] = robot.setpoint.refusal
     if robot.setpoint.clipped:
         lines["last reference clipped"] = robot.setpoint.clipped
+    lines["trajectory"] = robot.trajectory.status
+    if robot.trajectory.refusal:
+        lines["last trajectory refused"] = robot.trajectory.refusal
     lines["joint_limit"] = robot.limits.told(robot.state.q) or "none"
     if robot.pose is not None and robot.pose.refusal:
         lines["last pose refused"] = robot.pose.refusal

@@ -9,8 +9,9 @@ import numpy as np
 
 from .commands.torque_output import TorqueOutput, command_joints, finite
 from .efforts.effort_watch import UNGUARDED, EffortWatch
-from .references.pose_reference import PoseReference
-from .references.setpoint import Point, Setpoint
+from .references.setpoint import Point
+from .references.waypoint_spline import Waypoint
+from .robot_references import RobotReferences
 from .safety.gate import CLOSED, OPEN, STARTING, STOPPING, Gate, GateEvent, Phase
 from .safety.joint_limits import JointLimits
 from .safety.payload_limits import overload
@@ -21,7 +22,6 @@ from .states.external_wrench import ExternalWrench
 from .states.joint_states import JointStates
 from .states.rejection_reasons import NOTICES, REJECTIONS, counted
 from .torques.fleet_dynamics import FleetDynamics
-from .torques.law import Law
 from .torques.policy_law import PolicyLaw
 
 FLOAT_TIME = 0.05
@@ -51,14 +51,14 @@ class Robot:
             dynamics.model, command_joints(settings, self.states.joints), settings
         )
         self.limits = JointLimits(dynamics.model, self.output.joints)
-        self.setpoint = Setpoint(dynamics.model, self.states.joints, self.output.joints, counts)
+        self.references = RobotReferences(
+            dynamics, self.state, self.states.joints, self.output.joints, counts
+        )
+        self.setpoint, self.pose = self.references.setpoint, self.references.pose
+        self.trajectory = self.references.trajectory
         self.wrench = ExternalWrench(dynamics.model, self.state, settings, counts)
         law = dynamics.law
         self.policy = law.policies[index] if isinstance(law, PolicyLaw) else None
-        frame = law.frame if isinstance(law, Law) else None
-        self.pose = (
-            PoseReference(dynamics.model, frame, self.state, counts) if frame is not None else None
-        )
         self.touch = (
             EffortWatch(dynamics, index, settings, self.states, self.output, counts)
             if settings.feels
@@ -82,10 +82,7 @@ class Robot:
         """Use new parameters; ValueError when they do not fit this robot."""
         self.output.change(settings)
         self.limits.change(settings, self.output.effort_limit)
-        law = self.dynamics.law
-        self.setpoint.change(settings, tracked=law is not None and law.tracks)
-        if self.pose is not None:
-            self.pose.change(settings)
+        self.references.change(settings)
         self.states.change(settings)
         if self.touch is not None:
             self.touch.change(settings)
@@ -158,21 +155,8 @@ class Robot:
             return
         if not self._needs_velocity:
             return
-        wanted, state = self.setpoint, self.state
-        if wanted.ends(now, settings.reference_timeout):
+        if self.references.prepare(now, self.gate.phase is Phase.ENABLED):
             self.output.blend(FLOAT_TIME)
-        if settings.law:
-            wanted.compare(state.q)
-            wanted.write(state)
-            if self.pose is not None:
-                if self.enabled:
-                    self.pose.compare()
-                else:
-                    self.pose.stay()
-            return
-        state.a[:] = wanted.a
-        if settings.mode == "computed_torque":
-            wanted.track(state.q, state.v, state.a)
 
     def refer(self, names: Sequence[str], point: Point, now: float) -> str | None:
         """Read a reference. Returns why it was refused; an enabled robot refuses one that jumps
@@ -181,7 +165,16 @@ class Robot:
         refused = self.setpoint.read(names, point, now, self.state.q if self.enabled else None)
         if self.setpoint.at_limits != at_limits:  # velocities begin or end there
             self.output.blend(FLOAT_TIME)
+        if refused is None:
+            self.trajectory.end("replaced by ~/reference")
         return refused
+
+    def refer_trajectory(
+        self, names: Sequence[str], waypoints: Sequence[Waypoint], delay: float, now: float
+    ) -> str | None:
+        """Follow waypoints that begin in `delay` seconds. Returns why they were refused."""
+        enabled = self.gate.phase is Phase.ENABLED
+        return self.trajectory.accept(names, waypoints, now + delay, now, enabled)
 
     def refer_pose(
         self, frame: str, position: Sequence[float], quaternion: Sequence[float]
@@ -338,13 +331,9 @@ class Robot:
                 self.output.give_way(FLOAT_TIME)
             if phase is Phase.FLOATING:
                 torque = self.touch.torques.weigh()
-        if phase is Phase.ENABLED:
-            astray = self.setpoint.astray()
-            if not astray and self.pose is not None:
-                astray = self.pose.astray()
-            if astray:
-                self.fail(astray, steady)
-                return True, None
+        if phase is Phase.ENABLED and (astray := self.references.astray()):
+            self.fail(astray, steady)
+            return True, None
         command = self.output.compute(torque, steady)
         if command is None:
             self.fail("the command is not finite", steady)

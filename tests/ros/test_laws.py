@@ -10,6 +10,7 @@ from driven_arm import HAND, READY
 from geometry_msgs.msg import PoseStamped
 from harness import ROOT, NodeProcess, Peer
 from oracle import Oracle
+from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 import warpdyn as wd
@@ -105,6 +106,18 @@ def hand(context):
 def reference(positions, velocities=(), names=NAMES):
     point = JointTrajectoryPoint(positions=list(positions), velocities=list(velocities))
     return JointTrajectory(joint_names=list(names), points=[point])
+
+
+def trajectory(*steps, names=NAMES):
+    """A trajectory of some points, a step from READY each, 0.2 s apart and at rest."""
+    message = JointTrajectory(joint_names=list(names))
+    for k, step in enumerate(steps):
+        point = JointTrajectoryPoint(
+            positions=(READY + step).tolist(), velocities=[0.0] * len(names)
+        )
+        point.time_from_start.nanosec = 200_000_000 * (k + 1)
+        message.points.append(point)
+    return message
 
 
 def pose(step=(0.0, 0.0, 0.0), turn=(0.0, 0.0, 0.0), frame=MODEL.root, length=1.0):
@@ -321,3 +334,27 @@ def test_the_law_of_the_page_runs(context, tmp_path):
         assert not answer.successful and "stiffness must be at least 0" in answer.reason
     finally:
         side.close()
+
+
+def test_a_trajectory_is_followed_to_its_end(joints):
+    """Over DDS: its status says what happens, and the torques are those of the last point; one that asks for
+    the impossible is refused in words, and an empty one cancels."""
+    peer, told = joints.peer, []
+    assert peer.enable(each=joints.send).success
+    peer.listen(String, peer.own + "trajectory_status", lambda m: told.append(m.data))
+    step = 0.02 * np.array([*[1.0] * 7, 0.1])
+    peer.wait(
+        lambda: peer.set_parameter("trajectory.goal_tolerance", 0.1, each=joints.send).successful,
+        "set",
+    )
+    joints.publish("trajectory", trajectory(0.5 * step, step))
+    peer.wait(lambda: "succeeded" in told, "success", each=joints.send)
+    weight = Oracle().torque(NAMES, READY)
+    joints.settled(weight + STIFFNESS * step, "the torques of its end")
+    joints.publish("trajectory", trajectory(50 * step))
+    peer.wait(lambda: told[-1].startswith("refused: "), "a refusal", each=joints.send)
+    assert "limit" in told[-1]
+    joints.publish("trajectory", trajectory(0.0 * step))
+    peer.wait(lambda: told[-1].startswith("running"), "the way back", each=joints.send)
+    joints.publish("trajectory", JointTrajectory())
+    peer.wait(lambda: told[-1] == "cancelled", "cancellation", each=joints.send)

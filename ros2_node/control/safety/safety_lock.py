@@ -60,6 +60,7 @@ SAFETY: dict[str, Callable[[Any, Any], bool]] = {
     "position_limit_margin": _at_most_but_zero_is_none,
     "max_reference_acceleration": _at_most_but_zero_is_none,
     "reference_violation": _never,
+    "trajectory.path_tolerance": _at_most_but_zero_is_none,
     "joint_limit_repulsion": _never,
     "joint_limit_margin": _at_least,
     "joint_limit_effort": _at_least,

@@ -70,6 +70,42 @@ class LawSettings:
             choices=("reject", "clip"),
         ),
     ]
+    trajectory_path_tolerance: Annotated[
+        Number,
+        Parameter(
+            0.0,
+            "~/trajectory ends, and the robot stays where it is, if a joint is farther than this from it. "
+            "0: max_tracking_error alone.",
+            "rad or m",
+            name="trajectory.path_tolerance",
+            low=0.0,
+            high=1e4,
+            per_joint=True,
+        ),
+    ]
+    trajectory_goal_tolerance: Annotated[
+        Number,
+        Parameter(
+            0.0,
+            "~/trajectory has succeeded when all its joints are as near as this to its last point. 0: at its end.",
+            "rad or m",
+            name="trajectory.goal_tolerance",
+            low=0.0,
+            high=1e4,
+            per_joint=True,
+        ),
+    ]
+    trajectory_goal_time: Annotated[
+        float,
+        Parameter(
+            0.0,
+            "How long after its end a trajectory may take to succeed, before it is aborted. 0: any time.",
+            "s",
+            name="trajectory.goal_time",
+            low=0.0,
+            high=3600.0,
+        ),
+    ]
     joint_limit_repulsion: Annotated[
         str,
         Parameter(

@@ -39,6 +39,8 @@ NOTICES = (
     "reference_too_fast",
     "reference_clipped",
     "reference_beyond_limit",
+    "trajectory_refused",
+    "trajectory_aborted",
     "pose_other_frame",
     "pose_nonfinite",
     "pose_no_rotation",

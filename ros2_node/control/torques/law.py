@@ -83,6 +83,11 @@ class Law:
         """True if it reads a wanted position, from which the robot may not be too far."""
         return "q_desired" in self.inputs
 
+    @property
+    def follows(self) -> bool:
+        """True if it reads the positions of ~/reference, which it tracks or takes as a posture."""
+        return bool({"q_desired", "q_posture"} & self.inputs.keys())
+
     def _frame(self, settings: Settings) -> str | None:
         """The link that `pose_desired` is of: its option `frame`."""
         if "pose_desired" not in self.inputs:
