@@ -33,6 +33,7 @@ from .ros.display import Display
 from .ros.effort_topics import EffortTopics
 from .ros.gate_services import GateServices
 from .ros.guards import Guards
+from .ros.law_topics import LawTopics
 from .ros.messages import nanoseconds, time_message
 from .ros.outputs import WantedOutputs
 from .ros.policy_topics import PolicyTopics
@@ -108,6 +109,7 @@ class WarpdynNode(Node):
         wanted = self._wiring, self._robot_names, settings, lambda: self._supervisor.robots
         PolicyTopics(*wanted, lambda: self._now(time.monotonic()))
         PoseTopics(*wanted)
+        LawTopics(*wanted)
         self._trajectories = TrajectoryTopics(
             self,
             self._wiring,

@@ -165,6 +165,9 @@ def _robot_lines(robot: Robot, now: float) -> dict[str, str]:
     lines["joint_limit"] = robot.limits.told(robot.state.q) or "none"
     if robot.pose is not None and robot.pose.refusal:
         lines["last pose refused"] = robot.pose.refusal
+    inputs = robot.references.law_inputs
+    if inputs is not None and inputs.refusal:
+        lines["last law input refused"] = inputs.refusal
     lines["commands clamped"] = str(robot.output.clamped)
     lines["commands rate limited"] = str(robot.output.rate_limited)
     return lines

@@ -52,7 +52,7 @@ class Robot:
         )
         self.limits = JointLimits(dynamics.model, self.output.joints)
         self.references = RobotReferences(
-            dynamics, self.state, self.states.joints, self.output.joints, counts
+            dynamics, self.state, self.states.joints, self.output.joints, settings, index, counts
         )
         self.setpoint, self.pose = self.references.setpoint, self.references.pose
         self.trajectory = self.references.trajectory
@@ -184,6 +184,11 @@ class Robot:
             return None
         return self.pose.read(frame, position, quaternion, self.enabled)
 
+    def refer_law_input(self, name: str, numbers: Sequence[float]) -> str | None:
+        """Read a target of an input of the law. Returns why it was refused."""
+        inputs = self.references.law_inputs
+        return None if inputs is None else inputs.read(name, numbers)
+
     def read_base(self, frame: str, motion: BaseMotion, stamp: int, now: float) -> None:
         """Read where the free base of a policy's robot is, and how it moves."""
         if self.policy is not None and self.policy.base is not None:
@@ -218,8 +223,7 @@ class Robot:
             return False, bad
         if self.touch is not None:
             self.touch.hit, self.touch.guarded = "", now
-        if self.pose is not None:
-            self.pose.stay()
+        self.references.begin()
         self.gate.send(GateEvent.ENABLE)
         self.output.start(steady)
         if self.policy is not None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+import numpy as np
+
 from .references.pose_reference import PoseReference
 from .references.setpoint import Setpoint
 from .references.trajectory_follower import TrajectoryFollower
@@ -12,6 +14,12 @@ from .settings.node_settings import Settings
 from .states.state import State
 from .torques.fleet_dynamics import FleetDynamics
 from .torques.law import Law
+from .torques.law_input_targets import LawInputTargets, has_topics
+
+POSTURE_SPEED = 2.0
+"""Speed with which a posture follows ~/reference where a joint has no velocity limit [rad/s, m/s]."""
+LONGEST_CYCLE = 0.05
+"""Longest time for which a posture moves in one cycle [s]."""
 
 
 class RobotReferences:
@@ -23,9 +31,11 @@ class RobotReferences:
         state: State,
         joints: Sequence[str],
         tracked: Sequence[str],
+        settings: Settings,
+        index: int,
         counts: Counter[str],
     ) -> None:
-        """joints: those that references may name; tracked: those that commands move."""
+        """index: the number of the robot. joints: those that references may name; tracked: those that commands move."""
         model = dynamics.model
         self._state, self._law = state, dynamics.law
         self.setpoint = Setpoint(model, joints, tracked, counts)
@@ -33,6 +43,15 @@ class RobotReferences:
         law = dynamics.law
         frame = law.frame if isinstance(law, Law) else None
         self.pose = PoseReference(model, frame, state, counts) if frame is not None else None
+        self.law_inputs: LawInputTargets | None = None
+        if isinstance(law, Law) and has_topics(law, settings):
+            self.law_inputs = LawInputTargets(law, index, counts)
+        self._moves_posture = isinstance(law, Law) and law.follows and not law.tracks
+        self._posture, self._then = state.q_desired.copy(), -np.inf
+        limits = self.setpoint.limits_of(joints)
+        speed = np.where(np.isfinite(limits.fastest), limits.fastest, POSTURE_SPEED)
+        self._posture_speed = np.full(model.nq, np.inf)
+        self._posture_speed[limits.rows] = speed
 
     def change(self, settings: Settings) -> None:
         """Use new parameters; ValueError when they do not fit this robot."""
@@ -42,6 +61,8 @@ class RobotReferences:
         self.trajectory.change(settings, follows or settings.mode == "computed_torque")
         if self.pose is not None:
             self.pose.change(settings)
+        if self.law_inputs is not None:
+            self.law_inputs.change(settings)
         self._settings = settings
 
     def prepare(self, now: float, enabled: bool) -> bool:
@@ -58,6 +79,10 @@ class RobotReferences:
         if settings.law:
             wanted.compare(state.q)
             wanted.write(state)
+            if self._moves_posture:
+                self._follow_posture(now, enabled)
+            if self.law_inputs is not None and self.law_inputs.active:
+                self.law_inputs.follow(now)
             if self.pose is not None:
                 if enabled:
                     self.pose.compare()
@@ -68,6 +93,23 @@ class RobotReferences:
         if settings.mode == "computed_torque":
             wanted.track(state.q, state.v, state.a)
         return jumped
+
+    def begin(self) -> None:
+        """Begin where the robot is, with the law's inputs as the parameters have them."""
+        if self.pose is not None:
+            self.pose.stay()
+        if self.law_inputs is not None:
+            self.law_inputs.restore()
+        self._posture[:] = self._state.q
+
+    def _follow_posture(self, now: float, enabled: bool) -> None:
+        """Move the posture of a law to the setpoint, no joint faster than its velocity limit."""
+        posture, last = self._state.q_desired, self._posture
+        passed, self._then = min(max(now - self._then, 0.0), LONGEST_CYCLE), now
+        if enabled:
+            most = passed * self._posture_speed
+            np.clip(posture, last - most, last + most, out=posture)
+        last[:] = posture
 
     def astray(self) -> str:
         """The joints or the frame that are too far from their references; empty when none is."""

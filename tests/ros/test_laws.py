@@ -10,7 +10,7 @@ from driven_arm import HAND, READY
 from geometry_msgs.msg import PoseStamped
 from harness import ROOT, NodeProcess, Peer
 from oracle import Oracle
-from std_msgs.msg import String
+from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 import warpdyn as wd
@@ -56,6 +56,15 @@ class Side:
             return peer.torques[-1].effort if peer.torques else np.nan
 
         peer.wait(lambda: np.allclose(last(), expected, atol=1e-7), what, each=self.send)
+
+    def begin(self):
+        """Enable it at READY, wherever a test before has left its reference."""
+
+        def enabled():
+            self.publish("reference", reference(READY))
+            return self.peer.enable(each=self.send).success
+
+        self.peer.wait(enabled, "enabling", each=self.send)
 
     def counted(self, reason):
         return int(self.peer.values.get(f"noticed.{reason}", 0))
@@ -340,7 +349,7 @@ def test_a_trajectory_is_followed_to_its_end(joints):
     """Over DDS: its status says what happens, and the torques are those of the last point; one that asks for
     the impossible is refused in words, and an empty one cancels."""
     peer, told = joints.peer, []
-    assert peer.enable(each=joints.send).success
+    joints.begin()
     peer.listen(String, peer.own + "trajectory_status", lambda m: told.append(m.data))
     step = 0.02 * np.array([*[1.0] * 7, 0.1])
     peer.wait(
@@ -358,3 +367,20 @@ def test_a_trajectory_is_followed_to_its_end(joints):
     peer.wait(lambda: told[-1].startswith("running"), "the way back", each=joints.send)
     joints.publish("trajectory", JointTrajectory())
     peer.wait(lambda: told[-1] == "cancelled", "cancellation", each=joints.send)
+
+
+def test_an_input_of_the_law_by_topic(joints):
+    """Over DDS: half the stiffness gives half the spring; one beyond the range is refused and counted."""
+    peer = joints.peer
+    weight = Oracle().torque(NAMES, READY)
+    joints.begin()
+    step = np.array([0.05, 0, 0, 0, 0, 0, 0, 0])
+    joints.publish("reference", reference(READY + step))
+    joints.settled(weight + STIFFNESS * step, "the spring")
+    joints.publish("law_inputs/stiffness", Float64MultiArray(data=(0.5 * STIFFNESS).tolist()))
+    joints.settled(weight + 0.5 * STIFFNESS * step, "half the spring")
+    beyond = Float64MultiArray(data=(2.1 * STIFFNESS).tolist())
+    joints.refused("law_inputs/stiffness", beyond, "law_input_refused")
+    assert "law_input_range" in peer.values["last law input refused"]
+    joints.settled(weight + 0.5 * STIFFNESS * step, "half the spring still")
+    joints.publish("reference", reference(READY))

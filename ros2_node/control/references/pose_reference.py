@@ -14,6 +14,8 @@ from ..settings.node_settings import Settings
 from ..states.base_state import ROUNDING
 from ..states.state import State
 
+LEAD = 0.9
+"""Share of `max_pose_error` by which a reference leads the frame to a pose beyond it."""
 POSE_BOUND = 1e3
 """A position beyond this is nonsense [m]."""
 
@@ -34,6 +36,9 @@ class PoseReference:
         self._wanted = state.pose_desired
         self._place = np.zeros((1, 7))
         self._find: Callable[[], object] = self.warm
+        self._goal: np.ndarray | None = None
+        """The pose beyond `max_pose_error` to which the frame is led."""
+        self._clips = False
         self._far = np.full(2, np.inf)
         self._error = np.zeros(2)
 
@@ -53,6 +58,7 @@ class PoseReference:
         """Use new tolerances."""
         far = np.array(settings.max_pose_error)
         self._far = np.where(far > 0.0, far, np.inf)
+        self._clips = settings.pose_violation == "clip"
 
     def read(
         self, frame: str, position: Sequence[float], quaternion: Sequence[float], enabled: bool
@@ -85,21 +91,44 @@ class PoseReference:
         error = apart(pose, self._place[0])
         far = np.minimum(apart(pose, self._wanted), error) > self._far
         if far.any():
+            if self._clips:
+                self._goal = pose
+                self._counts["pose_clipped"] += 1
+                self._lead()
+                return None
             self.refusal = self._told(far, error)
             return "pose_too_far"
-        self._wanted[:] = pose
+        self._wanted[:], self._goal = pose, None
         return None
+
+    def _lead(self) -> None:
+        """Want the pose on the way to the goal that is LEAD times `max_pose_error` from the frame, or the goal itself.
+
+        The rotation is about the axis to the goal (Shoemake, Animating Rotation with Quaternion Curves, 1985).
+        """
+        assert self._goal is not None
+        place, goal = self._place[0], self._goal
+        error = apart(goal, place)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.where(error > 0.0, np.minimum(LEAD * self._far / error, 1.0), 1.0)
+        if (share >= 1.0).all():
+            self._wanted[:], self._goal = goal, None
+            return
+        self._wanted[:3] = place[:3] + share[0] * (goal[:3] - place[:3])
+        self._wanted[3:] = between(place[3:], goal[3:], float(share[1]))
 
     def stay(self) -> None:
         """Want the pose that it has."""
         self._find()
-        self._wanted[:] = self._place[0]
+        self._wanted[:], self._goal = self._place[0], None
         self._error[:] = 0.0
 
     def compare(self) -> None:
         """Compute the distance of the frame from the wanted pose, for `astray`."""
         if np.isfinite(self._far).any():
             self._find()
+            if self._goal is not None:
+                self._lead()
             self._error = apart(self._wanted, self._place[0])
 
     def astray(self) -> str:
@@ -123,3 +152,14 @@ def apart(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     # The shorter way: a quaternion and its negative are one rotation.
     a, b = one[3:], other[3:] if one[3:] @ other[3:] >= 0.0 else -other[3:]
     return np.array([distance, 4.0 * np.arctan2(np.linalg.norm(a - b), np.linalg.norm(a + b))])
+
+
+def between(one: np.ndarray, other: np.ndarray, share: float) -> np.ndarray:
+    """The unit quaternion a share of the way from one to another, the shorter way."""
+    if one @ other < 0.0:
+        other = -other
+    half = 2.0 * np.arctan2(np.linalg.norm(one - other), np.linalg.norm(one + other))
+    if half < 1e-9:
+        return np.asarray(other)
+    mixed = np.sin((1.0 - share) * half) * one + np.sin(share * half) * other
+    return np.asarray(mixed / np.linalg.norm(mixed))

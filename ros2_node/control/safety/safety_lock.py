@@ -66,6 +66,8 @@ SAFETY: dict[str, Callable[[Any, Any], bool]] = {
     "joint_limit_effort": _at_least,
     "reference_timeout": _at_most_but_zero_is_none,
     "missing_joint_policy": _never,
+    "law_input_time": _at_least,
+    "pose_violation": _never,
     "friction.travel": _at_most_but_zero_is_none,
     "allow_several_publishers": _at_most,
     "collision_threshold": _at_most_but_zero_is_none,

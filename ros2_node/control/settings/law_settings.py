@@ -137,6 +137,27 @@ class LawSettings:
             high=1.0,
         ),
     ]
+    law_input_range: Annotated[
+        float,
+        Parameter(
+            2.0,
+            "Impedance laws: largest value of an input on ~/law_inputs/<name>, as a multiple of its parameter. "
+            "0: no such topics.",
+            low=0.0,
+            high=100.0,
+            fixed=True,
+        ),
+    ]
+    law_input_time: Annotated[
+        float,
+        Parameter(
+            0.2,
+            "Time in which an input on ~/law_inputs/<name> moves from 0 to its largest value. 0: at once.",
+            "s",
+            low=0.0,
+            high=60.0,
+        ),
+    ]
     max_pose_error: Annotated[
         tuple[float, ...],
         Parameter(
@@ -147,6 +168,14 @@ class LawSettings:
             low=0.0,
             high=1e3,
             length=2,
+        ),
+    ]
+    pose_violation: Annotated[
+        str,
+        Parameter(
+            "reject",
+            "A pose reference beyond max_pose_error is rejected, or clipped: the frame is led towards it.",
+            choices=("reject", "clip"),
         ),
     ]
     friction_scale: Annotated[

@@ -45,6 +45,8 @@ NOTICES = (
     "pose_nonfinite",
     "pose_no_rotation",
     "pose_too_far",
+    "pose_clipped",
+    "law_input_refused",
     "wrench_unknown_link",
     "wrench_nonfinite",
     "odometry_other_frame",

@@ -75,7 +75,9 @@ class Law:
             self.inputs[name] = rows[name] if name in ROWS else new
         self.frame = self._frame(settings)
         """The link whose pose it wants, where it reads one."""
-        self._write(self._values(settings))
+        self.values = self._values(settings)
+        """The inputs that are parameters, for one robot; another array for another value."""
+        self._write(self.values)
         self._check_result(settings, payload)
 
     @property
@@ -124,8 +126,14 @@ class Law:
         self._values(settings)
 
     def change(self, settings: Settings) -> None:
-        """Compute with these inputs from the next launch on."""
-        self._write(self._values(settings))
+        """Compute with these inputs from the next launch on. An input whose parameter is as before stays."""
+        news = {
+            name: value
+            for name, value in self._values(settings).items()
+            if not np.array_equal(value, self.values[name])
+        }
+        self.values = {**self.values, **news}
+        self._write(news)
 
     def _values(self, settings: Settings) -> dict[str, np.ndarray]:
         """The inputs that are parameters, for one robot."""
@@ -155,16 +163,19 @@ class Law:
                     f"law {settings.law} needs the parameter law_inputs.{name}: "
                     f"{_how_many(shape, each.shape)}"
                 )
-        # Only the law's author knows which numbers are sensible: the module may define check_<law> and
-        # largest_<law>.
-        beside, name = self.kernel.text.__globals__, self.kernel.__name__
         try:
-            if check := beside.get(f"check_{name}"):
-                check(values)
-            check_largest(values, beside.get(f"largest_{name}", {}))
+            self.check_values(values)
         except ValueError as error:
             raise ValueError(f"law {settings.law}: {error}") from None
         return values
+
+    def check_values(self, values: Mapping[str, np.ndarray]) -> None:
+        """ValueError for inputs that the law's author does not allow."""
+        # Only the author knows which numbers are sensible: the module may define check_<law> and largest_<law>.
+        beside, name = self.kernel.text.__globals__, self.kernel.__name__
+        if check := beside.get(f"check_{name}"):
+            check(values)
+        check_largest(values, beside.get(f"largest_{name}", {}))
 
     def _write(self, values: dict[str, np.ndarray]) -> None:
         for name, value in values.items():
@@ -210,6 +221,13 @@ def _shaped(
         f"law_inputs.{name} must be {_how_many(shape, declared)}, shape {shape} row by row; got "
         f"{len(given)}"
     )
+
+
+def input_in_shape(name: str, numbers: tuple[float, ...], law: Law) -> np.ndarray:
+    """The numbers of an input in its shape; ValueError when there are too many or too few."""
+    declared = law.kernel.signature.arrays[name]
+    value = law.values[name]
+    return _shaped(name, numbers, value.shape, declared.shape)
 
 
 def _how_many(shape: tuple[int, ...], declared: Shape) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from driven_arm import HAND, READY
 from fleets import NAMES, N, Q, feed, launch, panda_fleet
 from simulated_arms import SimulatedArm
@@ -31,25 +32,55 @@ def test_a_trajectory_fills_the_rows_of_a_law():
     assert robot.trajectory.status == "replaced by ~/reference"
 
 
-def test_a_trajectory_of_a_posture():
-    """Under Cartesian impedance it moves the posture, and the frame's pose stays wanted."""
-    fleet = panda_fleet(
+def off(robot):
+    """Disable it, and let its stop sequence end."""
+    robot.disable(0.0)
+    while robot.stop_step(1e9) is not None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def hand_fleet():
+    return panda_fleet(
         law="cartesian_impedance",
         law_options=[f"frame={HAND}"],
         law_inputs__stiffness=[500.0] * 3 + [30.0] * 3,
         ramp_time=0.0,
         state_timeout=1.0,
     )
-    robot = fleet.robots[0]
+
+
+def test_a_trajectory_of_a_posture(hand_fleet):
+    """Under Cartesian impedance it moves the posture, and the frame's pose stays wanted."""
+    robot = hand_fleet.robots[0]
     feed(robot, 0.0, READY, REST)
     robot.enable(0.0, 0.0)
     pose = robot.state.pose_desired.copy()
     goal = READY + 0.1 * (np.arange(N) < 7)
     assert robot.refer_trajectory(NAMES, [Waypoint(0.5, goal, REST)], 0.0, 0.0) is None
-    for t in (0.2, 0.5):
+    for t in np.arange(0.05, 0.6, 0.05):
         feed(robot, t, READY, REST)
     np.testing.assert_allclose(robot.state.q_desired, goal, atol=1e-12)
     np.testing.assert_array_equal(robot.state.pose_desired, pose)
+    off(robot)
+
+
+def test_a_posture_moves_no_faster_than_its_joints(hand_fleet):
+    """A reference 1 rad away: the posture that the law reads goes there at the velocity limits."""
+    robot = hand_fleet.robots[0]
+    feed(robot, 1.0, READY, REST)
+    robot.enable(1.0, 1.0)
+    fastest = hand_fleet.dynamics.model.velocity_limit[:N]
+    goal = READY + 1.0 * (np.arange(N) == 0)
+    for k in range(1, 60):
+        if k == 1:
+            assert robot.refer(NAMES, (goal, (), ()), 1.01) is None
+        before = robot.state.q_desired.copy()
+        feed(robot, 1.0 + 0.01 * k, READY, REST)
+        step = robot.state.q_desired - before
+        assert (np.abs(step) <= 0.01 * fastest * (1 + 1e-9)).all()
+    np.testing.assert_allclose(robot.state.q_desired, goal, atol=1e-12)
+    off(robot)
 
 
 def test_a_simulated_arm_follows_a_trajectory():
