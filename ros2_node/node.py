@@ -52,6 +52,7 @@ from .ros.topics import (
     overridable,
 )
 from .ros.trajectory_topics import TrajectoryTopics
+from .ros.twist_topics import TwistTopics
 from .ros.wiring import Wiring
 
 
@@ -107,15 +108,12 @@ class WarpdynNode(Node):
         self._ending = threading.Lock()
         self._make_inputs()
         wanted = self._wiring, self._robot_names, settings, lambda: self._supervisor.robots
-        PolicyTopics(*wanted, lambda: self._now(time.monotonic()))
         PoseTopics(*wanted)
         LawTopics(*wanted)
+        PolicyTopics(*wanted, self._present)
+        TwistTopics(*wanted, self._present)
         self._trajectories = TrajectoryTopics(
-            self,
-            self._wiring,
-            self._robot_names,
-            lambda: self._supervisor.robots,
-            lambda: self._now(time.monotonic()),
+            self, self._wiring, self._robot_names, wanted[-1], self._present
         )
         self._publisher_counts = PublisherCounts(
             self, self._supervisor, self._diagnostics, self._robot_names, self._topics
@@ -189,6 +187,10 @@ class WarpdynNode(Node):
     def _on_mismatch(self, text: str, robot: int) -> None:
         self._counts[robot]["qos_mismatch"] += 1
         self._diagnostics.remark("QoS mismatch", text)
+
+    def _present(self) -> float:
+        """The watchdog's time at this moment."""
+        return self._now(time.monotonic())
 
     def _now(self, steady: float) -> float:
         """The watchdog's time."""

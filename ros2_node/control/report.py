@@ -165,12 +165,22 @@ def _robot_lines(robot: Robot, now: float) -> dict[str, str]:
     lines["joint_limit"] = robot.limits.told(robot.state.q) or "none"
     if robot.pose is not None and robot.pose.refusal:
         lines["last pose refused"] = robot.pose.refusal
+    lines |= _twist_lines(robot)
     inputs = robot.references.law_inputs
     if inputs is not None and inputs.refusal:
         lines["last law input refused"] = inputs.refusal
     lines["commands clamped"] = str(robot.output.clamped)
     lines["commands rate limited"] = str(robot.output.rate_limited)
     return lines
+
+
+def _twist_lines(robot: Robot) -> dict[str, str]:
+    """Key and value of the lines about ~/twist, if the robot has it."""
+    twist = robot.references.twist
+    if twist is None:
+        return {}
+    lines = {"twist slowed by": twist.slowed_by or "nothing"}
+    return lines | ({"last twist refused": twist.refusal} if twist.refusal else {})
 
 
 WARNINGS = frozenset((*REJECTIONS, *NOTICES)) - {"unknown_joint"}

@@ -74,9 +74,9 @@ class Robot:
 
     def warm(self) -> None:
         """Compile the kernels of this robot alone, so that no callback does."""
-        for part in (self.pose, self.touch):
-            if part is not None:
-                part.warm()
+        self.references.warm()
+        if self.touch is not None:
+            self.touch.warm()
 
     def change(self, settings: Settings) -> None:
         """Use new parameters; ValueError when they do not fit this robot."""
@@ -166,7 +166,7 @@ class Robot:
         if self.setpoint.at_limits != at_limits:  # velocities begin or end there
             self.output.blend(FLOAT_TIME)
         if refused is None:
-            self.trajectory.end("replaced by ~/reference")
+            self.references.replace_motions("~/reference")
         return refused
 
     def refer_trajectory(
@@ -174,15 +174,20 @@ class Robot:
     ) -> str | None:
         """Follow waypoints that begin in `delay` seconds. Returns why they were refused."""
         enabled = self.gate.phase is Phase.ENABLED
-        return self.trajectory.accept(names, waypoints, now + delay, now, enabled)
+        return self.references.refer_trajectory(names, waypoints, delay, now, enabled)
+
+    def refer_twist(
+        self, frame: str, linear: Sequence[float], angular: Sequence[float], now: float
+    ) -> str | None:
+        """Move a link with this velocity. Returns why that was refused."""
+        enabled = self.gate.phase is Phase.ENABLED
+        return self.references.refer_twist(frame, linear, angular, now, enabled)
 
     def refer_pose(
         self, frame: str, position: Sequence[float], quaternion: Sequence[float]
     ) -> str | None:
         """Read where a law's frame is wanted. Returns why that was refused."""
-        if self.pose is None:
-            return None
-        return self.pose.read(frame, position, quaternion, self.enabled)
+        return self.references.refer_pose(frame, position, quaternion, self.enabled)
 
     def refer_law_input(self, name: str, numbers: Sequence[float]) -> str | None:
         """Read a target of an input of the law. Returns why it was refused."""

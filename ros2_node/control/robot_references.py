@@ -10,6 +10,8 @@ import numpy as np
 from .references.pose_reference import PoseReference
 from .references.setpoint import Setpoint
 from .references.trajectory_follower import TrajectoryFollower
+from .references.twist_reference import TwistReference
+from .references.waypoint_spline import Waypoint
 from .settings.node_settings import Settings
 from .states.state import State
 from .torques.fleet_dynamics import FleetDynamics
@@ -38,6 +40,7 @@ class RobotReferences:
         """index: the number of the robot. joints: those that references may name; tracked: those that commands move."""
         model = dynamics.model
         self._state, self._law = state, dynamics.law
+        self._model, self._counts = model, counts
         self.setpoint = Setpoint(model, joints, tracked, counts)
         self.trajectory = TrajectoryFollower(self.setpoint, counts)
         law = dynamics.law
@@ -46,6 +49,7 @@ class RobotReferences:
         self.law_inputs: LawInputTargets | None = None
         if isinstance(law, Law) and has_topics(law, settings):
             self.law_inputs = LawInputTargets(law, index, counts)
+        self.twist = self._twist_reference(frame, settings)
         self._moves_posture = isinstance(law, Law) and law.follows and not law.tracks
         self._posture, self._then = state.q_desired.copy(), -np.inf
         limits = self.setpoint.limits_of(joints)
@@ -63,7 +67,18 @@ class RobotReferences:
             self.pose.change(settings)
         if self.law_inputs is not None:
             self.law_inputs.change(settings)
+        if self.twist is not None:
+            tracks = law is not None and law.tracks
+            self.twist.change(
+                settings, tracks or self.pose is not None or settings.mode == "computed_torque"
+            )
         self._settings = settings
+
+    def warm(self) -> None:
+        """Compile the kernels of this robot alone."""
+        for part in (self.pose, self.twist):
+            if part is not None:
+                part.warm()
 
     def prepare(self, now: float, enabled: bool) -> bool:
         """Fill the rows of the state from the references. Returns whether a reference jumped, so that the commands
@@ -75,6 +90,12 @@ class RobotReferences:
                 jumped = self.trajectory.follow(now, state.q)
             else:
                 self.trajectory.end("ended: the robot was disabled")
+        twist = self.twist
+        if twist is not None and twist.active:
+            if enabled:
+                twist.follow(now)
+            else:
+                twist.end()
         jumped |= wanted.ends(now, settings.reference_timeout)
         if settings.law:
             wanted.compare(state.q)
@@ -93,6 +114,68 @@ class RobotReferences:
         if settings.mode == "computed_torque":
             wanted.track(state.q, state.v, state.a)
         return jumped
+
+    def _twist_reference(self, frame: str | None, settings: Settings) -> TwistReference | None:
+        """The twist of `twist_link`; ValueError where the law cannot follow one."""
+        link, law = settings.twist_link, self._law
+        if not link:
+            return None
+        if frame is not None and link != frame:
+            raise ValueError(
+                f"twist_link {link!r} must be the frame that the law holds, {frame!r}, or empty"
+            )
+        if law is not None and frame is None and not law.tracks:
+            raise ValueError(
+                f"twist_link is set, and {settings.law_name} tracks neither joints nor a frame"
+            )
+        return TwistReference(self._model, link, self.setpoint, self.pose, self._counts)
+
+    def refer_trajectory(
+        self,
+        names: Sequence[str],
+        waypoints: Sequence[Waypoint],
+        delay: float,
+        now: float,
+        enabled: bool,
+    ) -> str | None:
+        """Follow waypoints that begin in `delay` seconds. Returns why they were refused."""
+        refused = self.trajectory.accept(names, waypoints, now + delay, now, enabled)
+        if refused is None and waypoints and self.twist is not None and self.pose is None:
+            self.twist.end()
+        return refused
+
+    def refer_pose(
+        self, frame: str, position: Sequence[float], quaternion: Sequence[float], enabled: bool
+    ) -> str | None:
+        """Want a law's frame there. Returns why that was refused."""
+        if self.pose is None:
+            return None
+        refused = self.pose.read(frame, position, quaternion, enabled)
+        if refused is None and enabled and self.twist is not None:
+            self.twist.end()
+        return refused
+
+    def refer_twist(
+        self,
+        frame: str,
+        linear: Sequence[float],
+        angular: Sequence[float],
+        now: float,
+        enabled: bool,
+    ) -> str | None:
+        """Move a link with this velocity. Returns why that was refused."""
+        if self.twist is None:
+            return None
+        refused = self.twist.read(frame, linear, angular, now, enabled)
+        if refused is None and self.pose is None and self.trajectory.active:
+            self.trajectory.end("replaced by ~/twist")
+        return refused
+
+    def replace_motions(self, topic: str) -> None:
+        """End the trajectory and the twist, because a message on another topic has a reference."""
+        self.trajectory.end(f"replaced by {topic}")
+        if self.twist is not None and self.pose is None:
+            self.twist.active = False
 
     def begin(self) -> None:
         """Begin where the robot is, with the law's inputs as the parameters have them."""

@@ -7,7 +7,7 @@ import pinocchio as pin
 import pytest
 import yaml
 from driven_arm import HAND, READY
-from geometry_msgs.msg import PoseStamped
+from geometry_msgs.msg import PoseStamped, TwistStamped
 from harness import ROOT, NodeProcess, Peer
 from oracle import Oracle
 from std_msgs.msg import Float64MultiArray, String
@@ -384,3 +384,38 @@ def test_an_input_of_the_law_by_topic(joints):
     assert "law_input_range" in peer.values["last law input refused"]
     joints.settled(weight + 0.5 * STIFFNESS * step, "half the spring still")
     joints.publish("reference", reference(READY))
+
+
+def test_a_twist_moves_the_hand(context):
+    """Over DDS: the pose that the law wants moves on, its spring pulls, and without messages it stays."""
+    parameters = {
+        "law": "cartesian_impedance",
+        "law_options": [f"frame={HAND}"],
+        "law_inputs.stiffness": [500.0, 500.0, 500.0, 30.0, 30.0, 30.0],
+        "max_pose_error": [0.1, 0.4],
+        "twist_link": HAND,
+        "twist_timeout": 1.0,
+    }
+    side = Side(context, "jogged", parameters)
+    try:
+        weight = Oracle().torque(NAMES, READY)
+        assert side.peer.enable(each=side.send).success
+        side.settled(weight, "the weight")
+        message = TwistStamped()
+        message.header.frame_id, message.twist.linear.x = MODEL.root, 0.2
+
+        def jog():
+            side.publish("twist", message)
+            side.send()
+
+        pull = Oracle().jacobian(NAMES, READY, HAND).T @ [500.0 * 0.09, 0, 0, 0, 0, 0]
+        side.peer.wait(
+            lambda: np.allclose(side.peer.commands[-1], weight + pull, atol=1e-6),
+            "a spring of 0.9 max_pose_error",
+            each=jog,
+        )
+        message.header.frame_id = "camera"
+        side.refused("twist", message, "twist_refused")
+        side.settled(weight + pull, "the spring still")
+    finally:
+        side.close()

@@ -123,6 +123,24 @@ class PoseReference:
         self._wanted[:], self._goal = self._place[0], None
         self._error[:] = 0.0
 
+    @property
+    def quaternion(self) -> np.ndarray:
+        """The wanted rotation (4,), xyzw."""
+        return self._wanted[3:]
+
+    def move(self, twist: np.ndarray, passed: float) -> None:
+        """Move the wanted pose with a velocity (6,), linear and angular in the root link's axes [m/s, rad/s], for a
+        time [s]. It leads the frame by at most LEAD times `max_pose_error`."""
+        self._goal = np.concatenate(
+            [
+                self._wanted[:3] + passed * twist[:3],
+                turn_by(self._wanted[3:], passed * twist[3:]),
+            ]
+        )
+        self._find()
+        self._lead()
+        self._goal = None
+
     def compare(self) -> None:
         """Compute the distance of the frame from the wanted pose, for `astray`."""
         if np.isfinite(self._far).any():
@@ -163,3 +181,32 @@ def between(one: np.ndarray, other: np.ndarray, share: float) -> np.ndarray:
         return np.asarray(other)
     mixed = np.sin((1.0 - share) * half) * one + np.sin(share * half) * other
     return np.asarray(mixed / np.linalg.norm(mixed))
+
+
+def turn_by(quaternion: np.ndarray, turn: np.ndarray) -> np.ndarray:
+    """A unit quaternion xyzw after a turn (3,) about fixed axes [rad]: exp(turn) times the quaternion."""
+    angle = float(np.linalg.norm(turn))
+    x, y, z = (0.5 * np.sinc(0.5 * angle / np.pi)) * turn
+    w = np.cos(0.5 * angle)
+    a, b, c, d = quaternion
+    product = np.array(
+        [
+            w * a + x * d + y * c - z * b,
+            w * b - x * c + y * d + z * a,
+            w * c + x * b - y * a + z * d,
+            w * d - x * a - y * b - z * c,
+        ]
+    )
+    return product / np.linalg.norm(product)
+
+
+def rotation_of(quaternion: np.ndarray) -> np.ndarray:
+    """The rotation matrix (3, 3) of a unit quaternion xyzw."""
+    x, y, z, w = quaternion.tolist()
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+        ]
+    )

@@ -178,6 +178,50 @@ class LawSettings:
             choices=("reject", "clip"),
         ),
     ]
+    twist_link: Annotated[
+        str,
+        Parameter(
+            "",
+            "Link that ~/twist moves. With a law that holds a frame, that frame. Empty: no ~/twist.",
+            fixed=True,
+        ),
+    ]
+    twist_axes: Annotated[
+        str,
+        Parameter(
+            "root",
+            "Axes of ~/twist where its frame_id is empty: those of the root link, or of twist_link.",
+            choices=("root", "link"),
+        ),
+    ]
+    twist_timeout: Annotated[
+        float,
+        Parameter(
+            0.2, "The link decelerates when ~/twist is older than this.", "s", low=0.01, high=10.0
+        ),
+    ]
+    twist_max_speed: Annotated[
+        tuple[float, ...],
+        Parameter(
+            (0.25, 0.5),
+            "Largest linear and angular velocity of ~/twist. A faster one is scaled down.",
+            "m/s and rad/s",
+            low=0.0,
+            high=100.0,
+            length=2,
+        ),
+    ]
+    twist_max_acceleration: Annotated[
+        tuple[float, ...],
+        Parameter(
+            (1.0, 4.0),
+            "Largest linear and angular acceleration with which the link follows ~/twist.",
+            "m/s^2 and rad/s^2",
+            low=0.01,
+            high=1e3,
+            length=2,
+        ),
+    ]
     friction_scale: Annotated[
         Number,
         Parameter(

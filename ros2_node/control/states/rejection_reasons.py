@@ -47,6 +47,8 @@ NOTICES = (
     "pose_too_far",
     "pose_clipped",
     "law_input_refused",
+    "twist_refused",
+    "twist_clipped",
     "wrench_unknown_link",
     "wrench_nonfinite",
     "odometry_other_frame",
