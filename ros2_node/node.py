@@ -40,6 +40,7 @@ from .ros.policy_topics import PolicyTopics
 from .ros.pose_topics import PoseTopics
 from .ros.process import BAD_START, run_process
 from .ros.publisher_counts import LOOK_PERIOD, PublisherCounts
+from .ros.sensor_topics import SensorTopics
 from .ros.serialized import Stamp, StateMessage, StateReader
 from .ros.shutdown import stop_robots
 from .ros.topics import (
@@ -112,6 +113,7 @@ class WarpdynNode(Node):
         LawTopics(*wanted)
         PolicyTopics(*wanted, self._present)
         TwistTopics(*wanted, self._present)
+        SensorTopics(*wanted, self._present)
         self._trajectories = TrajectoryTopics(
             self, self._wiring, self._robot_names, wanted[-1], self._present
         )

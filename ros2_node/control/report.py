@@ -165,7 +165,7 @@ def _robot_lines(robot: Robot, now: float) -> dict[str, str]:
     lines["joint_limit"] = robot.limits.told(robot.state.q) or "none"
     if robot.pose is not None and robot.pose.refusal:
         lines["last pose refused"] = robot.pose.refusal
-    lines |= _twist_lines(robot)
+    lines |= _input_lines(robot)
     inputs = robot.references.law_inputs
     if inputs is not None and inputs.refusal:
         lines["last law input refused"] = inputs.refusal
@@ -174,13 +174,18 @@ def _robot_lines(robot: Robot, now: float) -> dict[str, str]:
     return lines
 
 
-def _twist_lines(robot: Robot) -> dict[str, str]:
-    """Key and value of the lines about ~/twist, if the robot has it."""
-    twist = robot.references.twist
-    if twist is None:
-        return {}
-    lines = {"twist slowed by": twist.slowed_by or "nothing"}
-    return lines | ({"last twist refused": twist.refusal} if twist.refusal else {})
+def _input_lines(robot: Robot) -> dict[str, str]:
+    """Key and value of the lines about ~/twist and ~/ft_wrench, if the robot has them."""
+    twist, body, lines = robot.references.twist, robot.references.body, {}
+    if twist is not None:
+        lines["twist slowed by"] = twist.slowed_by or "nothing"
+        if twist.refusal:
+            lines["last twist refused"] = twist.refusal
+    if body is not None:
+        lines["contact wrench"] = " ".join(f"{x:.3g}" for x in body.sensor.contact)
+        if body.sensor.refusal:
+            lines["last ft_wrench refused"] = body.sensor.refusal
+    return lines
 
 
 WARNINGS = frozenset((*REJECTIONS, *NOTICES)) - {"unknown_joint"}

@@ -260,8 +260,8 @@ class Robot:
                 "them go unlimited with unlimited_effort"
             )
         self.setpoint.stay(self.state.q, since=now - self._settings.state_timeout)
-        if astray := self.setpoint.astray(self.state.q):
-            return astray
+        if unfit := self.references.missing(now) or self.setpoint.astray(self.state.q):
+            return unfit
         touch = self.touch
         if touch is None or self._settings.effort_source != "message" or not touch.unguarded(now):
             return ""
@@ -360,6 +360,8 @@ class Robot:
                 text += f": this process did not run for {gap:.2f} s"
             why = f" ({self.rejections()})" if self.rejections() else ""
             self._lose(text, why if joints else self._of_base(), steady)
+        elif self.enabled and (missing := self.references.missing(now)):
+            self._lose(missing, "", steady)
         elif self.enabled and self.states.late_for(now) > LATE_TIME:
             self._lose(self.states.lateness(), "", steady)
         elif self.enabled and self.touch is not None and self.touch.unguarded(now):

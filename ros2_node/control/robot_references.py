@@ -11,7 +11,9 @@ from .references.pose_reference import PoseReference
 from .references.setpoint import Setpoint
 from .references.trajectory_follower import TrajectoryFollower
 from .references.twist_reference import TwistReference
+from .references.virtual_body import VirtualBody
 from .references.waypoint_spline import Waypoint
+from .references.wrench_sensor import WrenchSensor
 from .settings.node_settings import Settings
 from .states.state import State
 from .torques.fleet_dynamics import FleetDynamics
@@ -45,7 +47,16 @@ class RobotReferences:
         self.trajectory = TrajectoryFollower(self.setpoint, counts)
         law = dynamics.law
         frame = law.frame if isinstance(law, Law) else None
-        self.pose = PoseReference(model, frame, state, counts) if frame is not None else None
+        # The frame of an admittance follows its virtual body, and not the wanted pose itself.
+        followed = state.pose_compliant if isinstance(law, Law) and law.is_compliant else None
+        self.pose = (
+            PoseReference(model, frame, state, counts, followed) if frame is not None else None
+        )
+        self.body: VirtualBody | None = None
+        if isinstance(law, Law) and followed is not None:
+            assert frame is not None and self.pose is not None
+            sensor = WrenchSensor(model, frame, settings, counts)
+            self.body = VirtualBody(law.inputs, index, state, self.pose, sensor)
         self.law_inputs: LawInputTargets | None = None
         if isinstance(law, Law) and has_topics(law, settings):
             self.law_inputs = LawInputTargets(law, index, counts)
@@ -67,6 +78,8 @@ class RobotReferences:
             self.pose.change(settings)
         if self.law_inputs is not None:
             self.law_inputs.change(settings)
+        if self.body is not None:
+            self.body.change(settings)
         if self.twist is not None:
             tracks = law is not None and law.tracks
             self.twist.change(
@@ -96,6 +109,7 @@ class RobotReferences:
                 twist.follow(now)
             else:
                 twist.end()
+        # Only now, because a motion has just refreshed the setpoint.
         jumped |= wanted.ends(now, settings.reference_timeout)
         if settings.law:
             wanted.compare(state.q)
@@ -109,6 +123,8 @@ class RobotReferences:
                     self.pose.compare()
                 else:
                     self.pose.stay()
+            if self.body is not None:
+                self.body.follow(now, enabled)
             return jumped
         state.a[:] = wanted.a
         if settings.mode == "computed_torque":
@@ -181,6 +197,8 @@ class RobotReferences:
         """Begin where the robot is, with the law's inputs as the parameters have them."""
         if self.pose is not None:
             self.pose.stay()
+        if self.body is not None:
+            self.body.begin()
         if self.law_inputs is not None:
             self.law_inputs.restore()
         self._posture[:] = self._state.q
@@ -193,6 +211,10 @@ class RobotReferences:
             most = passed * self._posture_speed
             np.clip(posture, last - most, last + most, out=posture)
         last[:] = posture
+
+    def missing(self, now: float) -> str:
+        """What the law needs and nobody sends; empty if there is nothing."""
+        return "" if self.body is None else self.body.missing(now)
 
     def astray(self) -> str:
         """The joints or the frame that are too far from their references; empty when none is."""

@@ -7,13 +7,14 @@ import pinocchio as pin
 import pytest
 import yaml
 from driven_arm import HAND, READY
-from geometry_msgs.msg import PoseStamped, TwistStamped
+from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
 from harness import ROOT, NodeProcess, Peer
 from oracle import Oracle
 from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 import warpdyn as wd
+from ros2_node.control.references.wrench_sensor import load_beyond
 
 MODEL = wd.load_robot("panda")
 NAMES = list(MODEL.joint_names)
@@ -417,5 +418,49 @@ def test_a_twist_moves_the_hand(context):
         message.header.frame_id = "camera"
         side.refused("twist", message, "twist_refused")
         side.settled(weight + pull, "the spring still")
+    finally:
+        side.close()
+
+
+def test_a_sensor_moves_the_hand(context):
+    """Over DDS: without a wrench there is no ~/enable; the weight of the fingers is none; a push moves the body that
+    the hand follows; a sensor that ends stops the arm."""
+    parameters = {
+        "law": "admittance",
+        "law_options": [f"frame={HAND}"],
+        "law_inputs.virtual_mass": [5.0, 5.0, 5.0, 0.5, 0.5, 0.5],
+        "law_inputs.virtual_damping": [100.0, 100.0, 100.0, 5.0, 5.0, 5.0],
+    }
+    side = Side(context, "sensed", parameters)
+    try:
+        peer, oracle = side.peer, Oracle()
+        answer = peer.enable(each=side.send)
+        assert not answer.success and "no ft_wrench" in answer.message
+        mass, com = load_beyond(MODEL, HAND)
+        down = oracle.pose(NAMES, READY, HAND)[:3, :3].T @ [0.0, 0.0, -9.81 * mass]
+        message = WrenchStamped()
+        message.header.frame_id = HAND
+        f, m = message.wrench.force, message.wrench.torque
+        push = np.zeros(3)
+
+        def feel():
+            f.x, f.y, f.z = (down + push).tolist()
+            m.x, m.y, m.z = np.cross(com, down).tolist()
+            side.publish("ft_wrench", message)
+            side.send()
+
+        peer.wait(lambda: peer.enable(each=feel).success, "enabling", each=feel)
+        weight = oracle.torque(NAMES, READY)
+        peer.wait(
+            lambda: peer.commands and np.allclose(peer.commands[-1], weight, atol=1e-6),
+            "the weight",
+            each=feel,
+        )
+        push[2] = 20.0
+        peer.wait(
+            lambda: np.abs(peer.commands[-1] - weight).max() > 5.0, "the way of the push", each=feel
+        )
+        assert peer.set_parameter("state_timeout", 0.5, each=feel).successful
+        peer.wait_for_message("no ft_wrench for 0.5 s", each=side.send)
     finally:
         side.close()

@@ -28,12 +28,21 @@ class PoseReference:
     that comes then is checked, and no more.
     """
 
-    def __init__(self, model: Model, frame: str, state: State, counts: Counter[str]) -> None:
+    def __init__(
+        self,
+        model: Model,
+        frame: str,
+        state: State,
+        counts: Counter[str],
+        followed: np.ndarray | None = None,
+    ) -> None:
+        """followed: the pose that the frame follows instead of the wanted one, where a law has one."""
         self.refusal = ""
         """The reason for which the last pose that was too far off was refused."""
         self._model, self._state = model, state
         self._frame, self._root, self._counts = frame, model.root, counts
         self._wanted = state.pose_desired
+        self._followed = self._wanted if followed is None else followed
         self._place = np.zeros((1, 7))
         self._find: Callable[[], object] = self.warm
         self._goal: np.ndarray | None = None
@@ -102,20 +111,33 @@ class PoseReference:
         return None
 
     def _lead(self) -> None:
-        """Want the pose on the way to the goal that is LEAD times `max_pose_error` from the frame, or the goal itself.
-
-        The rotation is about the axis to the goal (Shoemake, Animating Rotation with Quaternion Curves, 1985).
-        """
+        """Want the pose on the way to the goal, or the goal itself once it is near."""
         assert self._goal is not None
-        place, goal = self._place[0], self._goal
+        self._wanted[:] = self.lead_to(self._goal)
+        if np.array_equal(self._wanted, self._goal):
+            self._goal = None
+
+    def lead_to(self, goal: np.ndarray) -> np.ndarray:
+        """The pose on the way from the frame to a goal (7,) that is at most LEAD times `max_pose_error` ahead.
+
+        The rotation is about one axis (Shoemake, Animating Rotation with Quaternion Curves, 1985).
+        """
+        place = self._place[0]
         error = apart(goal, place)
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.where(error > 0.0, np.minimum(LEAD * self._far / error, 1.0), 1.0)
         if (share >= 1.0).all():
-            self._wanted[:], self._goal = goal, None
-            return
-        self._wanted[:3] = place[:3] + share[0] * (goal[:3] - place[:3])
-        self._wanted[3:] = between(place[3:], goal[3:], float(share[1]))
+            return goal
+        pose = goal.copy()
+        pose[:3] = place[:3] + share[0] * (goal[:3] - place[:3])
+        if share[1] < 1.0:
+            pose[3:] = between(place[3:], goal[3:], float(share[1]))
+        return pose
+
+    @property
+    def place(self) -> np.ndarray:
+        """The pose (7,) of the frame, as it was found last."""
+        return self._place[0]
 
     def stay(self) -> None:
         """Want the pose that it has."""
@@ -142,12 +164,12 @@ class PoseReference:
         self._goal = None
 
     def compare(self) -> None:
-        """Compute the distance of the frame from the wanted pose, for `astray`."""
-        if np.isfinite(self._far).any():
+        """Compute the distance of the frame from the pose that it follows, for `astray`."""
+        if self._followed is not self._wanted or np.isfinite(self._far).any():
             self._find()
             if self._goal is not None:
                 self._lead()
-            self._error = apart(self._wanted, self._place[0])
+            self._error = apart(self._followed, self._place[0])
 
     def astray(self) -> str:
         """The text of a deviation that is too large, as `compare` saw it last; empty when none is."""
@@ -210,3 +232,17 @@ def rotation_of(quaternion: np.ndarray) -> np.ndarray:
             [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
         ]
     )
+
+
+def turn_of(R: np.ndarray) -> np.ndarray:
+    """The rotation vector (3,) of a rotation matrix, axis times angle [rad], at most half a turn."""
+    axis = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
+    sine, cosine = 0.5 * float(np.linalg.norm(axis)), 0.5 * (float(np.trace(R)) - 1.0)
+    angle = np.arctan2(sine, cosine)
+    if sine > 1e-6:
+        return np.asarray(axis * (0.5 * angle / sine))
+    if cosine > 0.0:
+        return 0.5 * axis
+    # Half a turn: the axis is that of the largest column of R + 1.
+    column = (R + np.eye(3))[:, int(np.argmax(np.diag(R)))]
+    return np.asarray(angle * column / np.linalg.norm(column))

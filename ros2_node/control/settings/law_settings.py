@@ -9,7 +9,7 @@ from .parameter import Number, Parameter
 
 LAWS = {
     name: f"ros2_node.laws.{name}:{name}"
-    for name in ("joint_impedance", "cartesian_impedance", "teaching")
+    for name in ("joint_impedance", "cartesian_impedance", "admittance", "teaching")
 }
 """The laws that come with the node, and the kernels that they are."""
 
@@ -219,6 +219,29 @@ class LawSettings:
             "m/s^2 and rad/s^2",
             low=0.01,
             high=1e3,
+            length=2,
+        ),
+    ]
+    ft_link: Annotated[
+        str,
+        Parameter(
+            "",
+            "Law admittance: link of the force-torque sensor on ~/ft_wrench. Empty: the law's frame.",
+            fixed=True,
+        ),
+    ]
+    ft_cutoff: Annotated[
+        float,
+        Parameter(30.0, "Low pass of the force-torque sensor. 0: none.", "Hz", low=0.0, high=1e4),
+    ]
+    ft_deadband: Annotated[
+        tuple[float, ...],
+        Parameter(
+            (1.0, 0.1),
+            "Force and torque of the sensor that count as none. Larger ones are reduced by as much.",
+            "N and N*m",
+            low=0.0,
+            high=1e4,
             length=2,
         ),
     ]

@@ -68,7 +68,7 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
         str,
         Parameter(
             "",
-            "A law that replaces mode: joint_impedance, cartesian_impedance, teaching, or your "
+            "A law that replaces mode: joint_impedance, cartesian_impedance, admittance, teaching, or your "
             "own kernel, package.module:name or /path/file.py:name. Empty: mode.",
             fixed=True,
         ),

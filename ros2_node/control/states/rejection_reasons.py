@@ -49,6 +49,7 @@ NOTICES = (
     "law_input_refused",
     "twist_refused",
     "twist_clipped",
+    "ft_wrench_refused",
     "wrench_unknown_link",
     "wrench_nonfinite",
     "odometry_other_frame",

@@ -27,6 +27,9 @@ ROWS = {
     "a_desired": ("nv",),
     "q_posture": ("nq",),
     "pose_desired": (7,),
+    "pose_compliant": (7,),
+    "twist_compliant": (6,),
+    "contact_wrench": (6,),
     "f_ext": ("nlinks", 6),
     "gravity": (3,),
 }
@@ -60,6 +63,9 @@ class Law:
             "a_desired": state.a_desired,
             "q_posture": state.q_desired,
             "pose_desired": state.pose_desired,
+            "pose_compliant": state.pose_compliant,
+            "twist_compliant": state.twist_compliant,
+            "contact_wrench": state.contact_wrench,
             "f_ext": state.wrench,
             "gravity": gravity,
         }
@@ -73,6 +79,13 @@ class Law:
             lead = () if each.serves_all else (len(state.q),)
             new = np.zeros((*lead, *each.sizes(model)))
             self.inputs[name] = rows[name] if name in ROWS else new
+        compliant = {"pose_compliant", "twist_compliant", "contact_wrench"}
+        virtual = {"virtual_mass", "virtual_damping", "virtual_stiffness", "pose_desired"}
+        if compliant & self.inputs.keys() and not virtual <= self.inputs.keys():
+            raise ValueError(
+                f"law {settings.law} reads {', '.join(sorted(compliant & self.inputs.keys()))}: it needs the "
+                f"arguments {', '.join(sorted(virtual))} too"
+            )
         self.frame = self._frame(settings)
         """The link whose pose it wants, where it reads one."""
         self.values = self._values(settings)
@@ -89,6 +102,11 @@ class Law:
     def follows(self) -> bool:
         """True if it reads the positions of ~/reference, which it tracks or takes as a posture."""
         return bool({"q_desired", "q_posture"} & self.inputs.keys())
+
+    @property
+    def is_compliant(self) -> bool:
+        """True if its frame follows a virtual body under a measured force."""
+        return "pose_compliant" in self.inputs
 
     def _frame(self, settings: Settings) -> str | None:
         """The link that `pose_desired` is of: its option `frame`."""
@@ -142,6 +160,7 @@ class Law:
                 f"gravity is {list(settings.gravity)}, but law {settings.law} has no argument "
                 "gravity: (3,) to hand on to the robot's functions"
             )
+        # What the node does not fill itself is a parameter.
         others = inputs_of(self.kernel)
         for name in settings.law_inputs:
             if name not in others:
