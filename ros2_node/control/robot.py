@@ -19,6 +19,7 @@ from .safety.status import SHOWN, Status
 from .settings.node_settings import Settings
 from .states.base_state import BaseMotion
 from .states.external_wrench import ExternalWrench
+from .states.filtered_states import FilteredStates
 from .states.joint_states import JointStates
 from .states.rejection_reasons import NOTICES, REJECTIONS, counted
 from .torques.fleet_dynamics import FleetDynamics
@@ -46,7 +47,8 @@ class Robot:
         self.dynamics = dynamics
         self.counts = counts
         self.state = dynamics.state.row(index)
-        self.states = JointStates(dynamics.model, settings, self.state, counts)
+        read = FilteredStates if settings.filters_states else JointStates
+        self.states = read(dynamics.model, settings, self.state, counts)
         self.output = TorqueOutput(
             dynamics.model, command_joints(settings, self.states.joints), settings
         )
@@ -312,11 +314,8 @@ class Robot:
     def command(self, now: float, steady: float) -> tuple[bool, np.ndarray | None]:
         """Call it after `compute`: True if the torques may be shown, and the command to send, if any."""
         if not finite(self.state.torque):
-            bad = [
-                j
-                for j, x in zip(self.dynamics.model.v_names, self.state.torque, strict=True)
-                if not np.isfinite(x)
-            ]
+            names = self.dynamics.model.v_names
+            bad = [names[k] for k in np.flatnonzero(~np.isfinite(self.state.torque))]
             self.fail(f"the computed torque of {', '.join(bad)} is not finite", steady)
             return False, None
         phase = self.gate.phase
@@ -325,7 +324,8 @@ class Robot:
             return True, None  # these torques are of before
         if phase in CLOSED:
             return True, None
-        torque = self.limits.add(self.state.torque, self.state.q, self.state.v, steady)
+        smooth = self.output.smooth(self.state.torque, steady)
+        torque = self.limits.add(smooth, self.state.q, self.state.v, steady)
         if self.touch is not None:
             hit, self.touch.hit = self.touch.hit, ""
             if hit and phase is Phase.ENABLED:

@@ -355,6 +355,11 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
         return self.mode != "gravity" or bool(self.law or self.policy)
 
     @property
+    def filters_states(self) -> bool:
+        """True if positions or velocities pass a low pass."""
+        return bool(self.position_filter or self.velocity_filter)
+
+    @property
     def law_name(self) -> str:
         """The source of the torques, for people."""
         if self.policy:
