@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 
@@ -207,19 +208,35 @@ def between(one: np.ndarray, other: np.ndarray, share: float) -> np.ndarray:
 
 def turn_by(quaternion: np.ndarray, turn: np.ndarray) -> np.ndarray:
     """A unit quaternion xyzw after a turn (3,) about fixed axes [rad]: exp(turn) times the quaternion."""
-    angle = float(np.linalg.norm(turn))
-    x, y, z = (0.5 * np.sinc(0.5 * angle / np.pi)) * turn
-    w = np.cos(0.5 * angle)
-    a, b, c, d = quaternion
-    product = np.array(
-        [
-            w * a + x * d + y * c - z * b,
-            w * b - x * c + y * d + z * a,
-            w * c + x * b - y * a + z * d,
-            w * d - x * a - y * b - z * c,
-        ]
+    # Plain numbers, because arrays of four cost several times as much.
+    tx, ty, tz = turn.tolist()
+    angle = math.sqrt(tx * tx + ty * ty + tz * tz)
+    share = math.sin(0.5 * angle) / angle if angle > 1e-12 else 0.5
+    product = _product((share * tx, share * ty, share * tz, math.cos(0.5 * angle)), quaternion)
+    length = math.sqrt(sum(x * x for x in product))
+    return np.array([x / length for x in product])
+
+
+def turn_between(begin: np.ndarray, end: np.ndarray) -> list[float]:
+    """The rotation vector (3,) about fixed axes from one unit quaternion xyzw to another, at most half a turn [rad]."""
+    a, b, c, d = begin.tolist()
+    x, y, z, w = _product(end.tolist(), (-a, -b, -c, d))
+    sign = 1.0 if w >= 0.0 else -1.0
+    sine = math.sqrt(x * x + y * y + z * z)
+    share = 2.0 * sign * (math.atan2(sine, sign * w) / sine if sine > 1e-12 else 1.0)
+    return [share * x, share * y, share * z]
+
+
+def _product(p: Sequence[float], q: Sequence[float] | np.ndarray) -> tuple[float, ...]:
+    """The product of two quaternions xyzw."""
+    x, y, z, w = p
+    a, b, c, d = q
+    return (
+        w * a + x * d + y * c - z * b,
+        w * b - x * c + y * d + z * a,
+        w * c + x * b - y * a + z * d,
+        w * d - x * a - y * b - z * c,
     )
-    return product / np.linalg.norm(product)
 
 
 def rotation_of(quaternion: np.ndarray) -> np.ndarray:
@@ -232,17 +249,3 @@ def rotation_of(quaternion: np.ndarray) -> np.ndarray:
             [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
         ]
     )
-
-
-def turn_of(R: np.ndarray) -> np.ndarray:
-    """The rotation vector (3,) of a rotation matrix, axis times angle [rad], at most half a turn."""
-    axis = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
-    sine, cosine = 0.5 * float(np.linalg.norm(axis)), 0.5 * (float(np.trace(R)) - 1.0)
-    angle = np.arctan2(sine, cosine)
-    if sine > 1e-6:
-        return np.asarray(axis * (0.5 * angle / sine))
-    if cosine > 0.0:
-        return 0.5 * axis
-    # Half a turn: the axis is that of the largest column of R + 1.
-    column = (R + np.eye(3))[:, int(np.argmax(np.diag(R)))]
-    return np.asarray(angle * column / np.linalg.norm(column))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
 
 from ..settings.node_settings import Settings
 from ..states.state import State
-from .pose_reference import PoseReference, rotation_of, turn_by, turn_of
+from .pose_reference import PoseReference, rotation_of, turn_between, turn_by
 from .wrench_sensor import WrenchSensor
 
 LONGEST_STEP = 0.05
@@ -37,6 +38,7 @@ class VirtualBody:
         self._mass, self._damping, self._stiffness = (
             inputs[f"virtual_{name}"][index] for name in ("mass", "damping", "stiffness")
         )
+        self._displacement = np.zeros(6)
         self._then = -np.inf
 
     def change(self, settings: Settings) -> None:
@@ -68,19 +70,16 @@ class VirtualBody:
             return
         state.contact_wrench[:] = self.sensor.contact
         body, twist = state.pose_compliant, state.twist_compliant
-        displacement = np.concatenate(
-            [
-                body[:3] - state.pose_desired[:3],
-                turn_of(rotation_of(body[3:]) @ rotation_of(state.pose_desired[3:]).T),
-            ]
-        )
+        displacement = self._displacement
+        displacement[:3] = body[:3] - state.pose_desired[:3]
+        displacement[3:] = turn_between(state.pose_desired[3:], body[3:])
         push = self.sensor.contact - self._stiffness * displacement
         twist[:] = (self._mass * twist + passed * push) / (
             self._mass + passed * self._damping + passed**2 * self._stiffness
         )
         for k in range(2):
             part = twist[3 * k : 3 * k + 3]
-            size = float(np.linalg.norm(part))
+            size = math.sqrt(part @ part)
             if size > self._most[k]:
                 part *= self._most[k] / size
         moved = np.concatenate(

@@ -9,7 +9,7 @@ from driven_arm import HAND, READY
 from fleets import MODEL, NAMES, N, feed, launch, panda_fleet
 
 import warpdyn as wd
-from ros2_node.control.references.pose_reference import rotation_of, turn_by
+from ros2_node.control.references.pose_reference import rotation_of, turn_between, turn_by
 from ros2_node.control.references.twist_reference import SINGULAR, damped_solution
 
 REST = np.zeros(N)
@@ -231,3 +231,5 @@ def test_turns_of_quaternions():
         got = turn_by(q.coeffs(), np.array(turn))
         np.testing.assert_allclose(pin.Quaternion(got).matrix(), R, atol=1e-12)
         np.testing.assert_allclose(rotation_of(got), R, atol=1e-12)
+        for sign in (1.0, -1.0):
+            np.testing.assert_allclose(turn_between(q.coeffs(), sign * got), turn, atol=1e-12)
