@@ -14,7 +14,7 @@ from typing import Any
 
 import warpdyn as wd
 import warpdyn.algorithms
-from ros2_node.laws import cartesian_impedance, joint_impedance, teaching
+from ros2_node.laws import admittance, cartesian_impedance, joint_impedance, teaching
 
 from . import function_matrix
 
@@ -65,7 +65,7 @@ OTHER_MODULES = {
 }
 """Public modules in addition to `wd.__all__`, their pages and titles."""
 
-LAWS = (joint_impedance, cartesian_impedance, teaching)
+LAWS = (joint_impedance, cartesian_impedance, admittance, teaching)
 """Modules of the ROS 2 node's laws; a law has its module's name."""
 
 

@@ -20,7 +20,7 @@ PARAMETERS = (
     ("mode", "gravity, inverse_dynamics or computed_torque"),
     (
         "law",
-        "joint_impedance, cartesian_impedance, teaching, or a kernel of your own, in place of mode",
+        "joint_impedance, cartesian_impedance, admittance, teaching, or a kernel of your own, in place of mode",
     ),
     ("law_options", "options of the law: [frame=tool0]"),
     ("policy", "ONNX file of a trained policy, or the name of one of warpdyn, in place of mode"),

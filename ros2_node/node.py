@@ -33,12 +33,14 @@ from .ros.display import Display
 from .ros.effort_topics import EffortTopics
 from .ros.gate_services import GateServices
 from .ros.guards import Guards
+from .ros.law_topics import LawTopics
 from .ros.messages import nanoseconds, time_message
 from .ros.outputs import WantedOutputs
 from .ros.policy_topics import PolicyTopics
 from .ros.pose_topics import PoseTopics
 from .ros.process import BAD_START, run_process
 from .ros.publisher_counts import LOOK_PERIOD, PublisherCounts
+from .ros.sensor_topics import SensorTopics
 from .ros.serialized import Stamp, StateMessage, StateReader
 from .ros.shutdown import stop_robots
 from .ros.topics import (
@@ -50,6 +52,8 @@ from .ros.topics import (
     frame_prefix,
     overridable,
 )
+from .ros.trajectory_topics import TrajectoryTopics
+from .ros.twist_topics import TwistTopics
 from .ros.wiring import Wiring
 
 
@@ -105,8 +109,14 @@ class WarpdynNode(Node):
         self._ending = threading.Lock()
         self._make_inputs()
         wanted = self._wiring, self._robot_names, settings, lambda: self._supervisor.robots
-        PolicyTopics(*wanted, lambda: self._now(time.monotonic()))
         PoseTopics(*wanted)
+        LawTopics(*wanted)
+        PolicyTopics(*wanted, self._present)
+        TwistTopics(*wanted, self._present)
+        SensorTopics(*wanted, self._present)
+        self._trajectories = TrajectoryTopics(
+            self, self._wiring, self._robot_names, wanted[-1], self._present
+        )
         self._publisher_counts = PublisherCounts(
             self, self._supervisor, self._diagnostics, self._robot_names, self._topics
         )
@@ -179,6 +189,10 @@ class WarpdynNode(Node):
     def _on_mismatch(self, text: str, robot: int) -> None:
         self._counts[robot]["qos_mismatch"] += 1
         self._diagnostics.remark("QoS mismatch", text)
+
+    def _present(self) -> float:
+        """The watchdog's time at this moment."""
+        return self._now(time.monotonic())
 
     def _now(self, steady: float) -> float:
         """The watchdog's time."""
@@ -293,6 +307,7 @@ class WarpdynNode(Node):
         for i, command in self._supervisor.watch(self._now(steady), steady):
             self._guarding.callback(self._topics[i].send_command, command, robot=i)()
         self._gate.watch(steady)
+        self._trajectories.report()
         event = self._supervisor.step(steady)
         self._diagnostics.build(self._models.building, steady)
         if event is not Event.NOTHING:

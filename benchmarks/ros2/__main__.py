@@ -89,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("cases", nargs="+", choices=CASES)
     parser.add_argument("--messages", type=int, default=60_000, help="for latency, each rate")
-    parser.add_argument("--faults", type=int, default=500, help="for faults")
+    parser.add_argument("--faults", type=int, default=2000, help="for faults")
     parser.add_argument("--seed", type=int, default=0, help="for faults")
     parser.add_argument("--seconds", type=float, default=600.0, help="for soak")
     parser.add_argument("--rate", type=float, default=1000.0, help="states a second, for float")

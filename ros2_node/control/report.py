@@ -159,11 +159,32 @@ def _robot_lines(robot: Robot, now: float) -> dict[str, str]:
         lines["last reference refused"] = robot.setpoint.refusal
     if robot.setpoint.clipped:
         lines["last reference clipped"] = robot.setpoint.clipped
+    lines["trajectory"] = robot.trajectory.status
+    if robot.trajectory.refusal:
+        lines["last trajectory refused"] = robot.trajectory.refusal
     lines["joint_limit"] = robot.limits.told(robot.state.q) or "none"
     if robot.pose is not None and robot.pose.refusal:
         lines["last pose refused"] = robot.pose.refusal
+    lines |= _input_lines(robot)
+    inputs = robot.references.law_inputs
+    if inputs is not None and inputs.refusal:
+        lines["last law input refused"] = inputs.refusal
     lines["commands clamped"] = str(robot.output.clamped)
     lines["commands rate limited"] = str(robot.output.rate_limited)
+    return lines
+
+
+def _input_lines(robot: Robot) -> dict[str, str]:
+    """Key and value of the lines about ~/twist and ~/ft_wrench, if the robot has them."""
+    twist, body, lines = robot.references.twist, robot.references.body, {}
+    if twist is not None:
+        lines["twist slowed by"] = twist.slowed_by or "nothing"
+        if twist.refusal:
+            lines["last twist refused"] = twist.refusal
+    if body is not None:
+        lines["contact wrench"] = " ".join(f"{x:.3g}" for x in body.sensor.contact)
+        if body.sensor.refusal:
+            lines["last ft_wrench refused"] = body.sensor.refusal
     return lines
 
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from .commands.torque_output import TorqueOutput, command_joints, finite
 from .efforts.effort_watch import UNGUARDED, EffortWatch
-from .references.pose_reference import PoseReference
-from .references.setpoint import Point, Setpoint
+from .references.setpoint import Point
+from .references.waypoint_spline import Waypoint
+from .robot_references import RobotReferences
 from .safety.gate import CLOSED, OPEN, STARTING, STOPPING, Gate, GateEvent, Phase
 from .safety.joint_limits import JointLimits
 from .safety.payload_limits import overload
@@ -18,10 +19,10 @@ from .safety.status import SHOWN, Status
 from .settings.node_settings import Settings
 from .states.base_state import BaseMotion
 from .states.external_wrench import ExternalWrench
+from .states.filtered_states import FilteredStates
 from .states.joint_states import JointStates
 from .states.rejection_reasons import NOTICES, REJECTIONS, counted
 from .torques.fleet_dynamics import FleetDynamics
-from .torques.law import Law
 from .torques.policy_law import PolicyLaw
 
 FLOAT_TIME = 0.05
@@ -46,19 +47,20 @@ class Robot:
         self.dynamics = dynamics
         self.counts = counts
         self.state = dynamics.state.row(index)
-        self.states = JointStates(dynamics.model, settings, self.state, counts)
+        read = FilteredStates if settings.filters_states else JointStates
+        self.states = read(dynamics.model, settings, self.state, counts)
         self.output = TorqueOutput(
             dynamics.model, command_joints(settings, self.states.joints), settings
         )
         self.limits = JointLimits(dynamics.model, self.output.joints)
-        self.setpoint = Setpoint(dynamics.model, self.states.joints, self.output.joints, counts)
+        self.references = RobotReferences(
+            dynamics, self.state, self.states.joints, self.output.joints, settings, index, counts
+        )
+        self.setpoint, self.pose = self.references.setpoint, self.references.pose
+        self.trajectory = self.references.trajectory
         self.wrench = ExternalWrench(dynamics.model, self.state, settings, counts)
         law = dynamics.law
         self.policy = law.policies[index] if isinstance(law, PolicyLaw) else None
-        frame = law.frame if isinstance(law, Law) else None
-        self.pose = (
-            PoseReference(dynamics.model, frame, self.state, counts) if frame is not None else None
-        )
         self.touch = (
             EffortWatch(dynamics, index, settings, self.states, self.output, counts)
             if settings.feels
@@ -74,18 +76,15 @@ class Robot:
 
     def warm(self) -> None:
         """Compile the kernels of this robot alone, so that no callback does."""
-        for part in (self.pose, self.touch):
-            if part is not None:
-                part.warm()
+        self.references.warm()
+        if self.touch is not None:
+            self.touch.warm()
 
     def change(self, settings: Settings) -> None:
         """Use new parameters; ValueError when they do not fit this robot."""
         self.output.change(settings)
         self.limits.change(settings, self.output.effort_limit)
-        law = self.dynamics.law
-        self.setpoint.change(settings, tracked=law is not None and law.tracks)
-        if self.pose is not None:
-            self.pose.change(settings)
+        self.references.change(settings)
         self.states.change(settings)
         if self.touch is not None:
             self.touch.change(settings)
@@ -158,21 +157,8 @@ class Robot:
             return
         if not self._needs_velocity:
             return
-        wanted, state = self.setpoint, self.state
-        if wanted.ends(now, settings.reference_timeout):
+        if self.references.prepare(now, self.gate.phase is Phase.ENABLED):
             self.output.blend(FLOAT_TIME)
-        if settings.law:
-            wanted.compare(state.q)
-            wanted.write(state)
-            if self.pose is not None:
-                if self.enabled:
-                    self.pose.compare()
-                else:
-                    self.pose.stay()
-            return
-        state.a[:] = wanted.a
-        if settings.mode == "computed_torque":
-            wanted.track(state.q, state.v, state.a)
 
     def refer(self, names: Sequence[str], point: Point, now: float) -> str | None:
         """Read a reference. Returns why it was refused; an enabled robot refuses one that jumps
@@ -181,15 +167,34 @@ class Robot:
         refused = self.setpoint.read(names, point, now, self.state.q if self.enabled else None)
         if self.setpoint.at_limits != at_limits:  # velocities begin or end there
             self.output.blend(FLOAT_TIME)
+        if refused is None:
+            self.references.replace_motions("~/reference")
         return refused
+
+    def refer_trajectory(
+        self, names: Sequence[str], waypoints: Sequence[Waypoint], delay: float, now: float
+    ) -> str | None:
+        """Follow waypoints that begin in `delay` seconds. Returns why they were refused."""
+        enabled = self.gate.phase is Phase.ENABLED
+        return self.references.refer_trajectory(names, waypoints, delay, now, enabled)
+
+    def refer_twist(
+        self, frame: str, linear: Sequence[float], angular: Sequence[float], now: float
+    ) -> str | None:
+        """Move a link with this velocity. Returns why that was refused."""
+        enabled = self.gate.phase is Phase.ENABLED
+        return self.references.refer_twist(frame, linear, angular, now, enabled)
 
     def refer_pose(
         self, frame: str, position: Sequence[float], quaternion: Sequence[float]
     ) -> str | None:
         """Read where a law's frame is wanted. Returns why that was refused."""
-        if self.pose is None:
-            return None
-        return self.pose.read(frame, position, quaternion, self.enabled)
+        return self.references.refer_pose(frame, position, quaternion, self.enabled)
+
+    def refer_law_input(self, name: str, numbers: Sequence[float]) -> str | None:
+        """Read a target of an input of the law. Returns why it was refused."""
+        inputs = self.references.law_inputs
+        return None if inputs is None else inputs.read(name, numbers)
 
     def read_base(self, frame: str, motion: BaseMotion, stamp: int, now: float) -> None:
         """Read where the free base of a policy's robot is, and how it moves."""
@@ -225,8 +230,7 @@ class Robot:
             return False, bad
         if self.touch is not None:
             self.touch.hit, self.touch.guarded = "", now
-        if self.pose is not None:
-            self.pose.stay()
+        self.references.begin()
         self.gate.send(GateEvent.ENABLE)
         self.output.start(steady)
         if self.policy is not None:
@@ -258,8 +262,8 @@ class Robot:
                 "them go unlimited with unlimited_effort"
             )
         self.setpoint.stay(self.state.q, since=now - self._settings.state_timeout)
-        if astray := self.setpoint.astray(self.state.q):
-            return astray
+        if unfit := self.references.missing(now) or self.setpoint.astray(self.state.q):
+            return unfit
         touch = self.touch
         if touch is None or self._settings.effort_source != "message" or not touch.unguarded(now):
             return ""
@@ -310,11 +314,8 @@ class Robot:
     def command(self, now: float, steady: float) -> tuple[bool, np.ndarray | None]:
         """Call it after `compute`: True if the torques may be shown, and the command to send, if any."""
         if not finite(self.state.torque):
-            bad = [
-                j
-                for j, x in zip(self.dynamics.model.v_names, self.state.torque, strict=True)
-                if not np.isfinite(x)
-            ]
+            names = self.dynamics.model.v_names
+            bad = [names[k] for k in np.flatnonzero(~np.isfinite(self.state.torque))]
             self.fail(f"the computed torque of {', '.join(bad)} is not finite", steady)
             return False, None
         phase = self.gate.phase
@@ -323,7 +324,8 @@ class Robot:
             return True, None  # these torques are of before
         if phase in CLOSED:
             return True, None
-        torque = self.limits.add(self.state.torque, self.state.q, self.state.v, steady)
+        smooth = self.output.smooth(self.state.torque, steady)
+        torque = self.limits.add(smooth, self.state.q, self.state.v, steady)
         if self.touch is not None:
             hit, self.touch.hit = self.touch.hit, ""
             if hit and phase is Phase.ENABLED:
@@ -338,13 +340,9 @@ class Robot:
                 self.output.give_way(FLOAT_TIME)
             if phase is Phase.FLOATING:
                 torque = self.touch.torques.weigh()
-        if phase is Phase.ENABLED:
-            astray = self.setpoint.astray()
-            if not astray and self.pose is not None:
-                astray = self.pose.astray()
-            if astray:
-                self.fail(astray, steady)
-                return True, None
+        if phase is Phase.ENABLED and (astray := self.references.astray()):
+            self.fail(astray, steady)
+            return True, None
         command = self.output.compute(torque, steady)
         if command is None:
             self.fail("the command is not finite", steady)
@@ -362,6 +360,8 @@ class Robot:
                 text += f": this process did not run for {gap:.2f} s"
             why = f" ({self.rejections()})" if self.rejections() else ""
             self._lose(text, why if joints else self._of_base(), steady)
+        elif self.enabled and (missing := self.references.missing(now)):
+            self._lose(missing, "", steady)
         elif self.enabled and self.states.late_for(now) > LATE_TIME:
             self._lose(self.states.lateness(), "", steady)
         elif self.enabled and self.touch is not None and self.touch.unguarded(now):

@@ -57,7 +57,7 @@ def cartesian_impedance(
     J = robot.jacobian(q, frame=frame, reference="local_world_aligned")
     force, K = _spring(robot, place, pose_desired, stiffness, max_force, axes)
     reached = wd.kernels.solve_symmetric(robot.crba(q), J.T)
-    inertia = _inertia(J @ reached, HEAVIEST * robot.total_mass)
+    inertia = frame_inertia(J @ reached, HEAVIEST * robot.total_mass)
     force = force - damping_by_ratio(inertia, K, damping_ratio) @ (J @ v)
     free = v - reached @ (inertia @ (J @ v))
     stray = np.clip(robot.difference(q, q_posture), -FARTHEST, FARTHEST)
@@ -101,7 +101,7 @@ def _spring(
     return np.concatenate([force, moment_of(moment, turn, half_by_tangent)]), K
 
 
-def _inertia(mobility: Any, heaviest: Any) -> Any:
+def frame_inertia(mobility: Any, heaviest: Any) -> Any:
     """Λ, the inverse of J M⁻¹ Jᵀ (6, 6), damped where the frame appears heavier than `heaviest`
     [kg].
 

@@ -7,12 +7,14 @@ import pinocchio as pin
 import pytest
 import yaml
 from driven_arm import HAND, READY
-from geometry_msgs.msg import PoseStamped
+from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
 from harness import ROOT, NodeProcess, Peer
 from oracle import Oracle
+from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 import warpdyn as wd
+from ros2_node.control.references.wrench_sensor import load_beyond
 
 MODEL = wd.load_robot("panda")
 NAMES = list(MODEL.joint_names)
@@ -55,6 +57,15 @@ class Side:
             return peer.torques[-1].effort if peer.torques else np.nan
 
         peer.wait(lambda: np.allclose(last(), expected, atol=1e-7), what, each=self.send)
+
+    def begin(self):
+        """Enable it at READY, wherever a test before has left its reference."""
+
+        def enabled():
+            self.publish("reference", reference(READY))
+            return self.peer.enable(each=self.send).success
+
+        self.peer.wait(enabled, "enabling", each=self.send)
 
     def counted(self, reason):
         return int(self.peer.values.get(f"noticed.{reason}", 0))
@@ -105,6 +116,18 @@ def hand(context):
 def reference(positions, velocities=(), names=NAMES):
     point = JointTrajectoryPoint(positions=list(positions), velocities=list(velocities))
     return JointTrajectory(joint_names=list(names), points=[point])
+
+
+def trajectory(*steps, names=NAMES):
+    """A trajectory of some points, a step from READY each, 0.2 s apart and at rest."""
+    message = JointTrajectory(joint_names=list(names))
+    for k, step in enumerate(steps):
+        point = JointTrajectoryPoint(
+            positions=(READY + step).tolist(), velocities=[0.0] * len(names)
+        )
+        point.time_from_start.nanosec = 200_000_000 * (k + 1)
+        message.points.append(point)
+    return message
 
 
 def pose(step=(0.0, 0.0, 0.0), turn=(0.0, 0.0, 0.0), frame=MODEL.root, length=1.0):
@@ -319,5 +342,125 @@ def test_the_law_of_the_page_runs(context, tmp_path):
             side.settled(np.clip(tau, -MODEL.effort_limit, MODEL.effort_limit), "the spring")
         answer = peer.set_parameter("law_inputs.stiffness", -1.0, each=side.send)
         assert not answer.successful and "stiffness must be at least 0" in answer.reason
+    finally:
+        side.close()
+
+
+def test_a_trajectory_is_followed_to_its_end(joints):
+    """Over DDS: its status says what happens, and the torques are those of the last point; one that asks for
+    the impossible is refused in words, and an empty one cancels."""
+    peer, told = joints.peer, []
+    joints.begin()
+    peer.listen(String, peer.own + "trajectory_status", lambda m: told.append(m.data))
+    step = 0.02 * np.array([*[1.0] * 7, 0.1])
+    peer.wait(
+        lambda: peer.set_parameter("trajectory.goal_tolerance", 0.1, each=joints.send).successful,
+        "set",
+    )
+    joints.publish("trajectory", trajectory(0.5 * step, step))
+    peer.wait(lambda: "succeeded" in told, "success", each=joints.send)
+    weight = Oracle().torque(NAMES, READY)
+    joints.settled(weight + STIFFNESS * step, "the torques of its end")
+    joints.publish("trajectory", trajectory(50 * step))
+    peer.wait(lambda: told[-1].startswith("refused: "), "a refusal", each=joints.send)
+    assert "limit" in told[-1]
+    joints.publish("trajectory", trajectory(0.0 * step))
+    peer.wait(lambda: told[-1].startswith("running"), "the way back", each=joints.send)
+    joints.publish("trajectory", JointTrajectory())
+    peer.wait(lambda: told[-1] == "cancelled", "cancellation", each=joints.send)
+
+
+def test_an_input_of_the_law_by_topic(joints):
+    """Over DDS: half the stiffness gives half the spring; one beyond the range is refused and counted."""
+    peer = joints.peer
+    weight = Oracle().torque(NAMES, READY)
+    joints.begin()
+    step = np.array([0.05, 0, 0, 0, 0, 0, 0, 0])
+    joints.publish("reference", reference(READY + step))
+    joints.settled(weight + STIFFNESS * step, "the spring")
+    joints.publish("law_inputs/stiffness", Float64MultiArray(data=(0.5 * STIFFNESS).tolist()))
+    joints.settled(weight + 0.5 * STIFFNESS * step, "half the spring")
+    beyond = Float64MultiArray(data=(2.1 * STIFFNESS).tolist())
+    joints.refused("law_inputs/stiffness", beyond, "law_input_refused")
+    assert "law_input_range" in peer.values["last law input refused"]
+    joints.settled(weight + 0.5 * STIFFNESS * step, "half the spring still")
+    joints.publish("reference", reference(READY))
+
+
+def test_a_twist_moves_the_hand(context):
+    """Over DDS: the pose that the law wants moves on, its spring pulls, and without messages it stays."""
+    parameters = {
+        "law": "cartesian_impedance",
+        "law_options": [f"frame={HAND}"],
+        "law_inputs.stiffness": [500.0, 500.0, 500.0, 30.0, 30.0, 30.0],
+        "max_pose_error": [0.1, 0.4],
+        "twist_link": HAND,
+        "twist_timeout": 1.0,
+    }
+    side = Side(context, "jogged", parameters)
+    try:
+        weight = Oracle().torque(NAMES, READY)
+        assert side.peer.enable(each=side.send).success
+        side.settled(weight, "the weight")
+        message = TwistStamped()
+        message.header.frame_id, message.twist.linear.x = MODEL.root, 0.2
+
+        def jog():
+            side.publish("twist", message)
+            side.send()
+
+        pull = Oracle().jacobian(NAMES, READY, HAND).T @ [500.0 * 0.09, 0, 0, 0, 0, 0]
+        side.peer.wait(
+            lambda: np.allclose(side.peer.commands[-1], weight + pull, atol=1e-6),
+            "a spring of 0.9 max_pose_error",
+            each=jog,
+        )
+        message.header.frame_id = "camera"
+        side.refused("twist", message, "twist_refused")
+        side.settled(weight + pull, "the spring still")
+    finally:
+        side.close()
+
+
+def test_a_sensor_moves_the_hand(context):
+    """Over DDS: without a wrench there is no ~/enable; the weight of the fingers is none; a push moves the body that
+    the hand follows; a sensor that ends stops the arm."""
+    parameters = {
+        "law": "admittance",
+        "law_options": [f"frame={HAND}"],
+        "law_inputs.virtual_mass": [5.0, 5.0, 5.0, 0.5, 0.5, 0.5],
+        "law_inputs.virtual_damping": [100.0, 100.0, 100.0, 5.0, 5.0, 5.0],
+    }
+    side = Side(context, "sensed", parameters)
+    try:
+        peer, oracle = side.peer, Oracle()
+        answer = peer.enable(each=side.send)
+        assert not answer.success and "no ft_wrench" in answer.message
+        mass, com = load_beyond(MODEL, HAND)
+        down = oracle.pose(NAMES, READY, HAND)[:3, :3].T @ [0.0, 0.0, -9.81 * mass]
+        message = WrenchStamped()
+        message.header.frame_id = HAND
+        f, m = message.wrench.force, message.wrench.torque
+        push = np.zeros(3)
+
+        def feel():
+            f.x, f.y, f.z = (down + push).tolist()
+            m.x, m.y, m.z = np.cross(com, down).tolist()
+            side.publish("ft_wrench", message)
+            side.send()
+
+        peer.wait(lambda: peer.enable(each=feel).success, "enabling", each=feel)
+        weight = oracle.torque(NAMES, READY)
+        peer.wait(
+            lambda: peer.commands and np.allclose(peer.commands[-1], weight, atol=1e-6),
+            "the weight",
+            each=feel,
+        )
+        push[2] = 20.0
+        peer.wait(
+            lambda: np.abs(peer.commands[-1] - weight).max() > 5.0, "the way of the push", each=feel
+        )
+        assert peer.set_parameter("state_timeout", 0.5, each=feel).successful
+        peer.wait_for_message("no ft_wrench for 0.5 s", each=side.send)
     finally:
         side.close()

@@ -11,6 +11,7 @@ from warpdyn import Model
 
 from ..settings.node_settings import Settings
 from ..settings.parameter import per_joint
+from ..states.low_pass import LowPass
 from .bumpless_transfer import BumplessTransfer, Fade
 
 STOP_TIME = 0.2
@@ -49,6 +50,9 @@ class TorqueOutput:
         self.clamped = 0
         self._clamped_since: float | None = None
         self.rate_limited = 0
+        cutoff = settings.torque_filter
+        self._filter = LowPass(cutoff, model.nv) if cutoff else None
+        self._smoothed = -np.inf
         self._ramp_time = settings.ramp_time
         self._blend = BumplessTransfer()
         self._excess = Fade(np.zeros(len(self.joints)), 0.0, 0.0)
@@ -98,6 +102,8 @@ class TorqueOutput:
         """Begin the ramp, from zero or from what the last stop sequence left standing."""
         self._started = self._computed = now
         self._begins = True
+        if self._filter is not None:
+            self._filter.forget()
         self._clamped_since = None
         self._stop_from = None
         self._last_left = 0
@@ -127,6 +133,13 @@ class TorqueOutput:
         wanted = self._ramped(torque, now)
         if finite(wanted):
             self.command[:] = np.clip(wanted, -self.limit, self.limit)
+
+    def smooth(self, torque: np.ndarray, now: float) -> np.ndarray:
+        """Torques (nv,) after the low pass `torque_filter`; the same array where there is none."""
+        if self._filter is None:
+            return torque
+        passed, self._smoothed = now - self._smoothed, now
+        return self._filter.follow(torque, passed)
 
     def compute(self, torque: np.ndarray, now: float) -> np.ndarray | None:
         """The command for computed torques (nv,); None when something is not finite. The array

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 
@@ -14,6 +15,8 @@ from ..settings.node_settings import Settings
 from ..states.base_state import ROUNDING
 from ..states.state import State
 
+LEAD = 0.9
+"""Share of `max_pose_error` by which a reference leads the frame to a pose beyond it."""
 POSE_BOUND = 1e3
 """A position beyond this is nonsense [m]."""
 
@@ -26,14 +29,26 @@ class PoseReference:
     that comes then is checked, and no more.
     """
 
-    def __init__(self, model: Model, frame: str, state: State, counts: Counter[str]) -> None:
+    def __init__(
+        self,
+        model: Model,
+        frame: str,
+        state: State,
+        counts: Counter[str],
+        followed: np.ndarray | None = None,
+    ) -> None:
+        """followed: the pose that the frame follows instead of the wanted one, where a law has one."""
         self.refusal = ""
         """The reason for which the last pose that was too far off was refused."""
         self._model, self._state = model, state
         self._frame, self._root, self._counts = frame, model.root, counts
         self._wanted = state.pose_desired
+        self._followed = self._wanted if followed is None else followed
         self._place = np.zeros((1, 7))
         self._find: Callable[[], object] = self.warm
+        self._goal: np.ndarray | None = None
+        """The pose beyond `max_pose_error` to which the frame is led."""
+        self._clips = False
         self._far = np.full(2, np.inf)
         self._error = np.zeros(2)
 
@@ -53,6 +68,7 @@ class PoseReference:
         """Use new tolerances."""
         far = np.array(settings.max_pose_error)
         self._far = np.where(far > 0.0, far, np.inf)
+        self._clips = settings.pose_violation == "clip"
 
     def read(
         self, frame: str, position: Sequence[float], quaternion: Sequence[float], enabled: bool
@@ -85,22 +101,76 @@ class PoseReference:
         error = apart(pose, self._place[0])
         far = np.minimum(apart(pose, self._wanted), error) > self._far
         if far.any():
+            if self._clips:
+                self._goal = pose
+                self._counts["pose_clipped"] += 1
+                self._lead()
+                return None
             self.refusal = self._told(far, error)
             return "pose_too_far"
-        self._wanted[:] = pose
+        self._wanted[:], self._goal = pose, None
         return None
+
+    def _lead(self) -> None:
+        """Want the pose on the way to the goal, or the goal itself once it is near."""
+        assert self._goal is not None
+        self._wanted[:] = self.lead_to(self._goal)
+        if np.array_equal(self._wanted, self._goal):
+            self._goal = None
+
+    def lead_to(self, goal: np.ndarray) -> np.ndarray:
+        """The pose on the way from the frame to a goal (7,) that is at most LEAD times `max_pose_error` ahead.
+
+        The rotation is about one axis (Shoemake, Animating Rotation with Quaternion Curves, 1985).
+        """
+        place = self._place[0]
+        error = apart(goal, place)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.where(error > 0.0, np.minimum(LEAD * self._far / error, 1.0), 1.0)
+        if (share >= 1.0).all():
+            return goal
+        pose = goal.copy()
+        pose[:3] = place[:3] + share[0] * (goal[:3] - place[:3])
+        if share[1] < 1.0:
+            pose[3:] = between(place[3:], goal[3:], float(share[1]))
+        return pose
+
+    @property
+    def place(self) -> np.ndarray:
+        """The pose (7,) of the frame, as it was found last."""
+        return self._place[0]
 
     def stay(self) -> None:
         """Want the pose that it has."""
         self._find()
-        self._wanted[:] = self._place[0]
+        self._wanted[:], self._goal = self._place[0], None
         self._error[:] = 0.0
 
+    @property
+    def quaternion(self) -> np.ndarray:
+        """The wanted rotation (4,), xyzw."""
+        return self._wanted[3:]
+
+    def move(self, twist: np.ndarray, passed: float) -> None:
+        """Move the wanted pose with a velocity (6,), linear and angular in the root link's axes [m/s, rad/s], for a
+        time [s]. It leads the frame by at most LEAD times `max_pose_error`."""
+        self._goal = np.concatenate(
+            [
+                self._wanted[:3] + passed * twist[:3],
+                turn_by(self._wanted[3:], passed * twist[3:]),
+            ]
+        )
+        self._find()
+        self._lead()
+        self._goal = None
+
     def compare(self) -> None:
-        """Compute the distance of the frame from the wanted pose, for `astray`."""
-        if np.isfinite(self._far).any():
+        """Compute the distance of the frame from the pose that it follows, for `astray`."""
+        if self._followed is not self._wanted or np.isfinite(self._far).any():
             self._find()
-            self._error = apart(self._wanted, self._place[0])
+            if self._goal is not None:
+                self._lead()
+            self._error = apart(self._followed, self._place[0])
 
     def astray(self) -> str:
         """The text of a deviation that is too large, as `compare` saw it last; empty when none is."""
@@ -123,3 +193,59 @@ def apart(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     # The shorter way: a quaternion and its negative are one rotation.
     a, b = one[3:], other[3:] if one[3:] @ other[3:] >= 0.0 else -other[3:]
     return np.array([distance, 4.0 * np.arctan2(np.linalg.norm(a - b), np.linalg.norm(a + b))])
+
+
+def between(one: np.ndarray, other: np.ndarray, share: float) -> np.ndarray:
+    """The unit quaternion a share of the way from one to another, the shorter way."""
+    if one @ other < 0.0:
+        other = -other
+    half = 2.0 * np.arctan2(np.linalg.norm(one - other), np.linalg.norm(one + other))
+    if half < 1e-9:
+        return np.asarray(other)
+    mixed = np.sin((1.0 - share) * half) * one + np.sin(share * half) * other
+    return np.asarray(mixed / np.linalg.norm(mixed))
+
+
+def turn_by(quaternion: np.ndarray, turn: np.ndarray) -> np.ndarray:
+    """A unit quaternion xyzw after a turn (3,) about fixed axes [rad]: exp(turn) times the quaternion."""
+    # Plain numbers, because arrays of four cost several times as much.
+    tx, ty, tz = turn.tolist()
+    angle = math.sqrt(tx * tx + ty * ty + tz * tz)
+    share = math.sin(0.5 * angle) / angle if angle > 1e-12 else 0.5
+    product = _product((share * tx, share * ty, share * tz, math.cos(0.5 * angle)), quaternion)
+    length = math.sqrt(sum(x * x for x in product))
+    return np.array([x / length for x in product])
+
+
+def turn_between(begin: np.ndarray, end: np.ndarray) -> list[float]:
+    """The rotation vector (3,) about fixed axes from one unit quaternion xyzw to another, at most half a turn [rad]."""
+    a, b, c, d = begin.tolist()
+    x, y, z, w = _product(end.tolist(), (-a, -b, -c, d))
+    sign = 1.0 if w >= 0.0 else -1.0
+    sine = math.sqrt(x * x + y * y + z * z)
+    share = 2.0 * sign * (math.atan2(sine, sign * w) / sine if sine > 1e-12 else 1.0)
+    return [share * x, share * y, share * z]
+
+
+def _product(p: Sequence[float], q: Sequence[float] | np.ndarray) -> tuple[float, ...]:
+    """The product of two quaternions xyzw."""
+    x, y, z, w = p
+    a, b, c, d = q
+    return (
+        w * a + x * d + y * c - z * b,
+        w * b - x * c + y * d + z * a,
+        w * c + x * b - y * a + z * d,
+        w * d - x * a - y * b - z * c,
+    )
+
+
+def rotation_of(quaternion: np.ndarray) -> np.ndarray:
+    """The rotation matrix (3, 3) of a unit quaternion xyzw."""
+    x, y, z, w = quaternion.tolist()
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+        ]
+    )

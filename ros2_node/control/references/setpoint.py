@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,6 +20,27 @@ SETPOINT_BOUND = 1e4
 """A reference beyond this is nonsense [rad, rad/s, rad/s^2 and m likewise]."""
 Point = tuple[Sequence[float], Sequence[float], Sequence[float]]
 """Positions, velocities, accelerations; each may be empty."""
+
+
+class ReferenceLimits(NamedTuple):
+    """Some joints (n,) of a setpoint, and what bounds their references."""
+
+    names: Sequence[str]
+    rows: np.ndarray
+    """Their columns in q."""
+    columns: np.ndarray
+    """Their columns in v."""
+    low: np.ndarray
+    high: np.ndarray
+    fastest: np.ndarray
+    strongest: np.ndarray
+    """Largest acceleration; inf where there is none."""
+    turns: np.ndarray
+    """True for angles without an end."""
+
+    def velocities(self, setpoint: Setpoint) -> np.ndarray:
+        """Their wanted velocities."""
+        return setpoint.v[self.columns]
 
 
 class Setpoint:
@@ -45,12 +67,13 @@ class Setpoint:
         self._named = np.full(model.nq, -np.inf)
         """The last time at which a reference named the position of a coordinate [s]."""
         self._placed = np.zeros(model.nq, dtype=bool)
-        self._tracked = tuple(tracked)
+        self.tracked = tuple(tracked)
+        self._model = model
         self._q_rows = index_of(model.q_indices(tracked), model.nq)
         self._v_rows = index_of(model.v_indices(tracked), model.nv)
         self._turns = np.array([model.joint(j).kind.name == "continuous" for j in tracked], bool)
         self._turning = bool(self._turns.any())
-        self._error = np.zeros(len(self._tracked))
+        self._error = np.zeros(len(self.tracked))
         self._everywhere = False
         """True if every tracked joint has a wanted position."""
         self._watched = False
@@ -71,7 +94,7 @@ class Setpoint:
 
         tracked: whether a law holds the robot at the wanted position.
         """
-        n = len(self._tracked)
+        n = len(self.tracked)
         kp, kd = per_joint("kp", settings.kp, n), per_joint("kd", settings.kd, n)
         far = per_joint("max_tracking_error", settings.max_tracking_error, n)
         self._kp, self._kd = kp, kd
@@ -189,6 +212,36 @@ class Setpoint:
             self.refusal = self._told(far, error)
         return bool(far.any())
 
+    def limits_of(self, names: Sequence[str]) -> ReferenceLimits:
+        """The limits of references of these joints."""
+        rows = np.array([self._q_of[name] for name in names], dtype=int)
+        columns = np.array([self._v_of[name] for name in names], dtype=int)
+        return ReferenceLimits(
+            tuple(names),
+            rows,
+            columns,
+            self._lowest[rows],
+            self._highest[rows],
+            self._fastest[columns],
+            np.full(len(columns), self._strongest),
+            np.array([self._model.joint(n).kind.name == "continuous" for n in names], bool),
+        )
+
+    def point(self, joints: ReferenceLimits) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Wanted positions, velocities and accelerations (n,) of some joints."""
+        return self.q[joints.rows], self.v[joints.columns], self.a[joints.columns]
+
+    def move(self, joints: ReferenceLimits, point: np.ndarray, now: float) -> None:
+        """Use positions, velocities and accelerations (3, n) of a motion that keeps within the limits."""
+        self.q[joints.rows] = point[0]
+        self.v[:], self.a[:] = 0.0, 0.0  # other joints rest
+        self.v[joints.columns], self.a[joints.columns] = point[1], point[2]
+        self.arrived, self._rests = now, False
+
+    def rest(self) -> None:
+        """Stay at the wanted position."""
+        self.v[:], self.a[:], self._rests = 0.0, 0.0, True
+
     def stay(self, q: np.ndarray, since: float = np.inf) -> None:
         """The present position is the wanted one, of all joints that no reference has named since
         that time."""
@@ -257,7 +310,7 @@ class Setpoint:
 
     def _told(self, far: np.ndarray, error: np.ndarray) -> str:
         parts = [
-            f"{self._tracked[k]} is {abs(error[k]):.3g} from its reference, more than "
+            f"{self.tracked[k]} is {abs(error[k]):.3g} from its reference, more than "
             f"max_tracking_error {self._far[k]:g}"
             for k in np.flatnonzero(far)
         ]

@@ -21,6 +21,17 @@ class CommandSettings:
             fixed=True,
         ),
     ]
+    torque_filter: Annotated[
+        float,
+        Parameter(
+            0.0,
+            "Low pass of the computed torques before the stages of a command: its cutoff. 0: none.",
+            "Hz",
+            low=0.0,
+            high=1e4,
+            fixed=True,
+        ),
+    ]
     command_controller: Annotated[
         str,
         Parameter(

@@ -9,7 +9,7 @@ from .parameter import Number, Parameter
 
 LAWS = {
     name: f"ros2_node.laws.{name}:{name}"
-    for name in ("joint_impedance", "cartesian_impedance", "teaching")
+    for name in ("joint_impedance", "cartesian_impedance", "admittance", "teaching")
 }
 """The laws that come with the node, and the kernels that they are."""
 
@@ -70,6 +70,42 @@ class LawSettings:
             choices=("reject", "clip"),
         ),
     ]
+    trajectory_path_tolerance: Annotated[
+        Number,
+        Parameter(
+            0.0,
+            "~/trajectory ends, and the robot stays where it is, if a joint is farther than this from it. "
+            "0: max_tracking_error alone.",
+            "rad or m",
+            name="trajectory.path_tolerance",
+            low=0.0,
+            high=1e4,
+            per_joint=True,
+        ),
+    ]
+    trajectory_goal_tolerance: Annotated[
+        Number,
+        Parameter(
+            0.0,
+            "~/trajectory has succeeded when all its joints are as near as this to its last point. 0: at its end.",
+            "rad or m",
+            name="trajectory.goal_tolerance",
+            low=0.0,
+            high=1e4,
+            per_joint=True,
+        ),
+    ]
+    trajectory_goal_time: Annotated[
+        float,
+        Parameter(
+            0.0,
+            "How long after its end a trajectory may take to succeed, before it is aborted. 0: any time.",
+            "s",
+            name="trajectory.goal_time",
+            low=0.0,
+            high=3600.0,
+        ),
+    ]
     joint_limit_repulsion: Annotated[
         str,
         Parameter(
@@ -101,6 +137,27 @@ class LawSettings:
             high=1.0,
         ),
     ]
+    law_input_range: Annotated[
+        float,
+        Parameter(
+            2.0,
+            "Impedance laws: largest value of an input on ~/law_inputs/<name>, as a multiple of its parameter. "
+            "0: no such topics.",
+            low=0.0,
+            high=100.0,
+            fixed=True,
+        ),
+    ]
+    law_input_time: Annotated[
+        float,
+        Parameter(
+            0.2,
+            "Time in which an input on ~/law_inputs/<name> moves from 0 to its largest value. 0: at once.",
+            "s",
+            low=0.0,
+            high=60.0,
+        ),
+    ]
     max_pose_error: Annotated[
         tuple[float, ...],
         Parameter(
@@ -110,6 +167,81 @@ class LawSettings:
             "m and rad",
             low=0.0,
             high=1e3,
+            length=2,
+        ),
+    ]
+    pose_violation: Annotated[
+        str,
+        Parameter(
+            "reject",
+            "A pose reference beyond max_pose_error is rejected, or clipped: the frame is led towards it.",
+            choices=("reject", "clip"),
+        ),
+    ]
+    twist_link: Annotated[
+        str,
+        Parameter(
+            "",
+            "Link that ~/twist moves. With a law that holds a frame, that frame. Empty: no ~/twist.",
+            fixed=True,
+        ),
+    ]
+    twist_axes: Annotated[
+        str,
+        Parameter(
+            "root",
+            "Axes of ~/twist where its frame_id is empty: those of the root link, or of twist_link.",
+            choices=("root", "link"),
+        ),
+    ]
+    twist_timeout: Annotated[
+        float,
+        Parameter(
+            0.2, "The link decelerates when ~/twist is older than this.", "s", low=0.01, high=10.0
+        ),
+    ]
+    twist_max_speed: Annotated[
+        tuple[float, ...],
+        Parameter(
+            (0.25, 0.5),
+            "Largest linear and angular velocity of ~/twist. A faster one is scaled down.",
+            "m/s and rad/s",
+            low=0.0,
+            high=100.0,
+            length=2,
+        ),
+    ]
+    twist_max_acceleration: Annotated[
+        tuple[float, ...],
+        Parameter(
+            (1.0, 4.0),
+            "Largest linear and angular acceleration with which the link follows ~/twist.",
+            "m/s^2 and rad/s^2",
+            low=0.01,
+            high=1e3,
+            length=2,
+        ),
+    ]
+    ft_link: Annotated[
+        str,
+        Parameter(
+            "",
+            "Law admittance: link of the force-torque sensor on ~/ft_wrench. Empty: the law's frame.",
+            fixed=True,
+        ),
+    ]
+    ft_cutoff: Annotated[
+        float,
+        Parameter(30.0, "Low pass of the force-torque sensor. 0: none.", "Hz", low=0.0, high=1e4),
+    ]
+    ft_deadband: Annotated[
+        tuple[float, ...],
+        Parameter(
+            (1.0, 0.1),
+            "Force and torque of the sensor that count as none. Larger ones are reduced by as much.",
+            "N and N*m",
+            low=0.0,
+            high=1e4,
             length=2,
         ),
     ]

@@ -68,7 +68,7 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
         str,
         Parameter(
             "",
-            "A law that replaces mode: joint_impedance, cartesian_impedance, teaching, or your "
+            "A law that replaces mode: joint_impedance, cartesian_impedance, admittance, teaching, or your "
             "own kernel, package.module:name or /path/file.py:name. Empty: mode.",
             fixed=True,
         ),
@@ -353,6 +353,11 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
     @property
     def needs_velocity(self) -> bool:
         return self.mode != "gravity" or bool(self.law or self.policy)
+
+    @property
+    def filters_states(self) -> bool:
+        """True if positions or velocities pass a low pass."""
+        return bool(self.position_filter or self.velocity_filter)
 
     @property
     def law_name(self) -> str:

@@ -30,6 +30,28 @@ class StateSettings:
             high=1e4,
         ),
     ]
+    position_filter: Annotated[
+        float,
+        Parameter(
+            0.0,
+            "Low pass of the positions between joint_states and the torques: its cutoff. 0: none.",
+            "Hz",
+            low=0.0,
+            high=1e4,
+            fixed=True,
+        ),
+    ]
+    velocity_filter: Annotated[
+        float,
+        Parameter(
+            0.0,
+            "Low pass of the velocities between joint_states and the torques: its cutoff. 0: none.",
+            "Hz",
+            low=0.0,
+            high=1e4,
+            fixed=True,
+        ),
+    ]
     state_timeout: Annotated[
         float,
         Parameter(0.1, "A state or a wrench older than this is stale.", "s", low=0.01, high=60.0),

@@ -26,6 +26,7 @@ class State:
     | wrench | `ExternalWrench` | a wrench arrives; set to zero when it is no longer fresh |
     | q_desired, v_desired, a_desired | `Robot.prepare` | before a launch of a law, from the setpoint |
     | pose_desired | `PoseReference` | a pose arrives; before a launch while disabled, the present pose |
+    | pose_compliant, twist_compliant, contact_wrench | `VirtualBody` | before a launch of the law admittance |
     | torque | `FleetDynamics.compute` | the launch; `Robot.command` reads it |
     """
 
@@ -46,6 +47,12 @@ class State:
     a_desired: np.ndarray
     pose_desired: np.ndarray
     """(7,), wanted pose of a law's frame in the root link: position [m] and quaternion xyzw"""
+    pose_compliant: np.ndarray
+    """(7,), pose of the virtual body that a law's frame follows"""
+    twist_compliant: np.ndarray
+    """(6,), its velocity in the root link's axes"""
+    contact_wrench: np.ndarray
+    """(6,), what the environment exerts on the frame, about its origin, in the root link's axes"""
 
     @classmethod
     def of_robots(cls, model: Model, robots: int) -> State:
@@ -60,6 +67,9 @@ class State:
             v_desired=np.zeros((robots, model.nv)),
             a_desired=np.zeros((robots, model.nv)),
             pose_desired=np.tile([0.0] * 6 + [1.0], (robots, 1)),
+            pose_compliant=np.tile([0.0] * 6 + [1.0], (robots, 1)),
+            twist_compliant=np.zeros((robots, 6)),
+            contact_wrench=np.zeros((robots, 6)),
         )
 
     def row(self, robot: int) -> State:
@@ -74,4 +84,7 @@ class State:
             v_desired=self.v_desired[robot],
             a_desired=self.a_desired[robot],
             pose_desired=self.pose_desired[robot],
+            pose_compliant=self.pose_compliant[robot],
+            twist_compliant=self.twist_compliant[robot],
+            contact_wrench=self.contact_wrench[robot],
         )

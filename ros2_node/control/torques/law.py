@@ -27,6 +27,9 @@ ROWS = {
     "a_desired": ("nv",),
     "q_posture": ("nq",),
     "pose_desired": (7,),
+    "pose_compliant": (7,),
+    "twist_compliant": (6,),
+    "contact_wrench": (6,),
     "f_ext": ("nlinks", 6),
     "gravity": (3,),
 }
@@ -60,6 +63,9 @@ class Law:
             "a_desired": state.a_desired,
             "q_posture": state.q_desired,
             "pose_desired": state.pose_desired,
+            "pose_compliant": state.pose_compliant,
+            "twist_compliant": state.twist_compliant,
+            "contact_wrench": state.contact_wrench,
             "f_ext": state.wrench,
             "gravity": gravity,
         }
@@ -73,15 +79,34 @@ class Law:
             lead = () if each.serves_all else (len(state.q),)
             new = np.zeros((*lead, *each.sizes(model)))
             self.inputs[name] = rows[name] if name in ROWS else new
+        compliant = {"pose_compliant", "twist_compliant", "contact_wrench"}
+        virtual = {"virtual_mass", "virtual_damping", "virtual_stiffness", "pose_desired"}
+        if compliant & self.inputs.keys() and not virtual <= self.inputs.keys():
+            raise ValueError(
+                f"law {settings.law} reads {', '.join(sorted(compliant & self.inputs.keys()))}: it needs the "
+                f"arguments {', '.join(sorted(virtual))} too"
+            )
         self.frame = self._frame(settings)
         """The link whose pose it wants, where it reads one."""
-        self._write(self._values(settings))
+        self.values = self._values(settings)
+        """The inputs that are parameters, for one robot; another array for another value."""
+        self._write(self.values)
         self._check_result(settings, payload)
 
     @property
     def tracks(self) -> bool:
         """True if it reads a wanted position, from which the robot may not be too far."""
         return "q_desired" in self.inputs
+
+    @property
+    def follows(self) -> bool:
+        """True if it reads the positions of ~/reference, which it tracks or takes as a posture."""
+        return bool({"q_desired", "q_posture"} & self.inputs.keys())
+
+    @property
+    def is_compliant(self) -> bool:
+        """True if its frame follows a virtual body under a measured force."""
+        return "pose_compliant" in self.inputs
 
     def _frame(self, settings: Settings) -> str | None:
         """The link that `pose_desired` is of: its option `frame`."""
@@ -119,8 +144,14 @@ class Law:
         self._values(settings)
 
     def change(self, settings: Settings) -> None:
-        """Compute with these inputs from the next launch on."""
-        self._write(self._values(settings))
+        """Compute with these inputs from the next launch on. An input whose parameter is as before stays."""
+        news = {
+            name: value
+            for name, value in self._values(settings).items()
+            if not np.array_equal(value, self.values[name])
+        }
+        self.values = {**self.values, **news}
+        self._write(news)
 
     def _values(self, settings: Settings) -> dict[str, np.ndarray]:
         """The inputs that are parameters, for one robot."""
@@ -129,6 +160,7 @@ class Law:
                 f"gravity is {list(settings.gravity)}, but law {settings.law} has no argument "
                 "gravity: (3,) to hand on to the robot's functions"
             )
+        # What the node does not fill itself is a parameter.
         others = inputs_of(self.kernel)
         for name in settings.law_inputs:
             if name not in others:
@@ -150,16 +182,19 @@ class Law:
                     f"law {settings.law} needs the parameter law_inputs.{name}: "
                     f"{_how_many(shape, each.shape)}"
                 )
-        # Only the law's author knows which numbers are sensible: the module may define check_<law> and
-        # largest_<law>.
-        beside, name = self.kernel.text.__globals__, self.kernel.__name__
         try:
-            if check := beside.get(f"check_{name}"):
-                check(values)
-            check_largest(values, beside.get(f"largest_{name}", {}))
+            self.check_values(values)
         except ValueError as error:
             raise ValueError(f"law {settings.law}: {error}") from None
         return values
+
+    def check_values(self, values: Mapping[str, np.ndarray]) -> None:
+        """ValueError for inputs that the law's author does not allow."""
+        # Only the author knows which numbers are sensible: the module may define check_<law> and largest_<law>.
+        beside, name = self.kernel.text.__globals__, self.kernel.__name__
+        if check := beside.get(f"check_{name}"):
+            check(values)
+        check_largest(values, beside.get(f"largest_{name}", {}))
 
     def _write(self, values: dict[str, np.ndarray]) -> None:
         for name, value in values.items():
@@ -205,6 +240,13 @@ def _shaped(
         f"law_inputs.{name} must be {_how_many(shape, declared)}, shape {shape} row by row; got "
         f"{len(given)}"
     )
+
+
+def input_in_shape(name: str, numbers: tuple[float, ...], law: Law) -> np.ndarray:
+    """The numbers of an input in its shape; ValueError when there are too many or too few."""
+    declared = law.kernel.signature.arrays[name]
+    value = law.values[name]
+    return _shaped(name, numbers, value.shape, declared.shape)
 
 
 def _how_many(shape: tuple[int, ...], declared: Shape) -> str:

@@ -142,6 +142,8 @@ def test_the_sros2_policy_lets_the_node_do_what_it_does():
     assert {"~/commands", "~/torques", "/diagnostics"} <= published
     heard = named("/warpdyn", "topics", subscribe="ALLOW")
     assert {"joint_states", "robot_description", "~/reference", "~/external_wrench"} <= heard
+    assert {"~/trajectory", "~/twist", "~/law_inputs/*", "~/ft_wrench"} <= heard
+    assert "~/trajectory_status" in published
     gate = ("enable", "reset", "reload", "set_parameters")
     assert {f"~/{name}" for name in gate} <= named("/warpdyn", "services", reply="ALLOW")
     assert {f"/warpdyn/{name}" for name in gate} <= named("/operator", "services", request="ALLOW")

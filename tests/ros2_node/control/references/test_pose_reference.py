@@ -10,7 +10,7 @@ from fleets import MODEL, fault_of, feed, launch, panda_fleet
 
 import warpdyn as wd
 from ros2_node.control.fleet import Fleet
-from ros2_node.control.references.pose_reference import apart
+from ros2_node.control.references.pose_reference import apart, between
 from ros2_node.control.robot import Robot
 
 Z = np.zeros(MODEL.nv)
@@ -118,6 +118,43 @@ def test_a_pose_that_jumps_is_refused_and_one_that_leads_away_stops(arm):
         torque(fleet, robot, 0.1 * k)
     assert fault_of(robot).startswith("panda_hand is 0.12 m from its pose reference")
     assert not robot.enabled
+
+
+def test_clip_leads_the_frame_to_a_pose_that_is_too_far(arm):
+    """0.9 max_pose_error ahead of the frame on the straight line, about one axis; the goal itself once it is near.
+    A frame that is pushed away from a pose still stops."""
+    fleet, robot = arm
+    fleet.change(fleet.settings.changed({"pose_violation": "clip"}))
+    robot.enable(0.0, 0.0)
+    position, quaternion = pose_of()
+    goal = pose_of(READY + np.array([0.9, 0, 0, 0, 0, 0, 0, 0]))
+    assert robot.refer_pose(ROOT, *goal) is None and robot.counts["pose_clipped"] == 1
+    far = apart(np.concatenate(goal), np.concatenate([position, quaternion]))
+    assert far[0] > 0.25 and far[1] > 0.6
+    for share in (0.0, 0.2, 0.4):
+        robot.state.q[0] = READY[0] + share
+        robot.pose.compare()
+        q = robot.state.q
+        place = np.concatenate(pose_of(q))
+        lead = apart(robot.state.pose_desired, place)
+        np.testing.assert_allclose(lead[0], 0.9 * 0.1, atol=1e-9)
+        np.testing.assert_allclose(lead[1], 0.9 * 0.4, atol=1e-6)
+        left, ahead = goal[0] - place[:3], robot.state.pose_desired[:3] - place[:3]
+        np.testing.assert_allclose(np.cross(left, ahead), 0.0, atol=1e-9)
+    robot.state.q[0] = READY[0] + 0.85
+    robot.pose.compare()
+    np.testing.assert_allclose(robot.state.pose_desired, np.concatenate(goal), atol=1e-12)
+    assert not robot.pose.astray()
+    robot.state.q[0] = READY[0]
+    robot.pose.compare()
+    assert "more than max_pose_error" in robot.pose.astray()
+
+
+def test_between_is_about_one_axis():
+    one, other = (pin.Quaternion(pin.exp3(np.array(x))) for x in ([0.3, 0, 0.1], [1.2, -0.5, 2]))
+    for sign in (1.0, -1.0):
+        got = between(one.coeffs(), sign * other.coeffs(), 0.3)
+        assert abs(got @ one.slerp(0.3, other).coeffs()) > 1.0 - 1e-12
 
 
 def test_tolerances_change_and_zero_is_none(arm):

@@ -1,0 +1,91 @@
+"""The virtual body of the law admittance: its motion under a measured force."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..settings.node_settings import Settings
+from ..states.state import State
+from .pose_reference import PoseReference, rotation_of, turn_between, turn_by
+from .wrench_sensor import WrenchSensor
+
+LONGEST_STEP = 0.05
+"""Longest time that one step counts [s]."""
+
+
+class VirtualBody:
+    """Pose and velocity of the virtual body of one robot, in its rows `pose_compliant` and `twist_compliant`.
+
+    M z¨ + D z˙ + K z = F by axis, in implicit steps: z˙' = (M z˙ + dt (F - K z)) / (M + dt D + dt² K). They are stable
+    for any numbers and any cycle. The speed is at most `twist_max_speed`, and the body leads the frame by at most LEAD
+    times `max_pose_error`.
+    """
+
+    def __init__(
+        self,
+        inputs: Mapping[str, np.ndarray],
+        index: int,
+        state: State,
+        pose: PoseReference,
+        sensor: WrenchSensor,
+    ) -> None:
+        """inputs: of the law, by name, with a row for each robot."""
+        self.sensor = sensor
+        self._pose, self._state = pose, state
+        self._mass, self._damping, self._stiffness = (
+            inputs[f"virtual_{name}"][index] for name in ("mass", "damping", "stiffness")
+        )
+        self._displacement = np.zeros(6)
+        self._then = -np.inf
+
+    def change(self, settings: Settings) -> None:
+        """Use other bounds."""
+        self.sensor.change(settings)
+        self._most = settings.twist_max_speed
+        self._timeout = settings.state_timeout
+
+    def missing(self, now: float) -> str:
+        """The text of a wrench that is too old; empty if it is not."""
+        if now - self.sensor.arrived <= self._timeout:
+            return ""
+        why = f" ({self.sensor.refusal})" if self.sensor.refusal else ""
+        return f"no ft_wrench for {self._timeout:g} s{why}"
+
+    def begin(self) -> None:
+        """Rest where the frame is."""
+        self._state.pose_compliant[:] = self._state.pose_desired
+        self._state.twist_compliant[:] = 0.0
+        self._state.contact_wrench[:] = 0.0
+
+    def follow(self, now: float, enabled: bool) -> None:
+        """Move on to this time [s]; a robot that is not enabled keeps its body where its frame is."""
+        passed, self._then = min(max(now - self._then, 0.0), LONGEST_STEP), now
+        state = self._state
+        self.sensor.update(rotation_of(self._pose.place[3:]), passed)
+        if not enabled:
+            self.begin()
+            return
+        state.contact_wrench[:] = self.sensor.contact
+        body, twist = state.pose_compliant, state.twist_compliant
+        displacement = self._displacement
+        displacement[:3] = body[:3] - state.pose_desired[:3]
+        displacement[3:] = turn_between(state.pose_desired[3:], body[3:])
+        push = self.sensor.contact - self._stiffness * displacement
+        twist[:] = (self._mass * twist + passed * push) / (
+            self._mass + passed * self._damping + passed**2 * self._stiffness
+        )
+        for k in range(2):
+            part = twist[3 * k : 3 * k + 3]
+            size = math.sqrt(part @ part)
+            if size > self._most[k]:
+                part *= self._most[k] / size
+        moved = np.concatenate(
+            [body[:3] + passed * twist[:3], turn_by(body[3:], passed * twist[3:])]
+        )
+        led = self._pose.lead_to(moved)
+        body[:] = led
+        if led is not moved:  # the frame does not follow, so the body waits for it
+            twist[:] = 0.0

@@ -1,0 +1,106 @@
+"""Motions through waypoints: lines, cubic and quintic polynomials between them."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+SAMPLES = 17
+"""Samples of each piece, its ends included, at which `WaypointSpline.samples` looks."""
+
+
+class Waypoint(NamedTuple):
+    """The time since the start of a motion [s], and the positions, velocities and accelerations of k joints then.
+    Velocities and accelerations may be empty."""
+
+    time: float
+    positions: Sequence[float]
+    velocities: Sequence[float] = ()
+    accelerations: Sequence[float] = ()
+
+
+class WaypointSpline:
+    """Piecewise polynomials in time through waypoints, for k joints.
+
+    Between two waypoints that both have velocities and accelerations the polynomial is quintic. If both have
+    velocities it is cubic, and otherwise it is a line. This is the rule of the joint_trajectory_controller of
+    ros2_controllers. Siciliano et al., Robotics (2009), 4.2.1.
+    """
+
+    def __init__(self, waypoints: Sequence[Waypoint]) -> None:
+        """waypoints: at least two, with increasing times."""
+        times = np.array([w.time for w in waypoints])
+        self.begin, self.end = float(times[0]), float(times[-1])
+        self._times: list[float] = times[:-1].tolist()
+        p = np.array([w.positions for w in waypoints], dtype=float)
+        k = p.shape[1]
+        has_v = np.array([len(w.velocities) == k for w in waypoints])
+        has_a = has_v & np.array([len(w.accelerations) == k for w in waypoints])
+        v, a = np.zeros_like(p), np.zeros_like(p)
+        for i, w in enumerate(waypoints):
+            if has_v[i]:
+                v[i] = w.velocities
+            if has_a[i]:
+                a[i] = w.accelerations
+        self._h = np.diff(times)
+        self._c = _coefficients(self._h, p, v, a, has_v, has_a)
+        self.last = p[-1]
+        """Positions (k,) at the end."""
+        self._powers = np.zeros((3, 6))
+
+    def at(self, time: float, out: np.ndarray) -> None:
+        """Write positions, velocities and accelerations (3, k) at a time; outside of the motion, those of its ends."""
+        time = min(max(time, self.begin), self.end)
+        piece = max(bisect_right(self._times, time) - 1, 0)
+        t = time - self._times[piece]
+        t2 = t * t
+        t3, t4 = t2 * t, t2 * t2
+        self._powers[0] = 1.0, t, t2, t3, t4, t4 * t
+        self._powers[1] = 0.0, 1.0, 2.0 * t, 3.0 * t2, 4.0 * t3, 5.0 * t4
+        self._powers[2] = 0.0, 0.0, 2.0, 6.0 * t, 12.0 * t2, 20.0 * t3
+        np.dot(self._powers, self._c[piece], out=out)
+
+    def samples(self) -> np.ndarray:
+        """Positions, velocities and accelerations (3, pieces, SAMPLES, k) in all pieces."""
+        t = np.linspace(0.0, 1.0, SAMPLES) * self._h[:, None]
+        ones = np.ones_like(t)
+        powers = np.stack([ones, t, t**2, t**3, t**4, t**5])
+        rates = np.stack([0 * t, ones, 2 * t, 3 * t**2, 4 * t**3, 5 * t**4])
+        seconds = np.stack([0 * t, 0 * t, 2 * ones, 6 * t, 12 * t**2, 20 * t**3])
+        return np.stack(
+            [np.einsum("cps,pck->psk", each, self._c) for each in (powers, rates, seconds)]
+        )
+
+
+def _coefficients(
+    h: np.ndarray,
+    p: np.ndarray,
+    v: np.ndarray,
+    a: np.ndarray,
+    has_v: np.ndarray,
+    has_a: np.ndarray,
+) -> np.ndarray:
+    """Coefficients (pieces, 6, k) of the powers of the time since the start of each piece."""
+    T = h[:, None]
+    step = p[1:] - p[:-1]
+    v0, v1, a0, a1 = v[:-1], v[1:], a[:-1], a[1:]
+    c = np.zeros((len(h), 6, p.shape[1]))
+    cubic = (has_v[:-1] & has_v[1:])[:, None]
+    quintic = (has_a[:-1] & has_a[1:])[:, None]
+    c[:, 0] = p[:-1]
+    c[:, 1] = np.where(cubic, v0, step / T)
+    c[:, 2] = np.where(cubic, (3.0 * step / T - 2.0 * v0 - v1) / T, 0.0)
+    c[:, 3] = np.where(cubic, (-2.0 * step / T + v0 + v1) / T**2, 0.0)
+    third = (20.0 * step - (8.0 * v1 + 12.0 * v0) * T - (3.0 * a0 - a1) * T**2) / (2.0 * T**3)
+    fourth = (-30.0 * step + (14.0 * v1 + 16.0 * v0) * T + (3.0 * a0 - 2.0 * a1) * T**2) / (
+        2.0 * T**4
+    )
+    fifth = (12.0 * step - 6.0 * (v1 + v0) * T + (a1 - a0) * T**2) / (2.0 * T**5)
+    c[:, 2] = np.where(quintic, 0.5 * a0, c[:, 2])
+    c[:, 3] = np.where(quintic, third, c[:, 3])
+    c[:, 4] = np.where(quintic, fourth, 0.0)
+    c[:, 5] = np.where(quintic, fifth, 0.0)
+    return c

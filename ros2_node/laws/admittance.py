@@ -1,0 +1,97 @@
+"""Admittance: a frame that moves like a virtual body under the force of a sensor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated
+
+import numpy as np
+
+import warpdyn as wd
+
+from .cartesian_impedance import FARTHEST, HEAVIEST, frame_inertia, rotation_vector
+
+Number = Annotated[np.ndarray, ()]
+
+
+@wd.kernel
+def admittance(
+    robot: wd.kernels.Robot,
+    q: np.ndarray,
+    v: np.ndarray,
+    pose_desired: Annotated[np.ndarray, (7,)],
+    pose_compliant: Annotated[np.ndarray, (7,)],
+    twist_compliant: Annotated[np.ndarray, (6,)],
+    contact_wrench: Annotated[np.ndarray, (6,)],
+    q_posture: np.ndarray,
+    f_ext: Annotated[np.ndarray, ("nlinks", 6)],
+    gravity: Annotated[np.ndarray, (3,)],
+    virtual_mass: Annotated[np.ndarray, (6,)],
+    virtual_damping: Annotated[np.ndarray, (6,)],
+    virtual_stiffness: Annotated[np.ndarray, (6,)] = 0.0,  # type: ignore[assignment]
+    bandwidth: Number = 30.0,  # type: ignore[assignment]
+    posture_stiffness: Annotated[np.ndarray, ("nv",)] = 5.0,  # type: ignore[assignment]
+    posture_damping: Annotated[np.ndarray, ("nv",)] = 1.0,  # type: ignore[assignment]
+    *,
+    frame: str,
+) -> np.ndarray:
+    """Torques that make `frame` follow a virtual body, which the measured force moves around ~/pose_reference.
+
+    The node moves the virtual body: M z¨ + D z˙ + K z = F, with M = `virtual_mass` [kg, kg·m²], D = `virtual_damping`
+    [N·s/m, N·m·s/rad] and K = `virtual_stiffness` [N/m, N·m/rad], each (6,) by axis of the root link, linear and then
+    angular. F is `contact_wrench` [N, N·m] and z the displacement of the body from the wanted pose.
+    The frame follows the pose and velocity of the body by resolved acceleration, with the bandwidth ω [rad/s]:
+    tau = h + Jᵀ (Λ (z¨ + 2 ω ė + ω² e - J' v) - F) + the posture in the null space. Siciliano et al., Robotics
+    (2009), 9.3.2, and 8.5.2 for the motion control inside. The measured force is compensated,
+    so that stiff contact does not disturb the motion.
+    """
+    place = robot.fk(q, frame=frame)
+    J = robot.jacobian(q, frame=frame, reference="local_world_aligned")
+    R = robot.quaternion_to_matrix(pose_compliant[3:])
+    R_desired = robot.quaternion_to_matrix(pose_desired[3:])
+    displacement = np.concatenate(
+        [pose_compliant[:3] - pose_desired[:3], rotation_vector(robot, R @ R_desired.T)[0]]
+    )
+    error = np.concatenate(
+        [pose_compliant[:3] - place[:3, 3], rotation_vector(robot, R @ place[:3, :3].T)[0]]
+    )
+    spring = virtual_stiffness * displacement + virtual_damping * twist_compliant
+    wanted = (contact_wrench - spring) / virtual_mass
+    wanted = wanted + 2.0 * bandwidth * (twist_compliant - J @ v) + bandwidth**2 * error
+    wanted = wanted - robot.frame_bias_acceleration(q, v, frame=frame)
+    reached = wd.kernels.solve_symmetric(robot.crba(q), J.T)
+    inertia = frame_inertia(J @ reached, HEAVIEST * robot.total_mass)
+    force = inertia @ wanted - contact_wrench
+    free = v - reached @ (inertia @ (J @ v))
+    stray = np.clip(robot.difference(q, q_posture), -FARTHEST, FARTHEST)
+    pull = posture_stiffness * stray - posture_damping * free
+    pull = pull - J.T @ (inertia @ (reached.T @ pull))
+    return robot.rnea(q, v, 0.0 * v, f_ext=f_ext, gravity=gravity) + J.T @ force + pull
+
+
+largest_admittance = {
+    "virtual_mass": 1e4,
+    "virtual_damping": 1e6,
+    "virtual_stiffness": 1e6,
+    "bandwidth": 500.0,
+    "posture_stiffness": 1e5,
+    "posture_damping": 1e4,
+}
+"""Numbers above these are mistakes."""
+
+
+def check_admittance(inputs: Mapping[str, np.ndarray]) -> None:
+    """Raise a ValueError for a virtual body that has no mass or that gains energy."""
+    if not (inputs["virtual_mass"] >= 0.01).all():
+        raise ValueError(
+            f"virtual_mass must be at least 0.01, got {inputs['virtual_mass'].min():g}"
+        )
+    for name in (
+        "virtual_damping",
+        "virtual_stiffness",
+        "bandwidth",
+        "posture_stiffness",
+        "posture_damping",
+    ):
+        if (inputs[name] < 0.0).any():
+            raise ValueError(f"{name} must be at least 0, got {inputs[name].min():g}")

@@ -1,0 +1,44 @@
+"""The topics with inputs of a law that change at control rate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from std_msgs.msg import Float64MultiArray
+
+from ..control.robot import Robot
+from ..control.settings.node_settings import Settings
+from ..control.torques.law import inputs_of, loaded
+from ..control.torques.law_input_targets import inputs_by_topic
+from .topics import RELIABLE, RobotNames
+from .wiring import Wiring
+
+
+class LawTopics:
+    """`~/law_inputs/<name>` of each robot, if there is an impedance law.
+
+    robots: function that returns the running robots, none before there is a model.
+    """
+
+    def __init__(
+        self,
+        wiring: Wiring,
+        names: Sequence[RobotNames],
+        settings: Settings,
+        robots: Callable[[], Sequence[Robot]],
+    ) -> None:
+        self._robots = robots
+        if not settings.law:
+            return
+        self._inputs = inputs_by_topic(settings, inputs_of(loaded(settings.law)))
+        for i, (_, private) in enumerate(names):
+            for name in self._inputs:
+                topic = f"{private}law_inputs/{name}"
+                wiring.subscribe(Float64MultiArray, topic, RELIABLE, self._reader(name), robot=i)
+
+    def _reader(self, name: str) -> Callable[[int, Float64MultiArray], None]:
+        def read(i: int, message: Float64MultiArray) -> None:
+            if robots := self._robots():
+                robots[i].refer_law_input(name, message.data)
+
+        return read

@@ -1,0 +1,41 @@
+"""The topic with the commanded velocity of a robot's link."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from geometry_msgs.msg import TwistStamped
+
+from ..control.robot import Robot
+from ..control.settings.node_settings import Settings
+from .topics import LAST, RobotNames, frame_prefix
+from .wiring import Wiring
+
+
+class TwistTopics:
+    """`~/twist` of each robot, if `twist_link` names a link.
+
+    robots: function that returns the running robots, none before there is a model. now: function
+    for the watchdog's time [s].
+    """
+
+    def __init__(
+        self,
+        wiring: Wiring,
+        names: Sequence[RobotNames],
+        settings: Settings,
+        robots: Callable[[], Sequence[Robot]],
+        now: Callable[[], float],
+    ) -> None:
+        self._robots, self._now = robots, now
+        self._prefixes = [frame_prefix(settings, each) for each in names]
+        if not settings.twist_link:
+            return
+        for i, (_, private) in enumerate(names):
+            wiring.subscribe(TwistStamped, private + "twist", LAST, self._on_twist, robot=i)
+
+    def _on_twist(self, i: int, message: TwistStamped) -> None:
+        if robots := self._robots():
+            v, w = message.twist.linear, message.twist.angular
+            frame = message.header.frame_id.removeprefix(self._prefixes[i])
+            robots[i].refer_twist(frame, (v.x, v.y, v.z), (w.x, w.y, w.z), self._now())

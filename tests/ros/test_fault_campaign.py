@@ -1,0 +1,69 @@
+"""Random faults of many kinds at an enabled node: a few here, some hundred with --slow, thousands by
+`python -m benchmarks.ros2 faults`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import rclpy
+
+from benchmarks.ros2.command_checks import LAST, CommandChecks
+from benchmarks.ros2.faults import KINDS, ONCE, faults
+
+LIMITS = np.array([10.0, 1.0])
+
+
+def test_commands_that_break_a_rule_are_counted():
+    """Not finite, of another length, beyond a limit, and a step that the rate forbids; a slow one is good."""
+    checks = CommandChecks(LIMITS)
+    checks.look(np.array([0.0, 0.0]), 0.0)
+    checks.look(np.array([1.0, 0.1]), 0.01)
+    assert checks.bad() == 0
+    checks.look(np.array([10.0, 0.1]), 0.011)
+    assert (checks.too_fast, checks.bad()) == (1, 1)
+    checks.look(np.array([10.1, 0.1]), 1.0)
+    assert checks.beyond == 1
+    checks.look(np.array([np.nan, 0.1]), 1.001)
+    checks.look(np.array([1.0]), 1.002)
+    assert checks.not_finite == 2 and checks.number == 6
+
+
+def test_an_end_is_five_zeros():
+    checks = CommandChecks(LIMITS)
+    for k in range(2 * LAST):
+        checks.look(np.zeros(2) if k != LAST - 1 else np.array([0.1, 0.0]), 0.01 * k)
+    assert checks.ends == 1
+
+
+def test_there_are_many_kinds():
+    frozen = [name for name in ONCE if name.startswith("SIGSTOP")]
+    assert len(KINDS) >= 120 and len(frozen) >= 12
+    assert {"SIGSTOP 50 ms", "SIGSTOP 5000 ms"} <= set(frozen)
+
+
+def check(tmp_path, number, seed, quick):
+    """Throw faults and look at what was counted; `quick` leaves out kinds that take seconds."""
+    kinds = dict(KINDS)
+    slow = ("5000", "3000", "2000", "1500", "driver", "silence 1.5", "20 MB", "s, no states")
+    try:
+        for name in [x for x in KINDS if quick and any(part in x for part in slow)]:
+            del KINDS[name]
+        rclpy.init()
+        try:
+            result = faults(tmp_path, number, seed)
+        finally:
+            rclpy.shutdown()
+    finally:
+        KINDS.update(kinds)
+    assert not result["problems"]
+    assert result["commands_checked"] > 5 * number and result["faults"] == number
+    assert 0.1 < result["largest_share_of_a_limit"] <= 1.0
+
+
+def test_a_few_faults(tmp_path):
+    check(tmp_path, 14, 3, quick=True)
+
+
+@pytest.mark.slow
+def test_each_kind(tmp_path):
+    check(tmp_path, len(KINDS), 0, quick=False)

@@ -1,0 +1,235 @@
+"""Trajectories: followed in time, refused with a reason, ended as told."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from fleets import MODEL, NAMES, N, Q, feed, launch, panda_fleet, panda_settings, wheel_text
+
+import warpdyn as wd
+from ros2_node.control.references.setpoint import Setpoint
+from ros2_node.control.references.trajectory_follower import MOST_WAYPOINTS, TrajectoryFollower
+from ros2_node.control.references.waypoint_spline import Waypoint
+from ros2_node.control.settings.node_settings import Settings
+
+REST = [0.0] * N
+STEP = np.array([0.1, -0.1, 0.1, 0.1, -0.1, 0.1, 0.1, 0.01])
+
+
+class Followed:
+    """A follower at Q, and what it has counted."""
+
+    def __init__(self, model=MODEL, names=NAMES, q=Q, **values):
+        self.counts = Counter()
+        self.setpoint = Setpoint(model, names, names, self.counts)
+        self.follower = TrajectoryFollower(self.setpoint, self.counts)
+        self.names, self.q = list(names), np.array(q)
+        self.change(**values)
+        self.setpoint.stay(self.q)
+
+    def change(self, **values):
+        settings = panda_settings(mode="computed_torque", **values)
+        self.setpoint.change(settings)
+        self.follower.change(settings, followed=True)
+
+    def accept(self, waypoints, start=0.0, now=0.0, enabled=True, names=None):
+        return self.follower.accept(names or self.names, waypoints, start, now, enabled)
+
+    def at(self, now, q=None):
+        """The setpoint at a time, of a robot that follows it or stays at q."""
+        jumped = self.follower.follow(now, self.setpoint.q.copy() if q is None else q)
+        assert isinstance(jumped, bool)
+        return self.setpoint.q.copy(), self.setpoint.v.copy(), self.setpoint.a.copy()
+
+
+def there(time=1.0, step=STEP, velocities=REST, accelerations=()):
+    return Waypoint(time, (Q + step).tolist(), velocities, accelerations)
+
+
+def test_a_cubic_from_the_present_reference():
+    """Half way: the middle, at 1.5 times the mean speed; at the end at rest, and succeeded."""
+    f = Followed()
+    assert f.accept([there()]) is None and f.follower.active
+    q, v, _ = f.at(0.5)
+    np.testing.assert_allclose(q, Q + 0.5 * STEP, atol=1e-12)
+    np.testing.assert_allclose(v, 1.5 * STEP, atol=1e-12)
+    q, v, a = f.at(1.0)
+    np.testing.assert_allclose(q, Q + STEP, atol=1e-12)
+    assert not v.any() and not a.any()
+    assert f.follower.status == "succeeded" and not f.follower.active
+
+
+def test_points_without_velocities_are_lines_and_with_accelerations_quintic():
+    f = Followed()
+    f.accept([Waypoint(1.0, (Q + STEP).tolist())])
+    np.testing.assert_allclose(f.at(0.25)[0], Q + 0.25 * STEP, atol=1e-12)
+    f = Followed()
+    f.accept([there(accelerations=REST)])
+    s = 0.25
+    np.testing.assert_allclose(f.at(s)[0], Q + (10 * s**3 - 15 * s**4 + 6 * s**5) * STEP)
+
+
+def test_a_stamp_shifts_it():
+    """In the future it waits; in the past it begins from here to the points that are still ahead."""
+    f = Followed()
+    assert f.accept([there()], start=2.0) is None
+    np.testing.assert_array_equal(f.at(1.9)[0], Q)
+    np.testing.assert_allclose(f.at(2.5)[0], Q + 0.5 * STEP, atol=1e-12)
+    late = Followed()
+    assert late.accept([there(0.5, 5 * STEP), there(2.0)], start=-1.0) is None
+    np.testing.assert_allclose(late.at(0.0)[0], Q, atol=1e-12)
+    np.testing.assert_allclose(late.at(1.0)[0], Q + STEP, atol=1e-12)
+    assert "in the past" in Followed().accept([there(0.5)], start=-1.0)
+
+
+def test_a_new_one_takes_over_where_the_old_one_is():
+    """Continuous in position and velocity; one with a later start lets the present one go on until then."""
+    f = Followed()
+    f.accept([there()])
+    q, v, _ = f.at(0.5)
+    assert f.accept([there(1.0, 2 * STEP)], start=0.5, now=0.5) is None
+    q1, v1, _ = f.at(0.5)
+    np.testing.assert_allclose(q1, q, atol=1e-12)
+    np.testing.assert_allclose(v1, v, atol=1e-12)
+    assert f.accept([there(1.0, REST)], start=1.0, now=0.6) is None
+    q0, v0, _ = f.at(1.0 - 1e-6)
+    q1, v1, _ = f.at(1.0)
+    assert np.abs(q1 - q0).max() < 1e-5 and np.abs(v1 - v0).max() < 1e-4
+    np.testing.assert_allclose(f.at(2.0)[0], Q, atol=1e-12)
+
+
+def test_an_empty_one_cancels_with_the_largest_deceleration():
+    """At 10 rad/s²: the reference comes to rest after v² / 2a, without a jump."""
+    f = Followed(max_reference_acceleration=10.0)
+    f.accept([there()])
+    q0, v0, _ = f.at(0.5)
+    f.accept([], now=0.5)
+    assert f.follower.status == "cancelled"
+    before, time = q0, np.abs(v0).max() / 10.0
+    for t in np.linspace(0.5, 0.5 + time, 20):
+        q, _, a = f.at(t)
+        assert np.abs(a).max() <= 10.0 + 1e-9 and np.abs(q - before).max() < 0.01
+        before = q
+    f.at(0.5 + time)
+    assert not f.setpoint.v.any() and not f.follower.active
+    np.testing.assert_allclose(f.setpoint.q, q0 + 0.5 * time * v0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "change, said",
+    [
+        ({"names": ["nose"]}, "nose is no command joint"),
+        ({"names": [NAMES[0]] * N}, "twice"),
+        ({"enabled": False}, "call ~/enable"),
+        ({"waypoints": [Waypoint(1.0, [0.0] * 3)]}, "point 0 must have 8 positions"),
+        ({"waypoints": [there(1.0, velocities=[0.0])]}, "point 0 must have"),
+        ({"waypoints": [there(1.0), there(1.0)]}, "point 1 is at 1 s"),
+        ({"waypoints": [there(-1.0)]}, "point 0 is at -1 s"),
+        ({"waypoints": [there(0.0, 0.5 * STEP)]}, "time_from_start above 0"),
+        ({"waypoints": [there(float("nan"))]}, "point 0 is at nan"),
+        ({"waypoints": [there(1.0, STEP * np.nan)]}, "not finite"),
+        ({"waypoints": [there(1.0, velocities=[0.1] * N)]}, "the last point moves"),
+        ({"waypoints": [there(0.0, 3 * STEP), there(1.0)]}, "from the present reference"),
+        ({"waypoints": [there(0.01)]}, "more than its velocity limit"),
+        ({"waypoints": [there(3.0, 30 * STEP)]}, "beyond its limits"),
+        ({"waypoints": [there(1.0)] * (MOST_WAYPOINTS + 1)}, "waypoints are more than"),
+    ],
+    ids=lambda x: x if isinstance(x, str) else "",
+)  # fmt: skip
+def test_what_cannot_be_followed_is_refused_in_words(change, said):
+    """It is counted, and the setpoint stays."""
+    f = Followed()
+    refusal = f.accept(**{"waypoints": [there()], **change})
+    assert said in refusal and f.counts == {"trajectory_refused": 1}
+    assert f.follower.status == f"refused: {refusal}" and not f.follower.active
+    np.testing.assert_array_equal(f.at(0.5)[0], Q)
+
+
+def test_a_motion_between_points_that_is_too_fast_is_refused():
+    """Points within the limits, and a polynomial between them that is not."""
+    f = Followed(max_reference_acceleration=3.0)
+    assert "max_reference_acceleration 3" in f.accept([there(0.5, 2 * STEP)])
+    assert f.accept([there(2.0, 2 * STEP)]) is None
+
+
+def test_clip_slows_it_down_to_the_limits():
+    """The same path in more time; neither velocity nor acceleration exceeds its limit."""
+    f = Followed(reference_violation="clip", max_reference_acceleration=10.0)
+    assert f.accept([there(0.02), there(0.05, 2 * STEP)]) is None
+    assert "slowed down" in f.follower.status and f.counts["reference_clipped"] == 1
+    end, fastest = f.follower._motion.spline.end, MODEL.velocity_limit[:N]
+    assert end > 0.1
+    for t in np.linspace(0.0, end, 200):
+        _, v, a = f.at(t)
+        assert (np.abs(v) <= fastest * 1.001).all() and np.abs(a).max() <= 10.0 * 1.001
+    np.testing.assert_allclose(f.setpoint.q, Q + 2 * STEP, atol=1e-9)
+
+
+def test_some_joints_move_and_the_others_stay():
+    f = Followed()
+    assert f.accept([Waypoint(1.0, [Q[2] + 0.2])], names=[NAMES[2]]) is None
+    moved = f.at(1.0)[0] - Q
+    assert abs(moved[2] - 0.2) < 1e-12 and not np.delete(moved, 2).any()
+
+
+def test_path_tolerance_ends_it_where_the_robot_is():
+    """The first joint beyond it is named; commands are to blend."""
+    f = Followed(trajectory__path_tolerance=0.05)
+    f.accept([there(1.0, 2 * STEP)])
+    assert not f.follower.follow(0.2, Q)
+    stuck = Q.copy()
+    assert f.follower.follow(0.6, stuck)
+    assert (
+        "aborted: " in f.follower.status and "trajectory.path_tolerance 0.05" in f.follower.status
+    )
+    assert f.counts["trajectory_aborted"] == 1 and not f.setpoint.v.any()
+    np.testing.assert_array_equal(f.setpoint.q, Q)
+
+
+def test_goal_tolerance_waits_for_the_robot_for_goal_time():
+    values = {"trajectory__goal_tolerance": 0.02, "trajectory__goal_time": 0.5}
+    f = Followed(**values)
+    f.accept([there()])
+    near = Q + STEP + 0.019
+    f.at(1.1, Q + STEP + 0.03)
+    assert f.follower.active
+    f.at(1.2, near)
+    assert f.follower.status == "succeeded"
+    g = Followed(**values)
+    g.accept([there()])
+    assert not g.follower.follow(1.4, Q) and g.follower.follow(1.6, Q)
+    assert "trajectory.goal_tolerance 0.02" in g.follower.status
+
+
+def test_a_joint_without_an_end_goes_the_way_that_is_told():
+    """Positions a turn away are the same place; two turns from there are two turns."""
+    wheel = wd.load(wheel_text())
+    f = Followed(wheel, ["spin"], [0.1])
+    assert f.accept([Waypoint(0.0, [0.1 + 2 * np.pi]), Waypoint(9.0, [0.1 + 6 * np.pi])]) is None
+    assert abs(f.at(9.0)[0][0] - (0.1 + 4 * np.pi)) < 1e-9
+
+
+def test_in_the_robot_a_stop_ends_it():
+    """It follows while enabled; after ~/enable false the reference rests, and the next ~/enable starts nothing."""
+    fleet = panda_fleet(mode="computed_torque", ramp_time=0.0)
+    robot = fleet.robots[0]
+    feed(robot, 0.0, v=REST)
+    assert "call ~/enable" in robot.refer_trajectory(NAMES, [there()], 0.0, 0.0)
+    assert robot.enable(0.0, 0.0)[0]
+    assert robot.refer_trajectory(NAMES, [there()], 0.0, 0.0) is None
+    feed(robot, 0.05, v=REST)
+    launch(fleet, robot, 0.05)
+    assert robot.setpoint.v.any()
+    robot.disable(0.05)
+    feed(robot, 0.06, v=REST)
+    assert robot.trajectory.status == "ended: the robot was disabled" and not robot.setpoint.v.any()
+    assert robot.counts["trajectory_refused"] == 1
+
+
+def test_modes_without_positions_refuse_it():
+    settings = Settings.of({"robot_description_file": "panda"})
+    f = Followed()
+    f.follower.change(settings, followed=False)
+    assert "mode gravity follows no joint positions" in f.accept([there()])

@@ -1,0 +1,176 @@
+"""The virtual body: it moves as its numbers say, in MuJoCo too, and waits for an arm that is blocked."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from driven_arm import HAND, READY
+from fleets import N, feed, launch, loss_of, panda_fleet
+from simulated_arms import SimulatedArm
+
+import warpdyn as wd
+
+REST = [0.0] * N
+BODY = {
+    "law": "admittance",
+    "law_inputs__virtual_mass": [4.0] * 3 + [0.2] * 3,
+    "law_inputs__virtual_damping": [80.0] * 3 + [4.0] * 3,
+    "law_inputs__virtual_stiffness": [200.0] * 3 + [10.0] * 3,
+    "ft_deadband": [0.0, 0.0],
+    "ft_cutoff": 0.0,
+    "ramp_time": 0.0,
+}
+
+
+@pytest.fixture(scope="module")
+def fleet():
+    return panda_fleet(law_options=[f"frame={HAND}"], state_timeout=0.5, **BODY)
+
+
+class Pushed:
+    """A panda that stands still, whose sensor feels a force in the root link's axes."""
+
+    def __init__(self, fleet, **values):
+        self.fleet, self.robot = fleet, fleet.robots[0]
+        self.now = getattr(fleet, "now", 0.0) + 10.0
+        self.robot.disable(0.0)
+        while self.robot.stop_step(1e9) is not None:
+            pass
+        self.robot.reset()
+        fleet.change(
+            fleet.settings.changed(
+                {"max_pose_error": [0.0, 0.0], "twist_max_speed": [9.0, 9.0], **values}
+            )
+        )
+        self.robot.states.forget()
+        self.R = np.asarray(wd.fk(fleet.dynamics.model, READY, frame=HAND))[:3, :3]
+        sensor = self.robot.references.body.sensor
+        self.weight = sensor._mass * np.array([0, 0, -9.81]), sensor._com
+        self.step(np.zeros(6))
+        assert self.robot.enable(self.now, self.now) == (True, "enabled")
+
+    def step(self, push, dt=0.002):
+        self.now += dt
+        self.fleet.now = self.now
+        force = self.R.T @ (push[:3] + self.weight[0])
+        torque = self.R.T @ push[3:] + np.cross(self.weight[1], self.R.T @ self.weight[0])
+        body = self.robot.references.body
+        assert body.sensor.read(HAND, force, torque, self.now) is None
+        feed(self.robot, self.now, READY, REST)
+        _, command = launch(self.fleet, self.robot, self.now)
+        return command
+
+
+def test_it_moves_as_its_numbers_say(fleet):
+    """m z¨ + d z˙ + k z = f against the solution in closed form, linear and angular, to 1 % of its end."""
+    pushed = Pushed(fleet)
+    state = pushed.robot.state
+    begin = state.pose_desired.copy()
+    push = np.array([8.0, 0, 0, 0, 0, 0.5])
+    way, turn = [], []
+    for _ in range(500):
+        pushed.step(push)
+        way.append(state.pose_compliant[0] - begin[0])
+        turn.append(state.twist_compliant[5])
+    t = 0.002 * np.arange(1, 501)
+    for m, d, k, f, got in ((4.0, 80.0, 200.0, 8.0, way),):
+        a, b = np.roots([m, d, k])
+        exact = f / k * (1.0 - (b * np.exp(a * t) - a * np.exp(b * t)) / (b - a))
+        np.testing.assert_allclose(got, exact, atol=0.01 * f / k)
+    rate = np.array(turn)
+    assert rate[0] > 0.0 and abs(0.002 * rate.sum() - 0.05) < 0.01
+    for _ in range(1500):
+        pushed.step(push)
+    np.testing.assert_allclose(state.pose_compliant[0] - begin[0], 8.0 / 200.0, rtol=1e-3)
+
+
+def test_any_numbers_are_stable(fleet):
+    """A stiff, light body in cycles of 20 ms comes to rest."""
+    inputs = {"law_inputs.virtual_stiffness": 1e5, "law_inputs.virtual_mass": 0.1}
+    before = fleet.settings
+    values = {name: [x] * 6 for name, x in inputs.items()}
+    pushed = Pushed(fleet, **values)
+    for _ in range(200):
+        pushed.step(np.array([50.0, 0, 0, 0, 0, 0]), 0.02)
+    assert np.abs(pushed.robot.state.twist_compliant).max() < 1e-6
+    fleet.change(before)
+
+
+def test_it_keeps_to_its_speed_and_waits_for_the_frame(fleet):
+    """At most twist_max_speed, and 0.9 max_pose_error ahead of an arm that does not follow."""
+    pushed = Pushed(fleet, max_pose_error=[0.05, 0.2], twist_max_speed=[0.1, 0.2])
+    state = pushed.robot.state
+    begin = state.pose_desired.copy()
+    for _ in range(800):
+        pushed.step(np.array([50.0, 0, 0, 0, 0, 0]))
+        assert np.linalg.norm(state.twist_compliant[:3]) <= 0.1 + 1e-9
+    np.testing.assert_allclose(state.pose_compliant[0] - begin[0], 0.9 * 0.05, atol=3e-4)
+    assert pushed.robot.enabled
+
+
+def test_a_sensor_that_ends_stops_the_robot(fleet):
+    """It is latched, and without a fresh wrench ~/enable is refused."""
+    pushed = Pushed(fleet)
+    robot = pushed.robot
+    pushed.step(np.zeros(6))
+    now = pushed.now
+    for k in range(1, 70):
+        feed(robot, now + 0.01 * k, READY, REST)
+        robot.watch(now + 0.01 * k, now + 0.01 * k)
+    assert loss_of(robot).startswith("no ft_wrench for 0.5 s") and not robot.enabled
+    later = now + 2.0
+    while robot.stop_step(1e9) is not None:
+        pass
+    feed(robot, later, READY, REST)
+    good, text = robot.enable(later, later)
+    assert not good and "no ft_wrench" in text
+
+
+def test_a_simulated_arm_is_led_by_a_push():
+    """A UR5e in MuJoCo whose tool is pushed with 10 N: it moves by force over stiffness and comes back; without
+    stiffness it moves with force over damping."""
+    arm = SimulatedArm(
+        "ur5e",
+        500.0,
+        {
+            "shoulder_lift_joint": -1.2,
+            "elbow_joint": 1.6,
+            "wrist_1_joint": -2.0,
+            "wrist_2_joint": -1.5,
+        },
+        damping=0.0,
+        law_options=["frame=tool0"],
+        **{**BODY, "ramp_time": 0.0},
+    )
+    model = arm.fleet.dynamics.model
+    push = np.zeros(6)
+
+    def place():
+        return np.asarray(wd.fk(model, arm.q, frame="tool0"))
+
+    def sense(q, v):
+        T = np.asarray(wd.fk(model, q, frame="tool0"))
+        sensor = arm.robot.references.body.sensor
+        sensor.read("tool0", T[:3, :3].T @ push[:3], T[:3, :3].T @ push[3:], arm.now)
+        return q, v
+
+    def torque(t):
+        J = wd.jacobian(model, arm.q, frame="tool0", reference="local_world_aligned")
+        return J.T @ push
+
+    arm.run(0.5, sense=sense, push=torque)
+    begin = place()[:3, 3].copy()
+    push[:3] = 0.0, 8.0, 6.0
+    arm.run(2.5, sense=sense, push=torque)
+    np.testing.assert_allclose(place()[:3, 3] - begin, push[:3] / 200.0, atol=5e-4)
+    push[:] = 0.0
+    arm.run(2.5, sense=sense, push=torque)
+    np.testing.assert_allclose(place()[:3, 3], begin, atol=5e-4)
+    settings = arm.fleet.settings.changed({"law_inputs.virtual_stiffness": [0.0] * 6})
+    arm.fleet.change(settings)
+    push[1] = 8.0
+    arm.run(0.5, sense=sense, push=torque)
+    first = place()[:3, 3].copy()
+    arm.run(0.5, sense=sense, push=torque)
+    np.testing.assert_allclose(place()[:3, 3] - first, [0.0, 0.5 * 8.0 / 80.0, 0.0], atol=1e-3)
+    assert arm.robot.enabled

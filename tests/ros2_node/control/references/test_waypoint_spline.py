@@ -1,0 +1,67 @@
+"""Polynomials through waypoints: they pass through what they are given, and are smooth where they can be."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.interpolate import BPoly
+
+from ros2_node.control.references.waypoint_spline import Waypoint, WaypointSpline
+
+
+def sampled(spline, times):
+    out, rows = np.zeros((3, len(spline.last))), []
+    for t in times:
+        spline.at(t, out)
+        rows.append(out.copy())
+    return np.array(rows)
+
+
+def waypoints(order, count=5, k=3, seed=0):
+    """Random ones whose first `order` derivatives are given."""
+    rng = np.random.default_rng(seed)
+    times = np.cumsum(rng.uniform(0.2, 1.0, count))
+    x = rng.normal(size=(count, 3, k))
+    return [
+        Waypoint(t, each[0], *(each[1:] if order == 2 else [each[1]] * order))
+        for t, each in zip(times, x, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_it_passes_through_what_it_is_given(order):
+    """Positions, and velocities and accelerations where they are given, as SciPy's polynomials of the same data."""
+    given = waypoints(order)
+    spline = WaypointSpline(given)
+    times = np.linspace(given[0].time, given[-1].time, 101)[:-1]
+    for k in range(3):
+        values = [[part[k] for part in w[1:] if len(part)] for w in given]
+        oracle = BPoly.from_derivatives([w.time for w in given], values)
+        got = sampled(spline, times)[:, :, k]
+        for derivative in range(3):
+            np.testing.assert_allclose(got[:, derivative], oracle(times, derivative), atol=1e-9)
+
+
+def test_the_lower_order_of_both_ends_counts():
+    """A waypoint with velocities next to one without: a line, as joint_trajectory_controller interpolates."""
+    given = [Waypoint(0.0, [0.0], [3.0], [1.0]), Waypoint(2.0, [1.0]), Waypoint(3.0, [1.0], [0.0])]
+    got = sampled(WaypointSpline(given), [0.0, 1.0, 1.999])
+    np.testing.assert_allclose(got[:, :, 0], [[0.0, 0.5, 0.0], [0.5, 0.5, 0.0], [0.9995, 0.5, 0.0]])
+    mixed = [Waypoint(0.0, [0.0], [1.0], [5.0]), Waypoint(1.0, [1.0], [1.0])]
+    np.testing.assert_allclose(sampled(WaypointSpline(mixed), [0.5])[0, :, 0], [0.5, 1.0, 0.0])
+
+
+def test_outside_it_stays_at_its_ends():
+    spline = WaypointSpline(waypoints(2))
+    before, after = sampled(spline, [spline.begin - 1.0, spline.end + 1.0])
+    np.testing.assert_array_equal(before, sampled(spline, [spline.begin])[0])
+    np.testing.assert_allclose(after[0], spline.last, atol=1e-9)
+
+
+def test_samples_are_the_motion():
+    spline = WaypointSpline(waypoints(2))
+    samples = spline.samples()
+    times = np.linspace(spline._times[1], spline._times[2], samples.shape[2])[:-1]
+    np.testing.assert_allclose(
+        samples[:, 1, :-1].transpose(1, 0, 2), sampled(spline, times), atol=1e-9
+    )

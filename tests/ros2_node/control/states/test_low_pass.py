@@ -1,0 +1,44 @@
+"""A low pass of first order: its step, its delay, angles without an end."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ros2_node.control.states.low_pass import LONGEST_STEP, LowPass
+
+
+def test_a_step_whatever_the_cycle_is():
+    """1 - exp(-2 pi f t), in cycles of any length."""
+    rng = np.random.default_rng(0)
+    low_pass, t = LowPass(10.0, 2), 0.0
+    low_pass.follow(np.zeros(2), 1.0)
+    for passed in rng.uniform(1e-4, 5e-3, 50):
+        t += passed
+        y = low_pass.follow(np.array([1.0, -2.0]), passed)
+        np.testing.assert_allclose(y, np.array([1.0, -2.0]) * (1.0 - np.exp(-20.0 * np.pi * t)))
+
+
+def test_a_ramp_is_delayed_by_what_the_docs_say():
+    """1 / (2 pi f), in short cycles."""
+    low_pass, dt = LowPass(50.0, 1), 1e-4
+    for k in range(2000):
+        y = low_pass.follow(np.array([3.0 * k * dt]), dt)[0]
+    assert abs((3.0 * k * dt - y) / 3.0 - 1.0 / (100.0 * np.pi)) < dt
+
+
+def test_it_begins_with_the_first_and_after_a_pause():
+    low_pass = LowPass(1.0, 1)
+    assert low_pass.follow(np.array([5.0]), 0.01)[0] == 5.0
+    assert low_pass.follow(np.array([6.0]), 0.01)[0] < 5.1
+    for passed in (LONGEST_STEP + 0.01, -0.01, np.inf, np.nan):
+        assert low_pass.follow(np.array([7.0]), passed)[0] == 7.0
+        low_pass.value[:] = 0.0
+    low_pass.forget()
+    assert low_pass.follow(np.array([8.0]), 0.01)[0] == 8.0
+
+
+def test_angles_go_the_short_way():
+    low_pass = LowPass(10.0, 2, np.array([True, False]))
+    low_pass.follow(np.array([3.1, 3.1]), 0.0)
+    y = low_pass.follow(np.array([-3.1, -3.1]), 0.005)
+    assert y[0] > 3.1 and y[1] < 3.1

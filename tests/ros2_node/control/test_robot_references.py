@@ -1,0 +1,109 @@
+"""What fills the rows of a robot's references before a launch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from driven_arm import HAND, READY
+from fleets import NAMES, N, Q, feed, launch, panda_fleet
+from simulated_arms import SimulatedArm
+
+from ros2_node.control.references.waypoint_spline import Waypoint
+
+REST = [0.0] * N
+
+
+def test_a_trajectory_fills_the_rows_of_a_law():
+    """Positions, velocities and accelerations of the spline reach the law in the cycle itself."""
+    fleet = panda_fleet(
+        law="joint_impedance", law_inputs__stiffness=100.0, ramp_time=0.0, state_timeout=1.0
+    )
+    robot = fleet.robots[0]
+    feed(robot, 0.0, v=REST)
+    robot.enable(0.0, 0.0)
+    step = 0.1 * np.ones(N) * [*[1.0] * 7, 0.1]
+    assert robot.refer_trajectory(NAMES, [Waypoint(1.0, Q + step, REST)], 0.0, 0.0) is None
+    feed(robot, 0.5, v=REST)
+    np.testing.assert_allclose(robot.state.q_desired, Q + 0.5 * step, atol=1e-12)
+    np.testing.assert_allclose(robot.state.v_desired, 1.5 * step, atol=1e-12)
+    assert launch(fleet, robot, 0.5)[1] is not None
+    feed(robot, 0.6, v=REST)
+    robot.refer(NAMES, (Q, (), ()), 0.6)
+    assert robot.trajectory.status == "replaced by ~/reference"
+
+
+def off(robot):
+    """Disable it, and let its stop sequence end."""
+    robot.disable(0.0)
+    while robot.stop_step(1e9) is not None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def hand_fleet():
+    return panda_fleet(
+        law="cartesian_impedance",
+        law_options=[f"frame={HAND}"],
+        law_inputs__stiffness=[500.0] * 3 + [30.0] * 3,
+        ramp_time=0.0,
+        state_timeout=1.0,
+    )
+
+
+def test_a_trajectory_of_a_posture(hand_fleet):
+    """Under Cartesian impedance it moves the posture, and the frame's pose stays wanted."""
+    robot = hand_fleet.robots[0]
+    feed(robot, 0.0, READY, REST)
+    robot.enable(0.0, 0.0)
+    pose = robot.state.pose_desired.copy()
+    goal = READY + 0.1 * (np.arange(N) < 7)
+    assert robot.refer_trajectory(NAMES, [Waypoint(0.5, goal, REST)], 0.0, 0.0) is None
+    for t in np.arange(0.05, 0.6, 0.05):
+        feed(robot, t, READY, REST)
+    np.testing.assert_allclose(robot.state.q_desired, goal, atol=1e-12)
+    np.testing.assert_array_equal(robot.state.pose_desired, pose)
+    off(robot)
+
+
+def test_a_posture_moves_no_faster_than_its_joints(hand_fleet):
+    """A reference 1 rad away: the posture that the law reads goes there at the velocity limits."""
+    robot = hand_fleet.robots[0]
+    feed(robot, 1.0, READY, REST)
+    robot.enable(1.0, 1.0)
+    fastest = hand_fleet.dynamics.model.velocity_limit[:N]
+    goal = READY + 1.0 * (np.arange(N) == 0)
+    for k in range(1, 60):
+        if k == 1:
+            assert robot.refer(NAMES, (goal, (), ()), 1.01) is None
+        before = robot.state.q_desired.copy()
+        feed(robot, 1.0 + 0.01 * k, READY, REST)
+        step = robot.state.q_desired - before
+        assert (np.abs(step) <= 0.01 * fastest * (1 + 1e-9)).all()
+    np.testing.assert_allclose(robot.state.q_desired, goal, atol=1e-12)
+    off(robot)
+
+
+def test_a_simulated_arm_follows_a_trajectory():
+    """A UR5e in MuJoCo, six joints through three points in 1.5 s: within 5 mrad on the way, and it arrives."""
+    arm = SimulatedArm(
+        "ur5e",
+        500.0,
+        {"shoulder_lift_joint": -1.0, "elbow_joint": 1.0},
+        damping=0.0,
+        mode="computed_torque",
+    )
+    arm.run(1.0)  # it sinks a little while the torques ramp in
+    begin = arm.q
+    steps = np.array([[0.3, -0.2, 0.2, 0.3, 0.2, 0.4], [0.1, 0.1, -0.2, 0.1, 0.3, -0.3]])
+    points = [
+        Waypoint(0.8, begin + steps[0], [0.0] * 6),
+        Waypoint(1.5, begin + steps[0] + steps[1], [0.0] * 6),
+    ]
+    assert arm.robot.refer_trajectory(arm.names, points, 0.0, arm.now) is None
+    worst = 0.0
+    for _ in range(80):
+        arm.run(0.02)
+        worst = max(worst, float(np.abs(arm.q - arm.robot.setpoint.q).max()))
+    assert arm.robot.trajectory.status == "succeeded"
+    assert 1e-5 < worst < 5e-3
+    np.testing.assert_allclose(arm.q, points[1].positions, atol=3e-3)

@@ -1,0 +1,96 @@
+"""~/trajectory and its status: what reaches a robot, and what is told."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from rclpy.serialization import serialize_message
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from ros2_node.ros.topics import LATCHED, RobotNames
+from ros2_node.ros.trajectory_topics import LARGEST, TrajectoryTopics
+
+NAMES = (RobotNames("", "~/"), RobotNames("r1/", "r1/warpdyn/"))
+
+
+class Heard:
+    """In the place of node, wiring and two robots: what is subscribed, told and published."""
+
+    def __init__(self):
+        self.topics, self.told, self.published, self.refused = {}, [], [], []
+        self.clock = SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=5_000_000_000))
+        self.robots = [
+            SimpleNamespace(
+                trajectory=SimpleNamespace(status="none", refuse=self.refused.append),
+                refer_trajectory=lambda *said, k=k: self.told.append((k, *said)),
+            )
+            for k in range(2)
+        ]
+        self.made = TrajectoryTopics(self, self, NAMES, lambda: self.robots, lambda: 7.5)
+
+    def get_clock(self):
+        return self.clock
+
+    def get_logger(self):
+        return SimpleNamespace(warning=lambda *a, **k: None)
+
+    def create_publisher(self, kind, topic, qos):
+        assert qos is LATCHED
+        return SimpleNamespace(publish=lambda m: self.published.append((topic, m.data)))
+
+    def subscribe(self, kind, topic, qos, function, *, robot, raw):
+        assert kind is JointTrajectory and raw
+        self.topics[topic] = lambda data: function(robot, data)
+
+
+@pytest.fixture
+def heard():
+    return Heard()
+
+
+def message(**point):
+    m = JointTrajectory(joint_names=["a", "b"])
+    p = JointTrajectoryPoint(positions=[1.0, 2.0], velocities=[0.0, 0.5], **point)
+    p.time_from_start.sec, p.time_from_start.nanosec = 1, 500_000_000
+    m.points = [p]
+    return m
+
+
+def test_points_reach_the_robot_of_their_namespace(heard):
+    """With the time until their start, by the node's clock; a stamp of zero is now."""
+    assert set(heard.topics) == {"~/trajectory", "r1/warpdyn/trajectory"}
+    m = message()
+    heard.topics["~/trajectory"](serialize_message(m))
+    m.header.stamp.sec = 7
+    heard.topics["r1/warpdyn/trajectory"](serialize_message(m))
+    (k, names, points, delay, now), second = heard.told
+    assert (k, names, delay, now) == (0, ["a", "b"], 0.0, 7.5)
+    assert points[0].time == 1.5 and list(points[0].positions) == [1.0, 2.0]
+    assert list(points[0].velocities) == [0.0, 0.5] and not len(points[0].accelerations)
+    assert second[0] == 1 and second[3] == pytest.approx(2.0)
+    m.points = []
+    heard.topics["~/trajectory"](serialize_message(m))
+    assert heard.told[-1][2] == []
+
+
+def test_what_is_not_read_is_refused(heard):
+    """Bytes that are none, messages beyond the largest size, and efforts, which would be ignored."""
+    send = heard.topics["~/trajectory"]
+    for data in (b"", b"\0\1\0\0rubbish", bytes(LARGEST + 1)):
+        send(data)
+    send(serialize_message(message(effort=[1.0, 1.0])))
+    assert len(heard.refused) == 4 and not heard.told
+    assert "efforts" in heard.refused[-1] and "bytes" in heard.refused[2]
+
+
+def test_the_status_is_published_when_it_changes(heard):
+    heard.made.report()
+    heard.made.report()
+    heard.robots[1].trajectory.status = "succeeded"
+    heard.made.report()
+    assert heard.published == [
+        ("~/trajectory_status", "none"),
+        ("r1/warpdyn/trajectory_status", "none"),
+        ("r1/warpdyn/trajectory_status", "succeeded"),
+    ]
