@@ -68,7 +68,9 @@ class Scene(NamedTuple):
     have one [rad/s, m/s], above which they are damped too. `stops`: of joints without springs of
     their own. `joint_rows`: coordinates of v with dry friction or with `bounds`, limits that are
     rows. `tendon_stops`: limits of tendons are rows. `exponents`: p and q of soft ground. `pairs`:
-    shapes that may touch each other, at most `pair_slots` of one kind at a time.
+    shapes that may touch each other, at most `pair_slots` of one kind at a time. `point_moments`,
+    `pair_moments`: the number of friction moments of each point and of each pair, 0, 1 or 3; empty
+    if there are none.
     """
 
     arrays: tuple[str, ...]
@@ -86,6 +88,8 @@ class Scene(NamedTuple):
     pairs: tuple[ContactPair, ...] = ()
     pair_slots: int | None = None
     tendon_stops: bool = False
+    point_moments: tuple[int, ...] = ()
+    pair_moments: tuple[int, ...] = ()
 
 
 def semi_implicit_step(
@@ -160,8 +164,8 @@ def semi_implicit_step(
 
 
 class Impulses(NamedTuple):
-    """Impulses of a step [N s, N m s]: of the points on the ground, 3 each in the world's axes, of
-    joint rows, and of closed loops, 6 each; and the number of near pairs without a slot so far."""
+    """Impulses of a step [N s, N m s]: of the points on the ground, 3 each in the world's axes, or 6
+    with their friction moments, of joint rows, and of closed loops, 6 each; and the number of near pairs without a slot so far."""
 
     ground: list[Scalar]
     joints: list[Scalar]
@@ -186,7 +190,7 @@ def _constrained_velocities(
     """
     surface = contacts.surface
     on_ground, J = (
-        contact_rows(tree, state.q, scene.points, contacts.terrain)
+        contact_rows(tree, state.q, scene.points, contacts.terrain, scene.point_moments)
         if surface is not None
         else ([], [])
     )

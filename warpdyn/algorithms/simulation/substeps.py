@@ -9,7 +9,7 @@ from ...algebra.row_arrays import loop
 from ...algebra.scalar import Scalar, repeat
 from ...model.tree import Tree
 from .compliant_contact import BETWEEN_BODIES, Surface
-from .contact_rows import joint_coordinates
+from .contact_rows import impulse_width, joint_coordinates
 from .delayed_targets import delayed_targets
 from .explicit_step import explicit_step
 from .pair_slots.slot_sweeps import TouchingBodies
@@ -152,7 +152,8 @@ def _begin(
     """The loop's state before the first step, with the impulses or deformations of the previous
     launch."""
     soft, count = "damping" in named, len(scene.points)
-    of_points = named.get("deformation" if soft else "impulses", [[0.0] * 3] * count)
+    nothing = [0.0] * impulse_width(scene.point_moments)
+    of_points = named.get("deformation" if soft else "impulses", [nothing] * count)
     joints = joint_coordinates(tree)
     of_joints = named.get("joint_impulses", [0.0] * len(joints))
     of_coordinates = dict(zip(joints, of_joints, strict=True))
@@ -176,12 +177,12 @@ def _results(
 ) -> dict[str, list]:
     """Results by name, from the loop's state after the last step."""
     joints = joint_coordinates(tree)
-    points = [slice(3 * n, 3 * n + 3) for n in range(len(scene.points))]
-    impulses = [end.impulses[point] for point in points]
+    width = impulse_width(scene.point_moments)
+    impulses = [end.impulses[width * n : width * (n + 1)] for n in range(len(scene.points))]
     forces = (
-        [end.forces[point] for point in points]
+        [end.forces[3 * n : 3 * n + 3] for n in range(len(scene.points))]
         if contacts.soft is not None
-        else [[x * (1.0 / scene.dt) for x in each] for each in impulses]
+        else [[x * (1.0 / scene.dt) for x in each[:3]] for each in impulses]
     )
     driven = [t + x * (1.0 / scene.substeps) for t, x in zip(tau, end.driven, strict=True)]
     results: dict[str, list] = {"q": end.q, "v": end.v, "impulses": impulses, "forces": forces}
@@ -209,7 +210,7 @@ def _results_of_pairs(
         first += pair.contacts
         total: list[Scalar] = [0.0, 0.0, 0.0]
         for impulse in mine:
-            total = [x + dx for x, dx in zip(total, impulse, strict=True)]
+            total = [x + dx for x, dx in zip(total, impulse[:3], strict=True)]
         forces.append([x * (1.0 / scene.dt) for x in total])
     return {
         "pair_impulses": [list(impulse) for impulse in impulses],
@@ -225,12 +226,14 @@ def _pairs(tree: Tree, named: Mapping[str, Sequence], scene: Scene) -> TouchingB
     if not scene.pairs:
         return None
     count = sum(pair.contacts for pair in scene.pairs)
+    nothing = [0.0] * impulse_width(scene.pair_moments)
     return TouchingBodies.of(
         tree,
         scene.pairs,
         scene.pair_slots,
+        scene.pair_moments,
         _surfaces_of_pairs(named, scene),
-        named.get("pair_impulses", [[0.0] * 3] * count),
+        named.get("pair_impulses", [nothing] * count),
         named.get("pair_features", [0.0] * count),
     )
 
@@ -243,20 +246,34 @@ def _compliant(named: Mapping[str, Sequence]) -> Surface | None:
     stiffness, dissipation, push_out = (
         named[name][0] for name in ("stiffness", "dissipation", "push_out")
     )
-    return Surface(named["friction"], stiffness, dissipation, push_out, named.get("restitution"))
+    return Surface(
+        named["friction"],
+        stiffness,
+        dissipation,
+        push_out,
+        named.get("restitution"),
+        torsional=named.get("torsional_friction"),
+        rolling=named.get("rolling_friction"),
+    )
 
 
 def _surfaces_of_pairs(named: Mapping[str, Sequence], scene: Scene) -> list[Surface]:
     """The contact properties of each pair from a program's arrays."""
-    rebound = named.get("pair_restitution")
+
+    def of_each(name: str, k: int) -> list[Scalar] | None:
+        numbers = named.get(name)
+        return None if numbers is None else [numbers[k]] * scene.pairs[k].contacts
+
     return [
         Surface(
             friction=[named["pair_friction"][k]] * pair.contacts,
             stiffness=named["pair_stiffness"][k],
             dissipation=named["pair_dissipation"][k],
             push_out=named["pair_push_out"][0],
-            restitution=None if rebound is None else [rebound[k]] * pair.contacts,
+            restitution=of_each("pair_restitution", k),
             least_compliance=BETWEEN_BODIES,
+            torsional=of_each("pair_torsional_friction", k),
+            rolling=of_each("pair_rolling_friction", k),
         )
         for k, pair in enumerate(scene.pairs)
     ]

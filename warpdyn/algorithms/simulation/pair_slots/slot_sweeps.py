@@ -41,12 +41,13 @@ class TouchingBodies:
         tree: Tree,
         pairs: Sequence[ContactPair],
         slots: int | None,
+        moments: Sequence[int],
         surfaces: Sequence[Surface],
         impulses: Sequence[Sequence[Scalar]],
         features: Sequence[Scalar],
     ) -> TouchingBodies:
         """The pairs of a tree with the impulses and features of the last step's contacts."""
-        groups = pair_groups(tree, pairs, slots)
+        groups = pair_groups(tree, pairs, slots, moments)
         return cls(
             pairs, [PairMemory.of(group, pairs, surfaces, impulses, features) for group in groups]
         )
@@ -58,12 +59,15 @@ class TouchingBodies:
 
     @property
     def contacts(self) -> tuple[list[Sequence[Scalar]], list[Scalar]]:
-        """Impulses and features of the contacts of all pairs."""
+        """Impulses and features of the contacts of all pairs. If some pairs have friction moments,
+        each impulse has six entries."""
         count = sum(pair.contacts for pair in self.pairs)
         impulses: list[Sequence[Scalar]] = [[]] * count
         features: list[Scalar] = [0.0] * count
         for each in self.memory:
             each.spread(self.pairs, impulses, features)
+        if any(each.group.moments for each in self.memory):
+            impulses = [[*each, *[0.0] * (6 - len(each))] for each in impulses]
         return impulses, features
 
 
