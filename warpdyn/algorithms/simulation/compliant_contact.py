@@ -199,9 +199,7 @@ def _moments(
         for j in range(3)[-contact.moments :]
     ]
     share = contact.friction
-    return friction_moments(
-        surface.torsional[number] * share, rolling * share, about, STICTION
-    )
+    return friction_moments(surface.torsional[number] * share, rolling * share, about, STICTION)
 
 
 def _with_rebound(

@@ -165,7 +165,8 @@ def semi_implicit_step(
 
 class Impulses(NamedTuple):
     """Impulses of a step [N s, N m s]: of the points on the ground, 3 each in the world's axes, or 6
-    with their friction moments, of joint rows, and of closed loops, 6 each; and the number of near pairs without a slot so far."""
+    with their friction moments, of joint rows, and of closed loops, 6 each; and the number of near
+    pairs without a slot so far."""
 
     ground: list[Scalar]
     joints: list[Scalar]

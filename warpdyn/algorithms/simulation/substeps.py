@@ -231,10 +231,10 @@ def _pairs(tree: Tree, named: Mapping[str, Sequence], scene: Scene) -> TouchingB
         tree,
         scene.pairs,
         scene.pair_slots,
-        scene.pair_moments,
         _surfaces_of_pairs(named, scene),
         named.get("pair_impulses", [nothing] * count),
         named.get("pair_features", [0.0] * count),
+        scene.pair_moments,
     )
 
 

@@ -65,8 +65,8 @@ def with_description(
     model: Model, points: Sequence[ContactPoint], ground: Ground | SoftGround
 ) -> Ground | SoftGround:
     """The ground with numbers from the description instead of None: friction by point, and for
-    `Ground` one stiffness and one dissipation for all, the median over the points. Returns the same
-    object if the description has no such numbers."""
+    `Ground` also that of moments, and one stiffness and one dissipation for all, the median over
+    the points. Returns the same object if the description has no such numbers."""
     if not isinstance(ground, Ground | SoftGround):
         return ground
     checked = checked_points(model, points)
@@ -79,6 +79,12 @@ def with_description(
     if ground.friction is None:
         found["friction"] = tuple(plain.friction if x is None else x.friction for x in contacts)
     if isinstance(ground, Ground):
+        for name, numbers in (
+            ("torsional_friction", [0.0 if x is None else x.torsional for x in contacts]),
+            ("rolling_friction", [0.0 if x is None else x.rolling for x in contacts]),
+        ):
+            if getattr(ground, name) is None and any(numbers):
+                found[name] = tuple(numbers)
         if ground.stiffness is None:
             weight = (model.total_mass or 1.0) * STANDARD_WEIGHT
             found["stiffness"] = weight / median(x.sink for x in said)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...algorithms.simulation.contact_rows import ContactPoint
+from ...algorithms.simulation.contact_rows import ContactPoint, impulse_width
 from ...algorithms.simulation.contact_shapes import ContactPair
 from ...algorithms.simulation.guarded_step import guarded_step
 from ...arrays import Array, views
@@ -26,8 +26,8 @@ from .default_points import default_points, refuse_none
 from .described_simulation import PassiveForces, with_description, with_passive_forces
 from .drives import PD, Stops, held_positions
 from .free_body import FreeBody
-from .ground import FLAT, Ground, SoftGround
-from .pair_arrays import checked_pairs, memory_shapes
+from .ground import FLAT, Ground, SoftGround, moments_of_points
+from .pair_arrays import checked_pairs, memory_shapes, moments_of_pairs
 from .reset_on_device import reset_on_device
 from .sensors import Sensors, checked_sensors
 from .simulation_step import step_call
@@ -130,7 +130,10 @@ class Simulation:
         self.sensors = checked_sensors(simulated, self.points, sensors)
         self.pairs = pairs
         checked_pairs(simulated, pairs)
-        self._allocate()
+        self._allocate(
+            impulse_width(moments_of_points(ground, len(self.points))),
+            memory_shapes(pairs, moments_of_pairs(pairs, pair_contact) if len(pairs) else ()),
+        )
         self._advance: Callable[[], Any] | None = None
         options = StepOptions(
             dt=dt,
@@ -262,17 +265,17 @@ class Simulation:
                 "use wd.step, which gives new ones"
             )
 
-    def _allocate(self) -> None:
+    def _allocate(self, width: int, of_pairs: Mapping[str, tuple[int, ...]]) -> None:
         """Allocate all arrays but those of joint rows and of late targets, which few simulations
-        have."""
+        have. width: of the points' impulses. of_pairs: shapes of the memory of pairs."""
         model, count = self.model, len(self.points)
         joints = len(model.joint_columns)
         self.q, self.v = self._zeros(model.nq), self._zeros(model.nv)
         self.tau, self.start = self._zeros(model.nv), self._zeros(model.nq)
         self.targets = self._zeros(joints)
-        self.impulses, self.forces = self._zeros(count, 3), self._zeros(count, 3)
+        self.impulses, self.forces = self._zeros(count, width), self._zeros(count, 3)
         self.torques = self._zeros(joints)
-        kept = {name: self._zeros(*shape) for name, shape in memory_shapes(self.pairs).items()}
+        kept = {name: self._zeros(*shape) for name, shape in of_pairs.items()}
         self.pair_impulses, self.pair_features = kept["pair_impulses"], kept["pair_features"]
         self.pair_forces = self._zeros(len(self.pairs), 3)
         self._columns = {"time": self._zeros(1), "failures": self._zeros(1)}

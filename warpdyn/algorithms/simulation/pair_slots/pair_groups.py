@@ -73,9 +73,7 @@ def pair_groups(
     for n, pair in enumerate(pairs):
         key = *(_key(tree, free, shape) for shape in pair), moments[n] if moments else 0
         by_key.setdefault(key, []).append(n)
-    return [
-        _group(tree, free, pairs, numbers, slots, key[-1]) for key, numbers in by_key.items()
-    ]
+    return [_group(tree, free, pairs, numbers, slots, key[-1]) for key, numbers in by_key.items()]
 
 
 def _key(tree: Tree, free: set[int], shape: ContactShape) -> tuple:

@@ -20,7 +20,6 @@ def no_contact(group: PairGroup) -> list[float]:
     return [NONE, *[0.0] * impulse_width([group.moments])]
 
 
-
 @dataclass(frozen=True)
 class PairMemory:
     """The memory of the pairs of a group.

@@ -209,7 +209,9 @@ class PairsAt:
                 Y=[self._entries(row) for row in Y],
                 coupling=[rows.response(first + a, first + b) for a, b in coupled],
                 law=[getattr(law, name) for name in LAW],
-                moments=[*law.moments][: FrictionMoments.size(point.moments)] if law.moments else [],
+                moments=[*law.moments][: FrictionMoments.size(point.moments)]
+                if law.moments
+                else [],
                 normal=[*each.normal],
                 feature=each.feature,
             )

@@ -41,12 +41,13 @@ class TouchingBodies:
         tree: Tree,
         pairs: Sequence[ContactPair],
         slots: int | None,
-        moments: Sequence[int],
         surfaces: Sequence[Surface],
         impulses: Sequence[Sequence[Scalar]],
         features: Sequence[Scalar],
+        moments: Sequence[int] = (),
     ) -> TouchingBodies:
-        """The pairs of a tree with the impulses and features of the last step's contacts."""
+        """The pairs of a tree with the impulses and features of the last step's contacts. `moments`:
+        the number of friction moments of each pair."""
         groups = pair_groups(tree, pairs, slots, moments)
         return cls(
             pairs, [PairMemory.of(group, pairs, surfaces, impulses, features) for group in groups]
