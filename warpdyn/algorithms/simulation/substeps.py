@@ -41,12 +41,14 @@ def substeps(
 
 
 class Launch(NamedTuple):
-    """The results of `substeps` by name, and the configuration and velocity before the last step,
-    empty unless they are kept."""
+    """The results of `substeps` by name, the configuration and velocity before the last step, empty
+    unless they are kept, and the positions of the contacts of pairs in the last step [m], empty
+    unless they are located."""
 
     results: dict[str, list]
     q_before: list[Scalar]
     v_before: list[Scalar]
+    positions: list[Sequence[Scalar]]
 
 
 class LoopState(NamedTuple):
@@ -95,12 +97,15 @@ def launch(
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
     keep: bool = False,
+    locate: bool = False,
 ) -> Launch:
-    """Run the steps of a launch in a loop. `keep`: also return the state before the last step."""
+    """Run the steps of a launch in a loop. `keep`: also return the state before the last step.
+    `locate`: also return the positions of the contacts of pairs."""
     named = dict(zip(scene.arrays, more, strict=True))
     drive = drive_of(named)
     soft = soft_surface_of(named, scene.exponents)
-    contacts = Contacts(_compliant(named), soft, terrain_of(named), _pairs(tree, named, scene))
+    pairs = _pairs(tree, named, scene, locate)
+    contacts = Contacts(_compliant(named), soft, terrain_of(named), pairs)
     late = None
     if "latency" in named:
         late = delayed_targets(
@@ -138,7 +143,8 @@ def launch(
         )
     end = begin.of_numbers(numbers)
     results = _results(tree, tau, end, contacts, scene)
-    return Launch(results, end.q_before, end.v_before)
+    positions = pairs.positions if pairs is not None and locate else []
+    return Launch(results, end.q_before, end.v_before, positions)
 
 
 def _begin(
@@ -220,7 +226,9 @@ def _results_of_pairs(
     }
 
 
-def _pairs(tree: Tree, named: Mapping[str, Sequence], scene: Scene) -> TouchingBodies | None:
+def _pairs(
+    tree: Tree, named: Mapping[str, Sequence], scene: Scene, located: bool
+) -> TouchingBodies | None:
     """The pairs of a scene with the impulses and features of the previous launch; None without
     pairs."""
     if not scene.pairs:
@@ -235,6 +243,7 @@ def _pairs(tree: Tree, named: Mapping[str, Sequence], scene: Scene) -> TouchingB
         named.get("pair_impulses", [nothing] * count),
         named.get("pair_features", [0.0] * count),
         scene.pair_moments,
+        located,
     )
 
 

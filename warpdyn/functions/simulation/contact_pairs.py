@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, overload
 
 from ...algorithms.collision.mesh_contacts import cylinder_vertices
 from ...algorithms.collision.narrow_phase import points_of
+from ...algorithms.simulation.contact_rows import ContactPoint
 from ...algorithms.simulation.contact_shapes import GROUND, ContactPair, ContactShape
 from ...execution.repeat.call_key import compared_by_value
 from ...formats.meshes.mesh_hulls import hull_points
@@ -256,6 +257,25 @@ def _ground_friction(shape: Geometry, sliding: float | None) -> ContactFriction 
         return None if sliding is None else ContactFriction(sliding)
     numbers = ContactFriction(said.friction, said.torsional, said.rolling)
     return numbers if sliding is None else numbers._replace(sliding=sliding)
+
+
+def signs_between(
+    points: Sequence[ContactPoint], pairs: Sequence[ContactPair], first: str, second: str
+) -> dict[int, float]:
+    """The contacts between two links by their number among those of all points, then of all pairs,
+    with 1 for forces on the second link and -1 for those on the first one. Points are between the
+    "ground" and their link. Raises KeyError if there are none."""
+    found = {}
+    for k, point in enumerate(points):
+        if (first, second) in (("ground", point.link), (point.link, "ground")):
+            found[k] = 1.0 if first == "ground" else -1.0
+    try:
+        between = pairs_between(pairs, first, second)
+    except KeyError:
+        if not found:
+            raise
+        between = {}
+    return found | {len(points) + k: sign for k, sign in between.items()}
 
 
 def _can_touch(first: ContactShape, second: ContactShape) -> bool:

@@ -21,7 +21,7 @@ from ...model import Model
 from ...model.params import Params
 from ...model.structure import start_of
 from .chosen_rows import ChosenRows
-from .contact_pairs import RIGID, ContactPairs, PairContact
+from .contact_pairs import RIGID, PairContact, signs_between
 from .default_points import default_points, refuse_none
 from .described_simulation import PassiveForces, with_description, with_passive_forces
 from .drives import PD, Stops, held_positions
@@ -42,8 +42,8 @@ KEPT = ("time", "failures")
 INPUTS = ("targets", "tau", "start")
 """Arrays in `state` in addition to the results."""
 
-MEASURED = ("imu", "contacts", "link_forces", "link_contacts")
-"""Results of the sensors, in order."""
+MEASURED = ("imu", "contacts", "link_forces", "link_contacts", "pair_contacts")
+"""Results of the sensors, in order; the last one only with pairs."""
 
 
 class Simulation:
@@ -81,9 +81,10 @@ class Simulation:
 
     sensors: further results of the same launch, for the `links` that it names: imu (envs, links,
     6), proper acceleration over the last substep, then angular velocity, in the link's axes [m/s²,
-    rad/s]; link_forces (envs, links, 6), net force of the contacts and moment about the link's
-    origin, in the world's axes [N, N·m]; contacts (envs, points) and link_contacts (envs, links): 1
-    where the force is above the threshold, else 0.
+    rad/s]; link_forces (envs, links, 6), net force of all contacts, also with other bodies, and
+    moment about the link's origin, in the world's axes [N, N·m]; contacts (envs, points) and
+    pair_contacts (envs, pairs): 1 where the force is above the threshold, else 0; link_contacts
+    (envs, links): 1 where that of the ground or of a pair of the link is.
     """
 
     def __init__(
@@ -127,9 +128,9 @@ class Simulation:
         ground = with_description(simulated, self.points, ground)
         if stops is None and simulated.is_simulated and integrator == "semi_implicit":
             stops = "rows"
-        self.sensors = checked_sensors(simulated, self.points, sensors)
         self.pairs = pairs
         checked_pairs(simulated, pairs)
+        self.sensors = checked_sensors(simulated, self.points, pairs, sensors)
         self._allocate(
             impulse_width(moments_of_points(ground, len(self.points))),
             memory_shapes(pairs, moments_of_pairs(pairs, pair_contact) if len(pairs) else ()),
@@ -215,11 +216,11 @@ class Simulation:
 
     def force_between(self, first: str, second: str) -> np.ndarray:
         """(envs, 3), the force of one link on a second one through the contacts of all their pairs
-        in the last substep, in the world's axes [N]. A copy, as a NumPy array."""
-        if not isinstance(self.pairs, ContactPairs):
-            raise TypeError("force_between needs Simulation(..., pairs=wd.ContactPairs(model))")
-        forces = self._library.to_host(self.pair_forces)
-        signs = self.pairs.between(first, second)
+        in the last substep, in the world's axes [N]; "ground" also acts through the points of a
+        link. A copy, as a NumPy array."""
+        signs = signs_between(self.points, self.pairs, first, second)
+        both = (self.forces, self.pair_forces)
+        forces = np.concatenate([self._library.to_host(x) for x in both], axis=1)
         return np.stack([forces[:, k] * sign for k, sign in signs.items()]).sum(0)
 
     def state(self) -> dict[str, np.ndarray]:
@@ -290,6 +291,7 @@ class Simulation:
         self.imu, self.link_forces = self._zeros(len(units), 6), self._zeros(len(links), 6)
         self.contacts = self._zeros(count if self.sensors else 0)
         self.link_contacts = self._zeros(len(links))
+        self.pair_contacts = self._zeros(len(self.pairs) if self.sensors else 0)
 
     def _set_start(self, start: Any) -> None:
         """Fill `start`, and the first targets of the drives."""
@@ -336,7 +338,8 @@ class Simulation:
             named=None,
         )
         late = () if options.latency is None else ("earlier_targets",)
-        return self._giving(guarded, *KEPT, *late, *(MEASURED if self.sensors else ()))
+        measured = MEASURED[: len(MEASURED) - (not len(self.pairs))] if self.sensors else ()
+        return self._giving(guarded, *KEPT, *late, *measured)
 
     def _late(self, latency: Any, longest: int | None, substeps: int) -> dict[str, Any]:
         """Arrays for late targets: the latency, and the targets of earlier launches."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from warpdyn.algebra.row_arrays import RowArray
 from warpdyn.algorithms.simulation.compliant_contact import Surface
 from warpdyn.algorithms.simulation.contact_shapes import GROUND, ContactPair, ContactShape
 from warpdyn.algorithms.simulation.pair_slots.pair_groups import GroupSide, Mover, PairGroup
@@ -64,3 +65,16 @@ def test_pairs_with_moments_keep_six_entries(moments: int, more: list[float]) ->
     assert len(no_contact(group)) == 7
     plain = PairMemory.of(GROUP, PAIRS, [rough] * 3, wide, FEATURES)
     assert plain.rows[0] == [0.0, *IMPULSES[0]], "another group has moments, and this one none"
+
+
+def test_positions_of_contacts_are_kept_where_they_are_needed() -> None:
+    """After the impulse; a step begins without them."""
+    group = replace(GROUP, located=True)
+    memory = PairMemory.of(group, PAIRS, SURFACES, IMPULSES, FEATURES)
+    assert memory.rows[0] == [0.0, *IMPULSES[0], 0.0, 0.0, 0.0] and len(no_contact(group)) == 7
+    rows = [[0.0, *IMPULSES[0], 7.0, 8.0, 9.0], *([*memory.rows][1:])]
+    memory = replace(memory, rows=RowArray(rows))
+    positions, impulses = [[0.0] * 3] * 5, [[0.0] * 3] * 5
+    memory.spread_positions(PAIRS, positions)
+    memory.spread(PAIRS, impulses, [0.0] * 5)
+    assert positions[0] == [7.0, 8.0, 9.0] and impulses[0] == IMPULSES[0]

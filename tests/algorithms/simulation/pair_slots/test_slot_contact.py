@@ -34,6 +34,9 @@ def test_a_contact_is_a_row_of_numbers() -> None:
         numbers = before.numbers
         assert len(numbers) == SlotContact.size(7, moments)
         assert SlotContact.of_numbers(numbers, 7, moments) == before
+        located = before._replace(position=(1.0, 2.0, 3.0))
+        assert len(located.numbers) == SlotContact.size(7, moments, located=True)
+        assert SlotContact.of_numbers(located.numbers, 7, moments) == located
 
 
 @pytest.mark.parametrize("moments", [0, 1, 3])

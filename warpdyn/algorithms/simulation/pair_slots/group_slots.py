@@ -59,7 +59,7 @@ class GroupSlots:
     def at(cls, pairs: PairsAt, numbers: RowArray, near: Scalar) -> GroupSlots:
         """Slots for the pairs of these numbers, without contacts yet."""
         group = pairs.group
-        size = SlotContact.size(pairs.width, group.moments)
+        size = SlotContact.size(pairs.width, group.moments, group.located)
         bodies = max(len(group.free_sides), 1)
         return cls(
             pairs,
@@ -147,7 +147,7 @@ class GroupSlots:
                 if contact.moments:
                     in_world += contact.axes.to_parent(moment_of(impulse[3:]))
                 row = self.memory.contact(number, c)
-                self.memory.rows[row] = [contact.feature, *in_world]
+                self.memory.rows[row] = [contact.feature, *in_world, *contact.position]
             return state
 
         arrays = [self.numbers, self.contacts, self.impulses, self.memory.rows]
@@ -164,11 +164,11 @@ def _begun(contact: SlotContact, place: int, earlier: Sequence[Sequence[Scalar]]
     moments = len(contact.Y) - 3
     total: list[Scalar] = [0.0] * impulse_width([moments])
     if is_number(contact.feature):
-        total = list(earlier[place][1:])
+        total = list(earlier[place][1 : 1 + len(total)])
     else:
         for feature, *impulse in earlier:
             other = absolute(feature - contact.feature)
-            same = [select_less(other, 0.5, x, 0.0) for x in impulse]
+            same = [select_less(other, 0.5, x, 0.0) for x in impulse[: len(total)]]
             total = [x + dx for x, dx in zip(total, same, strict=True)]
     begun = [*contact.axes.to_child(Vector(*total[:3]))]
     if moments:

@@ -40,7 +40,8 @@ class PairGroup:
 
     `pairs`: their numbers among all pairs. `members`: for each, the numbers of its two shapes on
     the two `sides`. `contacts`: of one pair. `slots`: the largest number of pairs that may touch at
-    a time. `moments`: the number of friction moments of each contact.
+    a time. `moments`: the number of friction moments of each contact. `located`: positions of
+    contacts are kept.
     """
 
     sides: tuple[GroupSide, GroupSide]
@@ -49,6 +50,7 @@ class PairGroup:
     contacts: int
     slots: int
     moments: int = 0
+    located: bool = False
 
     @property
     def free_sides(self) -> list[int]:

@@ -17,7 +17,7 @@ from .pair_groups import PairGroup
 
 def no_contact(group: PairGroup) -> list[float]:
     """The row of a contact that did not exist."""
-    return [NONE, *[0.0] * impulse_width([group.moments])]
+    return [NONE, *[0.0] * (impulse_width([group.moments]) + 3 * group.located)]
 
 
 @dataclass(frozen=True)
@@ -25,10 +25,10 @@ class PairMemory:
     """The memory of the pairs of a group.
 
     `rows`: for each contact of each pair its feature and its impulse in the world's axes [N s], with
-    its moment if it has friction moments [N m s]; then rows for slots without a pair. All steps of a
-    launch read `members`, the numbers of the two shapes of each pair, and `properties`, its
-    friction, stiffness and dissipation, then those of its torsional friction, rolling friction and
-    restitution that it has; other properties are those of `surface`.
+    its moment if it has friction moments [N m s], then its position if that is kept [m]; then rows
+    for slots without a pair. All steps of a launch read `members`, the numbers of the two shapes of
+    each pair, and `properties`, its friction, stiffness and dissipation, then those of its torsional
+    friction, rolling friction and restitution that it has; other properties are those of `surface`.
     """
 
     group: PairGroup
@@ -54,8 +54,9 @@ class PairMemory:
         """The memory of a group, from the contact properties, impulses and features of all
         pairs."""
         width = impulse_width([group.moments])
+        nowhere = [0.0] * (3 * group.located)
         rows: list[Sequence[Scalar]] = [
-            [features[k], *impulses[k][:width]] for k in _places(group, pairs)
+            [features[k], *impulses[k][:width], *nowhere] for k in _places(group, pairs)
         ]
         members = RowsByNumber([[float(m) for m in pair] for pair in group.members])
         properties = RowsByNumber([_properties(group, surfaces[n]) for n in group.pairs])
@@ -82,9 +83,17 @@ class PairMemory:
         features: list[Scalar],
     ) -> None:
         """Write the impulses and features of its contacts to their places among all contacts."""
+        width = impulse_width([self.group.moments])
         for row, k in enumerate(_places(self.group, pairs)):
             features[k], *impulse = self.rows[row]
-            impulses[k] = impulse
+            impulses[k] = impulse[:width]
+
+    def spread_positions(
+        self, pairs: Sequence[ContactPair], positions: list[Sequence[Scalar]]
+    ) -> None:
+        """Write the positions of its contacts to their places among all contacts."""
+        for row, k in enumerate(_places(self.group, pairs)):
+            positions[k] = self.rows[row][-3:]
 
 
 def _properties(group: PairGroup, surface: Surface) -> list[Scalar]:

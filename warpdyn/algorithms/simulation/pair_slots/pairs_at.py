@@ -214,6 +214,7 @@ class PairsAt:
                 else [],
                 normal=[*each.normal],
                 feature=each.feature,
+                position=tuple(each.position) if self.group.located else (),
             )
             found.append(contact)
         return found

@@ -28,7 +28,8 @@ class SlotContact(NamedTuple):
     `unmoved`: its velocity J v_free [m/s], then the angular velocities of its friction moments
     [rad/s]. `Y`: its rows, as many. `coupling`: velocities of rows for unit impulses on those that
     take their turn earlier (`coupled_rows`). `law`: the numbers of LAW. `moments`: those of its
-    `FrictionMoments`, if it has some. `normal`, `feature`: as in `Contact`.
+    `FrictionMoments`, if it has some. `normal`, `feature`: as in `Contact`. `position`: in the world
+    [m], empty if it is not kept.
     """
 
     unmoved: list[Scalar]
@@ -38,20 +39,23 @@ class SlotContact(NamedTuple):
     moments: list[Scalar]
     normal: list[Scalar]
     feature: Scalar
+    position: Sequence[Scalar] = ()
 
     @property
     def numbers(self) -> list[Scalar]:
         """All numbers, as a row of an array."""
         rows = [x for row in self.Y for x in row]
         laws = *self.law, *self.moments
-        return [*self.unmoved, *rows, *self.coupling, *laws, *self.normal, self.feature]
+        place = *self.normal, self.feature, *self.position
+        return [*self.unmoved, *rows, *self.coupling, *laws, *place]
 
     @classmethod
-    def size(cls, width: int, moments: int = 0) -> int:
+    def size(cls, width: int, moments: int = 0, located: bool = False) -> int:
         """The count of its numbers. `width`: of a row. `moments`: the number of friction
-        moments."""
+        moments. `located`: its position is kept."""
         laws = len(LAW) + FrictionMoments.size(moments)
-        return (3 + moments) * (1 + width) + len(coupled_rows(moments)) + laws + 3 + 1
+        place = 3 + 1 + 3 * located
+        return (3 + moments) * (1 + width) + len(coupled_rows(moments)) + laws + place
 
     @classmethod
     def of_numbers(cls, numbers: Sequence[Scalar], width: int, moments: int = 0) -> SlotContact:
@@ -69,6 +73,7 @@ class SlotContact(NamedTuple):
             moments=take(FrictionMoments.size(moments)),
             normal=take(3),
             feature=next(rest),
+            position=tuple(rest),
         )
 
     @property

@@ -45,10 +45,13 @@ class TouchingBodies:
         impulses: Sequence[Sequence[Scalar]],
         features: Sequence[Scalar],
         moments: Sequence[int] = (),
+        located: bool = False,
     ) -> TouchingBodies:
         """The pairs of a tree with the impulses and features of the last step's contacts. `moments`:
-        the number of friction moments of each pair."""
-        groups = pair_groups(tree, pairs, slots, moments)
+        the number of friction moments of each pair. `located`: keep positions of contacts."""
+        groups = [
+            replace(each, located=located) for each in pair_groups(tree, pairs, slots, moments)
+        ]
         return cls(
             pairs, [PairMemory.of(group, pairs, surfaces, impulses, features) for group in groups]
         )
@@ -70,6 +73,14 @@ class TouchingBodies:
         if any(each.group.moments for each in self.memory):
             impulses = [[*each, *[0.0] * (6 - len(each))] for each in impulses]
         return impulses, features
+
+    @property
+    def positions(self) -> list[Sequence[Scalar]]:
+        """Positions of the contacts of all pairs in the world [m], if they are kept."""
+        found: list[Sequence[Scalar]] = [[]] * sum(pair.contacts for pair in self.pairs)
+        for each in self.memory:
+            each.spread_positions(self.pairs, found)
+        return found
 
 
 class OtherConstraints(NamedTuple):
