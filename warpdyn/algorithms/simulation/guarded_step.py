@@ -75,11 +75,8 @@ def guarded_step(
     units = sensors.units if sensors is not None else ()
     # Contacts of pairs act where they are at the beginning of the last step.
     locate = bool(scene.pairs and sensors is not None and sensors.links)
-    end = launch(
-        *(tree, q, v, tau, [*named.values()], scene, gravity, f_ext),
-        keep=bool(units) or locate,
-        locate=locate,
-    )
+    arrays, keep = [*named.values()], bool(units) or locate
+    end = launch(tree, q, v, tau, arrays, scene, gravity, f_ext, keep=keep, locate=locate)
     step = end.results
     # One number that is not finite makes the whole sum so, and the comparison below then fails.
     size: Scalar = 0.0
