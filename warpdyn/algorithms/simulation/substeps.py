@@ -15,7 +15,7 @@ from .explicit_step import explicit_step
 from .pair_slots.slot_sweeps import TouchingBodies
 from .semi_implicit_step import Contacts, Scene, StepState, semi_implicit_step
 from .smooth_dynamics import drive_of, soft_surface_of
-from .uneven_ground import terrain_of
+from .uneven_ground import Terrain, terrain_of
 
 
 def substeps(
@@ -105,7 +105,11 @@ def launch(
     drive = drive_of(named)
     soft = soft_surface_of(named, scene.exponents)
     pairs = _pairs(tree, named, scene, locate)
-    contacts = Contacts(_compliant(named), soft, terrain_of(named), pairs)
+    surface, terrain = _compliant(named), terrain_of(named)
+    points = None
+    if surface is not None and scene.points_in_slots:
+        points, surface = _points(tree, named, scene, surface, terrain), None
+    contacts = Contacts(surface, soft, terrain, pairs, points)
     late = None
     if "latency" in named:
         late = delayed_targets(
@@ -134,13 +138,12 @@ def launch(
     numbers = begin.numbers
     if scene.substeps == 1:
         numbers = step(numbers)
-    elif contacts.pairs is None:
+    elif not contacts.memory:
         numbers = repeat(step, numbers, scene.substeps)
     else:
         # The memory of the pairs stays in arrays: as part of the state each step would copy it.
-        numbers = loop(
-            scene.substeps, lambda _, state, __: step(state), numbers, contacts.pairs.arrays
-        )
+        arrays = [array for each in contacts.memory for array in each.arrays]
+        numbers = loop(scene.substeps, lambda _, state, __: step(state), numbers, arrays)
     end = begin.of_numbers(numbers)
     results = _results(tree, tau, end, contacts, scene)
     positions = pairs.positions if pairs is not None and locate else []
@@ -166,7 +169,7 @@ def _begin(
     return LoopState(
         q=[*q],
         v=[*v],
-        impulses=[x for point in of_points for x in point],
+        impulses=[] if scene.points_in_slots else [x for point in of_points for x in point],
         joint_impulses=[of_coordinates.get(k, 0.0) for k in scene.joint_rows],
         loop_impulses=[0.0] * (6 * len(tree.loops)),
         pairs_left_out=[*named.get("pairs_left_out", [0.0])] if scene.pairs else [],
@@ -185,6 +188,8 @@ def _results(
     joints = joint_coordinates(tree)
     width = impulse_width(scene.point_moments)
     impulses = [end.impulses[width * n : width * (n + 1)] for n in range(len(scene.points))]
+    if contacts.points is not None:
+        impulses = [list(impulse) for impulse in contacts.points.contacts[0]]
     forces = (
         [end.forces[3 * n : 3 * n + 3] for n in range(len(scene.points))]
         if contacts.soft is not None
@@ -244,6 +249,29 @@ def _pairs(
         named.get("pair_features", [0.0] * count),
         scene.pair_moments,
         located,
+    )
+
+
+def _points(
+    tree: Tree,
+    named: Mapping[str, Sequence],
+    scene: Scene,
+    surface: Surface,
+    terrain: Terrain | None,
+) -> TouchingBodies:
+    """Points in slots, with the impulses of the previous launch."""
+    numbers = (surface.friction, surface.restitution, surface.torsional, surface.rolling)
+    each = [
+        surface._replace(friction=mu, restitution=e, torsional=spin, rolling=roll)
+        for mu, e, spin, roll in zip(
+            *([None] * len(scene.points) if x is None else [[y] for y in x] for x in numbers),
+            strict=True,
+        )
+    ]
+    nothing = [0.0] * impulse_width(scene.point_moments)
+    impulses = named.get("impulses", [nothing] * len(scene.points))
+    return TouchingBodies.of_points(
+        tree, scene.points, each, impulses, terrain, scene.point_moments
     )
 
 

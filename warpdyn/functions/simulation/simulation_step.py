@@ -57,6 +57,10 @@ TARGETS = ("targets", "earlier_targets")
 NOT_PLAIN = frozenset((*HANDED_ON, *TARGETS, *TABLES))
 """Arrays that are not numbers of the simulation."""
 
+MOST_IN_LINE = 24
+"""Largest number of points whose contacts are in line in the program. A loop over the near ones of
+more points compiles sooner."""
+
 LONGEST_STEP = 0.1
 """Longest plausible step; a longer one is a mistake in the unit [s]."""
 
@@ -326,6 +330,7 @@ def _scene(
         exponents=exponents_of(options.ground),
         tendon_stops=options.stops == "rows",
         point_moments=moments_of_points(options.ground, len(points)),
+        points_in_slots=len(points) > MOST_IN_LINE and not options.is_soft,
     )
 
 

@@ -41,7 +41,7 @@ class PairGroup:
     `pairs`: their numbers among all pairs. `members`: for each, the numbers of its two shapes on
     the two `sides`. `contacts`: of one pair. `slots`: the largest number of pairs that may touch at
     a time. `moments`: the number of friction moments of each contact. `located`: positions of
-    contacts are kept.
+    contacts are kept. `on_ground`: the pairs are points on the ground (`ground_points`).
     """
 
     sides: tuple[GroupSide, GroupSide]
@@ -51,6 +51,7 @@ class PairGroup:
     slots: int
     moments: int = 0
     located: bool = False
+    on_ground: bool = False
 
     @property
     def free_sides(self) -> list[int]:

@@ -12,6 +12,7 @@ from ...collision.contact import NONE
 from ..compliant_contact import Surface
 from ..contact_rows import impulse_width
 from ..contact_shapes import ContactPair
+from ..uneven_ground import Terrain
 from .pair_groups import PairGroup
 
 
@@ -29,6 +30,7 @@ class PairMemory:
     for slots without a pair. All steps of a launch read `members`, the numbers of the two shapes of
     each pair, and `properties`, its friction, stiffness and dissipation, then those of its torsional
     friction, rolling friction and restitution that it has; other properties are those of `surface`.
+    `terrain`: the ground of points; None for pairs, and for the plane z = 0.
     """
 
     group: PairGroup
@@ -36,6 +38,7 @@ class PairMemory:
     members: RowsByNumber
     properties: RowsByNumber
     surface: Surface
+    terrain: Terrain | None = None
 
     @property
     def arrays(self) -> list[RowArray]:
@@ -50,6 +53,7 @@ class PairMemory:
         surfaces: Sequence[Surface],
         impulses: Sequence[Sequence[Scalar]],
         features: Sequence[Scalar],
+        terrain: Terrain | None = None,
     ) -> PairMemory:
         """The memory of a group, from the contact properties, impulses and features of all
         pairs."""
@@ -61,7 +65,8 @@ class PairMemory:
         members = RowsByNumber([[float(m) for m in pair] for pair in group.members])
         properties = RowsByNumber([_properties(group, surfaces[n]) for n in group.pairs])
         rows += [no_contact(group)] * group.contacts
-        return cls(group, RowArray(rows), members, properties, surfaces[group.pairs[0]])
+        first = surfaces[group.pairs[0]]
+        return cls(group, RowArray(rows), members, properties, first, terrain)
 
     def contact(self, pair: Scalar, k: int) -> Scalar:
         """The row of contact k of a pair, by its number in the group."""

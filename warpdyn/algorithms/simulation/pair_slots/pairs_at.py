@@ -23,6 +23,7 @@ from ..constraint_sweeps import rows_of
 from ..contact_rows import PointContact, components
 from ..contact_shapes import placement_in_body
 from ..friction_moments import FrictionMoments
+from .ground_points import ground_contact
 from .numbered_bodies import SIX, FreeBodiesAt, FreeBodyAt, entries_of, placement_of
 from .pair_groups import Mover
 from .pair_memory import PairMemory
@@ -129,12 +130,16 @@ class PairsAt:
         bodies = {side: self.free[n] for side, n in zip(free_sides, numbers, strict=True)}
         shapes = [self._shape(side, rows[side], bodies.get(side)) for side in range(2)]
         last = len(self.group) - 0.5
-        touching = [
-            replace(each, gap=select_less(number, last, each.gap, FAR))
-            for each in contacts(*shapes)
-        ]
+        share: Scalar = 1.0
+        if self.group.on_ground:
+            on_ground, share = ground_contact(shapes[1], self.memory.terrain)
+            found = [on_ground]
+        else:
+            found = contacts(*shapes)
+        touching = [replace(each, gap=select_less(number, last, each.gap, FAR)) for each in found]
         signs = self._signs(rows[0][12], rows[1][12])
         surface = self._surface(number)
+        surface = surface._replace(friction=[mu * share for mu in surface.friction])
         return Slot(numbers, self._contacts(touching, [*bodies.values()], signs, surface))
 
     def _signs(self, first: Scalar, second: Scalar) -> list[Scalar]:
