@@ -65,7 +65,7 @@ class PushedBox(rl.Task):
         return {
             "place": box.pose,
             "speed": box.velocity,
-            "push": s.force_between(PUSHER, BOX),
+            "push": s.force_between(PUSHER, BOX) * s.in_contact(PUSHER, BOX),
         }
 
     def reward(self, robot: Any, s: rl.Episode) -> dict[str, Any]:

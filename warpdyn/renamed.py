@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from .functions.representations import convert_twist as convert_twist
     from .functions.representations import convert_velocity as convert_velocity
     from .functions.representations import convert_wrench as convert_wrench
-    from .functions.simulation.simulation_step import Step as Step
     from .functions.simulation.state_derivative import StateDerivative as StateDerivative
+    from .functions.simulation.step_results import Step as Step
     from .kernels import Robot as Robot
     from .model.description import Effects as Effects
     from .model.description import Gearbox as Gearbox

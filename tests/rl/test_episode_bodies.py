@@ -9,7 +9,7 @@ import pytest
 from pushed_box import BOX, PUSHER, PushedBox, rail
 
 import warpdyn as wd
-from warpdyn.rl.episode_bodies import body_state, configuration, force_between
+from warpdyn.rl.episode_bodies import EpisodeContacts, body_state, configuration
 
 rl = pytest.importorskip("warpdyn.rl")
 import torch
@@ -79,17 +79,41 @@ def test_a_configuration_has_joints_and_bodies() -> None:
         configuration(model, None, {"ball": pose})
 
 
-def test_forces_are_those_of_all_pairs_of_two_links() -> None:
-    """From the first link on the second one, whichever is first in the pair."""
+def test_forces_are_those_of_all_contacts_of_two_links() -> None:
+    """From the first link on the second one, whichever is first in the pair. The ground acts through
+    points too."""
     pairs, forces = TASK.pairs, np.arange(6.0).reshape(2, 3)
-    assert np.array_equal(force_between(pairs, forces, PUSHER, BOX), forces[0])
-    assert np.array_equal(force_between(pairs, forces, BOX, PUSHER), -forces[0])
-    assert np.array_equal(
-        force_between([*pairs, pairs[0]], [*forces, np.full(3, 10.0)], PUSHER, BOX), forces[0] + 10
-    )
-    assert np.array_equal(force_between(pairs, forces, "ground", BOX), forces[1])
+    point, carried = wd.ContactPoint(BOX, (0.0, 0.0, -0.05), 0.0), np.array([[0.0, 0.0, 7.0]])
+    without = EpisodeContacts((), pairs, None, forces)
+    assert np.array_equal(without.force_between(PUSHER, BOX), forces[0])
+    assert np.array_equal(without.force_between(BOX, PUSHER), -forces[0])
+    assert np.array_equal(without.force_between("ground", BOX), forces[1])
+    twice = EpisodeContacts((), [*pairs, pairs[0]], None, [*forces, np.full(3, 10.0)])
+    assert np.array_equal(twice.force_between(PUSHER, BOX), forces[0] + 10)
+    both = EpisodeContacts([point], pairs, carried, forces)
+    assert np.array_equal(both.force_between("ground", BOX), forces[1] + carried[0])
+    assert np.array_equal(both.force_between(BOX, "ground"), -forces[1] - carried[0])
+    assert np.array_equal(both.force_on(BOX), forces.sum(0) + carried[0])
+    assert np.array_equal(both.force_on(PUSHER), -forces[0])
     with pytest.raises(KeyError, match="no pair of rail and box; there are pusher and box"):
-        force_between(pairs, forces, "rail", BOX)
+        both.force_between("rail", BOX)
+    with pytest.raises(
+        KeyError, match="rail has no contacts; there are some of ground, box, pusher"
+    ):
+        both.force_on("rail")
+
+
+def test_a_contact_flag_tells_who_touches() -> None:
+    """Above the threshold, of two links or of one with any other. Forces that balance are contacts."""
+    forces = np.array([[0.0, 2.0, 0.0], [0.0, -2.0, 0.0]])
+    contacts = EpisodeContacts((), TASK.pairs, None, forces)
+    assert not contacts.force_on(BOX).any()
+    flags = [
+        contacts.in_contact(BOX, other, x) for other in (None, PUSHER) for x in (0.0, 1.9, 2.1)
+    ]
+    assert flags == [1.0, 1.0, 0.0] * 2
+    still = EpisodeContacts((), TASK.pairs, None, np.zeros((2, 3)))
+    assert still.in_contact(BOX, None, 0.0) == 0.0
 
 
 def test_an_environment_moves_as_a_simulation(text: EnvironmentStep) -> None:

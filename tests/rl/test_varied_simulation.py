@@ -15,7 +15,7 @@ from pushed_box import BOX, PUSHER, PushedBox
 from rl_cases import Hold
 
 from warpdyn.rl.environment_step import EnvironmentStep
-from warpdyn.rl.varied_simulation import as_described, defaults
+from warpdyn.rl.varied_simulation import as_described, contact_memory, defaults
 
 ENVS = 5
 
@@ -213,6 +213,24 @@ def test_numbers_of_pairs_have_those_of_the_description_as_defaults() -> None:
         task.pairs, task.vary = pairs, {name: rl.Vary(1.0, 2.0)}
         with pytest.raises(rl.TaskError, match=f"'{name}' is no number that can be drawn"):
             defaults(task)
+
+
+def test_friction_moments_may_vary() -> None:
+    """Points and pairs then hand six entries of an impulse on. Their default is that of the
+    description, or 0."""
+    task = PushedBox()
+    assert contact_memory(task)["pair_impulses"] == (task.pairs.contacts, 3)
+    assert contact_memory(task)["impulses"] == (0, 3)
+    task.vary = {"pair_torsional_friction": rl.Vary(0.01, 0.02)}
+    assert defaults(task)["pair_torsional_friction"] == 0.0
+    assert contact_memory(task)["pair_impulses"] == (task.pairs.contacts, 6)
+    climb = Climb()
+    climb.vary = {"rolling_friction": rl.Vary(0.01, 0.02)}
+    assert (
+        contact_memory(climb)["impulses"] == (4, 6) and defaults(climb)["rolling_friction"] == 0.0
+    )
+    climb.ground = wd.Ground(rolling_friction=0.03)
+    assert defaults(climb)["rolling_friction"] == 0.03
 
 
 SLIDER = """<mujoco><worldbody><geom type="plane" size="1 1 1" friction="0.1"/><body name="sledge" pos="0 0 0.1">

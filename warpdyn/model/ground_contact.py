@@ -13,33 +13,55 @@ NOT_SIMULATED = "a Simulation leaves out: "
 """First words of the remark that lists the parts of a description that are not simulated."""
 
 
+class ContactFriction(NamedTuple):
+    """Friction of a contact: the sliding coefficient, and those of the moments about the normal and
+    about the tangents [m]."""
+
+    sliding: float
+    torsional: float = 0.0
+    rolling: float = 0.0
+
+    def of_condim(self, condim: int) -> ContactFriction:
+        """The friction that MJCF's condim leaves: 1: none, 3: sliding, 4: torsional too, 6: all."""
+        sliding, torsional, rolling = self
+        return ContactFriction(
+            sliding if condim > 1 else 0.0,
+            torsional if condim > 3 else 0.0,
+            rolling if condim > 4 else 0.0,
+        )
+
+
 class GroundContact(NamedTuple):
     """Contact of a shape with the ground, in the parameters of `warpdyn.Ground`.
 
     `touches`: the description lets the shape touch its floor. `friction`: coefficient of the pair.
     `sink`: depth [m] to which the shape sinks into the ground under standard gravity.
-    `dissipation`: damping in parts of stiffness [s].
+    `dissipation`: damping in parts of stiffness [s]. `torsional`, `rolling`: coefficients of its
+    moments [m].
     """
 
     touches: bool
     friction: float
     sink: float
     dissipation: float
+    torsional: float = 0.0
+    rolling: float = 0.0
 
 
 class ShapeTouch(NamedTuple):
     """Which shapes a shape touches, and how.
 
     `kinds`, `others`: MJCF's masks contype and conaffinity. Two shapes touch if the kinds of one
-    have a bit in common with the others of the other one. `friction`: sliding coefficient.
-    `priority`: the friction of the shape with the higher priority counts; of equal ones, the larger
-    friction.
+    have a bit in common with the others of the other one. `friction`: its coefficients, of which a
+    contact has those of its `condim`. `priority`: the friction and condim of the shape with the
+    higher priority count; of equal ones, the larger numbers.
     """
 
     kinds: int
     others: int
-    friction: float
+    friction: ContactFriction
     priority: int
+    condim: int = 3
 
 
 class TouchingPair(NamedTuple):
@@ -47,12 +69,12 @@ class TouchingPair(NamedTuple):
     a friction of their own (MJCF's pair).
 
     `links`: names of their links. `shapes`: their numbers in `collisions` of these links.
-    `friction`: sliding coefficient.
+    `friction`: its coefficients.
     """
 
     links: tuple[str, str]
     shapes: tuple[int, int]
-    friction: float
+    friction: ContactFriction
 
     def with_renamed_links(self, names: Mapping[str, str]) -> TouchingPair:
         """The pair under new names of links, old ones as keys."""

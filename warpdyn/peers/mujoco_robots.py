@@ -17,7 +17,11 @@ from .peer import NotComparable, first_line, xyzw_columns
 
 Numbers = Mapping[str, Any]
 """Numbers in which a robot differs: `friction` of its points, `pair_friction` of its pairs, `kp`, `kd` and `effort` of
-its drives (a number or one each), `gravity` (3,)."""
+its drives (a number or one each), `gravity` (3,). `moments` of points go with `torsional_friction` and
+`rolling_friction`, one each: the number of friction moments, 0, 1 or 3. `pair_moments` likewise."""
+
+CONDIM = {0: 3, 1: 4, 3: 6}
+"""MuJoCo's number of contact dimensions, by the number of friction moments."""
 
 
 class StateAfterSteps(NamedTuple):
@@ -173,6 +177,15 @@ class MujocoRobots:
         if "pair_friction" in numbers:
             friction = np.reshape(numbers["pair_friction"], (-1, 1))
             robot.pair_friction[self._pair_numbers, :2] = friction
+        if "moments" in numbers:
+            robot.geom_condim[self._geoms] = [CONDIM[n] for n in numbers["moments"]]
+            robot.geom_friction[self._geoms, 1] = numbers["torsional_friction"]
+            robot.geom_friction[self._geoms, 2] = numbers["rolling_friction"]
+        if "pair_moments" in numbers:
+            robot.pair_dim[self._pair_numbers] = [CONDIM[n] for n in numbers["pair_moments"]]
+            robot.pair_friction[self._pair_numbers, 2] = numbers["pair_torsional_friction"]
+            rolling = np.reshape(numbers["pair_rolling_friction"], (-1, 1))
+            robot.pair_friction[self._pair_numbers, 3:] = rolling
         if "gravity" in numbers:
             robot.opt.gravity[:] = numbers["gravity"]
         if "kp" in numbers:

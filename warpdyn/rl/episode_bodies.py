@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..algebra.quaternions import quaternion_rotation
+from ..algorithms.simulation.contact_rows import ContactPoint
 from ..algorithms.simulation.contact_shapes import ContactPair
-from ..functions.simulation.contact_pairs import pairs_between
+from ..functions.simulation.contact_pairs import pair_links, signs_between
 from ..model import Model
 from ..model.scene.free_bodies import free_joint_of
 from ..model.structure import start_of
@@ -67,13 +68,49 @@ def configuration(model: Model, joints: Any, bodies: Mapping[str, Any]) -> Any:
     return np.stack(entries)
 
 
-def force_between(pairs: Sequence[ContactPair], forces: Any, first: str, second: str) -> Any:
-    """The force of one link on a second one through the contacts of all their pairs (3,), in the
-    world's axes [N].
+class EpisodeContacts(NamedTuple):
+    """The contacts of an episode: the points and pairs of its task, and the force on each point
+    (points, 3) and on the second shape of each pair (pairs, 3), in the world's axes [N]."""
 
-    forces: (pairs, 3) on the second shape of each pair. Raises KeyError if the links have no pair.
-    """
-    total: Any = 0.0
-    for k, sign in pairs_between(pairs, first, second).items():
-        total = total + sign * forces[k]
-    return total
+    points: Sequence[ContactPoint]
+    pairs: Sequence[ContactPair]
+    forces: Any
+    pair_forces: Any
+
+    def force_between(self, first: str, second: str) -> Any:
+        """The force of one link on a second one through all their contacts (3,), in the world's
+        axes [N]. Raises KeyError if they have none."""
+        total: Any = 0.0
+        for k, sign in signs_between(self.points, self.pairs, first, second).items():
+            total = total + sign * self._force(k)
+        return total
+
+    def force_on(self, link: str) -> Any:
+        """The net force of all contacts of a link (3,), in the world's axes [N]. Raises KeyError if
+        it has none."""
+        total: Any = 0.0
+        for other in self._others(link):
+            total = total + self.force_between(other, link)
+        return total
+
+    def in_contact(self, link: str, other: str | None, threshold: float) -> Any:
+        """1 where the force between two links is above `threshold` [N], else 0. other: None: any link
+        or the ground."""
+        found: Any = 0.0
+        for each in self._others(link) if other is None else [other]:
+            force = self.force_between(each, link)
+            found = np.maximum(found, np.where(np.sum(force**2) > threshold**2, 1.0, 0.0))
+        return found
+
+    def _force(self, k: int) -> Any:
+        count = len(self.points)
+        return self.forces[k] if k < count else self.pair_forces[k - count]
+
+    def _others(self, link: str) -> list[str]:
+        """The links that share contacts with a link, the ground among them."""
+        links = [("ground", point.link) for point in self.points] + [*pair_links(self.pairs)]
+        found = dict.fromkeys(a if b == link else b for a, b in links if link in (a, b))
+        if not found:
+            there = ", ".join(dict.fromkeys(name for both in links for name in both))
+            raise KeyError(f"{link} has no contacts; there are some of {there or 'no link'}")
+        return [*found]

@@ -14,7 +14,7 @@ from ..functions.simulation.drives import PD
 from ..functions.simulation.ground import FLAT, Ground
 from ..functions.simulation.terrain import HeightMap, Plane
 from ..model import Model
-from .episode_bodies import BodyState, body_state, configuration, force_between
+from .episode_bodies import BodyState, EpisodeContacts, body_state, configuration
 from .recipe import Recipe
 from .variation import Noise, Push, Vary
 
@@ -50,9 +50,26 @@ class Episode:
         return body_state(self._task.model, self.q, self.v, name)
 
     def force_between(self, first: str, second: str) -> Any:
-        """The force of one link on a second one through their contact pairs in the last substep
-        (3,), in the world's axes [N]. The link of the ground is "ground"."""
-        return force_between(self._task.pairs, self.pair_forces, first, second)
+        """The force of one link on a second one through their contacts in the last substep (3,), in
+        the world's axes [N]. The link of the ground is "ground"."""
+        return self._contacts().force_between(first, second)
+
+    def force_on(self, link: str) -> Any:
+        """The net force of all contacts of a link in the last substep (3,), with the ground and with
+        other links, in the world's axes [N]."""
+        return self._contacts().force_on(link)
+
+    def in_contact(self, link: str, other: str | None = None, *, threshold: float = 0.0) -> Any:
+        """1 where the force between two links is above `threshold` [N] in the last substep, else 0;
+        with one link, where it touches any other link or the ground."""
+        return self._contacts().in_contact(link, other, threshold)
+
+    def _contacts(self) -> EpisodeContacts:
+        task = self._task
+        forces = self.forces if len(task.points) else None
+        return EpisodeContacts(
+            task.points, task.pairs, forces, self.pair_forces if len(task.pairs) else None
+        )
 
     def configuration(self, joints: Any = None, bodies: Mapping[str, Any] | None = None) -> Any:
         """q (nq,) for `begin`: joints (joints,) in the order of targets, and poses (7,) of free

@@ -10,11 +10,17 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from ..algorithms.simulation.contact_rows import impulse_width
 from ..functions.simulation.contact_pairs import PairContact
 from ..functions.simulation.default_points import refuse_unread
 from ..functions.simulation.described_simulation import with_description, with_passive_forces
-from ..functions.simulation.ground import Ground, completed
-from ..functions.simulation.pair_arrays import described_friction, memory_shapes
+from ..functions.simulation.ground import Ground, completed, moments_of_points
+from ..functions.simulation.pair_arrays import (
+    described_friction,
+    described_moments,
+    memory_shapes,
+    moments_of_pairs,
+)
 from ..functions.simulation.terrain import HeightMap
 from ..model.description import Joint, Link
 from ..model.quantities import QUANTITIES, SHAPES
@@ -25,10 +31,19 @@ from .task import Episode, Task, TaskError
 from .variation import ENCODER_BIAS, OBSERVATION_LATENCY
 
 DRIVEN = ("kp", "kd", "effort", "strength")
-TOUCHED = ("friction", "stiffness", "dissipation")
+OF_MOMENTS = ("torsional_friction", "rolling_friction")
+TOUCHED = ("friction", "stiffness", "dissipation", *OF_MOMENTS)
 """Numbers of drives and of the ground that may vary, or be carried under these names."""
 
-OF_PAIRS = ("pair_friction", "pair_stiffness", "pair_dissipation")
+DRAWN = 1.0
+"""Stands for a coefficient that differs between environments."""
+
+OF_PAIRS = (
+    "pair_friction",
+    "pair_stiffness",
+    "pair_dissipation",
+    *(f"pair_{name}" for name in OF_MOMENTS),
+)
 """Numbers of contact pairs that may vary, or be carried under these names."""
 
 OF_MODEL = tuple(name for name in SHAPES if name not in (*TOUCHED, "placement", "axis"))
@@ -56,7 +71,15 @@ class SimulatedRobot(NamedTuple):
 
 def contact_memory(task: Task) -> dict[str, tuple[int, ...]]:
     """Shapes of what contacts pass from one step to the next, by name."""
-    return {"impulses": (len(task.points), 3), **(memory_shapes(task.pairs) if task.pairs else {})}
+    ground, contact, points = task.ground, task.pair_contact, len(task.points)
+    drawn = [n for n in OF_MOMENTS if n in task.vary]
+    moments = moments_of_points(ground._replace(**dict.fromkeys(drawn, DRAWN)), points)
+    shapes: dict[str, tuple[int, ...]] = {"impulses": (points, impulse_width(moments))}
+    if task.pairs:
+        drawn = [n for n in OF_MOMENTS if f"pair_{n}" in task.vary]
+        contact = contact._replace(**dict.fromkeys(drawn, DRAWN))
+        shapes |= memory_shapes(task.pairs, moments_of_pairs(task.pairs, contact))
+    return shapes
 
 
 def contact_results(task: Task) -> dict[str, tuple[int, ...]]:
@@ -91,6 +114,9 @@ def _default(task: Task, name: str) -> Any:
         value = getattr(task.drives, name)
         return task.model.effort_limit[task.model.joint_columns] if value is None else value
     ground = completed(task.ground)
+    if name in OF_MOMENTS and task.points:
+        given = getattr(ground, name)
+        return 0.0 if given is None else given
     if name in TOUCHED and getattr(ground, name, None) is not None:
         return getattr(ground, name)
     if name in OF_PAIRS and task.pairs and _pair_default(task, name) is not None:
@@ -114,11 +140,17 @@ def _default(task: Task, name: str) -> Any:
 
 def _pair_default(task: Task, name: str) -> Any:
     """The number of all pairs, or of each pair if they differ; None if the step chooses it."""
-    given = getattr(task.pair_contact, name.removeprefix("pair_"))
-    if name != "pair_friction":
+    name = name.removeprefix("pair_")
+    given = getattr(task.pair_contact, name)
+    if name == "friction":
+        numbers = described_friction(task.pairs, given)
+    elif name in OF_MOMENTS:
+        found = described_moments(task.pairs, task.pair_contact)[OF_MOMENTS.index(name)]
+        numbers = 0.0 if found is None else found
+    else:
         return given
-    friction = np.atleast_1d(described_friction(task.pairs, given))
-    return friction[0] if (friction == friction[0]).all() else friction
+    each = np.atleast_1d(numbers)
+    return each[0] if (each == each[0]).all() else each
 
 
 def owners(task: Task, quantity: str) -> list[Link | Joint]:
@@ -167,8 +199,9 @@ def simulate_steps(task: Task, robot: Any, s: Episode, wanted: Mapping[str, Any]
     given, late = _drives(task, s, wanted)
     if task.points:
         changed = _carried_numbers(s, TOUCHED)
-        if "friction" in changed:
-            changed["friction"] = changed["friction"] * np.ones(len(task.points))
+        for name in ("friction", *OF_MOMENTS):
+            if name in changed:
+                changed[name] = changed[name] * np.ones(len(task.points))
         given |= {"points": task.points, "impulses": s.impulses, "terrain": s.terrain}
         given["ground"] = task.ground._replace(**changed)
     if task.pairs:

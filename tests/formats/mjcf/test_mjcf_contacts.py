@@ -13,7 +13,7 @@ import pytest
 import warpdyn as wd
 from warpdyn.formats.mjcf.mjcf_contacts import GeomContact
 from warpdyn.model.description import Geometry
-from warpdyn.model.ground_contact import STANDARD_WEIGHT, GroundContact
+from warpdyn.model.ground_contact import STANDARD_WEIGHT, ContactFriction, GroundContact
 from warpdyn.model.scene.shape_pairs import shape_pairs
 
 FLOOR = '<geom name="floor" type="plane" size="1 1 1" {0}/>'
@@ -58,6 +58,8 @@ def test_a_pair_touches_with_mujocos_numbers(ball: str, floor: str) -> None:
         return
     contact = data.contact[0]
     assert mine.friction == (contact.friction[0] if contact.dim > 1 else 0.0)
+    assert mine.torsional == (contact.friction[2] if contact.dim > 3 else 0.0)
+    assert mine.rolling == (contact.friction[3] if contact.dim > 4 else 0.0)
     for _ in range(1000):
         mujoco.mj_step(theirs, data)
     assert mine.sink == pytest.approx(0.1 - data.qpos[2], rel=1e-3)
@@ -142,7 +144,7 @@ LONE = '<body><joint/><geom size=".1" contype="{0}" conaffinity="{1}"/></body>'
     [
         ([BALL.format("", 1)], "", None),
         ([BALL.format("", 1)], '<option density="1.2" viscosity="2e-5"/>', "density and viscosity"),
-        ([BALL.format('condim="4"', 1)], "", r"torsional and rolling friction of geoms \(1\)"),
+        ([BALL.format('condim="4"', 1)], "", None),
         ([BALL.format('margin="0.01"', 1)], "", r"margin and gap of geoms \(1\)"),
         ([BALL.format('solimp=".8 .8 .01"', 1)], "", "the shape of solimp"),
         ([BALL.format("", 1), '<body><joint/><geom size="1" solref=".1 1"/></body>'], "", "solref"),
@@ -191,7 +193,7 @@ MOVED = {
 """The body of each geom."""
 
 
-def touching(text: str) -> dict[frozenset[str], float]:
+def touching(text: str) -> dict[frozenset[str], ContactFriction]:
     """The friction of all contacts that warpdyn has between two bodies, by the names of the geoms."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", wd.ModelWarning)
@@ -203,11 +205,13 @@ def touching(text: str) -> dict[frozenset[str], float]:
     for shape in (shape for link in model.links for shape in link.collisions):
         assert shape.on_ground is not None
         if shape.on_ground.touches and shape.name != "wall":
-            found[frozenset(("floor", str(shape.name)))] = shape.on_ground.friction
-    return {pair: float(friction or 0.0) for pair, friction in found.items()}
+            said = shape.on_ground
+            numbers = ContactFriction(said.friction, said.torsional, said.rolling)
+            found[frozenset(("floor", str(shape.name)))] = numbers
+    return {pair: friction or ContactFriction(0.0) for pair, friction in found.items()}
 
 
-def touching_in_mujoco(text: str) -> dict[frozenset[str], float]:
+def touching_in_mujoco(text: str) -> dict[frozenset[str], ContactFriction]:
     """The same of MuJoCo, without geoms of one body, between which a contact moves nothing."""
     mujoco = pytest.importorskip("mujoco")
     model = mujoco.MjModel.from_xml_string(text)
@@ -217,7 +221,9 @@ def touching_in_mujoco(text: str) -> dict[frozenset[str], float]:
     for contact in data.contact:
         a, b = (model.geom(geom).name for geom in contact.geom)
         if MOVED[a] != MOVED[b]:
-            found[frozenset((a, b))] = float(contact.friction[0]) if contact.dim > 1 else 0.0
+            sliding, _, torsional, rolling, _ = map(float, contact.friction)
+            numbers = ContactFriction(sliding, torsional, rolling)
+            found[frozenset((a, b))] = numbers.of_condim(contact.dim)
     return found
 
 
@@ -228,12 +234,33 @@ def test_pairs_are_mujocos(seed: int) -> None:
     draw = random.Random(seed)
     parts = []
     for a, b in draw.sample(list(combinations(MOVED, 2)), 4):
-        kind = draw.choice(('friction="0.4 0.4"', 'condim="1"', 'class="icy"', 'condim="6"', ""))
+        kind = draw.choice(
+            ('friction="0.4 0.4"', 'condim="1"', 'class="icy"', 'condim="6"', 'condim="4"', "")
+        )
         parts.append(f'<pair geom1="{a}" geom2="{b}" {kind}/>')
     for a, b in draw.sample(list(combinations(dict.fromkeys(MOVED.values()), 2)), 2):
         parts.append(f'<exclude body1="{a}" body2="{b}"/>')
     text = HEAP.format("".join(parts))
-    assert touching(text) == pytest.approx(touching_in_mujoco(text))
+    assert touching(text) == touching_in_mujoco(text)
+
+
+@pytest.mark.parametrize(("first", "second"), list(combinations(GEOMS, 2)))
+def test_two_geoms_touch_with_mujocos_friction(first: str, second: str) -> None:
+    """The larger coefficients and condim, or those of the geom with the higher priority. A geom with
+    condim 1 gives its coefficient to the contact with another one."""
+    mujoco = pytest.importorskip("mujoco")
+    bodies = BALL.format(first, 0) + BALL.format(second, 0.1).replace('"b"', '"c"').replace(
+        "ball", "two"
+    )
+    text = f"<mujoco><worldbody>{bodies}</worldbody></mujoco>"
+    theirs = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(theirs)
+    mujoco.mj_forward(theirs, data)
+    found = [friction for *_, friction in shape_pairs(load(bodies))]
+    assert len(found) == data.ncon
+    for numbers, contact in zip(found, data.contact, strict=True):
+        sliding, _, torsional, rolling, _ = contact.friction
+        assert numbers == ContactFriction(sliding, torsional, rolling).of_condim(contact.dim)
 
 
 @pytest.mark.parametrize(
@@ -241,10 +268,9 @@ def test_pairs_are_mujocos(seed: int) -> None:
     [
         ('geom1="u" geom2="l"', None),
         ('geom1="u" geom2="floor" solref="0.1 1"', None),
-        (
-            'geom1="u" geom2="l" condim="4"',
-            r"torsional and rolling friction of contact pairs \(1\)",
-        ),
+        ('geom1="u" geom2="l" condim="6"', None),
+        ('geom1="u" geom2="l" condim="6" friction="1 1 1 1"', r"about their second axis \(1\)"),
+        ('geom1="u" geom2="l" condim="4" friction="1 1 1 1"', None),
         ('geom1="u" geom2="l" friction="0.4"', r"along their second axis \(1\)"),
         ('geom1="u" geom2="l" condim="1" friction="0.4"', None),
         ('geom1="u" geom2="l" solref="0.1 1"', r"solref, .* of contact pairs \(1\)"),
@@ -319,4 +345,4 @@ def test_pairs_of_an_attached_model_come_along(tmp_path: Path) -> None:
         model = wd.load(tmp_path / "outer.xml")
     assert model.excluded_pairs == (("a_lower", "a_ball"),)
     (pair,) = model.touching_pairs
-    assert pair.links == ("a_upper", "a_ball") and pair.friction == 0.9
+    assert pair.links == ("a_upper", "a_ball") and pair.friction.sliding == 0.9

@@ -16,7 +16,8 @@ from typing import NamedTuple
 from ...algebra.scalar import Scalar, is_zero, maximum, minimum, rsqrt, select_less
 from ...algebra.spatial import Vector
 from .constraint_sweeps import ConstraintRows, RowVelocities
-from .contact_rows import PointContact
+from .contact_rows import PointContact, moment_of
+from .friction_moments import FrictionMoments, friction_moments
 
 NEAR_RIGID = 1.0 / (4.0 * math.pi**2)
 """Least compliance of a contact, relative to its inverse mass w: SAP's beta² / (4 pi²) with beta =
@@ -46,7 +47,8 @@ class Surface(NamedTuple):
     the ground only: above it a foot would be caught in the air. `push_out`: the largest speed at
     which a point is pushed out of the ground [m/s]. `restitution`: the part of its normal velocity
     with which each point leaves after an impact (Newton); None: no rebounds. `least_compliance`:
-    relative to the contact's inverse mass.
+    relative to the contact's inverse mass. `torsional`, `rolling`: coefficients of the moments of
+    each point [m], or None.
     """
 
     friction: Sequence[Scalar]
@@ -55,6 +57,8 @@ class Surface(NamedTuple):
     push_out: Scalar
     restitution: Sequence[Scalar] | None = None
     least_compliance: float = NEAR_RIGID
+    torsional: Sequence[Scalar] | None = None
+    rolling: Sequence[Scalar] | None = None
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,8 @@ class CompliantContact:
     """A contact with the numbers that a sweep needs.
 
     `normal_share`: 1 / (G_nn + R_n). `tangent_share`: 1 / (max(G_xx, G_yy) + R_t). `target`: v^_n,
-    the normal velocity at which it stops pressing [m/s].
+    the normal velocity at which it stops pressing [m/s]. `moments`: the laws of its friction
+    moments, or None.
     """
 
     contact: PointContact
@@ -73,25 +78,34 @@ class CompliantContact:
     normal_share: Scalar
     tangent_share: Scalar
     target: Scalar
+    moments: FrictionMoments | None = None
 
-    size = 3
+    @property
+    def size(self) -> int:
+        """Three entries of its impulse, and one for each friction moment."""
+        return 3 + self.contact.moments
 
     @property
     def rows_used(self) -> list[int]:
-        """The rows of its normal impulse, then those of the tangential one."""
-        units = ([0.0, 0.0, 1.0], [1.0, 1.0, 0.0])
+        """The rows of its normal impulse, those of the tangential one, and those of moments."""
+        units = [[0.0, 0.0, 1.0], [1.0, 1.0, 0.0]]
+        units += [[0.0, 0.0, 0.0, *[1.0] * self.contact.moments]] * (self.moments is not None)
         return [row for unit in units for row, x in self.on_rows(unit) if not is_zero(x)]
 
     def on_rows(self, impulse: Sequence[Scalar]) -> Iterator[tuple[int, Scalar]]:
         """The entries of an impulse, given in the contact's axes, on the point's rows."""
-        for k, x in enumerate(self.contact.on_rows(Vector(*impulse))):
+        for k, x in enumerate(self.contact.on_rows(Vector(*impulse[:3]))):
             yield self.contact.first + k, x
+        if len(impulse) > 3:
+            for k, x in enumerate(self.contact.moment_on_rows(moment_of(impulse[3:]))):
+                yield self.contact.first + k, x
 
     def update(
         self, before: Sequence[Scalar], seen: RowVelocities
     ) -> tuple[list[Scalar], RowVelocities]:
-        """Update the normal impulse first, then friction within the cone of the new one."""
-        x, y, n = before
+        """Update the normal impulse first, then friction within the cone of the new one, then
+        friction moments."""
+        x, y, n = before[:3]
         v = self._velocity(seen)
         pressed = maximum(n - (v.z - self.target + self.R_n * n) * self.normal_share, 0.0)
         seen = self._velocities_after([0.0, 0.0, pressed - n], seen)
@@ -101,7 +115,11 @@ class CompliantContact:
         length = rsqrt(along * along + across * across + SMALL)
         share = minimum(self.friction * pressed * length, 1.0)
         along, across = along * share, across * share
-        return [along, across, pressed], self._velocities_after([along - x, across - y, 0.0], seen)
+        seen = self._velocities_after([along - x, across - y, 0.0], seen)
+        if self.moments is None:
+            return [along, across, pressed], seen
+        moments, seen = self.moments.update(before[3:], pressed, self.contact, seen)
+        return [along, across, pressed, *moments], seen
 
     def _velocity(self, seen: RowVelocities) -> Vector:
         """The velocity of the point."""
@@ -130,8 +148,8 @@ def compliant_contacts(
     `v`: the velocity before the step; `free`: after it, without constraints.
     """
     found = [
-        _compliant_contact(contact, mu * contact.friction, surface, rows, h)
-        for contact, mu in zip(contacts, surface.friction, strict=True)
+        _compliant_contact(contact, n, mu * contact.friction, surface, rows, h)
+        for n, (contact, mu) in enumerate(zip(contacts, surface.friction, strict=True))
     ]
     if surface.restitution is None:
         return found
@@ -143,9 +161,15 @@ def compliant_contacts(
 
 
 def _compliant_contact(
-    contact: PointContact, friction: Scalar, surface: Surface, rows: ConstraintRows, h: float
+    contact: PointContact,
+    number: int,
+    friction: Scalar,
+    surface: Surface,
+    rows: ConstraintRows,
+    h: float,
 ) -> CompliantContact:
-    xx, yy, zz = (_entry(contact, rows, axis) for axis in range(3))
+    units = (Vector(*(float(k == axis) for k in range(3))) for axis in range(3))
+    xx, yy, zz = (_response(contact, rows, contact.on_rows(unit)) for unit in units)
     w = (xx + yy + zz) * (1.0 / 3.0)
     inside = 1.0 / (h + surface.dissipation)
     stiff = 1.0 / (h * surface.stiffness)
@@ -161,7 +185,21 @@ def _compliant_contact(
         normal_share=1.0 / (zz + R_n),
         tangent_share=1.0 / (maximum(xx, yy) + R_t),
         target=-maximum(contact.height * rate, -surface.push_out),
+        moments=_moments(contact, number, surface, rows) if contact.moments else None,
     )
+
+
+def _moments(
+    contact: PointContact, number: int, surface: Surface, rows: ConstraintRows
+) -> FrictionMoments:
+    assert surface.torsional is not None
+    rolling: Scalar = 0.0 if surface.rolling is None else surface.rolling[number]
+    about = [
+        _response(contact, rows, contact.moment_on_rows(Vector(*(float(k == j) for k in range(3)))))
+        for j in range(3)[-contact.moments :]
+    ]
+    share = contact.friction
+    return friction_moments(surface.torsional[number] * share, rolling * share, about, STICTION)
 
 
 def _with_rebound(
@@ -181,9 +219,8 @@ def _with_rebound(
     )
 
 
-def _entry(contact: PointContact, rows: ConstraintRows, axis: int) -> Scalar:
-    """Velocity of a point along an axis for a unit impulse along it."""
-    unit = contact.on_rows(Vector(*(float(k == axis) for k in range(3))))
+def _response(contact: PointContact, rows: ConstraintRows, unit: Sequence[Scalar]) -> Scalar:
+    """Velocity along a unit impulse, which has these entries on the contact's rows."""
     total: Scalar = 0.0
     for i, a in enumerate(unit):
         for j, b in enumerate(unit):

@@ -8,7 +8,7 @@ is tangent to it below the centre.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -43,8 +43,9 @@ class PointContact:
     `height`: of its lowest point above the ground, along the normal, negative inside [m]. `first`:
     its first row. `arm`: from the origin of six rows to the contact, in the world's axes
     [m]; None if it has three rows of its own. `axes`: rotation from the contact's axes, whose z is
-    the ground's normal, to the world's; None if they are equal. Three rows are in the contact's
-    axes, six in the world's. `friction`: the ground's factor on the coefficient at the contact.
+    the ground's normal, to the world's; None if they are equal. Own rows are in the contact's axes,
+    shared ones in the world's. `friction`: the ground's factor on the coefficient at the contact.
+    `moments`: the number of its friction moments: 0, 1 about the normal, or 3 about all axes.
     """
 
     height: Scalar
@@ -52,11 +53,12 @@ class PointContact:
     arm: Vector | None
     axes: Rotation | None = None
     friction: Scalar = 1.0
+    moments: int = 0
 
     @property
     def rows(self) -> int:
-        """The number of its rows, its own or shared."""
-        return 3 if self.arm is None else 6
+        """The number of its rows: its own, three and one for each moment, or six shared ones."""
+        return 3 + self.moments if self.arm is None else 6
 
     def on_rows(self, impulse: Vector) -> list[Scalar]:
         """The entries of an impulse at the point, given in the contact's axes, on its rows: the
@@ -75,6 +77,22 @@ class PointContact:
             linear + Vector(*rows[self.first + 3 : self.first + 6]).cross(self.arm)
         )
 
+    def moment_on_rows(self, moment: Vector) -> list[Scalar]:
+        """The entries of a moment, given in the contact's axes, on its rows."""
+        if self.arm is None:
+            return [0.0, 0.0, 0.0, *components(moment, self.moments)]
+        return [0.0, 0.0, 0.0, *self.to_world(moment)]
+
+    def spin(self, rows: Sequence[Scalar]) -> Vector:
+        """Angular velocity of the body in the contact's axes, from a vector over all rows. With one
+        moment only the entry about the normal is known, and the others are zero."""
+        first = self.first + 3
+        if self.arm is not None:
+            return self.from_world(Vector(*rows[first : first + 3]))
+        if self.moments == 1:
+            return Vector(0.0, 0.0, rows[first])
+        return Vector(*rows[first : first + 3])
+
     def to_world(self, u: Vector) -> Vector:
         """A vector in the contact's axes, turned to the world's."""
         return u if self.axes is None else self.axes.to_parent(u)
@@ -89,8 +107,10 @@ def contact_rows(
     q: Sequence[Scalar],
     points: Sequence[ContactPoint],
     terrain: Terrain | None = None,
+    moments: Sequence[int] = (),
 ) -> tuple[list[PointContact], list[list[Scalar]]]:
-    """The points at a configuration, and the rows J of their velocities.
+    """The points at a configuration, and the rows J of their velocities. `moments`: the number of
+    friction moments of each point; empty if no point has some.
 
     Rows of bodies that a free root carries are computed in the root's axes, where most of them are
     shortest, and turned at the end. RBDA section 3.3.
@@ -108,7 +128,7 @@ def contact_rows(
         base = roots[body]
         X, (turn, origin, up) = placements[base], origins[base]
         # Three or more points of a body share the six rows of its twist, about the body's origin.
-        # Fewer have three rows each, at the point that touches and in the contact's axes.
+        # Fewer have rows of their own, at the point that touches and in the contact's axes.
         shares = len(members) >= SHARED_FROM
         first = len(rows)
         if shares:
@@ -130,29 +150,61 @@ def contact_rows(
                 to_contact = Rotation((ahead, normal.cross(ahead), normal))
                 height = (at.z - patch.height) * axes.matrix.rows[2].z - points[n].radius
             touching = centre - normal * points[n].radius
+            turning = moments[n] if moments else 0
             if shares:
                 arm = turn.to_parent(touching - X[body].p)
-                contacts[n] = PointContact(height, first, arm, axes, share)
+                contacts[n] = PointContact(height, first, arm, axes, share, turning)
             else:
-                contacts[n] = PointContact(height, len(rows), None, axes, share)
-                rows += _rows(tree, X, body, base, touching, to_contact, angular=False)
+                contacts[n] = PointContact(height, len(rows), None, axes, share, turning)
+                own = _rows(tree, X, body, base, touching, to_contact, angular=turning > 0)
+                rows += [*own[:3], *own[6 - turning :]]
     return [contacts[n] for n in range(len(points))], rows
 
 
+def impulse_width(moments: Iterable[int]) -> int:
+    """Entries of each point's impulse in the world's axes: 3, or 6 with its moment if some points
+    have friction moments."""
+    return 6 if any(moments) else 3
+
+
+def components(moment: Vector, count: int) -> list[Scalar]:
+    """The entries of a moment in a contact's axes that a contact with `count` moments has."""
+    return [*moment] if count == 3 else [moment.z] * count
+
+
+def moment_of(entries: Sequence[Scalar]) -> Vector:
+    """The moment in a contact's axes with these `components`."""
+    if len(entries) == 3:
+        return Vector(*entries)
+    return Vector(0.0, 0.0, entries[0] if entries else 0.0)
+
+
 def in_contact_axes(contacts: Sequence[PointContact], impulses: Sequence[Scalar]) -> list[Scalar]:
-    """Impulses on points, 3 each, turned from the world's axes to those of the contacts."""
-    each = zip(contacts, _by_point(impulses), strict=True)
-    return [x for contact, impulse in each for x in contact.from_world(impulse)]
+    """Impulses on points, `impulse_width` each, turned from the world's axes to those of the
+    contacts: 3 each, and one for each moment."""
+    width = impulse_width(contact.moments for contact in contacts)
+    turned: list[Scalar] = []
+    for n, contact in enumerate(contacts):
+        mine = impulses[width * n : width * (n + 1)]
+        turned += contact.from_world(Vector(*mine[:3]))
+        if contact.moments:
+            turned += components(contact.from_world(Vector(*mine[3:])), contact.moments)
+    return turned
 
 
 def in_world_axes(contacts: Sequence[PointContact], impulses: Sequence[Scalar]) -> list[Scalar]:
-    """Impulses on points, 3 each, turned from the axes of the contacts to the world's."""
-    each = zip(contacts, _by_point(impulses), strict=True)
-    return [x for contact, impulse in each for x in contact.to_world(impulse)]
-
-
-def _by_point(impulses: Sequence[Scalar]) -> list[Vector]:
-    return [Vector(*impulses[k : k + 3]) for k in range(0, len(impulses), 3)]
+    """Impulses on points, 3 each and one for each moment, turned from the axes of the contacts to
+    the world's: `impulse_width` each."""
+    width = impulse_width(contact.moments for contact in contacts)
+    turned: list[Scalar] = []
+    first = 0
+    for contact in contacts:
+        mine = impulses[first : first + 3 + contact.moments]
+        first += len(mine)
+        turned += contact.to_world(Vector(*mine[:3]))
+        if width == 6:
+            turned += contact.to_world(moment_of(mine[3:]))
+    return turned
 
 
 def _root(tree: Tree, body: int) -> int:

@@ -10,7 +10,14 @@ from ...algebra.scalar import Scalar, absolute, floor, select_less
 from ...model.tree import Tree
 from .delayed_targets import from_the_beginning, shift_targets
 from .imu import imu, mean_acceleration
-from .link_contact_forces import contact_flags, link_contact_forces
+from .link_contact_forces import (
+    PairContacts,
+    contact_flags,
+    link_contact_forces,
+    pair_flags,
+    pair_forces_on_links,
+    with_flags_of_pairs,
+)
 from .semi_implicit_step import Scene
 from .substeps import Launch, launch
 
@@ -58,7 +65,7 @@ def guarded_step(
     """The results of `substeps`, the time since the start [s], and the number of failures: a
     state that is not finite becomes `start` (nq), at rest, and is counted. Then the earlier
     targets, if targets are delayed, and the readings of `sensors`: IMUs, points touched, forces,
-    links touched."""
+    links touched, and pairs touched if there are pairs."""
     named = dict(zip(scene.arrays, more, strict=True))
     earlier_targets: dict[str, list] = {}
     if "latency" in named:
@@ -66,7 +73,10 @@ def guarded_step(
         named["earlier_targets"] = from_the_beginning(targets, earlier, time[0])
         earlier_targets["earlier_targets"] = shift_targets(targets, named["earlier_targets"])
     units = sensors.units if sensors is not None else ()
-    end = launch(tree, q, v, tau, [*named.values()], scene, gravity, f_ext, keep=bool(units))
+    # Contacts of pairs act where they are at the beginning of the last step.
+    locate = bool(scene.pairs and sensors is not None and sensors.links)
+    arrays, keep = [*named.values()], bool(units) or locate
+    end = launch(tree, q, v, tau, arrays, scene, gravity, f_ext, keep=keep, locate=locate)
     step = end.results
     # One number that is not finite makes the whole sum so, and the comparison below then fails.
     size: Scalar = 0.0
@@ -96,7 +106,7 @@ def guarded_step(
     results["failures"] = [failures[0] + if_finite(0.0, 1.0)]
     results |= earlier_targets
     if sensors is not None:
-        results |= _readings(tree, end, forces, scene, sensors, gravity, f_ext)
+        results |= _readings(tree, end, results, scene, sensors, gravity, f_ext)
         for name in ("imu", "link_forces"):
             results[name] = finite(results[name])
     return tuple(results.values())
@@ -105,34 +115,73 @@ def guarded_step(
 def _readings(
     tree: Tree,
     end: Launch,
-    forces: list,
+    finite: Mapping[str, list],
     scene: Scene,
     sensors: Measured,
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
 ) -> dict[str, list]:
-    """Readings of the sensors by name. `forces`: those of the launch, zero if it failed."""
+    """Readings of the sensors by name. `finite`: results of the launch, zero if it failed."""
     q, v = end.results["q"], end.results["v"]
     before = end.q_before, end.v_before
     a = mean_acceleration(tree, before, (q, v), scene.dt) if sensors.units else []
     accelerations = imu(tree, q, v, a, gravity, f_ext, frames=sensors.units)
+    impulses = end.results["impulses"]
+    moments = None
+    if scene.point_moments:
+        moments = [[x * (1.0 / scene.dt) for x in each[3:]] for each in impulses]
     link_forces = link_contact_forces(
         tree,
         q,
         end.results["forces"],
+        moments,
         points=scene.points,
         frames=sensors.links,
         reference="local_world_aligned",
     )
-    contacts, link_contacts = (
-        contact_flags(tree, forces, points=scene.points, links=each, threshold=sensors.threshold)
+    flags: list[list] = [
+        contact_flags(
+            tree,
+            finite["forces"],
+            points=scene.points,
+            links=each,
+            threshold=sensors.threshold,
+        )
         for each in (None, sensors.links)
-    )
-    return {
+    ]
+    readings: dict[str, list] = {
         "imu": accelerations,
-        "contacts": contacts,
+        "contacts": flags[0],
         "link_forces": link_forces,
-        "link_contacts": link_contacts,
+        "link_contacts": flags[1],
+    }
+    if scene.pairs:
+        of_pairs = pair_flags(finite["pair_forces"], sensors.threshold)
+        readings |= _of_pairs(tree, end, readings, of_pairs, scene, sensors.links)
+    return readings
+
+
+def _of_pairs(
+    tree: Tree,
+    end: Launch,
+    readings: Mapping[str, list],
+    flags: list,
+    scene: Scene,
+    links: Sequence[str],
+) -> dict[str, list]:
+    """Readings with the contacts of pairs. `readings`: of the ground alone. `flags`: of pairs."""
+    if not links:
+        return {"pair_contacts": flags}
+    wrenches = [[x * (1.0 / scene.dt) for x in each] for each in end.results["pair_impulses"]]
+    contacts = PairContacts(scene.pairs, wrenches, end.positions)
+    more = pair_forces_on_links(tree, end.q_before, contacts, links)
+    return {
+        "link_forces": [
+            [x + dx for x, dx in zip(*each, strict=True)]
+            for each in zip(readings["link_forces"], more, strict=True)
+        ],
+        "link_contacts": with_flags_of_pairs(readings["link_contacts"], flags, scene.pairs, links),
+        "pair_contacts": flags,
     }
 
 

@@ -26,6 +26,7 @@ from .contact_shapes import ContactPair
 from .implicit_forces import Drive, ImplicitForce, Stop, drive_forces, guard_forces, stop_forces
 from .joint_rows import Bounds, joint_rows, limited_tendons, tendon_rows
 from .loop_rows import ClosedMechanism, close_loops
+from .pair_slots.pair_memory import PairMemory
 from .pair_slots.slot_sweeps import OtherConstraints, TouchingBodies, slot_sweeps
 from .soft_contact import SoftSurface, soft_forces
 from .step_along import step_along
@@ -52,12 +53,20 @@ class StepState(NamedTuple):
 
 class Contacts(NamedTuple):
     """What touches in a step: the compliant or the soft ground, its shape, and the pairs of bodies
-    with the memory of their contacts, which a step changes."""
+    with the memory of their contacts, which a step changes. `points`: many points on compliant
+    ground, with their memory, in the place of `surface`."""
 
     surface: Surface | None
     soft: SoftSurface | None
     terrain: Terrain | None
     pairs: TouchingBodies | None = None
+    points: TouchingBodies | None = None
+
+    @property
+    def memory(self) -> list[PairMemory]:
+        """The memory of all groups of pairs, then of points."""
+        both = (self.pairs, self.points)
+        return [memory for each in both if each is not None for memory in each.memory]
 
 
 class Scene(NamedTuple):
@@ -68,7 +77,10 @@ class Scene(NamedTuple):
     have one [rad/s, m/s], above which they are damped too. `stops`: of joints without springs of
     their own. `joint_rows`: coordinates of v with dry friction or with `bounds`, limits that are
     rows. `tendon_stops`: limits of tendons are rows. `exponents`: p and q of soft ground. `pairs`:
-    shapes that may touch each other, at most `pair_slots` of one kind at a time.
+    shapes that may touch each other, at most `pair_slots` of one kind at a time. `point_moments`,
+    `pair_moments`: the number of friction moments of each point and of each pair, 0, 1 or 3; empty
+    if there are none. `points_in_slots`: points on compliant ground are computed in a loop over
+    those that are near it.
     """
 
     arrays: tuple[str, ...]
@@ -86,6 +98,9 @@ class Scene(NamedTuple):
     pairs: tuple[ContactPair, ...] = ()
     pair_slots: int | None = None
     tendon_stops: bool = False
+    point_moments: tuple[int, ...] = ()
+    pair_moments: tuple[int, ...] = ()
+    points_in_slots: bool = False
 
 
 def semi_implicit_step(
@@ -160,8 +175,9 @@ def semi_implicit_step(
 
 
 class Impulses(NamedTuple):
-    """Impulses of a step [N s, N m s]: of the points on the ground, 3 each in the world's axes, of
-    joint rows, and of closed loops, 6 each; and the number of near pairs without a slot so far."""
+    """Impulses of a step [N s, N m s]: of the points on the ground, 3 each in the world's axes, or 6
+    with their friction moments, of joint rows, and of closed loops, 6 each; and the number of near
+    pairs without a slot so far."""
 
     ground: list[Scalar]
     joints: list[Scalar]
@@ -186,14 +202,15 @@ def _constrained_velocities(
     """
     surface = contacts.surface
     on_ground, J = (
-        contact_rows(tree, state.q, scene.points, contacts.terrain)
+        contact_rows(tree, state.q, scene.points, contacts.terrain, scene.point_moments)
         if surface is not None
         else ([], [])
     )
     cables, of_tendons = limited_tendons(tree) if scene.tendon_stops else ([], [])
     J += of_tendons
     J += [[float(k == j) for j in range(tree.nv)] for k in scene.joint_rows]
-    if not J and contacts.pairs is None:
+    touching = contacts.memory
+    if not J and not touching:
         return free, Impulses([], [], closed.impulses(()) if closed else [], [])
     rows, friction = rows_of(J, mass), dry_friction(tree)
     on_joints: list[Constraint] = []
@@ -207,7 +224,7 @@ def _constrained_velocities(
     # Impulses of tendons are no results, and begin with zero in each step.
     warm = [*[0.0] * len(cables), *state.joint_impulses], in_contact_axes(on_ground, before)
     left_out = state.pairs_left_out
-    if contacts.pairs is None:
+    if not touching:
         constraints = [*on_joints, *at_points]
         impulses, after = constraint_impulses(
             rows, constraints, free, [*warm[0], *warm[1]], scene.sweeps
@@ -218,16 +235,16 @@ def _constrained_velocities(
         swept = slot_sweeps(
             tree,
             state.q,
-            _clamp_velocities(tree, state.v, scene),
+            state.v if contacts.pairs is None else _clamp_velocities(tree, state.v, scene),
             free,
             mass,
             scene.dt,
-            contacts.pairs,
+            touching,
             OtherConstraints(rows, on_joints, at_points, *warm),
             scene.sweeps,
         )
         after, impulses, reaction = swept.v, swept.impulses, swept.reaction
-        left_out = [left_out[0] + swept.left_out]
+        left_out = [x + swept.left_out for x in left_out]
     of_loops = closed.impulses(reaction) if closed is not None else []
     impulses = impulses[len(cables) :]
     joints = len(scene.joint_rows)

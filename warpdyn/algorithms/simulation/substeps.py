@@ -9,13 +9,13 @@ from ...algebra.row_arrays import loop
 from ...algebra.scalar import Scalar, repeat
 from ...model.tree import Tree
 from .compliant_contact import BETWEEN_BODIES, Surface
-from .contact_rows import joint_coordinates
+from .contact_rows import impulse_width, joint_coordinates
 from .delayed_targets import delayed_targets
 from .explicit_step import explicit_step
 from .pair_slots.slot_sweeps import TouchingBodies
 from .semi_implicit_step import Contacts, Scene, StepState, semi_implicit_step
 from .smooth_dynamics import drive_of, soft_surface_of
-from .uneven_ground import terrain_of
+from .uneven_ground import Terrain, terrain_of
 
 
 def substeps(
@@ -41,12 +41,14 @@ def substeps(
 
 
 class Launch(NamedTuple):
-    """The results of `substeps` by name, and the configuration and velocity before the last step,
-    empty unless they are kept."""
+    """The results of `substeps` by name, the configuration and velocity before the last step, empty
+    unless they are kept, and the positions of the contacts of pairs in the last step [m], empty
+    unless they are located."""
 
     results: dict[str, list]
     q_before: list[Scalar]
     v_before: list[Scalar]
+    positions: list[Sequence[Scalar]]
 
 
 class LoopState(NamedTuple):
@@ -95,12 +97,19 @@ def launch(
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
     keep: bool = False,
+    locate: bool = False,
 ) -> Launch:
-    """Run the steps of a launch in a loop. `keep`: also return the state before the last step."""
+    """Run the steps of a launch in a loop. `keep`: also return the state before the last step.
+    `locate`: also return the positions of the contacts of pairs."""
     named = dict(zip(scene.arrays, more, strict=True))
     drive = drive_of(named)
     soft = soft_surface_of(named, scene.exponents)
-    contacts = Contacts(_compliant(named), soft, terrain_of(named), _pairs(tree, named, scene))
+    pairs = _pairs(tree, named, scene, locate)
+    surface, terrain = _compliant(named), terrain_of(named)
+    points = None
+    if surface is not None and scene.points_in_slots:
+        points, surface = _points(tree, named, scene, surface, terrain), None
+    contacts = Contacts(surface, soft, terrain, pairs, points)
     late = None
     if "latency" in named:
         late = delayed_targets(
@@ -129,16 +138,16 @@ def launch(
     numbers = begin.numbers
     if scene.substeps == 1:
         numbers = step(numbers)
-    elif contacts.pairs is None:
+    elif not contacts.memory:
         numbers = repeat(step, numbers, scene.substeps)
     else:
         # The memory of the pairs stays in arrays: as part of the state each step would copy it.
-        numbers = loop(
-            scene.substeps, lambda _, state, __: step(state), numbers, contacts.pairs.arrays
-        )
+        arrays = [array for each in contacts.memory for array in each.arrays]
+        numbers = loop(scene.substeps, lambda _, state, __: step(state), numbers, arrays)
     end = begin.of_numbers(numbers)
     results = _results(tree, tau, end, contacts, scene)
-    return Launch(results, end.q_before, end.v_before)
+    positions = pairs.positions if pairs is not None and locate else []
+    return Launch(results, end.q_before, end.v_before, positions)
 
 
 def _begin(
@@ -152,14 +161,15 @@ def _begin(
     """The loop's state before the first step, with the impulses or deformations of the previous
     launch."""
     soft, count = "damping" in named, len(scene.points)
-    of_points = named.get("deformation" if soft else "impulses", [[0.0] * 3] * count)
+    nothing = [0.0] * impulse_width(scene.point_moments)
+    of_points = named.get("deformation" if soft else "impulses", [nothing] * count)
     joints = joint_coordinates(tree)
     of_joints = named.get("joint_impulses", [0.0] * len(joints))
     of_coordinates = dict(zip(joints, of_joints, strict=True))
     return LoopState(
         q=[*q],
         v=[*v],
-        impulses=[x for point in of_points for x in point],
+        impulses=[] if scene.points_in_slots else [x for point in of_points for x in point],
         joint_impulses=[of_coordinates.get(k, 0.0) for k in scene.joint_rows],
         loop_impulses=[0.0] * (6 * len(tree.loops)),
         pairs_left_out=[*named.get("pairs_left_out", [0.0])] if scene.pairs else [],
@@ -176,12 +186,14 @@ def _results(
 ) -> dict[str, list]:
     """Results by name, from the loop's state after the last step."""
     joints = joint_coordinates(tree)
-    points = [slice(3 * n, 3 * n + 3) for n in range(len(scene.points))]
-    impulses = [end.impulses[point] for point in points]
+    width = impulse_width(scene.point_moments)
+    impulses = [end.impulses[width * n : width * (n + 1)] for n in range(len(scene.points))]
+    if contacts.points is not None:
+        impulses = [list(impulse) for impulse in contacts.points.contacts[0]]
     forces = (
-        [end.forces[point] for point in points]
+        [end.forces[3 * n : 3 * n + 3] for n in range(len(scene.points))]
         if contacts.soft is not None
-        else [[x * (1.0 / scene.dt) for x in each] for each in impulses]
+        else [[x * (1.0 / scene.dt) for x in each[:3]] for each in impulses]
     )
     driven = [t + x * (1.0 / scene.substeps) for t, x in zip(tau, end.driven, strict=True)]
     results: dict[str, list] = {"q": end.q, "v": end.v, "impulses": impulses, "forces": forces}
@@ -209,7 +221,7 @@ def _results_of_pairs(
         first += pair.contacts
         total: list[Scalar] = [0.0, 0.0, 0.0]
         for impulse in mine:
-            total = [x + dx for x, dx in zip(total, impulse, strict=True)]
+            total = [x + dx for x, dx in zip(total, impulse[:3], strict=True)]
         forces.append([x * (1.0 / scene.dt) for x in total])
     return {
         "pair_impulses": [list(impulse) for impulse in impulses],
@@ -219,19 +231,47 @@ def _results_of_pairs(
     }
 
 
-def _pairs(tree: Tree, named: Mapping[str, Sequence], scene: Scene) -> TouchingBodies | None:
+def _pairs(
+    tree: Tree, named: Mapping[str, Sequence], scene: Scene, located: bool
+) -> TouchingBodies | None:
     """The pairs of a scene with the impulses and features of the previous launch; None without
     pairs."""
     if not scene.pairs:
         return None
     count = sum(pair.contacts for pair in scene.pairs)
+    nothing = [0.0] * impulse_width(scene.pair_moments)
     return TouchingBodies.of(
         tree,
         scene.pairs,
         scene.pair_slots,
         _surfaces_of_pairs(named, scene),
-        named.get("pair_impulses", [[0.0] * 3] * count),
+        named.get("pair_impulses", [nothing] * count),
         named.get("pair_features", [0.0] * count),
+        scene.pair_moments,
+        located,
+    )
+
+
+def _points(
+    tree: Tree,
+    named: Mapping[str, Sequence],
+    scene: Scene,
+    surface: Surface,
+    terrain: Terrain | None,
+) -> TouchingBodies:
+    """Points in slots, with the impulses of the previous launch."""
+    numbers = (surface.friction, surface.restitution, surface.torsional, surface.rolling)
+    each = [
+        surface._replace(friction=mu, restitution=e, torsional=spin, rolling=roll)
+        for mu, e, spin, roll in zip(
+            *([None] * len(scene.points) if x is None else [[y] for y in x] for x in numbers),
+            strict=True,
+        )
+    ]
+    nothing = [0.0] * impulse_width(scene.point_moments)
+    impulses = named.get("impulses", [nothing] * len(scene.points))
+    return TouchingBodies.of_points(
+        tree, scene.points, each, impulses, terrain, scene.point_moments
     )
 
 
@@ -243,20 +283,34 @@ def _compliant(named: Mapping[str, Sequence]) -> Surface | None:
     stiffness, dissipation, push_out = (
         named[name][0] for name in ("stiffness", "dissipation", "push_out")
     )
-    return Surface(named["friction"], stiffness, dissipation, push_out, named.get("restitution"))
+    return Surface(
+        named["friction"],
+        stiffness,
+        dissipation,
+        push_out,
+        named.get("restitution"),
+        torsional=named.get("torsional_friction"),
+        rolling=named.get("rolling_friction"),
+    )
 
 
 def _surfaces_of_pairs(named: Mapping[str, Sequence], scene: Scene) -> list[Surface]:
     """The contact properties of each pair from a program's arrays."""
-    rebound = named.get("pair_restitution")
+
+    def of_each(name: str, k: int) -> list[Scalar] | None:
+        numbers = named.get(name)
+        return None if numbers is None else [numbers[k]] * scene.pairs[k].contacts
+
     return [
         Surface(
             friction=[named["pair_friction"][k]] * pair.contacts,
             stiffness=named["pair_stiffness"][k],
             dissipation=named["pair_dissipation"][k],
             push_out=named["pair_push_out"][0],
-            restitution=None if rebound is None else [rebound[k]] * pair.contacts,
+            restitution=of_each("pair_restitution", k),
             least_compliance=BETWEEN_BODIES,
+            torsional=of_each("pair_torsional_friction", k),
+            rolling=of_each("pair_rolling_friction", k),
         )
         for k, pair in enumerate(scene.pairs)
     ]

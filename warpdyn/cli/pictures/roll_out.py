@@ -23,7 +23,8 @@ from ...functions.simulation.described_simulation import with_description, with_
 from ...functions.simulation.drives import PD
 from ...functions.simulation.ground import Ground
 from ...functions.simulation.simulation import Simulation
-from ...functions.simulation.simulation_step import Step, step
+from ...functions.simulation.simulation_step import step
+from ...functions.simulation.step_results import Step
 from ...model import Model
 from ...model.scene.free_bodies import internal_joints
 from ...model.structure import HOME, start_of

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from ...model.ground_contact import (
     NOT_SIMULATED,
     STANDARD_WEIGHT,
+    ContactFriction,
     GroundContact,
     ShapeTouch,
     TouchingPair,
@@ -130,8 +131,14 @@ class GeomContact(NamedTuple):
             d = impedance(depth)
             carries = K * d * d * depth > (1.0 - d) * STANDARD_WEIGHT
             shallow, deep = (shallow, depth) if carries else (depth, deep)
-        friction = self.friction[0] if self.condim > 1 else 0.0
-        return GroundContact(touches, friction, deep, b / (K * impedance(deep)))
+        sliding, torsional, rolling = self.acting_friction
+        damping = b / (K * impedance(deep))
+        return GroundContact(touches, sliding, deep, damping, torsional, rolling)
+
+    @property
+    def acting_friction(self) -> ContactFriction:
+        """The friction that the contact has by its condim."""
+        return ContactFriction(*self.friction[:3]).of_condim(self.condim)
 
 
 def _mean(x: Sequence[float], y: Sequence[float], share: float) -> tuple[float, ...]:
@@ -141,13 +148,13 @@ def _mean(x: Sequence[float], y: Sequence[float], share: float) -> tuple[float, 
 class GeomPair(NamedTuple):
     """A <pair>: the names of its two geoms, and its parameters, which replace those of the geoms.
 
-    `across`: the sliding coefficient along the second axis of the contact. `more`: attributes that
+    `across`: the sliding and the rolling coefficient of the second axis of the contact. `more`: attributes that
     contacts between bodies do not have.
     """
 
     geoms: tuple[str, str]
     contact: GeomContact
-    across: float
+    across: tuple[float, float]
     more: tuple[str, ...]
 
     def other_than(self, geom: str) -> str:
@@ -235,18 +242,21 @@ class MjcfContacts:
             numbers = tuple(float(word) for word in written.get("friction", "").split())
         except ValueError as error:
             raise self.values.refusal(element, f"{error}; its parameters are numbers") from None
-        along, across, torsion, roll, _ = (*numbers, *FRICTION_OF_PAIR[len(numbers) :])
+        along, across, torsion, roll, roll_across = (
+            *numbers,
+            *FRICTION_OF_PAIR[len(numbers) :],
+        )
         contact = contact._replace(friction=(along, torsion, roll))
         more = tuple(key for key in OF_PAIRS if key in written)
-        return GeomPair((first, second), contact, across, more)
+        return GeomPair((first, second), contact, (across, roll_across), more)
 
     def touch(self, written: Mapping[str, str]) -> ShapeTouch | None:
         """The contact of a geom with other geoms."""
         mine = _read_contact(written)
         if mine is None:
             return None
-        friction = mine.friction[0] if mine.condim > 1 else 0.0
-        return ShapeTouch(mine.contype, mine.conaffinity, friction, mine.priority)
+        friction = ContactFriction(*mine.friction[:3])
+        return ShapeTouch(mine.contype, mine.conaffinity, friction, mine.priority, mine.condim)
 
     def excluded_pairs(self) -> list[tuple[str, str]]:
         """Pairs of bodies that an <exclude> keeps from touching."""
@@ -260,7 +270,7 @@ class MjcfContacts:
         for pair in self.pairs:
             if all(name in self.placed for name in pair.geoms):
                 (a, first), (b, second) = (self.placed[name] for name in pair.geoms)
-                friction = pair.contact.friction[0] if pair.contact.condim > 1 else 0.0
+                friction = pair.contact.acting_friction
                 found.append(TouchingPair((a, b), (first, second), friction))
         return found
 
@@ -273,8 +283,6 @@ class MjcfContacts:
         fluid = [n for n in ("density", "viscosity") if _number(self.options.get(n, ""), 0.0)]
         if fluid:
             yield f"fluid forces ({' and '.join(fluid)} of <option>)"
-        if count := sum(geom.condim > 3 for geom in self.geoms):
-            yield f"torsional and rolling friction of geoms ({count})"
         if count := sum(bool(geom.margin or geom.gap) for geom in self.geoms):
             yield f"margin and gap of geoms ({count})"
         if len({(geom.solref, geom.solimp) for geom in self.geoms}) > 1:
@@ -302,11 +310,12 @@ class MjcfContacts:
         on_floor = [pair for pair in self.pairs if floors.intersection(pair.geoms)]
         sliding = [pair for pair in self.pairs if pair.contact.condim > 1]
         counts = {
-            "torsional and rolling friction of contact pairs": sum(
-                pair.contact.condim > 3 for pair in between
-            ),
             "the friction of contact pairs along their second axis": sum(
-                pair.contact.friction[0] != pair.across for pair in sliding
+                pair.contact.friction[0] != pair.across[0] for pair in sliding
+            ),
+            "the rolling friction of contact pairs about their second axis": sum(
+                pair.contact.condim > 4 and pair.contact.friction[2] != pair.across[1]
+                for pair in between
             ),
             "solref, solimp, margin and gap of contact pairs": sum(
                 bool(pair.more) for pair in between

@@ -9,12 +9,14 @@ from typing import Any, NamedTuple, overload
 
 from ...algorithms.collision.mesh_contacts import cylinder_vertices
 from ...algorithms.collision.narrow_phase import points_of
+from ...algorithms.simulation.contact_rows import ContactPoint
 from ...algorithms.simulation.contact_shapes import GROUND, ContactPair, ContactShape
 from ...execution.repeat.call_key import compared_by_value
 from ...formats.meshes.mesh_hulls import hull_points
 from ...model import Model
 from ...model.collision_points import LeftOut
 from ...model.description import Geometry, vector3
+from ...model.ground_contact import ContactFriction
 from ...model.mesh_files import MeshError
 from ...model.scene.shape_pairs import shape_pairs
 
@@ -42,8 +44,9 @@ class ContactPairs(Sequence[ContactPair]):
     be read.
 
     `friction` has the coefficient of each pair from the description, or None: the larger one of the
-    two shapes, that of the shape with the higher priority, or that of a <pair>. `contacts` is the
-    number of contacts.
+    two shapes, that of the shape with the higher priority, or that of a <pair>.
+    `torsional_friction` and `rolling_friction` have those of its moments [m], or 0. `contacts` is
+    the number of contacts.
 
     A step computes the contacts of near pairs alone. `slots`: the largest number of near pairs of
     one kind, such as box and box on free bodies; None: two more than the bodies of these pairs. A
@@ -70,7 +73,7 @@ class ContactPairs(Sequence[ContactPair]):
         made: dict[tuple[str, int], ContactShape | None] = {}
         left: list[LeftOut] = []
         pairs: list[ContactPair] = []
-        friction: list[float | None] = []
+        friction: list[ContactFriction | None] = []
         for *both, coefficient in shape_pairs(model):
             shapes = []
             for link, shape, number in both:
@@ -82,7 +85,7 @@ class ContactPairs(Sequence[ContactPair]):
             if first is not None and second is not None and _can_touch(first, second):
                 pairs.append(ContactPair(first, second))
                 friction.append(coefficient)
-        self.pairs, self.friction, self.left_out = tuple(pairs), tuple(friction), tuple(left)
+        self.pairs, self.left_out, self._friction = tuple(pairs), tuple(left), tuple(friction)
 
     def only(self, *pairs: str | tuple[str, str]) -> ContactPairs:
         """The pairs between links of these names, or that match these patterns, in either order:
@@ -97,16 +100,35 @@ class ContactPairs(Sequence[ContactPair]):
 
     def with_ground(self, *links: str, friction: float | None = None) -> ContactPairs:
         """The pairs, and those of the ground z = 0 with all shapes of these links, the first
-        shapes. Leave these links out of `points=`, or they touch the ground twice."""
+        shapes. Leave these links out of `points=`, or they touch the ground twice. friction: the
+        sliding coefficient; None: that of an MJCF file, or 0.8."""
         grounded: list[ContactPair] = []
+        coefficients: list[ContactFriction | None] = []
         for name in links:
-            shapes = self.model.link(name).collisions
-            made = [_contact_shape(name, each, MESH_VERTICES, []) for each in shapes]
-            grounded += [ContactPair(GROUND, each) for each in made if each is not None]
+            for each in self.model.link(name).collisions:
+                made = _contact_shape(name, each, MESH_VERTICES, [])
+                if made is not None:
+                    grounded.append(ContactPair(GROUND, made))
+                    coefficients.append(_ground_friction(each, friction))
         changed = self._with(range(len(self)))
         changed.pairs = (*self.pairs, *grounded)
-        changed.friction = (*self.friction, *(friction for _ in grounded))
+        changed._friction = (*self._friction, *coefficients)
         return changed
+
+    @property
+    def friction(self) -> tuple[float | None, ...]:
+        """The sliding coefficient of each pair from the description, or None."""
+        return tuple(each if each is None else each.sliding for each in self._friction)
+
+    @property
+    def torsional_friction(self) -> tuple[float, ...]:
+        """The torsional coefficient of each pair from the description [m], or 0."""
+        return tuple(0.0 if each is None else each.torsional for each in self._friction)
+
+    @property
+    def rolling_friction(self) -> tuple[float, ...]:
+        """The rolling coefficient of each pair from the description [m], or 0."""
+        return tuple(0.0 if each is None else each.rolling for each in self._friction)
 
     @property
     def contacts(self) -> int:
@@ -129,7 +151,7 @@ class ContactPairs(Sequence[ContactPair]):
         changed.model, changed.left_out = self.model, self.left_out
         changed.slots = self.slots
         changed.pairs = tuple(self.pairs[k] for k in chosen)
-        changed.friction = tuple(self.friction[k] for k in chosen)
+        changed._friction = tuple(self._friction[k] for k in chosen)
         return changed
 
     def _matching(self, patterns: Sequence[Any]) -> set[int]:
@@ -165,7 +187,7 @@ class ContactPairs(Sequence[ContactPair]):
         if not isinstance(other, ContactPairs):
             return NotImplemented
         mine, others = (
-            (each.pairs, each.friction, each.slots, id(each.model)) for each in (self, other)
+            (each.pairs, each._friction, each.slots, id(each.model)) for each in (self, other)
         )
         return mine == others
 
@@ -194,7 +216,9 @@ class PairContact(NamedTuple):
     and the masses allow. `dissipation` [s]: the time in which two shapes that overlap lose their approach speed.
     `restitution`: the share of the approach speed with which they separate if it is above 2 · 9.81
     dt, from 0 to 1; the plain number 0 costs nothing. `push_out` [m/s], a number or (B,): the
-    largest speed at which shapes that overlap are pushed apart.
+    largest speed at which shapes that overlap are pushed apart. `torsional_friction`,
+    `rolling_friction` [m]: the largest moment about the normal, and about the tangents, as a share
+    of the normal force; None: those of the description, or 0, which costs nothing.
     """
 
     friction: Any = None
@@ -202,6 +226,8 @@ class PairContact(NamedTuple):
     dissipation: Any = 0.005
     restitution: Any = 0.0
     push_out: Any = 1.0
+    torsional_friction: Any = None
+    rolling_friction: Any = None
 
 
 RIGID = PairContact()
@@ -221,6 +247,35 @@ def pairs_between(pairs: Sequence[ContactPair], first: str, second: str) -> dict
     if not found:
         raise KeyError(f"there is no pair of {first} and {second}; there are {_first_pairs(links)}")
     return found
+
+
+def _ground_friction(shape: Geometry, sliding: float | None) -> ContactFriction | None:
+    """Coefficients of a shape on the ground; None if neither the description nor `sliding` gives
+    them."""
+    said = shape.on_ground
+    if said is None:
+        return None if sliding is None else ContactFriction(sliding)
+    numbers = ContactFriction(said.friction, said.torsional, said.rolling)
+    return numbers if sliding is None else numbers._replace(sliding=sliding)
+
+
+def signs_between(
+    points: Sequence[ContactPoint], pairs: Sequence[ContactPair], first: str, second: str
+) -> dict[int, float]:
+    """The contacts between two links by their number among those of all points, then of all pairs,
+    with 1 for forces on the second link and -1 for those on the first one. Points are between the
+    "ground" and their link. Raises KeyError if there are none."""
+    found = {}
+    for k, point in enumerate(points):
+        if (first, second) in (("ground", point.link), (point.link, "ground")):
+            found[k] = 1.0 if first == "ground" else -1.0
+    try:
+        between = pairs_between(pairs, first, second)
+    except KeyError:
+        if not found:
+            raise
+        between = {}
+    return found | {len(points) + k: sign for k, sign in between.items()}
 
 
 def _can_touch(first: ContactShape, second: ContactShape) -> bool:

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from typing import overload
 
 from ...algorithms.simulation.contact_rows import ContactPoint
+from ...algorithms.simulation.contact_shapes import ContactPair
 from ...execution.repeat.call_key import compared_by_value
 from ...formats.meshes.mesh_hulls import hull_points
 from ...model import Model
@@ -111,17 +112,22 @@ def links_of(points: Iterable[ContactPoint]) -> tuple[str, ...]:
 
 
 def touched_links(
-    model: Model, points: Iterable[ContactPoint], patterns: Iterable[str]
+    model: Model,
+    points: Iterable[ContactPoint],
+    patterns: Iterable[str],
+    pairs: Iterable[ContactPair] = (),
 ) -> tuple[str, ...]:
-    """Links with points that match patterns, such as "*_foot"; each pattern must match some
-    link."""
-    links, chosen = links_of(points), dict[str, None]()
+    """Links with points, or with shapes in pairs, that match patterns, such as "*_foot"; each pattern
+    must match some link."""
+    chosen = dict[str, None]()
+    of_pairs = (shape.link for pair in pairs for shape in pair if shape.link is not None)
+    links = tuple(dict.fromkeys((*links_of(points), *of_pairs)))
     for pattern in check_names(patterns):
         fitting = [link for link in links if fnmatchcase(link, pattern)]
         if not fitting:
             near = get_close_matches(pattern, links, n=3) or links
             raise KeyError(
-                f"{model.name} has no contact points on {pattern!r}; "
+                f"{model.name} has no contact points{' or pairs' * bool(pairs)} on {pattern!r}; "
                 f"there are some on {', '.join(near) or 'no link'}"
             )
         chosen |= dict.fromkeys(fitting)

@@ -65,8 +65,8 @@ def with_description(
     model: Model, points: Sequence[ContactPoint], ground: Ground | SoftGround
 ) -> Ground | SoftGround:
     """The ground with numbers from the description instead of None: friction by point, and for
-    `Ground` one stiffness and one dissipation for all, the median over the points. Returns the same
-    object if the description has no such numbers."""
+    `Ground` also that of moments, and one stiffness and one dissipation for all, the median over
+    the points. Returns the same object if the description has no such numbers."""
     if not isinstance(ground, Ground | SoftGround):
         return ground
     checked = checked_points(model, points)
@@ -79,12 +79,20 @@ def with_description(
     if ground.friction is None:
         found["friction"] = tuple(plain.friction if x is None else x.friction for x in contacts)
     if isinstance(ground, Ground):
-        if ground.stiffness is None:
-            weight = (model.total_mass or 1.0) * STANDARD_WEIGHT
-            found["stiffness"] = weight / median(x.sink for x in said)
-        if ground.dissipation is None:
-            found["dissipation"] = median(x.dissipation for x in said)
-    return plain._replace(**found) if found else plain
+        found |= _moments(contacts)
+        weight = (model.total_mass or 1.0) * STANDARD_WEIGHT
+        found["stiffness"] = weight / median(x.sink for x in said)
+        found["dissipation"] = median(x.dissipation for x in said)
+        found = {name: x for name, x in found.items() if getattr(ground, name) is None}
+    return plain._replace(**found) if found else ground
+
+
+def _moments(contacts: Sequence[GroundContact | None]) -> dict[str, Any]:
+    """Torsional and rolling friction by point, if some point has it."""
+    torsional = tuple(0.0 if x is None else x.torsional for x in contacts)
+    rolling = tuple(0.0 if x is None else x.rolling for x in contacts)
+    numbers = {"torsional_friction": torsional, "rolling_friction": rolling}
+    return {name: each for name, each in numbers.items() if any(each)}
 
 
 def _contact(

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from ...model import Model
 from ...model.ground_contact import STANDARD_WEIGHT as STANDARD_WEIGHT
+from .moment_numbers import moment_arrays, moment_counts
 from .varied_numbers import Shaped, for_all, for_each, is_number
 
 FULL_DEPTH = 0.005
@@ -28,7 +29,9 @@ class Ground(NamedTuple):
     file. `push_out` [m/s]: the largest speed at which a point is pushed out of the ground. Numbers,
     or (B,). `restitution`, shaped like friction: the share of its speed with which a point rebounds
     if it arrives faster than 2 · 9.81 dt (Newton's law of impact), from 0 to 1; the plain number 0
-    costs nothing.
+    costs nothing. `torsional_friction`, `rolling_friction`, shaped like friction [m]: the largest
+    moment about the normal, and about the tangents, as a share of the normal force; None: those of
+    an MJCF file, or 0, which costs nothing.
     """
 
     friction: Any = None
@@ -36,6 +39,8 @@ class Ground(NamedTuple):
     dissipation: Any = None
     push_out: Any = 1.0
     restitution: Any = 0.0
+    torsional_friction: Any = None
+    rolling_friction: Any = None
 
 
 class SoftGround(NamedTuple):
@@ -102,7 +107,15 @@ def ground_arrays(model: Model, ground: Ground | SoftGround, count: int, q: Any)
         "dissipation": (for_all("dissipation", ground.dissipation, q), (1,)),
         "push_out": (for_all("push_out", ground.push_out, q, above=0.0), (1,)),
         **rebounds,
+        **moment_arrays("", ground.torsional_friction, ground.rolling_friction, count),
     }
+
+
+def moments_of_points(ground: Any, count: int) -> tuple[int, ...]:
+    """The number of friction moments of each point; empty on soft ground, which has none."""
+    if not isinstance(ground, Ground):
+        return ()
+    return moment_counts(ground.torsional_friction, ground.rolling_friction, count)
 
 
 def exponents_of(ground: Any) -> tuple[float, float]:

@@ -6,12 +6,14 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...algorithms.simulation.contact_rows import impulse_width
 from ...algorithms.simulation.contact_shapes import GROUND, ContactPair, ContactShape
 from ...execution.request.evaluate import tree_of
 from ...model import Model
 from ...model.tree import WORLD
 from .contact_pairs import ContactPairs, PairContact
 from .ground import FRICTION
+from .moment_numbers import moment_arrays, moment_counts
 from .step_options import StepOptions
 from .varied_numbers import Shaped, Varied, for_all, for_each, is_number
 
@@ -26,12 +28,8 @@ UNBOUNDED = 1e12
 def pair_arrays(options: StepOptions, pairs: Sequence[ContactPair], q: Any) -> Shaped:
     """The numbers of pairs with their shapes, by name; empty without pairs."""
     contact = options.pair_contact
-    if not isinstance(contact, PairContact):
-        raise TypeError(
-            f"pair_contact must be wd.description.PairContact(friction=...), got {type(contact).__name__}"
-        )
     count = len(pairs)
-    kept = memory_shapes(pairs)
+    kept = memory_shapes(pairs, moments_of_pairs(options.pairs, contact))
     shaped: Shaped = {
         name: (getattr(options, name), shape)
         for name, shape in kept.items()
@@ -63,6 +61,7 @@ def pair_arrays(options: StepOptions, pairs: Sequence[ContactPair], q: Any) -> S
     rebound = each.get("pair_restitution", ((), ()))[0]
     if isinstance(rebound, (tuple, list)) and max(rebound, default=0.0) > 1:
         raise ValueError(f"restitution must be at most 1, got {contact.restitution}")
+    each |= moment_arrays("pair_", *described_moments(options.pairs, contact), count)
     each["pair_push_out"] = for_all("push_out", contact.push_out, q, above=0.0), (1,)
     return shaped | each
 
@@ -78,11 +77,14 @@ def _refuse_level_ground(pairs: Sequence[ContactPair]) -> None:
         )
 
 
-def memory_shapes(pairs: Sequence[ContactPair]) -> dict[str, tuple[int, ...]]:
-    """Shapes of what pairs pass from one step to the next, by name."""
+def memory_shapes(
+    pairs: Sequence[ContactPair], moments: Sequence[int] = ()
+) -> dict[str, tuple[int, ...]]:
+    """Shapes of what pairs pass from one step to the next, by name. `moments`: the number of friction
+    moments of each pair."""
     contacts = sum(pair.contacts for pair in pairs)
     return {
-        "pair_impulses": (contacts, 3),
+        "pair_impulses": (contacts, impulse_width(moments)),
         "pair_features": (contacts,),
         "pairs_left_out": (1,),
     }
@@ -96,6 +98,25 @@ def described_friction(pairs: Sequence[ContactPair], given: Any) -> float | Vari
     if not isinstance(pairs, ContactPairs):
         return FRICTION
     return tuple(FRICTION if x is None else x for x in pairs.friction)
+
+
+def described_moments(pairs: Sequence[ContactPair], contact: PairContact) -> tuple[Any, Any]:
+    """The torsional and the rolling friction of pairs: what `contact` gives, else that of the
+    description, else 0."""
+    if not isinstance(contact, PairContact):
+        raise TypeError(
+            f"pair_contact must be wd.description.PairContact(friction=...), got {type(contact).__name__}"
+        )
+    torsional, rolling = contact.torsional_friction, contact.rolling_friction
+    if isinstance(pairs, ContactPairs):
+        torsional = pairs.torsional_friction if torsional is None else torsional
+        rolling = pairs.rolling_friction if rolling is None else rolling
+    return torsional, rolling
+
+
+def moments_of_pairs(pairs: Sequence[ContactPair], contact: PairContact) -> tuple[int, ...]:
+    """The number of friction moments of each pair; empty if no pair has some."""
+    return moment_counts(*described_moments(pairs, contact), len(pairs))
 
 
 def checked_pairs(model: Model, pairs: Sequence[ContactPair]) -> tuple[ContactPair, ...]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ...algorithms.simulation import imu as _imu
 from ...algorithms.simulation import link_contact_forces as _contacts
 from ...algorithms.simulation.contact_rows import ContactPoint
+from ...algorithms.simulation.contact_shapes import ContactPair
 from ...algorithms.simulation.guarded_step import Measured
 from ...arrays import A, Array
 from ...execution.batched import batched
@@ -26,8 +27,9 @@ class Sensors(NamedTuple):
     """Quantities that a `Simulation` measures in the same launch.
 
     `imu`: links with an inertial measurement unit, for proper acceleration and angular rate.
-    `links`: links, or patterns such as "*_foot", with a sensor of the net contact force.
-    `threshold`: force from which a point or a link counts as in contact [N].
+    `links`: links, or patterns such as "*_foot", with a sensor of the net contact force, of the
+    ground and of other bodies. `threshold`: force from which a point, a pair or a link counts as in
+    contact [N].
     """
 
     imu: Sequence[str] = ()
@@ -87,12 +89,15 @@ def link_contact_forces(
     frame: str | None = None,
     frames: Sequence[str] | None = None,
     reference: Reference = "local_world_aligned",
+    moments: Array[A] | None = None,
     params: Params | None = None,
     out: Array[A] | None = None,
 ) -> Call[A]:
-    """Net forces and moments that contacts exert on links [N, N·m].
+    """Net forces and moments that contacts with the ground exert on links [N, N·m].
 
     q: (B, nq).  forces: (B, points, 3) on the points in the world's axes, as `step` returns them.
+    moments: (B, points, 3) of torsional and rolling friction on the points in the world's axes
+    [N·m], the last three entries of `impulses` divided by dt; None: no such friction.
     Returns (B, 6) for `frame="name"`, (B, len(frames), 6) for `frames=[...]`, (B, nlinks, 6) for
     neither; force, then moment.
     reference: "local_world_aligned" (about the link's origin, in the world's axes), "local" (in the
@@ -105,10 +110,10 @@ def link_contact_forces(
         "link_contact_forces",
         model,
         algorithms,
-        {"q": q, "forces": forces},
+        {"q": q, "forces": forces} | ({} if moments is None else {"moments": moments}),
         out=out,
         options=(*options, ("reference", reference_of(reference)), ("points", touching)),
-        shapes={"forces": (len(touching), 3)},
+        shapes={"forces": (len(touching), 3), "moments": (len(touching), 3)},
         params=params,
     )
 
@@ -148,9 +153,12 @@ def contact_flags(
 
 
 def checked_sensors(
-    model: Model, points: Sequence[ContactPoint], sensors: Sensors | None
+    model: Model,
+    points: Sequence[ContactPoint],
+    pairs: Sequence[ContactPair],
+    sensors: Sensors | None,
 ) -> Measured | None:
-    """The sensors with the full names of links; raises if a link does not exist."""
+    """The sensors with the full names of links; raises if a link has neither points nor pairs."""
     if sensors is None:
         return None
     if not isinstance(sensors, Sensors):
@@ -158,7 +166,7 @@ def checked_sensors(
     model.link_indices(sensors.imu)
     return Measured(
         tuple(sensors.imu),
-        touched_links(model, points, sensors.links),
+        touched_links(model, points, sensors.links, pairs),
         checked_threshold(sensors.threshold),
     )
 

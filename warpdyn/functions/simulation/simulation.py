@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...algorithms.simulation.contact_rows import ContactPoint
+from ...algorithms.simulation.contact_rows import ContactPoint, impulse_width
 from ...algorithms.simulation.contact_shapes import ContactPair
 from ...algorithms.simulation.guarded_step import guarded_step
 from ...arrays import Array, views
@@ -21,13 +21,13 @@ from ...model import Model
 from ...model.params import Params
 from ...model.structure import start_of
 from .chosen_rows import ChosenRows
-from .contact_pairs import RIGID, ContactPairs, PairContact
+from .contact_pairs import RIGID, PairContact, signs_between
 from .default_points import default_points, refuse_none
 from .described_simulation import PassiveForces, with_description, with_passive_forces
 from .drives import PD, Stops, held_positions
 from .free_body import FreeBody
-from .ground import FLAT, Ground, SoftGround
-from .pair_arrays import checked_pairs, memory_shapes
+from .ground import FLAT, Ground, SoftGround, moments_of_points
+from .pair_arrays import checked_pairs, memory_shapes, moments_of_pairs
 from .reset_on_device import reset_on_device
 from .sensors import Sensors, checked_sensors
 from .simulation_step import step_call
@@ -42,8 +42,8 @@ KEPT = ("time", "failures")
 INPUTS = ("targets", "tau", "start")
 """Arrays in `state` in addition to the results."""
 
-MEASURED = ("imu", "contacts", "link_forces", "link_contacts")
-"""Results of the sensors, in order."""
+MEASURED = ("imu", "contacts", "link_forces", "link_contacts", "pair_contacts")
+"""Results of the sensors, in order; the last one only with pairs."""
 
 
 class Simulation:
@@ -81,9 +81,10 @@ class Simulation:
 
     sensors: further results of the same launch, for the `links` that it names: imu (envs, links,
     6), proper acceleration over the last substep, then angular velocity, in the link's axes [m/s²,
-    rad/s]; link_forces (envs, links, 6), net force of the contacts and moment about the link's
-    origin, in the world's axes [N, N·m]; contacts (envs, points) and link_contacts (envs, links): 1
-    where the force is above the threshold, else 0.
+    rad/s]; link_forces (envs, links, 6), net force of all contacts, also with other bodies, and
+    moment about the link's origin, in the world's axes [N, N·m]; contacts (envs, points) and
+    pair_contacts (envs, pairs): 1 where the force is above the threshold, else 0; link_contacts
+    (envs, links): 1 where that of the ground or of a pair of the link is.
     """
 
     def __init__(
@@ -127,10 +128,13 @@ class Simulation:
         ground = with_description(simulated, self.points, ground)
         if stops is None and simulated.is_simulated and integrator == "semi_implicit":
             stops = "rows"
-        self.sensors = checked_sensors(simulated, self.points, sensors)
         self.pairs = pairs
         checked_pairs(simulated, pairs)
-        self._allocate()
+        self.sensors = checked_sensors(simulated, self.points, pairs, sensors)
+        self._allocate(
+            impulse_width(moments_of_points(ground, len(self.points))),
+            memory_shapes(pairs, moments_of_pairs(pairs, pair_contact) if len(pairs) else ()),
+        )
         self._advance: Callable[[], Any] | None = None
         options = StepOptions(
             dt=dt,
@@ -212,11 +216,11 @@ class Simulation:
 
     def force_between(self, first: str, second: str) -> np.ndarray:
         """(envs, 3), the force of one link on a second one through the contacts of all their pairs
-        in the last substep, in the world's axes [N]. A copy, as a NumPy array."""
-        if not isinstance(self.pairs, ContactPairs):
-            raise TypeError("force_between needs Simulation(..., pairs=wd.ContactPairs(model))")
-        forces = self._library.to_host(self.pair_forces)
-        signs = self.pairs.between(first, second)
+        in the last substep, in the world's axes [N]; "ground" also acts through the points of a
+        link. A copy, as a NumPy array."""
+        signs = signs_between(self.points, self.pairs, first, second)
+        both = (self.forces, self.pair_forces)
+        forces = np.concatenate([self._library.to_host(x) for x in both], axis=1)
         return np.stack([forces[:, k] * sign for k, sign in signs.items()]).sum(0)
 
     def state(self) -> dict[str, np.ndarray]:
@@ -262,17 +266,17 @@ class Simulation:
                 "use wd.step, which gives new ones"
             )
 
-    def _allocate(self) -> None:
+    def _allocate(self, width: int, of_pairs: Mapping[str, tuple[int, ...]]) -> None:
         """Allocate all arrays but those of joint rows and of late targets, which few simulations
-        have."""
+        have. width: of the points' impulses. of_pairs: shapes of the memory of pairs."""
         model, count = self.model, len(self.points)
         joints = len(model.joint_columns)
         self.q, self.v = self._zeros(model.nq), self._zeros(model.nv)
         self.tau, self.start = self._zeros(model.nv), self._zeros(model.nq)
         self.targets = self._zeros(joints)
-        self.impulses, self.forces = self._zeros(count, 3), self._zeros(count, 3)
+        self.impulses, self.forces = self._zeros(count, width), self._zeros(count, 3)
         self.torques = self._zeros(joints)
-        kept = {name: self._zeros(*shape) for name, shape in memory_shapes(self.pairs).items()}
+        kept = {name: self._zeros(*shape) for name, shape in of_pairs.items()}
         self.pair_impulses, self.pair_features = kept["pair_impulses"], kept["pair_features"]
         self.pair_forces = self._zeros(len(self.pairs), 3)
         self._columns = {"time": self._zeros(1), "failures": self._zeros(1)}
@@ -287,6 +291,7 @@ class Simulation:
         self.imu, self.link_forces = self._zeros(len(units), 6), self._zeros(len(links), 6)
         self.contacts = self._zeros(count if self.sensors else 0)
         self.link_contacts = self._zeros(len(links))
+        self.pair_contacts = self._zeros(len(self.pairs) if self.sensors else 0)
 
     def _set_start(self, start: Any) -> None:
         """Fill `start`, and the first targets of the drives."""
@@ -333,7 +338,8 @@ class Simulation:
             named=None,
         )
         late = () if options.latency is None else ("earlier_targets",)
-        return self._giving(guarded, *KEPT, *late, *(MEASURED if self.sensors else ()))
+        measured = MEASURED[: len(MEASURED) - (not len(self.pairs))] if self.sensors else ()
+        return self._giving(guarded, *KEPT, *late, *measured)
 
     def _late(self, latency: Any, longest: int | None, substeps: int) -> dict[str, Any]:
         """Arrays for late targets: the latency, and the targets of earlier launches."""

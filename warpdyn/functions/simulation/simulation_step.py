@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from ...algorithms.simulation.contact_rows import ContactPoint
+from ...algorithms.simulation.contact_rows import ContactPoint, impulse_width
 from ...algorithms.simulation.contact_shapes import ContactPair
 from ...algorithms.simulation.joint_rows import Bounds
 from ...algorithms.simulation.semi_implicit_step import Scene
@@ -26,10 +26,17 @@ from .drives import (
     speed_limits,
     stops_of,
 )
-from .ground import FLAT, Ground, SoftGround, exponents_of
-from .pair_arrays import checked_pairs, memory_shapes, pair_arrays, refusing_still_pairs
+from .ground import FLAT, Ground, SoftGround, exponents_of, moments_of_points
+from .pair_arrays import (
+    checked_pairs,
+    memory_shapes,
+    moments_of_pairs,
+    pair_arrays,
+    refusing_still_pairs,
+)
 from .point_checks import checked_points, refusing_for_explicit_forces, refusing_still_points
 from .step_options import Integrator, StepOptions, contact_arrays
+from .step_results import Step, StepOfRows, StepOfScene
 from .target_latency import late_targets
 from .terrain import TABLES, HeightMap, Plane, terrain_arrays
 from .varied_numbers import Shaped, is_number, whole_number
@@ -50,16 +57,29 @@ TARGETS = ("targets", "earlier_targets")
 NOT_PLAIN = frozenset((*HANDED_ON, *TARGETS, *TABLES))
 """Arrays that are not numbers of the simulation."""
 
+MOST_IN_LINE = 24
+"""Largest number of points whose contacts are in line in the program. A loop over the near ones of
+more points compiles sooner."""
+
 LONGEST_STEP = 0.1
 """Longest plausible step; a longer one is a mistake in the unit [s]."""
 
 
-OF_PAIRS = ("pair_friction", "pair_dissipation", "pair_restitution", "pair_stiffness")
+OF_PAIRS = (
+    "pair_friction",
+    "pair_torsional_friction",
+    "pair_rolling_friction",
+    "pair_dissipation",
+    "pair_restitution",
+    "pair_stiffness",
+)
 """Numbers of pairs that must be 0 or more."""
 
 UNSIGNED = frozenset(
     (
         "friction",
+        "torsional_friction",
+        "rolling_friction",
         "dissipation",
         "restitution",
         "kp",
@@ -74,83 +94,6 @@ UNSIGNED = frozenset(
 
 POSITIVE = frozenset(("stiffness", "damping", "push_out", "no_load_speed", "pair_push_out"))
 """Numbers that must be above 0."""
-
-
-class Step(NamedTuple):
-    """Results of a step."""
-
-    q: Array
-    """(B, nq), quaternions of unit length."""
-    v: Array
-    """(B, nv)."""
-    impulses: Array
-    """(B, points, 3) of the contacts, in the world's axes [N s]; the next step's sweeps start from
-    them. On a `SoftGround`, the points' deformations [m] (`deformation`)."""
-    forces: Array
-    """(B, points, 3) of the ground on the points in the last substep, in the world's axes [N]."""
-    torques: Array
-    """(B, joints), torques of tau and drives together: the mean over the substeps [N·m, N]."""
-
-    @property
-    def joint_impulses(self) -> Array | None:
-        """None, because no joint has a row; otherwise `StepOfRows` has the impulses."""
-        return None
-
-    @property
-    def deformation(self) -> Array:
-        """(B, points, 3) of a `SoftGround` at the points, in the world's axes [m]: another name of
-        `impulses`, which holds them."""
-        return self.impulses
-
-
-class StepOfRows(NamedTuple):
-    """Results of a step if joints have rows: those of a `Step`, and the rows' impulses."""
-
-    q: Array
-    v: Array
-    impulses: Array
-    forces: Array
-    torques: Array
-    joint_impulses: Array
-    """(B, joints), impulses of dry friction and of stops that are rows, in the last substep [N·m s,
-    N s]; the next step's sweeps start from them."""
-
-    @property
-    def deformation(self) -> Array:
-        """Another name of `impulses`, as in a `Step`."""
-        return self.impulses
-
-
-class StepOfScene(NamedTuple):
-    """Results of a step if bodies touch each other or the robot has closed loops: those of a
-    `StepOfRows`, of the loops and of the pairs. Normals point from a pair's first shape to its second
-    one."""
-
-    q: Array
-    v: Array
-    impulses: Array
-    forces: Array
-    torques: Array
-    joint_impulses: Array
-    loop_forces: Array
-    """(B, loops, 6): the force of each loop on its second link at its point, and its moment, in the
-    world's axes [N, N·m]; of a loop between joints, the force on the first one, then zeros."""
-    pair_impulses: Array
-    """(B, contacts, 3), on the second shapes, in the world's axes [N s]; the contacts of the pairs,
-    in their order."""
-    pair_features: Array
-    """(B, contacts), the numbers of the corners and edges that touch. The next step's sweeps start
-    from the impulses of the same features."""
-    pair_forces: Array
-    """(B, pairs, 3), on the second shapes in the last substep, in the world's axes [N]."""
-    pairs_left_out: Array
-    """(B, 1): how often a near pair had no slot, in this step and those before it that handed their
-    number on. 0: every pair that could touch was computed."""
-
-    @property
-    def deformation(self) -> Array:
-        """Another name of `impulses`, as in a `Step`."""
-        return self.impulses
 
 
 @batched
@@ -196,7 +139,8 @@ def step(
     latency: (B, 1) steps of dt after which targets reach the drives. earlier_targets: (B, n,
     joints) of the earlier calls, the latest first, as far back as a latency may reach.
     points: spheres that touch the ground (`ContactPoints`). impulses: (B, points, 3) of the
-    previous step, from which the sweeps start; None: zero. deformation: the same for a `SoftGround`
+    previous step, or (B, points, 6) with friction moments, from which the sweeps start; None: zero.
+    deformation: the same for a `SoftGround`
     [m].
     ground: contact properties: `Ground`, compliant and implicit, or `SoftGround`, explicit.
     terrain: the shape of the ground.
@@ -272,7 +216,11 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
     result: Any = StepOfRows if rows else Step
     if pairs or model.loops:
         result = StepOfScene
-        scene = scene._replace(pairs=pairs, pair_slots=getattr(options.pairs, "slots", None))
+        scene = scene._replace(
+            pairs=pairs,
+            pair_slots=getattr(options.pairs, "slots", None),
+            pair_moments=moments_of_pairs(options.pairs, options.pair_contact) if pairs else (),
+        )
         refuse = _all_of((refuse, refusing_still_pairs(pairs)))
     inputs = {name: array for name, (array, _) in shaped.items()}
     shapes = {name: shape for name, (_, shape) in shaped.items()}
@@ -284,7 +232,7 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
         out=options.out,
         options=(("scene", scene),),
         results=result._fields,
-        shapes={**shapes, **_result_shapes(model, len(points), pairs)},
+        shapes={**shapes, **_result_shapes(model, pairs, scene)},
         forces=True,
         gravity=options.gravity,
         f_ext=options.f_ext,
@@ -316,19 +264,19 @@ def _refuse_without_rows(model: Model, rows: Sequence[Any]) -> None:
 
 
 def _result_shapes(
-    model: Model, points: int, pairs: Sequence[ContactPair]
+    model: Model, pairs: Sequence[ContactPair], scene: Scene
 ) -> dict[str, tuple[int, ...]]:
     """Shapes of one environment's results that differ from those of the inputs, by name."""
-    joints = len(model.joint_columns)
+    joints, points = len(model.joint_columns), len(scene.points)
     shapes: dict[str, tuple[int, ...]] = {
-        "impulses": (points, 3),
+        "impulses": (points, impulse_width(scene.point_moments)),
         "forces": (points, 3),
         "torques": (joints,),
         "joint_impulses": (joints,),
     }
     if pairs or model.loops:
         shapes |= {"loop_forces": (len(model.loops), 6), "pair_forces": (len(pairs), 3)}
-        shapes |= memory_shapes(pairs)
+        shapes |= memory_shapes(pairs, scene.pair_moments)
     return shapes
 
 
@@ -381,6 +329,8 @@ def _scene(
         integrator=options.integrator,
         exponents=exponents_of(options.ground),
         tendon_stops=options.stops == "rows",
+        point_moments=moments_of_points(options.ground, len(points)),
+        points_in_slots=len(points) > MOST_IN_LINE and not options.is_soft,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
-from ...algorithms.simulation.contact_rows import ContactPoint
+from ...algorithms.simulation.contact_rows import ContactPoint, impulse_width
 from ...algorithms.simulation.contact_shapes import ContactPair
 from ...arrays import Array
 from ...execution.request.call import Forces, Gravity
@@ -15,7 +15,7 @@ from ...model.params import Params
 from ...model.reference_frames import one_of
 from .contact_pairs import RIGID, PairContact
 from .drives import PD, Stops
-from .ground import FLAT, Ground, SoftGround, check_ground, ground_arrays
+from .ground import FLAT, Ground, SoftGround, check_ground, ground_arrays, moments_of_points
 from .terrain import HeightMap, Plane
 from .varied_numbers import Shaped
 
@@ -116,7 +116,8 @@ def contact_arrays(
         )
     shaped: Shaped = {}
     if kept is not None:
-        shaped[options.contact_memory] = kept, (len(points), 3)
+        moments = moments_of_points(options.ground, len(points))
+        shaped[options.contact_memory] = kept, (len(points), impulse_width(moments))
     if points:
         return shaped | ground_arrays(model, options.ground, len(points), q)
     if shaped:

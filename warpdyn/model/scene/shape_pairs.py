@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from ..description import Geometry
+from ..ground_contact import ContactFriction
 from ..structure import Structure
 
 
@@ -19,12 +20,11 @@ class LinkShape(NamedTuple):
 
 
 class ShapePair(NamedTuple):
-    """Two shapes that may touch, and the sliding coefficient of their contacts by the description,
-    or None."""
+    """Two shapes that may touch, and the friction of their contacts by the description, or None."""
 
     first: LinkShape
     second: LinkShape
-    friction: float | None
+    friction: ContactFriction | None
 
 
 def shape_pairs(model: Structure) -> Iterator[ShapePair]:
@@ -60,14 +60,16 @@ def shape_pairs(model: Structure) -> Iterator[ShapePair]:
             yield ShapePair(a, b, _friction(a.shape, b.shape))
 
 
-def _friction(a: Geometry, b: Geometry) -> float | None:
-    """The larger coefficient, or that of the shape with the higher priority; None if the
+def _friction(a: Geometry, b: Geometry) -> ContactFriction | None:
+    """The larger coefficients, or those of the shape with the higher priority; None if the
     description has none."""
     touches = [shape.touch for shape in (a, b) if shape.touch is not None]
     if not touches:
         return None
     highest = max(touch.priority for touch in touches)
-    return max(touch.friction for touch in touches if touch.priority == highest)
+    chosen = [touch for touch in touches if touch.priority == highest]
+    largest = ContactFriction(*map(max, zip(*(touch.friction for touch in chosen), strict=True)))
+    return largest.of_condim(max(touch.condim for touch in chosen))
 
 
 def _bodies(model: Structure) -> dict[str, str]:

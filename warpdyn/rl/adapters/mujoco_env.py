@@ -13,7 +13,8 @@ import numpy as np
 
 from ...execution.batched import bind
 from ...functions.simulation.ground import completed
-from ...functions.simulation.pair_arrays import described_friction
+from ...functions.simulation.moment_numbers import moment_counts
+from ...functions.simulation.pair_arrays import described_friction, described_moments
 from ...functions.simulation.terrain import HeightMap, Plane
 from ...functions.simulation.varied_numbers import is_number
 from ...model import Model
@@ -22,7 +23,7 @@ from ...peers.mujoco_robots import MujocoRobots
 from ...peers.mujoco_scene import Drives, Ground, Heights, Slope
 from ...peers.peer import NotComparable
 from ..task import Episode, Task, TaskError
-from ..varied_simulation import LATE, OF_MODEL, QUADRATIC, with_its_numbers
+from ..varied_simulation import LATE, OF_MODEL, OF_MOMENTS, QUADRATIC, with_its_numbers
 from ..vec_env import VecEnv
 
 STEP, SHORT_STEP = 0.005, 0.002
@@ -181,11 +182,30 @@ class MujocoEnv(VecEnv):
         if self.task.pairs:
             given = described_friction(self.task.pairs, self.task.pair_contact.friction)
             numbers["pair_friction"] = self._number_of("pair_friction", env, given)
+        numbers |= self._moment_numbers(env)
         for name in ("gravity", QUADRATIC):
             if name in self.task.vary:
                 numbers[name] = state[name][env]
         if self.task.drives is not None:
             numbers |= zip(("kp", "kd", "effort"), self._gains(env), strict=True)
+        return numbers
+
+    def _moment_numbers(self, env: int) -> dict[str, Any]:
+        """Torsional and rolling friction of points and of pairs in this environment, if they have
+        some."""
+        task, numbers = self.task, dict[str, Any]()
+        ground = task.ground.torsional_friction, task.ground.rolling_friction
+        pairs = described_moments(task.pairs, task.pair_contact)
+        for prefix, each, given in (("", task.points, ground), ("pair_", task.pairs, pairs)):
+            drawn = [
+                self._number_of(f"{prefix}{name}", env, 0.0 if x is None else x)
+                * np.ones(len(each))
+                for name, x in zip(OF_MOMENTS, given, strict=True)
+            ]
+            counts = moment_counts(drawn[0].tolist(), drawn[1].tolist(), len(each))
+            if counts:
+                names = (*OF_MOMENTS, "moments")
+                numbers |= zip((f"{prefix}{n}" for n in names), (*drawn, counts), strict=True)
         return numbers
 
     def _gains(self, env: int) -> list[np.ndarray]:

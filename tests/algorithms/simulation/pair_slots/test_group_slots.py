@@ -16,8 +16,9 @@ from warpdyn.recording.program import record
 CUBE = wd.description.Box(0.1, 0.1, 0.1)
 
 
-def touching(feature: float) -> SlotContact:
-    return SlotContact([0.0] * 3, [[0.0]] * 3, [0.0] * 2, [0.0] * 6, [0.0, 0.0, 1.0], feature)
+def touching(feature: float, moments: int = 0) -> SlotContact:
+    count = 3 + moments
+    return SlotContact([0.0] * count, [[0.0]] * count, [], [0.0] * 6, [], [0.0, 0.0, 1.0], feature)
 
 
 def test_a_contact_begins_with_the_impulse_of_its_feature() -> None:
@@ -30,6 +31,9 @@ def test_a_contact_begins_with_the_impulse_of_its_feature() -> None:
     assert program.on_numbers({"x": [3.0]})["out"] == [4.0, 5.0, 6.0]
     assert program.on_numbers({"x": [7.0]})["out"] == [1.0, 2.0, 3.0]
     assert program.on_numbers({"x": [5.0]})["out"] == [0.0, 0.0, 0.0]
+    wide = [[*each, 7.0, 8.0, 9.0] for each in earlier]
+    assert _begun(touching(3.0, moments=1), 0, wide) == [1.0, 2.0, 3.0, 9.0]
+    assert _begun(touching(3.0, moments=3), 1, wide) == [4.0, 5.0, 6.0, 7.0, 8.0, 9.0]
 
 
 def test_a_reaction_is_read_and_written_by_body() -> None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
+from warpdyn.algebra.row_arrays import RowArray
 from warpdyn.algorithms.simulation.compliant_contact import Surface
 from warpdyn.algorithms.simulation.contact_shapes import GROUND, ContactPair, ContactShape
 from warpdyn.algorithms.simulation.pair_slots.pair_groups import GroupSide, Mover, PairGroup
-from warpdyn.algorithms.simulation.pair_slots.pair_memory import NOTHING, PairMemory
+from warpdyn.algorithms.simulation.pair_slots.pair_memory import PairMemory, no_contact
 
 BALL, CAPSULE = ContactShape("a", "sphere", (1.0,)), ContactShape("b", "capsule", (1.0, 1.0))
 PAIRS = [ContactPair(GROUND, CAPSULE), ContactPair(GROUND, BALL), ContactPair(GROUND, CAPSULE)]
@@ -38,11 +43,38 @@ def test_a_group_has_the_contacts_of_its_pairs() -> None:
 def test_a_number_beyond_the_pairs_has_rows_of_its_own() -> None:
     """A slot without a pair writes into no row of a pair."""
     memory = PairMemory.of(GROUP, PAIRS, SURFACES, IMPULSES, FEATURES)
-    assert memory.contact(2.0, 0) == 4.0 and memory.rows[4] == NOTHING
+    assert memory.contact(2.0, 0) == 4.0 and memory.rows[4] == no_contact(GROUP)
 
 
 def test_clear_forgets_all_contacts() -> None:
     """Contacts of pairs that are not near any more."""
     memory = PairMemory.of(GROUP, PAIRS, SURFACES, IMPULSES, FEATURES)
     memory.clear()
-    assert [*memory.rows] == [NOTHING] * 6
+    assert [*memory.rows] == [no_contact(GROUP)] * 6
+
+
+@pytest.mark.parametrize(("moments", "more"), [(1, [2.0]), (3, [2.0, 3.0])])
+def test_pairs_with_moments_keep_six_entries(moments: int, more: list[float]) -> None:
+    """And the coefficients of the moments that they have, before the restitution."""
+    group = replace(GROUP, moments=moments)
+    wide = [[*each, *(10.0 * x for x in each)] for each in IMPULSES]
+    rough = Surface([0.1] * 2, 1e4, 0.01, 1.0, [0.5] * 2, torsional=[2.0] * 2, rolling=[3.0] * 2)
+    memory = PairMemory.of(group, PAIRS, [rough] * 3, wide, FEATURES)
+    assert memory.rows[memory.contact(1.0, 1)] == [4.0, *wide[4]]
+    assert memory.properties[1] == [0.1, 1e4, 0.01, *more, 0.5]
+    assert len(no_contact(group)) == 7
+    plain = PairMemory.of(GROUP, PAIRS, [rough] * 3, wide, FEATURES)
+    assert plain.rows[0] == [0.0, *IMPULSES[0]], "another group has moments, and this one none"
+
+
+def test_positions_of_contacts_are_kept_where_they_are_needed() -> None:
+    """After the impulse; a step begins without them."""
+    group = replace(GROUP, located=True)
+    memory = PairMemory.of(group, PAIRS, SURFACES, IMPULSES, FEATURES)
+    assert memory.rows[0] == [0.0, *IMPULSES[0], 0.0, 0.0, 0.0] and len(no_contact(group)) == 7
+    rows = [[0.0, *IMPULSES[0], 7.0, 8.0, 9.0], *([*memory.rows][1:])]
+    memory = replace(memory, rows=RowArray(rows))
+    positions, impulses = [[0.0] * 3] * 5, [[0.0] * 3] * 5
+    memory.spread_positions(PAIRS, positions)
+    memory.spread(PAIRS, impulses, [0.0] * 5)
+    assert positions[0] == [7.0, 8.0, 9.0] and impulses[0] == IMPULSES[0]

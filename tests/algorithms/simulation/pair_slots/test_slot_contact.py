@@ -8,17 +8,19 @@ import pytest
 from warpdyn.algorithms.simulation.compliant_contact import CompliantContact
 from warpdyn.algorithms.simulation.constraint_sweeps import RowByRow
 from warpdyn.algorithms.simulation.contact_rows import PointContact
-from warpdyn.algorithms.simulation.pair_slots.slot_contact import LAW, SlotContact
+from warpdyn.algorithms.simulation.friction_moments import FrictionMoments
+from warpdyn.algorithms.simulation.pair_slots.slot_contact import LAW, SlotContact, coupled_rows
 
 
-def contact(width: int, seed: int = 0) -> SlotContact:
+def contact(width: int, seed: int = 0, moments: int = 0) -> SlotContact:
     draw = np.random.default_rng(seed)
-    Y = draw.normal(size=(3, width))
+    Y = draw.normal(size=(3 + moments, width))
     G = Y @ Y.T
     return SlotContact(
-        unmoved=draw.normal(size=3).tolist(),
+        unmoved=draw.normal(size=3 + moments).tolist(),
         Y=Y.tolist(),
-        coupling=G[:2, 2].tolist(),
+        coupling=[G[a, b] for a, b in coupled_rows(moments)],
+        moments=[0.2, 0.03, 1.0 / (G[-1, -1] + 0.03), 0.1, 0.02, 0.3][: 2 * moments + moments % 3],
         law=[0.7, 0.1, 0.01, 1.0 / (G[2, 2] + 0.1), 1.0 / (max(G[0, 0], G[1, 1]) + 0.01), 0.2],
         normal=[0.0, 0.6, 0.8],
         feature=3.0,
@@ -27,21 +29,29 @@ def contact(width: int, seed: int = 0) -> SlotContact:
 
 def test_a_contact_is_a_row_of_numbers() -> None:
     """There and back, with as many numbers as `size` says."""
-    before = contact(7)
-    numbers = before.numbers
-    assert len(numbers) == SlotContact.size(7)
-    assert SlotContact.of_numbers(numbers, 7) == before
+    for moments in (0, 1, 3):
+        before = contact(7, moments=moments)
+        numbers = before.numbers
+        assert len(numbers) == SlotContact.size(7, moments)
+        assert SlotContact.of_numbers(numbers, 7, moments) == before
+        located = before._replace(position=(1.0, 2.0, 3.0))
+        assert len(located.numbers) == SlotContact.size(7, moments, located=True)
+        assert SlotContact.of_numbers(located.numbers, 7, moments) == located
 
 
+@pytest.mark.parametrize("moments", [0, 1, 3])
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("width", [1, 6, 15])
-def test_its_turn_is_that_of_a_compliant_contact(width: int, seed: int) -> None:
-    """On the velocities of its three rows, which the reaction changes."""
-    each, draw = contact(width, seed), np.random.default_rng(seed + 10)
+def test_its_turn_is_that_of_a_compliant_contact(width: int, seed: int, moments: int) -> None:
+    """On the velocities of its rows, which the reaction changes."""
+    each, draw = contact(width, seed, moments), np.random.default_rng(seed + 10)
     w, before = draw.normal(size=width), [*draw.normal(size=2), abs(draw.normal())]
+    before += draw.normal(size=moments).tolist()
     Y = np.array(each.Y)
     law = dict(zip(LAW, each.law, strict=True))
-    known = CompliantContact(PointContact(0.0, 0, None), G_nn=0.0, **law)
+    turning = FrictionMoments(*each.moments) if moments else None
+    at = PointContact(0.0, 0, None, moments=moments)
+    known = CompliantContact(at, G_nn=0.0, moments=turning, **law)
     velocities = np.array(each.unmoved) + Y @ w
     wanted, after = known.update(before, RowByRow(velocities.tolist(), (Y @ Y.T).tolist()))
     found = each.update(before, w.tolist())

@@ -9,6 +9,7 @@ from typing import Any
 from ....algebra.row_arrays import RowArray, loop
 from ....algebra.scalar import Scalar, absolute, is_number, select_less
 from ....algebra.spatial import Vector
+from ..contact_rows import components, impulse_width, moment_of
 from .numbered_bodies import SIX
 from .pair_memory import PairMemory
 from .pairs_at import PairsAt
@@ -58,7 +59,7 @@ class GroupSlots:
     def at(cls, pairs: PairsAt, numbers: RowArray, near: Scalar) -> GroupSlots:
         """Slots for the pairs of these numbers, without contacts yet."""
         group = pairs.group
-        size = SlotContact.size(pairs.width)
+        size = SlotContact.size(pairs.width, group.moments, group.located)
         bodies = max(len(group.free_sides), 1)
         return cls(
             pairs,
@@ -66,7 +67,7 @@ class GroupSlots:
             near,
             bodies=RowArray([[0.0] * bodies] * group.slots),
             contacts=RowArray([[0.0] * size] * (group.slots * group.contacts)),
-            impulses=RowArray([[0.0] * 3] * (group.slots * group.contacts)),
+            impulses=RowArray([[0.0] * (3 + group.moments)] * (group.slots * group.contacts)),
         )
 
     @property
@@ -142,27 +143,34 @@ class GroupSlots:
             for c in range(count):
                 place = k * float(count) + float(c)
                 contact, impulse = self._contact(place), self.impulses[place]
-                in_world = contact.axes.to_parent(Vector(*impulse))
+                in_world = [*contact.axes.to_parent(Vector(*impulse[:3]))]
+                if contact.moments:
+                    in_world += contact.axes.to_parent(moment_of(impulse[3:]))
                 row = self.memory.contact(number, c)
-                self.memory.rows[row] = [contact.feature, *in_world]
+                self.memory.rows[row] = [contact.feature, *in_world, *contact.position]
             return state
 
         arrays = [self.numbers, self.contacts, self.impulses, self.memory.rows]
         loop(self.pairs.group.slots, step, [], arrays, self.near)
 
     def _contact(self, place: Scalar) -> SlotContact:
-        return SlotContact.of_numbers(self.contacts[place], self.pairs.width)
+        numbers, group = self.contacts[place], self.pairs.group
+        return SlotContact.of_numbers(numbers, self.pairs.width, group.moments)
 
 
 def _begun(contact: SlotContact, place: int, earlier: Sequence[Sequence[Scalar]]) -> list[Scalar]:
     """The impulse with which a contact begins, in its axes: that of the contact of the last step
     with its feature. A contact whose feature is known before the program runs keeps its place."""
-    total: list[Scalar] = [0.0, 0.0, 0.0]
+    moments = len(contact.Y) - 3
+    total: list[Scalar] = [0.0] * impulse_width([moments])
     if is_number(contact.feature):
-        total = list(earlier[place][1:])
+        total = list(earlier[place][1 : 1 + len(total)])
     else:
         for feature, *impulse in earlier:
             other = absolute(feature - contact.feature)
-            same = [select_less(other, 0.5, x, 0.0) for x in impulse]
+            same = [select_less(other, 0.5, x, 0.0) for x in impulse[: len(total)]]
             total = [x + dx for x, dx in zip(total, same, strict=True)]
-    return [*contact.axes.to_child(Vector(*total))]
+    begun = [*contact.axes.to_child(Vector(*total[:3]))]
+    if moments:
+        begun += components(contact.axes.to_child(Vector(*total[3:])), moments)
+    return begun

@@ -12,6 +12,7 @@ from ....algebra.spatial import ZERO_MOTION, Placement, Vector
 from ....model.tree import WORLD, Tree
 from ...collision.contact import clamp
 from ..contact_shapes import ContactShape, placement_in_body
+from .ground_points import above_reach
 from .numbered_bodies import entries_of, placement_of
 from .pair_groups import GroupSide
 from .pair_memory import PairMemory
@@ -39,7 +40,10 @@ def near_pairs(
     def visit(n: Scalar, state: list[Scalar], arrays: Sequence[RowArray]) -> Sequence[Scalar]:
         (count,) = state
         a, b = (rows[k] for rows, k in zip(shapes, members[n], strict=True))
-        apart = _apart(first[0].kind, a, second[0].kind, b, radii)
+        if group.on_ground:
+            apart = above_reach(placement_of(b).p, b[12], b[13], memory.terrain)
+        else:
+            apart = _apart(first[0].kind, a, second[0].kind, b, radii)
         # The next pair overwrites a pair that is not near.
         arrays[0][count] = [n]
         return [count + select_less_equal(apart, 0.0, 1.0, 0.0)]

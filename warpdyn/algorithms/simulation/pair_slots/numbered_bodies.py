@@ -39,12 +39,14 @@ class FreeBodyAt:
     free: list[Scalar]
     before: list[Scalar]
 
-    def rows(self, at: Vector, axes: Rotation) -> list[list[Scalar]]:
+    def rows(self, at: Vector, axes: Rotation, moments: int = 0) -> list[list[Scalar]]:
         """Rows of the velocity of its point at a place of the world, along each of the axes n:
-        n·v + (r × n)·ω, in the body's axes."""
+        n·v + (r × n)·ω, in the body's axes; then those of its angular velocity about the last axis
+        or about all, for `moments` of 1 or 3."""
         r = self.X.R.to_child(at - self.X.p)
         normals = [self.X.R.to_child(axis) for axis in axes.matrix.T.rows]
-        return [[*n, *r.cross(n)] for n in normals]
+        angular = [[0.0, 0.0, 0.0, *n] for n in normals[3 - moments :]]
+        return [*([*n, *r.cross(n)] for n in normals), *angular]
 
 
 @dataclass(frozen=True)

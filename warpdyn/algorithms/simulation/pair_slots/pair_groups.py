@@ -40,7 +40,8 @@ class PairGroup:
 
     `pairs`: their numbers among all pairs. `members`: for each, the numbers of its two shapes on
     the two `sides`. `contacts`: of one pair. `slots`: the largest number of pairs that may touch at
-    a time.
+    a time. `moments`: the number of friction moments of each contact. `located`: positions of
+    contacts are kept. `on_ground`: the pairs are points on the ground (`ground_points`).
     """
 
     sides: tuple[GroupSide, GroupSide]
@@ -48,6 +49,9 @@ class PairGroup:
     members: tuple[tuple[int, int], ...]
     contacts: int
     slots: int
+    moments: int = 0
+    located: bool = False
+    on_ground: bool = False
 
     @property
     def free_sides(self) -> list[int]:
@@ -59,15 +63,20 @@ class PairGroup:
 
 
 def pair_groups(
-    tree: Tree, pairs: Sequence[ContactPair], slots: int | None = None
+    tree: Tree,
+    pairs: Sequence[ContactPair],
+    slots: int | None = None,
+    moments: Sequence[int] = (),
 ) -> list[PairGroup]:
     """The groups of pairs. `slots`: the number of slots of each group; None: two more than the
-    bodies that it moves. A group has at most as many slots as pairs."""
+    bodies that it moves. A group has at most as many slots as pairs. `moments`: the number of
+    friction moments of each pair; empty if none has some."""
     free = _uncoupled_bodies(tree)
     by_key: dict[tuple, list[int]] = {}
     for n, pair in enumerate(pairs):
-        by_key.setdefault(tuple(_key(tree, free, shape) for shape in pair), []).append(n)
-    return [_group(tree, free, pairs, numbers, slots) for numbers in by_key.values()]
+        key = *(_key(tree, free, shape) for shape in pair), moments[n] if moments else 0
+        by_key.setdefault(key, []).append(n)
+    return [_group(tree, free, pairs, numbers, slots, key[-1]) for key, numbers in by_key.items()]
 
 
 def _key(tree: Tree, free: set[int], shape: ContactShape) -> tuple:
@@ -86,6 +95,7 @@ def _group(
     pairs: Sequence[ContactPair],
     numbers: Sequence[int],
     slots: int | None,
+    moments: int,
 ) -> PairGroup:
     sides, places = [], []
     for side in range(2):
@@ -101,6 +111,7 @@ def _group(
         members=tuple(zip(*places, strict=True)),
         contacts=pairs[numbers[0]].contacts,
         slots=min(len(numbers), SPARE + len(moved) if slots is None else slots),
+        moments=moments,
     )
 
 

@@ -10,21 +10,27 @@ from ....algebra.rows_by_number import RowsByNumber
 from ....algebra.scalar import Scalar
 from ...collision.contact import NONE
 from ..compliant_contact import Surface
+from ..contact_rows import impulse_width
 from ..contact_shapes import ContactPair
+from ..uneven_ground import Terrain
 from .pair_groups import PairGroup
 
-NOTHING = [NONE, 0.0, 0.0, 0.0]
-"""The row of a contact that did not exist."""
+
+def no_contact(group: PairGroup) -> list[float]:
+    """The row of a contact that did not exist."""
+    return [NONE, *[0.0] * (impulse_width([group.moments]) + 3 * group.located)]
 
 
 @dataclass(frozen=True)
 class PairMemory:
     """The memory of the pairs of a group.
 
-    `rows`: for each contact of each pair its feature and its impulse in the world's axes [N s]; then
-    rows for slots without a pair. All steps of a launch read `members`, the numbers of the two
-    shapes of each pair, and `properties`, its friction, stiffness and dissipation and, if it has
-    one, its restitution; other properties are those of `surface`.
+    `rows`: for each contact of each pair its feature and its impulse in the world's axes [N s], with
+    its moment if it has friction moments [N m s], then its position if that is kept [m]; then rows
+    for slots without a pair. All steps of a launch read `members`, the numbers of the two shapes of
+    each pair, and `properties`, its friction, stiffness and dissipation, then those of its torsional
+    friction, rolling friction and restitution that it has; other properties are those of `surface`.
+    `terrain`: the ground of points; None for pairs, and for the plane z = 0.
     """
 
     group: PairGroup
@@ -32,6 +38,7 @@ class PairMemory:
     members: RowsByNumber
     properties: RowsByNumber
     surface: Surface
+    terrain: Terrain | None = None
 
     @property
     def arrays(self) -> list[RowArray]:
@@ -46,14 +53,20 @@ class PairMemory:
         surfaces: Sequence[Surface],
         impulses: Sequence[Sequence[Scalar]],
         features: Sequence[Scalar],
+        terrain: Terrain | None = None,
     ) -> PairMemory:
         """The memory of a group, from the contact properties, impulses and features of all
         pairs."""
-        rows: list[Sequence[Scalar]] = [[features[k], *impulses[k]] for k in _places(group, pairs)]
+        width = impulse_width([group.moments])
+        nowhere = [0.0] * (3 * group.located)
+        rows: list[Sequence[Scalar]] = [
+            [features[k], *impulses[k][:width], *nowhere] for k in _places(group, pairs)
+        ]
         members = RowsByNumber([[float(m) for m in pair] for pair in group.members])
-        properties = RowsByNumber([_properties(surfaces[n]) for n in group.pairs])
-        rows += [NOTHING] * group.contacts
-        return cls(group, RowArray(rows), members, properties, surfaces[group.pairs[0]])
+        properties = RowsByNumber([_properties(group, surfaces[n]) for n in group.pairs])
+        rows += [no_contact(group)] * group.contacts
+        first = surfaces[group.pairs[0]]
+        return cls(group, RowArray(rows), members, properties, first, terrain)
 
     def contact(self, pair: Scalar, k: int) -> Scalar:
         """The row of contact k of a pair, by its number in the group."""
@@ -63,7 +76,7 @@ class PairMemory:
         """Forget all contacts."""
 
         def step(k: Scalar, state: list[Scalar], arrays: Sequence[RowArray]) -> Sequence[Scalar]:
-            arrays[0][k] = NOTHING
+            arrays[0][k] = no_contact(self.group)
             return state
 
         loop(len(self.rows), step, [], [self.rows])
@@ -75,15 +88,30 @@ class PairMemory:
         features: list[Scalar],
     ) -> None:
         """Write the impulses and features of its contacts to their places among all contacts."""
+        width = impulse_width([self.group.moments])
         for row, k in enumerate(_places(self.group, pairs)):
             features[k], *impulse = self.rows[row]
-            impulses[k] = impulse
+            impulses[k] = impulse[:width]
+
+    def spread_positions(
+        self, pairs: Sequence[ContactPair], positions: list[Sequence[Scalar]]
+    ) -> None:
+        """Write the positions of its contacts to their places among all contacts."""
+        for row, k in enumerate(_places(self.group, pairs)):
+            positions[k] = self.rows[row][-3:]
 
 
-def _properties(surface: Surface) -> list[Scalar]:
-    """Friction, stiffness and dissipation of a pair, and its restitution if it has one."""
+def _properties(group: PairGroup, surface: Surface) -> list[Scalar]:
+    """The properties of a pair that differ within its group."""
     restitution = [] if surface.restitution is None else [surface.restitution[0]]
-    return [surface.friction[0], surface.stiffness, surface.dissipation, *restitution]
+    always = surface.friction[0], surface.stiffness, surface.dissipation
+    return [*always, *_moment_properties(group, surface), *restitution]
+
+
+def _moment_properties(group: PairGroup, surface: Surface) -> list[Scalar]:
+    """Coefficients of torsional and rolling friction, as far as the group has moments."""
+    each = [surface.torsional, surface.rolling][: (group.moments + 1) // 2]
+    return [0.0 if numbers is None else numbers[0] for numbers in each]
 
 
 def _places(group: PairGroup, pairs: Sequence[ContactPair]) -> list[int]:

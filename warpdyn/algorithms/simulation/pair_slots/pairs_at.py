@@ -20,12 +20,14 @@ from ...collision.contact import FAR, Contact, ShapeAt
 from ...collision.narrow_phase import contacts
 from ..compliant_contact import Surface, compliant_contacts
 from ..constraint_sweeps import rows_of
-from ..contact_rows import PointContact
+from ..contact_rows import PointContact, components
 from ..contact_shapes import placement_in_body
+from ..friction_moments import FrictionMoments
+from .ground_points import ground_contact
 from .numbered_bodies import SIX, FreeBodiesAt, FreeBodyAt, entries_of, placement_of
 from .pair_groups import Mover
 from .pair_memory import PairMemory
-from .slot_contact import LAW, SlotContact
+from .slot_contact import LAW, SlotContact, coupled_rows
 
 
 class Moment(NamedTuple):
@@ -128,12 +130,16 @@ class PairsAt:
         bodies = {side: self.free[n] for side, n in zip(free_sides, numbers, strict=True)}
         shapes = [self._shape(side, rows[side], bodies.get(side)) for side in range(2)]
         last = len(self.group) - 0.5
-        touching = [
-            replace(each, gap=select_less(number, last, each.gap, FAR))
-            for each in contacts(*shapes)
-        ]
+        share: Scalar = 1.0
+        if self.group.on_ground:
+            on_ground, share = ground_contact(shapes[1], self.memory.terrain)
+            found = [on_ground]
+        else:
+            found = contacts(*shapes)
+        touching = [replace(each, gap=select_less(number, last, each.gap, FAR)) for each in found]
         signs = self._signs(rows[0][12], rows[1][12])
         surface = self._surface(number)
+        surface = surface._replace(friction=[mu * share for mu in surface.friction])
         return Slot(numbers, self._contacts(touching, [*bodies.values()], signs, surface))
 
     def _signs(self, first: Scalar, second: Scalar) -> list[Scalar]:
@@ -160,14 +166,18 @@ class PairsAt:
 
     def _surface(self, number: Scalar) -> Surface:
         """The contact properties of a pair."""
-        friction, stiffness, dissipation, *restitution = self.memory.properties[number]
+        friction, stiffness, dissipation, *more = self.memory.properties[number]
         count = self.group.contacts
-        return self.memory.surface._replace(
-            friction=[friction] * count,
-            stiffness=stiffness,
-            dissipation=dissipation,
-            restitution=restitution * count or None,
+        surface = self.memory.surface._replace(
+            friction=[friction] * count, stiffness=stiffness, dissipation=dissipation
         )
+        if self.group.moments:
+            torsional, *more = more
+            surface = surface._replace(torsional=[torsional] * count)
+        if self.group.moments == 3:
+            rolling, *more = more
+            surface = surface._replace(rolling=[rolling] * count)
+        return surface._replace(restitution=more * count or None)
 
     def _contacts(
         self,
@@ -184,7 +194,8 @@ class PairsAt:
         J: list[list[Scalar]] = []
         for each in touching:
             axes = axes_about(each.normal)
-            points.append(PointContact(each.gap, len(J), None, axes))
+            moments = self.group.moments
+            points.append(PointContact(each.gap, len(J), None, axes, moments=moments))
             J += self._rows(each.position, axes, bodies, signs)
         mass = BlockFactors.of([moment.mass, *(body.mass for body in bodies)])
         free = [*moment.free, *(x for body in bodies for x in body.free)]
@@ -194,16 +205,21 @@ class PairsAt:
         laws = compliant_contacts(points, surface, rows, before, free, moment.dt)
         found = []
         for point, each, law in zip(points, touching, laws, strict=True):
-            mine = slice(point.first, point.first + 3)
+            mine = slice(point.first, point.first + point.rows)
             Y = ([y * x for y, x in zip(row, roots, strict=True)] for row in rows.Y[mine])
-            x, y, n = range(point.first, point.first + 3)
+            first = point.first
+            coupled = coupled_rows(self.group.moments)
             contact = SlotContact(
                 unmoved=unmoved[mine],
                 Y=[self._entries(row) for row in Y],
-                coupling=[rows.response(x, n), rows.response(y, n)],
+                coupling=[rows.response(first + a, first + b) for a, b in coupled],
                 law=[getattr(law, name) for name in LAW],
+                moments=[*law.moments][: FrictionMoments.size(point.moments)]
+                if law.moments
+                else [],
                 normal=[*each.normal],
                 feature=each.feature,
+                position=tuple(each.position) if self.group.located else (),
             )
             found.append(contact)
         return found
@@ -212,20 +228,24 @@ class PairsAt:
         self, at: Vector, axes: Rotation, bodies: Sequence[FreeBodyAt], signs: Sequence[Scalar]
     ) -> list[list[Scalar]]:
         """Rows of the velocity of the second shape less that of the first one, at a place of the
-        world, along the axes: of all joints, then of the free bodies."""
-        nv = self.tree.nv
-        rows: list[list[Scalar]] = [[0.0] * nv for _ in range(3)]
+        world, along the axes, and those of the angular velocities of its friction moments: of all
+        joints, then of the free bodies."""
+        nv, moments = self.tree.nv, self.group.moments
+        rows: list[list[Scalar]] = [[0.0] * nv for _ in range(3 + moments)]
         for i, sign in zip(self.carriers, signs, strict=True):
             if is_zero(sign):
                 continue
             here = Placement(self.moment.X[i].R, self.moment.X[i].p - at)
             for k, S in self.tree.bodies[i].subspace:
-                velocity = axes.to_child(here.motion_to_parent(S).linear)
+                motion = here.motion_to_parent(S)
+                velocity = [*axes.to_child(motion.linear)]
+                if moments:
+                    velocity += components(axes.to_child(motion.angular), moments)
                 for row, x in zip(rows, velocity, strict=True):
                     row[k] = row[k] + x * sign
         for side, body in zip(self.group.free_sides, bodies, strict=True):
             sign = 2.0 * side - 1.0
-            for row, entries in zip(rows, body.rows(at, axes), strict=True):
+            for row, entries in zip(rows, body.rows(at, axes, moments), strict=True):
                 row += [x * sign for x in entries]
         return rows
 

@@ -16,6 +16,7 @@ from ....algebra.spatial import Vector
 from ..compliant_contact import CompliantContact
 from ..constraint_sweeps import RowByRow, sparse_dot
 from ..contact_rows import PointContact
+from ..friction_moments import FrictionMoments
 
 LAW = ("friction", "R_n", "R_t", "normal_share", "tangent_share", "target")
 """Numbers of a `CompliantContact` that its turn needs."""
@@ -24,31 +25,40 @@ LAW = ("friction", "R_n", "R_t", "normal_share", "tangent_share", "target")
 class SlotContact(NamedTuple):
     """A contact in a slot.
 
-    `unmoved`: its velocity J v_free [m/s]. `Y`: its three rows. `coupling`: velocities along both
-    tangents for a unit impulse along the normal. `law`: the numbers of LAW. `normal`, `feature`: as
-    in `Contact`.
+    `unmoved`: its velocity J v_free [m/s], then the angular velocities of its friction moments
+    [rad/s]. `Y`: its rows, as many. `coupling`: velocities of rows for unit impulses on those that
+    take their turn earlier (`coupled_rows`). `law`: the numbers of LAW. `moments`: those of its
+    `FrictionMoments`, if it has some. `normal`, `feature`: as in `Contact`. `position`: in the world
+    [m], empty if it is not kept.
     """
 
     unmoved: list[Scalar]
     Y: list[list[Scalar]]
     coupling: list[Scalar]
     law: list[Scalar]
+    moments: list[Scalar]
     normal: list[Scalar]
     feature: Scalar
+    position: Sequence[Scalar] = ()
 
     @property
     def numbers(self) -> list[Scalar]:
         """All numbers, as a row of an array."""
         rows = [x for row in self.Y for x in row]
-        return [*self.unmoved, *rows, *self.coupling, *self.law, *self.normal, self.feature]
+        laws = *self.law, *self.moments
+        place = *self.normal, self.feature, *self.position
+        return [*self.unmoved, *rows, *self.coupling, *laws, *place]
 
     @classmethod
-    def size(cls, width: int) -> int:
-        """The count of its numbers. `width`: of a row."""
-        return 3 + 3 * width + 2 + len(LAW) + 3 + 1
+    def size(cls, width: int, moments: int = 0, located: bool = False) -> int:
+        """The count of its numbers. `width`: of a row. `moments`: the number of friction
+        moments. `located`: its position is kept."""
+        laws = len(LAW) + FrictionMoments.size(moments)
+        place = 3 + 1 + 3 * located
+        return (3 + moments) * (1 + width) + len(coupled_rows(moments)) + laws + place
 
     @classmethod
-    def of_numbers(cls, numbers: Sequence[Scalar], width: int) -> SlotContact:
+    def of_numbers(cls, numbers: Sequence[Scalar], width: int, moments: int = 0) -> SlotContact:
         """The contact with these numbers."""
         rest = iter(numbers)
 
@@ -56,12 +66,14 @@ class SlotContact(NamedTuple):
             return [next(rest) for _ in range(count)]
 
         return cls(
-            unmoved=take(3),
-            Y=[take(width) for _ in range(3)],
-            coupling=take(2),
+            unmoved=take(3 + moments),
+            Y=[take(width) for _ in range(3 + moments)],
+            coupling=take(len(coupled_rows(moments))),
             law=take(len(LAW)),
+            moments=take(FrictionMoments.size(moments)),
             normal=take(3),
             feature=next(rest),
+            position=tuple(rest),
         )
 
     @property
@@ -74,9 +86,13 @@ class SlotContact(NamedTuple):
         of its rows."""
         v = [u + _short_dot(y, reaction) for u, y in zip(self.unmoved, self.Y, strict=True)]
         law = dict(zip(LAW, self.law, strict=True))
-        contact = CompliantContact(PointContact(0.0, 0, None), G_nn=0.0, **law)
-        # Only the normal impulse changes before another velocity of this contact is read.
-        G = [[0.0, 0.0, x] for x in (*self.coupling, 0.0)]
+        moments = len(self.Y) - 3
+        at = PointContact(0.0, 0, None, moments=moments)
+        of_moments = FrictionMoments(*self.moments) if moments else None
+        contact = CompliantContact(at, G_nn=0.0, moments=of_moments, **law)
+        G: list[list[Scalar]] = [[0.0] * len(self.Y) for _ in self.Y]
+        for (row, earlier), x in zip(coupled_rows(moments), self.coupling, strict=True):
+            G[row][earlier] = x
         return contact.update(before, RowByRow(v, G))[0]
 
     def push(
@@ -87,6 +103,22 @@ class SlotContact(NamedTuple):
         for y, x in zip(self.Y, impulse, strict=True):
             pushed = [w + e * x * sign for w, e, sign in zip(pushed, y, signs, strict=True)]
         return pushed
+
+
+def coupled_rows(moments: int) -> list[tuple[int, int]]:
+    """Pairs of a row and an earlier one: its impulse changes before the velocity of the first row is
+    read. The normal has its turn first, then both tangents, then the moment about the normal, then
+    those about the tangents."""
+    turns = [[2], [0, 1]]
+    if moments:
+        turns += [[2 + moments], [3, 4] if moments == 3 else []]
+    return [
+        (row, earlier)
+        for n, rows in enumerate(turns)
+        for row in rows
+        for before in turns[:n]
+        for earlier in before
+    ]
 
 
 def _short_dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:

@@ -19,7 +19,10 @@ from ..constraint_sweeps import (
     RowVelocities,
     impulses_on_rows,
 )
+from ..contact_rows import ContactPoint
 from ..contact_shapes import ContactPair
+from ..uneven_ground import Terrain
+from .ground_points import point_pairs
 from .group_slots import GroupSlots, Reaction
 from .near_pairs import moving_shapes, near_pairs
 from .numbered_bodies import FreeBodiesAt
@@ -44,12 +47,37 @@ class TouchingBodies:
         surfaces: Sequence[Surface],
         impulses: Sequence[Sequence[Scalar]],
         features: Sequence[Scalar],
+        moments: Sequence[int] = (),
+        located: bool = False,
     ) -> TouchingBodies:
-        """The pairs of a tree with the impulses and features of the last step's contacts."""
-        groups = pair_groups(tree, pairs, slots)
+        """The pairs of a tree with the impulses and features of the last step's contacts. `moments`:
+        the number of friction moments of each pair. `located`: keep positions of contacts."""
+        groups = [
+            replace(each, located=located) for each in pair_groups(tree, pairs, slots, moments)
+        ]
         return cls(
             pairs, [PairMemory.of(group, pairs, surfaces, impulses, features) for group in groups]
         )
+
+    @classmethod
+    def of_points(
+        cls,
+        tree: Tree,
+        points: Sequence[ContactPoint],
+        surfaces: Sequence[Surface],
+        impulses: Sequence[Sequence[Scalar]],
+        terrain: Terrain | None,
+        moments: Sequence[int] = (),
+    ) -> TouchingBodies:
+        """Points on the ground with the impulses of the last step, each with a slot."""
+        pairs, features = point_pairs(points), [0.0] * len(points)
+        groups = [
+            replace(each, on_ground=True) for each in pair_groups(tree, pairs, len(points), moments)
+        ]
+        memory = [
+            PairMemory.of(group, pairs, surfaces, impulses, features, terrain) for group in groups
+        ]
+        return cls(pairs, memory)
 
     @property
     def arrays(self) -> list[RowArray]:
@@ -58,13 +86,24 @@ class TouchingBodies:
 
     @property
     def contacts(self) -> tuple[list[Sequence[Scalar]], list[Scalar]]:
-        """Impulses and features of the contacts of all pairs."""
+        """Impulses and features of the contacts of all pairs. If some pairs have friction moments,
+        each impulse has six entries."""
         count = sum(pair.contacts for pair in self.pairs)
         impulses: list[Sequence[Scalar]] = [[]] * count
         features: list[Scalar] = [0.0] * count
         for each in self.memory:
             each.spread(self.pairs, impulses, features)
+        if any(each.group.moments for each in self.memory):
+            impulses = [[*each, *[0.0] * (6 - len(each))] for each in impulses]
         return impulses, features
+
+    @property
+    def positions(self) -> list[Sequence[Scalar]]:
+        """Positions of the contacts of all pairs in the world [m], if they are kept."""
+        found: list[Sequence[Scalar]] = [[]] * sum(pair.contacts for pair in self.pairs)
+        for each in self.memory:
+            each.spread_positions(self.pairs, found)
+        return found
 
 
 class OtherConstraints(NamedTuple):
@@ -95,15 +134,16 @@ def slot_sweeps(
     free: Sequence[Scalar],
     mass: Factors,
     dt: float,
-    touching: TouchingBodies,
+    touching: Sequence[PairMemory],
     others: OtherConstraints,
     sweeps: int,
 ) -> SweepResult:
     """Velocities after `sweeps` sweeps, which start from the last step's impulses.
 
-    `v`, `free`: velocities before the step, and after it without constraints.
+    `touching`: the memory of groups of pairs, and of points on the ground. `v`, `free`: velocities
+    before the step, and after it without constraints.
     """
-    sides = [side for memory in touching.memory for side in memory.group.sides]
+    sides = [side for memory in touching for side in memory.group.sides]
     carriers = sorted({body for side in sides for body in side.bodies} - {WORLD})
     X = body_placements(tree, q, carriers)
     moment = Moment(X, v, free, mass, dt)
@@ -142,16 +182,17 @@ def slot_sweeps(
 
 
 def _slots(
-    tree: Tree, moment: Moment, touching: TouchingBodies, bodies: FreeBodiesAt
+    tree: Tree, moment: Moment, touching: Sequence[PairMemory], bodies: FreeBodiesAt
 ) -> tuple[list[GroupSlots], Scalar]:
     """The slots of each group, and the number of near pairs without one."""
     slots = []
     left_out: Scalar = 0.0
-    for memory in touching.memory:
+    for memory in touching:
         sides = memory.group.sides
         shapes = [moving_shapes(tree, moment.X, s, moment.free, moment.dt) for s in sides]
         numbers, near, without = near_pairs(memory, shapes)
-        left_out = left_out + without
+        if not memory.group.on_ground:  # every point has a slot
+            left_out = left_out + without
         pairs = PairsAt(tree, memory, moment, bodies)
         slots.append(GroupSlots.at(pairs, numbers, near))
     return slots, left_out

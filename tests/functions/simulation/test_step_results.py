@@ -1,0 +1,28 @@
+"""Results of a step: which of its forms a model and its options have."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+from warpdyn.functions.simulation.step_results import Step, StepOfRows, StepOfScene
+
+ARM = wd.load_robot("panda")
+
+
+@pytest.mark.parametrize(
+    ("model", "stops", "form"),
+    [
+        (ARM, "none", Step),
+        (ARM, "rows", StepOfRows),
+        (ARM.with_friction(coulomb=1.0), "none", StepOfRows),
+    ],
+)
+def test_a_step_has_the_results_that_it_needs(model: wd.Model, stops: str, form: type) -> None:
+    """Impulses of joints only where joints have rows."""
+    arrays = [np.zeros((1, n)) for n in (model.nq, model.nv, model.nv)]
+    found = wd.step(model, *arrays, stops=stops)
+    assert type(found) is form and found.deformation is found.impulses
+    assert (found.joint_impulses is None) == (form is Step)
+    assert set(StepOfRows._fields) < set(StepOfScene._fields)
