@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 from ..model.optional_packages import install_extra
 
 try:
+    from . import terms
     from .bundled_policies import shipped
     from .deployed import Deployed
     from .policy import Policy
     from .recipe import Recipe
+    from .reward import Reward
     from .task import Episode, Task, TaskError
     from .tasks import TASKS, make
     from .tasks.cartpole_tasks import CartpoleSwingUp
@@ -26,7 +28,7 @@ try:
     from .tasks.quadruped import Quadruped
     from .tasks.quadruped_tasks import QuadrupedVelocity
     from .tasks.rough_tasks import QuadrupedRough
-    from .variation import Noise, Push, Vary
+    from .variation import HeldPush, Noise, Push, Vary
 
     if find_spec("gymnasium") is not None:
         from .adapters.registration import register
@@ -87,6 +89,7 @@ __all__ = [
     "Deployed",
     "Episode",
     "Evaluation",
+    "HeldPush",
     "HumanoidStand",
     "HumanoidVelocity",
     "MujocoEnv",
@@ -104,6 +107,7 @@ __all__ = [
     "QuadrupedRough",
     "QuadrupedVelocity",
     "Recipe",
+    "Reward",
     "RslEnv",
     "SideBySide",
     "Task",
@@ -118,4 +122,5 @@ __all__ = [
     "plain_step",
     "shipped",
     "sim2sim",
+    "terms",
 ]

@@ -13,9 +13,9 @@ import onnx
 import torch
 from onnx import TensorProto, helper, numpy_helper
 
-from .deployment_record import deployment_record
+from .deployment.deployment_record import deployment_record
+from .deployment.robot_step import RobotStep
 from .policy import ABOUT, ACTION, DEPLOYMENT, OBSERVATION, Policy
-from .robot_step import RobotStep
 from .task import Task
 from .training import Trainer
 
