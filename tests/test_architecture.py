@@ -104,6 +104,8 @@ LAZY = {
                 "adapters/tensorboard_log",
                 "checkpoint",
                 "initial_policy",
+                "adapters/numpy_env",
+                "adapters/single_env",
             )
         ),
     },

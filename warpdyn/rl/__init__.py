@@ -43,7 +43,9 @@ except ModuleNotFoundError as error:
 if TYPE_CHECKING:
     from .adapters.mujoco_comparison import SideBySide, sim2sim
     from .adapters.mujoco_env import MujocoEnv
+    from .adapters.numpy_env import NumpyEnv
     from .adapters.plain_step import plain_step
+    from .adapters.single_env import SingleEnv
     from .evaluation import Evaluation, evaluate
     from .export_policy import describe, export
     from .rsl_rl import RslEnv
@@ -54,11 +56,13 @@ if TYPE_CHECKING:
 _LEARNS = {
     "Evaluation": "evaluation",
     "MujocoEnv": "adapters.mujoco_env",
+    "NumpyEnv": "adapters.numpy_env",
     "ProcessLostError": "several_processes",
     "Processes": "several_processes",
     "Progress": "training",
     "RslEnv": "rsl_rl",
     "SideBySide": "adapters.mujoco_comparison",
+    "SingleEnv": "adapters.single_env",
     "Trainer": "training",
     "VecEnv": "vec_env",
     "describe": "export_policy",
@@ -94,6 +98,7 @@ __all__ = [
     "HumanoidVelocity",
     "MujocoEnv",
     "Noise",
+    "NumpyEnv",
     "PandaLift",
     "PandaPush",
     "PandaReach",
@@ -110,6 +115,7 @@ __all__ = [
     "Reward",
     "RslEnv",
     "SideBySide",
+    "SingleEnv",
     "Task",
     "TaskError",
     "Trainer",
