@@ -61,6 +61,7 @@ PLACES = {
 OTHER_MODULES = {
     "warpdyn.labels": ("labels", "warpdyn.labels: labels of logs"),
     "warpdyn.rl": ("reinforcement_learning", "warpdyn.rl: reinforcement learning"),
+    "warpdyn.rl.terms": ("learning_terms", "warpdyn.rl.terms: terms of learning tasks"),
     "warpdyn.viewer": ("viewer", "warpdyn.viewer: robots in the browser"),
 }
 """Public modules in addition to `wd.__all__`, their pages and titles."""

@@ -108,6 +108,8 @@ LAZY = {
                 "adapters/tensorboard_log",
                 "checkpoint",
                 "initial_policy",
+                "adapters/numpy_env",
+                "adapters/single_env",
             )
         ),
     },

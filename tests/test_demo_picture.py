@@ -19,7 +19,7 @@ from examples.demo.demo_picture import (
     curves,
     picture,
 )
-from warpdyn.cli.pictures.robot_picture import Sight
+from warpdyn.functions.pictures.robot_picture import Sight
 
 TEXT = """<robot name="spinner"><link name="base"/><link name="a"/><link name="b"/><link name="c"/>
 <joint name="spin" type="continuous"><parent link="base"/><child link="a"/></joint>

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from warpdyn import Model
-from warpdyn.cli.pictures.robot_picture import RobotPicture, Sight, Silhouette
+from warpdyn.functions.pictures.robot_picture import RobotPicture, Sight, Silhouette
 
 MOMENTS = 5
 """Number of drawings of the falling robot."""

@@ -28,4 +28,5 @@ def computed_torque(
     """
     error = robot.difference(q, q_desired)
     a = a_desired + kp * error + kd * (v_desired - v)
-    return robot.rnea(q, v, a, f_ext=f_ext, gravity=gravity)
+    tau: np.ndarray = robot.rnea(q, v, a, f_ext=f_ext, gravity=gravity)  # type: ignore[assignment]
+    return tau

@@ -18,4 +18,5 @@ def gravity_compensation(
     gravity: Annotated[np.ndarray, (3,)],
 ) -> np.ndarray:
     """Torques that hold the robot where it is: the node's mode gravity, g(q)."""
-    return robot.rnea(q, 0.0 * v, 0.0 * v, f_ext=f_ext, gravity=gravity)
+    tau: np.ndarray = robot.rnea(q, 0.0 * v, 0.0 * v, f_ext=f_ext, gravity=gravity)  # type: ignore[assignment]
+    return tau

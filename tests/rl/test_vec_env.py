@@ -316,3 +316,18 @@ def test_environment_17_is_the_same_alone_and_among_4096() -> None:
     assert ends >= 2
     with pytest.raises(ValueError, match="first must be the number of an environment, from 0 on"):
         rl.VecEnv(Hold(), 1, first=-1)
+
+
+def test_float64_is_the_precision_of_the_oracle() -> None:
+    """A step differs from plain numbers by rounding alone; float32 by a thousand times more."""
+    env = rl.VecEnv(Hold(), 2, seed=3, dtype="float64")
+    seen, _ = env.reset()
+    assert seen["policy"].dtype == torch.float64 == env.carried["q"].dtype
+    for _ in range(3):
+        action = 0.3 * np.ones((2, 2))
+        plain = rl.plain_step(env, action[1], 1)
+        _, reward, *_ = env.step(action)
+        assert float(reward[1]) == pytest.approx(float(plain["reward"]), rel=1e-10)
+        np.testing.assert_allclose(env.carried["q"][1], plain["q"], rtol=1e-10)
+    with pytest.raises(ValueError, match='dtype must be "float32" or "float64", got \'float16\''):
+        rl.VecEnv(Hold(), 2, dtype="float16")

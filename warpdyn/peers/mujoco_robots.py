@@ -36,6 +36,11 @@ class StateAfterSteps(NamedTuple):
     pair_forces: np.ndarray
     """(pairs, 3) forces of the first shapes of the pairs on the second ones in the last step, in
     the world's axes [N]."""
+    mean_forces: np.ndarray
+    """(points, 3) mean of the forces on the points over the steps; those of the last step unless
+    `every_step`."""
+    peak_forces: np.ndarray
+    """(points,) largest size of these forces in any step [N]; as above."""
 
 
 class FreePlaces(NamedTuple):
@@ -112,11 +117,12 @@ class MujocoRobots:
         *,
         numbers: Numbers | None = None,
         origin: Sequence[float] = (0.0, 0.0, 0.0),
+        every_step: bool = False,
     ) -> StateAfterSteps:
         """The state of a robot after `steps` steps.
 
         targets: (joints,) of the drives, one for each step. tau: (nv,) in addition to them,
-        constant.
+        constant. every_step: also read the contact forces of all steps but the last.
         """
         robot, data = self._robots[env], self._data[env]
         self._write(robot, numbers or {})
@@ -128,7 +134,7 @@ class MujocoRobots:
                 R = _matrix(data.qpos[at.qpos + 3 : at.qpos + 7][[1, 2, 3, 0]])
                 wrench = tau[at.v : at.v + 6]
                 data.qfrc_applied[at.qvel : at.qvel + 6] = (*(R @ wrench[:3]), *wrench[3:])
-        torques = np.zeros(len(self._v))
+        torques, forces = np.zeros(len(self._v)), []
         for step in range(steps):
             if targets is not None:
                 data.ctrl[:] = targets[step]
@@ -136,12 +142,16 @@ class MujocoRobots:
                 robot.dof_damping[self._v] = viscous + quadratic * np.abs(data.qvel[self._v])
             self.mujoco.mj_step(robot, data)
             torques += data.qfrc_actuator[self._v] + data.qfrc_applied[self._v]
+            if every_step or step == steps - 1:
+                forces.append(self._forces(robot, data))
         robot.dof_damping[self._v] = viscous
         return StateAfterSteps(
             *self._state(data, origin),
-            self._forces(robot, data),
+            forces[-1],
             torques / steps,
             pair_forces(self.mujoco, robot, data, self._pair_geoms),
+            np.mean(forces, axis=0),
+            np.linalg.norm(forces, axis=2).max(axis=0, initial=0.0),
         )
 
     def _state(self, data: Any, origin: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 from ..model.optional_packages import install_extra
 
 try:
+    from . import terms
     from .bundled_policies import shipped
     from .deployed import Deployed
     from .policy import Policy
     from .recipe import Recipe
+    from .reward import Reward
     from .task import Episode, Task, TaskError
     from .tasks import TASKS, make
     from .tasks.cartpole_tasks import CartpoleSwingUp
@@ -26,7 +28,7 @@ try:
     from .tasks.quadruped import Quadruped
     from .tasks.quadruped_tasks import QuadrupedVelocity, QuadrupedVelocityOnboard
     from .tasks.rough_tasks import QuadrupedRough
-    from .variation import SIM_TO_REAL, DomainRandomization, Noise, Push, Vary
+    from .variation import SIM_TO_REAL, DomainRandomization, HeldPush, Noise, Push, Vary
 
     if find_spec("gymnasium") is not None:
         from .adapters.registration import register
@@ -41,7 +43,9 @@ except ModuleNotFoundError as error:
 if TYPE_CHECKING:
     from .adapters.mujoco_comparison import SideBySide, sim2sim
     from .adapters.mujoco_env import MujocoEnv
+    from .adapters.numpy_env import NumpyEnv
     from .adapters.plain_step import plain_step
+    from .adapters.single_env import SingleEnv
     from .disturbances import evaluate_disturbed
     from .evaluation import Evaluation, evaluate
     from .export_policy import describe, export
@@ -53,11 +57,13 @@ if TYPE_CHECKING:
 _LEARNS = {
     "Evaluation": "evaluation",
     "MujocoEnv": "adapters.mujoco_env",
+    "NumpyEnv": "adapters.numpy_env",
     "ProcessLostError": "several_processes",
     "Processes": "several_processes",
     "Progress": "training",
     "RslEnv": "learners.rsl_rl",
     "SideBySide": "adapters.mujoco_comparison",
+    "SingleEnv": "adapters.single_env",
     "Trainer": "training",
     "VecEnv": "vec_env",
     "describe": "export_policy",
@@ -91,10 +97,12 @@ __all__ = [
     "DomainRandomization",
     "Episode",
     "Evaluation",
+    "HeldPush",
     "HumanoidStand",
     "HumanoidVelocity",
     "MujocoEnv",
     "Noise",
+    "NumpyEnv",
     "PandaLift",
     "PandaPush",
     "PandaReach",
@@ -109,8 +117,10 @@ __all__ = [
     "QuadrupedVelocity",
     "QuadrupedVelocityOnboard",
     "Recipe",
+    "Reward",
     "RslEnv",
     "SideBySide",
+    "SingleEnv",
     "Task",
     "TaskError",
     "Trainer",
@@ -124,4 +134,5 @@ __all__ = [
     "plain_step",
     "shipped",
     "sim2sim",
+    "terms",
 ]

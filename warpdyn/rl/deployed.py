@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..execution.batched import bind
-from .deployment_record import deployment_record
+from .deployment.deployment_record import deployment_record
+from .deployment.policy_match import check_match
+from .deployment.robot_step import RobotStep, gains_of, limits_of_command
 from .policy import Policy
-from .policy_match import check_match
-from .robot_step import RobotStep, gains_of, limits_of_command
 from .task import Task, TaskError
 
 

@@ -4,6 +4,7 @@ observations."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,11 +14,21 @@ from ..user_kernels import random_numbers
 from ..user_kernels.own_kernel import OwnKernel
 from ..user_kernels.random_numbers import Key
 from ..user_kernels.signature import SharedArray, Table
+from .external_forces import PUSH, wanted_and_forces, wanted_in_joints
 from .observation import Observation, terms_of
 from .task import Episode, Task, TaskError
-from .task_functions import begun, check_begun, controlled, promoted, pushed, rewarded, updated
+from .task_functions import (
+    begun,
+    check_begun,
+    controlled,
+    promoted,
+    pushed,
+    rewarded,
+    updated,
+    weights_of,
+)
 from .terms import every
-from .variation import Vary
+from .variation import Push, Vary
 from .varied_sensors import LateObservations, as_measured, without_bias
 from .varied_simulation import (
     SimulatedRobot,
@@ -31,7 +42,7 @@ from .varied_simulation import (
     terrain_tables,
 )
 
-BEGIN, UPDATE, OBSERVE, REWARD, CONTROL, PUSH, PROMOTE = range(7)
+BEGIN, UPDATE, OBSERVE, REWARD, CONTROL, _, PROMOTE = range(7)
 VARY, NOISE, KEEP = 7, 17, 27
 """Streams of random numbers, below 32: one for each function of the task, then one for each varied
 number, each term with noise, and each kept number."""
@@ -78,11 +89,12 @@ class EnvironmentStep:
     def __init__(self, task: Task, seed: int, wait: bool = False, first: int = 0):
         task = as_described(task)
         self.task, self.seed, self.wait = task, seed, wait
-        self.rewards = tuple(task.scales)
+        weights = weights_of(task)
+        self.rewards = tuple(weights)
         self.joints = len(task.model.joint_columns)
         self.length = round(task.seconds / task.step_seconds)
         self.numbers: dict[str, np.ndarray] = {
-            "scales": np.array(list(task.scales.values()), dtype=float),
+            "scales": np.array(list(weights.values()), dtype=float),
             "seed": np.array([float(seed), float(first)]),
         }
         self.numbers |= {n: np.asarray(x, dtype=float) for n, x in task.numbers.items()}
@@ -223,7 +235,9 @@ class EnvironmentStep:
         """All carried arrays after a step, its rewards, and the observations."""
 
         def here(robot: Any, s: Episode) -> SimulatedRobot:
-            return simulate_steps(self.task, robot, s, self._wanted(robot, s))
+            key, wanted = partial(self._key, robot, fields), self._wanted(robot, s)
+            forced = wanted_and_forces(self.task, robot, s, wanted, key)
+            return simulate_steps(self.task, robot, s, *forced)
 
         return self._after(robot, fields, here)
 
@@ -231,8 +245,9 @@ class EnvironmentStep:
         """Targets and forces that the action commands, and v after a push, for another simulator or
         a robot."""
         s = self._acting(fields, self._key(robot, fields))
-        pushed = {} if self.task.push is None else {"v": s.v}
-        return {**self._wanted(robot, s), **pushed}
+        key, wanted = partial(self._key, robot, fields), self._wanted(robot, s)
+        wanted = wanted_in_joints(self.task, robot, s, wanted, key)
+        return {**wanted, **({"v": s.v} if isinstance(self.task.push, Push) else {})}
 
     def _wanted(self, robot: Any, s: Episode) -> dict[str, Any]:
         """Targets and forces that `control` computes from measured joint positions."""
@@ -259,9 +274,8 @@ class EnvironmentStep:
     def _measured(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
         """Measures of an evaluation, from the carried state."""
         s = Episode({n: fields[n] for n in self.carried} | self._shared(fields))
-        s = self._at_its_place(s, fields)
-        time = fields["age"] * self.task.step_seconds
-        found = self.task.measure(robot, s.with_fields(time=time))
+        s = s.with_fields(time=fields["age"] * self.task.step_seconds)
+        found = self.task.measure(robot, self._at_its_place(s, fields))
         return {n: np.asarray(x) + 0.0 for n, x in found.items()} or {"none": fields["age"]}
 
     def _key(self, robot: Any, fields: Mapping[str, Any]) -> Key:
@@ -274,7 +288,7 @@ class EnvironmentStep:
         action = np.clip(fields["action"], -task.largest_action, task.largest_action)
         s = Episode({n: fields[n] for n in self.carried} | self._shared(fields))
         s = s.with_fields(action=action, time=s.age * seconds, random=key.at(CONTROL))
-        if task.push is not None:
+        if isinstance(task.push, Push):
             s = s.with_fields(v=pushed(task, task.push, s, key.at(PUSH)))
         return self._at_its_place(s, fields)
 

@@ -12,10 +12,10 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from .deployment_record import deployment_record
+from .deployment.deployment_record import deployment_record
+from .deployment.robot_step import RobotStep
 from .learners.networks import Network
 from .policy import ABOUT, ACTION, DEPLOYMENT, OBSERVATION, ONNX_ACTIVATIONS, Policy
-from .robot_step import RobotStep
 from .task import Task
 from .training import Trainer
 

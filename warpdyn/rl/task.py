@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..algorithms.simulation.contact_rows import ContactPoint
 from ..algorithms.simulation.contact_shapes import ContactPair
 from ..functions.simulation.contact_pairs import RIGID, PairContact
@@ -14,9 +16,11 @@ from ..functions.simulation.drives import PD
 from ..functions.simulation.ground import FLAT, Ground
 from ..functions.simulation.terrain import HeightMap, Plane
 from ..model import Model
+from ..user_kernels.random_numbers import Key
 from .episode_bodies import BodyState, EpisodeContacts, body_state, configuration
 from .recipe import Recipe
-from .variation import Noise, Push, Vary
+from .reward import Reward
+from .variation import HeldPush, Noise, Push, Vary
 
 
 class TaskError(ValueError):
@@ -33,7 +37,40 @@ class Episode:
     With contact pairs, pair_forces (pairs, 3) on the second shapes in the world [N].
 
     task: the task, for the methods that name bodies.
+
+    An editor knows the fields below. Fields of your own, which `begin` returns or which are numbers
+    of the task, are declared in a subclass: `class Walking(rl.Episode): phase: float`.
     """
+
+    q: np.ndarray
+    """Configuration (nq,)."""
+    v: np.ndarray
+    """Velocity (nv,)."""
+    last_v: np.ndarray
+    """Velocity at the end of the previous step (nv,)."""
+    action: np.ndarray
+    """Action of this step, within ±largest_action (actions,)."""
+    last_action: np.ndarray
+    """Action of the previous step (actions,)."""
+    forces: np.ndarray
+    """Forces of the ground on the contact points in the last substep, in the world's axes
+    (points, 3) [N]."""
+    mean_forces: np.ndarray
+    """Mean of these forces over all substeps (points, 3) [N], with `substep_forces`."""
+    peak_forces: np.ndarray
+    """Largest size of these forces in any substep (points,) [N], with `substep_forces`."""
+    pair_forces: np.ndarray
+    """Forces on the second shapes of the contact pairs, in the world's axes (pairs, 3) [N]."""
+    torques: np.ndarray
+    """Torques of drives and tau, mean over the substeps (joints,) [N·m, N]."""
+    time: float
+    """Time since the episode began [s]."""
+    age: float
+    """Number of steps since the episode began."""
+    random: Key
+    """Key of random numbers, a different one for every function and step."""
+    terrain: HeightMap | Plane | None
+    """The ground at this environment's place."""
 
     def __init__(self, fields: Mapping[str, Any], task: Task | None = None):
         self.__dict__.update(fields)
@@ -43,6 +80,11 @@ class Episode:
     def with_fields(self, **fields: Any) -> Episode:
         """The same episode with other values."""
         return Episode({**self.__dict__, **fields})
+
+    @property
+    def task(self) -> Task:
+        """The task."""
+        return self._task
 
     def body(self, name: str) -> BodyState:
         """The pose (7,), velocity (6,), position (3,) [m] and rotation (3, 3) of the free body
@@ -98,7 +140,8 @@ class Task:
     here too.
     actions: number of actions of the policy, each bounded to ±`largest_action`.
     seconds: length of an episode.
-    scales: weight of each reward per second, by name.
+    scales: weight of each reward of `reward` per second, by name.
+    rewards: rewards as objects, by name, in addition to those of `reward`.
     numbers: arrays by name that the methods read and a curriculum writes.
     tables: arrays (rows, columns) for lookups, `s.origins.look(row, column)`.
     keep: numbers, arrays, or a `Vary` that is drawn once, which an environment keeps from episode
@@ -111,7 +154,8 @@ class Task:
     default all of them.
     vary: numbers of the simulation that are drawn (`friction`, `kp`, `mass`, `latency`,
     `pair_friction` ...), by name.
-    push: pushes of a free base.
+    push: pushes of a free base, or of any link if they are held.
+    substep_forces: True if `s` has `mean_forces` and `peak_forces` of all substeps.
     commanded: the carried array that is a command; a user gives it when the policy controls a
     robot.
     recipe: numbers for training.
@@ -131,7 +175,8 @@ class Task:
     actions: int
     largest_action: float = 6.0
     seconds: float = 20.0
-    scales: Mapping[str, float]
+    scales: Mapping[str, float] = {}
+    rewards: Mapping[str, Reward] = {}
     numbers: Mapping[str, Any] = {}
     tables: Mapping[str, Any] = {}
     keep: Mapping[str, Any] = {}
@@ -140,7 +185,8 @@ class Task:
     history: Mapping[str, int] = {}
     sensed: Collection[str] = ()
     vary: Mapping[str, Vary] = {}
-    push: Push | None = None
+    push: Push | HeldPush | None = None
+    substep_forces: bool = False
     commanded: str = ""
     recipe: Recipe = Recipe()
 
@@ -154,7 +200,11 @@ class Task:
         raise NotImplementedError
 
     def control(self, robot: Any, s: Episode) -> dict[str, Any]:
-        """Meaning of an action: `targets` (joints) of the drives, `tau` (nv), or both."""
+        """Meaning of an action: `targets` (joints) of the drives, `tau` (nv), or both.
+
+        `f_ext` may have forces on links, `{"hand": (6,)}`: force, then moment about the link's
+        origin, in the link's axes [N, N·m]. A deployed policy does not ask for them.
+        """
         raise NotImplementedError
 
     def update(self, robot: Any, s: Episode) -> dict[str, Any]:
@@ -166,8 +216,8 @@ class Task:
         raise NotImplementedError
 
     def reward(self, robot: Any, s: Episode) -> dict[str, Any]:
-        """Rewards per second, by name."""
-        raise NotImplementedError
+        """Rewards per second, by the names in `scales`."""
+        return {}
 
     def ended(self, robot: Any, s: Episode) -> Any:
         """Condition that ends the episode before its time."""

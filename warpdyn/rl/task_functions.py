@@ -40,9 +40,9 @@ def check_begun(task: Task, shapes: Mapping[str, tuple[int, ...]]) -> None:
 def controlled(task: Task, robot: Any, s: Episode) -> dict[str, Any]:
     """The result of `control`: targets, joint forces, or both."""
     wanted = task.control(robot, s)
-    if not wanted or set(wanted) - {"targets", "tau"}:
+    if not set(wanted) & {"targets", "tau"} or set(wanted) - {"targets", "tau", "f_ext"}:
         raise TaskError(
-            f"{task.name}.control must give targets, tau, or both; "
+            f"{task.name}.control must give targets, tau, or both, and f_ext in addition; "
             f"it gave {', '.join(wanted) or 'nothing'}"
         )
     return wanted
@@ -58,9 +58,27 @@ def updated(task: Task, robot: Any, s: Episode, names: Collection[str]) -> Episo
     return s.with_fields(**changed)
 
 
+def weights_of(task: Task) -> dict[str, float]:
+    """Weights of all rewards by name: `scales` of those of `reward`, then those of the objects."""
+    if twice := sorted(set(task.scales) & set(task.rewards)):
+        raise TaskError(
+            f"{task.name}: scales and rewards both name {', '.join(twice)}; a reward is in one of "
+            "them"
+        )
+    weights = {**task.scales, **{n: each.weight for n, each in task.rewards.items()}}
+    if not weights:
+        raise TaskError(f"{task.name} has no rewards: name them in scales or in rewards")
+    return weights
+
+
+def rewards_of(task: Task, robot: Any, s: Episode) -> dict[str, Any]:
+    """The results of `reward` and of the objects in `rewards`."""
+    return {**task.reward(robot, s), **{n: each(robot, s) for n, each in task.rewards.items()}}
+
+
 def rewarded(task: Task, robot: Any, s: Episode, names: Sequence[str]) -> Any:
     """The result of `reward` in the order of the names."""
-    rewards = task.reward(robot, s)
+    rewards = rewards_of(task, robot, s)
     if set(rewards) != set(names):
         missing = set(names) ^ set(rewards)
         raise TaskError(

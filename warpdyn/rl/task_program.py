@@ -15,6 +15,7 @@ from ..user_kernels.own_kernel import OwnKernel
 from .environment_step import EnvironmentStep
 from .observation import terms_of
 from .task import Episode
+from .task_functions import controlled, rewards_of
 
 STEP = "the whole step"
 """Name for the program of simulation, rewards, ends, resets and observations together."""
@@ -54,10 +55,10 @@ def _task_kernels(text: EnvironmentStep) -> Iterator[tuple[str, OwnKernel]]:
     shapes |= text.results
     calls: dict[str, Callable[[Any, Episode], Any]] = {
         "begin": task.begin,
-        "control": task.control,
+        "control": lambda robot, s: _flat(controlled(task, robot, s)),
         "update": task.update,
         "observe": lambda robot, s: terms_of(task.observe(robot, s)),
-        "reward": task.reward,
+        "reward": lambda robot, s: rewards_of(task, robot, s),
         "ended": lambda robot, s: {"ended": np.where(task.ended(robot, s), 1.0, 0.0)},
         "promote": task.promote,
     }
@@ -69,6 +70,12 @@ def _task_kernels(text: EnvironmentStep) -> Iterator[tuple[str, OwnKernel]]:
             return {n: np.asarray(x) + 0.0 for n, x in found.items()} or {"nothing": fields["age"]}
 
         yield name, text.kernel_of(name, shapes, one)
+
+
+def _flat(wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """The result of `control` with the forces on each link as arrays by name."""
+    forces = {f"f_ext of link {k}": x for k, x in enumerate(wanted.get("f_ext", {}).values())}
+    return {n: x for n, x in wanted.items() if n != "f_ext"} | forces
 
 
 def _program_hash(text: EnvironmentStep, kernel: OwnKernel) -> str:

@@ -27,6 +27,7 @@ from .learners.ppo import PPO
 from .recipe import Recipe
 from .several_processes import Processes
 from .task import Task, TaskError
+from .task_functions import weights_of
 from .task_program import changed_programs, program_hashes
 from .vec_env import VecEnv
 
@@ -232,7 +233,8 @@ class Trainer:
             "processes": self.processes.count,
             "init": self._init,
         }
-        return identity | {name: plain(getattr(self.task, name, None)) for name in OF_A_TASK}
+        identity |= {name: plain(getattr(self.task, name, None)) for name in OF_A_TASK}
+        return identity | {"scales": weights_of(self.task)}
 
     def _resume(self, folder: Path) -> None:
         """Resume from the folder's checkpoint, if it has one: the first process reads it for

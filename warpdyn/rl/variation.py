@@ -66,6 +66,19 @@ class Push(NamedTuple):
     least: float = 0.0
 
 
+class HeldPush(NamedTuple):
+    """A force on a link every `seconds` [s], held for `hold` [s], in a random horizontal direction,
+    of at most `force` [N]. It acts at the link's origin.
+
+    link: its name; empty for the robot's root.
+    """
+
+    force: float
+    hold: float = 0.2
+    seconds: float = 5.0
+    link: str = ""
+
+
 class Noise(NamedTuple):
     """Noise on a policy's observations: "uniform" within ±size, or "normal" with deviation `size`.
 

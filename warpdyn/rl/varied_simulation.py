@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from copy import copy
 from fnmatch import fnmatchcase
+from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -27,6 +28,7 @@ from ..model.quantities import QUANTITIES, SHAPES
 from ..model.quantities import owners as every_owner
 from ..model.scene.free_bodies import internal_joints
 from ..model.value_substitution import nominal_value
+from .substep_forces import MEAN, PEAK, step_by_step
 from .task import Episode, Task, TaskError
 from .variation import ENCODER_BIAS, OBSERVATION_LATENCY
 
@@ -85,6 +87,8 @@ def contact_memory(task: Task) -> dict[str, tuple[int, ...]]:
 def contact_results(task: Task) -> dict[str, tuple[int, ...]]:
     """Shapes of the forces and torques that a step gives, by name."""
     shapes = {"forces": (len(task.points), 3), "torques": (len(task.model.joint_columns),)}
+    if task.substep_forces and task.points:
+        shapes |= {MEAN: (len(task.points), 3), PEAK: (len(task.points),)}
     return shapes | ({"pair_forces": (len(task.pairs), 3)} if task.pairs else {})
 
 
@@ -194,8 +198,14 @@ def late_shape(task: Task) -> dict[str, tuple[int, ...]]:
     return {LATE: (launches, len(task.model.joint_columns))}
 
 
-def simulate_steps(task: Task, robot: Any, s: Episode, wanted: Mapping[str, Any]) -> SimulatedRobot:
-    """The robot after the simulation's steps, with the result of `control`."""
+def simulate_steps(
+    task: Task,
+    robot: Any,
+    s: Episode,
+    wanted: Mapping[str, Any],
+    f_ext: Mapping[str, Any] = MappingProxyType({}),
+) -> SimulatedRobot:
+    """The robot after the simulation's steps, with the result of `control` and forces on links."""
     given, late = _drives(task, s, wanted)
     if task.points:
         changed = _carried_numbers(s, TOUCHED)
@@ -211,8 +221,15 @@ def simulate_steps(task: Task, robot: Any, s: Episode, wanted: Mapping[str, Any]
         given["gravity"] = s.gravity
     times = {"dt": task.dt, "substeps": task.substeps, "sweeps": task.sweeps}
     tau = wanted.get("tau", np.zeros(task.model.nv))
-    end = with_its_numbers(task, robot, s).step(s.q, s.v, tau, **times, **given)
+    if f_ext:
+        given["f_ext"] = dict(f_ext)
     names = (*contact_results(task), *contact_memory(task))
+    varied = with_its_numbers(task, robot, s)
+    if task.substep_forces and task.points:
+        memory = {n: getattr(s, n) for n in contact_memory(task)}
+        found = step_by_step(varied, s.q, s.v, tau, {**times, **given}, memory)
+        return SimulatedRobot(found["q"], found["v"], {n: found[n] for n in names} | dict(late))
+    end = varied.step(s.q, s.v, tau, **times, **given)
     return SimulatedRobot(end.q, end.v, {n: getattr(end, n) for n in names} | dict(late))
 
 

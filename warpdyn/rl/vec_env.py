@@ -44,6 +44,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
     carried: the environments' state.
     seed: equal seeds give the same bits in every run, whatever the number of environments and
     threads.
+    dtype: of all arrays; "float64" for comparisons.
     first: the index of the first environment, if other environments run elsewhere: environment 17
     alone is VecEnv(task, 1, first=17).
     """
@@ -57,6 +58,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         seed: int = 0,
         first: int = 0,
         autoreset: Autoreset = "same_step",
+        dtype: Literal["float32", "float64"] = "float32",
     ):
         if not isinstance(task, Task):
             raise TypeError(f"task must be a warpdyn.rl.Task, got {type(task).__name__}")
@@ -67,15 +69,18 @@ class VecEnv(VectorEnv[Any, Any, Any]):
                 f"first must be the number of an environment, from 0 on, got {first!r}"
             )
         self.num_envs, self.device = whole_number("envs", envs), device
+        if dtype not in ("float32", "float64"):
+            raise ValueError(f'dtype must be "float32" or "float64", got {dtype!r}')
+        self.dtype = getattr(torch, dtype)
         self.metadata = {"autoreset_mode": MODES[autoreset], "render_modes": []}
         self.text = EnvironmentStep(task, seed, wait=autoreset == "next_step", first=first)
         self.task = task = self.text.task
         self.numbers = {
-            name: torch.as_tensor(x, dtype=torch.float32, device=device).clone()
+            name: torch.as_tensor(x, dtype=self.dtype, device=device).clone()
             for name, x in self.text.numbers.items()
         }
         self.tables = {
-            name: torch.as_tensor(x, dtype=torch.float32, device=device)
+            name: torch.as_tensor(x, dtype=self.dtype, device=device)
             for name, x in self.text.tables.items()
         }
         self.scales = self.numbers["scales"]
@@ -122,7 +127,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
     def step(self, action: Any) -> Any:
         """Observations, rewards, terminated and truncated flags, and more results by name."""
         if not isinstance(action, torch.Tensor):
-            action = torch.as_tensor(action, dtype=torch.float32, device=self.device)
+            action = torch.as_tensor(action, dtype=self.dtype, device=self.device)
         if action.shape != self.action.shape:
             raise ValueError(
                 f"action must be {tuple(self.action.shape)}, got {tuple(action.shape)}"
@@ -227,11 +232,11 @@ class VecEnv(VectorEnv[Any, Any, Any]):
     def _zeros_in_rows(self, rows: int) -> torch.Tensor:
         """(rows, envs) zeros, whose rows begin at multiples of 256 bytes."""
         width = -(-self.num_envs // 64) * 64
-        zeros = torch.zeros((rows, width), dtype=torch.float32, device=self.device)
+        zeros = torch.zeros((rows, width), dtype=self.dtype, device=self.device)
         return zeros[:, : self.num_envs]
 
     def _zeros(self, shape: tuple[int, ...]) -> torch.Tensor:
-        return torch.zeros((self.num_envs, *shape), dtype=torch.float32, device=self.device)
+        return torch.zeros((self.num_envs, *shape), dtype=self.dtype, device=self.device)
 
     def _of_groups(self, seen: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
         return {name: seen[name] for name in self.text.observations}
@@ -243,15 +248,17 @@ class VecEnv(VectorEnv[Any, Any, Any]):
     def _spaces(self) -> None:
         """Set Gymnasium's spaces, of one environment and of all."""
         largest, count = self.task.largest_action, self.task.actions
-        self.single_action_space = spaces.Box(-largest, largest, (count,))
-        self.action_space = spaces.Box(-largest, largest, (self.num_envs, count))
+        kind = np.float64 if self.dtype == torch.float64 else np.float32
+        self.single_action_space = spaces.Box(-largest, largest, (count,), kind)
+        self.action_space = spaces.Box(-largest, largest, (self.num_envs, count), kind)
         self.single_observation_space = self._observation_space(())
         self.observation_space = self._observation_space((self.num_envs,))
 
     def _observation_space(self, lead: tuple[int, ...]) -> spaces.Space[Any]:
         """The space of one group of observations, or of several by name."""
+        kind = np.float64 if self.dtype == torch.float64 else np.float32
         groups: dict[str, spaces.Space[Any]] = {
-            name: spaces.Box(-np.inf, np.inf, (*lead, *shape))
+            name: spaces.Box(-np.inf, np.inf, (*lead, *shape), kind)
             for name, shape in self.text.observations.items()
         }
         return next(iter(groups.values())) if len(groups) == 1 else spaces.Dict(groups)

@@ -13,7 +13,8 @@ rl = pytest.importorskip("warpdyn.rl")
 pytest.importorskip("matplotlib")
 from rl_cases import barely_trained
 
-from warpdyn.cli.learning.play import Stage, roll_out
+from warpdyn.cli.learning.play import roll_out
+from warpdyn.rl.pictures.robot_stage import Stage
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...functions.simulation.terrain import HeightMap
+from ...functions.pictures.robot_picture import RobotPicture
 from ..command_line import UserError, check_file, check_picture, write_file
-from ..pictures.robot_picture import RobotPicture
 from ..shared_options import Commands, add_command, add_page
 from ..tables import say
 from .eval import bar, report_task_errors, task_and_policy
@@ -162,44 +161,12 @@ def roll_out(env: Any, policy: Policy, seconds: float) -> PlayedMotion:
     return PlayedMotion(task.step_seconds, np.array(qs), np.array(origins), shown, fallen)
 
 
-class Stage:
-    """One robot's part of a picture, redrawn for each moment.
-
-    The view is from the side, and follows a free base.
-    """
-
-    def __init__(self, task: Task, drawn: RobotPicture, panel: Any, poses: np.ndarray):
-        from matplotlib.collections import LineCollection, PolyCollection
-
-        self.drawn, self.follow = drawn, task.model.floating_base
-        self.terrain = task.terrain if isinstance(task.terrain, HeightMap) else None
-        ends = poses[:, :3, 3].min(0), poses[:, :3, 3].max(0)
-        self.middle = 0.5 * (ends[0] + ends[1])
-        self.reach = 1.15 * drawn.reach(poses, self.middle)
-        self.lines = LineCollection([], colors="#cccccc", linewidths=0.7, zorder=0)
-        self.bodies = PolyCollection([], edgecolors="#333333", linewidths=0.4, zorder=1)
-        panel.add_collection(self.lines)
-        panel.add_collection(self.bodies)
-        panel.set(xlim=(-self.reach, self.reach), ylim=(-self.reach, self.reach), aspect="equal")
-        panel.axis("off")
-
-    def show(self, poses: np.ndarray, origin: np.ndarray) -> None:
-        """Show the robot with its links at these poses (nlinks, 4, 4)."""
-        centre = self.middle.copy()
-        if self.follow:
-            centre[:2] = poses[0, :2, 3]
-            if self.terrain is not None:
-                centre[2] = poses[0, 2, 3]
-        patches = self.drawn.patches(poses, centre)
-        self.lines.set_segments(self.drawn.ground(centre, 2.0 * self.reach, self.terrain, origin))
-        self.bodies.set_verts([patch.outline for patch in patches])
-        self.bodies.set_facecolor([patch.colour for patch in patches])
-
-
 def still(task: Task, played: PlayedMotion) -> Any:
     """A figure of some moments, one robot below the other, with the measured curves on the
     right."""
     from matplotlib.figure import Figure
+
+    from ...rl.pictures.robot_stage import Stage
 
     steps, envs = played.q.shape[:2]
     figure = Figure(figsize=(2.2 * MOMENTS + 4.0, 2.3 * envs + 0.5), layout="constrained")
@@ -222,6 +189,8 @@ def still(task: Task, played: PlayedMotion) -> Any:
 def moving_figure(task: Task, played: PlayedMotion, figure: Any) -> tuple[Any, Any]:
     """The robots next to each other with the measured curves below, and a function that draws a
     step."""
+    from ...rl.pictures.robot_stage import Stage
+
     envs = played.q.shape[1]
     columns = min(envs, 4)
     rows = -(-envs // columns)

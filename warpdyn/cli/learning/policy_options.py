@@ -68,8 +68,8 @@ def find_modules_here() -> None:
 def print_settings(task: str, words: Sequence[str]) -> None:
     """Print the settings of a task and their values."""
     try:
+        from ...rl.settings.task_settings import make_with_settings, settings_of
         from ...rl.task import TaskError
-        from ...rl.task_settings import make_with_settings, settings_of
     except ImportError as error:
         raise UserError(str(error)) from None
     try:

@@ -64,7 +64,7 @@ def add_quadruped(sub: argparse.ArgumentParser) -> None:
 
 def task_from_options(args: argparse.Namespace, recipe: Path | None = None) -> Task:
     """The task with its settings and a file's recipe, made for the named robot."""
-    from ...rl.task_settings import make_with_settings
+    from ...rl.settings.task_settings import make_with_settings
 
     find_modules_here()
     said: dict[str, Any] = {n: x for n in BODY if (x := getattr(args, n)) is not None}

@@ -153,6 +153,7 @@ class MujocoEnv(VecEnv):
                 self.steps,
                 numbers=self._numbers(env, state),
                 origin=self._origin(env, state),
+                every_step=self.task.substep_forces,
             )
             for name in there:
                 there[name][env] = getattr(reached, name.removesuffix("_after"))

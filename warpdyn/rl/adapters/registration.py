@@ -1,5 +1,5 @@
 """Registration of the tasks with Gymnasium:
-`gymnasium.make_vec("warpdyn/QuadrupedVelocity-v0")`."""
+`gymnasium.make("warpdyn/QuadrupedVelocity-v0")` and `make_vec`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ def register() -> None:
     for name, task in TASKS.items():
         gymnasium.register(
             id=f"warpdyn/{task.__name__}-v0",
+            entry_point="warpdyn.rl.adapters.named_environments:environment",
             vector_entry_point="warpdyn.rl.adapters.named_environments:environments",
             kwargs={"task": name},
         )

@@ -49,6 +49,7 @@ def source_of_task(name: str) -> Any:
             f"{name} must be a warpdyn.rl.Task, or a function that returns one; it is a "
             f"{found.__name__ if isclass(found) else type(found).__name__}"
         )
+    # Nothing has this name: the message lists what there is.
     known = _tasks_in(module)
     near = get_close_matches(word, known, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..recording.program import Program
-from .task import TaskError
+from ...recording.program import Program
+from ..task import TaskError
 
 OPERATIONS: dict[str, Callable[..., Any]] = {
     "add": np.add,

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..task import TaskError
 from .portable_program import input_entries, run_portable
-from .task import TaskError
 
 SAME = 1e-4
 """Relative tolerance of numbers and observations: the record's programs are in float64, and those

@@ -12,7 +12,7 @@ import pytest
 rl = pytest.importorskip("warpdyn.rl")
 
 import warpdyn as wd
-from warpdyn.rl.task_settings import make_with_settings, recipe_from_file, settings_of
+from warpdyn.rl.settings.task_settings import make_with_settings, recipe_from_file, settings_of
 
 
 class Leaning(rl.Task):

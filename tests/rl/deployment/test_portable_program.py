@@ -11,7 +11,7 @@ import pytest
 rl = pytest.importorskip("warpdyn.rl")
 
 import warpdyn as wd
-from warpdyn.rl.portable_program import formulas, input_entries, portable, run_portable
+from warpdyn.rl.deployment.portable_program import formulas, input_entries, portable, run_portable
 from warpdyn.rl.task import TaskError
 from warpdyn.user_kernels import random_numbers
 from warpdyn.user_kernels.own_kernel import OwnKernel

@@ -19,13 +19,14 @@ from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 
-from ..model.regular_files import RefusedFileError, read_regular_file
-from .recipe import Recipe
+from ...model.regular_files import RefusedFileError, read_regular_file
+from ..recipe import Recipe
+from ..reward import Reward
+from ..task import Task, TaskError
+from ..tasks import construct, source
+from ..variation import HeldPush, Noise, Push, Vary
+from ..varied_simulation import DRIVEN, OF_MODEL, OF_PAIRS, TOUCHED
 from .setting_values import as_present, checked_name, literal, of_type, record
-from .task import Task, TaskError
-from .tasks import construct, source
-from .variation import Noise, Push, Vary
-from .varied_simulation import DRIVEN, OF_MODEL, OF_PAIRS, TOUCHED
 
 RECORDS: Mapping[str, type] = {"vary": Vary, "noise": Noise}
 """Dictionaries of a task whose entries are records, which may also be added and removed."""
@@ -202,7 +203,8 @@ def _whole(owner: Any, path: str, present: Any, value: Any) -> Any:
             f"{path} has entries: {', '.join(_entries(path, present))}; name one of them"
         )
     if path == "push":
-        return None if value is None else record(path, Push, value)
+        kind = HeldPush if isinstance(present, HeldPush) else Push
+        return None if value is None else record(path, kind, value)
     if hasattr(present, "_fields"):
         return record(path, type(present), value)
     if callable(present) or not _is_plain(present):
@@ -246,6 +248,8 @@ def _records_after(owner: Any, present: Mapping[str, Any], setting: Setting) -> 
 def _entry(path: str, value: Any, present: Any) -> Any:
     if isinstance(present, Vary) and isinstance(value, list):
         return record(path, Vary, value)
+    if isinstance(present, Reward):
+        return present.with_weight(as_present(path, value, present.weight))
     return as_present(path, value, 0.0 if isinstance(present, Vary) else present)
 
 
@@ -260,7 +264,8 @@ def _settings(owner: Any) -> Iterator[tuple[str, Any]]:
         if isinstance(present, Recipe):
             yield from ((f"recipe.{x.name}", getattr(present, x.name)) for x in fields(present))
         elif isinstance(present, Mapping):
-            yield from ((f"{name}.{entry}", x) for entry, x in present.items())
+            entries = {n: x.weight if isinstance(x, Reward) else x for n, x in present.items()}
+            yield from ((f"{name}.{entry}", x) for entry, x in entries.items())
         elif name == "push":
             yield name, present
         elif hasattr(present, "_fields"):

@@ -9,7 +9,7 @@ rl = pytest.importorskip("warpdyn.rl")
 from rl_cases import Hold
 
 import warpdyn as wd
-from warpdyn.rl.robot_step import RobotStep, gains_of, limits_of_command
+from warpdyn.rl.deployment.robot_step import RobotStep, gains_of, limits_of_command
 
 
 def test_it_reads_the_state_the_action_and_the_command() -> None:

@@ -10,7 +10,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from .task import TaskError
+from ..task import TaskError
 
 NOTHING = "none"
 """The text for None, and for an entry that is removed."""

@@ -12,8 +12,8 @@ rl = pytest.importorskip("warpdyn.rl")
 from rl_cases import Hold
 
 import warpdyn as wd
-from warpdyn.rl.deployment_record import deployment_record
-from warpdyn.rl.policy_match import check_match
+from warpdyn.rl.deployment.deployment_record import deployment_record
+from warpdyn.rl.deployment.policy_match import check_match
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 
 rl = pytest.importorskip("warpdyn.rl")
 
-from warpdyn.rl.setting_values import as_present, literal, of_type, record
+from warpdyn.rl.settings.setting_values import as_present, literal, of_type, record
 
 
 @pytest.mark.parametrize(

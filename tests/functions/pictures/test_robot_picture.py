@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.cli.pictures.robot_picture import RobotPicture, Sight, outline
+from warpdyn.functions.pictures.robot_picture import RobotPicture, Sight, outline
 
 LINK = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
 SHAPES = f"""<robot name="shapes"><link name="ball">{LINK}<visual><origin xyz="0 0 1"/><geometry>

@@ -18,11 +18,11 @@ rl = pytest.importorskip("warpdyn.rl")
 import onnx
 from rl_cases import Hold
 
-from warpdyn.rl.deployment_record import deployment_record
-from warpdyn.rl.policy_match import check_match
-from warpdyn.rl.portable_program import run_portable
+from warpdyn.rl.deployment.deployment_record import deployment_record
+from warpdyn.rl.deployment.policy_match import check_match
+from warpdyn.rl.deployment.portable_program import run_portable
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.mark.parametrize("name", rl.TASKS)

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..execution.oracle import oracle
-from .environment_step import UPDATE, EnvironmentStep
-from .task import Task, TaskError
-from .variation import OBSERVATION_LATENCY, Vary
+from ...execution.oracle import oracle
+from ..environment_step import UPDATE, EnvironmentStep
+from ..task import Task, TaskError
+from ..task_functions import controlled
+from ..variation import OBSERVATION_LATENCY, Vary
 
 FORCE, TORQUE = 50.0, 5.0
 """Force on every contact point and of every pair [N] and torque on every joint [N·m] of a probe that tests if they
@@ -47,6 +48,12 @@ class RobotStep(EnvironmentStep):
             if n in self.carried
         }
         self._check()
+
+    def _command(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
+        """Targets and joint forces of an action, without external forces, which are no command."""
+        s = self._acting(fields, self._key(robot, fields))
+        wanted = controlled(self.task, robot, s)
+        return {n: x for n, x in wanted.items() if n != "f_ext"}
 
     def _observe_now(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
         """Carried arrays and observations now; those of a new episode where `anew`."""

@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ...formats.meshes.mesh_hulls import hull_points
-from ...functions.kinematics import fk
-from ...functions.simulation.terrain import HeightMap
 from ...model import Model
 from ...model.description import Geometry
 from ...model.joints import FLOATING
 from ...model.mesh_files import MeshError
+from ..kinematics import fk
+from ..simulation.terrain import HeightMap
 
 ROUND = 16
 """Number of points of a circle."""

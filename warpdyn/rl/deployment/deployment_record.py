@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from ..execution.request.call import input_shapes
-from ..execution.request.evaluate import record_call
-from ..model import Model
-from ..model.description import Joint
-from ..recording.program import Program
-from ..user_kernels.own_kernel import OwnKernel
-from .observation import terms_of
+from ...execution.request.call import input_shapes
+from ...execution.request.evaluate import record_call
+from ...model import Model
+from ...model.description import Joint
+from ...recording.program import Program
+from ...user_kernels.own_kernel import OwnKernel
+from ..observation import terms_of
+from ..task import Task, TaskError
 from .portable_program import Portable, formulas, inputs_of_results, portable, run_portable
 from .robot_step import RobotStep, gains_of, limits_of_command
-from .task import Task, TaskError
 
 FORMAT = 1
 """Version of the record."""

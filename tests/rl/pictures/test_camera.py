@@ -1,0 +1,20 @@
+"""Frames of a robot as bytes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+rl = pytest.importorskip("warpdyn.rl")
+
+from warpdyn.rl.pictures.camera import Camera
+
+
+def test_a_frame_shows_the_robot() -> None:
+    """Of the wanted size, mostly white; another configuration is another picture."""
+    task = rl.CartpoleSwingUp()
+    camera = Camera(task, (160, 120))
+    frames = [camera.frame(np.array([0.0, angle])) for angle in (0.0, 1.0, 0.0)]
+    assert all(x.shape == (120, 160, 3) and x.dtype == np.uint8 for x in frames)
+    assert (frames[0] != frames[1]).any() and (frames[0] == frames[2]).all()
+    assert 0.0 < (frames[0] < 250).any(axis=2).mean() < 0.5

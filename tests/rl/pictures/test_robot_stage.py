@@ -1,0 +1,28 @@
+"""A stage: the robot in the middle, the ground below it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+rl = pytest.importorskip("warpdyn.rl")
+
+from matplotlib.figure import Figure
+
+from warpdyn.functions.pictures.robot_picture import RobotPicture
+from warpdyn.rl.pictures.robot_stage import Stage
+
+
+def test_a_free_base_stays_in_the_middle() -> None:
+    """Its outlines do not change when it is moved along the ground; the lines of the ground do."""
+    task = rl.QuadrupedVelocity()
+    drawn = RobotPicture(task.model)
+    q = np.array([0, 0, task.height, 0, 0, 0, 1.0, *task.stance])
+    stage = Stage(task, drawn, Figure().add_subplot(), drawn.poses(q))
+    seen = []
+    for x in (0.0, 0.2):
+        moved = q + np.eye(len(q))[0] * x
+        stage.show(drawn.poses(moved), np.zeros(3))
+        seen.append([path.vertices for path in stage.bodies.get_paths()])
+    assert all(np.allclose(a, b) for a, b in zip(*seen, strict=True))
+    assert len(stage.lines.get_paths()) > 3

@@ -1,0 +1,73 @@
+"""Quantities of a free base, compared with the oracle of poses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+
+pytest.importorskip("warpdyn.rl")
+from warpdyn.rl.terms import (
+    base_to_world,
+    bounce,
+    gravity_in_base,
+    heading,
+    heading_error,
+    heading_quaternion,
+    level_velocity,
+    roll_and_pitch,
+    rotation,
+    speed_error,
+    tilt,
+    turning_error,
+    uprightness,
+    world_to_base,
+)
+
+MODEL = wd.load_robot("quadruped")
+
+
+def test_the_rotation_is_that_of_the_base() -> None:
+    for q in wd.random_configuration(MODEL, 3, seed=0):
+        R = wd.oracle(wd.fk, MODEL, q, frame=MODEL.root)[:3, :3]
+        assert rotation(q) == pytest.approx(R)
+        assert gravity_in_base(q) == pytest.approx(R.T @ [0.0, 0.0, -1.0])
+        assert world_to_base(q, np.array([1.0, 2.0, 3.0])) == pytest.approx(R.T @ [1, 2, 3])
+
+
+def test_a_turned_base_is_level() -> None:
+    R = rotation(np.array([0, 0, 0, *heading_quaternion(0.7)]))
+    assert np.arctan2(R[1, 0], R[0, 0]) == pytest.approx(0.7) and R[2, 2] == 1.0
+
+
+def test_world_and_base_are_inverse() -> None:
+    (q,), x = wd.random_configuration(MODEL, 1, seed=3), np.array([0.3, -1.0, 2.0])
+    assert base_to_world(q, world_to_base(q, x)) == pytest.approx(x)
+
+
+@pytest.mark.parametrize("yaw", [-3.0, -0.4, 0.0, 1.2, 3.1])
+def test_the_heading_is_the_yaw_of_a_level_base(yaw: float) -> None:
+    q = np.array([0, 0, 0, *heading_quaternion(yaw)])
+    assert heading(q) == pytest.approx(yaw)
+    for off in (-2.0, 0.1, 3.0):
+        assert heading_error(q, yaw + off) == pytest.approx(off)
+    assert (tilt(q), uprightness(q)) == (pytest.approx(0.0, abs=1e-12), pytest.approx(1.0))
+    v = np.array([0.5, -0.2, 0.1, 0, 0, 0])
+    assert level_velocity(q, v) == pytest.approx(v[:3])
+
+
+def test_a_tilted_base() -> None:
+    """By 30 degrees about x: sin² = 1/4; its forward velocity stays level."""
+    q = np.array([0, 0, 0, np.sin(np.pi / 12), 0, 0, np.cos(np.pi / 12)])
+    assert tilt(q) == pytest.approx(0.25) and uprightness(q) == pytest.approx(np.sqrt(0.75))
+    v = np.array([1.0, 0, 1.0, 0, 0, 0])
+    assert level_velocity(q, v) == pytest.approx([1.0, -0.5, np.sqrt(0.75)])
+
+
+def test_errors_of_speeds() -> None:
+    v = np.array([0.5, -0.2, 0.3, 0.1, 0.2, 0.7])
+    command = np.array([0.8, 0.2, 0.4])
+    assert speed_error(v, command) == pytest.approx(0.5)
+    assert turning_error(v, command) == pytest.approx(0.3)
+    assert bounce(v) == pytest.approx(0.09) and roll_and_pitch(v) == pytest.approx(0.05)

@@ -1,0 +1,57 @@
+"""Contacts of feet: a sequence of steps, and single values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("warpdyn.rl")
+from warpdyn.rl import terms
+
+FORCES = np.array([[0.0, 0.0, 50.0], [30.0, 0.0, 2.0], [0.0, 0.0, 0.5]])
+VELOCITIES = np.array([[0.3, 0.4, 0.0], [1.0, 0.0, -2.0], [0.0, 0.0, 1.0]])
+
+
+def test_touching_is_by_the_vertical_force() -> None:
+    assert terms.touching(FORCES).tolist() == [1.0, 1.0, 0.0]
+    assert terms.touching(FORCES, 10.0).tolist() == [1.0, 0.0, 0.0]
+
+
+def test_times_in_the_air_and_on_the_ground() -> None:
+    """One point in the air for three steps of 0.1 s, then on the ground."""
+    air, ground, landed = np.zeros(1), np.zeros(1), []
+    for touch in ([0.0], [0.0], [0.0], [1.0], [1.0]):
+        landed.append(terms.landing_reward(air, np.array(touch), 0.2))
+        air = terms.air_times(air, np.array(touch), 0.1)
+        ground = terms.contact_times(ground, np.array(touch), 0.1)
+    assert landed == [0.0, 0.0, 0.0, pytest.approx(0.1), 0.0]
+    assert air.tolist() == [0.0] and ground.tolist() == pytest.approx([0.2])
+    assert terms.landing_reward(np.array([9.0]), np.ones(1), 0.2) == 0.5
+
+
+def test_speeds_of_feet() -> None:
+    touch = terms.touching(FORCES)
+    assert terms.slip(VELOCITIES, touch) == pytest.approx(0.25 + 1.0)
+    assert terms.landing_speed(VELOCITIES, touch, np.array([1.0, 0.0, 0.0])) == 4.0
+    heights = np.array([0.0, 0.1, 0.3])
+    found = terms.foot_clearance(heights, VELOCITIES, 0.1)
+    assert found == pytest.approx(0.01 * 0.5, abs=1e-6)
+
+
+def test_forces() -> None:
+    assert terms.stumble(FORCES) == 1.0 and terms.stumble(FORCES, 20.0) == 0.0
+    assert terms.force_excess(FORCES, 40.0) == pytest.approx(10.0)
+
+
+def test_a_history_of_contacts() -> None:
+    past = np.zeros((3, 2))
+    for touch in ([1.0, 0.0], [0.0, 0.0], [0.0, 0.0]):
+        past = terms.shift_history(past, np.array(touch))
+    assert past.tolist() == [[1.0, 0.0], [0.0, 0.0], [0.0, 0.0]]
+    assert terms.touched_lately(past).tolist() == [1.0, 0.0]
+    assert terms.touched_lately(terms.shift_history(past, np.zeros(2))).tolist() == [0.0, 0.0]
+
+
+def test_feet_that_are_too_near() -> None:
+    places = np.array([[0.0, 0.0], [0.3, 0.4], [5.0, 0.0]])
+    assert terms.feet_too_near(places, 0.6) == pytest.approx(0.1)

@@ -1,0 +1,41 @@
+"""Costs of joints: worked by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("warpdyn.rl")
+from warpdyn.rl import terms
+
+V, TORQUES = np.array([2.0, -1.0]), np.array([3.0, 4.0])
+
+
+def test_limits_count_beyond_the_middle_share() -> None:
+    """Of a range of 2 rad the middle nine tenths end at 0.9; a joint without limits is free."""
+    q, lower, upper = np.array([0.95, -1.4, 50.0]), [-1.0, -1.0, -np.inf], [1.0, 1.0, np.inf]
+    assert terms.joint_limits(q, lower, upper) == pytest.approx(0.05 + 0.5)
+    assert terms.joint_limits(q, lower, upper, share=1.0) == pytest.approx(0.4)
+    assert terms.speed_limits(V, [2.0, 2.0]) == pytest.approx(0.2)
+    assert terms.torque_limits(TORQUES, [10.0, 4.0]) == pytest.approx(0.4)
+
+
+def test_torques_and_powers() -> None:
+    """3 N·m at 2 rad/s pushes 6 W, 4 N·m at -1 rad/s brakes 4 W."""
+    assert terms.torque_cost(TORQUES) == 25.0 and terms.torque_cost(TORQUES, 5.0) == pytest.approx(
+        1.0
+    )
+    assert terms.mechanical_power(TORQUES, V) == 10.0
+    assert terms.motor_power(TORQUES, V) == 6.0
+    assert terms.cost_of_transport(TORQUES, V, 2.0, -0.5) == pytest.approx(10 / (2 * 9.81 * 0.5))
+    assert terms.cost_of_transport(TORQUES, V, 2.0, 0.0) == pytest.approx(10 / (2 * 9.81 * 0.1))
+
+
+def test_smoothness() -> None:
+    last, before = np.array([1.0, -1.0]), np.array([0.0, -1.0])
+    assert terms.joint_acceleration(V, last, 0.1) == pytest.approx(100.0)
+    assert terms.action_rate(V, last) == 1.0
+    assert terms.action_curvature(np.array([2.0, -1.0]), last, before) == 0.0
+    assert terms.action_curvature(last, last, before) == 1.0
+    assert terms.deviation(V, [1.0, 1.0]) == 5.0
+    assert terms.deviation(V, [1.0, 1.0], [1.0, 0.5]) == 3.0

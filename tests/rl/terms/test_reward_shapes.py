@@ -1,0 +1,39 @@
+"""Shapes of rewards: their values where they are known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("warpdyn.rl")
+from warpdyn.rl.terms import beyond, every, near, sum_of_squares, within, wrap_angle
+
+
+def test_near_is_one_without_an_error() -> None:
+    assert near(np.zeros(2), 0.5) == 1.0
+    assert near(np.array([0.3, 0.4]), 0.5) == pytest.approx(np.exp(-1.0))
+
+
+def test_every_counts_steps_but_not_none() -> None:
+    ages = np.arange(0.0, 1001.0)
+    found = np.array([bool(every(a, 250)) for a in ages.astype(np.float32)])
+    assert list(np.flatnonzero(found)) == [250, 500, 750, 1000]
+
+
+def test_within_is_one_between_its_bounds_and_a_tenth_at_the_margin() -> None:
+    assert [within(x, -1.0, 2.0, 0.5) for x in (-1.0, 0.3, 2.0)] == [1.0, 1.0, 1.0]
+    assert within(2.5, -1.0, 2.0, 0.5) == pytest.approx(0.1)
+    assert within(-1.5, -1.0, 2.0, 0.5) == pytest.approx(0.1)
+    assert within(4.0, -1.0, 2.0, 0.5) < 1e-8
+
+
+def test_beyond_is_the_distance_outside() -> None:
+    found = beyond(np.array([-2.0, 0.0, 1.5]), np.array([-1.0] * 3), np.array([1.0] * 3))
+    assert found.tolist() == [1.0, 0.0, 0.5]
+
+
+def test_squares_and_angles() -> None:
+    assert sum_of_squares(np.array([3.0, 4.0])) == 25.0 and sum_of_squares(2.0) == 4.0
+    for angle in (-7.0, -3.0, 0.0, 3.0, 9.5):
+        found = wrap_angle(angle)
+        assert -np.pi <= found < np.pi and np.exp(1j * found) == pytest.approx(np.exp(1j * angle))

@@ -1,0 +1,103 @@
+"""Contact forces of all substeps of a step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+rl = pytest.importorskip("warpdyn.rl")
+import torch
+from pushed_box import PushedBox
+
+
+class Dropped(rl.QuadrupedVelocity):
+    """A quadruped with feet 1 cm above the ground; carried copies of the forces."""
+
+    substep_forces = True
+    scales = {"nothing": 1.0}  # noqa: RUF012
+    vary = {}  # noqa: RUF012
+
+    def begin(self, robot: Any, s: Any) -> dict[str, Any]:
+        begun = super().begin(robot, s)
+        q = np.concatenate([np.zeros(2), [self.height + 0.01], [0, 0, 0, 1.0], self.stance])
+        kept = {"mean": np.zeros((4, 3)), "peak": np.zeros(4), "last": np.zeros((4, 3))}
+        return {**begun, **kept, "wanted": np.zeros(3), "q": q, "v": np.zeros(18)}
+
+    def update(self, robot: Any, s: Any) -> dict[str, Any]:
+        forces = {"mean": s.mean_forces, "peak": s.peak_forces, "last": s.forces}
+        return {**super().update(robot, s), **forces}
+
+    def reward(self, robot: Any, s: Any) -> dict[str, Any]:
+        return {"nothing": np.sum(s.peak_forces)}
+
+
+class Plain(Dropped):
+    """The same motion, with the forces of the last substep alone."""
+
+    substep_forces = False
+
+    def update(self, robot: Any, s: Any) -> dict[str, Any]:
+        return rl.QuadrupedVelocity.update(self, robot, s)
+
+    def reward(self, robot: Any, s: Any) -> dict[str, Any]:
+        return {"nothing": 0.0}
+
+
+class Late(Dropped):
+    vary = {"latency": rl.Vary(0.013, 0.013)}  # noqa: RUF012
+
+
+class PlainLate(Plain):
+    vary = {"latency": rl.Vary(0.013, 0.013)}  # noqa: RUF012
+
+
+@pytest.mark.parametrize(("task", "plain"), [(Dropped(), Plain()), (Late(), PlainLate())])
+def test_the_motion_is_the_same_and_an_impact_is_seen(task: Any, plain: Any) -> None:
+    """Also with late targets. The peak is at least the last force; the mean carries the weight."""
+    env, other = rl.VecEnv(task, 1), rl.VecEnv(plain, 1)
+    env.reset()
+    other.reset()
+    peaks = []
+    for k in range(12):
+        action = 0.5 * np.sin(k) * torch.ones(1, 12)
+        env.step(action)
+        other.step(action)
+        for name in ("q", "v"):
+            np.testing.assert_allclose(env.carried[name], other.carried[name], atol=2e-4)
+        last = np.linalg.norm(env.carried["last"][0], axis=1)
+        peak = env.carried["peak"][0].numpy()
+        assert (peak >= last - 1e-2).all()
+        peaks.append((peak - last).max())
+    assert max(peaks) > 20.0  # between two steps [N]
+
+
+def test_mujoco_has_them_too() -> None:
+    pytest.importorskip("mujoco")
+    env = rl.MujocoEnv(Dropped(), 1)
+    env.reset()
+    carried = []
+    for _ in range(60):
+        env.step(torch.zeros(1, 12))
+        kept = {n: env.carried[n][0].numpy().copy() for n in ("mean", "peak", "last")}
+        carried.append(kept["mean"][:, 2].sum())
+        assert (kept["peak"] >= np.linalg.norm(kept["last"], axis=1) - 1e-3).all()
+    weight = 9.81 * env.task.model.total_mass
+    assert np.mean(carried[20:]) == pytest.approx(weight, rel=0.05)
+
+
+def test_contact_pairs_step_in_the_same_way() -> None:
+    """A pushed box: its pairs' impulses are carried through the loop."""
+
+    class Counted(PushedBox):
+        substep_forces = True
+
+    ends = []
+    for task in (PushedBox(), Counted()):
+        env = rl.VecEnv(task, 2, seed=0)
+        env.reset()
+        for _ in range(5):
+            env.step(0.5 * torch.ones(2, task.actions))
+        ends.append(env.carried["q"].numpy().copy())
+    np.testing.assert_allclose(ends[0], ends[1], atol=1e-4)

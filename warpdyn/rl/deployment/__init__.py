@@ -1,0 +1,1 @@
+"""A policy on a robot and in other programs: its step, and the record of it in a file."""

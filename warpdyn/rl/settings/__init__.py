@@ -1,0 +1,1 @@
+"""Settings of tasks and recipes by text and files."""

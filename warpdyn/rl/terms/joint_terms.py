@@ -1,0 +1,91 @@
+"""Costs of joints and actions: limits, torques, power, smoothness."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .reward_shapes import beyond
+
+FAR = 1e6
+"""Limit of joints without limits [rad]."""
+
+GRAVITY = 9.81
+"""Standard gravity, for the cost of transport [m/s²]."""
+
+
+def joint_limits(q: Any, lower: Any, upper: Any, share: float = 0.9) -> Any:
+    """The sum of the angles beyond the middle `share` of the joints' ranges [rad].
+
+    q, lower, upper: (joints,) [rad]; an infinite limit costs nothing.
+    """
+    lower, upper = np.asarray(lower, float), np.asarray(upper, float)
+    bounded = np.isfinite(lower) & np.isfinite(upper)
+    lower, upper = np.where(bounded, lower, -FAR), np.where(bounded, upper, FAR)
+    middle, half = (lower + upper) / 2, (upper - lower) / 2
+    return np.sum(beyond(q, middle - share * half, middle + share * half))
+
+
+def speed_limits(v: Any, largest: Any, share: float = 0.9) -> Any:
+    """The sum of the joint speeds beyond a share of the largest ones [rad/s]."""
+    most = share * np.asarray(largest, float)
+    return np.sum(np.maximum(np.abs(v) - most, 0.0))
+
+
+def torque_limits(torques: Any, largest: Any, share: float = 0.9) -> Any:
+    """The sum of the torques beyond a share of the largest ones [N·m]."""
+    most = share * np.asarray(largest, float)
+    return np.sum(np.maximum(np.abs(torques) - most, 0.0))
+
+
+def torque_cost(torques: Any, scale: Any = 1.0) -> Any:
+    """The sum of the squared torques, relative to a scale [N²·m²]."""
+    return np.sum((torques * (1.0 / np.asarray(scale))) ** 2)
+
+
+def mechanical_power(torques: Any, v: Any) -> Any:
+    """The sum of the absolute powers of all joints [W]: drives that brake cost as much as those
+    that push."""
+    return np.sum(np.abs(torques * v))
+
+
+def motor_power(torques: Any, v: Any) -> Any:
+    """The sum of the powers of those joints that push [W]: braking costs nothing and gives nothing
+    back."""
+    return np.sum(np.maximum(torques * v, 0.0))
+
+
+def cost_of_transport(torques: Any, v: Any, mass: float, speed: Any) -> Any:
+    """Energy per weight and distance, without unit: mechanical power over m g |speed|.
+
+    speed: of the base [m/s]; below 0.1 m/s it counts as 0.1 m/s.
+    """
+    return mechanical_power(torques, v) / (mass * GRAVITY * np.maximum(np.abs(speed), 0.1))
+
+
+def joint_acceleration(v: Any, last_v: Any, seconds: float) -> Any:
+    """The sum of the squared accelerations between two steps [rad²/s⁴].
+
+    seconds: the time between them (`task.step_seconds`).
+    """
+    return np.sum(((v - last_v) * (1.0 / seconds)) ** 2)
+
+
+def deviation(q: Any, stance: Any, weights: Any = 1.0) -> Any:
+    """The weighted sum of the squared differences from a stance [rad²]."""
+    off = q - np.asarray(stance)
+    return np.sum(np.asarray(weights) * off * off)
+
+
+def action_rate(action: Any, last_action: Any) -> Any:
+    """The sum of the squared changes of the actions between two steps."""
+    return np.sum((action - last_action) ** 2)
+
+
+def action_curvature(action: Any, last_action: Any, before_last: Any) -> Any:
+    """The sum of the squared second differences of the actions over three steps.
+
+    before_last: an action that the task carries itself.
+    """
+    return np.sum((action - 2.0 * last_action + before_last) ** 2)

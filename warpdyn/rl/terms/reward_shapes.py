@@ -1,0 +1,47 @@
+"""Shapes of rewards: functions of an error or of a number and its bounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+AT_MARGIN = 0.1
+"""Value of `within` at the margin."""
+
+
+def near(error: Any, width: float) -> Any:
+    """exp(-error² / width²): 1 at zero error."""
+    error = np.asarray(error) if not hasattr(error, "shape") else error
+    return np.exp(-np.sum(error * error) / width**2)
+
+
+def every(age: Any, steps: float) -> Any:
+    """True if `age` is a multiple of `steps`, and not 0."""
+    n = max(round(steps), 1)
+    return (age > 0.5) & (age - n * np.floor(age * (1.0 / n) + 0.5 / n) < 0.5)
+
+
+def within(x: Any, lower: float, upper: float, margin: float) -> Any:
+    """1 between two bounds; outside it falls like a bell curve, to 0.1 at a distance of `margin`.
+
+    The function `tolerance` of the DeepMind Control Suite (Tassa et al., arXiv 1801.00690).
+    """
+    outside = beyond(x, lower, upper) / margin
+    return np.exp(np.log(AT_MARGIN) * outside**2)
+
+
+def beyond(x: Any, lower: Any, upper: Any) -> Any:
+    """The distance of each entry outside two bounds; 0 between them."""
+    return np.maximum(x - upper, 0.0) + np.maximum(lower - x, 0.0)
+
+
+def sum_of_squares(x: Any) -> Any:
+    """The sum of the squares of all entries."""
+    x = np.asarray(x) if not hasattr(x, "shape") else x
+    return np.sum(x * x)
+
+
+def wrap_angle(angle: Any) -> Any:
+    """The same angle within -pi and pi [rad]."""
+    return angle - 2.0 * np.pi * np.floor((angle + np.pi) / (2.0 * np.pi))

@@ -1,0 +1,27 @@
+"""Readings of sensors in a task: inertial measurement units and net contact forces of links."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+
+def imu_reading(robot: Any, s: Any, frame: str) -> Any:
+    """The reading of an inertial measurement unit in a link: proper acceleration, then angular
+    velocity (6,) [m/s², rad/s], in the link's axes.
+
+    The acceleration is the mean over the last step of the environment, as a sensor with a filter
+    of that length has it. At the beginning of an episode it is that of a robot which keeps its
+    velocity.
+    """
+    seconds = s.task.step_seconds
+    a = np.where(s.age < 0.5, 0.0, (s.v - s.last_v) * (1.0 / seconds))
+    return robot.imu(s.q, s.v, a, frame=frame)
+
+
+def link_forces(robot: Any, s: Any, frames: Sequence[str]) -> Any:
+    """The net contact forces and moments of the ground on links, about their origins, in the
+    world's axes (links, 6) [N, N·m]."""
+    return robot.link_contact_forces(s.q, s.forces, points=s.task.points, frames=list(frames))
