@@ -36,7 +36,8 @@ class LateObservations:
     """
 
     def __init__(self, task: Task, group: str, entries: Mapping[str, int]):
-        if unknown := set(task.sensed) - set(entries):
+        late = OBSERVATION_LATENCY in task.vary
+        if late and (unknown := set(task.sensed) - set(entries)):
             raise TaskError(
                 f"{task.name}.sensed has {', '.join(sorted(unknown))}; the group {group} has "
                 f"{', '.join(entries)}"
@@ -46,7 +47,7 @@ class LateObservations:
         self.group, self.seconds = group, task.step_seconds
         self.columns = [k for k, name in enumerate(names) if name in sensed]
         self.carried: dict[str, tuple[int, int]] = {}
-        if OBSERVATION_LATENCY in task.vary:
+        if late:
             largest = task.vary[OBSERVATION_LATENCY].largest
             steps = max(math.ceil(largest / self.seconds - 1e-9), 1)
             self.carried = {f"earlier_{group}": (steps, len(self.columns))}
