@@ -26,7 +26,7 @@ class Camera:
 
         self.task, self.drawn = task, RobotPicture(task.model)
         self._figure = Figure(figsize=(size[0] / DOTS, size[1] / DOTS), dpi=DOTS)
-        self._canvas = FigureCanvasAgg(self._figure)
+        self._canvas: Any = FigureCanvasAgg(self._figure)
         self._stage: Stage | None = None
 
     def frame(self, q: np.ndarray, origin: np.ndarray | None = None) -> np.ndarray:
