@@ -92,7 +92,8 @@ class Trainer:
     without running code that a file may hold.
     init: a policy's ONNX file or another training's checkpoint, with whose networks a new training
     begins (`start_from`).
-    loggers: functions that are called with each iteration's `Progress`.
+    loggers: functions that are called with each iteration's `Progress`. watchers: functions that
+    are called with the environments after each of their steps.
 
     In several processes of `torchrun` it is one training: each process has the recipe's
     environments, and the gradients of all processes train one policy. Only the first process calls
@@ -134,6 +135,7 @@ class Trainer:
         self.iteration, self._seconds, self._cpu = 0, 0.0, 0.0
         self.curve: list[Progress] = []
         self.loggers: list[Callable[[Progress], Any]] = []
+        self.watchers: list[Callable[[VecEnv], Any]] = []
         ages = self.env.episode_length_buf
         self.env.episode_length_buf = torch.randint_like(ages, high=self.env.max_episode_length)
         if folder is not None:
@@ -350,6 +352,8 @@ class Trainer:
                 before = time.perf_counter()
                 observed, reward, done, extras = env.step(action)
                 inside += time.perf_counter() - before
+                for watch in self.watchers:
+                    watch(env.env)
                 algorithm.process_env_step(observed, reward, done, extras)
                 fell = done - extras["time_outs"]
                 odd = extras["nonfinite_action"]
