@@ -111,4 +111,6 @@ def print_table(title: str, columns: dict[str, Evaluation]) -> None:
     if any(x.nonfinite_actions for x in seen):
         counts = [f"{x.nonfinite_actions:,}" for x in seen]
         table.add_row("actions that are NaN or infinite", *counts)
+    if any(x.failed for x in seen):
+        table.add_row("episodes with a state that is not finite", *[f"{x.failed:,}" for x in seen])
     console().print(table)
