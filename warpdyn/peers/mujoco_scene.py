@@ -158,8 +158,8 @@ def _with_light_links(model: Model) -> Model:
     if not light or not model.total_mass:
         return model
     mass = LIGHT * model.total_mass / len(light)
-    inertia = ((mass * LIGHT_SIZE**2, 0.0, 0.0), (0.0, mass * LIGHT_SIZE**2, 0.0))
-    inertia = (*inertia, (0.0, 0.0, mass * LIGHT_SIZE**2))
+    moment = mass * LIGHT_SIZE**2
+    inertia = ((moment, 0.0, 0.0), (0.0, moment, 0.0), (0.0, 0.0, moment))
     names = {link.name for link in light}
     return replace(
         model,
