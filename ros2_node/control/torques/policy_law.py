@@ -115,6 +115,7 @@ def check_description(model: Model, policy: Policy) -> None:
     if not isinstance(joints, dict):
         return
     kinds = {joint.name: joint.kind.name for joint in model.joints}
+    # The file may come from anywhere: its entries are read before they are compared.
     try:
         stance = joints["stance"] or [None] * len(joints["names"])
         rows = list(zip(joints["names"], joints["kinds"], stance, strict=True))

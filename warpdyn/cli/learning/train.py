@@ -28,6 +28,7 @@ def add_parser(commands: Commands) -> None:
     text = "train a policy for a task: checkpoints, a live table, an ONNX file (extra [rl])"
     sub = add_command(commands, "train", text, own_help=True)
     add_task(sub)
+    # How long, from where, and what is shown meanwhile.
     sub.add_argument("--envs", type=count, metavar="N", help="environments; default: the task's")
     text = (
         "CPU minutes of the process in all, earlier ones in the folder included, the same work on "
