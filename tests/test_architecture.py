@@ -95,6 +95,7 @@ LAZY = {
         "warpdyn/execution/autodiff/torch_gradients.py",
         "warpdyn/execution/autodiff/torch_remembered.py",
         "warpdyn/execution/native/torch_native.py",
+        "warpdyn/cli/learning/training_video.py",
         *(f"warpdyn/rl/{name}.py" for name in ("vec_env", "training", "export_policy")),
         *(
             f"warpdyn/rl/{name}.py"

@@ -86,3 +86,29 @@ def test_a_part_whose_inertia_is_rounding_is_welded_first():
 def test_what_mujoco_has_no_word_for_is_refused():
     with pytest.raises(NotComparable, match="MuJoCo has no planar joint"):
         mujoco_scene(wd.load(PLANAR), 0.001)
+
+
+SLIDES = """<mujoco><worldbody><body name="box" pos="0 0 1">
+<joint name="x" type="slide" axis="1 0 0"/><joint name="z" type="slide" axis="0 0 1"/>
+<joint name="turn" type="hinge" axis="0 1 0" stiffness="3" springref="20" damping="0.5"/>
+<geom type="box" size="0.1 0.1 0.1" mass="2"/></body></worldbody></mujoco>"""
+
+
+def test_links_between_the_slides_of_a_planar_robot_are_light():
+    """MuJoCo refuses links without mass; a millionth of the robot's is less than float32 resolves."""
+    model = wd.load(SLIDES)
+    robot = mujoco_scene(model, 0.002, fused=True).compile()
+    assert robot.nv == 3 and 2.0 < robot.body_mass.sum() <= 2.0 * (1 + 1e-6)
+    data = mujoco.MjData(robot)
+    data.qvel[:] = 1.0, 0.0, 0.0
+    mujoco.mj_step(robot, data)
+    assert data.qpos[0] == pytest.approx(0.002, rel=1e-6)
+
+
+def test_springs_of_joints_are_the_models():
+    """With the angle at which they are slack."""
+    model = wd.load(SLIDES).with_springs("description")
+    robot = mujoco_scene(model, 0.002, fused=True).compile()
+    joint = robot.joint("turn")
+    assert np.ravel(joint.stiffness)[0] == 3.0
+    assert robot.qpos_spring[joint.qposadr[0]] == pytest.approx(np.deg2rad(20.0))

@@ -96,6 +96,7 @@ def test_actions_that_are_not_finite_are_counted(weight: float, tmp_path: Path) 
     seen = rl.evaluate(Hold(), path, envs=8)
     steps = round(8 * seen.length / 0.02)
     assert seen.nonfinite_actions == steps
+    assert seen.failed == (8 if np.isnan(weight) else 0)
     assert (steps == 8 and seen.falls == 1.0) if np.isnan(weight) else steps > 8
     sound = linear_policy(tmp_path / "sound.onnx", np.zeros((6, 2)), task="Hold")
     assert rl.evaluate(Hold(), sound, envs=8).nonfinite_actions == 0

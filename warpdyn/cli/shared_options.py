@@ -20,9 +20,15 @@ def add_command(
     commands: Commands, name: str, text: str, own_help: bool = False
 ) -> argparse.ArgumentParser:
     """A new command without options; `text` describes it in the list of commands and in its help.
-    With `own_help` the command adds its option `--help` itself."""
+
+    With `own_help` the command adds its option `--help` itself. Its argument TASK then stands
+    first, because options with several values would take it as one of them.
+    """
     description = text[0].upper() + text[1:] + "."
-    return commands.add_parser(name, help=text, description=description, add_help=not own_help)
+    usage = "%(prog)s TASK [options]" if own_help else None
+    return commands.add_parser(
+        name, help=text, description=description, add_help=not own_help, usage=usage
+    )
 
 
 def add_robot(sub: argparse.ArgumentParser) -> None:

@@ -37,6 +37,10 @@ THICK = 0.5
 UNREACHED = 1e9
 """A force limit that has no effect."""
 
+LIGHT, LIGHT_SIZE = 1e-6, 0.01
+"""Mass of all links without mass together, as a share of the robot's, and their radius of gyration
+[m]."""
+
 FLOOR = "floor"
 
 
@@ -103,12 +107,16 @@ def mujoco_scene(
     if fused:
         # MuJoCo would do it too, but only after it has refused the inertia of a single part.
         model = model.collapse(keep=[*(point.link for point in points), *links_of(pairs)])
+    model = _with_light_links(model)
     free = [joint.name for joint in free_joints(model)] if fused else []
     spec = urdf_spec(mujoco, _rubbing(model, fused), model, free)
     for joint in model.joints:
         if joint.kind.nv:
             spec.joint(joint.name).armature = joint.armature
             spec.joint(joint.name).actfrclimited = mujoco.mjtLimited.mjLIMITED_FALSE
+            for effects in joint.effects:  # URDF has no word for a spring
+                if effects.spring:
+                    _set_spring(spec.joint(joint.name), effects.spring, effects.rest)
     rough = [friction, 0, 0]
     if points:
         _add_ground(mujoco, spec, Slope() if ground is None else ground, rough)
@@ -137,6 +145,29 @@ def mujoco_scene(
     if not points and not pairs:
         option.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
     return spec
+
+
+def _with_light_links(model: Model) -> Model:
+    """The model with a very small mass for links without mass that carry others, such as those
+    between the slides of a planar robot, which MuJoCo refuses.
+
+    The sum of these masses is at most a millionth of the robot's: less than float32 resolves.
+    """
+    below = {joint.parent for joint in model.joints}
+    light = [link for link in model.links[1:] if link.mass == 0.0 and link.name in below]
+    if not light or not model.total_mass:
+        return model
+    mass = LIGHT * model.total_mass / len(light)
+    moment = mass * LIGHT_SIZE**2
+    inertia = ((moment, 0.0, 0.0), (0.0, moment, 0.0), (0.0, 0.0, moment))
+    names = {link.name for link in light}
+    return replace(
+        model,
+        links=tuple(
+            replace(link, mass=mass, inertia=inertia) if link.name in names else link
+            for link in model.links
+        ),
+    )
 
 
 def _rubbing(model: Model, fused: bool) -> etree._Element:
@@ -191,6 +222,15 @@ def _tilt(x: float, y: float) -> list[float]:
     normal = np.array([-x, -y, 1.0]) / np.sqrt(1.0 + x * x + y * y)
     w = np.sqrt(0.5 * (1.0 + normal[2]))
     return [w, -normal[1] / (2 * w), normal[0] / (2 * w), 0.0]
+
+
+def _set_spring(joint: Any, stiffness: float, rest: float) -> None:
+    """Give a joint a linear spring; from version 4 on MuJoCo's stiffness is a polynomial."""
+    if np.ndim(joint.stiffness):
+        joint.stiffness = [stiffness, *np.zeros(np.size(joint.stiffness) - 1)]
+    else:
+        joint.stiffness = stiffness
+    joint.springref = rest
 
 
 def _add_drives(mujoco: Any, spec: Any, model: Model, drives: Drives) -> None:

@@ -28,7 +28,8 @@ class Evaluation:
     each step but the last, mean over the episodes; last: the latest of them. falls: share of
     episodes that ended before their time. length: length of the episodes [s]. nonfinite_actions:
     number of the policy's actions with a NaN or infinite entry (a count, not a mean). NaN ends an
-    episode; infinity acts as the largest action.
+    episode; infinity acts as the largest action. failed: number of episodes that ended because the
+    state was not finite; they are among the falls.
     """
 
     envs: int
@@ -40,6 +41,7 @@ class Evaluation:
     falls: float
     length: float
     nonfinite_actions: int = 0
+    failed: int = 0
 
 
 def evaluate(
@@ -102,7 +104,7 @@ class _Tally:
         self.sums: dict[str, np.ndarray] = {}
         self.latest: dict[str, np.ndarray] = {}
         self.counted = np.zeros(n)
-        self.nonfinite_actions = 0
+        self.nonfinite_actions, self.failed = 0, 0
         self.measures = getattr(env.task.measure, "__func__", None) is not Task.measure
 
     def add(self, stepped: Any, measured: bool) -> None:
@@ -112,6 +114,7 @@ class _Tally:
         over = self.living & (fell | late)
         odd = info["nonfinite_action"].cpu().numpy()
         self.nonfinite_actions += int((self.living & odd).sum())
+        self.failed += int((self.living & info["failed"].cpu().numpy()).sum())
         self.age += self.living
         self.fallen |= self.living & fell
         names = self.env.text.rewards
@@ -144,6 +147,7 @@ class _Tally:
             falls=float(self.fallen.mean()),
             length=float(self.age.mean()) * step,
             nonfinite_actions=self.nonfinite_actions,
+            failed=self.failed,
         )
 
 

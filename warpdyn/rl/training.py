@@ -95,7 +95,8 @@ class Trainer:
     without running code that a file may hold.
     init: a policy's ONNX file or another training's checkpoint, with whose networks a new training
     begins (`start_from`).
-    loggers: functions that are called with each iteration's `Progress`.
+    loggers: functions that are called with each iteration's `Progress`. watchers: functions that
+    are called with the environments after each of their steps.
 
     In several processes of `torchrun` it is one training: each process has the recipe's
     environments, and the gradients of all processes train one policy. Only the first process calls
@@ -129,6 +130,7 @@ class Trainer:
         self.iteration, self._seconds, self._cpu = 0, 0.0, 0.0
         self.curve: list[Progress] = []
         self.loggers: list[Callable[[Progress], Any]] = []
+        self.watchers: list[Callable[[VecEnv], Any]] = []
         # The first episodes have random ages, so that they do not all end at the same step.
         ages = self.env.carried["age"]
         ages.copy_(torch.randint_like(ages, high=self.env.text.length))
@@ -352,6 +354,8 @@ class Trainer:
             before = time.perf_counter()
             _, reward, fell, timed_out, extra = env.step(action)
             inside += time.perf_counter() - before
+            for watch in self.watchers:
+                watch(env)
             learner.record(reward, (fell | timed_out).float(), timed_out.float())
             lived = (extra["episode"][n] for n in names)
             parts = (reward, fell | timed_out, fell, extra["nonfinite_action"], *lived)

@@ -115,8 +115,17 @@ def check_description(model: Model, policy: Policy) -> None:
     if not isinstance(joints, dict):
         return
     kinds = {joint.name: joint.kind.name for joint in model.joints}
-    stance = joints["stance"] or [None] * len(joints["names"])
-    for name, kind, angle in zip(joints["names"], joints["kinds"], stance, strict=True):
+    # The file may come from anywhere: its entries are read before they are compared.
+    try:
+        stance = joints["stance"] or [None] * len(joints["names"])
+        rows = list(zip(joints["names"], joints["kinds"], stance, strict=True))
+        angles = [None if angle is None else float(angle) for *_, angle in rows]
+        unknown = [name for name, *_ in rows if name not in kinds]
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{policy.path}: its deployment record cannot be read: {error}") from None
+    if unknown:
+        raise ValueError(f"{policy.path} moves {unknown[0]!r}, which {model.name} does not have")
+    for (name, kind, _), angle in zip(rows, angles, strict=True):
         if (kind == "prismatic") != (kinds[name] == "prismatic"):
             raise ValueError(
                 f"{policy.path} was trained with {name!r} as a {kind} joint; that of {model.name} "

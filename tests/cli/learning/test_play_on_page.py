@@ -16,7 +16,8 @@ from rl_cases import barely_trained
 
 import warpdyn as wd
 from warpdyn.cli.learning import play_on_page as page_module
-from warpdyn.cli.learning.play_on_page import SIDE, OnPage, play_on_page
+from warpdyn.cli.learning.environment_page import AROUND, SIDE
+from warpdyn.cli.learning.play_on_page import OnPage, play_on_page
 
 HERE: dict[str, Any] = {"host": "127.0.0.1", "port": 0}
 
@@ -94,17 +95,17 @@ def test_robots_stand_in_their_height_map(shown: OnPage, monkeypatch: pytest.Mon
     shown.run(0.08)
     q = shown.env.carried["q"].numpy()
     assert np.allclose(view.q[:, :3] + view._at[:, 0], q[:, :3] + origin, atol=1e-4)
-    assert shown._patches == {(3.0, 1.0)}
+    assert shown.shown._patches == {(3.0, 1.0)}
     drawn: list[np.ndarray] = []
     scene = shown.page.stage.server.scene
     monkeypatch.setattr(scene, "add_mesh_simple", lambda *given, **_: drawn.append(given[1]))
     shown.env.carried["origin"][1, 0] = 5.0
-    shown._show_ground()
+    shown.shown.update(shown.env.carried)
     (vertices,) = drawn
-    assert 5.0 - vertices[:, 0].min() == pytest.approx(page_module.AROUND, abs=0.2)
-    assert vertices[:, 1].min() == pytest.approx(1.0 - page_module.AROUND, abs=0.2)
+    assert 5.0 - vertices[:, 0].min() == pytest.approx(AROUND, abs=0.2)
+    assert vertices[:, 1].min() == pytest.approx(1.0 - AROUND, abs=0.2)
     assert vertices[:, 1].max() == pytest.approx(6.0), "the map's edge"
-    assert shown._patches == {(3.0, 1.0), (5.0, 1.0)}
+    assert shown.shown._patches == {(3.0, 1.0), (5.0, 1.0)}
 
 
 def test_ctrl_c_ends_it(

@@ -51,6 +51,20 @@ def test_changed_descriptions_are_named(record: dict[str, Any]) -> None:
     assert "it observes away (2), speed (2), last (2), not off (2)" in refused(other, record)
 
 
+def test_a_damaged_record_is_refused(record: dict[str, Any]) -> None:
+    """Entries of another form, unknown operations, and names that do not exist."""
+    for change in (
+        lambda x: x.pop("joints"),
+        lambda x: x["joints"].update(kp=["a", "b"]),
+        lambda x: x["observation"].update(terms=None),
+        lambda x: x["programs"].update(act={"steps": [["t0", "open", 1.0]], "results": {}}),
+        lambda x: x["programs"].update(observe={"steps": [], "results": {"observation": ["x"]}}),
+    ):
+        other = copy.deepcopy(record)
+        change(other)
+        assert "its deployment record cannot be read" in refused(other, record)
+
+
 def test_another_computation_is_named() -> None:
     """Of a term, of the targets; rounding is not."""
 

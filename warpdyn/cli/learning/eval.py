@@ -144,7 +144,10 @@ def print_table(title: str, columns: dict[str, Evaluation]) -> None:
     table.add_section()
     table.add_row("ended before their time", *[f"{x.falls:.1%}" for x in seen])
     table.add_row("length of episodes \\[s]", *[f"{x.length:.2f}" for x in seen])
+    # Rows of failures appear only if there were some.
     if any(x.nonfinite_actions for x in seen):
         counts = [f"{x.nonfinite_actions:,}" for x in seen]
         table.add_row("actions that are NaN or infinite", *counts)
+    if any(x.failed for x in seen):
+        table.add_row("episodes with a state that is not finite", *[f"{x.failed:,}" for x in seen])
     console().print(table)

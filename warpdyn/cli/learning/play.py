@@ -81,6 +81,7 @@ def play(args: argparse.Namespace) -> int:
     roll out, and show the picture on the screen or write it to a file."""
     from ...rl.tasks.task_files import short_name
 
+    # Mistakes of the command line come before the policy is read.
     check_picture(args.png or Path("play.png"))
     rl, task, policy = task_and_policy(args)
     moving = args.gif

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,7 +13,7 @@ from ...execution.compile.announcements import silent
 from ...model.description import ModelError
 from ..argument_types import count, positive
 from ..command_line import UserError, choose_device
-from ..shared_options import Commands, add_command, add_device
+from ..shared_options import Commands, add_command, add_device, add_page
 from ..tables import say
 from .learning_curves import draw_curves
 from .policy_options import add_seed, add_task
@@ -28,6 +28,7 @@ def add_parser(commands: Commands) -> None:
     text = "train a policy for a task: checkpoints, a live table, an ONNX file (extra [rl])"
     sub = add_command(commands, "train", text, own_help=True)
     add_task(sub)
+    # How long, from where, and what is shown meanwhile.
     sub.add_argument("--envs", type=count, metavar="N", help="environments; default: the task's")
     text = (
         "CPU minutes of the process in all, earlier ones in the folder included, the same work on "
@@ -53,8 +54,13 @@ def add_parser(commands: Commands) -> None:
     sub.add_argument("--init", type=Path, metavar="FILE", help=text)
     add_quadruped(sub)
     add_device(sub)
-    text = "curves for `tensorboard --logdir FOLDER` beside the checkpoints"
-    sub.add_argument("--logger", choices=("tensorboard",), help=text)
+    text = "curves for `tensorboard --logdir FOLDER` next to the checkpoints, for Weights & Biases, or both"
+    sub.add_argument("--logger", nargs="+", choices=("tensorboard", "wandb"), default=[], help=text)
+    text = "show some environments in the browser while they train (extra [viewer])"
+    sub.add_argument("--view", action="store_true", help=text)
+    text = "write a moving picture of the policy every N iterations, FOLDER/video-N.gif"
+    sub.add_argument("--video", type=count, metavar="N", help=text)
+    add_page(sub)
     sub.set_defaults(run=train)
 
 
@@ -105,10 +111,13 @@ def _train(args: argparse.Namespace) -> int:
         first = trainer.processes.first
         if line and first:
             say(line)
-        if args.logger == "tensorboard" and first:
-            _log_for_tensorboard(trainer, folder)
+        closing = _attach_outputs(args, trainer, folder) if first else []
         limits = TrainingLimits.of(args, recipe)
-        last = _train_with_table(trainer, limits)
+        try:
+            last = _train_with_table(trainer, limits)
+        finally:
+            for close in closing:
+                close()
         if last is None:
             raise UserError(f"{folder} is trained for {limits} or more already")
         # With several processes, only the first one writes files.
@@ -126,15 +135,41 @@ def _train(args: argparse.Namespace) -> int:
     return 0
 
 
-def _log_for_tensorboard(trainer: Trainer, folder: Path) -> None:
-    """Log the curves for TensorBoard next to the checkpoints."""
+def _attach_outputs(
+    args: argparse.Namespace, trainer: Trainer, folder: Path
+) -> list[Callable[[], None]]:
+    """Give the trainer its loggers, videos and page; returns functions that close them."""
+    closing: list[Callable[[], None]] = []
+    # Each output is imported here, because its package may be missing.
     try:
-        from ...rl.adapters.tensorboard_log import TensorboardLog
+        if "tensorboard" in args.logger:
+            from ...rl.adapters.tensorboard_log import TensorboardLog
+
+            done = trainer.curve[-1].steps if trainer.curve else 0
+            board = TensorboardLog(folder, done)
+            trainer.loggers.append(board)
+            closing.append(board.close)
+            say(f"curves: tensorboard --logdir {folder}")
+        if "wandb" in args.logger:
+            from ...rl.adapters.wandb_log import WandbLog
+
+            log = WandbLog(trainer, folder)
+            trainer.loggers.append(log)
+            closing.append(log.close)
+        if args.video is not None:
+            from .training_video import TrainingVideo
+
+            trainer.loggers.append(TrainingVideo(trainer, folder, args.video))
+        if args.view:
+            from .live_view import LiveView
+
+            view = LiveView(trainer.env.env, host=args.host, port=args.port)
+            trainer.watchers.append(view)
+            closing.append(view.close)
+            say(f"{trainer.task.name} while it trains: {view.shown.page.address}")
     except ImportError as error:
         raise UserError(str(error)) from None
-    done = trainer.curve[-1].steps if trainer.curve else 0
-    trainer.loggers.append(TensorboardLog(folder, done))
-    say(f"curves: tensorboard --logdir {folder}")
+    return closing
 
 
 def _draw_curve(trainer: Trainer, folder: Path) -> None:

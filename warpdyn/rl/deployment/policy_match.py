@@ -23,7 +23,13 @@ def check_match(path: Any, recorded: Mapping[str, Any], present: Mapping[str, An
     present task: joints, gains, rate, action, command, observation terms, and what they compute."""
     if not (_is_whole(recorded) and _is_whole(present)):
         return
-    different = list(_differences(recorded, present)) or list(_other_results(recorded, present))
+    try:
+        different = list(_differences(recorded, present)) or list(_other_results(recorded, present))
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise TaskError(
+            f"{path}: its deployment record cannot be read ({type(error).__name__}: {error}); write it "
+            "again with warpdyn.rl.describe"
+        ) from None
     if different:
         raise TaskError(
             f"{path} is of another robot or task than {present['task']} for {present['robot']}: "

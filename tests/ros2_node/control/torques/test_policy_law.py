@@ -313,3 +313,11 @@ def test_a_robot_with_other_joints_than_in_training_is_refused():
     with pytest.raises(ValueError, match=r"'left_joint' as a prismatic joint; that of turning is"):
         check_description(model, policy)
     check_description(model, SimpleNamespace(path="a.onnx", deployment={}))
+    for damaged, said in (
+        ({"names": 3}, "its deployment record cannot be read"),
+        ({"names": ["a"], "kinds": ["revolute"], "stance": ["x"]}, "record cannot be read"),
+        ({"names": ["arm"], "kinds": ["revolute"], "stance": [0.0]}, "moves 'arm', which turning"),
+    ):
+        policy.deployment = {"joints": damaged}
+        with pytest.raises(ValueError, match=said):
+            check_description(model, policy)

@@ -1,0 +1,45 @@
+"""Robots of a training in the browser: recorded steps at the speed of real robots."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+rl = pytest.importorskip("warpdyn.rl")
+pytest.importorskip("warpdyn.viewer")
+
+from warpdyn.cli.learning.live_view import ROBOTS, LiveView
+
+RECIPE = rl.Recipe(envs=8, steps=4, epochs=1, batches=2, layers=(4,))
+
+
+@pytest.fixture
+def viewed() -> Any:
+    trainer = rl.Trainer(rl.CartpoleSwingUp(), recipe=RECIPE)
+    view = LiveView(trainer.env.env, host="127.0.0.1", port=0)
+    trainer.watchers.append(view)
+    yield trainer, view
+    view.close()
+
+
+def test_the_last_step_of_a_training_is_shown_in_the_end(viewed: Any) -> None:
+    """Of its first environments; each step is shown for its time."""
+    trainer, view = viewed
+    list(trainer.run(iterations=2))
+    last = trainer.env.env.carried["q"][:ROBOTS].numpy()
+    start = time.perf_counter()
+    robot = view.shown.page.robots["robot"]
+    while not np.allclose(robot.q, last, atol=1e-5):
+        assert time.perf_counter() - start < 20.0
+        time.sleep(0.02)
+    assert robot.q.shape == (ROBOTS, 2)
+
+
+def test_a_training_does_not_depend_on_who_watches(viewed: Any) -> None:
+    trainer, _ = viewed
+    seen = [x.reward for x in trainer.run(iterations=2)]
+    other = rl.Trainer(rl.CartpoleSwingUp(), recipe=RECIPE)
+    assert [x.reward for x in other.run(iterations=2)] == seen

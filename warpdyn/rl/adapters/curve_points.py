@@ -1,0 +1,23 @@
+"""Points of a training's curves, for loggers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..training import Progress
+
+
+def curve_points(progress: Progress) -> Iterator[tuple[str, float]]:
+    """Names and values of an iteration; those of episodes only if some have ended."""
+    yield "reward of a second/all environments", progress.reward
+    if progress.rewards:
+        for name, value in progress.rewards.items():
+            yield f"reward of a second/{name}", value
+        yield "episodes/return", sum(progress.rewards.values()) * progress.length
+        yield "episodes/length [s]", progress.length
+        yield "episodes/ended before their time", progress.falls
+    yield "training/environment steps a second", progress.steps_per_second
+    yield "training/share of the environments", progress.environment_share
+    yield "training/deviation of actions", progress.deviation
+    yield "training/actions that are not finite", progress.nonfinite_actions
+    yield "training/CPU seconds", progress.cpu_seconds
