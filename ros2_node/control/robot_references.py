@@ -102,7 +102,7 @@ class RobotReferences:
             if enabled:
                 jumped = self.trajectory.follow(now, state.q)
             else:
-                self.trajectory.end("ended: the robot was disabled")
+                self.trajectory.end("ended: the robot no longer follows references")
         twist = self.twist
         if twist is not None and twist.active:
             if enabled:
