@@ -91,6 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--messages", type=int, default=60_000, help="for latency, each rate")
     parser.add_argument("--faults", type=int, default=2000, help="for faults")
     parser.add_argument("--seed", type=int, default=0, help="for faults")
+    parser.add_argument("--law", default="", help="for faults: an impedance law; computed_torque")
     parser.add_argument("--seconds", type=float, default=600.0, help="for soak")
     parser.add_argument("--rate", type=float, default=1000.0, help="states a second, for float")
     parser.add_argument("--policy", default="quadruped_velocity", help="for minute")
@@ -103,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{case}: {(CASES[case].__doc__ or '').strip()}", flush=True)
         extra = {
             "latency": {"messages": options.messages},
-            "faults": {"number": options.faults, "seed": options.seed},
+            "faults": {"number": options.faults, "seed": options.seed, "law": options.law},
             "soak": {"seconds": options.seconds},
             "float": {"rate": options.rate},
             "minute": {"policy": options.policy},

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from control_msgs.msg import JointCommand
-from geometry_msgs.msg import TwistStamped, WrenchStamped
+from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -24,6 +24,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+import warpdyn as wd
 from ros2_node.demo.processes import Child, Client, ProcessError, ros_arguments
 
 from .arm import ARM, Q, arm_urdf
@@ -38,6 +39,16 @@ SAME = 1e-9
 OFTEN = {**STATES, **BYTES, **REFERENCES, **INPUTS, **DESCRIPTIONS}
 """Kinds that are thrown again and again."""
 KINDS: dict[str, Kind] = {**OFTEN, **ONCE}
+HAND = "panda_hand"
+LAWS: dict[str, dict[str, Any]] = {
+    "joint_impedance": {"law": "joint_impedance", "law_inputs.stiffness": 200.0},
+    "cartesian_impedance": {
+        "law": "cartesian_impedance",
+        "law_options": [f"frame={HAND}"],
+        "law_inputs.stiffness": [500.0, 500.0, 500.0, 30.0, 30.0, 30.0],
+    },
+}
+"""Parameters of the laws."""
 PATIENCE = 60.0
 
 
@@ -54,6 +65,7 @@ class Campaign(Client):
             "trajectory": JointTrajectory,
             "external_wrench": WrenchStamped,
             "twist": TwistStamped,
+            "pose_reference": PoseStamped,
         }
         self._topics = {name: make(kind, f"warpdyn/{name}", deep) for name, kind in kinds.items()}
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -61,6 +73,8 @@ class Campaign(Client):
         self.node.create_subscription(JointCommand, "warpdyn/commands", self._look, deep)
         self.setting: Any = self.node.create_client(SetParameters, "warpdyn/set_parameters")
         self.checks = CommandChecks(LIMITS)
+        self.home: PoseStamped | None = None
+        """The pose of a law's frame at Q, where there is such a law."""
         point = JointTrajectoryPoint(positions=Q.tolist())
         self._here = JointTrajectory(joint_names=list(ARM), points=[point])
 
@@ -121,6 +135,8 @@ class Campaign(Client):
             for k in range(200):
                 if k % 20 == 0:
                     self.publish("reference", self._here)
+                    if self.home is not None:
+                        self.publish("pose_reference", self.home)
                 self.play(self.good, 5)
                 last = self.checks.last
                 if expected is None or np.abs(last - expected).max() <= SAME:
@@ -159,22 +175,37 @@ class Campaign(Client):
         self.play(KINDS[kind](self), times)
 
 
-def faults(folder: Path, number: int = 2000, seed: int = 0) -> dict[str, Any]:
-    """Faults drawn at random, thrown at an enabled panda in mode computed_torque.
+def home_of(urdf: Path) -> PoseStamped:
+    """The pose of the hand at Q, as a reference."""
+    model = wd.load(urdf)
+    x, y, z, *quaternion = np.asarray(wd.fk(model, Q, frame=HAND, form="pose")).tolist()
+    message = PoseStamped()
+    message.header.frame_id = model.root
+    p, o = message.pose.position, message.pose.orientation
+    p.x, p.y, p.z = x, y, z
+    o.x, o.y, o.z, o.w = quaternion
+    return message
+
+
+def faults(folder: Path, number: int = 2000, seed: int = 0, law: str = "") -> dict[str, Any]:
+    """Faults drawn at random, thrown at an enabled panda in mode computed_torque, or under an impedance law.
 
     All kinds come in turn, in an order that is drawn. Each stop must have ended with zeros.
     """
     parameters = {
         "robot_description_file": str(arm_urdf(folder)),
-        "mode": "computed_torque",
+        **(LAWS[law] if law else {"mode": "computed_torque"}),
         "ramp_time": 0.05,
         "state_timeout": STALE,
         "allow_several_publishers": True,  # of the drivers
         "command_type": "joint_command",  # whose stamps give the rate
-        "twist_link": "panda_hand",
+        "twist_link": HAND,
     }
+    kinds = [kind for kind in KINDS if not (law and kind == "another mode")]
     node = Child("ros2_node.node", ros_arguments(parameters), folder / "node.log")
     campaign = Campaign([node], seed)
+    if law == "cartesian_impedance":
+        campaign.home = home_of(arm_urdf(folder))
     checks, stops, begun = campaign.checks, Counter[str](), time.monotonic()
     bad_ends, problems, thrown = 0, list[str](), Counter[str]()
     try:
@@ -185,7 +216,7 @@ def faults(folder: Path, number: int = 2000, seed: int = 0) -> dict[str, Any]:
         expected = checks.last.copy()
         order: list[str] = []
         for k in range(number):
-            order = order or [str(x) for x in campaign.random.permutation(list(KINDS))]
+            order = order or [str(x) for x in campaign.random.permutation(kinds)]
             kind = order.pop()
             thrown[kind] += 1
             before, ends = checks.bad(), checks.ends
@@ -205,6 +236,7 @@ def faults(folder: Path, number: int = 2000, seed: int = 0) -> dict[str, Any]:
         campaign.close()
     return {
         "faults": number,
+        "law": law or "computed_torque",
         "seed": seed,
         "kinds": len(thrown),
         "seconds": round(time.monotonic() - begun),

@@ -65,7 +65,7 @@ class RobotReferences:
         self._posture, self._then = state.q_desired.copy(), -np.inf
         limits = self.setpoint.limits_of(joints)
         speed = np.where(np.isfinite(limits.fastest), limits.fastest, POSTURE_SPEED)
-        self._posture_speed = np.full(model.nq, np.inf)
+        self._posture_speed = np.full(model.nq, POSTURE_SPEED)
         self._posture_speed[limits.rows] = speed
 
     def change(self, settings: Settings) -> None:
@@ -102,7 +102,7 @@ class RobotReferences:
             if enabled:
                 jumped = self.trajectory.follow(now, state.q)
             else:
-                self.trajectory.end("ended: the robot was disabled")
+                self.trajectory.end("ended: the robot no longer follows references")
         twist = self.twist
         if twist is not None and twist.active:
             if enabled:

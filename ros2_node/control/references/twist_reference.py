@@ -133,7 +133,8 @@ class TwistReference:
         """Let go of the reference where it is."""
         if self.active:
             self.active, self.slowed_by = False, ""
-            self._setpoint.rest()
+            if self._pose is None:
+                self._setpoint.rest()
 
     def follow(self, now: float) -> None:
         """Move the reference on to this time [s]."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+
 import numpy as np
 import pytest
 from driven_arm import HAND, READY
@@ -81,6 +83,18 @@ def test_a_posture_moves_no_faster_than_its_joints(hand_fleet):
         assert (np.abs(step) <= 0.01 * fastest * (1 + 1e-9)).all()
     np.testing.assert_allclose(robot.state.q_desired, goal, atol=1e-12)
     off(robot)
+
+
+def test_a_posture_of_joints_that_are_not_read_stays_a_number():
+    """~/enable prepares a second time at the time of the state: the fingers, which are not read, have a posture."""
+    fleet = panda_fleet(law="teaching", joints=NAMES[:7], ramp_time=0.0, state_timeout=1.0)
+    robot = fleet.robots[0]
+    for now in (1.0, 1.0, 1.01):
+        robot.read(NAMES[:7], array("d", READY[:7]), array("d", REST[:7]), int(now * 1e9), now)
+        robot.enable(now, now)
+        assert np.isfinite(robot.state.q_desired).all()
+        fleet.compute()
+        assert robot.command(now, now)[1] is not None
 
 
 def test_a_simulated_arm_follows_a_trajectory():

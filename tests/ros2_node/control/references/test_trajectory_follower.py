@@ -224,7 +224,10 @@ def test_in_the_robot_a_stop_ends_it():
     assert robot.setpoint.v.any()
     robot.disable(0.05)
     feed(robot, 0.06, v=REST)
-    assert robot.trajectory.status == "ended: the robot was disabled" and not robot.setpoint.v.any()
+    assert (
+        robot.trajectory.status == "ended: the robot no longer follows references"
+        and not robot.setpoint.v.any()
+    )
     assert robot.counts["trajectory_refused"] == 1
 
 
