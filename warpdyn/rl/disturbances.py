@@ -33,6 +33,7 @@ def disturbed_tasks(task: Task) -> dict[str, Task]:
     the drives 20 ms late, 5 kg at the centre of the base, 0.8 of the motors' strength and gains, a
     command that jumps instead of growing, and joint friction of 0.1 v² [N m].
     """
+    # The disturbances of the nominal task, in the order of the table that shows them.
     nominal = copy(task)
     nominal.noise, nominal.push = {}, None
     nominal.vary = {"friction": _always(FRICTION)} if task.points else {}

@@ -15,9 +15,11 @@ from ..user_kernels.own_kernel import OwnKernel
 from ..user_kernels.random_numbers import Key
 from ..user_kernels.signature import SharedArray, Table
 from .external_forces import PUSH, wanted_and_forces, wanted_in_joints
+from .late_observations import LateObservations
 from .observation import Observation, terms_of
 from .task import Episode, Task, TaskError
 from .task_functions import (
+    as_measured,
     begun,
     check_begun,
     controlled,
@@ -29,7 +31,6 @@ from .task_functions import (
 )
 from .terms import every
 from .variation import Push, Vary
-from .varied_sensors import LateObservations, as_measured, without_bias
 from .varied_simulation import (
     SimulatedRobot,
     as_described,
@@ -186,7 +187,7 @@ class EnvironmentStep:
         """All carried arrays at the beginning of a first episode, and the observations."""
         key = self._key(robot, fields)
         s = self._started(robot, fields, key)
-        seen = self._seen(robot, s, key, vars(s), True)
+        seen = self._observations(robot, s, key, vars(s), True)
         state = {n: getattr(s, n) for n in self.carried if n not in ("ticks", *seen)}
         return {**state, **seen}
 
@@ -235,7 +236,7 @@ class EnvironmentStep:
         """All carried arrays after a step, its rewards, and the observations."""
 
         def here(robot: Any, s: Episode) -> SimulatedRobot:
-            key, wanted = partial(self._key, robot, fields), self._wanted(robot, s)
+            key, wanted = partial(self._key, robot, fields), controlled(self.task, robot, s)
             forced = wanted_and_forces(self.task, robot, s, wanted, key)
             return simulate_steps(self.task, robot, s, *forced)
 
@@ -245,14 +246,9 @@ class EnvironmentStep:
         """Targets and forces that the action commands, and v after a push, for another simulator or
         a robot."""
         s = self._acting(fields, self._key(robot, fields))
-        key, wanted = partial(self._key, robot, fields), self._wanted(robot, s)
+        key, wanted = partial(self._key, robot, fields), controlled(self.task, robot, s)
         wanted = wanted_in_joints(self.task, robot, s, wanted, key)
         return {**wanted, **({"v": s.v} if isinstance(self.task.push, Push) else {})}
-
-    def _wanted(self, robot: Any, s: Episode) -> dict[str, Any]:
-        """Targets and forces that `control` computes from measured joint positions."""
-        task = self.task
-        return without_bias(task, s, controlled(task, robot, as_measured(task, s)))
 
     def _settle(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
         """Results of `_step`, from another simulator's state after the command."""
@@ -302,7 +298,8 @@ class EnvironmentStep:
         s = step.after.with_fields(random=step.key.at(PROMOTE))
         step = step._replace(after=step.after.with_fields(**promoted(self.task, robot, s, over)))
         carried, s = self._reset(robot, step, ends)
-        final = self._final(robot, step)
+        last = step.after.with_fields(last_action=step.before.action)
+        final = self._observations(robot, last, step.key, step.fields, False)
         # Operations are recorded in the order of these lines. A training recognises its task by the
         # hash of the program (`task_program`), so another order would make it another task.
         return {
@@ -314,7 +311,7 @@ class EnvironmentStep:
             "ended_age": np.where(ends.done, step.age, 0.0),
             "failed": ~step.finite,
             "odd_action": ends.odd_action,
-            **self._observe(robot, step, ends, s),
+            **self._observations(robot, s, step.key, step.fields, ends.begins),
             # A learner that stores final observations must not store NaN.
             **{f"final_{n}": np.where(step.finite, final[n], 0.0) for n in self.observations},
         }
@@ -383,27 +380,15 @@ class EnvironmentStep:
         )
         return carried, self._at_its_place(s, step.fields)
 
-    def _final(self, robot: Any, step: Transition) -> dict[str, Any]:
-        """Observations by group at the end of the step, before a reset."""
-        s = step.after.with_fields(last_action=step.before.action)
-        return self._seen(robot, s, step.key, step.fields, False)
-
-    def _observe(self, robot: Any, step: Transition, ends: Ends, s: Episode) -> dict[str, Any]:
-        """Observations by group after a reset, with the carried history."""
-        return self._seen(robot, s, step.key, step.fields, ends.begins)
-
-    def _seen(
+    def _observations(
         self, robot: Any, s: Episode, key: Key, before: Mapping[str, Any], anew: Any
     ) -> dict[str, Any]:
         """Observations by group, late and with history, and what of them the next step carries."""
-        now, earlier = self.late.applied(self._now(robot, s, key), before, anew, s)
-        return {**self.observation.with_history(now, before, anew), **earlier}
-
-    def _now(self, robot: Any, s: Episode, key: Key) -> dict[str, Any]:
-        """Present observations, by group."""
         s = as_measured(self.task, s.with_fields(random=key.at(OBSERVE)))
-        found = terms_of(self.task.observe(robot, s))
-        return self.observation.present_observations(found, key.at(NOISE))
+        terms = terms_of(self.task.observe(robot, s))
+        present = self.observation.present_observations(terms, key.at(NOISE))
+        now, earlier = self.late.delay(present, before, anew, s)
+        return {**self.observation.with_history(now, before, anew), **earlier}
 
     def _varied(self, after: dict[str, Any], age: Any, key: Key) -> dict[str, Any]:
         """The arrays with new draws of the numbers whose interval has passed."""

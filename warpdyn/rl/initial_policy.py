@@ -38,6 +38,7 @@ def _from_onnx(learner: Learner, task: Task, path: Path) -> None:
     """The weights of an exported policy."""
     policy = learner.policy()
     Policy(path).check(task, len(policy.normalizer.mean))
+    # Weights and biases are in the order of the layers, whatever their numbers are.
     graph = onnx.load(str(path)).graph
     arrays = {x.name: torch.tensor(numpy_helper.to_array(x)) for x in graph.initializer}
     weights, biases = (

@@ -11,7 +11,7 @@ from ..user_kernels import random_numbers
 from ..user_kernels.random_numbers import Key
 from .task import Episode, Task, TaskError
 from .terms import every, world_to_base
-from .variation import Push
+from .variation import ENCODER_BIAS, Push
 
 
 def begun(task: Task, robot: Any, s: Episode) -> dict[str, Any]:
@@ -37,15 +37,32 @@ def check_begun(task: Task, shapes: Mapping[str, tuple[int, ...]]) -> None:
             )
 
 
+def as_measured(task: Task, s: Episode) -> Episode:
+    """The episode with the joint positions that the encoders measure."""
+    if ENCODER_BIAS not in task.vary:
+        return s
+    q = [s.q[k] for k in range(task.model.nq)]
+    for k, column in enumerate(task.model.joint_position_columns):
+        q[column] = q[column] + s.encoder_bias[k]
+    return s.with_fields(q=np.stack(q))
+
+
+def _without_bias(task: Task, s: Episode, wanted: dict[str, Any]) -> dict[str, Any]:
+    """The result of `control` with true targets: drives compare targets with measured positions."""
+    if ENCODER_BIAS not in task.vary or "targets" not in wanted:
+        return wanted
+    return {**wanted, "targets": wanted["targets"] - s.encoder_bias}
+
+
 def controlled(task: Task, robot: Any, s: Episode) -> dict[str, Any]:
-    """The result of `control`: targets, joint forces, or both."""
-    wanted = task.control(robot, s)
+    """The result of `control` for measured joint positions: targets, joint forces, or both."""
+    wanted = task.control(robot, as_measured(task, s))
     if not set(wanted) & {"targets", "tau"} or set(wanted) - {"targets", "tau", "f_ext"}:
         raise TaskError(
             f"{task.name}.control must give targets, tau, or both, and f_ext in addition; "
             f"it gave {', '.join(wanted) or 'nothing'}"
         )
-    return wanted
+    return _without_bias(task, s, wanted)
 
 
 def updated(task: Task, robot: Any, s: Episode, names: Collection[str]) -> Episode:

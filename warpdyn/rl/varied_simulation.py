@@ -129,10 +129,8 @@ def _default(task: Task, name: str) -> Any:
         if task.vary[name].how != "abs" or task.vary[name].low < 0:
             raise TaskError(f'{task.name}.vary: a latency is drawn as how="abs", in seconds')
         return 0.0
-    if name == QUADRATIC:
-        return np.zeros(len(_joints_of_one_freedom(task)))
-    if name in SENSORS:
-        return _sensor_default(task, name)
+    if name in (*SENSORS, QUADRATIC):
+        return _default_of_sensor_or_joint(task, name)
     if name in OF_MODEL:
         return [nominal_value(name, owner) for owner in owners(task, name)]
     raise TaskError(
@@ -177,8 +175,11 @@ def _has(quantity: str, owner: Link | Joint) -> bool:
     return bounded and owner.mimic is None and owner.kind.nv == 1
 
 
-def _sensor_default(task: Task, name: str) -> np.ndarray:
-    """Default of a number of the sensors: no error. Raises for a draw that makes no sense."""
+def _default_of_sensor_or_joint(task: Task, name: str) -> np.ndarray:
+    """Zero: sensors without error, joints without quadratic friction. Raises for a draw that makes no
+    sense."""
+    if name == QUADRATIC:
+        return np.zeros(len(_joints_of_one_freedom(task)))
     vary = task.vary[name]
     if name == OBSERVATION_LATENCY:
         if vary.how != "abs" or vary.low < 0:

@@ -163,7 +163,7 @@ def _attach_outputs(
         if args.view:
             from .live_view import LiveView
 
-            view = LiveView(trainer.env.env, host=args.host, port=args.port)
+            view = LiveView(trainer.env, host=args.host, port=args.port)
             trainer.watchers.append(view)
             closing.append(view.close)
             say(f"{trainer.task.name} while it trains: {view.shown.page.address}")

@@ -77,7 +77,7 @@ class RobotStep(EnvironmentStep):
         if task.commanded:
             now[task.commanded] = fields["asked"]
         s = s.with_fields(**now, time=now["age"] * seconds)
-        seen = self._seen(robot, s, key, fields, anew)
+        seen = self._observations(robot, s, key, fields, anew)
         return {**now, "q": q, "v": v, "ticks": before.ticks + 1.0, **seen}
 
     def _check(self) -> None:

@@ -1,4 +1,4 @@
-"""Measurements of a task with errors that vary: encoders with an offset, and late observations."""
+"""Observations that reach a policy late."""
 
 from __future__ import annotations
 
@@ -9,24 +9,7 @@ from typing import Any
 import numpy as np
 
 from .task import Episode, Task, TaskError
-from .variation import ENCODER_BIAS, OBSERVATION_LATENCY
-
-
-def as_measured(task: Task, s: Episode) -> Episode:
-    """The episode with the joint positions that the encoders measure."""
-    if ENCODER_BIAS not in task.vary:
-        return s
-    q = [s.q[k] for k in range(task.model.nq)]
-    for k, column in enumerate(task.model.joint_position_columns):
-        q[column] = q[column] + s.encoder_bias[k]
-    return s.with_fields(q=np.stack(q))
-
-
-def without_bias(task: Task, s: Episode, wanted: dict[str, Any]) -> dict[str, Any]:
-    """The result of `control` with true targets: drives compare targets with measured positions."""
-    if ENCODER_BIAS not in task.vary or "targets" not in wanted:
-        return wanted
-    return {**wanted, "targets": wanted["targets"] - s.encoder_bias}
+from .variation import OBSERVATION_LATENCY
 
 
 class LateObservations:
@@ -52,7 +35,7 @@ class LateObservations:
             steps = max(math.ceil(largest / self.seconds - 1e-9), 1)
             self.carried = {f"earlier_{group}": (steps, len(self.columns))}
 
-    def applied(
+    def delay(
         self, now: dict[str, Any], before: Mapping[str, Any], anew: Any, s: Episode
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """The groups with late terms, and the earlier rows that the next step carries. Where an
