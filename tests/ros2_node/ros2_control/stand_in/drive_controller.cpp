@@ -156,7 +156,7 @@ int main() {
   rig.refer({"knee"}, {1.0});
   CHECK(rig.said().find("~/reference names knee") == 0);
   CHECK(rig.run(10) == return_type::OK);
-  double before = rig.largest();
+  const double before = rig.largest();
   velocities[3] = std::nan("");
   CHECK(rig.run(1) == return_type::OK);
   CHECK(rig.largest() == before);
@@ -193,9 +193,9 @@ int main() {
   CHECK(controller.on_deactivate({}) == CallbackReturn::SUCCESS);
   CHECK(rig.activate());
   CHECK(rig.run(1200) == return_type::OK);
-  before = rig.largest();
+  CHECK(rig.largest() > 10.0);
   CHECK(controller.on_deactivate({}) == CallbackReturn::SUCCESS);
-  CHECK(rig.largest() == (HOLDS ? before : 0.0));
+  CHECK(rig.largest() == 0.0);
   CHECK(controller.get_node()->find<Lock>("parameters")->call({}).successful);
   CHECK(!rig.enable(true, answer) && answer == "the controller is not active");
   CHECK(controller.on_cleanup({}) == CallbackReturn::SUCCESS);
