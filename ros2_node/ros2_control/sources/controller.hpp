@@ -205,11 +205,30 @@ class GuardedController : public controller_interface::ControllerInterface {
     active_ = false;
   }
 
-  std::string read_parameters(LawSettings<Law> &settings) const {
-    const auto &p = parameters_;
+  // What is wrong with the names of the joints. The description's names in another order would give
+  // joints each other's torques.
+  std::string check_joints() const {
     if (joints_.size() != n) {
       return "joints must name " + std::to_string(n) + " joints, got " + std::to_string(joints_.size());
     }
+    for (std::size_t j = 0; j < n; ++j) {
+      for (std::size_t k = 0; k < n; ++k) {
+        if (j == k) continue;
+        if (joints_[j] == joints_[k]) return "joints names " + joints_[j] + " twice";
+        if (joints_[j] == Law::joint_names[k]) {
+          return "joints must be in the order of the description: " + joints_[j] + " is number " +
+                 std::to_string(k + 1) + " there";
+        }
+      }
+    }
+    return {};
+  }
+
+  // The parameters as numbers. Returns what is wrong with them.
+  std::string read_parameters(LawSettings<Law> &settings) const {
+    const auto &p = parameters_;
+    std::string wrong = check_joints();
+    if (!wrong.empty()) return wrong;
     GateSettings<n> &gate = settings.gate;
     ReferenceSettings<n> &reference = settings.reference;
     Law::describe(gate, reference);
@@ -227,7 +246,6 @@ class GuardedController : public controller_interface::ControllerInterface {
     reference.timeout = p.reference_timeout;
     reference.max_reference_acceleration = p.max_reference_acceleration;
     reference.clips = p.reference_violation == "clip";
-    std::string wrong;
     const auto per_joint = [&wrong](const char *name, const std::vector<double> &list, Joints &array) {
       if (wrong.empty()) wrong = fill(name, list, array, Form::one_for_all);
     };

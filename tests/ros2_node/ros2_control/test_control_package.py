@@ -67,7 +67,8 @@ def stand_in_parameters(package: Path, law: str) -> str:
         "  template <class Node>",
         "  ParamListener(const Node &) {}",
     ]
-    lines += ["  Params get_params() const { return {}; }", "};", "}"]
+    lines += ["  Params get_params() const { return given; }"]
+    lines += ["  static inline Params given;", "};", "}"]
     return "\n".join(lines)
 
 
@@ -94,7 +95,8 @@ def drive(package: Path, law: str, which: int, options: Sequence[str]) -> str:
     program = package / "drive"
     (package / "drive.cpp").write_text(
         f'#include "src/{law}_controller.cpp"\n'
-        f'#define CONTROLLER {name}Controller\n#include "drive_controller.cpp"\n'
+        f"#define CONTROLLER {name}Controller\n#define PARAMETERS {law}_parameters::ParamListener\n"
+        '#include "drive_controller.cpp"\n'
     )
     command = [compiler("c++", which), "-std=c++17", *WARNINGS, *options]
     command += ["-isystem", "stand_in", "-isystem", str(STAND_IN), "-I", "include", "-I", "."]
