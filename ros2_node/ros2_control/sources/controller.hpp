@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <exception>
 #include <iterator>
-#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -28,17 +28,18 @@
 
 namespace @namespace@ {
 
-// ros2_control's handles differ: before Jazzy they have get_value and a set_value without result.
+// ros2_control's handles differ: before Jazzy they have get_value and a set_value without result. Since
+// then they try a lock, which may fail.
 template <class Handle>
-auto read_handle(const Handle &handle, int) noexcept -> decltype(handle.get_optional().value_or(0.0)) {
-  return handle.get_optional().value_or(std::numeric_limits<double>::quiet_NaN());
+auto read_handle(const Handle &handle, int) -> decltype(handle.get_optional()) {
+  return handle.get_optional();
 }
 template <class Handle>
-double read_handle(const Handle &handle, long) noexcept {
+std::optional<double> read_handle(const Handle &handle, long) {
   return handle.get_value();
 }
 template <class Handle>
-bool write_handle(Handle &handle, double value) noexcept {
+bool write_handle(Handle &handle, double value) {
   if constexpr (std::is_void_v<decltype(handle.set_value(value))>) {
     handle.set_value(value);
     return true;
@@ -93,11 +94,13 @@ class GuardedController : public controller_interface::ControllerInterface {
   Callback on_activate(const rclcpp_lifecycle::State &) override {
     if (!configure_law() || !has_interfaces()) return Callback::ERROR;
     Joints q, v, standing{};
-    read_states(q, v);
-    if (starts_at_measured_effort()) {
-      for (std::size_t j = 0; j < n; ++j) standing[j] = read_handle(state_interfaces_[2 * n + j], 0);
+    const bool is_read = read(0, q) && read(1, v) && (!starts_at_measured_effort() || read(2, standing));
+    if (!is_read) {
+      RCLCPP_ERROR(get_node()->get_logger(), "a state interface cannot be read");
+      return Callback::ERROR;
     }
     has_time_ = false;
+    written_ = seconds();
     active_ = true;
     if (law_.activate(q, v, standing, seconds())) return Callback::SUCCESS;
     active_ = false;
@@ -110,11 +113,12 @@ class GuardedController : public controller_interface::ControllerInterface {
   Return update(const rclcpp::Time &time, const rclcpp::Duration &) override {
     advance(time.nanoseconds());
     Joints q, v;
-    read_states(q, v);
-    const bool wrote = write(law_.update(q, v, seconds()));
+    // A handle that is locked is a state that does not arrive: the last command stands for a while.
+    const bool is_read = read(0, q) && read(1, v);
+    if (write(is_read ? law_.update(q, v, seconds()) : law_.wait(seconds()))) written_ = seconds();
     const Phase phase = law_.phase();
     const bool ended = phase == Phase::fault || phase == Phase::lost;
-    return wrote && !ended ? Return::OK : Return::ERROR;
+    return ended || seconds() - written_ > parameters_.state_timeout ? Return::ERROR : Return::OK;
   }
 
   // The hardware keeps the last command: it is zero, or what stood with stale_action "hold".
@@ -187,14 +191,18 @@ class GuardedController : public controller_interface::ControllerInterface {
            agree(state_interfaces_, state_interface_configuration().names);
   }
 
-  void read_states(Joints &q, Joints &v) const noexcept {
+  // Reads a group of interfaces: positions (0), velocities (1) or efforts (2). False where one is locked.
+  bool read(std::size_t group, Joints &values) const {
     for (std::size_t j = 0; j < n; ++j) {
-      q[j] = read_handle(state_interfaces_[j], 0);
-      v[j] = read_handle(state_interfaces_[n + j], 0);
+      const std::optional<double> value = read_handle(state_interfaces_[group * n + j], 0);
+      if (!value.has_value()) return false;
+      values[j] = *value;
     }
+    return true;
   }
 
-  bool write(const Joints &command) noexcept {
+  // False where a handle is locked: the hardware keeps the command of before.
+  bool write(const Joints &command) {
     bool wrote = true;
     for (std::size_t j = 0; j < n; ++j) wrote = write_handle(command_interfaces_[j], command[j]) && wrote;
     return wrote;
@@ -376,6 +384,7 @@ class GuardedController : public controller_interface::ControllerInterface {
   std::atomic<bool> active_{false};
   std::vector<std::string> joints_;
   std::int64_t time_ = 0, passed_ = 0;  // [ns]
+  double written_ = 0.0;                // the time of the last command that all handles took [s]
   bool has_time_ = false;
   Phase told_phase_ = Phase::off;
   Cause told_cause_ = Cause::none;

@@ -224,6 +224,26 @@ int main() {
     CHECK(rig.largest() == 0.0);
   }
 
+#ifndef OLD_HANDLES
+  // Handles that are locked for a moment change nothing. Where they stay locked, the robot stops.
+  CHECK(rig.enable(true, answer));
+  CHECK(rig.run(1200) == return_type::OK);
+  const double held = rig.largest();
+  Handle::is_locked = true;
+  CHECK(rig.run(50) == return_type::OK);
+  CHECK(rig.largest() == held);
+  Handle::is_locked = false;
+  CHECK(rig.run(1) == return_type::OK);
+  CHECK(rig.said() == "enabled");
+  Handle::is_locked = true;
+  CHECK(rig.run(110) == return_type::ERROR);
+  CHECK(rig.said() == "stopping, state lost: no valid state for state_timeout");
+  Handle::is_locked = false;
+  CHECK(rig.run(1) == return_type::OK);
+  CHECK(rig.run(300) == return_type::ERROR);
+  CHECK(rig.largest() == 0.0);
+#endif
+
   // Deactivation writes the last command at once.
   CHECK(controller.on_deactivate({}) == CallbackReturn::SUCCESS);
   CHECK(rig.activate());
