@@ -34,8 +34,10 @@ def example_parameters(
 ) -> str:
     """A file of parameters for the controller manager and for each controller."""
     lines = ["controller_manager:", "  ros__parameters:", "    update_rate: 1000  # Hz"]
-    for law in laws:
-        lines += [f"    {law.name}:", f"      type: {package}/{law.class_name}Controller"]
+    types = {"joint_state_broadcaster": "joint_state_broadcaster/JointStateBroadcaster"}
+    types |= {law.name: f"{package}/{law.class_name}Controller" for law in laws}
+    for name, kind in types.items():
+        lines += [f"    {name}:", f"      type: {kind}"]
     for law in laws:
         lines += ["", f"{law.name}:", "  ros__parameters:"]
         lines.append(f"    joints: [{', '.join(map(yaml_string, joints))}]")

@@ -148,6 +148,7 @@ def test_files_that_ros_reads(package: Path) -> None:
         law = each.get("name").split("/")[1].removesuffix("Controller")
         assert any(law == x.class_name for x in LAWS.values())
         assert each.get("type") == f"ur5e_controllers::{law}Controller"
+    assert types["joint_state_broadcaster"]["type"].endswith("/JointStateBroadcaster")
     launch = ast.parse((package / "launch/controllers.launch.py").read_text())
     assert any(isinstance(x, ast.FunctionDef) for x in launch.body)
     cmake = (package / "CMakeLists.txt").read_text()
