@@ -101,7 +101,7 @@ class CompiledControllers:
         model: Model,
         laws: Sequence[ControllerLaw],
         which: int = 0,
-        options: Sequence[str] = ("-O2",),
+        options: Sequence[str] = ("-O1",),
         joints: Sequence[str] = (),
     ) -> None:
         write_package(control_package(model, laws, joints=joints), folder, overwrite=True)

@@ -34,25 +34,32 @@ def example_parameters(
 ) -> str:
     """A file of parameters for the controller manager and for each controller."""
     lines = ["controller_manager:", "  ros__parameters:", "    update_rate: 1000  # Hz"]
-    for law in laws:
-        lines += [f"    {law.name}:", f"      type: {package}/{law.class_name}Controller"]
+    types = {"joint_state_broadcaster": "joint_state_broadcaster/JointStateBroadcaster"}
+    types |= {law.name: f"{package}/{law.class_name}Controller" for law in laws}
+    for name, kind in types.items():
+        lines += [f"    {name}:", f"      type: {kind}"]
     for law in laws:
         lines += ["", f"{law.name}:", "  ros__parameters:"]
         lines.append(f"    joints: [{', '.join(map(yaml_string, joints))}]")
         lines.append("    ramp_time: 1.0")
-        values = law.example(model)
-        inputs = law.inputs(model)
-        if inputs:
-            lines.append("    law_inputs:")
-        for name in inputs:
-            default = law.default(name, model)
-            if name in values:
-                lines.append(f"      {name}: {_numbers(values[name])}")
-            elif default is None:
-                lines.append(f"      # {name}: []  # {WITHOUT_DEFAULT}")
-            else:
-                lines.append(f"      {name}: {_numbers(default.ravel())}")
+        lines += _example_inputs(law, model)
     return "\n".join(lines) + "\n"
+
+
+def _example_inputs(law: ControllerLaw, model: Model) -> Iterator[str]:
+    """The inputs of a law, those without a value as comments: an empty mapping would be no parameter."""
+    values, inputs = dict(law.example(model)), law.inputs(model)
+    for name in inputs:
+        default = law.default(name, model)
+        if name not in values and default is not None:
+            values[name] = list(default.ravel())
+    if inputs:
+        yield f"    {'' if values else '# '}law_inputs:"
+    for name in inputs:
+        if name in values:
+            yield f"      {name}: {_numbers(values[name])}"
+        else:
+            yield f"    #   {name}: []  # {WITHOUT_DEFAULT}"
 
 
 def fill_function(law: ControllerLaw, model: Model) -> str:

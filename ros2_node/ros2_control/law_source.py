@@ -28,7 +28,7 @@ def law_structs(
     exported = {each.name: each for each in functions}
     robot = list(_robot(model, joints))
     return "\n".join(
-        line for law in laws for line in (*_struct(model, law, exported, robot), "")
+        line.rstrip() for law in laws for line in (*_struct(model, law, exported, robot), "")
     ).rstrip()
 
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <exception>
 #include <iterator>
-#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -28,17 +28,18 @@
 
 namespace @namespace@ {
 
-// ros2_control's handles differ: before Jazzy they have get_value and a set_value without result.
+// ros2_control's handles differ: before Jazzy they have get_value and a set_value without result. Since
+// then they try a lock, which may fail.
 template <class Handle>
-auto read_handle(const Handle &handle, int) noexcept -> decltype(handle.get_optional().value_or(0.0)) {
-  return handle.get_optional().value_or(std::numeric_limits<double>::quiet_NaN());
+auto read_handle(const Handle &handle, int) -> decltype(handle.get_optional()) {
+  return handle.get_optional();
 }
 template <class Handle>
-double read_handle(const Handle &handle, long) noexcept {
+std::optional<double> read_handle(const Handle &handle, long) {
   return handle.get_value();
 }
 template <class Handle>
-bool write_handle(Handle &handle, double value) noexcept {
+bool write_handle(Handle &handle, double value) {
   if constexpr (std::is_void_v<decltype(handle.set_value(value))>) {
     handle.set_value(value);
     return true;
@@ -93,11 +94,13 @@ class GuardedController : public controller_interface::ControllerInterface {
   Callback on_activate(const rclcpp_lifecycle::State &) override {
     if (!configure_law() || !has_interfaces()) return Callback::ERROR;
     Joints q, v, standing{};
-    read_states(q, v);
-    if (starts_at_measured_effort()) {
-      for (std::size_t j = 0; j < n; ++j) standing[j] = read_handle(state_interfaces_[2 * n + j], 0);
+    const bool is_read = read(0, q) && read(1, v) && (!starts_at_measured_effort() || read(2, standing));
+    if (!is_read) {
+      RCLCPP_ERROR(get_node()->get_logger(), "a state interface cannot be read");
+      return Callback::ERROR;
     }
     has_time_ = false;
+    written_ = seconds();
     active_ = true;
     if (law_.activate(q, v, standing, seconds())) return Callback::SUCCESS;
     active_ = false;
@@ -110,11 +113,12 @@ class GuardedController : public controller_interface::ControllerInterface {
   Return update(const rclcpp::Time &time, const rclcpp::Duration &) override {
     advance(time.nanoseconds());
     Joints q, v;
-    read_states(q, v);
-    const bool wrote = write(law_.update(q, v, seconds()));
+    // A handle that is locked is a state that does not arrive: the last command stands for a while.
+    const bool is_read = read(0, q) && read(1, v);
+    if (write(is_read ? law_.update(q, v, seconds()) : law_.wait(seconds()))) written_ = seconds();
     const Phase phase = law_.phase();
     const bool ended = phase == Phase::fault || phase == Phase::lost;
-    return wrote && !ended ? Return::OK : Return::ERROR;
+    return ended || seconds() - written_ > parameters_.state_timeout ? Return::ERROR : Return::OK;
   }
 
   // The hardware keeps the last command: it is zero, or what stood with stale_action "hold".
@@ -187,14 +191,18 @@ class GuardedController : public controller_interface::ControllerInterface {
            agree(state_interfaces_, state_interface_configuration().names);
   }
 
-  void read_states(Joints &q, Joints &v) const noexcept {
+  // Reads a group of interfaces: positions (0), velocities (1) or efforts (2). False where one is locked.
+  bool read(std::size_t group, Joints &values) const {
     for (std::size_t j = 0; j < n; ++j) {
-      q[j] = read_handle(state_interfaces_[j], 0);
-      v[j] = read_handle(state_interfaces_[n + j], 0);
+      const std::optional<double> value = read_handle(state_interfaces_[group * n + j], 0);
+      if (!value.has_value()) return false;
+      values[j] = *value;
     }
+    return true;
   }
 
-  bool write(const Joints &command) noexcept {
+  // False where a handle is locked: the hardware keeps the command of before.
+  bool write(const Joints &command) {
     bool wrote = true;
     for (std::size_t j = 0; j < n; ++j) wrote = write_handle(command_interfaces_[j], command[j]) && wrote;
     return wrote;
@@ -205,11 +213,30 @@ class GuardedController : public controller_interface::ControllerInterface {
     active_ = false;
   }
 
-  std::string read_parameters(LawSettings<Law> &settings) const {
-    const auto &p = parameters_;
+  // What is wrong with the names of the joints. The description's names in another order would give
+  // joints each other's torques.
+  std::string check_joints() const {
     if (joints_.size() != n) {
       return "joints must name " + std::to_string(n) + " joints, got " + std::to_string(joints_.size());
     }
+    for (std::size_t j = 0; j < n; ++j) {
+      for (std::size_t k = 0; k < n; ++k) {
+        if (j == k) continue;
+        if (joints_[j] == joints_[k]) return "joints names " + joints_[j] + " twice";
+        if (joints_[j] == Law::joint_names[k]) {
+          return "joints must be in the order of the description: " + joints_[j] + " is number " +
+                 std::to_string(k + 1) + " there";
+        }
+      }
+    }
+    return {};
+  }
+
+  // The parameters as numbers. Returns what is wrong with them.
+  std::string read_parameters(LawSettings<Law> &settings) const {
+    const auto &p = parameters_;
+    std::string wrong = check_joints();
+    if (!wrong.empty()) return wrong;
     GateSettings<n> &gate = settings.gate;
     ReferenceSettings<n> &reference = settings.reference;
     Law::describe(gate, reference);
@@ -227,7 +254,6 @@ class GuardedController : public controller_interface::ControllerInterface {
     reference.timeout = p.reference_timeout;
     reference.max_reference_acceleration = p.max_reference_acceleration;
     reference.clips = p.reference_violation == "clip";
-    std::string wrong;
     const auto per_joint = [&wrong](const char *name, const std::vector<double> &list, Joints &array) {
       if (wrong.empty()) wrong = fill(name, list, array, Form::one_for_all);
     };
@@ -358,6 +384,7 @@ class GuardedController : public controller_interface::ControllerInterface {
   std::atomic<bool> active_{false};
   std::vector<std::string> joints_;
   std::int64_t time_ = 0, passed_ = 0;  // [ns]
+  double written_ = 0.0;                // the time of the last command that all handles took [s]
   bool has_time_ = false;
   Phase told_phase_ = Phase::off;
   Cause told_cause_ = Cause::none;

@@ -83,6 +83,14 @@ class GuardedLaw {
     return gate_.last();
   }
 
+  // The command of a cycle in which no state could be read: the last one, until the state is too old.
+  const Joints &wait(double now) noexcept {
+    gate_.watch(now);
+    gate_.stop_step(now);
+    publish();
+    return gate_.last();
+  }
+
   // Begins a stop because the measured state is not reliable.
   void lose(Cause cause, double now) noexcept { gate_.lose(cause, now); }
 

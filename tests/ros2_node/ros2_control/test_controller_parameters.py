@@ -7,7 +7,7 @@ import yaml
 
 import warpdyn as wd
 from ros2_node.control.settings.node_settings import BY_NAME
-from ros2_node.ros2_control.controller_laws import built_in_laws
+from ros2_node.ros2_control.controller_laws import built_in_laws, users_law
 from ros2_node.ros2_control.controller_parameters import (
     SHARED,
     example_parameters,
@@ -46,6 +46,18 @@ def test_an_example_has_every_input():
     for name, law in LAWS.items():
         inputs = example[name]["ros__parameters"].get("law_inputs", {})
         assert inputs.keys() == law.inputs(MODEL).keys()
+
+
+def test_an_input_without_a_value_is_a_comment():
+    """A mapping without an entry would be null, which is no parameter of ROS."""
+
+    @wd.kernel
+    def pull(robot, q, target: (3, 3)):
+        return target[0, 0] * q
+
+    text = example_parameters([users_law(pull, {})], MODEL, MODEL.joint_names, "arm")
+    assert "    # law_inputs:\n    #   target: []  # no value: it must be set\n" in text
+    assert "law_inputs" not in yaml.safe_load(text)["pull"]["ros__parameters"]
 
 
 def test_inputs_are_checked():

@@ -141,14 +141,15 @@ class Handle {
  public:
   Handle(std::string name, double *place) : name_(std::move(name)), place_(place) {}
   const std::string &get_name() const { return name_; }
+  static inline bool is_locked = false;  // by another thread
 #ifdef OLD_HANDLES
   double get_value() const { return *place_; }
   void set_value(double value) { *place_ = value; }
 #else
-  std::optional<double> get_optional() const { return *place_; }
+  std::optional<double> get_optional() const { return is_locked ? std::nullopt : std::optional(*place_); }
   [[nodiscard]] bool set_value(double value) {
-    *place_ = value;
-    return true;
+    if (!is_locked) *place_ = value;
+    return !is_locked;
   }
 #endif
 
