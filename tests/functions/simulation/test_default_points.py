@@ -102,9 +102,12 @@ def test_patterns_are_of_what_names_have_in_common(tmp_path: Path) -> None:
     assert patterns_for(points, feet[::2]) == feet[::2]
 
 
-def test_fewer_points_of_each_mesh_are_advised_where_they_are_few_enough(tmp_path: Path) -> None:
+def test_fewer_points_of_each_mesh_are_advised_where_they_are_few_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Of a robot of meshes, all of which touch."""
     pytest.importorskip("trimesh")
+    monkeypatch.setattr(default_points_module, "MOST_POINTS", 40)
     (tmp_path / "m.obj").write_text(TETRAHEDRON)
     names = ["trunk", *(f"part{k}" for k in range(12))]
     model = robot(tmp_path, dict.fromkeys(names, MESH.format("m.obj")))
