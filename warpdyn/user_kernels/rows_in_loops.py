@@ -33,8 +33,8 @@ class ArrayRows:
         self.rows = RowArray([[number(x) for x in row] for row in rows])
         self.shape: tuple[int, ...] = entries.shape
         self.ends: list[tuple[Any, Any]] = []
-        """Of each loop with `until` that runs on the array: the number of the step, and that of the
-        steps that the environment takes."""
+        """The number of the step, and that of the steps that the environment takes, of each loop with
+        `until` that runs on the array."""
 
     def __len__(self) -> int:
         return len(self.rows)
