@@ -33,6 +33,16 @@ def test_a_loop_ends_after_the_needed_steps(needed: float, wanted: int) -> None:
     assert loop(4, count, [0.0], [], float("nan")) == [0.0]
 
 
+def test_a_loop_ends_after_the_steps_of_its_state() -> None:
+    """An entry that a step may lower."""
+
+    def count(k: Any, state: list, _: Any) -> list:
+        return [state[0] + 1.0, 2.0 if k == 1.0 else state[1]]
+
+    assert loop(9, count, [0.0, 9.0], [], last=1) == [2.0, 2.0]
+    assert loop(9, count, [0.0, 0.0], [], last=1) == [0.0, 0.0]
+
+
 def test_a_constant_array_is_not_written() -> None:
     """Not even in the step of a loop that has it."""
     a = RowArray([[1.0]], constant=True)

@@ -75,6 +75,13 @@ def test_a_loop_that_cannot_close_is_reported_with_its_gap() -> None:
         wd.loops.close(MODEL, q, most_steps=1, largest_error=1e-12)
     with pytest.raises(ValueError, match=r"in 1 of 1 environments, by nan m or rad .*start nearer"):
         wd.loops.close(MODEL, q * np.nan)
+    several = np.tile(NEAR[:1], (12, 1))
+    several[[3, 5]] = np.nan
+    with pytest.raises(ValueError, match=r"in 2 of 12 environments \(numbers 3, 5\), by nan"):
+        wd.loops.close(MODEL, several)
+    several[:] = np.nan
+    with pytest.raises(ValueError, match=r"\(numbers 0, 1, 2, 3, 4, 5, 6, 7, ...\)"):
+        wd.loops.close(MODEL, several)
     with pytest.raises(KeyError, match="no moving joint named 'j'"):
         wd.loops.close(MODEL, q, fixed=["j"])
     with pytest.raises(ValueError, match="most_steps must be a whole number"):

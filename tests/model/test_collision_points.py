@@ -174,3 +174,21 @@ def test_spheres_of_bundled_robots_are_all_of_use(name: str) -> None:
     for sphere in spheres:
         placed = poses[:, model.link_index(sphere.link)] @ [*sphere.centre, 1.0]
         assert model.floating_base or math.dist(*placed[:, :3]) > 1e-3
+
+
+def test_a_box_has_points_at_most_the_spacing_apart() -> None:
+    """On its edges and faces, none within. The corners come first."""
+    box = Geometry("box", (0.2, 0.4, 0.1))
+    builder = wd.ModelBuilder("box")
+    builder.add_link("box", mass=1.0, inertia=np.diag([0.1] * 3), collisions=[box])
+    built = builder.build(floating_base=True)
+    corners = [s.centre for s in collision_spheres(built, none)[0]]
+    for spacing, count in ((1.0, 8), (0.2, 12), (0.1, 30), (0.05, 114)):
+        found = [s.centre for s in collision_spheres(built, none, spacing)[0]]
+        assert sorted(found[:8]) == sorted(corners)
+        half = np.array(box.size) / 2
+        assert np.isclose(np.abs(found), half).any(1).all()
+        for axis in range(3):
+            steps = np.diff(sorted({round(p[axis], 9) for p in found}))
+            assert steps.max() <= spacing + 1e-9
+        assert len({tuple(np.round(p, 9)) for p in found}) == len(found) == count

@@ -163,3 +163,84 @@ def test_an_array_is_passed_once() -> None:
         return wd.kernels.loop(2, lambda k, s, a: s, q, (a, a))[0]
 
     assert "twice" in refused(twice)
+
+
+@wd.kernel
+def until_small(robot: Any, q: Any, x: (), most: ()) -> Any:
+    """Halves a number until it is below a bound, and writes each value into a row."""
+
+    def step(k: Any, state: Any, arrays: Any) -> Any:
+        now, count = state
+        arrays["seen"][k] = np.stack([0.5 * now, count])
+        return 0.5 * now, count + 1.0
+
+    (end, count), arrays = wd.kernels.loop(
+        20, step, (x, 0.0), {"seen": np.zeros((20, 2))}, until=lambda state: state[0] < most
+    )
+    return {"end": end, "count": count, "seen": arrays["seen"][:, 0]}
+
+
+def halved(x: np.ndarray, most: np.ndarray) -> dict[str, np.ndarray]:
+    """What `until_small` gives."""
+    seen = np.zeros((len(x), 20))
+    end, count = x.copy(), np.zeros(len(x))
+    for k in range(20):
+        going = (k == 0) | ~(end < most)
+        end = np.where(going, 0.5 * end, end)
+        seen[:, k] = np.where(going, end, 0.0)
+        count += going
+    return {"end": end, "count": count, "seen": seen}
+
+
+@pytest.mark.parametrize("policy", ["never", "wait"])
+def test_a_loop_ends_where_its_condition_holds(
+    policy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the step that made it true, by environment: what the other steps would write stays.
+    Interpreted, compiled, and on numbers."""
+    monkeypatch.setattr(wd.config, "compile", policy)
+    draw = np.random.default_rng(0)
+    x, most = draw.uniform(1.0, 100.0, 50), draw.uniform(0.01, 20.0, 50)
+    x[7], most[8] = np.nan, 0.0
+    wanted = halved(x, most)
+    assert len({*wanted["count"]}) > 5
+    q = np.zeros((50, 2))
+    results = [until_small(MODEL, q, x, most)]
+    if policy == "never":
+        results.append(wd.oracle(until_small, MODEL, q, x, most))
+    for found in results:
+        for name, numbers in wanted.items():
+            np.testing.assert_array_equal(np.reshape(getattr(found, name), numbers.shape), numbers)
+
+
+def test_derivatives_of_a_loop_that_ends() -> None:
+    """Of 2^-n x by x, n steps: those of the steps that were taken."""
+    x, most, q = np.array([10.0, 3.0]), np.array([1.0, 2.0]), np.zeros((2, 2))
+    count = halved(x, most)["count"]
+    seeds = (np.ones(2), np.zeros(2), np.zeros((2, 20)))
+    by_x = wd.vjp(until_small, MODEL, q, x, most, cotangents=seeds, wrt=["x"])
+    np.testing.assert_allclose(by_x, 0.5**count)
+    rates = wd.jvp(until_small, MODEL, q, x, most, tangents={"x": np.ones(2)})
+    np.testing.assert_allclose(np.ravel(rates[0]), 0.5**count)
+
+
+def test_loops_that_end_may_be_nested() -> None:
+    """The rows that an inner loop writes stay where the outer one has ended."""
+
+    @wd.kernel
+    def nested(robot: Any, q: Any, x: ()) -> Any:
+        def outer(_: Any, state: Any, arrays: Any) -> Any:
+            def inner(k: Any, state: Any, arrays: Any) -> Any:
+                arrays[k] = arrays[k] + 1.0
+                return state
+
+            wd.kernels.loop(3, inner, 0.0, arrays)
+            return state - 1.0
+
+        start = x, np.zeros(3)
+        left, rows = wd.kernels.loop(5, outer, *start, until=lambda left: left < 0.5)
+        return {"left": left, "rows": rows[:]}
+
+    found = nested(MODEL, np.zeros((3, 2)), np.array([1.0, 3.0, 9.0]))
+    np.testing.assert_array_equal(found.left.ravel(), [0.0, 0.0, 4.0])
+    np.testing.assert_array_equal(found.rows, [[1.0] * 3, [3.0] * 3, [5.0] * 3])

@@ -87,6 +87,7 @@ def loop(
     state: Sequence[Scalar],
     arrays: Sequence[RowArray],
     needed: Scalar | None = None,
+    last: int | None = None,
 ) -> list[Scalar]:
     """The state after n steps, each of which computes the next numbers of the state from the number
     of the step k = 0.0, 1.0, .., the present state and the arrays.
@@ -96,7 +97,8 @@ def loop(
     outside values; of the arrays outside, it may write only those in `arrays`.
 
     `needed`: the number of steps that change something, if it may be less than n. The loop ends
-    after them, or later: environments that are computed together end together.
+    after them, or later: environments that are computed together end together. `last`: the entry of
+    the state with that number, which a step may lower.
     """
     if len({id(x) for x in arrays}) < len(arrays):
         raise ValueError("an array is passed to a loop twice")
@@ -111,6 +113,12 @@ def loop(
             for k in range(n):
                 if isinstance(needed, (int, float)) and not k < needed:
                     break
+                if (
+                    last is not None
+                    and isinstance(end := present[last], (int, float))
+                    and not k < end
+                ):
+                    break
                 present = list(step(float(k), present, arrays))
                 found = _first_symbol(present, arrays)
                 if found is not None:  # a step that reads symbols from outside
@@ -121,7 +129,7 @@ def loop(
                 x.content, x.memory = content, None
         if n == 0:
             return present
-        return list(found.loop(n, step, list(state), arrays, needed))
+        return list(found.loop(n, step, list(state), arrays, needed, last))
     finally:
         for x in arrays:
             x.loops -= 1

@@ -286,6 +286,8 @@ def _keep(routine: Program, repetition: Repetition, size: int, results: int) -> 
     copies = f"if (step == 0) {{ {copies} }}" if copies else ""
     if repetition.needed is not None:
         copies += f" if (!__builtin_reduce_or(shared[{repetition.needed}] > (T)step)) break;"
+    if repetition.last is not None:
+        copies += f" if (!__builtin_reduce_or(out[{repetition.last}] > (T)step)) break;"
     if not repetition.kept:
         return copies
     block = count_kept_entries(routine)

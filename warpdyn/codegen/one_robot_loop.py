@@ -118,6 +118,8 @@ def write_loop(
     if repetition.needed is not None:
         # Written so that NaN needs no steps.
         yield f"if (!(shared[{repetition.needed}] > ({T})step)) break;"
+    if repetition.last is not None:
+        yield f"if (!(out[{repetition.last}] > ({T})step)) break;"
     if repetition.kept:
         block = count_kept_entries(routine)
         yield from (f"out[{results + k} + {block} * step] = out[{k}];" for k in range(size))

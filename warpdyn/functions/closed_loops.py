@@ -27,6 +27,9 @@ from .dynamics import refuse_unmoved
 TOLERANCE = {"float32": 1e-5, "float64": 1e-9}
 """Largest error of a closed loop [m, rad]."""
 
+LISTED = 8
+"""Largest number of environments that an error names."""
+
 RANK = 1e-6
 """Singular values below this share of the largest one count as zero: redundant rows."""
 
@@ -177,7 +180,7 @@ def close_loops(
     q: Array[A],
     *,
     fixed: Sequence[str] = (),
-    most_steps: int = 20,
+    most_steps: int = 100,
     largest_error: float | None = None,
     check: bool = True,
     params: Params | None = None,
@@ -187,9 +190,10 @@ def close_loops(
 
     q: (B, nq) [m, rad].  Returns (B, nq).
     fixed: names of joints that keep their coordinates.
-    most_steps: Gauss-Newton steps, each the shortest that closes the loops to first order.
-    check: raises ValueError if an error of some environment is above `largest_error` [m, rad], by
-    default 1e-9 in float64 and 1e-5 in float32. It reads the result, which a graph capture cannot
+    most_steps: damped Gauss-Newton steps, near closed loops each the shortest that closes them to
+    first order. They close the loops of most random states too.
+    check: raises ValueError, which names the environments, if an error is above `largest_error` [m,
+    rad], by default 1e-9 in float64 and 1e-5 in float32. It reads the result, which a graph capture cannot
     do: pass False there.
     """
     still = set(model.v_indices(check_names(fixed)))
@@ -221,8 +225,8 @@ def _if_closed(model: Model, largest: float | None, params: Params | None, q: A)
     errors = np.abs(signed)
     most = TOLERANCE[dtype_name(q.dtype)] if largest is None else largest
     worst = errors.reshape(-1, errors.shape[-1]).max(-1)
-    open_still = int((~(worst <= most)).sum())
-    if open_still:
+    open_still = np.flatnonzero(~(worst <= most))
+    if len(open_still):
         J = views.on_host(loop_jacobian(model, q, params=params))  # type: ignore[type-var]
         advice = (
             "no small motion of its joints closes them further: they contradict each other, or are out "
@@ -230,12 +234,21 @@ def _if_closed(model: Model, largest: float | None, params: Params | None, q: A)
             if _contradict(signed.astype(np.float64), J.astype(np.float64), most)
             else "start nearer to a closed configuration, fix fewer joints, or take more steps"
         )
+        which = _environment_numbers(open_still, worst.size)
         raise ValueError(
-            f"close did not converge: the loops of {model.name} stay open in {open_still} of "
-            f"{worst.size} environments, by {worst.max():.3g} m or rad at most (largest_error {most:g}); "
-            f"{advice}"
+            f"close did not converge: the loops of {model.name} stay open in {len(open_still)} of "
+            f"{worst.size} environments{which}, by {worst.max():.3g} m or rad at most (largest_error "
+            f"{most:g}); {advice}. check=False returns all of them"
         )
     return q
+
+
+def _environment_numbers(environments: np.ndarray, count: int) -> str:
+    """The numbers of the first environments, for an error message; nothing if there is only one."""
+    if count == 1:
+        return ""
+    more = ", ..." if len(environments) > LISTED else ""
+    return f" (numbers {', '.join(map(str, environments[:LISTED]))}{more})"
 
 
 def _contradict(errors: np.ndarray, J: np.ndarray, most: float) -> bool:

@@ -44,12 +44,13 @@ Corners = Callable[[Geometry], Sequence[Vector3]]
 
 
 def collision_spheres(
-    model: Structure, corners: Corners
+    model: Structure, corners: Corners, spacing: float | None = None
 ) -> tuple[list[CollisionSphere], list[LeftOut]]:
     """Spheres of all collision shapes, in the order of the links, and the shapes that have none.
 
     A sphere gives one, a capsule two at the centres of its ends, a box its eight corners, a
-    cylinder eight points on each rim, a mesh its `corners`, a plane none. Two kinds of spheres are
+    cylinder eight points on each rim, a mesh its `corners`, a plane none. `spacing`: the largest
+    distance of neighbouring points on the edges and faces of boxes [m]; None: corners alone. Two kinds of spheres are
     dropped silently: those that cannot move, and those that lie inside another one at every
     position of the joint between their links. Where two links with round ends meet at a joint, one
     sphere is enough.
@@ -64,7 +65,7 @@ def collision_spheres(
             if shape.on_ground is not None and not shape.on_ground.touches:
                 continue
             try:
-                for centre, radius in _spheres(shape, corners):
+                for centre, radius in _spheres(shape, corners, spacing):
                     at = vector3(shape.pose.placement.point_to_parent(Vector(*centre)))
                     spheres.append(CollisionSphere(link.name, at, radius, shape.on_ground))
             except MeshError as error:
@@ -80,9 +81,11 @@ Round = list[tuple[Vector3, float]]
 """Centres in the shape's frame [m], and radii [m]."""
 
 
-def _spheres(shape: Geometry, corners: Corners) -> Round:
+def _spheres(shape: Geometry, corners: Corners, spacing: float | None) -> Round:
     if shape.shape == "mesh":
         return [(corner, 0.0) for corner in corners(shape)]
+    if shape.shape == "box" and spacing is not None:
+        return _box_grid(shape.size, spacing)
     return SHAPES[shape.shape](*shape.size)
 
 
@@ -97,6 +100,18 @@ def _capsule(radius: float, length: float) -> Round:
 def _box(x: float, y: float, z: float) -> Round:
     signs = product((-0.5, 0.5), repeat=3)
     return [((a * x, b * y, c * z), 0.0) for a, b, c in signs]
+
+
+def _box_grid(size: Sequence[float], spacing: float) -> Round:
+    """The corners of a box, then further points of a grid on its edges and faces."""
+    lines = []
+    for side in size:
+        gaps = max(math.ceil(side / spacing - CLOSE), 1)
+        lines.append([side * (k / gaps - 0.5) for k in range(gaps + 1)])
+    ends = [(line[0], line[-1]) for line in lines]
+    surface = [p for p in product(*lines) if any(x in e for x, e in zip(p, ends, strict=True))]
+    surface.sort(key=lambda p: not all(x in e for x, e in zip(p, ends, strict=True)))
+    return [(vector3(p), 0.0) for p in surface]
 
 
 def _plane(_x: float, _y: float) -> Round:

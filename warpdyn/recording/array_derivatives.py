@@ -188,7 +188,7 @@ def _keep(graph: Graph, name: str, kept: bool, begun: bool) -> None:
     assert how is not None
     how = replace(how, kept=how.kept or kept, begun=how.begun or begun)
     if how.kept:  # the loop that goes back reads what each step has kept
-        how = replace(how, needed=None)
+        how = replace(how, needed=None, last=None)
     graph.routines[name] = replace(routine, repetition=how)
 
 

@@ -149,6 +149,7 @@ def record_array_loop(
     arrays: Sequence[Any],
     local: Local,
     needed: Any = None,
+    last: int | None = None,
 ) -> list[Any]:
     """The state after a loop, which also changes the arrays.
 
@@ -157,7 +158,8 @@ def record_array_loop(
     """
     graph = symbol.graph.open[-1]
     if graph.rolls or times <= KEPT_WHOLE:
-        return record_loop_of(symbol, times, step, state, arrays, local, needed=needed)
+        ends = {"needed": needed, "last": last}
+        return record_loop_of(symbol, times, step, state, arrays, local, **ends)
     first, number, length = segments(times)
     if first:
         state = record_loop_of(symbol, first, step, state, arrays, local)
@@ -182,9 +184,11 @@ def record_loop_of(
     local: Local,
     reads: int | None = None,
     needed: Any = None,
+    last: int | None = None,
 ) -> list[Any]:
     """The state after one loop. `reads`: the call of a loop whose kept states the steps read, the
-    last one first. `needed`: the number of steps that change something.
+    last one first. `needed`: the number of steps that change something. `last`: the entry of the
+    state with that number.
 
     It is recorded in the innermost graph that is open, because the
     arrays change with each step of the loop around it."""
@@ -234,7 +238,7 @@ def record_loop_of(
         len(shared),
         len(state),
         flat,
-        Repetition(times, reads=source, counts=True, needed=entry),
+        Repetition(times, reads=source, counts=True, needed=entry, last=last),
         arrays=of_loop,
     )
     initial = [local(graph, x).plain() if isinstance(x, make) else float(x) for x in state]

@@ -211,6 +211,13 @@ class Repetition:
     needed: int | None = None
     """The entry of `shared` with the number of steps that an environment needs; further steps change
     nothing. None: all steps."""
+    last: int | None = None
+    """The same as an entry of the state, which a step may lower."""
+
+    @property
+    def may_end(self) -> bool:
+        """True if an environment may take fewer steps."""
+        return self.ends or self.needed is not None or self.last is not None
 
 
 @dataclass(frozen=True)

@@ -58,11 +58,7 @@ def listing(program: Any, name: str) -> str:
     ]
     for routine, inside in program.routines.items():
         how = inside.repetition
-        times = (
-            ""
-            if how is None
-            else f" {'at most ' if how.ends or how.needed is not None else ''}{how.times} times"
-        )
+        times = "" if how is None else f" {'at most ' if how.may_end else ''}{how.times} times"
         if inside.sweep:
             times = f" along {inside.sweep.steps} rows"
         lines += ["", listing(inside, routine + times)]

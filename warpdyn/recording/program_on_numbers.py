@@ -160,6 +160,8 @@ def call_routine(
     for step in range(repetition.times):
         if repetition.needed is not None and not step < shared[repetition.needed]:
             break
+        if repetition.last is not None and not step < state[repetition.last]:
+            break
         pairs = zip(arrays, routine.arrays, strict=True) if repetition.kept else ()
         states.append((state, [_copy(x) for x, how in pairs if how.is_written]))
         inputs = {SHARED: shared, COLUMN: state, COUNTER: [float(step)]}

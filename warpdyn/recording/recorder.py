@@ -300,11 +300,12 @@ class Symbol:
         state: Sequence[Symbol | float],
         arrays: Sequence[Any],
         needed: Symbol | float | None = None,
+        last: int | None = None,
     ) -> list[Any]:
         """The state after n steps, which also change the arrays, with the step recorded once."""
         if self.graph.unrolls:
             return unroll_array_loop(n, step, state, arrays)
-        return record_array_loop(self, n, step, state, arrays, local, needed)
+        return record_array_loop(self, n, step, state, arrays, local, needed, last)
 
     def plain(self) -> int:
         """A node that holds this value with its sign."""

@@ -38,8 +38,15 @@ def repeat(
     def flat_step(scalars: list[Any]) -> list[Any]:
         return form.flat(step(form.fold(scalars)))
 
+    ends = None if until is None else end_of_loop(form, until)
+    return form.fold(scalar.repeat(flat_step, form.start, int(n), ends))
+
+
+def end_of_loop(form: StateForm, until: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A function of the numbers of a state that is 1 where the condition `until` on the state holds,
+    else 0."""
+
     def loop_ends(scalars: Any) -> Any:
-        assert until is not None
         condition = objects(until(form.fold(scalars)))
         if condition.ndim:
             refuse(
@@ -47,9 +54,7 @@ def repeat(
             )
         return flag(truth(condition[()]))
 
-    return form.fold(
-        scalar.repeat(flat_step, form.start, int(n), None if until is None else loop_ends)
-    )
+    return loop_ends
 
 
 class StateForm:

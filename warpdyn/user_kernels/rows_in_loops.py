@@ -9,8 +9,9 @@ import numpy as np
 
 from ..algebra import row_arrays
 from ..algebra.row_arrays import RowArray
+from ..algebra.scalar import select_less
 from .elementary import number
-from .loops import State, StateForm
+from .loops import State, StateForm, end_of_loop
 from .refusals import refuse
 from .values import Values, objects, of
 
@@ -31,6 +32,9 @@ class ArrayRows:
         rows = entries.reshape(len(entries), -1)
         self.rows = RowArray([[number(x) for x in row] for row in rows])
         self.shape: tuple[int, ...] = entries.shape
+        self.ends: list[tuple[Any, Any]] = []
+        """The number of the step, and that of the steps that the environment takes, of each loop with
+        `until` that runs on the array."""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -65,6 +69,9 @@ class ArrayRows:
         except ValueError:
             refuse(f"a row of this array has shape {self.shape[1:]}, got {objects(value).shape}")
         flat = [number(x) for x in entries.flat]
+        for step, last in self.ends:  # where a loop has ended, the row stays
+            before = _with_line(lambda: self.rows[place])
+            flat = [select_less(step, last, x, y) for x, y in zip(flat, before, strict=True)]
         _with_line(lambda: self.rows.__setitem__(place, flat))
 
     def __iter__(self) -> NoReturn:
@@ -109,6 +116,8 @@ def loop(
     step: Callable[[Any, Any, Any], Any],
     state: State,
     arrays: Arrays,
+    *,
+    until: Callable[[Any], Any] | None = None,
 ) -> tuple[State, Arrays]:
     """The state and the arrays after `n` steps, `state = step(k, state, arrays)`, recorded once as
     a loop.
@@ -118,6 +127,9 @@ def loop(
     step, from 0 on, and any single value may be an index. The step returns the state alone. The
     arrays that the loop returns are read by `a[k]` or `a[:]`, and may go to another loop, which
     goes on with them in place.
+    until: a condition on the state. When it holds, the environment's loop ends, after the step that
+    made it true: its state and its rows stay. Environments that are computed together take as many
+    steps as the last one of them needs.
     """
     if isinstance(n, Values) or not isinstance(n, (int, np.integer)) or n < 0:
         refuse(f"the number of steps must be a known whole number of at least 0, got {n!r}")
@@ -130,18 +142,38 @@ def loop(
     def flat_step(k: Any, scalars: list[Any], _: Sequence[RowArray]) -> list[Any]:
         return form.flat(step(of(k), form.fold(scalars), named))
 
-    after = _run_loop(int(n), flat_step, form.start, rows)
+    if until is None:
+        return form.fold(_run_loop(int(n), flat_step, form.start, rows)), named
+    ends = end_of_loop(form, until)
+
+    def step_until(k: Any, scalars: list[Any], _: Sequence[RowArray]) -> list[Any]:
+        *before, last = scalars
+        for x in _each(named):
+            x.ends.append((k, last))
+        try:
+            after = flat_step(k, before, rows)
+        finally:
+            for x in _each(named):
+                x.ends.pop()
+        # The number of steps that the environment takes falls to this one's when it is done.
+        lowered = select_less(0.5, ends(after), k, last)
+        pairs = zip([*after, lowered], scalars, strict=True)
+        return [select_less(k, last, x, y) for x, y in pairs]
+
+    *after, _ = _run_loop(int(n), step_until, [*form.start, float(n)], rows, len(form.start))
     return form.fold(after), named
 
 
-def _run_loop(n: int, step: Any, start: list[Any], rows: list[RowArray]) -> list[Any]:
+def _run_loop(
+    n: int, step: Any, start: list[Any], rows: list[RowArray], last: int | None = None
+) -> list[Any]:
     for x in rows:
         if x.memory is not None and x.memory.graph.open[-1] is not x.memory.graph:
             refuse(
                 "an array of a loop is passed to a loop inside another loop that does not have it; "
                 "pass it to both, in `arrays` of wd.kernels.loop (wd.kernels.repeat cannot pass arrays on)"
             )
-    return row_arrays.loop(n, step, start, rows)
+    return row_arrays.loop(n, step, start, rows, last=last)
 
 
 def _in_loop(arrays: Arrays) -> Arrays:

@@ -37,6 +37,16 @@ def test_fixed_joints_stay_and_the_step_is_the_shortest() -> None:
     assert abs(way @ free) < 1e-7
 
 
+@pytest.mark.parametrize("model", [four_bar(), leg(), tied(WELD)], ids=["bar", "leg", "weld"])
+def test_loops_close_from_random_states(model: wd.Model) -> None:
+    """None of 256 joint configurations, all of them far from assembled, stays open. Without damping
+    two thirds of the leg's do."""
+    q = wd.random_configuration(model, 256)
+    closed = wd.loops.close(model, q)
+    assert np.abs(wd.loops.errors(model, closed)).max() < CLOSED
+    assert np.abs(wd.loops.errors(model, q)).max() > 0.1
+
+
 def test_a_step_is_bounded() -> None:
     """From far away."""
     model = four_bar()

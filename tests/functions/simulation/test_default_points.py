@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import warpdyn as wd
+import warpdyn.functions.simulation.default_points as default_points_module
 from warpdyn.functions.simulation.default_points import default_points, patterns_for, refuse_unread
 
 LINK = """<link name="{0}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0"
@@ -70,12 +71,16 @@ def test_without_trimesh_the_extra_is_named(
         wd.Simulation(model, 1)
 
 
-def test_the_advice_on_too_many_points_fits_the_robot(tmp_path: Path) -> None:
+def test_the_advice_on_too_many_points_fits_the_robot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each piece of it, carried out, gives points, and not too many."""
     legs = {
         f"{leg}_{part}": BOX.format(1) for leg in ("LF", "RF", "LH") for part in ("HIP", "FOOT")
     }
     model = robot(tmp_path, {"trunk": BOX.format(2), **legs})
+    assert len(default_points(model)) == 56
+    monkeypatch.setattr(default_points_module, "MOST_POINTS", 40)
     with pytest.raises(ValueError, match="has 56 contact points, more than 40") as refused:
         default_points(model)
     advice = str(refused.value)
@@ -97,9 +102,12 @@ def test_patterns_are_of_what_names_have_in_common(tmp_path: Path) -> None:
     assert patterns_for(points, feet[::2]) == feet[::2]
 
 
-def test_fewer_points_of_each_mesh_are_advised_where_they_are_few_enough(tmp_path: Path) -> None:
+def test_fewer_points_of_each_mesh_are_advised_where_they_are_few_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Of a robot of meshes, all of which touch."""
     pytest.importorskip("trimesh")
+    monkeypatch.setattr(default_points_module, "MOST_POINTS", 40)
     (tmp_path / "m.obj").write_text(TETRAHEDRON)
     names = ["trunk", *(f"part{k}" for k in range(12))]
     model = robot(tmp_path, dict.fromkeys(names, MESH.format("m.obj")))

@@ -387,3 +387,32 @@ def test_a_map_smaller_than_the_robot_is_said_once() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         wd.step(BALL, q, v, 0 * v, terrain=small, **BALL_OPTIONS)
+
+
+def test_a_plank_lies_on_a_ridge_under_its_middle() -> None:
+    """If its edges and faces have points. Its corners alone let it sink to the ground."""
+    heights = np.zeros((41, 41))
+    heights[19:22] = 0.05  # a ridge along y, 0.1 m wide at its top
+    terrain = wd.HeightMap(heights, 0.05)
+    builder = wd.ModelBuilder("plank")
+    plank = wd.description.Geometry("box", (1.0, 0.2, 0.04))
+    builder.add_link("plank", mass=2.0, inertia=np.diag([0.01, 0.17, 0.17]), collisions=[plank])
+    model = builder.build(floating_base=True)
+    found = []
+    for spacing in (None, 0.1):
+        points = wd.ContactPoints(model, box_spacing=spacing)
+        sim = wd.Simulation(
+            *(model, 1),
+            points=points,
+            terrain=terrain,
+            ground=wd.Ground(stiffness=2e4),
+            start=[0.0, 0.0, 0.08, 0.0, 0.0, 0.0, 1.0],
+            **{"dt": 0.002, "substeps": 5, "dtype": "float64"},
+        )
+        for _ in range(100):
+            sim.step()
+        found.append(sim.q[0, 2] - 0.02)
+        assert sim.forces[0, :, 2].sum() == pytest.approx(2.0 * 9.81, rel=0.02)
+    assert found == pytest.approx([0.0, 0.05], abs=2e-3)
+    with pytest.raises(ValueError, match="box_spacing must be a length above 0"):
+        wd.ContactPoints(model, box_spacing=0.0)

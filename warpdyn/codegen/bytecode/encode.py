@@ -188,6 +188,9 @@ def _loop(
     if repetition.needed is not None:
         leaving.append(to.here * WORDS + 2)
         to.add("skip_idle", counter, 0, region.shared + repetition.needed)
+    if repetition.last is not None:
+        leaving.append(to.here * WORDS + 2)
+        to.add("skip_idle", counter, 0, region.out + repetition.last)
     arrays = {SHARED: region.shared, COLUMN: region.out}
     if read is not None:
         arrays[KEPT] = to.new_slots(read[1])

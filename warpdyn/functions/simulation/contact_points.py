@@ -14,6 +14,7 @@ from ...formats.meshes.mesh_hulls import hull_points
 from ...model import Model
 from ...model.collision_points import collision_spheres
 from ...model.description import check_names, vector3
+from .varied_numbers import is_number
 
 
 @compared_by_value
@@ -23,20 +24,26 @@ class ContactPoints(Sequence[ContactPoint]):
     A sphere is one point. A capsule is two, at the centres of its ends. A box is its eight corners.
     A cylinder is eight points on each rim. A mesh is up to `mesh_points` vertices of its convex
     hull, which the package trimesh reads. Shapes that cannot be read are left out: `left_out` has
-    (link, shape, reason) of each, and `with_sphere` puts points on those links. A point inside
+    (link, shape, reason) of each, and `with_sphere` puts points on those links. `box_spacing`: the
+    largest distance of neighbouring points on the edges and faces of boxes [m], for ground with
+    bumps and stairs; None: corners alone. A point inside
     another sphere of the same body, or inside a sphere of a body that turns about it, is dropped,
     because the other sphere touches first. Links that are fixed to the world have no points.
     `on_ground` maps each point to the contact numbers of its shape in an MJCF file. `are_chosen` is
     True if the points are a selection.
     """
 
-    def __init__(self, model: Model, *, mesh_points: int = 16):
+    def __init__(self, model: Model, *, mesh_points: int = 16, box_spacing: float | None = None):
         if not isinstance(mesh_points, int) or isinstance(mesh_points, bool) or mesh_points < 0:
             raise ValueError(
                 f"mesh_points must be a whole number of 0 or more, got {mesh_points!r}"
             )
+        if box_spacing is not None and not (is_number(box_spacing) and box_spacing > 0):
+            raise ValueError(f"box_spacing must be a length above 0 [m], got {box_spacing!r}")
         self.model = model
-        spheres, left = collision_spheres(model, lambda mesh: hull_points(mesh, mesh_points))
+        spheres, left = collision_spheres(
+            model, lambda mesh: hull_points(mesh, mesh_points), box_spacing
+        )
         self.points = tuple(ContactPoint(*sphere[:3]) for sphere in spheres)
         self.on_ground = {ContactPoint(*s[:3]): s.on_ground for s in spheres if s.on_ground}
         self.left_out = tuple(left)

@@ -10,8 +10,10 @@ from itertools import takewhile
 from ...model import Model
 from .contact_points import ContactPoints
 
-MOST_POINTS = 40
-"""Largest number of contact points that a simulation uses without an explicit choice."""
+MOST_POINTS = 500
+"""Largest number of contact points that a simulation uses without an explicit choice. With 480 points
+a humanoid's step takes five times as long as with 30, and its kernel compiles as fast as that of 37
+points in line."""
 
 FEWER_OF_MESHES = (8, 4, 2, 1)
 """Points per mesh to try if a robot has too many."""
@@ -24,8 +26,8 @@ LISTED = 4
 
 
 def default_points(model: Model) -> ContactPoints:
-    """All contact points of a model. Raises if some shapes could not be read, or if a step with
-    these points would take minutes to compile."""
+    """All contact points of a model. Raises if some shapes could not be read, or if they are so many
+    that a step would be slow."""
     points = ContactPoints(model)
     refuse_unread(points)
     if len(points) > MOST_POINTS:

@@ -34,7 +34,12 @@ from .pair_arrays import (
     pair_arrays,
     refusing_still_pairs,
 )
-from .point_checks import checked_points, refusing_for_explicit_forces, refusing_still_points
+from .point_checks import (
+    are_many,
+    checked_points,
+    refusing_for_explicit_forces,
+    refusing_still_points,
+)
 from .step_options import Integrator, StepOptions, contact_arrays
 from .step_results import Step, StepOfRows, StepOfScene
 from .target_latency import late_targets
@@ -56,10 +61,6 @@ TARGETS = ("targets", "earlier_targets")
 
 NOT_PLAIN = frozenset((*HANDED_ON, *TARGETS, *TABLES))
 """Arrays that are not numbers of the simulation."""
-
-MOST_IN_LINE = 24
-"""Largest number of points whose contacts are in line in the program. A loop over the near ones of
-more points compiles sooner."""
 
 LONGEST_STEP = 0.1
 """Longest plausible step; a longer one is a mistake in the unit [s]."""
@@ -330,7 +331,7 @@ def _scene(
         exponents=exponents_of(options.ground),
         tendon_stops=options.stops == "rows",
         point_moments=moments_of_points(options.ground, len(points)),
-        points_in_slots=len(points) > MOST_IN_LINE and not options.is_soft,
+        points_in_slots=options.is_implicit and not options.is_soft and are_many(points),
     )
 
 

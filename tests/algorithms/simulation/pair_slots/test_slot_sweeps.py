@@ -120,7 +120,8 @@ def swept(model: wd.Model, robot: int, sweeps: int, slots: int | None = None) ->
         (),
         [0.0] * (3 * len(feet)),
     )
-    found = slot_sweeps(tree, q.tolist(), v.tolist(), free, mass, DT, touching, others, sweeps)
+    memory = touching.memory
+    found = slot_sweeps(tree, q.tolist(), v.tolist(), free, mass, DT, memory, others, sweeps)
     return found, wanted, touching
 
 
@@ -171,7 +172,8 @@ def test_closed_loops_stay_closed() -> None:
     _, wanted = constraint_impulses(rows, constraints, free, [0.0] * 3, 4)
     touching = TouchingBodies.of(tree, [pair], None, [surface(pair)], [[0.0] * 3], [0.0])
     others = OtherConstraints(rows_of([], closed.mass), (), (), (), ())
-    found = slot_sweeps(tree, q.tolist(), v.tolist(), free, closed.mass, h, touching, others, 4)
+    memory = touching.memory
+    found = slot_sweeps(tree, q.tolist(), v.tolist(), free, closed.mass, h, memory, others, 4)
     np.testing.assert_allclose(found.v, wanted, atol=1e-10)
     assert abs(np.subtract(found.v, free)).max() > 0.01
     errors = wd.loops.constraint_jacobian(model, q) @ np.array(found.v)

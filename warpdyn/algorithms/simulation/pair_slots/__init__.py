@@ -2,6 +2,7 @@
 
 A group has pairs of one kind (`pair_groups`). In each step every environment chooses the pairs that
 are near (`near_pairs`), computes their contacts (`pairs_at`, `slot_contact`), sweeps over them
-(`group_slots`, `slot_sweeps`), and keeps their impulses for the next step (`pair_memory`). Bodies,
+(`group_slots`, `slot_sweeps`), and keeps their impulses for the next step (`pair_memory`). Many
+points on the ground are pairs of the ground and a sphere (`ground_points`). Bodies,
 shapes and pairs are read by number (`rows_by_number`, `numbered_bodies`).
 """

@@ -3,14 +3,20 @@ near the ground are computed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
-from ....algebra.scalar import Scalar
-from ....algebra.spatial import Vector
-from ...collision.contact import UPWARDS, Contact, ShapeAt
+from ....algebra.row_arrays import RowArray
+from ....algebra.rows_by_number import RowsByNumber
+from ....algebra.scalar import Scalar, sqrt
+from ....algebra.spatial import ZERO_MOTION, Placement, Vector
+from ....model.tree import Tree
+from ...collision.contact import UPWARDS, Contact
 from ..contact_rows import ContactPoint
-from ..contact_shapes import GROUND, ContactPair, ContactShape
+from ..contact_shapes import GROUND, ContactPair, ContactShape, placement_in_body
 from ..uneven_ground import Terrain
+from .numbered_bodies import entries_of, placement_of
+from .pair_groups import GroupSide
 
 MARGIN = 0.002
 """Height above the ground below which a point is near in any case [m]: impulses of other contacts
@@ -28,19 +34,77 @@ def point_pairs(points: Sequence[ContactPoint]) -> list[ContactPair]:
     ]
 
 
-def ground_contact(sphere: ShapeAt, terrain: Terrain | None) -> tuple[Contact, Scalar]:
+class PlacedPoints:
+    """Points of a side of a group, read by number: no row of theirs depends on the configuration.
+    `of_body`: further numbers of each body."""
+
+    def __init__(
+        self,
+        tree: Tree,
+        side: GroupSide,
+        X: dict[int, Placement],
+        of_body: Callable[[int], Sequence[Scalar]],
+    ):
+        bodies = list(dict.fromkeys(side.bodies))
+        rows = []
+        for shape, body in zip(side.shapes, side.bodies, strict=True):
+            centre = placement_in_body(tree, shape).p
+            rows.append([float(bodies.index(body)), *centre, *shape.size])
+        self.points = RowsByNumber(rows)
+        self.bodies = RowsByNumber([[*entries_of(X[b]), *of_body(b)] for b in bodies])
+
+    @property
+    def arrays(self) -> list[RowArray]:
+        """The arrays that a loop must have."""
+        return [*self.points.arrays, *self.bodies.arrays]
+
+    def __getitem__(self, number: Scalar) -> PlacedPoint:
+        """The point of a number."""
+        body, *centre, radius = self.points[number]
+        row = self.bodies[body]
+        return PlacedPoint(placement_of(row).point_to_parent(Vector(*centre)), radius, row[12:])
+
+
+class PlacedPoint(NamedTuple):
+    """A point at a configuration: its centre in the world and its radius [m], and the further numbers
+    of its body."""
+
+    centre: Vector
+    radius: Scalar
+    of_body: Sequence[Scalar]
+
+
+def moving_points(
+    tree: Tree, X: dict[int, Placement], side: GroupSide, v: Sequence[Scalar]
+) -> PlacedPoints:
+    """The points of a side with the twists of their bodies about the world's origin. `X`: placements
+    of bodies in the world; `v`: the velocity in the step."""
+
+    def twist(body: int) -> list[Scalar]:
+        motion = ZERO_MOTION
+        for i in tree.path(body):
+            motion = motion + X[i].motion_to_parent(tree.bodies[i].motion(v))
+        return [*motion.linear, *motion.angular]
+
+    return PlacedPoints(tree, side, X, twist)
+
+
+def ground_contact(
+    centre: Vector, radius: Scalar, terrain: Terrain | None
+) -> tuple[Contact, Scalar]:
     """The contact of a point where its sphere is lowest above the ground, as `contact_rows` has it,
     and the ground's factor on the friction coefficient."""
-    centre, (radius,) = sphere.centre, sphere.size
     height, normal, share = _above(centre, terrain)
     return Contact(height - radius, centre - normal * radius, normal, 0.0), share
 
 
-def above_reach(centre: Vector, way: Scalar, radius: Scalar, terrain: Terrain | None) -> Scalar:
-    """A number above 0 only for a point that stays off the ground in the step. `way`: how far it
-    moves [m]."""
-    height, _, _ = _above(centre, terrain)
-    return height - radius - (way * REACHES + MARGIN)
+def above_reach(point: PlacedPoint, dt: float, terrain: Terrain | None) -> Scalar:
+    """A number above 0 only for a moving point that stays off the ground in a step of `dt` seconds."""
+    linear, angular = Vector(*point.of_body[:3]), Vector(*point.of_body[3:])
+    speed = linear + angular.cross(point.centre)
+    way = sqrt(speed.dot(speed)) * dt
+    height, _, _ = _above(point.centre, terrain)
+    return height - point.radius - (way * REACHES + MARGIN)
 
 
 def _above(centre: Vector, terrain: Terrain | None) -> tuple[Scalar, Vector, Scalar]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ....algebra.row_arrays import RowArray, loop
 from ....algebra.rows_by_number import RowsByNumber
@@ -12,7 +12,7 @@ from ....algebra.spatial import ZERO_MOTION, Placement, Vector
 from ....model.tree import WORLD, Tree
 from ...collision.contact import clamp
 from ..contact_shapes import ContactShape, placement_in_body
-from .ground_points import above_reach
+from .ground_points import PlacedPoints, above_reach
 from .numbered_bodies import entries_of, placement_of
 from .pair_groups import GroupSide
 from .pair_memory import PairMemory
@@ -31,29 +31,51 @@ def near_pairs(
     `shapes`: those of each side (`moving_shapes`). A slot without a pair has the number of pairs of
     the group.
     """
+    first, second = (side.shapes for side in memory.group.sides)
+    radii = [max(map(bounding_radius, shapes)) for shapes in (first, second)]
+
+    def apart(members: Sequence[Scalar]) -> Scalar:
+        a, b = (rows[k] for rows, k in zip(shapes, members, strict=True))
+        return _apart(first[0].kind, a, second[0].kind, b, radii)
+
+    return _near(memory, apart, [array for rows in shapes for array in rows.arrays])
+
+
+def near_points(
+    memory: PairMemory, points: PlacedPoints, dt: float
+) -> tuple[RowArray, Scalar, Scalar]:
+    """The same for points on the ground (`moving_points`) in a step of `dt` seconds. All have a
+    slot."""
+
+    def apart(members: Sequence[Scalar]) -> Scalar:
+        return above_reach(points[members[1]], dt, memory.terrain)
+
+    return _near(memory, apart, points.arrays)
+
+
+def _near(
+    memory: PairMemory,
+    apart: Callable[[Sequence[Scalar]], Scalar],
+    read: Sequence[RowArray],
+) -> tuple[RowArray, Scalar, Scalar]:
+    """The results of `near_pairs`. `apart`: a number above 0 for the two shapes of a pair, by their
+    numbers, if they stay apart. `read`: the arrays that it reads."""
     group, members = memory.group, memory.members
     none = float(len(group))
     numbers = RowArray([[none]] * (group.slots + 1))  # the last row takes pairs without a slot
-    first, second = (side.shapes for side in group.sides)
-    radii = [max(map(bounding_radius, shapes)) for shapes in (first, second)]
 
     def visit(n: Scalar, state: list[Scalar], arrays: Sequence[RowArray]) -> Sequence[Scalar]:
         (count,) = state
-        a, b = (rows[k] for rows, k in zip(shapes, members[n], strict=True))
-        if group.on_ground:
-            apart = above_reach(placement_of(b).p, b[12], b[13], memory.terrain)
-        else:
-            apart = _apart(first[0].kind, a, second[0].kind, b, radii)
+        gap = apart(members[n])
         # The next pair overwrites a pair that is not near.
         arrays[0][count] = [n]
-        return [count + select_less_equal(apart, 0.0, 1.0, 0.0)]
+        return [count + select_less_equal(gap, 0.0, 1.0, 0.0)]
 
     def finish(_: Scalar, state: list[Scalar], arrays: Sequence[RowArray]) -> Sequence[Scalar]:
         arrays[0][state[0]] = [none]
         return state
 
-    read = [array for rows in (members, *shapes) for array in rows.arrays]
-    count = loop(len(group), visit, [0.0], [numbers, *read])
+    count = loop(len(group), visit, [0.0], [numbers, *members.arrays, *read])
     (near,) = loop(1, finish, count, [numbers])
     return numbers, near, maximum(near - float(group.slots), 0.0)
 

@@ -23,7 +23,7 @@ from ..constraint_sweeps import rows_of
 from ..contact_rows import PointContact, components
 from ..contact_shapes import placement_in_body
 from ..friction_moments import FrictionMoments
-from .ground_points import ground_contact
+from .ground_points import PlacedPoints, ground_contact
 from .numbered_bodies import SIX, FreeBodiesAt, FreeBodyAt, entries_of, placement_of
 from .pair_groups import Mover
 from .pair_memory import PairMemory
@@ -69,6 +69,17 @@ class Slot(NamedTuple):
     contacts: list[SlotContact]
 
 
+class FoundPair(NamedTuple):
+    """A pair of a group: its contacts, the numbers of its free bodies and these bodies, the numbers
+    of the bodies of both shapes among the carriers, and the ground's factor on the friction."""
+
+    contacts: Sequence[Contact]
+    numbers: list[Scalar]
+    bodies: Sequence[FreeBodyAt]
+    carriers: tuple[Scalar, Scalar]
+    friction: Scalar = 1.0
+
+
 class PairsAt:
     """The pairs of a group at a configuration.
 
@@ -87,7 +98,11 @@ class PairsAt:
         moved = [b for s in group.sides if s.mover is Mover.JOINTS for b in s.bodies]
         self.carriers = depth_first(tree, sorted({i for b in moved for i in tree.path(b)}))
         self.rows = rows_acted_on(tree, moment.mass, self.carriers, free.bodies)
-        self.shapes = [self._shapes(side) for side in range(2)]
+        self.points: PlacedPoints | None = None
+        if group.on_ground and group.sides[1].mover is Mover.JOINTS:
+            number = self.carriers.index
+            self.points = PlacedPoints(tree, group.sides[1], moment.X, lambda b: [float(number(b))])
+        self.shapes = [] if self.points else [self._shapes(side) for side in range(2)]
 
     @property
     def width(self) -> int:
@@ -103,7 +118,8 @@ class PairsAt:
     @property
     def arrays(self) -> list[RowArray]:
         """The arrays that a loop over pairs must have."""
-        tables = [self.memory.members, *self.shapes, self.memory.properties]
+        moving = self.shapes if self.points is None else [self.points]
+        tables = [self.memory.members, *moving, self.memory.properties]
         if self.group.free_sides and self.free.rows is not None:
             tables.append(self.free.rows)
         return [array for table in tables for array in table.arrays]
@@ -124,23 +140,40 @@ class PairsAt:
 
     def slot(self, number: Scalar) -> Slot:
         """A pair in a slot. Contacts of a number beyond the pairs are far away."""
+        found = self._point(number) if self.group.on_ground else self._pair(number)
+        last = len(self.group) - 0.5
+        touching = [
+            replace(each, gap=select_less(number, last, each.gap, FAR)) for each in found.contacts
+        ]
+        signs = self._signs(*found.carriers)
+        surface = self._surface(number)
+        friction = [mu * found.friction for mu in surface.friction]
+        surface = surface._replace(friction=friction)
+        return Slot(found.numbers, self._contacts(touching, found.bodies, signs, surface))
+
+    def _pair(self, number: Scalar) -> FoundPair:
+        """A pair of shapes, by its number."""
         members, free_sides = self.memory.members[number], self.group.free_sides
         rows = [shapes[m] for shapes, m in zip(self.shapes, members, strict=True)]
         numbers = [rows[side][12] for side in free_sides]
         bodies = {side: self.free[n] for side, n in zip(free_sides, numbers, strict=True)}
         shapes = [self._shape(side, rows[side], bodies.get(side)) for side in range(2)]
-        last = len(self.group) - 0.5
-        share: Scalar = 1.0
-        if self.group.on_ground:
-            on_ground, share = ground_contact(shapes[1], self.memory.terrain)
-            found = [on_ground]
+        carriers = rows[0][12], rows[1][12]
+        return FoundPair(contacts(*shapes), numbers, [*bodies.values()], carriers)
+
+    def _point(self, number: Scalar) -> FoundPair:
+        """A point on the ground, by its number."""
+        (_, member), bodies = self.memory.members[number], list[FreeBodyAt]()
+        if self.points is not None:
+            centre, radius, (carrier,) = self.points[member]
+            numbers: list[Scalar] = []
         else:
-            found = contacts(*shapes)
-        touching = [replace(each, gap=select_less(number, last, each.gap, FAR)) for each in found]
-        signs = self._signs(rows[0][12], rows[1][12])
-        surface = self._surface(number)
-        surface = surface._replace(friction=[mu * share for mu in surface.friction])
-        return Slot(numbers, self._contacts(touching, [*bodies.values()], signs, surface))
+            row = self.shapes[1][member]
+            carrier, radius = row[12:]
+            numbers, bodies = [carrier], [self.free[carrier]]
+            centre = bodies[0].X.point_to_parent(Vector(*row[9:12]))
+        contact, share = ground_contact(centre, radius, self.memory.terrain)
+        return FoundPair([contact], numbers, bodies, (-1.0, carrier), share)
 
     def _signs(self, first: Scalar, second: Scalar) -> list[Scalar]:
         """For each carrier 1 if it carries the second shape alone, -1 if the first one alone, else

@@ -22,9 +22,9 @@ from ..constraint_sweeps import (
 from ..contact_rows import ContactPoint
 from ..contact_shapes import ContactPair
 from ..uneven_ground import Terrain
-from .ground_points import point_pairs
+from .ground_points import moving_points, point_pairs
 from .group_slots import GroupSlots, Reaction
-from .near_pairs import moving_shapes, near_pairs
+from .near_pairs import moving_shapes, near_pairs, near_points
 from .numbered_bodies import FreeBodiesAt
 from .pair_groups import Mover, pair_groups
 from .pair_memory import PairMemory
@@ -189,9 +189,12 @@ def _slots(
     left_out: Scalar = 0.0
     for memory in touching:
         sides = memory.group.sides
-        shapes = [moving_shapes(tree, moment.X, s, moment.free, moment.dt) for s in sides]
-        numbers, near, without = near_pairs(memory, shapes)
-        if not memory.group.on_ground:  # every point has a slot
+        if memory.group.on_ground:
+            points = moving_points(tree, moment.X, sides[1], moment.free)
+            numbers, near, _ = near_points(memory, points, moment.dt)
+        else:
+            shapes = [moving_shapes(tree, moment.X, s, moment.free, moment.dt) for s in sides]
+            numbers, near, without = near_pairs(memory, shapes)
             left_out = left_out + without
         pairs = PairsAt(tree, memory, moment, bodies)
         slots.append(GroupSlots.at(pairs, numbers, near))
