@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,3 +28,14 @@ def test_a_file_gives_the_trainers_actions(tmp_path: Path, activation: str) -> N
     assert policy(seen[0].numpy()).shape == (2,) and policy.width == 6
     assert policy.about["task"] == "Hold" and policy.about["robot"] == "double_pendulum"
     assert policy.about["seed"] == 4 and policy.about["iterations"] == 2
+
+
+def test_the_recorded_command_has_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder is a place on one machine, and does not change the policy."""
+    words = ["warpdyn", "train", "hold", "--folder", "/home/me/runs", "--seed", "4"]
+    monkeypatch.setattr(sys, "argv", words)
+    rl.export(rl.Trainer(Hold(), seed=4), tmp_path / "hold.onnx")
+    about = rl.Policy(tmp_path / "hold.onnx").about
+    assert about["command"] == "warpdyn train hold --seed 4"

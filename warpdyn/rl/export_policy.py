@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ def export(trainer: Trainer, path: Path) -> None:
         "seed": trainer.seed,
         "iterations": trainer.iteration,
         "recipe": trainer.recipe.as_dict(),
-        "command": " ".join(["warpdyn", *sys.argv[1:]]),
+        "command": _command(sys.argv[1:]),
         "commit": _commit(),
     }
     policy = trainer.policy()
@@ -99,6 +100,15 @@ def _activation(activation: str, entering: str, leaving: str) -> list[Any]:
     between = f"{leaving}_{activation}" if second else leaving
     nodes = [helper.make_node(first, [entering], [between])]
     return nodes + [helper.make_node(name, [entering, between], [leaving]) for name in second]
+
+
+def _command(words: Sequence[str]) -> str:
+    """The command that trained the policy, without its folder, which is a place on this machine."""
+    kept = list(words)
+    if "--folder" in kept:
+        at = kept.index("--folder")
+        del kept[at : at + 2]
+    return " ".join(["warpdyn", *kept])
 
 
 def _commit() -> str:

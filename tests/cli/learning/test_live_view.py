@@ -19,7 +19,7 @@ RECIPE = rl.Recipe(envs=8, steps=4, epochs=1, batches=2, layers=(4,))
 @pytest.fixture
 def viewed() -> Any:
     trainer = rl.Trainer(rl.CartpoleSwingUp(), recipe=RECIPE)
-    view = LiveView(trainer.env.env, host="127.0.0.1", port=0)
+    view = LiveView(trainer.env, host="127.0.0.1", port=0)
     trainer.watchers.append(view)
     yield trainer, view
     view.close()
@@ -29,7 +29,7 @@ def test_the_last_step_of_a_training_is_shown_in_the_end(viewed: Any) -> None:
     """Of its first environments; each step is shown for its time."""
     trainer, view = viewed
     list(trainer.run(iterations=2))
-    last = trainer.env.env.carried["q"][:ROBOTS].numpy()
+    last = trainer.env.carried["q"][:ROBOTS].numpy()
     start = time.perf_counter()
     robot = view.shown.page.robots["robot"]
     while not np.allclose(robot.q, last, atol=1e-5):

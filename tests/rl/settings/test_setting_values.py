@@ -78,3 +78,16 @@ def test_annotations_give_the_type() -> None:
     assert of_type("x", "a", Literal["a", "b"]) == "a"
     with pytest.raises(rl.TaskError, match="x must be a whole number"):
         of_type("x", [64, 0.5], tuple[int, ...])
+
+
+def test_a_domain_randomisation_has_a_name() -> None:
+    """`recipe.vary=sim_to_real` or none; a set of one's own stays as it is."""
+    hint = rl.DomainRandomization | None
+    assert of_type("recipe.vary", "SIM_TO_REAL", hint) is rl.SIM_TO_REAL
+    assert of_type("recipe.vary", None, hint) is None
+    own = rl.DomainRandomization(push=rl.Push(1.0))
+    assert of_type("recipe.vary", own, hint) is own
+    with pytest.raises(
+        rl.TaskError, match=r"recipe\.vary has no 'sim2real'; did you mean 'sim_to_"
+    ):
+        of_type("recipe.vary", "sim2real", hint)

@@ -89,7 +89,9 @@ SYNTAX = """
 
 
 def setting_text(x: Any) -> str:
-    """A value in the form that `--set` reads."""
+    """A value in the form that `--set` reads; a domain randomisation in words."""
+    if hasattr(x, "vary"):
+        return f"varies {', '.join(x.vary)}"
     if hasattr(x, "_asdict"):
         defaults = x._field_defaults
         named = [

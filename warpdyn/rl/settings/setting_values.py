@@ -11,9 +11,13 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from ..task import TaskError
+from ..variation import SIM_TO_REAL, DomainRandomization
 
 NOTHING = "none"
 """The text for None, and for an entry that is removed."""
+
+DOMAINS = {"sim_to_real": SIM_TO_REAL}
+"""Domain randomisations that a recipe takes by name."""
 
 
 def literal(text: str) -> Any:
@@ -83,6 +87,10 @@ def record(path: str, kind: type, value: Any) -> Any:
 def of_type(path: str, value: Any, hint: Any) -> Any:
     """A value that an annotation allows; TaskError otherwise."""
     origin = get_origin(hint)
+    if hint is DomainRandomization:
+        if isinstance(value, DomainRandomization):
+            return value
+        return DOMAINS[checked_name(path, str(value).lower(), [*DOMAINS, NOTHING])]
     if hint is Any:
         return np.asarray(value, dtype=float) if isinstance(value, list) else value
     if origin is Literal:
