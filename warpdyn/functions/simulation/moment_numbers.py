@@ -14,6 +14,8 @@ def moment_counts(torsional: Any, rolling: Any, count: int) -> tuple[int, ...]:
     torsional, rolling: coefficients as a user gives them. None and the number 0, alone or in a
     tuple, are no friction. An array is read at each launch, so all contacts have these moments.
     """
+    if torsional is None and rolling is None:
+        return ()
     spins, rolls = (_present(numbers, count) for numbers in (torsional, rolling))
     counts = tuple(3 if roll else int(spin) for spin, roll in zip(spins, rolls, strict=True))
     return counts if any(counts) else ()
@@ -35,6 +37,8 @@ def _present(numbers: Any, count: int) -> list[bool]:
 
 def moment_arrays(prefix: str, torsional: Any, rolling: Any, count: int) -> Shaped:
     """The coefficients of `count` contacts with their shapes, by name; empty without moments."""
+    if torsional is None and rolling is None:
+        return {}
     counts = moment_counts(torsional, rolling, count)
     numbers = {"torsional_friction": torsional, "rolling_friction": rolling}
     for name, value in numbers.items():

@@ -35,6 +35,7 @@ from .pair_arrays import (
     refusing_still_pairs,
 )
 from .point_checks import (
+    FEW,
     are_many,
     checked_points,
     refusing_for_explicit_forces,
@@ -270,7 +271,7 @@ def _result_shapes(
     """Shapes of one environment's results that differ from those of the inputs, by name."""
     joints, points = len(model.joint_columns), len(scene.points)
     shapes: dict[str, tuple[int, ...]] = {
-        "impulses": (points, impulse_width(scene.point_moments)),
+        "impulses": (points, impulse_width(scene.point_moments) if points else 3),
         "forces": (points, 3),
         "torques": (joints,),
         "joint_impulses": (joints,),
@@ -330,8 +331,11 @@ def _scene(
         integrator=options.integrator,
         exponents=exponents_of(options.ground),
         tendon_stops=options.stops == "rows",
-        point_moments=moments_of_points(options.ground, len(points)),
-        points_in_slots=options.is_implicit and not options.is_soft and are_many(points),
+        point_moments=moments_of_points(options.ground, len(points)) if points else (),
+        points_in_slots=len(points) > FEW
+        and are_many(points)
+        and options.is_implicit
+        and not options.is_soft,
     )
 
 
