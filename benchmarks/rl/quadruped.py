@@ -65,6 +65,7 @@ def main() -> None:
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--name", default="quadruped_velocity")
     add_quadruped(parser)
+    parser.set_defaults(settings=[])
     args = parser.parse_args()
     args.task = "quadruped_velocity"
     torch.set_num_threads(1)
