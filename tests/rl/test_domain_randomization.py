@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -23,6 +24,16 @@ def test_a_training_draws_what_its_task_can_have() -> None:
     assert task.vary == Hold.vary and training_task(task, task.recipe).vary == Hold.vary
     (progress,) = rl.Trainer(task, recipe=recipe).run(iterations=1)
     assert progress.steps == recipe.envs * recipe.steps
+
+
+def test_a_training_with_it_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
+    """A checkpoint holds plain values only; another range is another training."""
+    recipe = replace(Hold.recipe, vary=rl.SIM_TO_REAL)
+    list(rl.Trainer(Hold(), recipe=recipe, folder=tmp_path).run(iterations=2))
+    assert rl.Trainer(Hold(), recipe=recipe, folder=tmp_path).iteration == 2
+    wider = rl.SIM_TO_REAL.with_changes(latency=rl.Vary(0.0, 0.05))
+    with pytest.raises(rl.TaskError, match=r"recipe vary vary latency high 0.03 instead of 0.05"):
+        rl.Trainer(Hold(), recipe=replace(recipe, vary=wider), folder=tmp_path)
 
 
 def test_a_quadruped_has_all_of_it() -> None:

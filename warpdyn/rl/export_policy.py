@@ -13,6 +13,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from .checkpoint import plain
 from .deployment.deployment_record import deployment_record
 from .deployment.robot_step import RobotStep
 from .learners.networks import Network
@@ -31,7 +32,7 @@ def export(trainer: Trainer, path: Path) -> None:
         "robot": trainer.task.model.name,
         "seed": trainer.seed,
         "iterations": trainer.iteration,
-        "recipe": trainer.recipe.as_dict(),
+        "recipe": plain(trainer.recipe.as_dict()),
         "command": _command(sys.argv[1:]),
         "commit": _commit(),
     }

@@ -231,7 +231,7 @@ class Trainer:
             "task": self.task.name,
             "robot": self.task.model.name,
             "seed": self.seed,
-            "recipe": self.recipe.as_dict(),
+            "recipe": plain(self.recipe.as_dict()),
             "processes": self.processes.count,
             "init": self._init,
         }
