@@ -53,6 +53,11 @@ class ControllerLaw:
         """True if it reads a wanted position, from which the robot may not be too far."""
         return "q_desired" in self.kernel.signature.arrays
 
+    @property
+    def moves_posture(self) -> bool:
+        """True if it reads a posture, which follows the wanted position at joint speed."""
+        return "q_posture" in self.kernel.signature.arrays and not self.tracks_positions
+
     def inputs(self, model: Model) -> dict[str, tuple[int, ...]]:
         """The arrays that are parameters, with their shapes."""
         arrays = self.kernel.signature.arrays

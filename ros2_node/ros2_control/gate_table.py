@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 
 from warpdyn.codegen.escapes import string_literal
 
+from ..control import robot_references
 from ..control.commands.bumpless_transfer import MOST_FADES, STEPS
 from ..control.commands.torque_output import LAST_COMMANDS, RISE_TIME, STOP_TIME
 from ..control.robot import FLOAT_TIME
@@ -25,6 +26,8 @@ CONSTANTS = {
     "stop_time": STOP_TIME,
     "rise_time": RISE_TIME,
     "float_time": FLOAT_TIME,
+    "posture_speed": robot_references.POSTURE_SPEED,
+    "longest_posture_cycle": robot_references.LONGEST_CYCLE,
     "fade_steps": float(STEPS),
     "largest_share": joint_limits.LARGEST_SHARE,
     "braking_time": joint_limits.BRAKING_TIME,

@@ -48,6 +48,7 @@ def _struct(
     yield f"struct {law.class_name}Law {{"
     yield from (f"  {line}" for line in robot)
     yield f"  static constexpr bool tracks_positions = {_truth(law.tracks_positions)};"
+    yield f"  static constexpr bool moves_posture = {_truth(law.moves_posture)};"
     yield f"  static constexpr bool has_frame = {_truth(law.frame is not None)};"
     yield f"  static constexpr bool repels = {_truth(law.repels)};"
     yield from ("", "  // Parameters of the law.", "  struct Inputs {")

@@ -6,6 +6,7 @@
 #pragma once
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <cstddef>
 
 #include "message_queue.hpp"
@@ -111,6 +112,8 @@ class GuardedLaw {
     if (!was_enabled) {
       reference_.stay(q, now - settings_.gate.state_timeout);
       if (reference_.astray(q)) return false;
+      posture_ = q;
+      posture_time_ = now;
       if constexpr (Law::has_frame) pose_.stay(Law::frame_pose(arrays_.q));
     }
     const bool good = gate_.enable(now);
@@ -137,6 +140,7 @@ class GuardedLaw {
       arrays_.v_desired[Law::v_columns[j]] = reference_.v(j);
       arrays_.a_desired[Law::v_columns[j]] = reference_.a(j);
     }
+    if constexpr (Law::moves_posture) follow_posture(now);
     if constexpr (Law::has_frame) {
       const Pose present = Law::frame_pose(arrays_.q);
       Pose wanted;
@@ -144,6 +148,21 @@ class GuardedLaw {
       if (!gate_.enabled()) pose_.stay(present);
       pose_is_astray_ = pose_.astray(present);
       arrays_.pose_desired = pose_.wanted();
+    }
+  }
+
+  // Moves the posture of a law to the wanted position, no joint faster than its velocity limit.
+  void follow_posture(double now) noexcept {
+    const double passed = std::fmin(std::fmax(now - posture_time_, 0.0), longest_posture_cycle);
+    posture_time_ = now;
+    for (std::size_t j = 0; j < n; ++j) {
+      double &wanted = arrays_.q_desired[Law::q_columns[j]];
+      if (gate_.enabled()) {
+        const double limit = settings_.reference.velocity_limit[j];
+        const double most = passed * (limit > 0.0 && std::isfinite(limit) ? limit : posture_speed);
+        wanted = std::fmin(std::fmax(wanted, posture_[j] - most), posture_[j] + most);
+      }
+      posture_[j] = wanted;
     }
   }
 
@@ -173,6 +192,8 @@ class GuardedLaw {
   JointReference<n> reference_;
   PoseReference pose_;
   bool pose_is_astray_ = false;
+  Joints posture_{};
+  double posture_time_ = -infinity;
   typename Law::Arrays arrays_;
   MessageQueue<ReferencePoint<n>, 16> points_;
   MessageQueue<Pose, 16> poses_;
