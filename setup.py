@@ -184,6 +184,7 @@ setup(
         "usd": ["usd-core>=24.11"],
         "meshes": MESHES,
         "rl": RL,
+        "wandb": [*RL, "wandb"],
         "viewer": VIEWER,
         "labels": LABELS,
         "ray": [*LABELS, "ray>=2.40"],

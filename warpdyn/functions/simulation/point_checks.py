@@ -19,13 +19,10 @@ which compile sooner. Gymnasium's humanoid has 29 points and 72 rows: its step c
 the time and takes 0.45 to 0.98 of the time. One with 37 points and 63 rows would take up to twice the
 time, because its feet, pelvis and torso have four to eight points each."""
 
-FEW = MOST_ROWS // 3
-"""A number of points whose rows are never too many."""
-
 
 def are_many(points: Sequence[ContactPoint]) -> bool:
-    """True for points that a step computes in slots, never for `FEW` ones. A link with one point has
-    three rows, one with more has six."""
+    """True for points that a step computes in slots. A link with one point has three rows, one with
+    more has six."""
     by_link = Counter(point.link for point in points)
     rows = sum(min(3 * count, 6) for count in by_link.values())
     return len(points) > MOST_IN_LINE or rows > MOST_ROWS

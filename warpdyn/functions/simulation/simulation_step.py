@@ -35,7 +35,6 @@ from .pair_arrays import (
     refusing_still_pairs,
 )
 from .point_checks import (
-    FEW,
     are_many,
     checked_points,
     refusing_for_explicit_forces,
@@ -332,7 +331,7 @@ def _scene(
         exponents=exponents_of(options.ground),
         tendon_stops=options.stops == "rows",
         point_moments=moments_of_points(options.ground, len(points)) if points else (),
-        points_in_slots=len(points) > FEW
+        points_in_slots=bool(points)
         and are_many(points)
         and options.is_implicit
         and not options.is_soft,

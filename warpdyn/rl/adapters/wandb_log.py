@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from ...model.optional_packages import install_extra
 from ..training import Progress, Trainer
 from .curve_points import curve_points
 
@@ -14,7 +15,8 @@ try:
     import wandb
 except ModuleNotFoundError as error:
     raise ImportError(
-        f"a log for Weights & Biases needs {error.name}, which is not installed: pip install wandb"
+        f"a log for Weights & Biases needs {error.name}, which is not installed: "
+        f"{install_extra('wandb')}"
     ) from error
 
 PROJECT = "warpdyn"
