@@ -46,7 +46,7 @@ class PPO:
     """PPO with clipped objectives, an adaptive learning rate and generalised advantages.
 
     The first group of the observations is the policy's, the last one the critic's. In float32 the
-    numbers are those of rsl_rl 5 for equal seeds, to rounding.
+    updates are those of rsl_rl 5 for equal random numbers, to rounding.
     """
 
     def __init__(
