@@ -58,6 +58,7 @@ OPTIONAL = {
         "skrl",
         "tensorboard",
     ),
+    "wandb",
 }
 """Libraries of extras, which the package does without."""
 NO_KEY = {"warp", "typing_extensions"}
