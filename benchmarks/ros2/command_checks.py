@@ -20,7 +20,7 @@ class CommandChecks:
         self.last = np.full(len(limits), np.nan)
         self.number = self.not_finite = self.beyond = self.too_fast = 0
         self.largest_share = self.largest_rate = 0.0
-        """Of an effort limit, and of the rate that the limits allow."""
+        """Largest torque as a share of its limit, and largest rate as a share of the allowed rate."""
         self.ends = 0
         """Stop sequences that have ended with LAST zeros."""
         self._stamp, self._zeros = -np.inf, 0

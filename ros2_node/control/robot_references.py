@@ -213,7 +213,7 @@ class RobotReferences:
         last[:] = posture
 
     def missing(self, now: float) -> str:
-        """What the law needs and nobody sends; empty if there is nothing."""
+        """The inputs that the law needs and that no topic has sent, in words; empty if there are none."""
         return "" if self.body is None else self.body.missing(now)
 
     def astray(self) -> str:

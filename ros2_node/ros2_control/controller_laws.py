@@ -12,7 +12,7 @@ from warpdyn import Model
 from warpdyn.functions.export.identifiers import identifier
 from warpdyn.user_kernels.own_kernel import OwnKernel
 
-from ..control.torques.law import ROWS
+from ..control.torques.law import ROWS, from_module_of
 from ..laws.cartesian_impedance import cartesian_impedance, largest_cartesian_impedance
 from ..laws.computed_torque import computed_torque
 from ..laws.gravity_compensation import gravity_compensation
@@ -128,11 +128,9 @@ def built_in_laws(frame: str | None) -> dict[str, ControllerLaw]:
 
 def users_law(kernel: OwnKernel, options: Mapping[str, Any]) -> ControllerLaw:
     """The law of a user's kernel, bounded by `largest_<law>` of its module."""
-    name = kernel.__name__
-    largest = kernel.text.__globals__.get(f"largest_{name}", {})
-    return ControllerLaw(
-        identifier(name), kernel, dict(options), {n: (-x, x) for n, x in largest.items()}
-    )
+    largest = from_module_of(kernel, "largest") or {}
+    bounds = {name: (-x, x) for name, x in largest.items()}
+    return ControllerLaw(identifier(kernel.__name__), kernel, dict(options), bounds)
 
 
 def check_law(law: ControllerLaw, model: Model) -> None:

@@ -34,8 +34,9 @@ def test_the_recorded_command_has_no_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A folder is a place on one machine, and does not change the policy."""
-    words = ["warpdyn", "train", "hold", "--folder", "/home/me/runs", "--seed", "4"]
-    monkeypatch.setattr(sys, "argv", words)
-    rl.export(rl.Trainer(Hold(), seed=4), tmp_path / "hold.onnx")
-    about = rl.Policy(tmp_path / "hold.onnx").about
-    assert about["command"] == "warpdyn train hold --seed 4"
+    trainer = rl.Trainer(Hold(), seed=4)
+    for folder in (["--folder", "/home/me/runs"], ["--folder=/home/me/runs"]):
+        monkeypatch.setattr(sys, "argv", ["warpdyn", "train", "hold", *folder, "--seed", "4"])
+        rl.export(trainer, tmp_path / "hold.onnx")
+        about = rl.Policy(tmp_path / "hold.onnx").about
+        assert about["command"] == "warpdyn train hold --seed 4"

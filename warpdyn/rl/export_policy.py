@@ -78,9 +78,8 @@ def _layers(policy: Network) -> tuple[list[Any], list[Any]]:
         helper.make_node("Sub", [OBSERVATION, "mean"], ["centred"]),
         helper.make_node("Div", ["centred", "deviation"], ["layer"]),
     ]
-    last, *before = reversed(policy.linear_layers)
-    entering = "layer"
-    for k, layer in enumerate((*reversed(before), last)):
+    entering, last = "layer", policy.linear_layers[-1]
+    for k, layer in enumerate(policy.linear_layers):
         name = ACTION if layer is last else f"sum{k}"
         arrays |= {f"weight{k}": layer.weight, f"bias{k}": layer.bias}
         gemm = [entering, f"weight{k}", f"bias{k}"]
@@ -105,10 +104,12 @@ def _activation(activation: str, entering: str, leaving: str) -> list[Any]:
 
 def _command(words: Sequence[str]) -> str:
     """The command that trained the policy, without its folder, which is a place on this machine."""
-    kept = list(words)
-    if "--folder" in kept:
-        at = kept.index("--folder")
-        del kept[at : at + 2]
+    before = ["", *words]
+    kept = [
+        word
+        for word, last in zip(words, before, strict=False)
+        if word.partition("=")[0] != "--folder" and last != "--folder"
+    ]
     return " ".join(["warpdyn", *kept])
 
 

@@ -40,15 +40,16 @@ class LateObservations:
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """The groups with late terms, and the earlier rows that the next step carries. Where an
         episode begins `anew`, earlier rows are the present one."""
-        for name, (steps, _) in self.carried.items():
-            row = now[self.group]
-            present = np.stack([row[k] for k in self.columns])
-            rows = [present, *(np.where(anew, present, before[name][k]) for k in range(steps))]
-            late = s.observation_latency * (1.0 / self.seconds)
-            shares = [np.maximum(1.0 - np.abs(late - float(k)), 0.0) for k in range(steps + 1)]
-            seen = sum(share * each for share, each in zip(shares, rows, strict=True))
-            whole = [row[k] for k in range(row.shape[0])]
-            for k, column in enumerate(self.columns):
-                whole[column] = seen[k]
-            return {**now, self.group: np.stack(whole)}, {name: np.stack(rows[:-1])}
-        return now, {}
+        if not self.carried:
+            return now, {}
+        ((name, (steps, _)),) = self.carried.items()
+        row = now[self.group]
+        present = np.stack([row[k] for k in self.columns])
+        rows = [present, *(np.where(anew, present, before[name][k]) for k in range(steps))]
+        late = s.observation_latency * (1.0 / self.seconds)
+        shares = [np.maximum(1.0 - np.abs(late - float(k)), 0.0) for k in range(steps + 1)]
+        seen = sum(share * each for share, each in zip(shares, rows, strict=True))
+        whole = [row[k] for k in range(row.shape[0])]
+        for k, column in enumerate(self.columns):
+            whole[column] = seen[k]
+        return {**now, self.group: np.stack(whole)}, {name: np.stack(rows[:-1])}

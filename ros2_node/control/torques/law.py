@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -191,10 +192,9 @@ class Law:
     def check_values(self, values: Mapping[str, np.ndarray]) -> None:
         """ValueError for inputs that the law's author does not allow."""
         # Only the author knows which numbers are sensible: the module may define check_<law> and largest_<law>.
-        beside, name = self.kernel.text.__globals__, self.kernel.__name__
-        if check := beside.get(f"check_{name}"):
+        if check := from_module_of(self.kernel, "check"):
             check(values)
-        check_largest(values, beside.get(f"largest_{name}", {}))
+        check_largest(values, from_module_of(self.kernel, "largest") or {})
 
     def _write(self, values: dict[str, np.ndarray]) -> None:
         for name, value in values.items():
@@ -256,6 +256,11 @@ def _how_many(shape: tuple[int, ...], declared: Shape) -> str:
     if len(shape) == 2 and shape[0] == shape[1]:
         return f"{prod(shape)} numbers, or {shape[0]} for its diagonal"
     return f"{prod(shape)} numbers"
+
+
+def from_module_of(kernel: OwnKernel, prefix: str) -> Any:
+    """`check_<law>` or `largest_<law>` of the module that defines the law; None if it has none."""
+    return kernel.text.__globals__.get(f"{prefix}_{kernel.__name__}")
 
 
 @cache

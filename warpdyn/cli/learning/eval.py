@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -39,42 +39,29 @@ def add_parser(commands: Commands) -> None:
 def evaluate(args: argparse.Namespace) -> int:
     """Evaluate the policy in its task's environments."""
     rl, task, policy = task_and_policy(args)
+    options: dict[str, Any] = {"envs": args.envs, "seconds": args.seconds, "seed": args.seed}
+    options["watch"] = lambda steps: bar(steps, task.name)
     if args.disturb:
-        return _evaluate_disturbed(args, rl, task, policy)
+        simulator = "mujoco" if args.mujoco else "warpdyn"
+        found = report_task_errors(
+            lambda: rl.evaluate_disturbed(task, policy, simulator=simulator, **options)
+        )
+        where = "MuJoCo C" if args.mujoco else "warpdyn"
+        say(f"{task.name} in {where}: {describe_evaluation(policy, found['none'])}")
+        _print_disturbances(found)
+        return 0
     if args.mujoco:
         raise UserError("--mujoco needs --disturb; warpdyn sim2sim compares the undisturbed task")
-    seen = report_task_errors(
-        lambda: rl.evaluate(
-            task,
-            policy,
-            envs=args.envs,
-            seconds=args.seconds,
-            seed=args.seed,
-            watch=lambda steps: bar(steps, task.name),
-        )
-    )
+    seen = report_task_errors(lambda: rl.evaluate(task, policy, **options))
     print_table(f"{task.name}: {describe_evaluation(policy, seen)}", {"mean": seen})
     return 0
 
 
-def _evaluate_disturbed(args: argparse.Namespace, rl: Any, task: Task, policy: Policy) -> int:
-    """Evaluate the policy under each disturbance, and print falls and returns."""
+def _print_disturbances(found: Mapping[str, Evaluation]) -> None:
+    """Print falls and returns under each disturbance."""
     from rich.box import HEAVY_HEAD
     from rich.table import Table
 
-    found = report_task_errors(
-        lambda: rl.evaluate_disturbed(
-            task,
-            policy,
-            envs=args.envs,
-            seconds=args.seconds,
-            seed=args.seed,
-            simulator="mujoco" if args.mujoco else "warpdyn",
-            watch=lambda steps: bar(steps, task.name),
-        )
-    )
-    where = "MuJoCo C" if args.mujoco else "warpdyn"
-    say(f"{task.name} in {where}: {describe_evaluation(policy, found['none'])}")
     table = Table(box=HEAVY_HEAD)
     table.add_column("disturbance", no_wrap=True)
     for title in ("falls", "return in a second", "length of episodes \\[s]"):
@@ -82,7 +69,6 @@ def _evaluate_disturbed(args: argparse.Namespace, rl: Any, task: Task, policy: P
     for name, seen in found.items():
         table.add_row(name, f"{seen.falls:.1%}", f"{seen.returned:.3f}", f"{seen.length:.2f}")
     console().print(table)
-    return 0
 
 
 def task_and_policy(args: argparse.Namespace) -> tuple[Any, Task, Policy]:

@@ -105,7 +105,7 @@ def test_points_of_robots_and_of_free_bodies_next_to_pairs(monkeypatch: pytest.M
 
 
 def test_a_point_is_near_where_it_may_touch_within_the_step() -> None:
-    """By the velocity of its body, whatever the direction, and by the margin."""
+    """The velocity of its body counts in each direction, and the margin is added."""
 
     def near(
         height: float, linear: tuple[float, ...], angular: tuple[float, ...] = (0, 0, 0)
@@ -134,7 +134,7 @@ def test_the_program_hardly_grows_with_points(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_derivatives_go_through_the_slots(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the state after a step by the state before it: those of points in line."""
+    """Derivatives of the next state by the present one equal those of points in line."""
     q = np.tile(QUADRUPED.configurations["home"], (2, 1))
     q[:, 2] -= 0.01
     v = 0.2 * np.random.default_rng(3).normal(size=(2, QUADRUPED.nv))
