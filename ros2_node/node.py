@@ -6,6 +6,7 @@ import gc
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from geometry_msgs.msg import WrenchStamped
@@ -94,9 +95,11 @@ class WarpdynNode(Node):
         self._readers = [StateReader() for _ in names]
         self._batch = BatchTopics(self, self._counts[0])
         self._display = Display(self, self._robot_names, settings, outputs)
-        self._efforts = EffortTopics(
-            self, self._wiring, self._robot_names, settings, lambda: self._supervisor.robots
-        )
+
+        def robots() -> Sequence[Robot]:
+            return self._supervisor.robots
+
+        self._efforts = EffortTopics(self, self._wiring, self._robot_names, settings, robots)
         self._diagnostics = Diagnostics(self, names, self._counts, self._supervisor.clock)
         self._totals = [reporter.rates.totals for reporter in self._diagnostics.reporters]
         self._stamps: list[Any] = [Stamp(0, 0) for _ in names]
@@ -108,14 +111,10 @@ class WarpdynNode(Node):
         self._frozen = False
         self._ending = threading.Lock()
         self._make_inputs()
-        wanted = self._wiring, self._robot_names, settings, lambda: self._supervisor.robots
-        PoseTopics(*wanted)
-        LawTopics(*wanted)
-        PolicyTopics(*wanted, self._present)
-        TwistTopics(*wanted, self._present)
-        SensorTopics(*wanted, self._present)
+        for topics in (PoseTopics, LawTopics, PolicyTopics, TwistTopics, SensorTopics):
+            topics(self._wiring, self._robot_names, settings, robots, self._present)
         self._trajectories = TrajectoryTopics(
-            self, self._wiring, self._robot_names, wanted[-1], self._present
+            self, self._wiring, self._robot_names, robots, self._present
         )
         self._publisher_counts = PublisherCounts(
             self, self._supervisor, self._diagnostics, self._robot_names, self._topics

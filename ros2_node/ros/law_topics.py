@@ -6,28 +6,18 @@ from collections.abc import Callable, Sequence
 
 from std_msgs.msg import Float64MultiArray
 
-from ..control.robot import Robot
 from ..control.settings.node_settings import Settings
 from ..control.torques.law import inputs_of, loaded
 from ..control.torques.law_input_targets import inputs_by_topic
-from .topics import RELIABLE, RobotNames
+from .topics import RELIABLE, RobotNames, RobotTopics
 from .wiring import Wiring
 
 
-class LawTopics:
-    """`~/law_inputs/<name>` of each robot, if there is an impedance law.
+class LawTopics(RobotTopics):
+    """`~/law_inputs/<name>` of each robot, if there is an impedance law."""
 
-    robots: function that returns the running robots, none before there is a model.
-    """
-
-    def __init__(
-        self,
-        wiring: Wiring,
-        names: Sequence[RobotNames],
-        settings: Settings,
-        robots: Callable[[], Sequence[Robot]],
-    ) -> None:
-        self._robots = robots
+    def subscribe(self, wiring: Wiring, names: Sequence[RobotNames], settings: Settings) -> None:
+        """Subscribe, if the settings ask for it."""
         if not settings.law:
             return
         self._inputs = inputs_by_topic(settings, inputs_of(loaded(settings.law)))

@@ -7,31 +7,19 @@ from typing import Any
 
 from geometry_msgs.msg import Twist
 
-from ..control.robot import Robot
 from ..control.settings.node_settings import Settings
 from ..control.states.base_state import BaseMotion
 from ..control.torques.policy_law import loaded
 from .messages import nanoseconds
-from .topics import LAST, RobotNames, overridable
+from .topics import LAST, RobotNames, RobotTopics, overridable
 from .wiring import Wiring
 
 
-class PolicyTopics:
-    """`odom` and `cmd_vel` of each robot, if the policy's task needs them; none without a policy.
+class PolicyTopics(RobotTopics):
+    """`odom` and `cmd_vel` of each robot, if the policy's task needs them; none without a policy."""
 
-    robots: function that returns the running robots, none before there is a model. now: function
-    for the watchdog's time [s].
-    """
-
-    def __init__(
-        self,
-        wiring: Wiring,
-        names: Sequence[RobotNames],
-        settings: Settings,
-        robots: Callable[[], Sequence[Robot]],
-        now: Callable[[], float],
-    ) -> None:
-        self._robots, self._now = robots, now
+    def subscribe(self, wiring: Wiring, names: Sequence[RobotNames], settings: Settings) -> None:
+        """Subscribe, if the settings ask for it."""
         if not settings.policy:
             return
         _, task = loaded(settings.policy, settings.policy_task)

@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from geometry_msgs.msg import PoseStamped
 
-from ..control.robot import Robot
 from ..control.settings.node_settings import Settings
 from ..control.torques.law import loaded
-from .topics import RELIABLE, RobotNames, frame_prefix
+from .topics import RELIABLE, RobotNames, RobotTopics
 from .wiring import Wiring
 
 
-class PoseTopics:
-    """`~/pose_reference` of each robot, if there is a law that reads it.
+class PoseTopics(RobotTopics):
+    """`~/pose_reference` of each robot, if there is a law that reads it."""
 
-    robots: function that returns the running robots, none before there is a model.
-    """
-
-    def __init__(
-        self,
-        wiring: Wiring,
-        names: Sequence[RobotNames],
-        settings: Settings,
-        robots: Callable[[], Sequence[Robot]],
-    ) -> None:
-        self._robots = robots
-        self._prefixes = [frame_prefix(settings, each) for each in names]
+    def subscribe(self, wiring: Wiring, names: Sequence[RobotNames], settings: Settings) -> None:
+        """Subscribe, if the settings ask for it."""
         if not settings.law or "pose_desired" not in loaded(settings.law).signature.arrays:
             return
         for i, (_, private) in enumerate(names):

@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from geometry_msgs.msg import WrenchStamped
 from std_srvs.srv import Trigger
 
-from ..control.robot import Robot
 from ..control.settings.node_settings import Settings
 from ..control.torques.law import loaded
-from .topics import LAST, RobotNames, frame_prefix
+from .topics import LAST, RobotNames, RobotTopics
 from .wiring import Wiring
 
 
-class SensorTopics:
-    """`~/ft_wrench` and `~/tare` of each robot, if there is a law that reads a measured wrench.
+class SensorTopics(RobotTopics):
+    """`~/ft_wrench` and `~/tare` of each robot, if there is a law that reads a measured wrench."""
 
-    robots: function that returns the running robots, none before there is a model. now: function
-    for the watchdog's time [s].
-    """
-
-    def __init__(
-        self,
-        wiring: Wiring,
-        names: Sequence[RobotNames],
-        settings: Settings,
-        robots: Callable[[], Sequence[Robot]],
-        now: Callable[[], float],
-    ) -> None:
-        self._robots, self._now = robots, now
-        self._prefixes = [frame_prefix(settings, each) for each in names]
+    def subscribe(self, wiring: Wiring, names: Sequence[RobotNames], settings: Settings) -> None:
+        """Subscribe, if the settings ask for it."""
         if not settings.law or "contact_wrench" not in loaded(settings.law).signature.arrays:
             return
         for i, (_, private) in enumerate(names):

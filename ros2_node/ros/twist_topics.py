@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from geometry_msgs.msg import TwistStamped
 
-from ..control.robot import Robot
 from ..control.settings.node_settings import Settings
-from .topics import LAST, RobotNames, frame_prefix
+from .topics import LAST, RobotNames, RobotTopics
 from .wiring import Wiring
 
 
-class TwistTopics:
-    """`~/twist` of each robot, if `twist_link` names a link.
+class TwistTopics(RobotTopics):
+    """`~/twist` of each robot, if `twist_link` names a link."""
 
-    robots: function that returns the running robots, none before there is a model. now: function
-    for the watchdog's time [s].
-    """
-
-    def __init__(
-        self,
-        wiring: Wiring,
-        names: Sequence[RobotNames],
-        settings: Settings,
-        robots: Callable[[], Sequence[Robot]],
-        now: Callable[[], float],
-    ) -> None:
-        self._robots, self._now = robots, now
-        self._prefixes = [frame_prefix(settings, each) for each in names]
+    def subscribe(self, wiring: Wiring, names: Sequence[RobotNames], settings: Settings) -> None:
+        """Subscribe, if the settings ask for it."""
         if not settings.twist_link:
             return
         for i, (_, private) in enumerate(names):

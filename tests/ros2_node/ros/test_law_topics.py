@@ -21,7 +21,7 @@ def topics_of(law, robots, **values):
         topics[topic] = lambda message: function(robot, message)
 
     settings = Settings.of({"law": law, **values})
-    LawTopics(SimpleNamespace(subscribe=subscribe), NAMES, settings, lambda: robots)
+    LawTopics(SimpleNamespace(subscribe=subscribe), NAMES, settings, lambda: robots, lambda: 0.0)
     return topics
 
 

@@ -25,7 +25,7 @@ def heard_by(law):
         SimpleNamespace(refer_pose=lambda *said, k=k: told.append((k, *said))) for k in range(2)
     ]
     settings = Settings.of({"law": law, "frame_prefix": "lab/"})
-    PoseTopics(SimpleNamespace(subscribe=subscribe), NAMES, settings, lambda: robots)
+    PoseTopics(SimpleNamespace(subscribe=subscribe), NAMES, settings, lambda: robots, lambda: 0.0)
     return topics, told
 
 
