@@ -15,13 +15,18 @@ SHAPES = {"x": (4,), "z": (3,)}
 ENDS_EARLY = 12
 """The seed of a program whose loops end before their last steps."""
 
-SEEDS = range(ENDS_EARLY + 1)
+FILLS_FIRST = 13
+"""The seed of a program with an array that has no values until a loop has written it."""
+
+SEEDS = range(FILLS_FIRST + 1)
 
 
 def random_program(seed: int) -> Callable[[Sequence[Scalar], Sequence[Scalar]], list[Scalar]]:
     """A program of one to three arrays in nested loops. Each run makes the same decisions."""
     if seed == ENDS_EARLY:
         return ends_early
+    if seed == FILLS_FIRST:
+        return fills_first
 
     def program(x: Sequence[Scalar], z: Sequence[Scalar]) -> list[Scalar]:
         draw = random.Random(seed)
@@ -69,6 +74,27 @@ def ends_early(x: Sequence[Scalar], z: Sequence[Scalar]) -> list[Scalar]:
 
     last = loop(2, outer, first, [a, table])
     return [last[0] + first[1], last[1], *(y for row in a for y in row)]
+
+
+def fills_first(x: Sequence[Scalar], z: Sequence[Scalar]) -> list[Scalar]:
+    """A program that fills rows without values in a loop, as many as an environment needs, and reads
+    the same rows in the next one. A larger array gets its values outside of loops."""
+    a = RowArray.without_values(4, 2)
+    b = RowArray([[x[k % 4] * float(k), x[(k + 1) % 4]] for k in range(20)])
+
+    def fill(k: Scalar, state: list[Scalar], _: Any) -> list[Scalar]:
+        a[k] = [sin(state[0] + k), b[k + z[1]][0] * x[1]]
+        return [select_less(k, z[0], state[0] * 0.5, state[0])]
+
+    def add(k: Scalar, state: list[Scalar], _: Any) -> list[Scalar]:
+        first, second = a[k]
+        before, last = b[k]
+        b[k] = [select_less(k, z[0], first, before), last]
+        return [select_less(k, z[0], state[0] + first * second, state[0])]
+
+    filled = loop(4, fill, [x[0]], [a, b], needed=z[0])
+    total = loop(4, add, [x[2]], [a, b], needed=z[0])
+    return [total[0], filled[0], *(b[k][0] for k in (0, 2, 7)), *(b[k][1] for k in (1, 4, 19))]
 
 
 def _loop(

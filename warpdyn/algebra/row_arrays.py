@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -26,10 +27,25 @@ class RowArray:
         if not self.width or any(len(row) != self.width for row in self.content):
             lengths = sorted({len(row) for row in self.content})
             raise ValueError(f"an array needs rows of equal length above 0, got lengths {lengths}")
+        self.unset: list[list[Scalar]] | None = None
+        """The content if no entry has a value yet."""
         self.memory: Any = None
         """The array in a recording; None while the rows are lists."""
         self.loops = 0
         """Number of loops that run on the array now."""
+
+    @classmethod
+    def without_values(cls, rows: int, width: int) -> RowArray:
+        """An array whose entries have no values: each is written before it is read. Plain numbers
+        begin as NaN."""
+        array = cls([[math.nan] * width] * rows)
+        array.unset = array.content
+        return array
+
+    @property
+    def is_unset(self) -> bool:
+        """True if no entry has a value yet."""
+        return self.content is self.unset
 
     def __len__(self) -> int:
         return len(self.content)

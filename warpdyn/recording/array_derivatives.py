@@ -17,7 +17,7 @@ from typing import Any
 
 from ..algebra.row_arrays import RowArray
 from ..algebra.scalar import Scalar, Table
-from .array_loops import RecordedRows, record_loop_of
+from .array_loops import RecordedRows, empty_array, record_loop_of
 from .array_operations import (
     BEGUN,
     GATHER,
@@ -69,19 +69,12 @@ class _DerivedArrays:
         root, rows, width = self.graph.arrays[array]
         if root not in self.memory:
             self.memory[root] = RecordedRows(
-                self.graph, new_zeros(self.graph, rows, width), Symbol, local
+                self.graph, empty_array(self.graph, ZEROS, rows, width), Symbol, local
             )
         return self.memory[root]
 
     def has(self, array: int) -> bool:
         return self.graph.arrays[array].root in self.memory
-
-
-def new_zeros(graph: Graph, rows: int, width: int) -> int:
-    """The node of a new array of zeros."""
-    node = graph.node(ZEROS, f"array{len(graph.arrays)}", str(rows), str(width))
-    graph.arrays[node] = ArrayNode(node, rows, width)
-    return node
 
 
 def _read(memory: RecordedRows, operation: str, j: str, index: int | float) -> Symbol:

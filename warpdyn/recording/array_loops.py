@@ -16,6 +16,7 @@ from .array_operations import (
     READS,
     ROWS,
     SCATTER,
+    UNSET,
     WRITE,
     ZEROS,
 )
@@ -285,16 +286,26 @@ def _new_array(graph: Graph, rows: Sequence[Sequence[int | float]]) -> int:
         node = graph.node(ROWS, name, str(width), *(x for row in rows for x in row))
         graph.arrays[node] = ArrayNode(node, number, width)
         return node
-    node = graph.node(ZEROS, name, str(number), str(width))
-    graph.arrays[node] = array = ArrayNode(node, number, width)
+    covered = len(written) == number and all(x != "" for row in written.values() for x in row)
+    node = empty_array(graph, UNSET if covered else ZEROS, number, width)
+    array = graph.arrays[node]
     for k, row in written.items():
         node = graph.node(WRITE, node, float(k), *row)
         graph.arrays[node] = array
     return node
 
 
+def empty_array(graph: Graph, operation: str, rows: int, width: int) -> int:
+    """The node of a new array of zeros, or without values."""
+    node = graph.node(operation, f"array{len(graph.arrays)}", str(rows), str(width))
+    graph.arrays[node] = ArrayNode(node, rows, width)
+    return node
+
+
 def memory_of(rows: Any, graph: Graph, make: Any, local: Local) -> RecordedRows:
     """The memory of an array in a graph; made of its contents if the array has none yet."""
+    if rows.memory is None and rows.is_unset:
+        return RecordedRows(graph, empty_array(graph, UNSET, len(rows), rows.width), make, local)
     if rows.memory is None:
         values = [
             [local(graph, x).plain() if isinstance(x, make) else float(x) for x in row]

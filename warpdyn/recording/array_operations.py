@@ -12,6 +12,7 @@ Arguments of the operations, where `array` and `call` are nodes, `j` and sizes a
 |---|---|---|
 | rows | name, width, value.. | a new array with these values |
 | zeros | name, rows, width | a new array of zeros |
+| unset | name, rows, width | a new array without values: each entry is written before it is read |
 | given | j | array j of the loop in whose step this is |
 | kept | j | for a loop that runs backward through another one, array j of that one before a step |
 | lend | name, frame, array.. | the frame of a loop and the arrays that it reads and writes |
@@ -25,15 +26,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-ROWS, ZEROS, GIVEN, KEPT_ROWS = "rows", "zeros", "given", "kept_rows"
+ROWS, ZEROS, UNSET = "rows", "zeros", "unset"
+GIVEN, KEPT_ROWS = "given", "kept_rows"
 LEND, LEFT, BEGUN = "lend", "left", "begun"
 READ, GATHER, WRITE, SCATTER = "read", "gather", "write", "scatter"
 
 READS, WRITES = (READ, GATHER), (WRITE, SCATTER)
-NEW = (ROWS, ZEROS, BEGUN)
+NEW = (ROWS, ZEROS, UNSET, BEGUN)
 """Operations that need memory of their own."""
 
-ARRAY_OPERATIONS = (ROWS, ZEROS, GIVEN, KEPT_ROWS, LEND, LEFT, BEGUN, *READS, *WRITES)
+ARRAY_OPERATIONS = (*NEW, GIVEN, KEPT_ROWS, LEND, LEFT, *READS, *WRITES)
 
 COUNTER = "counter"
 """Input of a step: the number of the step, from 0 on."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from math import prod
+from math import nan, prod
 from typing import Any
 
 from ..algebra import scalar
@@ -18,6 +18,7 @@ from .array_operations import (
     LEND,
     READS,
     ROWS,
+    UNSET,
     ZEROS,
 )
 from .graph import COLUMN, FIXED, FROM, KEPT, ROW, SHARED, Sweep
@@ -106,8 +107,9 @@ def _on_arrays(
     if operation == ROWS:
         width, flat = int(operands[1]), operands[2:]
         return [list(flat[k : k + width]) for k in range(0, len(flat), width)]
-    if operation == ZEROS:
-        return [[0.0] * int(operands[2]) for _ in range(int(operands[1]))]
+    if operation in (ZEROS, UNSET):
+        x = 0.0 if operation == ZEROS else nan
+        return [[x] * int(operands[2]) for _ in range(int(operands[1]))]
     if operation in (GIVEN, KEPT_ROWS):
         return (arrays if operation == GIVEN else kept_arrays)[int(operands[0])]
     if operation == LEND:

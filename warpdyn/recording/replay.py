@@ -15,6 +15,7 @@ from .array_operations import (
     LEND,
     READS,
     ROWS,
+    UNSET,
     WRITES,
     ZEROS,
 )
@@ -155,11 +156,11 @@ def _replay_array(source: Graph, i: int, graph: Graph, operands: Sequence[Any]) 
         frame, lent = operands[1], operands[2:]
         name = graph.nodes[frame.index][1][0]
         return Symbol(graph, graph.node(LEND, name, frame.index, *(x.index for x in lent)))
-    if operation in (ROWS, ZEROS):
+    if operation in (ROWS, ZEROS, UNSET):
         # Another name makes it another array.
         name = f"array{len(graph.arrays)}"
-        sizes = operands[1:3] if operation == ZEROS else operands[1:2]
-        rest = [] if operation == ZEROS else plain_operands(operands[2:])
+        sizes = operands[1:2] if operation == ROWS else operands[1:3]
+        rest = plain_operands(operands[2:]) if operation == ROWS else []
         node = graph.node(operation, name, *sizes, *rest)
         graph.arrays[node] = ArrayNode(node, *source.arrays[i][1:])
         return Symbol(graph, node)

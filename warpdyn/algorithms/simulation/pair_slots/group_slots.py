@@ -60,14 +60,14 @@ class GroupSlots:
         """Slots for the pairs of these numbers, without contacts yet."""
         group = pairs.group
         size = SlotContact.size(pairs.width, group.moments, group.located)
-        bodies = max(len(group.free_sides), 1)
+        bodies, contacts = max(len(group.free_sides), 1), group.slots * group.contacts
         return cls(
             pairs,
             numbers,
             near,
-            bodies=RowArray([[0.0] * bodies] * group.slots),
-            contacts=RowArray([[0.0] * size] * (group.slots * group.contacts)),
-            impulses=RowArray([[0.0] * (3 + group.moments)] * (group.slots * group.contacts)),
+            bodies=RowArray.without_values(group.slots, bodies),
+            contacts=RowArray.without_values(contacts, size),
+            impulses=RowArray.without_values(contacts, 3 + group.moments),
         )
 
     @property
