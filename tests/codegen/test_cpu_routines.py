@@ -9,7 +9,7 @@ import pytest
 
 from warpdyn.algebra.scalar import repeat, sin
 from warpdyn.codegen import cpu_routines, lanes
-from warpdyn.codegen.cpu_routines import routines
+from warpdyn.codegen.cpu_routines import common_places, routines
 from warpdyn.codegen.source import write
 from warpdyn.recording.differentiation import pullback
 from warpdyn.recording.program import Program, record
@@ -30,17 +30,39 @@ def adjoint(x: list, w: list) -> list:
 
 
 def test_regions_do_not_overlap() -> None:
-    """What routines read and write lies behind the slots that the program needs, one after the other."""
+    """Behind the slots that the program needs lies a workspace that all routines share, then what each
+    of them reads and writes."""
     program = record(adjoint, {"x": (2,), "w": (1,)})
     regions, _, slots = routines(program, lanes.Constants(True), 10)
     starts = [int(place.removeprefix("work + ")) for r in regions.values() for place in r[1:4]]
-    assert starts[0] == 10 and starts == sorted(starts) and starts[-1] < slots
+    assert starts[0] > 10 and starts == sorted(starts) and starts[-1] < slots
+    assert all(region.more.startswith(", work + 10,") for region in regions.values())
     forward, backward = regions.values()
     shared, column, out = (int(place.removeprefix("work + ")) for place in forward[1:4])
     assert column - shared == 1 and out - column == 1
     # Six kept states behind the one result, before anything of the next routine.
     assert int(backward.shared.removeprefix("work + ")) >= out + 1 + 6
     assert backward.more.endswith(f"work + {out} + 1")
+
+
+def test_a_value_that_several_loops_read_is_written_once() -> None:
+    """Loops of a step read x and y at their places in one block; a loop's own value is behind them."""
+
+    def step(state: list, x: list) -> list:
+        (a,) = repeat(lambda s: [s[0] * x[0] + x[1]], [state[0]], 3)
+        (b,) = repeat(lambda s: [s[0] * x[1] - x[0]], [state[1]], 3)
+        (c,) = repeat(lambda s: [s[0] + x[2] * x[1]], [a], 3)
+        return [a, b + c]
+
+    program = record(lambda x: repeat(lambda s: step(s, x), [x[0], x[1]], 4), {"x": (3,)})
+    (outer,) = program.routines.values()
+    first, second, third = common_places(outer).values()
+    assert first.read == first.written == [0, 1]
+    assert sorted(second.read) == [0, 1] and second.written == [None, None]
+    assert set(third.written) - {None} == {2} == set(third.read) - {0, 1}
+    regions, functions, _ = routines(outer, lanes.Constants(True), 0, "", common_places(outer))
+    assert len({region.shared for region in regions.values()}) == 1
+    assert "shared[2]" in "\n".join(functions["routine2"])
 
 
 def test_each_loop_is_one_loop_of_the_source() -> None:

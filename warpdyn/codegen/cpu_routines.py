@@ -7,10 +7,13 @@ that calls it. Its own workspace lies behind them.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from math import prod
+from types import MappingProxyType
+from typing import NamedTuple
 
 from ..recording.array_operations import COUNTER
 from ..recording.graph import COLUMN, FIXED, SHARED, Repetition, Sweep
@@ -84,7 +87,9 @@ class TileFunctions:
         # Routines use the workspace behind that of the parts, so the parts come first. Inputs and
         # sines from the table need no slot, because each part can load them.
         parts, slots = split_statements(program.statements, STEP_PART, at_hand)
-        regions, functions, slots = routines(program, table, slots, f"{name}_")
+        regions, functions, slots = routines(
+            program, table, slots, f"{name}_", common_places(program)
+        )
         memory, self.slots = array_memory(program, regions, slots)
         dialect = lanes.in_lanes(
             table,
@@ -128,13 +133,41 @@ class TileFunctions:
             yield f"  Lanes::{self.name}_{k}({arguments});"
 
 
-def step_functions(routine: Program, name: str, table: lanes.Constants) -> TileFunctions:
-    """The functions of a loop's step, which receive the tiles of STEP."""
+class SharedPlaces(NamedTuple):
+    """Places of a loop's shared inputs in a block: of all, and of those that are to be written, None
+    for one that an earlier loop has written."""
+
+    read: Sequence[int]
+    written: Sequence[int | None]
+
+
+def common_places(program: Program) -> dict[str, SharedPlaces]:
+    """Places of the shared inputs of a program's loops in one block: a value that several loops read
+    is written once."""
+    frames = [s.arguments for s in program.statements if s.operation == "frame"]
+    number = Counter(name for name, *_ in frames)
+    block: dict[int, int] = {}
+    places: dict[str, SharedPlaces] = {}
+    for name, *values in frames:
+        if number[name] == 1 and program.routines[name].repetition is not None:
+            before = len(block)
+            read = [block.setdefault(value, len(block)) for value in values]
+            places[name] = SharedPlaces(read, [k if k >= before else None for k in read])
+    return places
+
+
+def step_functions(
+    routine: Program, name: str, table: lanes.Constants, places: Sequence[int] = ()
+) -> TileFunctions:
+    """The functions of a loop's step, which receive the tiles of STEP. `places`: of its shared
+    inputs; empty if they lie one after the other."""
     arrays = array_parameters(routine, "V").split(", ")[1:]
     counter = ["int step"] if routine.repetition and routine.repetition.counts else []
 
     def load(array: str, entry: int) -> str:
-        return "Lanes::all((T)step)" if array == COUNTER else f"{array}[{entry}]"
+        if array == COUNTER:
+            return "Lanes::all((T)step)"
+        return f"{array}[{places[entry] if places and array == SHARED else entry}]"
 
     return TileFunctions(
         routine,
@@ -158,42 +191,83 @@ def array_memory(
 
 
 def routines(
-    program: Program, table: lanes.Constants, slots: int, prefix: str = ""
+    program: Program,
+    table: lanes.Constants,
+    slots: int,
+    prefix: str = "",
+    common: Mapping[str, SharedPlaces] = MappingProxyType({}),
 ) -> tuple[dict[str, Region], dict[str, list[str]], int]:
     """Regions that the routines of a program read and write, their functions, whose names begin
-    with `prefix`, and the size of the program's workspace, which they enlarge."""
+    with `prefix`, and the size of the program's workspace, which they enlarge. The routines run one
+    after the other and share one workspace.
+
+    `common`: places of shared inputs in one block (`common_places`).
+    """
+    written = {name: _functions(program, name, table, prefix, common) for name in program.routines}
+    work = f"work + {slots}"
+    slots += max((each.workspace for each in written.values()), default=0)
     regions: dict[str, Region] = {}
-    functions: dict[str, list[str]] = {}
+    block = f"work + {slots}"
+    slots += 1 + max((place for each in common.values() for place in each.read), default=-1)
     for name, routine in program.routines.items():
         repetition = routine.repetition
         source = program.routines[repetition.reads] if repetition and repetition.reads else None
-        if routine.sweep:
-            more, workspace, results = _sweep(routine, routine.sweep, prefix + name, table)
-        elif repetition is None:
-            more, workspace, results = _column(routine, prefix + name, table)
-        else:
-            stride = count_kept_entries(source) if source else 0
-            more, workspace, results = _loop(routine, repetition, prefix + name, table, stride)
-        functions[name] = more
         places = []
-        inputs = (prod(routine.inputs[SHARED]), count_column_entries(routine))
-        for size in (*inputs, results, workspace):
+        of_shared = 0 if name in common else prod(routine.inputs[SHARED])
+        for size in (of_shared, count_column_entries(routine), written[name].results):
             places.append(f"work + {slots}")
             slots += size
-        shared, column, out, work = places
+        shared, column, out = places
+        stores: Sequence[int | None] = ()
+        if name in common:
+            shared, stores = block, common[name].written
         rest = f", {work}, constants{table.tables.argument}"
         if source and repetition and repetition.reads:
             kept = prod(source.results["out"])  # the states lie behind the results
             rest += f", {regions[repetition.reads].out} + {kept}"
         rest += source_arguments(routine, regions)
         regions[name] = Region(
-            f"Lanes::{prefix}{name}", shared, column, out, rest, BARRIER if routine.sweep else ""
+            f"Lanes::{prefix}{name}",
+            shared,
+            column,
+            out,
+            rest,
+            BARRIER if routine.sweep else "",
+            stores,
         )
-    return regions, functions, slots
+    return regions, {name: each.functions for name, each in written.items()}, slots
 
 
-def _column(routine: Program, name: str, table: lanes.Constants) -> tuple[list[str], int, int]:
-    """Functions of a routine for columns, the size of their workspace, and that of the results."""
+class RoutineFunctions(NamedTuple):
+    """The C++ functions of a routine, the size of their workspace, and that of the results with what
+    a loop keeps."""
+
+    functions: list[str]
+    workspace: int
+    results: int
+
+
+def _functions(
+    program: Program,
+    name: str,
+    table: lanes.Constants,
+    prefix: str,
+    common: Mapping[str, SharedPlaces],
+) -> RoutineFunctions:
+    """The functions of a routine of a program. `prefix`, `common`: as for `routines`."""
+    routine = program.routines[name]
+    repetition = routine.repetition
+    if routine.sweep:
+        return _sweep(routine, routine.sweep, prefix + name, table)
+    if repetition is None:
+        return _column(routine, prefix + name, table)
+    stride = count_kept_entries(program.routines[repetition.reads]) if repetition.reads else 0
+    inputs = common[name].read if name in common else range(prod(routine.inputs[SHARED]))
+    return _loop(routine, repetition, prefix + name, table, stride, inputs)
+
+
+def _column(routine: Program, name: str, table: lanes.Constants) -> RoutineFunctions:
+    """Functions of a routine for columns."""
     parts, slots = split_statements(routine.statements, PART, lambda s: s.operation == "input")
     # Loops in the function use the workspace behind that of its parts.
     regions, inner, slots = routines(routine, table, slots, f"{name}_")
@@ -213,7 +287,7 @@ def _column(routine: Program, name: str, table: lanes.Constants) -> tuple[list[s
     arguments = f"shared, column, out, work, constants{table.tables.argument}"
     calls = " ".join(f"{name}_{k}({arguments});" for k in range(len(parts)))
     functions.append(_routine(name, table, calls))
-    return functions, workspace, prod(routine.results["out"])
+    return RoutineFunctions(functions, workspace, prod(routine.results["out"]))
 
 
 def _routine(name: str, table: lanes.Constants, body: str) -> str:
@@ -221,10 +295,8 @@ def _routine(name: str, table: lanes.Constants, body: str) -> str:
     return headers.piece("parts.h", "routine", name=name, body=body, tables=more)
 
 
-def _sweep(
-    routine: Program, sweep: Sweep, name: str, table: lanes.Constants
-) -> tuple[list[str], int, int]:
-    """The function of a sweep, the size of its workspace, and that of its results."""
+def _sweep(routine: Program, sweep: Sweep, name: str, table: lanes.Constants) -> RoutineFunctions:
+    """The function of a sweep, which needs no workspace."""
 
     def body(arrays: Mapping[str, str], out: str) -> Iterator[str]:
         dialect = lanes.in_lanes(
@@ -243,19 +315,24 @@ def _sweep(
     lines = write_sweep(routine, sweep, "V", "T", lambda x: literal(x, table.single), body)
     more = table.tables.parameter + source_parameters(routine, "V")
     function = headers.piece("parts.h", "routine", name=name, body="\n".join(lines), tables=more)
-    return [function], 0, count_written_entries(routine)
+    return RoutineFunctions([function], 0, count_written_entries(routine))
 
 
 def _loop(
-    routine: Program, repetition: Repetition, name: str, table: lanes.Constants, stride: int
-) -> tuple[list[str], int, int]:
-    """Functions of a loop, the size of their workspace, and that of the results with kept states.
+    routine: Program,
+    repetition: Repetition,
+    name: str,
+    table: lanes.Constants,
+    stride: int,
+    shared: Sequence[int],
+) -> RoutineFunctions:
+    """Functions of a loop.
 
-    `stride`: entries of each kept state that it reads.
+    `stride`: entries of each kept state that it reads. `shared`: places of its shared inputs.
     """
     size = prod(routine.inputs[COLUMN])
     results = prod(routine.results["out"])
-    step = step_functions(routine, f"{name}_step", table)
+    step = step_functions(routine, f"{name}_step", table, shared)
     kept = f"kept + {stride} * ({repetition.times - 1} - step)" if repetition.reads else "nullptr"
     arrays = "".join(f", array{j}" for j in range(len(routine.arrays)))
     arrays = f", step{arrays}" if repetition.counts else ""
@@ -269,7 +346,7 @@ def _loop(
         more=(", const V* kept" if repetition.reads else "") + array_parameters(routine, "V"),
         then=step.slots,
         turn=step.slots + results,
-        keep=_keep(routine, repetition, size, results),
+        keep=_keep(routine, repetition, size, results, shared),
         calls="\n".join(step.calls(f"shared, out, {kept}, then{arrays}")),
         next=headers.piece(
             "parts.h", "next_of_those_going" if repetition.ends else "next", size=size
@@ -277,15 +354,19 @@ def _loop(
     )
     workspace = step.slots + results + 2 * step.turns
     end = begin_of_copies(routine) + count_copied_entries(routine)
-    return [*step.functions, loop], workspace, end
+    return RoutineFunctions([*step.functions, loop], workspace, end)
 
 
-def _keep(routine: Program, repetition: Repetition, size: int, results: int) -> str:
+def _keep(
+    routine: Program, repetition: Repetition, size: int, results: int, shared: Sequence[int]
+) -> str:
     """C++ that keeps the state before a step, if it is kept, and may leave out the last step."""
     copies = " ".join(copy_arrays(routine, "out"))
     copies = f"if (step == 0) {{ {copies} }}" if copies else ""
     if repetition.needed is not None:
-        copies += f" if (!__builtin_reduce_or(shared[{repetition.needed}] > (T)step)) break;"
+        copies += (
+            f" if (!__builtin_reduce_or(shared[{shared[repetition.needed]}] > (T)step)) break;"
+        )
     if repetition.last is not None:
         copies += f" if (!__builtin_reduce_or(out[{repetition.last}] > (T)step)) break;"
     if not repetition.kept:

@@ -68,6 +68,9 @@ class Region(NamedTuple):
     more: str = ""
     barrier: str = ""
     """A statement between groups of BARRIER_AFTER stores of inputs."""
+    places: Sequence[int | None] = ()
+    """The place behind `shared` of each shared input, None for one that is in place already; empty if
+    they lie one after the other."""
 
 
 def literal(value: float, single: bool) -> str:
@@ -153,12 +156,13 @@ def _routine(program: Program, statement: Statement, dialect: Dialect) -> Iterat
         else (region.shared, statement.arguments[1:])
     )
     for k, x in enumerate(values):
-        if x is None:  # it is in place already
+        at = k if called or not region.places else region.places[k]
+        if x is None or at is None:  # it is in place already
             continue
         if region.barrier and k % BARRIER_AFTER == BARRIER_AFTER - 1:
             yield region.barrier
         text = _value(x, dialect)
-        yield f"({place})[{k}] = {text if isinstance(x, int) else dialect.broadcast(text)};"
+        yield f"({place})[{at}] = {text if isinstance(x, int) else dialect.broadcast(text)};"
     if called:
         more = region.more + arrays_of_call(program, statement, dialect.memory)
         yield f"{region.function}({region.shared}, {region.column}, {region.out}{more});"

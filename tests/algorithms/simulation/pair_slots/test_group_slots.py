@@ -23,17 +23,16 @@ def touching(feature: float, moments: int = 0) -> SlotContact:
 
 def test_a_contact_begins_with_the_impulse_of_its_feature() -> None:
     """The contact may have had another place. If no contact had its feature, it begins with no
-    impulse. A feature that is known before the
-    program runs keeps its place."""
+    impulse. A contact whose place is known has the impulse of that place."""
     earlier = [[7.0, 1.0, 2.0, 3.0], [3.0, 4.0, 5.0, 6.0]]
-    assert _begun(touching(3.0), 0, earlier) == [1.0, 2.0, 3.0]
-    program = record(lambda x: _begun(touching(x[0]), 0, earlier), {"x": (1,)})
+    assert _begun(touching(3.0), earlier[:1], True) == [1.0, 2.0, 3.0]
+    program = record(lambda x: _begun(touching(x[0]), earlier, False), {"x": (1,)})
     assert program.on_numbers({"x": [3.0]})["out"] == [4.0, 5.0, 6.0]
     assert program.on_numbers({"x": [7.0]})["out"] == [1.0, 2.0, 3.0]
     assert program.on_numbers({"x": [5.0]})["out"] == [0.0, 0.0, 0.0]
     wide = [[*each, 7.0, 8.0, 9.0] for each in earlier]
-    assert _begun(touching(3.0, moments=1), 0, wide) == [1.0, 2.0, 3.0, 9.0]
-    assert _begun(touching(3.0, moments=3), 1, wide) == [4.0, 5.0, 6.0, 7.0, 8.0, 9.0]
+    assert _begun(touching(3.0, moments=1), wide[:1], True) == [1.0, 2.0, 3.0, 9.0]
+    assert _begun(touching(3.0, moments=3), wide[1:], True) == [4.0, 5.0, 6.0, 7.0, 8.0, 9.0]
 
 
 def test_a_reaction_is_read_and_written_by_body() -> None:

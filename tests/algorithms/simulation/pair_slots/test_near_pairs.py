@@ -13,13 +13,10 @@ import warpdyn as wd
 from warpdyn.algorithms.frames import body_placements
 from warpdyn.algorithms.simulation.compliant_contact import Surface
 from warpdyn.algorithms.simulation.contact_shapes import GROUND, ContactPair, ContactShape
-from warpdyn.algorithms.simulation.pair_slots.near_pairs import (
-    bounding_radius,
-    moving_shapes,
-    near_pairs,
-)
+from warpdyn.algorithms.simulation.pair_slots.near_pairs import near_pairs
 from warpdyn.algorithms.simulation.pair_slots.pair_groups import pair_groups
 from warpdyn.algorithms.simulation.pair_slots.pair_memory import PairMemory
+from warpdyn.algorithms.simulation.pair_slots.shape_rows import moving_shapes
 from warpdyn.execution.request.evaluate import tree_of
 from warpdyn.model.tree import WORLD
 
@@ -120,5 +117,3 @@ def test_pairs_without_a_slot_are_counted() -> None:
     pairs = [ContactPair(shape(a, "box"), shape(b, "box")) for a, b in combinations(NAMES, 2)]
     q = np.tile([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], 4).tolist()
     assert chosen(q, [0.0] * 24, pairs, 0.01, 4) == ([0, 1, 2, 3], 6, 2)
-    assert bounding_radius(shape("a", "capsule")) == 0.25
-    assert bounding_radius(shape("a", "mesh")) == pytest.approx(np.linalg.norm([0.1, 0.2, 0.05]))

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 
 from ....algebra.row_arrays import RowArray, loop
 from ....algebra.rows_by_number import RowsByNumber
-from ....algebra.scalar import Scalar, absolute, maximum, select_less_equal, sqrt
-from ....algebra.spatial import ZERO_MOTION, Placement, Vector
-from ....model.tree import WORLD, Tree
+from ....algebra.scalar import Scalar, absolute, maximum, select_less_equal
+from ....algebra.spatial import Vector
 from ...collision.contact import clamp
-from ..contact_shapes import ContactShape, placement_in_body
 from .ground_points import PlacedPoints, above_reach
-from .numbered_bodies import entries_of, placement_of
-from .pair_groups import GroupSide
 from .pair_memory import PairMemory
+from .shape_rows import ShapeRow, bounding_radius, length
 
 TOO_FLAT = 4.0
 """Ratio of the bounding radius of a box to that of the other shape from which the distance from the
@@ -35,7 +31,7 @@ def near_pairs(
     radii = [max(map(bounding_radius, shapes)) for shapes in (first, second)]
 
     def apart(members: Sequence[Scalar]) -> Scalar:
-        a, b = (rows[k] for rows, k in zip(shapes, members, strict=True))
+        a, b = (ShapeRow.of(rows[k]) for rows, k in zip(shapes, members, strict=True))
         return _apart(first[0].kind, a, second[0].kind, b, radii)
 
     return _near(memory, apart, [array for rows in shapes for array in rows.arrays])
@@ -80,80 +76,42 @@ def _near(
     return numbers, near, maximum(near - float(group.slots), 0.0)
 
 
-def moving_shapes(
-    tree: Tree, X: dict[int, Placement], side: GroupSide, v: Sequence[Scalar], dt: float
-) -> RowsByNumber:
-    """The shapes of a side: for each its placement in the world, 12, how far its points can move in
-    a step [m], its bounding radius [m], and its sizes.
-
-    `X`: placements of bodies in the world; `v`: the velocity in the step.
-    """
-    rows = []
-    for shape, body in zip(side.shapes, side.bodies, strict=True):
-        placement = placement_in_body(tree, shape)
-        if body != WORLD:
-            placement = X[body].compose(placement)
-        placement = placement.as_matrix()
-        motion = ZERO_MOTION  # about the world's origin
-        for i in tree.path(body) if body != WORLD else ():
-            motion = motion + X[i].motion_to_parent(tree.bodies[i].motion(v))
-        radius = bounding_radius(shape)
-        speed: Scalar = 0.0
-        if body != WORLD:
-            linear = motion.linear + motion.angular.cross(placement.p)
-            speed = _length(linear) + _length(motion.angular) * radius
-        rows.append([*entries_of(placement), speed * dt, radius, *shape.size])
-    return RowsByNumber(rows)
-
-
-def bounding_radius(shape: ContactShape) -> float:
-    """Radius of the sphere about a shape's origin that contains it [m]; 0 for a plane, which no
-    sphere contains."""
-    if shape.kind == "mesh":
-        return max(math.hypot(*vertex) for vertex in shape.vertices)
-    return math.hypot(*shape.size) if shape.kind == "box" else sum(shape.size)
-
-
 def _apart(
     kind_a: str,
-    a: Sequence[Scalar],
+    a: ShapeRow,
     kind_b: str,
-    b: Sequence[Scalar],
+    b: ShapeRow,
     radii: Sequence[float],
 ) -> Scalar:
     """A number that is above 0 only if two shapes stay apart during the step: along the normal of
     a plane, in the axes of a large box, or along the line between the centres.
 
-    a, b: rows of `moving_shapes`. radii: the largest bounding radius of each side.
+    radii: the largest bounding radius of each side.
     """
-    X_a, X_b = placement_of(a), placement_of(b)
-    d, reach = X_b.p - X_a.p, a[12] + b[12]
-    sides = (
-        (kind_a, X_a, d, a[14:], b[13], radii),
-        (kind_b, X_b, -d, b[14:], a[13], radii[::-1]),
-    )
-    for kind, X, away, size, radius, (own, other) in sides:
+    d, reach = b.placement.p - a.placement.p, a.reach + b.reach
+    for kind, own, other, away, (largest, of_other) in (
+        (kind_a, a, b, d, radii),
+        (kind_b, b, a, -d, radii[::-1]),
+    ):
+        x = own.placement.R.to_child(away)
         if kind == "plane":
-            return X.R.to_child(away).z - radius - reach
-        if kind == "box" and own > TOO_FLAT * other:
-            x = X.R.to_child(away)
-            outside = Vector(*(p - clamp(p, h) for p, h in zip(x, size, strict=True)))
-            return outside.dot(outside) - (radius + reach) * (radius + reach)
-    distance = _length(d)
-    of_a = _support(kind_a, X_a, a, d, distance)
-    return d.dot(d) - of_a - _support(kind_b, X_b, b, d, distance) - reach * distance
+            return x.z - other.radius - reach
+        if kind == "box" and largest > TOO_FLAT * of_other:
+            outside = Vector(*(p - clamp(p, h) for p, h in zip(x, own.size, strict=True)))
+            return outside.dot(outside) - (other.radius + reach) * (other.radius + reach)
+    distance = length(d)
+    of_a, of_b = _support(kind_a, a, d, distance), _support(kind_b, b, d, distance)
+    return d.dot(d) - of_a - of_b - reach * distance
 
 
-def _support(kind: str, X: Placement, row: Sequence[Scalar], d: Vector, length: Scalar) -> Scalar:
-    """How far a shape reaches from its origin along d, to either side, times the length of d."""
-    size, along = row[14:], X.R.to_child(d)
+def _support(kind: str, shape: ShapeRow, d: Vector, distance: Scalar) -> Scalar:
+    """How far a shape reaches from its origin along d, to either side, times `distance`, the length
+    of d."""
+    along = shape.placement.R.to_child(d)
     if kind == "box":
-        x, y, z = (absolute(u) * h for u, h in zip(along, size, strict=True))
+        x, y, z = (absolute(u) * h for u, h in zip(along, shape.size, strict=True))
         return x + y + z
     if kind == "capsule":
-        return absolute(along.z) * size[1] + length * size[0]
-    return length * row[13]
-
-
-def _length(u: Vector) -> Scalar:
-    return sqrt(u.dot(u))
+        radius, half_length = shape.size
+        return absolute(along.z) * half_length + distance * radius
+    return distance * shape.radius

@@ -68,9 +68,9 @@ class PairMemory:
         first = surfaces[group.pairs[0]]
         return cls(group, RowArray(rows), members, properties, first, terrain)
 
-    def contact(self, pair: Scalar, k: int) -> Scalar:
+    def contact(self, pair: Scalar, k: Scalar) -> Scalar:
         """The row of contact k of a pair, by its number in the group."""
-        return pair * float(self.group.contacts) + float(k)
+        return pair * float(self.group.contacts) + k
 
     def clear(self) -> None:
         """Forget all contacts."""

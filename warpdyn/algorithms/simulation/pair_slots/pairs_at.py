@@ -13,7 +13,7 @@ from ....algebra.linear import Factors
 from ....algebra.rotations import Rotation, axes_about
 from ....algebra.row_arrays import RowArray
 from ....algebra.rows_by_number import RowsByNumber
-from ....algebra.scalar import Scalar, absolute, is_zero, select_less, sqrt
+from ....algebra.scalar import Scalar, absolute, is_number, is_zero, select_less, sqrt
 from ....algebra.spatial import Placement, Vector
 from ....model.tree import WORLD, Tree
 from ...collision.contact import FAR, Contact, ShapeAt
@@ -24,9 +24,10 @@ from ..contact_rows import PointContact, components
 from ..contact_shapes import placement_in_body
 from ..friction_moments import FrictionMoments
 from .ground_points import PlacedPoints, ground_contact
-from .numbered_bodies import SIX, FreeBodiesAt, FreeBodyAt, entries_of, placement_of
+from .numbered_bodies import SIX, FreeBodiesAt, FreeBodyAt
 from .pair_groups import Mover
 from .pair_memory import PairMemory
+from .shape_rows import ShapeRow, moving_shapes
 from .slot_contact import LAW, SlotContact, coupled_rows
 
 
@@ -63,17 +64,23 @@ class BlockFactors(Factors):
 
 
 class Slot(NamedTuple):
-    """A pair in a slot: the numbers of its free bodies, and its contacts."""
+    """What is in a slot: the numbers of its free bodies, its contacts, and for each of these the rows
+    of the memory that may have its impulse of the last step. `known`: that is its own row; else it
+    is the row with its feature."""
 
     bodies: list[Scalar]
     contacts: list[SlotContact]
+    earlier: list[list[Scalar]]
+    known: bool
 
 
 class FoundPair(NamedTuple):
-    """A pair of a group: its contacts, the numbers of its free bodies and these bodies, the numbers
-    of the bodies of both shapes among the carriers, and the ground's factor on the friction."""
+    """A pair of a group: its contacts, how far its shapes can move in a step [m], the numbers of its
+    free bodies and these bodies, the numbers of the bodies of both shapes among the carriers, and
+    the ground's factor on the friction."""
 
     contacts: Sequence[Contact]
+    reach: Scalar
     numbers: list[Scalar]
     bodies: Sequence[FreeBodyAt]
     carriers: tuple[Scalar, Scalar]
@@ -102,6 +109,13 @@ class PairsAt:
         if group.on_ground and group.sides[1].mover is Mover.JOINTS:
             number = self.carriers.index
             self.points = PlacedPoints(tree, group.sides[1], moment.X, lambda b: [float(number(b))])
+        self.moving: list[RowsByNumber] = []
+        """The shapes of both sides in the world; none for points on the ground."""
+        if not group.on_ground:
+            self.moving = [
+                moving_shapes(tree, moment.X, side, moment.free, moment.dt, self.carriers)
+                for side in group.sides
+            ]
         self.shapes = [] if self.points else [self._shapes(side) for side in range(2)]
 
     @property
@@ -125,41 +139,49 @@ class PairsAt:
         return [array for table in tables for array in table.arrays]
 
     def _shapes(self, side: int) -> RowsByNumber:
-        """Rows of the shapes on a side: the placement, in the free body that carries the shape or
-        else in the world; the number of that body among the carriers or the free bodies; sizes."""
-        rows = []
+        """The shapes on a side: in the world, or in the free bodies that carry them, with the
+        numbers of these."""
         whole = self.group.sides[side]
+        if whole.mover is not Mover.FREE_BODY and self.moving:
+            return self.moving[side]
+        rows = []
         for shape, body in zip(whole.shapes, whole.bodies, strict=True):
-            X, number = placement_in_body(self.tree, shape), -1
-            if whole.mover is Mover.JOINTS:
-                X, number = self.moment.X[body].compose(X), self.carriers.index(body)
-            elif whole.mover is Mover.FREE_BODY:
-                number = self.free.bodies.index(body)
-            rows.append([*entries_of(X), float(number), *shape.size])
+            X, bodies = placement_in_body(self.tree, shape), self.free.bodies
+            number = float(bodies.index(body)) if whole.mover is Mover.FREE_BODY else -1.0
+            rows.append(ShapeRow(X, 0.0, 0.0, number, shape.size).numbers)
         return RowsByNumber(rows)
 
     def slot(self, number: Scalar) -> Slot:
         """A pair in a slot. Contacts of a number beyond the pairs are far away."""
-        found = self._point(number) if self.group.on_ground else self._pair(number)
-        last = len(self.group) - 0.5
-        touching = [
-            replace(each, gap=select_less(number, last, each.gap, FAR)) for each in found.contacts
-        ]
-        signs = self._signs(*found.carriers)
-        surface = self._surface(number)
+        found = self._point(number) if self.group.on_ground else self.pair(number)
+        known = all(is_number(each.feature) for each in found.contacts)
+        return self.slot_of(number, found, [float(c) for c in range(self.group.contacts)], known)
+
+    def slot_of(
+        self, number: Scalar, found: FoundPair, places: Sequence[Scalar], known: bool
+    ) -> Slot:
+        """A slot with contacts of the pair of a number. `places`: their numbers in the pair.
+        `known`: their features are the same in all steps."""
+        signs, surface = self._signs(*found.carriers), self._surface(number, len(places))
         friction = [mu * found.friction for mu in surface.friction]
         surface = surface._replace(friction=friction)
-        return Slot(found.numbers, self._contacts(touching, found.bodies, signs, surface))
+        contacts = self._contacts(found.contacts, found.bodies, signs, surface)
+        own = [[self.memory.contact(number, place)] for place in places]
+        of_pair = [self.memory.contact(number, float(c)) for c in range(self.group.contacts)]
+        earlier = own if known else [of_pair] * len(places)
+        return Slot(found.numbers, contacts, earlier, known)
 
-    def _pair(self, number: Scalar) -> FoundPair:
-        """A pair of shapes, by its number."""
+    def pair(self, number: Scalar) -> FoundPair:
+        """The pair of a number. Contacts of a number beyond the pairs are far away."""
         members, free_sides = self.memory.members[number], self.group.free_sides
-        rows = [shapes[m] for shapes, m in zip(self.shapes, members, strict=True)]
-        numbers = [rows[side][12] for side in free_sides]
+        rows = [ShapeRow.of(shapes[m]) for shapes, m in zip(self.shapes, members, strict=True)]
+        numbers = [rows[side].number for side in free_sides]
         bodies = {side: self.free[n] for side, n in zip(free_sides, numbers, strict=True)}
         shapes = [self._shape(side, rows[side], bodies.get(side)) for side in range(2)]
-        carriers = rows[0][12], rows[1][12]
-        return FoundPair(contacts(*shapes), numbers, [*bodies.values()], carriers)
+        carriers = rows[0].number, rows[1].number
+        found = self._far_beyond(number, contacts(*shapes))
+        reach = rows[0].reach + rows[1].reach
+        return FoundPair(found, reach, numbers, [*bodies.values()], carriers)
 
     def _point(self, number: Scalar) -> FoundPair:
         """A point on the ground, by its number."""
@@ -168,12 +190,18 @@ class PairsAt:
             centre, radius, (carrier,) = self.points[member]
             numbers: list[Scalar] = []
         else:
-            row = self.shapes[1][member]
-            carrier, radius = row[12:]
+            row = ShapeRow.of(self.shapes[1][member])
+            carrier, (radius,) = row.number, row.size
             numbers, bodies = [carrier], [self.free[carrier]]
-            centre = bodies[0].X.point_to_parent(Vector(*row[9:12]))
+            centre = bodies[0].X.point_to_parent(row.placement.p)
         contact, share = ground_contact(centre, radius, self.memory.terrain)
-        return FoundPair([contact], numbers, bodies, (-1.0, carrier), share)
+        found = self._far_beyond(number, [contact])
+        return FoundPair(found, 0.0, numbers, bodies, (-1.0, carrier), share)
+
+    def _far_beyond(self, number: Scalar, found: Sequence[Contact]) -> list[Contact]:
+        """The contacts of a pair, far away if its number is beyond the pairs."""
+        last = len(self.group) - 0.5
+        return [replace(each, gap=select_less(number, last, each.gap, FAR)) for each in found]
 
     def _signs(self, first: Scalar, second: Scalar) -> list[Scalar]:
         """For each carrier 1 if it carries the second shape alone, -1 if the first one alone, else
@@ -181,6 +209,9 @@ class PairsAt:
         joints = [side.mover is Mover.JOINTS for side in self.group.sides]
         signs = []
         for n, i in enumerate(self.carriers):
+            if all(joints) and self._carries_all(i):
+                signs.append(0.0)
+                continue
             # In depth-first order a body carries those from itself to the last one of its branch.
             last = n + sum(i in self.tree.path(k)[:-1] for k in self.carriers)
             carried = [
@@ -190,17 +221,21 @@ class PairsAt:
             signs.append(carried[1] - carried[0])
         return signs
 
-    def _shape(self, side: int, row: Sequence[Scalar], body: FreeBodyAt | None) -> ShapeAt:
+    def _carries_all(self, i: int) -> bool:
+        """True if a carrier carries the shapes of both sides: it does not move them relative to each
+        other."""
+        return all(i in self.tree.path(body) for side in self.group.sides for body in side.bodies)
+
+    def _shape(self, side: int, row: ShapeRow, body: FreeBodyAt | None) -> ShapeAt:
         """A shape of a side in the world, from its row."""
-        like, placement = self.group.sides[side].shapes[0], placement_of(row)
+        like, placement = self.group.sides[side].shapes[0], row.placement
         if body is not None:
             placement = body.X.compose(placement).as_matrix()
-        return ShapeAt(like.kind, tuple(row[13:]), placement, like.vertices)
+        return ShapeAt(like.kind, tuple(row.size), placement, like.vertices)
 
-    def _surface(self, number: Scalar) -> Surface:
-        """The contact properties of a pair."""
+    def _surface(self, number: Scalar, count: int) -> Surface:
+        """The contact properties of a pair for so many contacts."""
         friction, stiffness, dissipation, *more = self.memory.properties[number]
-        count = self.group.contacts
         surface = self.memory.surface._replace(
             friction=[friction] * count, stiffness=stiffness, dissipation=dissipation
         )

@@ -23,12 +23,13 @@ from ..contact_rows import ContactPoint
 from ..contact_shapes import ContactPair
 from ..uneven_ground import Terrain
 from .ground_points import moving_points, point_pairs
-from .group_slots import GroupSlots, Reaction
-from .near_pairs import moving_shapes, near_pairs, near_points
+from .group_slots import GroupSlots, NearPairs, Reaction, Selection
+from .near_pairs import near_pairs, near_points
 from .numbered_bodies import FreeBodiesAt
 from .pair_groups import Mover, pair_groups
 from .pair_memory import PairMemory
 from .pairs_at import Moment, PairsAt
+from .touching_contacts import TouchingContacts
 
 
 @dataclass(frozen=True)
@@ -188,16 +189,17 @@ def _slots(
     slots = []
     left_out: Scalar = 0.0
     for memory in touching:
-        sides = memory.group.sides
+        pairs = PairsAt(tree, memory, moment, bodies)
         if memory.group.on_ground:
-            points = moving_points(tree, moment.X, sides[1], moment.free)
+            points = moving_points(tree, moment.X, memory.group.sides[1], moment.free)
             numbers, near, _ = near_points(memory, points, moment.dt)
         else:
-            shapes = [moving_shapes(tree, moment.X, s, moment.free, moment.dt) for s in sides]
-            numbers, near, without = near_pairs(memory, shapes)
+            numbers, near, without = near_pairs(memory, pairs.moving)
             left_out = left_out + without
-        pairs = PairsAt(tree, memory, moment, bodies)
-        slots.append(GroupSlots.at(pairs, numbers, near))
+        selection: Selection = NearPairs(pairs, numbers, near)
+        if not (memory.group.on_ground or memory.group.free_sides):
+            selection = TouchingContacts(pairs, numbers, near)
+        slots.append(GroupSlots.at(pairs, selection))
     return slots, left_out
 
 

@@ -1,0 +1,88 @@
+"""The exact test behind the broad phase: which contacts take a slot."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from slot_pairs import contact_gaps, pairs_at
+from states import states
+
+import warpdyn as wd
+from warpdyn.algorithms.simulation.contact_shapes import ContactPair, ContactShape
+from warpdyn.algorithms.simulation.pair_slots.ground_points import MARGIN, REACHES
+from warpdyn.algorithms.simulation.pair_slots.near_pairs import near_pairs
+from warpdyn.algorithms.simulation.pair_slots.touching_contacts import (
+    FoundContact,
+    TouchingContacts,
+)
+from warpdyn.execution.request.evaluate import tree_of
+
+ARM = wd.load_robot("panda")
+SAMPLED = states(ARM, 40)
+PAIRS = [
+    ContactPair(
+        ContactShape(f"panda_link{a}", "capsule", (0.08, 0.15)),
+        ContactShape(f"panda_link{b}", "capsule", (0.08, 0.15), (0.0, 0.0, 0.05)),
+    )
+    for a, b in ((1, 4), (2, 5), (1, 6), (3, 6), (2, 7))
+]
+
+
+def test_contacts_that_may_touch_take_a_slot() -> None:
+    """Those that touch now or after the step, and none that is farther than its shapes can move. Each
+    is the contact of the narrow phase."""
+    counts, tree, dt = set(), tree_of(ARM), 0.002
+    for q, v in zip(SAMPLED.q, SAMPLED.v, strict=True):
+        pairs = pairs_at(ARM, PAIRS, q, v, v)
+        numbers, near, _ = near_pairs(pairs.memory, pairs.moving)
+        touching = TouchingContacts(pairs, numbers, near)
+        found = [FoundContact.of(touching.array[float(k)]) for k in range(int(touching.count))]
+        chosen = {(int(each.pair), int(each.place)) for each in found}
+        now, later = (
+            {
+                (n, c): gap
+                for n, pair in enumerate(PAIRS)
+                for c, gap in enumerate(contact_gaps(tree, x.tolist(), pair))
+            }
+            for x in (q, q + v * dt)
+        )
+        assert {key for key in now if min(now[key], later[key]) < 0} <= chosen
+        for each in found:
+            gap = now[int(each.pair), int(each.place)]
+            assert each.contact.gap == pytest.approx(gap, abs=1e-12)
+            assert gap <= pairs.pair(each.pair).reach * REACHES + MARGIN
+        counts.add(len(chosen))
+        assert touching.known and touching.slots == 2 * pairs.group.slots
+    assert {0, 1, 2} <= counts
+
+
+def test_a_slot_beyond_the_count_has_no_contact() -> None:
+    """It is where the first contact is, but far away, and its row in the memory is that of no pair."""
+    for q, v in zip(SAMPLED.q, SAMPLED.v, strict=True):
+        pairs = pairs_at(ARM, PAIRS, q, v, v)
+        numbers, near, _ = near_pairs(pairs.memory, pairs.moving)
+        touching = TouchingContacts(pairs, numbers, near)
+        if touching.count > 0 and touching.count < touching.slots:
+            (contact,) = touching.slot(touching.count).contacts
+            nothing = [0.0, 0.0, 0.0]
+            assert contact.update(nothing, [0.0] * pairs.width) == nothing
+            assert touching.rows(touching.count) == [2.0 * len(PAIRS)]
+            return
+    pytest.fail("no state has a contact")
+
+
+def test_environments_with_fewer_contacts_do_not_change() -> None:
+    """An environment steps to the same bits alone and next to one with more contacts."""
+    several = np.argsort([count_contacts(q, v) for q, v in zip(SAMPLED.q, SAMPLED.v, strict=True)])
+    q, v = (np.float32(x[several[[0, 15, -1]]]) for x in (SAMPLED.q, SAMPLED.v))
+    together = wd.step(ARM, q, v, 0 * v, pairs=PAIRS, dt=0.001)
+    assert np.isfinite(together.v).all()
+    for n in range(3):
+        alone = wd.step(ARM, q[n : n + 1], v[n : n + 1], 0 * v[:1], pairs=PAIRS, dt=0.001)
+        np.testing.assert_array_equal(alone.v[0], together.v[n])
+
+
+def count_contacts(q: np.ndarray, v: np.ndarray) -> int:
+    pairs = pairs_at(ARM, PAIRS, q, v, v)
+    numbers, near, _ = near_pairs(pairs.memory, pairs.moving)
+    return int(TouchingContacts(pairs, numbers, near).count)
