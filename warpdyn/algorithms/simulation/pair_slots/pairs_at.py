@@ -207,7 +207,7 @@ class PairsAt:
         """For each carrier 1 if it carries the second shape alone, -1 if the first one alone, else
         0. `first`, `second`: numbers of the bodies of the shapes among the carriers."""
         joints = [side.mover is Mover.JOINTS for side in self.group.sides]
-        signs = []
+        signs: list[Scalar] = []
         for n, i in enumerate(self.carriers):
             if all(joints) and self._carries_all(i):
                 signs.append(0.0)

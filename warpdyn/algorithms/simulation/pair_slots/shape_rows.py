@@ -35,7 +35,8 @@ class ShapeRow(NamedTuple):
     @classmethod
     def of(cls, row: Sequence[Scalar]) -> ShapeRow:
         """The shape with these numbers."""
-        return cls(placement_of(row), *row[12:15], tuple(row[15:]))
+        reach, radius, number, *size = row[12:]
+        return cls(placement_of(row), reach, radius, number, size)
 
 
 def moving_shapes(
