@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, overload
 
 from ..arrays import A, Array, View, views
 from ..arrays.libraries import library_of
-from ..execution.batched import bind, described
+from ..execution.batched import bind, describe_call
 from ..execution.launch.job import BoundCall, Constants
 from ..execution.request.call import input_shapes, inputs_of
 from ..execution.request.evaluate import record_call, result_shapes
@@ -180,7 +180,7 @@ class Group:
         ]
         costs = []
         for k, model in enumerate(self.models):
-            call = described(
+            call = describe_call(
                 function, (model, *[...] * (len(needed) - 1)), options | _chosen(each, k)
             )
             program = record_call(call, input_shapes(call), True)
@@ -204,7 +204,7 @@ class Group:
                 )
         calls = []
         for k, (model, rows) in enumerate(zip(self.models, self.rows, strict=True)):
-            call = described(function, (model, *given), dict(options) | _chosen(each, k))
+            call = describe_call(function, (model, *given), dict(options) | _chosen(each, k))
             inputs = inputs_of(call)
             parts = tuple(
                 x if x is None else self._part(name, x, rows, inputs[name].shape)
@@ -233,7 +233,7 @@ class Group:
         self, function: Callable[..., Any], calls: Sequence[tuple[tuple, dict[str, Any]]], out: Any
     ) -> tuple[list[list[Array]], Any]:
         """The part of each result that each model writes, and the whole results."""
-        asked = [described(function, args, keywords) for args, keywords in calls]
+        asked = [describe_call(function, args, keywords) for args, keywords in calls]
         shapes = [list(result_shapes(call).values()) for call in asked]
         widest = [tuple(map(max, zip(*each, strict=True))) for each in zip(*shapes, strict=True)]
         first = views.view("the first array", calls[0][0][1])

@@ -174,7 +174,7 @@ class Simulation:
         if config.debug:
             check_arrays(self._call)
         if self._advance is None:
-            self._advance = prepare(self._call).bound()  # preparing the bound call launches it once
+            self._advance = prepare(self._call).bind()  # preparing the bound call launches it once
         else:
             self._advance()
 
