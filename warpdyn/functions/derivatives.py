@@ -157,7 +157,7 @@ def vjp(
             f"cotangents must be {len(names)} arrays, for {', '.join(names)}; got {len(cotangents)}"
         )
     seeds = dict(zip(names, cotangents, strict=True))
-    return derivative_call(call, "vjp", _chosen(call, wrt), seeds, solution, out)
+    return derivative_call(call, "vjp", _inputs_to_differentiate(call, wrt), seeds, solution, out)
 
 
 @overload
@@ -205,7 +205,7 @@ def jvp(
             'tangents must be a mapping by name, such as {"q": dq}, '
             f"got {type(tangents).__name__}"
         )
-    names, inputs = _chosen(call, tuple(tangents)), inputs_of(call)
+    names, inputs = _inputs_to_differentiate(call, tuple(tangents)), inputs_of(call)
     for name, u in tangents.items():
         shape = inputs[name].shape
         if hasattr(u, "shape") and tuple(u.shape[len(u.shape) - len(shape) :]) != shape:
@@ -258,10 +258,12 @@ def derivatives(
     True
     """
     call = describe_call(function, (model, *arrays), options)
-    return derivative_call(replace(call, solves=None), "columns", _chosen(call, wrt), out=out)
+    return derivative_call(
+        replace(call, solves=None), "columns", _inputs_to_differentiate(call, wrt), out=out
+    )
 
 
-def _chosen(call: Call, wrt: str | Sequence[str] | None) -> tuple[str, ...]:
+def _inputs_to_differentiate(call: Call, wrt: str | Sequence[str] | None) -> tuple[str, ...]:
     """Names of the inputs to differentiate by; None means all of them."""
     names = tuple(inputs_of(call))
     chosen = names if wrt is None else (wrt,) if isinstance(wrt, str) else tuple(wrt)
