@@ -20,7 +20,7 @@ import warpdyn as wd
 from benchmarks.fuzzing.expression_texts import draw
 from benchmarks.fuzzing.outcomes import Outcome
 from warpdyn.execution.batched import describe_call
-from warpdyn.execution.request.call import Call, derivative_call, input_shapes
+from warpdyn.execution.request.call import Call, derive, input_shapes
 from warpdyn.execution.request.evaluate import record_call
 
 SHAPES: Mapping[str, tuple[int, ...]] = {"x": (3,), "y": (3,), "M": (3, 3), "s": ()}
@@ -116,9 +116,9 @@ def difference(
     program = recorded(call)
     draws = np.random.default_rng(random.randrange(1 << 30))
     along = {name: draws.normal(size=x.shape) for name, x in batch.items()}
-    tangents = recorded(derivative_call(call, "jvp", tuple(SHAPES), along))
+    tangents = recorded(derive(call, "jvp", tuple(SHAPES), along))
     weights = {"out": draws.normal(size=(ENVIRONMENTS, 3))}
-    adjoints = recorded(derivative_call(call, "vjp", tuple(SHAPES), weights))
+    adjoints = recorded(derive(call, "vjp", tuple(SHAPES), weights))
     for k, arrays in enumerate(environments):
         inputs = {name: x.tolist() for name, x in arrays.items()}
         got = np.array(program(inputs)["out"])
@@ -283,9 +283,9 @@ def compiled_difference(kernels: list[Any], random: Random) -> str | None:
     along = {name: draws.normal(size=x.shape) for name, x in batch.items()}
     weights = draws.normal(size=values.shape)
     moved = wd.jvp(together, model, *batch.values(), tangents=along)
-    statements = recorded(derivative_call(call, "jvp", tuple(SHAPES), along))
+    statements = recorded(derive(call, "jvp", tuple(SHAPES), along))
     back = wd.vjp(together, model, *batch.values(), cotangents=weights, wrt=tuple(SHAPES))
-    backward = recorded(derivative_call(call, "vjp", tuple(SHAPES), {"out": weights}))
+    backward = recorded(derive(call, "vjp", tuple(SHAPES), {"out": weights}))
     finite = np.isfinite(values).all(axis=(1, 2))
     for k, one in enumerate(environments):
         if not finite[k] or not all(np.isfinite(x).all() for x in one.values()):

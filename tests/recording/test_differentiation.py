@@ -13,13 +13,7 @@ from states import error
 
 import warpdyn as wd
 from warpdyn.execution.batched import Function, describe_call
-from warpdyn.execution.request.call import (
-    Call,
-    all_arrays,
-    derivative_call,
-    inputs_of,
-    with_all_inputs,
-)
+from warpdyn.execution.request.call import Call, all_arrays, derive, inputs_of, with_all_inputs
 
 ROUND_OFF = {"float64": 1e-12, "float32": 1e-4}
 
@@ -87,12 +81,12 @@ def test_adjoints_and_tangents_are_of_one_matrix(case: Case) -> None:
     call = described_case(case)
     tangents = tangents_of(call)
     solution = carried_out(call)[0] if call.solves else None
-    along = carried_out(derivative_call(call, "jvp", tuple(tangents), tangents, solution))
+    along = carried_out(derive(call, "jvp", tuple(tangents), tangents, solution))
     draw = np.random.default_rng(2)
     cotangents = {
         name: draw.normal(size=x.shape) for name, x in zip(call.results, along, strict=True)
     }
-    bars = carried_out(derivative_call(call, "vjp", tuple(tangents), cotangents, solution))
+    bars = carried_out(derive(call, "vjp", tuple(tangents), cotangents, solution))
 
     one = [w * x for w, x in zip(cotangents.values(), along, strict=True)]
     other = [bar * u for bar, u in zip(bars, tangents.values(), strict=True)]

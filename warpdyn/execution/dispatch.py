@@ -35,12 +35,12 @@ class Differentiation(NamedTuple):
 def _torch() -> Differentiation:
     from .autodiff import torch_gradients
 
-    def planned(*call: Any, **options: Any) -> Any:
+    def differentiated_call(*call: Any, **options: Any) -> Any:
         from .autodiff import torch_remembered  # only for calls that are repeated
 
         return torch_remembered.differentiated_call(*call, **options)
 
-    return Differentiation(torch_gradients.run, known_gradients=planned)
+    return Differentiation(torch_gradients.run, known_gradients=differentiated_call)
 
 
 def _jax() -> Differentiation:

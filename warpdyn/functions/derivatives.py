@@ -11,7 +11,7 @@ from ..algorithms import rnea_derivatives as _rnea_derivatives
 from ..arrays import A, Array
 from ..execution.batched import batched, describe_call
 from ..execution.dispatch import carry_out
-from ..execution.request.call import Call, Forces, Gravity, derivative_call, inputs_of, result_names
+from ..execution.request.call import Call, Forces, Gravity, derive, inputs_of, result_names
 from ..model import Model
 from ..model.params import Params
 from .dynamics import refuse_unmoved
@@ -157,7 +157,7 @@ def vjp(
             f"cotangents must be {len(names)} arrays, for {', '.join(names)}; got {len(cotangents)}"
         )
     seeds = dict(zip(names, cotangents, strict=True))
-    return derivative_call(call, "vjp", _inputs_to_differentiate(call, wrt), seeds, solution, out)
+    return derive(call, "vjp", _inputs_to_differentiate(call, wrt), seeds, solution, out)
 
 
 @overload
@@ -213,7 +213,7 @@ def jvp(
             raise ValueError(
                 f"the tangent of {name} must be shaped like it, {shape} for each robot; got {got}"
             )
-    return derivative_call(call, "jvp", names, tangents, solution, out)
+    return derive(call, "jvp", names, tangents, solution, out)
 
 
 @overload
@@ -258,7 +258,7 @@ def derivatives(
     True
     """
     call = describe_call(function, (model, *arrays), options)
-    return derivative_call(
+    return derive(
         replace(call, solves=None), "columns", _inputs_to_differentiate(call, wrt), out=out
     )
 

@@ -31,7 +31,7 @@ from ..launch.launch import prepare
 from ..repeat.planned_call import MISS, KnownCall
 from ..request.call import (
     Call,
-    derivative_call,
+    derive,
     gather,
     summed_tables,
     tables_of,
@@ -364,9 +364,7 @@ def _tangent(
         if type(t) is not ad.Zero
     }
     solution = results[0] if call.solves and not call.derivatives else None
-    return results, _bind(
-        derivative_call(call, "jvp", tuple(moving), moving, solution), template.compute
-    )
+    return results, _bind(derive(call, "jvp", tuple(moving), moving, solution), template.compute)
 
 
 ad.primitive_jvps[recorded] = _tangent
@@ -381,7 +379,7 @@ def _transpose(cotangents: Sequence[Any], *operands: Any, template: _Template) -
         name: ad.instantiate_zeros(c)
         for name, c in zip(result_shapes(call), cotangents, strict=True)
     }
-    results = _bind(derivative_call(call, "vjp", last.wrt, bars), template.compute)
+    results = _bind(derive(call, "vjp", last.wrt, bars), template.compute)
     of_seeds = {x.name: result for x, result in zip(last.seeds, results, strict=True)}
     return [
         of_seeds[name] if ad.is_undefined_primal(x) else None

@@ -26,14 +26,7 @@ from ...arrays.torch_arrays import followers, transforms
 from ...model import Model
 from ...model.params import Params
 from ..launch.batch_shape import all_in_rows, with_leading
-from ..request.call import (
-    Call,
-    arguments_in_order,
-    derivative_call,
-    gather,
-    result_names,
-    tables_of,
-)
+from ..request.call import Call, arguments_in_order, derive, gather, result_names, tables_of
 from ..request.evaluate import record_call, result_shapes
 
 Compute = Callable[[Call], Any]
@@ -47,10 +40,7 @@ def run(call: Call, compute: Compute) -> Any:
     inputs, arrays = gather(call)
     # Nearly all calls have only plain tensors, so this case is tested first.
     unusual = [x for x in arrays.values() if type(x) is not Tensor or x.requires_grad]
-    if not (
-        (unusual and (_requires_gradient(unusual) or _without_memory(unusual)))
-        or not TORCH.at_rest()
-    ):
+    if not ((unusual and (_need_grad(unusual) or _without_memory(unusual))) or not TORCH.at_rest()):
         results = compute(call)
         if call.out is not None:
             outs = call.out if isinstance(call.out, (tuple, list)) else (call.out,)
@@ -61,7 +51,7 @@ def run(call: Call, compute: Compute) -> Any:
         raise TypeError(f"out= cannot take part in {where}; {INSTEAD}")
     order = arguments_in_order(call)
     rows, lead = all_in_rows(replace(call, arrays=arrays, inputs=inputs, order=order))
-    results = _run_as_operation(rows, compute)
+    results = _run_in_graph(rows, compute)
     if len(lead) < 2:
         return results
     several = isinstance(results, tuple)
@@ -69,7 +59,7 @@ def run(call: Call, compute: Compute) -> Any:
     return tuple(shaped) if several else shaped[0]
 
 
-def _requires_gradient(arrays: Iterable[Any]) -> bool:
+def _need_grad(arrays: Iterable[Any]) -> bool:
     """True if one of the arrays requires a gradient."""
     return torch.is_grad_enabled() and any(
         isinstance(x, Tensor) and x.requires_grad for x in arrays
@@ -119,7 +109,7 @@ class Operation:
         )
 
 
-def _run_as_operation(call: Call, compute: Compute) -> Any:
+def _run_in_graph(call: Call, compute: Compute) -> Any:
     """A call with all its inputs among its arrays, as an operation."""
     names, tensors = [], []
     for name, x in call.arrays.items():
@@ -166,13 +156,9 @@ class _CallNode(torch.autograd.Function):
             for w, shape in zip(cotangents, ctx.shapes, strict=True)
         ]
         seeds = dict(zip(result_names(call), given, strict=True))
-        bars = _run_as_operation(
-            derivative_call(call, "vjp", wrt, seeds, solution), ctx.operation.compute
-        )
+        bars = _run_in_graph(derive(call, "vjp", wrt, seeds, solution), ctx.operation.compute)
         named = dict(zip(wrt, bars if len(wrt) > 1 else (bars,), strict=True))
-        return None, *(
-            sum_over_environments(named.get(n), x) for n, x in zip(names, tensors, strict=True)
-        )
+        return None, *(sum_shared(named.get(n), x) for n, x in zip(names, tensors, strict=True))
 
     @staticmethod
     def jvp(ctx: Any, _: None, *tangents: Tensor | None) -> Any:
@@ -188,8 +174,8 @@ class _CallNode(torch.autograd.Function):
         }
         if not moving:
             return (None,) * len(result_names(call))
-        moved = _run_as_operation(
-            derivative_call(call, "jvp", tuple(moving), moving, solution), ctx.operation.compute
+        moved = _run_in_graph(
+            derive(call, "jvp", tuple(moving), moving, solution), ctx.operation.compute
         )
         return moved if isinstance(moved, tuple) else (moved,)
 
@@ -248,7 +234,7 @@ class _FuncCallNode(_CallNode):
         return tuple(x.reshape(*rows, *x.shape[1:]) for x in results), (0,) * len(results)
 
 
-def sum_over_environments(bar: Tensor | None, x: Tensor) -> Tensor | None:
+def sum_shared(bar: Tensor | None, x: Tensor) -> Tensor | None:
     """The cotangent of an input; for a slice that serves all environments, the sum over them."""
     if bar is None or bar.ndim == x.ndim:
         return bar

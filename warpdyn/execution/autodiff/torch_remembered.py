@@ -27,8 +27,8 @@ from ...model.params import Params
 from ..launch.job import Job
 from ..repeat.call_key import Key
 from ..repeat.planned_call import MISS, DifferentiatedPlan, KnownCall, known_call
-from ..request.call import Call, derivative_call, result_names, with_all_inputs
-from .torch_gradients import run, sum_over_environments
+from ..request.call import Call, derive, result_names, with_all_inputs
+from .torch_gradients import run, sum_shared
 from .torch_hooks import apply_directly
 
 Tensor = torch.Tensor
@@ -125,7 +125,7 @@ class DifferentiatedCall(DifferentiatedPlan):
             return bars  # type: ignore[no-any-return]
         pairs = zip(self._order, tensors, strict=False)
         # Summed if one slice serves all environments.
-        return [None if k is None else sum_over_environments(bars[k], x) for k, x in pairs]
+        return [None if k is None else sum_shared(bars[k], x) for k, x in pairs]
 
     def _checked_backward(
         self, model: Model, kinds: Key, tensors: Sequence[Tensor], cotangents: Sequence[Tensor]
@@ -137,7 +137,7 @@ class DifferentiatedCall(DifferentiatedPlan):
         params = None if self._varying is None else Params(model, {}, self._varying)
         call = replace(self._bare, model=model, arrays=arrays, params=params)
         seeds = dict(zip(result_names(call), cotangents, strict=True))
-        call = derivative_call(call, "vjp", self._wrt, seeds, tensors[-1] if self.solves else None)
+        call = derive(call, "vjp", self._wrt, seeds, tensors[-1] if self.solves else None)
         if torch.is_grad_enabled() or not TORCH.at_rest():
             bars = run(call, lambda call: self._computed(call).handed_back())
         else:

@@ -17,7 +17,7 @@ from warp._src import context
 
 from ...arrays.stacking import shape_of
 from ..launch.batch_shape import leading_shape
-from ..request.call import Call, derivative_call, gather, result_names
+from ..request.call import Call, derive, gather, result_names
 
 
 def run(call: Call, compute: Callable[[Call], Any]) -> Any:
@@ -56,7 +56,7 @@ def run(call: Call, compute: Callable[[Call], Any]) -> Any:
             )
             for name in wrt
         ]
-        compute(derivative_call(call, "vjp", wrt, seeds, solution, tuple(bars)))
+        compute(derive(call, "vjp", wrt, seeds, solution, tuple(bars)))
         for name, bar in zip(wrt, bars, strict=True):
             _add(bar, arrays[name].grad)
 

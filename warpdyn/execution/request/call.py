@@ -295,7 +295,7 @@ def result_names(call: Call) -> tuple[str, ...]:
     return names
 
 
-def derivative_call(
+def derive(
     call: Call,
     kind: str,
     wrt: Sequence[str],

@@ -15,7 +15,7 @@ from ...execution.compile.compiling import Kernel, load_all
 from ...execution.compile.kernel_cache import start_kernel_cache
 from ...execution.fast_paths import compile_c_functions
 from ...execution.launch.launch import prepare
-from ...execution.request.call import Call, derivative_call, inputs_of, result_names
+from ...execution.request.call import Call, derive, inputs_of, result_names
 from ...model import Model
 
 Precision = Literal["float32", "float64"]
@@ -109,7 +109,7 @@ def kernels_of(
     results = [zeros(*shape) for shape in kernels[0].source.results.values()]
     seeds = dict(zip(result_names(call), results, strict=True))
     solution = results[0] if call.solves and not call.derivatives else None
-    return [*kernels, *forms_of(derivative_call(call, "vjp", by, seeds, solution))]
+    return [*kernels, *forms_of(derive(call, "vjp", by, seeds, solution))]
 
 
 def forms_of(call: Call[Any]) -> list[Kernel]:

@@ -18,12 +18,7 @@ from ...codegen.exported_header import (
     exported_header,
     library_functions_of,
 )
-from ...codegen.portable import (
-    LOCAL,
-    RESERVED,
-    most_steps_of_ending_loops,
-    refusal_reason,
-)
+from ...codegen.portable import LOCAL, RESERVED, most_steps_of_ending_loops, refusal_reason
 from ...codegen.portable_style import Style
 from ...execution.request.call import Call, input_shapes
 from ...execution.request.evaluate import record_call
