@@ -19,7 +19,7 @@ import warp as wp
 import warpdyn as wd
 from warpdyn.codegen.cuda import CudaThread
 from warpdyn.codegen.source import FOR_FEW, TARGETS, Backend
-from warpdyn.execution.batched import described
+from warpdyn.execution.batched import describe_call
 from warpdyn.execution.request.call import Call
 from warpdyn.recording.program import Program
 
@@ -87,7 +87,7 @@ def four_feet(count: int) -> Call[Any]:
         "dt": SUBSTEP,
         "substeps": SUBSTEPS,
     }
-    return described(wd.step, arguments, options)
+    return describe_call(wd.step, arguments, options)
 
 
 def environment(robot: str, count: int) -> Call[Any]:
@@ -102,7 +102,7 @@ def environment(robot: str, count: int) -> Call[Any]:
     begun = step.start(step.task.model, ticks, *given)._asdict()
     carried = {name: begun.get(name, ticks) for name in step.carried}
     action = np.zeros((count, step.task.actions), np.float32)
-    return described(step.step, (step.task.model, *carried.values(), action, *given), {})
+    return describe_call(step.step, (step.task.model, *carried.values(), action, *given), {})
 
 
 def on_device(call: Call[Any], layout: str, count: int) -> Call[Any]:

@@ -25,7 +25,7 @@ import numpy as np
 import warpdyn as wd
 from warpdyn.cli.workload import Memory, furthest_link
 from warpdyn.codegen.source import Source, write
-from warpdyn.execution.batched import FUNCTIONS, described
+from warpdyn.execution.batched import FUNCTIONS, describe_call
 from warpdyn.execution.request.call import Call, input_shapes
 from warpdyn.execution.request.evaluate import record_call, result_shapes
 from warpdyn.model.description import ModelError
@@ -99,9 +99,9 @@ class Work:
         """What the function is called with; those of poses take no robot."""
         return (self.model, *self.arrays) if takes_robot(self.name) else self.arrays
 
-    def described(self) -> Call:
+    def describe_call(self) -> Call:
         """The call, before it is recorded."""
-        return described(FUNCTIONS[self.name], self.arguments, self.options)
+        return describe_call(FUNCTIONS[self.name], self.arguments, self.options)
 
     def source(self) -> Source:
         """The kernel's text for the CPU, which knows operations and bytes of one robot."""

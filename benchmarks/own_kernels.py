@@ -25,7 +25,7 @@ import warp as wp
 
 import warpdyn as wd
 from warpdyn.codegen.source import write
-from warpdyn.execution.batched import described
+from warpdyn.execution.batched import describe_call
 from warpdyn.execution.request.call import input_shapes
 from warpdyn.execution.request.evaluate import record_call
 
@@ -123,7 +123,7 @@ def same_text(given: Mapping[str, np.ndarray]) -> Iterator[str]:
     for own, built_in in ((own_rnea, wd.rnea), (own_aba, wd.aba)):
         texts = []
         for function in (own, built_in):
-            call = described(function, (model, *arrays), {})
+            call = describe_call(function, (model, *arrays), {})
             program = record_call(call, input_shapes(call), True)
             texts.append(write(program, "same", True, "cpu").code)
         outs = [np.empty_like(arrays[0]) for _ in range(2)]
@@ -340,7 +340,7 @@ def _recording(
     for _ in range(7):
         fresh = wd.kernel(kernel.text)  # knows nothing yet
         begin = time.process_time()
-        call = described(fresh, (model, *arrays), dict(options))
+        call = describe_call(fresh, (model, *arrays), dict(options))
         middle = time.process_time()
         program = record_call(call, input_shapes(call), True)
         found.append((time.process_time() - middle, middle - begin, program.operations))

@@ -10,7 +10,7 @@ import numpy as np
 import warpdyn as wd
 from warpdyn.cli.workload import Memory, furthest_link, on_host, random_states
 from warpdyn.codegen.source import Source
-from warpdyn.execution.batched import described
+from warpdyn.execution.batched import describe_call
 from warpdyn.execution.launch.launch import kernel_source
 from warpdyn.execution.request.call import Call
 from warpdyn.execution.request.evaluate import result_shapes
@@ -58,7 +58,7 @@ class Work:
         self.function: Callable[..., Any] = function
         self.arguments: tuple[Any, ...] = (model, *inputs)
         if self.algorithm.gradient:
-            call = described(function, (model, *inputs), self.options)
+            call = describe_call(function, (model, *inputs), self.options)
             if call.solves:
                 self.options["solution"] = function(model, *inputs, **self.options)
             shape = next(iter(result_shapes(call).values()))
@@ -69,9 +69,9 @@ class Work:
         self.options["out"] = outs if len(outs) > 1 else outs[0]
         self.outs = outs
 
-    def described(self) -> Call:
+    def describe_call(self) -> Call:
         """The call, before it is recorded."""
-        return described(self.function, self.arguments, self.options)
+        return describe_call(self.function, self.arguments, self.options)
 
     def call(self) -> Any:
         """The public function, as users call it."""

@@ -12,10 +12,10 @@ from launch.substitutions import LaunchConfiguration
 
 from ros2_node.ros.launch_parts import (
     TRUTH,
-    declared,
+    declare_arguments,
     file_and_given,
     over_a_file,
-    required,
+    required_node,
     value,
 )
 
@@ -39,13 +39,13 @@ ARGUMENTS = (
 
 def nodes(context):
     file, given = file_and_given(context, PARAMETERS)
-    node = required(
+    node = required_node(
         "warpdyn_node",
         name="warpdyn",
         namespace=LaunchConfiguration("namespace"),
         parameters=[file, *([given] if given else [])],
     )
-    source = required(
+    source = required_node(
         "warpdyn_state_source",
         name="state_source",
         namespace=LaunchConfiguration("namespace"),
@@ -63,4 +63,4 @@ def nodes(context):
 
 
 def generate_launch_description():
-    return LaunchDescription([*declared(ARGUMENTS), OpaqueFunction(function=nodes)])
+    return LaunchDescription([*declare_arguments(ARGUMENTS), OpaqueFunction(function=nodes)])

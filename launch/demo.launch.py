@@ -6,7 +6,7 @@ ros2 topic echo /warpdyn/torques
 
 from launch import LaunchDescription
 
-from ros2_node.ros.launch_parts import declared, required, rviz, rviz_argument, value
+from ros2_node.ros.launch_parts import declare_arguments, required_node, rviz, rviz_argument, value
 
 ARGUMENTS = (
     ("robot", "panda", "bundled robot or URDF file"),
@@ -17,7 +17,7 @@ ARGUMENTS = (
 
 
 def generate_launch_description():
-    source = required(
+    source = required_node(
         "warpdyn_state_source",
         name="state_source",
         parameters=[
@@ -28,9 +28,9 @@ def generate_launch_description():
             }
         ],
     )
-    node = required(
+    node = required_node(
         "warpdyn_node",
         name="warpdyn",
         parameters=[{"publish_tf": True, "publish_frequency": 50.0}],
     )
-    return LaunchDescription([*declared(ARGUMENTS), source, node, rviz()])
+    return LaunchDescription([*declare_arguments(ARGUMENTS), source, node, rviz()])

@@ -9,7 +9,13 @@ from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration
 
 from ros2_node.demo.teleoperation_setup import follower, leader, plant
-from ros2_node.ros.launch_parts import TRUTH, declared, needed, required, value
+from ros2_node.ros.launch_parts import (
+    TRUTH,
+    declare_arguments,
+    require_package,
+    required_node,
+    value,
+)
 
 ARGUMENTS = (
     ("feedback", "0.0", "how hard the hand feels the follower [N·m/rad]"),
@@ -23,14 +29,14 @@ def arm(name, node):
     """A simulated arm and its node, in a namespace."""
     simulated = {**plant(), "rate": value("rate", float), "friction": value("friction", float)}
     return [
-        required(
+        required_node(
             "warpdyn_plant",
             name="plant",
             namespace=name,
             parameters=[simulated],
             remappings=[("~/commands", "warpdyn/commands")],
         ),
-        required(
+        required_node(
             "warpdyn_node",
             name="warpdyn",
             namespace=name,
@@ -45,17 +51,17 @@ def generate_launch_description():
         "law_inputs.coupling": value("feedback", float),
         "friction.coulomb": value("friction", float),
     }
-    between = required(
+    between = required_node(
         "warpdyn_teleoperation",
         name="teleoperation",
         parameters=[{"feedback": True, "joints": follower()["joints"]}],
     )
-    hand = required(
+    hand = required_node(
         "warpdyn_hand",
         name="hand",
         parameters=[{"command_joints": follower()["joints"]}],
         condition=IfCondition(LaunchConfiguration("hand")),
     )
-    simulator = needed("mujoco", "a simulated arm")
+    simulator = require_package("mujoco", "a simulated arm")
     arms = [*arm("leader", led), *arm("follower", follower())]
-    return LaunchDescription([*declared(ARGUMENTS), simulator, *arms, between, hand])
+    return LaunchDescription([*declare_arguments(ARGUMENTS), simulator, *arms, between, hand])

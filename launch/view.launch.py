@@ -8,7 +8,7 @@ from launch import LaunchDescription
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
-from ros2_node.ros.launch_parts import TRUTH, declared, needed, value
+from ros2_node.ros.launch_parts import TRUTH, declare_arguments, require_package, value
 
 ARGUMENTS = (
     ("robot", "", str, "bundled robot, or URDF or xacro file; empty: the topic robot_description"),
@@ -48,4 +48,6 @@ def generate_launch_description():
         remappings=[("joint_states", LaunchConfiguration("joint_states"))],
         output="screen",
     )
-    return LaunchDescription([*declared(arguments), needed("viser", "a view in the browser"), view])
+    return LaunchDescription(
+        [*declare_arguments(arguments), require_package("viser", "a view in the browser"), view]
+    )

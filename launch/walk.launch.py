@@ -7,7 +7,14 @@ ros2 run teleop_twist_keyboard teleop_twist_keyboard
 
 from launch import LaunchDescription
 
-from ros2_node.ros.launch_parts import declared, needed, required, rviz, rviz_argument, value
+from ros2_node.ros.launch_parts import (
+    declare_arguments,
+    require_package,
+    required_node,
+    rviz,
+    rviz_argument,
+    value,
+)
 
 ARGUMENTS = (
     ("robot", "quadruped", "bundled robot or URDF file, with a free base"),
@@ -19,7 +26,7 @@ ARGUMENTS = (
 
 
 def generate_launch_description():
-    robot = required(
+    robot = required_node(
         "warpdyn_walker",
         name="walker",
         parameters=[
@@ -30,7 +37,7 @@ def generate_launch_description():
         ],
         remappings=[("~/commands", "warpdyn/commands")],
     )
-    node = required(
+    node = required_node(
         "warpdyn_node",
         name="warpdyn",
         parameters=[
@@ -45,5 +52,7 @@ def generate_launch_description():
             }
         ],
     )
-    runtime = needed("onnxruntime", "a policy")
-    return LaunchDescription([*declared(ARGUMENTS), runtime, robot, node, rviz("-f", "odom")])
+    runtime = require_package("onnxruntime", "a policy")
+    return LaunchDescription(
+        [*declare_arguments(ARGUMENTS), runtime, robot, node, rviz("-f", "odom")]
+    )

@@ -10,7 +10,7 @@ from launch.actions import OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
-from ros2_node.ros.launch_parts import TRUTH, declared, file_and_given, over_a_file
+from ros2_node.ros.launch_parts import TRUTH, declare_arguments, file_and_given, over_a_file
 
 PARAMETERS = (
     (
@@ -72,4 +72,4 @@ def node(context):
 
 
 def generate_launch_description():
-    return LaunchDescription([*declared(ARGUMENTS), OpaqueFunction(function=node)])
+    return LaunchDescription([*declare_arguments(ARGUMENTS), OpaqueFunction(function=node)])

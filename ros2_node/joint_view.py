@@ -32,7 +32,7 @@ from .control.states.base_state import BaseMotion, BaseState
 from .control.states.joint_states import JointStates
 from .control.states.state import State
 from .ros.messages import nanoseconds
-from .ros.process import BAD_START, made
+from .ros.process import BAD_START, make_node
 from .ros.shutdown import told_to_end
 from .ros.streams import tolerate_lost_output
 from .ros.topics import LAST, LATCHED
@@ -176,7 +176,7 @@ def main(args: list[str] | None = None) -> int:
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     node: ViewNode | None = None
     try:
-        node = made(ViewNode, "warpdyn_view", (ValueError, OSError))
+        node = make_node(ViewNode, "warpdyn_view", (ValueError, OSError))
         if node is None:
             return BAD_START
         while not stopped():

@@ -42,17 +42,9 @@ from .ros.pose_topics import PoseTopics
 from .ros.process import BAD_START, run_process
 from .ros.publisher_counts import LOOK_PERIOD, PublisherCounts
 from .ros.sensor_topics import SensorTopics
-from .ros.serialized import Stamp, StateMessage, StateReader
+from .ros.serialized_messages import Stamp, StateMessage, StateReader
 from .ros.shutdown import stop_robots
-from .ros.topics import (
-    LAST,
-    LATCHED,
-    RELIABLE,
-    RobotNames,
-    TorqueTopics,
-    frame_prefix,
-    overridable,
-)
+from .ros.topics import LAST, LATCHED, RELIABLE, RobotNames, TorqueTopics, frame_prefix, overridable
 from .ros.trajectory_topics import TrajectoryTopics
 from .ros.twist_topics import TwistTopics
 from .ros.wiring import Wiring
@@ -311,7 +303,7 @@ class WarpdynNode(Node):
         self._diagnostics.build(self._models.building, steady)
         if event is not Event.NOTHING:
             self._on_model(event)
-        if self._diagnostics.changed(self._models.fleet, self.settings, steady):
+        if self._diagnostics.has_changed(self._models.fleet, self.settings, steady):
             self._report()
 
     def _on_model(self, event: Event) -> None:
@@ -369,7 +361,7 @@ class WarpdynNode(Node):
             self._display.batch_is_new = False
         self._diagnostics.remark("QoS mismatch", "; ".join(self._wiring.mismatches(steady)))
         for i, robot in enumerate(self._supervisor.robots):
-            unheard = self._topics[i].unheard if robot.enabled else ""
+            unheard = self._topics[i].unheard if robot.is_enabled else ""
             self._diagnostics.remark("no controller", unheard, i)
         self._diagnostics.publish(self._models.fleet, self.settings, steady)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from operator import attrgetter
 
 import warpdyn as wd
-from warpdyn.renamed import RENAMED
+from warpdyn.old_names import RENAMED
 
 
 def lines(prefix: str, thing: object) -> list[str]:

@@ -24,7 +24,7 @@ from tqdm import tqdm
 import warpdyn as wd
 from warpdyn.codegen.source import TARGETS, write
 from warpdyn.execution.batched import FUNCTIONS
-from warpdyn.execution.request.call import derived, input_shapes, inputs_of, result_names
+from warpdyn.execution.request.call import derive, input_shapes, inputs_of, result_names
 from warpdyn.execution.request.evaluate import record_call, result_shapes
 
 ROBOTS = (
@@ -141,9 +141,9 @@ def derivative(call: Any, kind: str) -> Any:
     if kind == "vjp":
         shapes = result_shapes(call)
         seeds = {name: np.zeros((ROWS, *shapes[name])) for name in result_names(call)}
-        return derived(call, "vjp", tuple(inputs), seeds, solution)
+        return derive(call, "vjp", tuple(inputs), seeds, solution)
     seeds = {name: np.zeros((ROWS, *x.shape)) for name, x in inputs.items()}
-    return derived(call, "jvp", tuple(inputs), seeds, solution)
+    return derive(call, "jvp", tuple(inputs), seeds, solution)
 
 
 def digest(text: str) -> str:

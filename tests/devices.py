@@ -12,7 +12,7 @@ import warp as wp
 from states import error
 
 import warpdyn as wd
-from warpdyn.execution.batched import described
+from warpdyn.execution.batched import describe_call
 from warpdyn.execution.request.evaluate import result_shapes
 
 ROUNDING = {"float32": 1e-5, "float64": 1e-12}
@@ -89,7 +89,7 @@ def called(
     """
     placed = [_placed(x, dtype, device) for x in given]
     extra = {name: _placed(x, dtype, device) for name, x in options.items()}
-    shapes = result_shapes(described(function, tuple(placed), extra)).values()
+    shapes = result_shapes(describe_call(function, tuple(placed), extra)).values()
     leading = next(x.shape[:-1] for x in given if isinstance(x, np.ndarray))
     outs = [Placed(np.full((*leading, *shape), np.nan, dtype=dtype), device) for shape in shapes]
     arrays = tuple(out.array for out in outs)

@@ -131,7 +131,7 @@ QUICK = {
         "test_face.py",
         "test_prose.py",
         "test_readme.py",
-        "test_renamed.py",
+        "test_old_names.py",
     ),
 }
 """Folder of tests/ → its files, or `file::test` for one test of a file."""

@@ -103,7 +103,7 @@ class SimulatedArm:
         if not good:
             return
         robot.note(0)
-        if not (robot.enabled or fault_of(robot) or loss_of(robot)):
+        if not (robot.is_enabled or fault_of(robot) or loss_of(robot)):
             robot.enable(now, now)
         self.fleet.compute()
         _, command = robot.command(now, now)

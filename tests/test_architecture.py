@@ -239,7 +239,7 @@ def test_floors_are_folders() -> None:
     assert len(FLOORS) <= 9
     folders = {room(module_name(file.parent / "__init__.py")) for file in FILES}
     assert Counter(folder for floor in FLOORS for folder in floor) == Counter(folders)
-    face = {"__init__", "__main__", "renamed", *NAMESPACES}
+    face = {"__init__", "__main__", "old_names", *NAMESPACES}
     assert {path.stem for path in ROOT.glob("warpdyn/*.py")} == face
 
 

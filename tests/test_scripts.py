@@ -16,7 +16,7 @@ from public_names import public_names
 
 import warpdyn as wd
 from warpdyn.codegen.source import FOR_FEW, TARGETS
-from warpdyn.renamed import RENAMED
+from warpdyn.old_names import RENAMED
 
 ROOT = Path(__file__).parents[1]
 SCRIPTS = ROOT / "scripts"

@@ -86,5 +86,5 @@ def _stand_in(patch: pytest.MonkeyPatch, device: str) -> None:
     patch.setattr(TorchArrays, "allocate", allocate)
     patch.setattr(TorchArrays, "on_cuda", lambda self, array: True)
     patch.setattr(TorchArrays, "stream", lambda self, _: wp.get_device(device).stream)
-    patch.setattr(KnownCall, "launched", followed_by_copies(KnownCall.launched))
+    patch.setattr(KnownCall, "launch", followed_by_copies(KnownCall.launch))
     patch.setattr(Job, "launch_once", followed_by_copies(Job.launch_once))

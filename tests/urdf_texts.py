@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from warpdyn.formats.urdf import load_urdf
@@ -65,3 +67,13 @@ def refusal(source: str | bytes | Path) -> str:
     with pytest.raises(ModelError) as caught:
         load_urdf(source)
     return str(caught.value)
+
+
+def urdf_rotation(roll: float, pitch: float, yaw: float) -> np.ndarray:
+    def about(axis: int, angle: float) -> np.ndarray:
+        turn, (i, j) = np.eye(3), ((axis + 1) % 3, (axis + 2) % 3)
+        turn[i, i] = turn[j, j] = math.cos(angle)
+        turn[i, j], turn[j, i] = -math.sin(angle), math.sin(angle)
+        return turn
+
+    return about(2, yaw) @ about(1, pitch) @ about(0, roll)

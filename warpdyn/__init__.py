@@ -125,7 +125,7 @@ from .model import Model
 from .model.builder import ModelBuilder
 from .model.description import Joint, Link, ModelError, ModelWarning
 from .model.params import Params
-from .renamed import RENAMED
+from .old_names import RENAMED
 from .robots import load_robot, robot_names
 from .user_kernels.own_kernel import kernel
 
@@ -332,7 +332,7 @@ if TYPE_CHECKING:
     from . import labels as labels
     from . import viewer as viewer
     from .labels import label as label
-    from .renamed import *  # noqa: F403 (a type checker knows the old names, too)
+    from .old_names import *  # noqa: F403 (a type checker knows the old names, too)
 else:  # a type checker is to reject unknown names itself
 
     def __getattr__(name: str) -> Any:

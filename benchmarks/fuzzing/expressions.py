@@ -19,8 +19,8 @@ import numpy as np
 import warpdyn as wd
 from benchmarks.fuzzing.expression_texts import draw
 from benchmarks.fuzzing.outcomes import Outcome
-from warpdyn.execution.batched import described
-from warpdyn.execution.request.call import Call, derived, input_shapes
+from warpdyn.execution.batched import describe_call
+from warpdyn.execution.request.call import Call, derive, input_shapes
 from warpdyn.execution.request.evaluate import record_call
 
 SHAPES: Mapping[str, tuple[int, ...]] = {"x": (3,), "y": (3,), "M": (3, 3), "s": ()}
@@ -112,13 +112,13 @@ def difference(
     """What differs, if anything does."""
     model = wd.load_robot("double_pendulum")
     batch = {name: np.stack([one[name] for one in environments]) for name in SHAPES}
-    call = described(kernel, (model, *batch.values()), {})
+    call = describe_call(kernel, (model, *batch.values()), {})
     program = recorded(call)
     draws = np.random.default_rng(random.randrange(1 << 30))
     along = {name: draws.normal(size=x.shape) for name, x in batch.items()}
-    tangents = recorded(derived(call, "jvp", tuple(SHAPES), along))
+    tangents = recorded(derive(call, "jvp", tuple(SHAPES), along))
     weights = {"out": draws.normal(size=(ENVIRONMENTS, 3))}
-    adjoints = recorded(derived(call, "vjp", tuple(SHAPES), weights))
+    adjoints = recorded(derive(call, "vjp", tuple(SHAPES), weights))
     for k, arrays in enumerate(environments):
         inputs = {name: x.tolist() for name, x in arrays.items()}
         got = np.array(program(inputs)["out"])
@@ -244,7 +244,7 @@ def outcome(body: str, random: Random) -> tuple[Outcome, Any]:
     try:
         found = difference(body, text, kernel, random, environments) if wanted is None else None
         if wanted is not None:
-            described(kernel, (wd.load_robot("double_pendulum"), *environments[0].values()), {})
+            describe_call(kernel, (wd.load_robot("double_pendulum"), *environments[0].values()), {})
             return Outcome("different", "NumPy raises, a kernel does not", f"{show}{wanted}"), None
     except wd.kernels.RecordingError as error:
         return Outcome("refused", reason_of(error), f"{show}{error}"), None
@@ -270,7 +270,7 @@ def compiled_difference(kernels: list[Any], random: Random) -> str | None:
     together = wd.kernel(joined([each.text for each in kernels]))
     environments = numbers(random)
     batch = {name: np.stack([one[name] for one in environments]) for name in SHAPES}
-    call = described(together, (model, *batch.values()), {})
+    call = describe_call(together, (model, *batch.values()), {})
     with np.errstate(all="ignore"):
         values = np.asarray(together(model, *batch.values()))
     for k, one in enumerate(environments):
@@ -283,9 +283,9 @@ def compiled_difference(kernels: list[Any], random: Random) -> str | None:
     along = {name: draws.normal(size=x.shape) for name, x in batch.items()}
     weights = draws.normal(size=values.shape)
     moved = wd.jvp(together, model, *batch.values(), tangents=along)
-    statements = recorded(derived(call, "jvp", tuple(SHAPES), along))
+    statements = recorded(derive(call, "jvp", tuple(SHAPES), along))
     back = wd.vjp(together, model, *batch.values(), cotangents=weights, wrt=tuple(SHAPES))
-    backward = recorded(derived(call, "vjp", tuple(SHAPES), {"out": weights}))
+    backward = recorded(derive(call, "vjp", tuple(SHAPES), {"out": weights}))
     finite = np.isfinite(values).all(axis=(1, 2))
     for k, one in enumerate(environments):
         if not finite[k] or not all(np.isfinite(x).all() for x in one.values()):

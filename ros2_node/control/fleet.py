@@ -18,7 +18,7 @@ from .torques.flat_batch import FlatBatch
 from .torques.fleet_dynamics import FleetDynamics
 
 
-class Shown(Protocol):
+class Publications(Protocol):
     """The outputs of a fleet besides its torques, as far as a build must know them."""
 
     def check(self, model: Model) -> None:
@@ -37,7 +37,7 @@ class Fleet:
         settings: Settings,
         text: str,
         counts: Sequence[Counter[str]],
-        shown: Shown | None = None,
+        shown: Publications | None = None,
         model: Model | None = None,
     ) -> None:
         """`model`: the one that the settings describe, where it is loaded already and its kernels
@@ -95,7 +95,7 @@ class Fleet:
     def _check_limits(self, settings: Settings) -> None:
         """ValueError when enabled robots would go without effort limits that ~/enable asked for."""
         for robot in self.robots:
-            if robot.enabled and robot.output.unlimited and not settings.unlimited_effort:
+            if robot.is_enabled and robot.output.unlimited and not settings.unlimited_effort:
                 raise ValueError(
                     f"while enabled, {', '.join(robot.output.unlimited)} cannot do without effort limits: "
                     "keep effort_limits or unlimited_effort as they are"

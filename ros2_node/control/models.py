@@ -11,7 +11,7 @@ from enum import Enum
 
 from warpdyn import Model
 
-from .fleet import Fleet, Shown
+from .fleet import Fleet, Publications
 from .robot_check import check_robot
 from .robot_description import load_model
 from .settings.node_settings import Settings
@@ -27,7 +27,7 @@ Source = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
-class Built:
+class BuildResult:
     """A finished build: the fleet, or why there is none."""
 
     fleet: Fleet | None
@@ -54,7 +54,7 @@ class Models:
     One build at a time; of the requests that come meanwhile, the newest follows.
     """
 
-    def __init__(self, counts: Sequence[Counter[str]], shown: Shown | None = None) -> None:
+    def __init__(self, counts: Sequence[Counter[str]], shown: Publications | None = None) -> None:
         self.fleet: Fleet | None = None
         self.text = ""
         """The description that the topic gave last."""
@@ -65,9 +65,9 @@ class Models:
         self._source: Source | None = None
         """The source of the fleet that runs."""
         self._waiting: tuple[Settings, Source, bool] | None = None
-        self._finished: Built | None = None
+        self._finished: BuildResult | None = None
         self._thread: threading.Thread | None = None
-        self._next: Built | None = None
+        self._next: BuildResult | None = None
 
     def request(self, settings: Settings, again: bool = False) -> bool:
         """Build for these settings; `again`: even when the model is the one that runs. False when
@@ -96,7 +96,7 @@ class Models:
             try:
                 self._check(settings)
             except Exception as error:
-                refused.append(_said(error))
+                refused.append(_error_message(error))
 
         reader = threading.Thread(target=read, name="description check", daemon=True)
         reader.start()
@@ -161,19 +161,19 @@ class Models:
             return self._swap(self._next, settings)
         return Event.NOTHING
 
-    def _look(self) -> Built | None:
+    def _look(self) -> BuildResult | None:
         if self._thread is None or self._thread.is_alive():
             return None
-        self._thread, built = None, self._finished or Built(None, ENDED, ("", "", ""))
+        self._thread, built = None, self._finished or BuildResult(None, ENDED, ("", "", ""))
         if self._waiting is not None:
             self._begin()
             return None  # what was built is out of date already
         return built
 
-    def _take(self, built: Built, settings: Settings, steady: float) -> Event:
+    def _take(self, built: BuildResult, settings: Settings, steady: float) -> Event:
         fleet = built.fleet
         if fleet is None:
-            return self._refused(built.refusal)
+            return self._refuse(built.refusal)
         self.refusal = ""
         if self.fleet is not None and self.fleet.can_blend_to(fleet):
             self.fleet.blend_to(fleet)
@@ -185,20 +185,20 @@ class Models:
             return Event.NOTHING
         return self._swap(built, settings)
 
-    def _swap(self, built: Built, settings: Settings) -> Event:
+    def _swap(self, built: BuildResult, settings: Settings) -> Event:
         self._next = None
         assert built.fleet is not None
         try:
             built.fleet.change(settings)  # what was set during the build
         except ValueError as error:
-            return self._refused(str(error))
+            return self._refuse(str(error))
         if self.fleet is not None:
             for robot, old in zip(built.fleet.robots, self.fleet.robots, strict=True):
                 robot.replace(old)
         self.fleet, self._source = built.fleet, built.source
         return Event.READY
 
-    def _refused(self, why: str) -> Event:
+    def _refuse(self, why: str) -> Event:
         """The old robot stays, and so does where it came from."""
         self.refusal = why
         if self._source is not None:
@@ -225,13 +225,13 @@ class Models:
     def _build(self, settings: Settings, source: Source, model: Model | None) -> None:
         try:
             fleet = Fleet(settings, source[2], self._counts, self._shown, model)
-            self._finished = Built(fleet, "", source)
+            self._finished = BuildResult(fleet, "", source)
         except BaseException as error:
             # A description must not be able to end the node, whatever it provokes.
-            self._finished = Built(None, _said(error), source)
+            self._finished = BuildResult(None, _error_message(error), source)
 
 
-def _said(error: BaseException) -> str:
+def _error_message(error: BaseException) -> str:
     """The text of an exception for the user; of one that nobody foresaw, its kind as well."""
     if isinstance(error, KeyError) and error.args:
         return str(error.args[0])

@@ -114,7 +114,7 @@ class Reporter:
         lines = {
             "state": robot.status(now).value if robot else "waiting for a model",
             "mode": settings.policy or settings.law or settings.mode,
-            "enabled": str(robot.enabled if robot else False).lower(),
+            "enabled": str(robot.is_enabled if robot else False).lower(),
             "model": robot.dynamics.model.name if robot else "none",
             "device": settings.device,
         }
@@ -123,12 +123,12 @@ class Reporter:
         if robot:
             lines |= _robot_lines(robot, now)
         lines["compute time"] = timing
-        lines |= self._counted("rejected", REJECTIONS)
-        lines |= self._counted("noticed", (*NOTICES, "state_lost", "fault"))
+        lines |= self._count_lines("rejected", REJECTIONS)
+        lines |= self._count_lines("noticed", (*NOTICES, "state_lost", "fault"))
         lines["last fault"] = (robot.last_fault if robot else "") or "none"
         return lines | self.lines | self.remarks
 
-    def _counted(self, kind: str, reasons: Iterable[str]) -> dict[str, str]:
+    def _count_lines(self, kind: str, reasons: Iterable[str]) -> dict[str, str]:
         """The lines of the counts that are not zero."""
         return {f"{kind}.{r}": str(self.counts[r]) for r in reasons if self.counts[r]}
 
@@ -138,9 +138,9 @@ def _conditions(robot: Robot, steady: float) -> list[str]:
     parts = []
     if robot.touch is not None and (blind := robot.touch.blind):
         parts.append(blind)
-    if robot.enabled and (joints := robot.output.saturated(steady)):
+    if robot.is_enabled and (joints := robot.output.saturated_joints(steady)):
         parts.append(f"at the effort limit: {joints}")
-    if robot.enabled and (joints := robot.limits.told(robot.state.q)):
+    if robot.is_enabled and (joints := robot.limits.limit_message(robot.state.q)):
         parts.append(f"joint_limit: {joints}")
     return parts
 
@@ -162,7 +162,7 @@ def _robot_lines(robot: Robot, now: float) -> dict[str, str]:
     lines["trajectory"] = robot.trajectory.status
     if robot.trajectory.refusal:
         lines["last trajectory refused"] = robot.trajectory.refusal
-    lines["joint_limit"] = robot.limits.told(robot.state.q) or "none"
+    lines["joint_limit"] = robot.limits.limit_message(robot.state.q) or "none"
     if robot.pose is not None and robot.pose.refusal:
         lines["last pose refused"] = robot.pose.refusal
     lines |= _input_lines(robot)

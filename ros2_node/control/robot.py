@@ -21,7 +21,7 @@ from .states.base_state import BaseMotion
 from .states.external_wrench import ExternalWrench
 from .states.filtered_states import FilteredStates
 from .states.joint_states import JointStates
-from .states.rejection_reasons import NOTICES, REJECTIONS, counted
+from .states.rejection_reasons import NOTICES, REJECTIONS, count_list
 from .torques.fleet_dynamics import FleetDynamics
 from .torques.policy_law import PolicyLaw
 
@@ -93,7 +93,7 @@ class Robot:
             self.state.a[:] = 0.0
 
     @property
-    def enabled(self) -> bool:
+    def is_enabled(self) -> bool:
         """True if computed commands are sent."""
         return self.gate.phase in OPEN
 
@@ -164,7 +164,7 @@ class Robot:
         """Read a reference. Returns why it was refused; an enabled robot refuses one that jumps
         away."""
         at_limits = self.setpoint.at_limits
-        refused = self.setpoint.read(names, point, now, self.state.q if self.enabled else None)
+        refused = self.setpoint.read(names, point, now, self.state.q if self.is_enabled else None)
         if self.setpoint.at_limits != at_limits:  # velocities begin or end there
             self.output.blend(FLOAT_TIME)
         if refused is None:
@@ -189,7 +189,7 @@ class Robot:
         self, frame: str, position: Sequence[float], quaternion: Sequence[float]
     ) -> str | None:
         """Read where a law's frame is wanted. Returns why that was refused."""
-        return self.references.refer_pose(frame, position, quaternion, self.enabled)
+        return self.references.refer_pose(frame, position, quaternion, self.is_enabled)
 
     def refer_law_input(self, name: str, numbers: Sequence[float]) -> str | None:
         """Read a target of an input of the law. Returns why it was refused."""
@@ -265,7 +265,11 @@ class Robot:
         if unfit := self.references.missing(now) or self.setpoint.astray(self.state.q):
             return unfit
         touch = self.touch
-        if touch is None or self._settings.effort_source != "message" or not touch.unguarded(now):
+        if (
+            touch is None
+            or self._settings.effort_source != "message"
+            or not touch.is_unguarded(now)
+        ):
             return ""
         return f"{UNGUARDED}: {touch.blind or 'states come too seldom'}"
 
@@ -353,18 +357,18 @@ class Robot:
         sequence's next command."""
         timeout = self._settings.state_timeout
         gap, self._watched = now - self._watched, now
-        if self.enabled and self.age(now) > timeout:
+        if self.is_enabled and self.age(now) > timeout:
             joints = self.states.age(now) > timeout
             text = f"no valid {'joint_states' if joints else 'odom'} for {timeout:g} s"
             if gap > timeout:
                 text += f": this process did not run for {gap:.2f} s"
             why = f" ({self.rejections()})" if self.rejections() else ""
             self._lose(text, why if joints else self._of_base(), steady)
-        elif self.enabled and (missing := self.references.missing(now)):
+        elif self.is_enabled and (missing := self.references.missing(now)):
             self._lose(missing, "", steady)
-        elif self.enabled and self.states.late_for(now) > LATE_TIME:
+        elif self.is_enabled and self.states.late_for(now) > LATE_TIME:
             self._lose(self.states.lateness(), "", steady)
-        elif self.enabled and self.touch is not None and self.touch.unguarded(now):
+        elif self.is_enabled and self.touch is not None and self.touch.is_unguarded(now):
             self.fail(UNGUARDED, steady)
         return self.stop_step(steady)
 
@@ -392,9 +396,9 @@ class Robot:
 
     def rejections(self) -> str:
         """The reasons for which messages were rejected, with their counts."""
-        return counted(self.counts, REJECTIONS)
+        return count_list(self.counts, REJECTIONS)
 
     def _of_base(self) -> str:
         """The reasons for which odometry was refused, if any came."""
-        said = counted(self.counts, [each for each in NOTICES if each.startswith("odometry")])
+        said = count_list(self.counts, [each for each in NOTICES if each.startswith("odometry")])
         return f" ({said})" if said else ""

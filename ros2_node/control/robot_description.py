@@ -30,14 +30,14 @@ def load_model(settings: Settings, text: str = "") -> Model:
     Raises ValueError (ModelError for a bad description) or OSError with a text for the user.
     """
     if settings.robot_description:
-        model = wd.load_urdf(_checked("robot_description", settings.robot_description))
+        model = wd.load_urdf(_check_size("robot_description", settings.robot_description))
     elif settings.robot_description_file:
         model = _load_file(settings.robot_description_file)
     elif not text.lstrip().startswith("<"):
         what = f"begins with {text.strip()[:40]!r}" if text.strip() else "is empty"
         raise ModelError(f"robot_description {what}: send the text of a URDF file")
     else:
-        model = wd.load_urdf(_checked("robot_description", text))
+        model = wd.load_urdf(_check_size("robot_description", text))
     if not model.joint_names:
         raise ModelError(f"{model.name} has no moving joint: there is no torque to compute")
     return model
@@ -71,7 +71,7 @@ def read_description(file: str) -> bytes:
         raise ModelError(f"{file}: cannot be read ({reason}); {remedy}") from None
 
 
-def _checked(name: str, text: str) -> str:
+def _check_size(name: str, text: str) -> str:
     if len(text) > LARGEST:
         remedy = "is it the text of a URDF file?"
         raise ModelError(f"{name}: {too_large(len(text), LARGEST, remedy)}")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .fleet import Fleet, Shown
+from .fleet import Fleet, Publications
 from .models import Event, Models
 from .robot import Robot
 from .safety.payload_limits import overload
@@ -31,7 +31,7 @@ class Supervisor:
     `steady` is the steady clock. Both in seconds.
     """
 
-    def __init__(self, settings: Settings, shown: Shown | None = None) -> None:
+    def __init__(self, settings: Settings, shown: Publications | None = None) -> None:
         self.settings = settings
         self.names = list(settings.namespaces) or [""]
         self.counts: list[Counter[str]] = [Counter() for _ in self.names]
@@ -147,14 +147,14 @@ class Supervisor:
             if not good
         ]
         said = "; ".join(bad) or f"{len(answers)} robots: {answers[0][1]}"
-        live = [self.names[i] for i in robots if self.robots[i].enabled]
+        live = [self.names[i] for i in robots if self.robots[i].is_enabled]
         return not bad, f"{said}; live: {', '.join(live) or 'none'}"
 
     def change(self, values: Mapping[str, Any]) -> None:
         """New values of some parameters, by name; ValueError, and nothing changed, when one is
         bad, or wider than `lock` allows."""
-        settings, fleet = self.settings.changed(values), self.fleet
-        check_lock(self.settings, settings, any(robot.enabled for robot in self.robots))
+        settings, fleet = self.settings.with_changes(values), self.fleet
+        check_lock(self.settings, settings, any(robot.is_enabled for robot in self.robots))
         if any(getattr(settings, name) != getattr(self.settings, name) for name in SOURCES):
             self.models.check(settings)
         elif fleet is not None and settings.payload_link:

@@ -12,7 +12,7 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
-from ..ros.process import BAD_START, made
+from ..ros.process import BAD_START, make_node
 
 
 class Rounds:
@@ -50,7 +50,7 @@ def run_demo_node(
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     node: Any = None
     try:
-        node = made(make, make.__name__)
+        node = make_node(make, make.__name__)
         if node is None:
             return BAD_START
         play(node, Rounds(node, lambda: bool(received)))

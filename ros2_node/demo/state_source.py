@@ -19,7 +19,7 @@ from std_msgs.msg import Float64MultiArray, String
 
 import warpdyn as wd
 
-from ..ros.messages import labelled
+from ..ros.messages import labelled_array
 from ..ros.topics import LATCHED
 from .named_robot import urdf_text
 from .running import run_demo_node
@@ -65,7 +65,7 @@ class StateSource(Node):
         angle = (time.monotonic() - self._begun) * self._omega + self._phase
         q, v = self._middle + self._half * np.sin(angle), self._half * self._omega * np.cos(angle)
         if self.robots > 1:
-            self._batches.publish(labelled(np.stack([q, v], axis=1), ("robot", "2", "dof")))
+            self._batches.publish(labelled_array(np.stack([q, v], axis=1), ("robot", "2", "dof")))
             return
         self._message.header.stamp = self.get_clock().now().to_msg()
         self._message.position, self._message.velocity = (

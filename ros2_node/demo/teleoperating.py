@@ -31,7 +31,7 @@ BUSY = 300.0
 
 
 @dataclass(frozen=True)
-class Led:
+class LeaderRecording:
     """Recording of joint_states at equal times: times (T,) [s], positions of the seven joints (T,
     7) of the leader and of the follower [rad]."""
 
@@ -55,7 +55,7 @@ def teleoperate(
     feedback: float = 0.0,
     parameters: dict[str, Any] | None = None,
     say: Callable[[str], None] = lambda text: None,
-) -> Led:
+) -> LeaderRecording:
     """Lead for `seconds`. feedback: stiffness with which the hand feels the follower [N·m/rad]; 0 =
     none. parameters: of both nodes, in addition to those above."""
     with tempfile.TemporaryDirectory(prefix="warpdyn_teleoperation_") as folder:
@@ -81,7 +81,7 @@ def teleoperate(
             hand = start("demo.teleoperation_leader", {"command_joints": JOINTS})
             client.until(lambda: "leading" in hand.log.read_text(), "torques", BUSY)
             say("both arms have torques: the hand leads")
-            led = _seen(client, seconds)
+            led = _record_arms(client, seconds)
         finally:
             # The last process started ends first, because it uses the earlier ones.
             for child in reversed(children):
@@ -91,7 +91,7 @@ def teleoperate(
         return led
 
 
-def _seen(client: Client, seconds: float) -> Led:
+def _record_arms(client: Client, seconds: float) -> LeaderRecording:
     """Record the joints of both arms at each state of the leader, once both arms have one."""
     last: dict[str, np.ndarray] = {}
     rows: list[np.ndarray] = []
@@ -114,7 +114,7 @@ def _seen(client: Client, seconds: float) -> Led:
         )
     client.until(lambda: times and times[-1] - times[0] >= seconds, "the hand's way", BUSY)
     trace = np.array(rows)
-    return Led(np.array(times) - times[0], trace[:, 0], trace[:, 1])
+    return LeaderRecording(np.array(times) - times[0], trace[:, 0], trace[:, 1])
 
 
 def main() -> int:

@@ -104,7 +104,7 @@ def walk(
             controller = Child("ros2_node.node", ros_arguments(told), Path(folder) / "node.log")
             children.append(controller)
             say(f"node ready after {controller.wait_for('ready:'):.1f} s")
-            found = _walked(client, legs, quadruped, say)
+            found = _record_walk(client, legs, quadruped, say)
             controller.check()
         finally:
             for child in children:
@@ -114,7 +114,7 @@ def walk(
         return found
 
 
-def _walked(
+def _record_walk(
     client: Client, legs: Sequence[Leg], quadruped: Child, say: Callable[[str], None]
 ) -> Walk:
     """Record the odometry while cmd_vel follows the legs, in the simulation's time."""

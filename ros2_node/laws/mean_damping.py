@@ -49,9 +49,9 @@ def geometric_mean(A: Any, B: Any) -> Any:
         product = arithmetic @ wd.kernels.solve_symmetric(middle, harmonic)
         return middle, 0.5 * (product + product.T)
 
-    def met(means: Any) -> Any:
+    def are_close(means: Any) -> Any:
         arithmetic, harmonic = means
         return np.trace(arithmetic) - np.trace(harmonic) < CLOSE * np.trace(arithmetic)
 
-    mean, _ = wd.kernels.repeat(ROUNDS, closer, (A / both, scaled / share), until=met)
+    mean, _ = wd.kernels.repeat(ROUNDS, closer, (A / both, scaled / share), until=are_close)
     return np.sqrt(share) * both * mean

@@ -10,7 +10,7 @@ from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray
 
 from ..control.fleet import Fleet
-from .messages import labelled, numbers
+from .messages import labelled_array, numbers
 from .topics import RELIABLE, overridable
 
 IDLE = 10.0
@@ -46,7 +46,7 @@ class BatchTopics:
             self._counts["batch_bad_robot"] += batch.bad_robots - bad
         # The labels are written only if the number of robots has changed.
         if [d.size for d in self._message.layout.dim] != list(torque.shape):
-            self._message = labelled(torque, ("robot", "dof"))
+            self._message = labelled_array(torque, ("robot", "dof"))
         else:
             self._message.data = numbers(torque)
         self._torques.publish(self._message)

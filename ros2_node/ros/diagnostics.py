@@ -47,7 +47,7 @@ class Diagnostics:
             self._building_since = steady
         self._building = building
 
-    def changed(self, fleet: Fleet | None, settings: Settings, steady: float) -> bool:
+    def has_changed(self, fleet: Fleet | None, settings: Settings, steady: float) -> bool:
         """True if a level differs from the published one."""
         now, period = self._clock.now, settings.diagnostics_period
         robots = fleet.robots if fleet else [None] * len(self.reporters)
@@ -65,7 +65,7 @@ class Diagnostics:
             level, text = reporter.level(robot, now, steady, settings.diagnostics_period)
             self._levels[i] = level
             # A paused clock and a model under construction explain values that do not change.
-            if self._clock.paused:
+            if self._clock.is_paused:
                 text += "; the simulation is paused: nothing ages"
             if self._building:
                 text += f"; building a model for {steady - self._building_since:.0f} s"

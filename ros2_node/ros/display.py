@@ -14,7 +14,7 @@ from warpdyn import Model
 
 from ..control.fleet import Fleet
 from ..control.settings.node_settings import Settings
-from .messages import labelled
+from .messages import labelled_array
 from .outputs import OUTPUTS, Compute, WantedOutputs
 from .publishers import Publishers
 from .topics import LATCHED, RELIABLE, RobotNames
@@ -67,7 +67,7 @@ class Display:
     def _show_robots(self, fleet: Fleet, fresh: Sequence[int], stamps: Sequence[Time]) -> None:
         values: dict[Compute, np.ndarray] = {}
         for compute, publishers in self._open:
-            heard = [i for i in fresh if publishers.heard(i)]
+            heard = [i for i in fresh if publishers.has_subscribers(i)]
             if compute is None or not heard:
                 continue
             if compute not in values:
@@ -77,6 +77,6 @@ class Display:
 
     def _show_batch(self, fleet: Fleet) -> None:
         for output, compute, publisher in self._batch:
-            if output.wanted(self._settings) and publisher.get_subscription_count():
+            if output.is_requested(self._settings) and publisher.get_subscription_count():
                 self.batch_is_new = False
-                publisher.publish(labelled(compute(fleet.batch), output.batch_labels))
+                publisher.publish(labelled_array(compute(fleet.batch), output.batch_labels))

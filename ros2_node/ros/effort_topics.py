@@ -79,19 +79,19 @@ class EffortTopics:
             ].tolist()
             self._wrenches[i].publish(message)
 
-    def _felt(self, robots: Sequence[int]) -> EffortWatch | None:
+    def _effort_watch(self, robots: Sequence[int]) -> EffortWatch | None:
         there = self._robots()
         return there[robots[0]].touch if there else None
 
     def _identify(self, robots: list[int], request: Any) -> tuple[bool, str]:
-        touch = self._felt(robots)
-        return (False, NOT_FELT) if touch is None else self._said(touch.identify())
+        touch = self._effort_watch(robots)
+        return (False, NOT_FELT) if touch is None else self._log_answer(touch.identify())
 
     def _diagnose(self, robots: list[int], request: Any) -> tuple[bool, str]:
-        touch = self._felt(robots)
-        return (False, NOT_FELT) if touch is None else self._said(touch.diagnose())
+        touch = self._effort_watch(robots)
+        return (False, NOT_FELT) if touch is None else self._log_answer(touch.diagnose())
 
-    def _said(self, answer: tuple[bool, str]) -> tuple[bool, str]:
+    def _log_answer(self, answer: tuple[bool, str]) -> tuple[bool, str]:
         """Log the answer too, because it has several lines, and return it."""
         self._log.info(answer[1])
         return answer

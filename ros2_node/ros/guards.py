@@ -20,20 +20,20 @@ class Guards:
         any."""
         fail = self._fail
 
-        def guarded(*rest: Any) -> None:
+        def call_guarded(*rest: Any) -> None:
             try:
                 function(*first, *rest)
             except Exception as error:
                 fail(_text(function.__name__, error), robot)
 
-        return guarded
+        return call_guarded
 
     def service(
         self, function: Callable[[list[int], Any], tuple[bool, str]], robots: list[int]
     ) -> Any:
         """The callback of a service on some robots; an exception is also its answer."""
 
-        def guarded(request: Any, response: Any) -> Any:
+        def call_guarded(request: Any, response: Any) -> Any:
             try:
                 response.success, response.message = function(robots, request)
             except Exception as error:
@@ -41,14 +41,14 @@ class Guards:
                 response.success, response.message = False, str(error)
             return response
 
-        return guarded
+        return call_guarded
 
     def slow_service(
         self, function: Callable[[list[int], Any], Awaitable[tuple[bool, str]]], robots: list[int]
     ) -> Any:
         """A `service` whose function waits for other nodes; callbacks continue meanwhile."""
 
-        async def guarded(request: Any, response: Any) -> Any:
+        async def call_guarded(request: Any, response: Any) -> Any:
             try:
                 response.success, response.message = await function(robots, request)
             except Exception as error:
@@ -56,7 +56,7 @@ class Guards:
                 response.success, response.message = False, str(error)
             return response
 
-        return guarded
+        return call_guarded
 
     def parameters(
         self, change: Callable[[list[Any]], None], result: type
@@ -64,7 +64,7 @@ class Guards:
         """The callback of changed parameters: a ValueError rejects them, any other exception is
         also a fault."""
 
-        def guarded(changed: list[Any]) -> Any:
+        def call_guarded(changed: list[Any]) -> Any:
             try:
                 change(changed)
             except ValueError as error:
@@ -74,7 +74,7 @@ class Guards:
                 return result(successful=False, reason=str(error))
             return result(successful=True)
 
-        return guarded
+        return call_guarded
 
 
 def _text(name: str, error: Exception) -> str:

@@ -22,7 +22,7 @@ from launch_ros.substitutions import FindPackageShare
 from .launch_arguments import TRUTH, choices, parameter_file, parameters_given
 
 
-def declared(arguments: Iterable[tuple[Any, ...]]) -> list[DeclareLaunchArgument]:
+def declare_arguments(arguments: Iterable[tuple[Any, ...]]) -> list[DeclareLaunchArgument]:
     """A launch argument for each (name, default, description), or (..., choices) for a fixed set of
     values; launch then rejects other values, and lists the set."""
     return [
@@ -33,7 +33,7 @@ def declared(arguments: Iterable[tuple[Any, ...]]) -> list[DeclareLaunchArgument
     ]
 
 
-def needed(package: str, purpose: str) -> OpaqueFunction:
+def require_package(package: str, purpose: str) -> OpaqueFunction:
     """First action of a launch description: it ends the launch with a message if a Python package
     is missing for which rosdep has no key, or none for every platform."""
 
@@ -47,7 +47,7 @@ def needed(package: str, purpose: str) -> OpaqueFunction:
     return OpaqueFunction(function=check)
 
 
-def required(executable: str, **options: Any) -> Node:
+def required_node(executable: str, **options: Any) -> Node:
     """A node of this package that the launch file needs; the launch ends with it."""
     return Node(
         package="warpdyn",
@@ -63,7 +63,7 @@ def value(name: str, kind: type) -> ParameterValue:
     return ParameterValue(LaunchConfiguration(name), value_type=kind)
 
 
-def packaged(*path: str) -> PathJoinSubstitution:
+def package_file(*path: str) -> PathJoinSubstitution:
     """A file that is installed with the package."""
     return PathJoinSubstitution([FindPackageShare("warpdyn"), *path])
 
@@ -72,7 +72,12 @@ def over_a_file(config: str, parameters: Iterable[tuple[str, str]]) -> list[tupl
     """Arguments `params_file`, by default this file of config/, and one for each (parameter,
     description), which takes precedence over the file if it is set."""
     return [
-        ("params_file", packaged("config", config), "YAML file with parameters of the node", ()),
+        (
+            "params_file",
+            package_file("config", config),
+            "YAML file with parameters of the node",
+            (),
+        ),
         *(
             (name, "", f"{text}; default: the parameter file's", choices(name))
             for name, text in parameters
@@ -105,7 +110,7 @@ def rviz(*arguments: str) -> OpaqueFunction:
             packages.get_package_prefix("rviz2")
         except packages.PackageNotFoundError:
             return [LogInfo(msg="rviz2 is not installed: all else goes on without a picture")]
-        picture = packaged("rviz", "warpdyn.rviz")
+        picture = package_file("rviz", "warpdyn.rviz")
         return [
             Node(
                 package="rviz2",

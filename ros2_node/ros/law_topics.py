@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from std_msgs.msg import Float64MultiArray
 
 from ..control.settings.node_settings import Settings
-from ..control.torques.law import inputs_of, loaded
+from ..control.torques.law import inputs_of, kernel_of_law
 from ..control.torques.law_input_targets import inputs_by_topic
 from .topics import RELIABLE, RobotNames, RobotTopics
 from .wiring import Wiring
@@ -20,7 +20,7 @@ class LawTopics(RobotTopics):
         """Subscribe, if the settings ask for it."""
         if not settings.law:
             return
-        self._inputs = inputs_by_topic(settings, inputs_of(loaded(settings.law)))
+        self._inputs = inputs_by_topic(settings, inputs_of(kernel_of_law(settings.law)))
         for i, (_, private) in enumerate(names):
             for name in self._inputs:
                 topic = f"{private}law_inputs/{name}"

@@ -13,7 +13,7 @@ from geometry_msgs.msg import Pose, TransformStamped
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
 
-def labelled(data: np.ndarray, labels: Sequence[str]) -> Float64MultiArray:
+def labelled_array(data: np.ndarray, labels: Sequence[str]) -> Float64MultiArray:
     """An array as a message with named dimensions, row-major."""
     message = Float64MultiArray()
     sizes = data.shape

@@ -46,7 +46,7 @@ class OutputTopic:
     needs: str = ""
     """Package of its messages, if the node can run without it."""
 
-    def wanted(self, settings: Settings) -> bool:
+    def is_requested(self, settings: Settings) -> bool:
         """True if the parameters request it."""
         return bool(getattr(settings, self.parameter))
 
@@ -127,7 +127,7 @@ class WantedOutputs:
 
     def __init__(self, settings: Settings, outputs: Sequence[OutputTopic] = OUTPUTS) -> None:
         self._settings = settings
-        self.outputs = [output for output in outputs if output.wanted(settings)]
+        self.outputs = [output for output in outputs if output.is_requested(settings)]
 
     def check(self, model: Model) -> None:
         """Raise a ValueError if the model lacks a requested link."""

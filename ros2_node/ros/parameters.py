@@ -15,8 +15,8 @@ from warpdyn.user_kernels.own_kernel import OwnKernel
 
 from ..control.settings.node_settings import BY_NAME, LAW_INPUTS, PARAMETERS, Settings
 from ..control.settings.parameter import Parameter
-from ..control.torques.law import inputs_of, loaded
-from ..control.torques.policy_law import loaded as loaded_policy
+from ..control.torques.law import inputs_of, kernel_of_law
+from ..control.torques.policy_law import policy_and_task
 
 
 def declare(node: Node) -> Settings:
@@ -31,10 +31,10 @@ def declare(node: Node) -> Settings:
             raise ValueError(f"{parameter.name}: {error}") from error
         values[parameter.name] = _value(declared)
     if values["law"]:
-        values |= _law_inputs(node, loaded(values["law"]))
+        values |= _law_inputs(node, kernel_of_law(values["law"]))
     settings = Settings.of(values)
     if settings.policy:
-        loaded_policy(settings.policy, settings.policy_task)  # raises before anything runs
+        policy_and_task(settings.policy, settings.policy_task)  # raises before anything runs
     return settings
 
 

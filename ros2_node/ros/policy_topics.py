@@ -9,7 +9,7 @@ from geometry_msgs.msg import Twist
 
 from ..control.settings.node_settings import Settings
 from ..control.states.base_state import BaseMotion
-from ..control.torques.policy_law import loaded
+from ..control.torques.policy_law import policy_and_task
 from .messages import nanoseconds
 from .topics import LAST, RobotNames, RobotTopics, overridable
 from .wiring import Wiring
@@ -22,7 +22,7 @@ class PolicyTopics(RobotTopics):
         """Subscribe, if the settings ask for it."""
         if not settings.policy:
             return
-        _, task = loaded(settings.policy, settings.policy_task)
+        _, task = policy_and_task(settings.policy, settings.policy_task)
         topics: list[tuple[type, str, Callable[..., None]]] = []
         if task.model.floating_base:
             topics.append((_odometry(), "odom", self._on_odometry))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from geometry_msgs.msg import PoseStamped
 
 from ..control.settings.node_settings import Settings
-from ..control.torques.law import loaded
+from ..control.torques.law import kernel_of_law
 from .topics import RELIABLE, RobotNames, RobotTopics
 from .wiring import Wiring
 
@@ -17,7 +17,7 @@ class PoseTopics(RobotTopics):
 
     def subscribe(self, wiring: Wiring, names: Sequence[RobotNames], settings: Settings) -> None:
         """Subscribe, if the settings ask for it."""
-        if not settings.law or "pose_desired" not in loaded(settings.law).signature.arrays:
+        if not settings.law or "pose_desired" not in kernel_of_law(settings.law).signature.arrays:
             return
         for i, (_, private) in enumerate(names):
             topic = private + "pose_reference"

@@ -85,7 +85,7 @@ class Stoppable(Collecting, Protocol):
         """Stop, and release everything."""
 
 
-def made(
+def make_node(
     make: Callable[[], N], name: str, refusals: tuple[type[Exception], ...] = (ValueError,)
 ) -> N | None:
     """The node, or None if its constructor raises: the reason is logged under `name`, and
@@ -123,7 +123,7 @@ def run_process(make: Callable[[], Stoppable], args: list[str] | None = None) ->
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     node: Stoppable | None = None
     try:
-        node = made(make, "warpdyn")
+        node = make_node(make, "warpdyn")
         return BAD_START if node is None else run(node, stopped)
     except Exception:
         if rclpy.ok():

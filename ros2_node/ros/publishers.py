@@ -15,7 +15,7 @@ import warpdyn as wd
 from warpdyn import Model
 
 from ..control.settings.node_settings import Settings
-from .messages import fill_pose, labelled, transform
+from .messages import fill_pose, labelled_array, transform
 from .topics import LATCHED, MANY, RELIABLE, RobotNames, frame_prefix
 
 Topics = Sequence[Sequence[str]]
@@ -28,7 +28,7 @@ class Publishers(Protocol):
     def describe(self, model: Model, stamp: Time) -> None:
         """Prepare for a model; latched messages are published now."""
 
-    def heard(self, robot: int) -> bool:
+    def has_subscribers(self, robot: int) -> bool:
         """True if one robot's value has subscribers and so is worth computing."""
 
     def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:
@@ -47,7 +47,7 @@ class LinkNames:
         for publisher in self._publishers:
             publisher.publish(String(data="\n".join(model.link_names)))
 
-    def heard(self, robot: int) -> bool:
+    def has_subscribers(self, robot: int) -> bool:
         return False
 
     def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:
@@ -71,12 +71,12 @@ class LinkPoses:
         self._message.poses = [Pose() for _ in model.link_names]
         self._frames = [prefix + model.root for prefix in self._prefixes]
 
-    def heard(self, robot: int) -> bool:
+    def has_subscribers(self, robot: int) -> bool:
         return bool(self._publishers[robot].get_subscription_count())
 
     def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:
         """Publish one robot's poses. value: (nlinks, 7)."""
-        if not self.heard(robot):
+        if not self.has_subscribers(robot):
             return
         publisher = self._publishers[robot]
         self._message.header.stamp = stamp
@@ -103,7 +103,7 @@ class TipPoses:
         self._rows = [model.link_index(link) for link in self._links]
         self._frames = [prefix + model.root for prefix in self._prefixes]
 
-    def heard(self, robot: int) -> bool:
+    def has_subscribers(self, robot: int) -> bool:
         return any(publisher.get_subscription_count() for publisher in self._publishers[robot])
 
     def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:
@@ -136,13 +136,13 @@ class Arrays:
     def describe(self, model: Model, stamp: Time) -> None:
         pass
 
-    def heard(self, robot: int) -> bool:
+    def has_subscribers(self, robot: int) -> bool:
         return any(publisher.get_subscription_count() for publisher in self._publishers[robot])
 
     def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:
         """Publish one robot's arrays. value: (topics, ...)."""
         for publisher, x in zip(self._publishers[robot], value, strict=True):
-            publisher.publish(labelled(x, self._labels))
+            publisher.publish(labelled_array(x, self._labels))
 
 
 class Transforms:
@@ -174,7 +174,7 @@ class Transforms:
         ]
         self._static.publish(self._type(transforms=transforms))
 
-    def heard(self, robot: int) -> bool:
+    def has_subscribers(self, robot: int) -> bool:
         return bool(self._moving.get_subscription_count())
 
     def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:

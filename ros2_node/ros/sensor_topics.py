@@ -9,7 +9,7 @@ from geometry_msgs.msg import WrenchStamped
 from std_srvs.srv import Trigger
 
 from ..control.settings.node_settings import Settings
-from ..control.torques.law import loaded
+from ..control.torques.law import kernel_of_law
 from .topics import LAST, RobotNames, RobotTopics
 from .wiring import Wiring
 
@@ -19,7 +19,7 @@ class SensorTopics(RobotTopics):
 
     def subscribe(self, wiring: Wiring, names: Sequence[RobotNames], settings: Settings) -> None:
         """Subscribe, if the settings ask for it."""
-        if not settings.law or "contact_wrench" not in loaded(settings.law).signature.arrays:
+        if not settings.law or "contact_wrench" not in kernel_of_law(settings.law).signature.arrays:
             return
         for i, (_, private) in enumerate(names):
             wiring.subscribe(WrenchStamped, private + "ft_wrench", LAST, self._on_wrench, robot=i)

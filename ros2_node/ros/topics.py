@@ -19,7 +19,7 @@ from warpdyn import Model
 from ..control.robot import Robot
 from ..control.settings.node_settings import Settings
 from .commands import command_message
-from .serialized import NumbersWriter
+from .serialized_messages import NumbersWriter
 from .wiring import Wiring
 
 LAST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -125,7 +125,7 @@ class TorqueTopics:
     def send_command(self, command: np.ndarray) -> None:
         """Publish torques, in the order of the command joints."""
         stamp = self._node.get_clock().now().to_msg() if self._stamped else None
-        self.commands.publish(self._command.written(command, stamp))
+        self.commands.publish(self._command.message_with(command, stamp))
 
     def send_torque(self, torque: np.ndarray, stamp: Any) -> None:
         """Publish torques (nv,) with the stamp of the state, if there are subscribers."""
@@ -134,4 +134,4 @@ class TorqueTopics:
             self._heard, self._looked = bool(self.torques.get_subscription_count()), now
         if self._heard:
             shown = torque if self._all else torque[self._columns]
-            self.torques.publish(self._torque.written(shown, stamp))
+            self.torques.publish(self._torque.message_with(shown, stamp))

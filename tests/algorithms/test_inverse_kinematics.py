@@ -353,7 +353,7 @@ def test_the_cuda_text_on_the_host(tmp_path: Path) -> None:
     results = [np.full((B, *shape), np.nan) for shape in source.results.values()]
     inputs = {f"target:{hand}": T, "seed": np.broadcast_to(seed, (B, 6))}
     run_on_host(source, inputs, *results, folder=tmp_path)
-    found = Solution._converted(*results)
+    found = Solution._from_results(*results)
     check(model, found, {hand: T}, 1e-12)
     assert found.success.mean() >= SOLVED
     same = inverse_kinematics(model, {hand: T})

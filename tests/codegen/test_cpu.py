@@ -1,4 +1,4 @@
-"""Kernels against themselves: batch sizes, memory layouts, lanes, threads, NaN, sine and cosine.
+"""Kernels against themselves: batch sizes, memory layouts, lanes, threads, NaN.
 
 On a GPU the same laws hold of its kernels.
 """
@@ -11,6 +11,14 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from devices import Placed, result_shape
+from memory_layouts import (
+    LAYOUTS,
+    environments_last,
+    every_third_entry,
+    padded_columns,
+    same_bits,
+    unaligned,
+)
 from robots import by_name
 from states import error, states
 
@@ -22,9 +30,6 @@ from warpdyn.execution.launch import launch
 SIZES = (0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 64, 67, 1000)
 CLOSE = {"float64": 1e-12, "float32": 1e-5}
 """Relative to the largest entry, against the oracle."""
-
-SINE = {"float64": 3e-16, "float32": 1.2e-7}
-"""Absolute error of sine and cosine that the design allows, for every finite angle."""
 
 # Entries per environment of q and of the result, fewer and more than the lanes, one, two and three trailing dimensions.
 JOBS: dict[str, tuple[str, Callable, tuple[str, ...], dict]] = {
@@ -69,77 +74,6 @@ class Job:
         return wd.oracle(
             self.function, self.model, *(x.astype(float) for x in self.inputs), **self.options
         )
-
-
-def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
-    return (
-        a.shape == b.shape
-        and np.ascontiguousarray(a).tobytes() == np.ascontiguousarray(b).tobytes()
-    )
-
-
-# Where an array of shape (B, ...) may lie.
-
-
-def guarded(
-    array: np.ndarray, shape: tuple[int, ...], take: Callable[[np.ndarray], np.ndarray]
-) -> np.ndarray:
-    """A view of NaN-filled memory of `shape`, chosen by `take`, holding `array`."""
-    memory = np.full(shape, np.nan, array.dtype)
-    view = take(memory)
-    view[...] = array
-    assert view.shape == array.shape and np.shares_memory(view, memory)
-    return view
-
-
-def environments_last(a: np.ndarray) -> np.ndarray:
-    return guarded(a, (*a.shape[1:], a.shape[0]), lambda m: np.moveaxis(m, -1, 0))
-
-
-def padded_columns(a: np.ndarray) -> np.ndarray:
-    return guarded(a, (*a.shape[1:], a.shape[0] + 5), lambda m: np.moveaxis(m, -1, 0)[: a.shape[0]])
-
-
-def padded_rows(a: np.ndarray) -> np.ndarray:
-    return guarded(a, (*a.shape[:-1], a.shape[-1] + 3), lambda m: m[..., 2:-1])
-
-
-def every_second(a: np.ndarray) -> np.ndarray:
-    return guarded(a, (2 * a.shape[0], *a.shape[1:]), lambda m: m[1::2])
-
-
-def backwards(a: np.ndarray) -> np.ndarray:
-    return guarded(a, a.shape, lambda m: m[::-1])
-
-
-def entries_backwards(a: np.ndarray) -> np.ndarray:
-    return guarded(a, a.shape, lambda m: m[..., ::-1])
-
-
-def columns_backwards(a: np.ndarray) -> np.ndarray:
-    return guarded(a, (*a.shape[1:], a.shape[0]), lambda m: np.moveaxis(m[..., ::-1], -1, 0))
-
-
-def every_third_entry(a: np.ndarray) -> np.ndarray:
-    return guarded(a, (*a.shape[:-1], 3 * a.shape[-1]), lambda m: m[..., ::3])
-
-
-def transposed(a: np.ndarray) -> np.ndarray:
-    return guarded(a, a.shape[::-1], lambda m: m.T)
-
-
-def blocked(a: np.ndarray) -> np.ndarray:
-    return guarded(a, (a.shape[0], 2, *a.shape[1:]), lambda m: m[:, 1])
-
-
-def unaligned(a: np.ndarray) -> np.ndarray:
-    return guarded(a, (a.size + 1,), lambda m: m[1:].reshape(a.shape))
-
-
-LAYOUTS = (
-    environments_last, padded_columns, padded_rows, every_second, backwards, entries_backwards, columns_backwards,
-    every_third_entry, transposed, blocked, unaligned,
-)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", JOBS)
@@ -419,111 +353,3 @@ def test_out_whose_rows_overlap_is_refused() -> None:
             wd.rnea(
                 job.model, *job.inputs, out=strided(np.zeros(40 * n)[20 * n :], (20, n), strides)
             )
-
-
-# Sine and cosine.
-
-
-def angles(dtype: np.dtype) -> np.ndarray:
-    """Angles of every size: near multiples of pi/2, huge, tiny, denormal, on both sides of the reduction's limits."""
-    draw = np.random.default_rng(3)
-    tiny = np.finfo(dtype).smallest_subnormal
-    parts = [
-        np.array(
-            [
-                0.0,
-                -0.0,
-                tiny,
-                -tiny,
-                np.finfo(dtype).tiny,
-                1e8,
-                3e9,
-                -3e9,
-                1e15,
-                1e22,
-                1e30,
-                -1e30,
-                np.finfo(dtype).max,
-            ]
-        ),
-        np.arange(-400, 401) * (math.pi / 2),
-        np.array(
-            [
-                65536.0,
-                65536.01,
-                1e5,
-                100000.5,
-                99999.9,
-                -65535.99,
-                -1e5,
-                2.0**23,
-                2.0**24,
-                2.0**31,
-                2.0**32,
-                2.0**52,
-                2.0**53,
-            ]
-        ),
-        draw.uniform(-4, 4, 3000),
-        draw.uniform(-1e3, 1e3, 3000),
-        draw.uniform(-1.1e5, 1.1e5, 3000),
-        10.0 ** draw.uniform(-45 if dtype == np.float32 else -320, 0, 1000),
-        10.0 ** draw.uniform(4, 38, 1000),
-        np.round(draw.uniform(-41000, 41000, 2000)) * (math.pi / 2),
-    ]
-    x = np.concatenate(parts).astype(dtype)
-    near = np.round(np.concatenate(parts[1:2] + parts[8:]) / (math.pi / 2)) * (math.pi / 2)
-    around = [
-        np.nextafter(near.astype(dtype), dtype.type(s * np.inf), dtype=dtype) for s in (1, -1)
-    ]
-    return np.concatenate([x, *around])
-
-
-def exact(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sine and cosine of these very numbers, in longer arithmetic than that under test."""
-    if x.dtype == np.float32:
-        return np.sin(x.astype(float)), np.cos(x.astype(float))
-    mpmath = pytest.importorskip("mpmath")
-    with mpmath.workprec(64 + 1100):
-        pairs = [(mpmath.sin(mpmath.mpf(float(v))), mpmath.cos(mpmath.mpf(float(v)))) for v in x]
-    with mpmath.workprec(120):
-        high = np.array([[float(s), float(c)] for s, c in pairs])
-        low = np.array(
-            [
-                [float(s - mpmath.mpf(a)), float(c - mpmath.mpf(b))]
-                for (s, c), (a, b) in zip(pairs, high, strict=True)
-            ]
-        )
-    long = high.astype(np.longdouble) + low.astype(np.longdouble)
-    return long[:, 0], long[:, 1]
-
-
-def test_sine_and_cosine(dtype: np.dtype, device: str) -> None:
-    """Within the design's absolute error for every finite angle: a robot that turns about z shows them in its pose."""
-    model, x = by_name("single").model, angles(dtype)
-    assert np.all(np.isfinite(x))
-    out = Placed(np.full((len(x), 4, 4), np.nan, dtype), device)
-    wd.fk(model, Placed(x[:, None], device).array, frame="arm", out=out.array)
-    T = out.back()
-    sine, cosine = exact(x)
-    assert float(np.max(np.abs(T[:, 1, 0] - sine))) <= SINE[str(dtype)]
-    assert float(np.max(np.abs(T[:, 0, 0] - cosine))) <= SINE[str(dtype)]
-    assert same_bits(T[:, 0, 0], T[:, 1, 1]) and same_bits(T[:, 0, 1], -T[:, 1, 0])
-    assert np.all(np.abs(T[:, :2, :2]) <= 1.0 + SINE[str(dtype)])
-
-
-def test_an_angle_among_huge_ones_keeps_its_bits(dtype: np.dtype, device: str) -> None:
-    """A lane that needs the long way does not change the others' way."""
-    model = by_name("single").model
-    calm = np.linspace(-3, 3, 64).astype(dtype)
-    wild = calm.copy()
-    wild[::5] = [1e30, 3e9, np.nan, np.inf, 7e7, 1e12, -1e9, -np.inf, 1e20, 123456.0, 1e6, 1e7, 1e8]
-    results = []
-    for x in (calm, wild):
-        out = Placed(np.full((64, 4, 4), np.nan, dtype), device)
-        wd.fk(model, Placed(x[:, None], device).array, frame="arm", out=out.array)
-        results.append(out.back())
-    kept = np.arange(64) % 5 != 0
-    assert same_bits(results[0][kept], results[1][kept])
-    bad = np.flatnonzero(~np.isfinite(wild))
-    assert np.all(np.isnan(results[1][bad][:, :2, :2]))

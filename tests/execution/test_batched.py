@@ -15,7 +15,7 @@ from robots import by_name
 from states import error, states
 
 import warpdyn as wd
-from warpdyn.execution.batched import Function, batched, bind_single, described
+from warpdyn.execution.batched import Function, batched, bind_single, describe_call
 from warpdyn.execution.request.call import Call
 
 CLOSE = 1e-12
@@ -85,7 +85,7 @@ def test_batched_carries_out_what_is_described() -> None:
     q = states(model, 3).q
     assert np.array_equal(doubled(model, q), 2 * q)
     assert np.array_equal(wd.bind(doubled, model, q)(), 2 * q)
-    assert described(doubled, (model, q), {}).name == "doubled"
+    assert describe_call(doubled, (model, q), {}).name == "doubled"
     with pytest.raises(TypeError, match=r"the first argument must be a Model.*got ndarray"):
         doubled(q, q)
 

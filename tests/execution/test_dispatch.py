@@ -10,7 +10,7 @@ from native_calls import planned
 import warpdyn as wd
 from warpdyn.execution import dispatch
 from warpdyn.execution.autodiff import torch_gradients
-from warpdyn.execution.batched import described
+from warpdyn.execution.batched import describe_call
 
 ARM = wd.load_robot("ur5e")
 Q = np.random.default_rng(0).uniform(-1.0, 1.0, (2, 6)).astype(np.float32)
@@ -23,9 +23,9 @@ def test_a_library_that_differentiates_runs_the_call(monkeypatch: pytest.MonkeyP
         lambda call, compute: ran.append(call) or torch_gradients.run(call, compute)
     )
     monkeypatch.setattr(dispatch, "differentiation", {"torch": noted}.__getitem__)
-    plain = dispatch.carry_out(described(wd.crba, (ARM, Q), {}))
+    plain = dispatch.carry_out(describe_call(wd.crba, (ARM, Q), {}))
     assert not ran
-    of_torch = dispatch.carry_out(described(wd.crba, (ARM, torch.from_numpy(Q)), {}))
+    of_torch = dispatch.carry_out(describe_call(wd.crba, (ARM, torch.from_numpy(Q)), {}))
     assert len(ran) == 1 and np.array_equal(of_torch, plain)
 
 

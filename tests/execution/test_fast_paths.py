@@ -31,7 +31,7 @@ def test_other_versions_take_the_path_in_python(
     monkeypatch: pytest.MonkeyPatch, asked_anew: object
 ) -> None:
     """Silently, with the same bits."""
-    monkeypatch.setattr(versions, "tested", lambda: False)
+    monkeypatch.setattr(versions, "are_tested", lambda: False)
     x = drawn(4, 1)
     with nothing_known_of(wd.rnea):
         cache = wd.rnea._calls  # type: ignore[attr-defined]

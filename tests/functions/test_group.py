@@ -84,7 +84,7 @@ def test_options_of_each_and_of_all() -> None:
 
 def test_models_write_their_rows_of_one_result(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a library's arrays can be written, nothing is joined by copying."""
-    monkeypatch.setattr("warpdyn.functions.group._joined", None)
+    monkeypatch.setattr("warpdyn.functions.group._join", None)
     M = GROUP(wd.crba, padded("q"))
     assert M.shape == (GROUP.count, GROUP.nv, GROUP.nv)
 

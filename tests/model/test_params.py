@@ -19,7 +19,7 @@ from states import error, states
 
 import warpdyn as wd
 from warpdyn.execution import batched
-from warpdyn.execution.batched import described
+from warpdyn.execution.batched import describe_call
 from warpdyn.execution.request.call import all_arrays, input_shapes
 from warpdyn.execution.request.evaluate import record_call
 from warpdyn.functions.inverse_kinematics import inverse_kinematics
@@ -210,7 +210,7 @@ def check_environments(
     """What is recorded against the rebuilt models of two environments."""
     arrays, options = arguments(function, model, 2)
     params = model.params(**values)
-    call = described(function, (model, *arrays), {**options, "params": params})
+    call = describe_call(function, (model, *arrays), {**options, "params": params})
     inputs = all_arrays(call)
     program = record_call(call, input_shapes(call), False)
     shapes = input_shapes(call)
@@ -447,7 +447,7 @@ def test_inverse_kinematics_of_each_environments_robot() -> None:
 
 def operations(model: wd.Model, function: Any = wd.rnea, arrays: int = 3, **varied: Any) -> int:
     params = model.params(**varied) if varied else None
-    call = described(function, (model, *[...] * arrays), {"params": params})
+    call = describe_call(function, (model, *[...] * arrays), {"params": params})
     return record_call(call, input_shapes(call), True).operations
 
 
@@ -456,7 +456,7 @@ def test_what_does_not_vary_costs_nothing() -> None:
     arithmetic on it."""
     panda = by_name("panda").model
     plain = operations(panda)
-    empty = described(wd.rnea, (panda, ..., ..., ...), {"params": panda.params()})
+    empty = describe_call(wd.rnea, (panda, ..., ..., ...), {"params": panda.params()})
     assert record_call(empty, input_shapes(empty), True).operations == plain
     assert operations(panda, mass={"panda_link0": 1.0}) == plain  # bolted to the floor
     assert operations(panda, armature={"panda_joint3": 0.1}) == plain + 2

@@ -12,8 +12,8 @@ from gradient_cases import CASES, MODELS, Case, turn
 from states import error
 
 import warpdyn as wd
-from warpdyn.execution.batched import Function, described
-from warpdyn.execution.request.call import Call, all_arrays, derived, gathered, inputs_of
+from warpdyn.execution.batched import Function, describe_call
+from warpdyn.execution.request.call import Call, all_arrays, derive, inputs_of, with_all_inputs
 
 ROUND_OFF = {"float64": 1e-12, "float32": 1e-4}
 
@@ -34,7 +34,7 @@ def carried_out(call: Call) -> tuple[np.ndarray, ...]:
 
 def described_case(case: Case) -> Call:
     positional, keywords = case.arguments(case.arrays)
-    return described(case.called, positional, keywords)
+    return describe_call(case.called, positional, keywords)
 
 
 def tangents_of(call: Call) -> dict[str, np.ndarray]:
@@ -72,7 +72,7 @@ def moved(call: Call, tangents: Mapping[str, np.ndarray], h: float) -> Call:
         n: np.broadcast_to(x, tangents[n].shape) + h * tangents[n]
         for n, x in all_arrays(call).items()
     }
-    return replace(gathered(call), arrays=given)
+    return replace(with_all_inputs(call), arrays=given)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -81,12 +81,12 @@ def test_adjoints_and_tangents_are_of_one_matrix(case: Case) -> None:
     call = described_case(case)
     tangents = tangents_of(call)
     solution = carried_out(call)[0] if call.solves else None
-    along = carried_out(derived(call, "jvp", tuple(tangents), tangents, solution))
+    along = carried_out(derive(call, "jvp", tuple(tangents), tangents, solution))
     draw = np.random.default_rng(2)
     cotangents = {
         name: draw.normal(size=x.shape) for name, x in zip(call.results, along, strict=True)
     }
-    bars = carried_out(derived(call, "vjp", tuple(tangents), cotangents, solution))
+    bars = carried_out(derive(call, "vjp", tuple(tangents), cotangents, solution))
 
     one = [w * x for w, x in zip(cotangents.values(), along, strict=True)]
     other = [bar * u for bar, u in zip(bars, tangents.values(), strict=True)]

@@ -10,7 +10,7 @@ import warp as wp
 
 rl = pytest.importorskip("warpdyn.rl")
 from warpdyn.codegen.source import Source, write
-from warpdyn.execution.batched import described
+from warpdyn.execution.batched import describe_call
 from warpdyn.execution.compile.kernel import compile_kernel
 from warpdyn.execution.request.call import input_shapes
 from warpdyn.execution.request.evaluate import record_call
@@ -25,7 +25,7 @@ def source_of(text: EnvironmentStep, kernel: str) -> Source:
     more = {"action": (text.task.actions,)} if kernel == "step" else {}
     arrays = [np.zeros((2, *shape), np.float32) for shape in {**shapes, **more}.values()]
     shared = [x.astype(np.float32) for x in text.given.values()]
-    call = described(getattr(text, kernel), (text.task.model, *arrays, *shared), {})
+    call = describe_call(getattr(text, kernel), (text.task.model, *arrays, *shared), {})
     return write(record_call(call, input_shapes(call), True), f"environment_{kernel}", True, "cuda")
 
 

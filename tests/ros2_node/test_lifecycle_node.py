@@ -55,7 +55,7 @@ def test_a_life(node):
         (robot,) = node._supervisor.robots
         assert fed(node) and np.abs(robot.output.command).max() > 1.0
         assert node.trigger_deactivate() == DONE
-        assert not robot.enabled and not robot.output.command.any() and not fed(node)
+        assert not robot.is_enabled and not robot.output.command.any() and not fed(node)
         assert node.trigger_cleanup() == DONE and node._models.fleet is None
 
 
@@ -81,7 +81,7 @@ def test_an_error_in_a_transition_stops_the_robot_and_leaves_it_unconfigured(nod
 
     monkeypatch.setattr(node, "_withhold", broken)
     node.trigger_deactivate()
-    assert not robot.enabled and not robot.output.command.any()
+    assert not robot.is_enabled and not robot.output.command.any()
     assert node._state_machine.current_state[1] == "unconfigured" and node._models.fleet is None
 
 
@@ -90,7 +90,7 @@ def test_shutdown_of_an_active_node_deactivates(node):
     assert fed(node) and enabled(node)[0] and fed(node)
     (robot,) = node._supervisor.robots
     assert node.trigger_shutdown() == DONE
-    assert not robot.enabled and not robot.output.command.any() and node._models.fleet is None
+    assert not robot.is_enabled and not robot.output.command.any() and node._models.fleet is None
     assert node._state_machine.current_state[1] == "finalized"
 
 

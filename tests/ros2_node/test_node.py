@@ -26,7 +26,7 @@ import warpdyn as wd
 from ros2_node.control.models import Event
 from ros2_node.control.safety.status import Status
 from ros2_node.node import WarpdynNode
-from ros2_node.ros.messages import labelled
+from ros2_node.ros.messages import labelled_array
 from ros2_node.ros.process import BAD_START, run
 from ros2_node.ros.topics import TorqueTopics
 
@@ -344,7 +344,7 @@ def test_a_batch_is_answered_and_marked_for_display(panda, monkeypatch):
     )
     state = np.zeros((3, 2, N))
     state[:, 0] = Q
-    panda._on_batch(labelled(state, ("robot", "2", "dof")))
+    panda._on_batch(labelled_array(state, ("robot", "2", "dof")))
     np.testing.assert_allclose(
         np.reshape(published[0].data, (3, N)), np.tile(REST, (3, 1)), atol=1e-9
     )
@@ -404,8 +404,8 @@ def test_one_robots_exception_stays_that_robots(make, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(left, place, broken)
             states()
-        assert fault_of(left).endswith("RuntimeError: left broke") and not left.enabled
-        assert right.enabled and not fault_of(right)
+        assert fault_of(left).endswith("RuntimeError: left broke") and not left.is_enabled
+        assert right.is_enabled and not fault_of(right)
         left.reset()
     assert len(sent) == 2
     while left.stop_step(1e12) is not None:

@@ -14,7 +14,7 @@ from states import error, states
 
 import warpdyn as wd
 from warpdyn.codegen.source import Source, write
-from warpdyn.execution.batched import described
+from warpdyn.execution.batched import describe_call
 from warpdyn.execution.compile.kernel import compile_kernel
 from warpdyn.execution.request.call import Call, gather, input_shapes
 from warpdyn.execution.request.evaluate import record_call
@@ -46,7 +46,7 @@ def given() -> tuple[np.ndarray, ...]:
 
 def text(single: bool) -> tuple[Source, Call[Any]]:
     dtype = np.float32 if single else np.float64
-    call = described(episode, (MODEL, *(x.astype(dtype) for x in given())), {})
+    call = describe_call(episode, (MODEL, *(x.astype(dtype) for x in given())), {})
     return write(record_call(call, input_shapes(call), single), "episode", single, "cuda"), call
 
 

@@ -16,7 +16,7 @@ from robots import by_name
 from states import states
 
 import warpdyn as wd
-from warpdyn.execution.batched import FUNCTIONS, described
+from warpdyn.execution.batched import FUNCTIONS, describe_call
 from warpdyn.execution.request.call import input_shapes
 from warpdyn.execution.request.evaluate import record_call
 
@@ -76,8 +76,8 @@ def test_a_method_is_the_public_function(case: Case) -> None:
     got = wd.oracle(kernel, *given, **case.options, **params)
     for x, y in zip(_tuple(got), _tuple(wanted), strict=True):
         assert np.allclose(x, y, rtol=1e-12, atol=1e-13, equal_nan=True)
-    ours = described(kernel, given, {**case.options, **params})
-    theirs = described(case.called, positional, keywords)
+    ours = describe_call(kernel, given, {**case.options, **params})
+    theirs = describe_call(case.called, positional, keywords)
     lengths = [record_call(call, input_shapes(call), True).operations for call in (ours, theirs)]
     # Plain numbers that a public function reads as arrays are constants of a kernel, and folded; a
     # constant factor also moves out of products, so that some are shared no more.

@@ -13,7 +13,7 @@ from states import error, states
 
 import warpdyn as wd
 from warpdyn.codegen.source import write
-from warpdyn.execution.batched import described
+from warpdyn.execution.batched import describe_call
 from warpdyn.execution.launch import launch
 from warpdyn.execution.request.call import input_shapes
 from warpdyn.execution.request.evaluate import record_call
@@ -81,7 +81,7 @@ def test_a_kernel_of_one_function_has_that_functions_program(name: str) -> None:
 
     codes = []
     for function in (mine, wd.rnea):
-        call = described(function, (model, s.q, s.v, s.a), {})
+        call = describe_call(function, (model, s.q, s.v, s.a), {})
         codes.append(write(record_call(call, input_shapes(call), True), "same", True, "cpu").code)
     assert codes[0] == codes[1]
 

@@ -14,7 +14,7 @@ from cuda_on_host import run as run_on_host
 import warpdyn as wd
 from warpdyn.algebra import scalar
 from warpdyn.codegen.source import write
-from warpdyn.execution.batched import described
+from warpdyn.execution.batched import describe_call
 from warpdyn.execution.request.call import gather, input_shapes
 from warpdyn.execution.request.evaluate import record_call
 from warpdyn.user_kernels.random_numbers import LARGEST
@@ -75,7 +75,7 @@ def test_cudas_text_draws_the_same_numbers(single: bool, tmp_path: Path) -> None
 
     dtype = np.float32 if single else np.float64
     q = np.zeros((9, 2), dtype)
-    call = described(both, (MODEL, q), {})
+    call = describe_call(both, (MODEL, q), {})
     arrays = {n: np.ascontiguousarray(x) for n, x in gather(call)[1].items()}
     out = np.full((9, 2), np.nan, dtype)
     source = write(record_call(call, input_shapes(call), single), "both", single, "cuda")

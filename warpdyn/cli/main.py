@@ -115,9 +115,9 @@ class CommandParser(argparse.ArgumentParser):
                 hint = _near(name, self._commands) or f"; {self.prog} --help lists the commands"
                 super().error(f"there is no command {name!r}{hint}")
             self._commands[name].error(message)
-        super().error(message + self._misspelled())
+        super().error(message + self._spelling_hint())
 
-    def _misspelled(self) -> str:
+    def _spelling_hint(self) -> str:
         """Options that are none of this command, with those that they are near to."""
         known = self._option_string_actions
         given = (each.partition("=")[0] for each in self._arguments if each.startswith("--"))

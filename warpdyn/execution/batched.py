@@ -22,7 +22,7 @@ from .config import config
 from .dispatch import carry_out, in_one_library, known_gradients, plan_of
 from .fast_paths import calls_in_c
 from .launch.job import BoundCall, Constants, Job
-from .launch.launch import computed, prepare
+from .launch.launch import launch_call, prepare
 from .repeat.call_cache import CallCache
 from .repeat.planned_call import MISS, PlannedCall, known_call
 from .request.argument_checks import check_first_argument
@@ -76,9 +76,9 @@ class Function(Generic[P, R]):
             return carry_out(call)
         if library.differentiates(seen.arrays):
             results = carry_out(call)
-            plan: Any = known_gradients(library, call, computed, seen.arrays)
+            plan: Any = known_gradients(library, call, launch_call, seen.arrays)
         else:
-            job = computed(call)
+            job = launch_call(call)
             if call.out is not None:
                 library.mark_written(job.results)
             results = call.handed_out(job.handed_back())
@@ -116,15 +116,15 @@ def _plan_of_call(
     return None if known is None else plan_of(known)
 
 
-def _followed(self: Function, *args: Any, **kwargs: Any) -> Any:
+def _traceable_call(self: Function, *args: Any, **kwargs: Any) -> Any:
     """Substitute for `Function.__call__` that Torch's compiler follows; nothing else calls it."""
     from .autodiff import torch_gradients
 
     torch_gradients.prepare(type(self))
-    return torch_gradients.followed(self, args, kwargs)
+    return torch_gradients.traceable_call(self, args, kwargs)
 
 
-replace_when_compiled(Function.__call__, _followed)
+replace_when_compiled(Function.__call__, _traceable_call)
 
 
 def _result(signature: inspect.Signature) -> Any:
@@ -188,26 +188,26 @@ def bind(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[[]
         constants = kwargs.pop("constants", constants)
     if constants not in get_args(Constants):
         raise ValueError(f'constants must be "each_run" or "once", got {constants!r}')
-    return _bound(described(function, args, kwargs), None, constants)
+    return _bind(describe_call(function, args, kwargs), None, constants)
 
 
 def bind_single(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Callable[[], R]:
     """`bind` for one environment on the CPU, in a loop with other work: it uses a scalar kernel,
     which does not slow the processor down (`codegen/scalar_kernel.py`)."""
-    return _bound(described(function, args, kwargs), "scalar")
+    return _bind(describe_call(function, args, kwargs), "scalar")
 
 
-def _bound(call: Call, target: str | None, constants: Constants = "each_run") -> Callable[[], Any]:
+def _bind(call: Call, target: str | None, constants: Constants = "each_run") -> Callable[[], Any]:
     job = prepare(call, target)
     if target is not None and (job.count != 1 or job.kernel.on_cuda):
         raise ValueError(
             f"bind_single is for one environment on the CPU, got {job.count} on {job.kernel.device}"
         )
-    run: Callable[[], Any] = job.bound(constants)
+    run: Callable[[], Any] = job.bind(constants)
     return run if call.named is None else BoundCall(lambda: call.handed_out(run()))
 
 
-def described(function: Callable[..., Any], args: tuple, kwargs: dict[str, Any]) -> Call:
+def describe_call(function: Callable[..., Any], args: tuple, kwargs: dict[str, Any]) -> Call:
     """The call of a public function with these arguments."""
     if not isinstance(function, Function):
         name = getattr(function, "__name__", type(function).__name__)

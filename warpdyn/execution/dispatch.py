@@ -16,7 +16,7 @@ from ..arrays.numpy_arrays import check_unmasked
 from ..arrays.protocol import dtype_name
 from .launch.launch import compute
 from .repeat.planned_call import KnownCall, PlannedCall
-from .request.call import Call, gather, gathered
+from .request.call import Call, gather, with_all_inputs
 
 R = TypeVar("R")
 
@@ -35,12 +35,12 @@ class Differentiation(NamedTuple):
 def _torch() -> Differentiation:
     from .autodiff import torch_gradients
 
-    def planned(*call: Any, **options: Any) -> Any:
+    def differentiated_call(*call: Any, **options: Any) -> Any:
         from .autodiff import torch_remembered  # only for calls that are repeated
 
-        return torch_remembered.differentiated(*call, **options)
+        return torch_remembered.differentiated_call(*call, **options)
 
-    return Differentiation(torch_gradients.run, known_gradients=planned)
+    return Differentiation(torch_gradients.run, known_gradients=differentiated_call)
 
 
 def _jax() -> Differentiation:
@@ -121,7 +121,7 @@ def in_one_library(call: Call) -> Call:
             if not (inputs[name].plain and x.ndim == 1):
                 _check_dtype(inputs[name].label, x, like, library)
             moved[name] = library.convert_like(check_unmasked(name, x), like.dtype, like)
-    whole = gathered(call)
+    whole = with_all_inputs(call)
     return replace(whole, arrays={**whole.arrays, **moved}) if moved else call
 
 

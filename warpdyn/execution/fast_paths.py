@@ -12,11 +12,11 @@ from types import ModuleType
 
 from .compile.compiling import Kernel
 from .launch.native_threads import compile_threads
-from .made_once import made_once
 from .repeat.call_cache import CallCache, CallsInC
+from .run_once import run_once
 
 
-@made_once
+@run_once
 def _native_call() -> ModuleType | None:
     """The module of calls in C; None if the folder or a tested version is missing."""
     try:
@@ -25,7 +25,7 @@ def _native_call() -> ModuleType | None:
         if missing.name in (f"{__package__}.native", f"{__package__}.native.versions"):
             return None
         raise
-    return import_module(".native.native_call", __package__) if versions.tested() else None
+    return import_module(".native.native_call", __package__) if versions.are_tested() else None
 
 
 def calls_in_c(cache: CallCache) -> CallsInC | None:

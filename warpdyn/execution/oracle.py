@@ -9,8 +9,8 @@ import numpy as np
 
 from ..arrays import views
 from ..arrays.table_sums import sum_into_table
-from .batched import described
-from .launch.batch_shape import leading
+from .batched import describe_call
+from .launch.batch_shape import leading_shape
 from .request.call import gather, result_names, summed_tables
 from .request.evaluate import on_numbers
 
@@ -23,10 +23,10 @@ def oracle(function: Callable[P, Any], *args: P.args, **kwargs: P.kwargs) -> Any
 
     For a derivative, it evaluates the recorded program statement by statement.
     """
-    call = described(function, args, kwargs)
+    call = describe_call(function, args, kwargs)
     inputs, arrays = gather(call)
     hosted = {name: views.on_host(array) for name, array in arrays.items()}
-    lead = leading(call, inputs, {name: array.shape for name, array in hosted.items()})
+    lead = leading_shape(call, inputs, {name: array.shape for name, array in hosted.items()})
     run = on_numbers(call)
     rows = []
     for e in np.ndindex(lead):

@@ -40,7 +40,9 @@ CentroidalReference = Literal[
 ]
 
 
-def _chosen(reference: str, references: dict[str, tuple[str, str]]) -> tuple[tuple[str, Any], ...]:
+def _point_and_axes(
+    reference: str, references: dict[str, tuple[str, str]]
+) -> tuple[tuple[str, Any], ...]:
     point, axes = references[reference_of(reference, choices=references)]
     return (("point", point), ("axes", axes))
 
@@ -104,7 +106,7 @@ def momentum(
         {"q": q, "v": v},
         out=out,
         params=params,
-        options=_chosen(reference, REFERENCES),
+        options=_point_and_axes(reference, REFERENCES),
     )
 
 
@@ -130,7 +132,7 @@ def momentum_jacobian(
         {"q": q},
         out=out,
         params=params,
-        options=_chosen(reference, REFERENCES),
+        options=_point_and_axes(reference, REFERENCES),
         columns=True,
         by_velocity={"out": COLUMNS},
     )
@@ -159,7 +161,7 @@ def centroidal_momentum(
         {"q": q, "v": v},
         out=out,
         params=params,
-        options=_chosen(reference, CENTROIDAL_REFERENCES),
+        options=_point_and_axes(reference, CENTROIDAL_REFERENCES),
     )
 
 
@@ -186,7 +188,7 @@ def centroidal_momentum_matrix(
         {"q": q},
         out=out,
         params=params,
-        options=_chosen(reference, CENTROIDAL_REFERENCES),
+        options=_point_and_axes(reference, CENTROIDAL_REFERENCES),
         columns=True,
         by_velocity={"out": COLUMNS},
     )
@@ -208,7 +210,7 @@ def centroidal_momentum_matrix_derivative(
     Columns X* (I' S + V ×* I S) with I' the rate of composite inertias; Wensing and Orin (2016).
     """
     arrays = {"q": q, "v": v}
-    axes = dict(_chosen("local_world_aligned", CENTROIDAL_REFERENCES))
+    axes = dict(_point_and_axes("local_world_aligned", CENTROIDAL_REFERENCES))
     return _call(
         "centroidal_momentum_matrix_derivative",
         model,
@@ -271,7 +273,7 @@ def locked_inertia(
         {"q": q},
         out=out,
         params=params,
-        options=_chosen(reference, REFERENCES),
+        options=_point_and_axes(reference, REFERENCES),
     )
 
 
@@ -299,7 +301,7 @@ def average_velocity(
         {"q": q, "v": v},
         out=out,
         params=params,
-        options=_chosen(reference, REFERENCES),
+        options=_point_and_axes(reference, REFERENCES),
     )
 
 
@@ -325,7 +327,7 @@ def average_velocity_jacobian(
         {"q": q},
         out=out,
         params=params,
-        options=_chosen(reference, REFERENCES),
+        options=_point_and_axes(reference, REFERENCES),
         columns=True,
         by_velocity={"out": COLUMNS},
     )
@@ -354,7 +356,7 @@ def average_centroidal_velocity(
         {"q": q, "v": v},
         out=out,
         params=params,
-        options=_chosen(reference, CENTROIDAL_REFERENCES),
+        options=_point_and_axes(reference, CENTROIDAL_REFERENCES),
     )
 
 
@@ -379,7 +381,7 @@ def average_centroidal_velocity_jacobian(
         {"q": q},
         out=out,
         params=params,
-        options=_chosen(reference, CENTROIDAL_REFERENCES),
+        options=_point_and_axes(reference, CENTROIDAL_REFERENCES),
         columns=True,
         by_velocity={"out": COLUMNS},
     )

@@ -162,7 +162,9 @@ def link_coms(
 
 
 def _refuse_massless(model: Model, subtree: str | None) -> None:
-    if not any(model.link(name).mass for name in _counted(model, subtree) or model.link_names):
+    if not any(
+        model.link(name).mass for name in _links_of_subtree(model, subtree) or model.link_names
+    ):
         what = "no link" if subtree is None else f'no link from "{subtree}" on'
         raise ModelError(f"{model.name}: {what} has mass, so there is no centre of mass")
 
@@ -183,14 +185,14 @@ def _call(
         (algorithm,),
         arrays,
         out=out,
-        options=(("links", _counted(model, subtree)),),
+        options=(("links", _links_of_subtree(model, subtree)),),
         refuse=lambda model: _refuse_massless(model, subtree),
         params=params,
         **more,
     )
 
 
-def _counted(model: Model, subtree: str | None) -> tuple[str, ...] | None:
+def _links_of_subtree(model: Model, subtree: str | None) -> tuple[str, ...] | None:
     """Names of the counted links, in the order of the model; None for all links."""
     if subtree is None:
         return None

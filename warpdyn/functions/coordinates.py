@@ -49,7 +49,7 @@ def pack_q(model: Model, joints: Values, *, base: Any = None, default: Any = Non
     default: (..., nq), such as `model.neutral`, for the joints that the mapping leaves out. Without
     it a mapping must be complete.
     """
-    return _packed(model, "q", joints, base, default)
+    return _pack(model, "q", joints, base, default)
 
 
 @overload
@@ -72,18 +72,18 @@ def pack_v(model: Model, joints: Values, *, base: Any = None, default: Any = Non
 
     Accelerations and forces have the same columns.
     """
-    return _packed(model, "v", joints, base, default)
+    return _pack(model, "v", joints, base, default)
 
 
 def unpack_q(model: Model, q: Array[A]) -> dict[str, A]:
     """The columns of q (..., nq) by joint name, the base's seven under "floating_base"
     (`model.base_joint`); the inverse of `pack_q`."""
-    return _unpacked(model, "q", q)
+    return _unpack(model, "q", q)
 
 
 def unpack_v(model: Model, v: Array[A]) -> dict[str, A]:
     """The columns of v (..., nv), or of an acceleration or a force, by joint name."""
-    return _unpacked(model, "v", v)
+    return _unpack(model, "v", v)
 
 
 def split_q(model: Model, q: Array[A]) -> tuple[A | None, A]:
@@ -135,7 +135,7 @@ def _check(model: Model, which: str, name: str, array: Any, wanted: int) -> None
         )
 
 
-def _packed(model: Model, which: str, joints: Any, base: Any, default: Any) -> Array:
+def _pack(model: Model, which: str, joints: Any, base: Any, default: Any) -> Array:
     if base is not None and not model.floating_base:
         raise ValueError(
             f"{model.name} has no floating base; leave base= away, or load it with floating_base=True"
@@ -188,7 +188,7 @@ def _part(name: str, values: Any, width: int, single: bool) -> Part:
     return Part(values, width, single)
 
 
-def _unpacked(model: Model, which: str, array: Array[A]) -> dict[str, A]:
+def _unpack(model: Model, which: str, array: Array[A]) -> dict[str, A]:
     _check(model, which, which, array, _total(model, which))
     cut: dict[str, A] = {}
     for joint in model.moving_joints:

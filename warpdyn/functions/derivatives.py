@@ -9,9 +9,9 @@ from typing import Any, overload
 from ..algorithms import aba_derivatives as _aba_derivatives
 from ..algorithms import rnea_derivatives as _rnea_derivatives
 from ..arrays import A, Array
-from ..execution.batched import batched, described
+from ..execution.batched import batched, describe_call
 from ..execution.dispatch import carry_out
-from ..execution.request.call import Call, Forces, Gravity, derived, inputs_of, result_names
+from ..execution.request.call import Call, Forces, Gravity, derive, inputs_of, result_names
 from ..model import Model
 from ..model.params import Params
 from .dynamics import refuse_unmoved
@@ -146,7 +146,7 @@ def vjp(
     >>> np.allclose(by_q, wd.gravity_torques(model, q))
     True
     """
-    call = described(function, (model, *arrays), options)
+    call = describe_call(function, (model, *arrays), options)
     if call.solves and solution is None:
         solution = carry_out(call)
     names = result_names(call)
@@ -157,7 +157,7 @@ def vjp(
             f"cotangents must be {len(names)} arrays, for {', '.join(names)}; got {len(cotangents)}"
         )
     seeds = dict(zip(names, cotangents, strict=True))
-    return derived(call, "vjp", _chosen(call, wrt), seeds, solution, out)
+    return derive(call, "vjp", _inputs_to_differentiate(call, wrt), seeds, solution, out)
 
 
 @overload
@@ -197,7 +197,7 @@ def jvp(
     `vjp`.
     Forward mode on the recorded program (Griewank and Walther, section 3.1).
     """
-    call = described(function, (model, *arrays), options)
+    call = describe_call(function, (model, *arrays), options)
     if call.solves and solution is None:
         solution = carry_out(call)
     if not isinstance(tangents, Mapping):
@@ -205,7 +205,7 @@ def jvp(
             'tangents must be a mapping by name, such as {"q": dq}, '
             f"got {type(tangents).__name__}"
         )
-    names, inputs = _chosen(call, tuple(tangents)), inputs_of(call)
+    names, inputs = _inputs_to_differentiate(call, tuple(tangents)), inputs_of(call)
     for name, u in tangents.items():
         shape = inputs[name].shape
         if hasattr(u, "shape") and tuple(u.shape[len(u.shape) - len(shape) :]) != shape:
@@ -213,7 +213,7 @@ def jvp(
             raise ValueError(
                 f"the tangent of {name} must be shaped like it, {shape} for each robot; got {got}"
             )
-    return derived(call, "jvp", names, tangents, solution, out)
+    return derive(call, "jvp", names, tangents, solution, out)
 
 
 @overload
@@ -257,11 +257,13 @@ def derivatives(
     >>> np.allclose(wd.derivatives(wd.com, model, q), wd.com_jacobian(model, q))
     True
     """
-    call = described(function, (model, *arrays), options)
-    return derived(replace(call, solves=None), "columns", _chosen(call, wrt), out=out)
+    call = describe_call(function, (model, *arrays), options)
+    return derive(
+        replace(call, solves=None), "columns", _inputs_to_differentiate(call, wrt), out=out
+    )
 
 
-def _chosen(call: Call, wrt: str | Sequence[str] | None) -> tuple[str, ...]:
+def _inputs_to_differentiate(call: Call, wrt: str | Sequence[str] | None) -> tuple[str, ...]:
     """Names of the inputs to differentiate by; None means all of them."""
     names = tuple(inputs_of(call))
     chosen = names if wrt is None else (wrt,) if isinstance(wrt, str) else tuple(wrt)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, overload
 
 from ..arrays import A, Array, View, views
 from ..arrays.libraries import library_of
-from ..execution.batched import bind, described
+from ..execution.batched import bind, describe_call
 from ..execution.launch.job import BoundCall, Constants
 from ..execution.request.call import input_shapes, inputs_of
 from ..execution.request.evaluate import record_call, result_shapes
@@ -107,8 +107,8 @@ class Group:
         ["hand", "tool0"]}.
         """
         calls = self._calls(function, given, options, each)
-        if out is None and not all(map(_written, given)):
-            return _joined([function(*args, **keywords) for args, keywords in calls])
+        if out is None and not all(map(_writes_in_place, given)):
+            return _join([function(*args, **keywords) for args, keywords in calls])
         outs, results = self._outs(function, calls, out)
         for (args, keywords), mine in zip(calls, outs, strict=True):
             function(*args, out=mine if len(mine) > 1 else mine[0], **keywords)
@@ -180,8 +180,8 @@ class Group:
         ]
         costs = []
         for k, model in enumerate(self.models):
-            call = described(
-                function, (model, *[...] * (len(needed) - 1)), options | _chosen(each, k)
+            call = describe_call(
+                function, (model, *[...] * (len(needed) - 1)), options | _keywords_of_group(each, k)
             )
             program = record_call(call, input_shapes(call), True)
             read = sum(s.operation == "input" for s in program.statements)
@@ -204,7 +204,9 @@ class Group:
                 )
         calls = []
         for k, (model, rows) in enumerate(zip(self.models, self.rows, strict=True)):
-            call = described(function, (model, *given), dict(options) | _chosen(each, k))
+            call = describe_call(
+                function, (model, *given), dict(options) | _keywords_of_group(each, k)
+            )
             inputs = inputs_of(call)
             parts = tuple(
                 x if x is None else self._part(name, x, rows, inputs[name].shape)
@@ -213,7 +215,7 @@ class Group:
             shared = {
                 n: x[rows] if _by_environment(x, self.count) else x for n, x in options.items()
             }
-            calls.append(((model, *parts), shared | _chosen(each, k)))
+            calls.append(((model, *parts), shared | _keywords_of_group(each, k)))
         return calls
 
     def _part(self, name: str, x: Array, rows: slice, shape: tuple[int, ...]) -> Array:
@@ -233,7 +235,7 @@ class Group:
         self, function: Callable[..., Any], calls: Sequence[tuple[tuple, dict[str, Any]]], out: Any
     ) -> tuple[list[list[Array]], Any]:
         """The part of each result that each model writes, and the whole results."""
-        asked = [described(function, args, keywords) for args, keywords in calls]
+        asked = [describe_call(function, args, keywords) for args, keywords in calls]
         shapes = [list(result_shapes(call).values()) for call in asked]
         widest = [tuple(map(max, zip(*each, strict=True))) for each in zip(*shapes, strict=True)]
         first = views.view("the first array", calls[0][0][1])
@@ -256,7 +258,7 @@ class Group:
         return outs, tuple(whole) if len(whole) > 1 else whole[0]
 
 
-def _chosen(each: Mapping[str, Sequence[Any]] | None, k: int) -> dict[str, Any]:
+def _keywords_of_group(each: Mapping[str, Sequence[Any]] | None, k: int) -> dict[str, Any]:
     return {name: values[k] for name, values in (each or {}).items()}
 
 
@@ -272,16 +274,16 @@ def _zeros(first: View, count: int, shape: tuple[int, ...]) -> Array:
     return x
 
 
-def _written(x: Array) -> bool:
+def _writes_in_place(x: Array) -> bool:
     """True if results can be written into parts of one array: not for JAX, and not if Torch
     differentiates."""
     return not library_of(x).functional(x)
 
 
-def _joined(results: Sequence[Any]) -> Any:
+def _join(results: Sequence[Any]) -> Any:
     """Results one after the other, padded with zeros, by operations that JAX and Torch
     differentiate."""
     if isinstance(results[0], tuple):
-        return tuple(_joined(parts) for parts in zip(*results, strict=True))
+        return tuple(_join(parts) for parts in zip(*results, strict=True))
     widest = [max(sizes) for sizes in zip(*(x.shape[1:] for x in results), strict=True)]
     return library_of(results[0]).end_to_end(results, widest)

@@ -71,7 +71,7 @@ def from_body(mass: ArrayLike, com: ArrayLike, inertia: ArrayLike) -> np.ndarray
 
     Parallel axes: I = I_c + m (c·c 1 - c cᵀ).
     """
-    m, c = np.asarray(mass, dtype=float), _checked("com", com, (3,))
+    m, c = np.asarray(mass, dtype=float), _numbers_of_shape("com", com, (3,))
     h = m[..., None] * c
     return _vector(m, h, _symmetric("inertia", inertia, 3) + _parallel(h, c))
 
@@ -138,7 +138,9 @@ def from_log_cholesky(theta: ArrayLike) -> np.ndarray:
 
     Rucker and Wensing, Smooth parameterization of rigid-body inertia, IEEE RA-L 7 (2022).
     """
-    a, d1, d2, d3, s12, s23, s13, t1, t2, t3 = np.moveaxis(_checked("theta", theta, (10,)), -1, 0)
+    a, d1, d2, d3, s12, s23, s13, t1, t2, t3 = np.moveaxis(
+        _numbers_of_shape("theta", theta, (10,)), -1, 0
+    )
     U = np.zeros((*a.shape, 4, 4))
     U[..., 0, 0], U[..., 1, 1], U[..., 2, 2], U[..., 3, 3] = np.exp(d1), np.exp(d2), np.exp(d3), 1.0
     U[..., 0, 1], U[..., 1, 2], U[..., 0, 2] = s12, s23, s13
@@ -198,7 +200,7 @@ def triangle_inequality(parameters: ArrayLike) -> np.ndarray:
 
 def _parts(parameters: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mass (...), first moment (..., 3) and second moment (..., 3, 3)."""
-    p = _checked("parameters", parameters, (10,))
+    p = _numbers_of_shape("parameters", parameters, (10,))
     inertia = np.empty((*p.shape[:-1], 3, 3))
     for k, (i, j) in enumerate(ENTRIES):
         inertia[..., i, j] = inertia[..., j, i] = p[..., 4 + k]
@@ -227,7 +229,7 @@ def _cross(u: np.ndarray) -> np.ndarray:
     return np.stack([np.stack(row, -1) for row in ((o, -z, y), (z, o, -x), (-y, x, o))], -2)
 
 
-def _checked(name: str, array: ArrayLike, trailing: tuple[int, ...]) -> np.ndarray:
+def _numbers_of_shape(name: str, array: ArrayLike, trailing: tuple[int, ...]) -> np.ndarray:
     numbers = np.asarray(array, dtype=float)
     if numbers.shape[-len(trailing) :] != trailing:
         sizes = ", ".join(map(str, trailing))
@@ -236,7 +238,7 @@ def _checked(name: str, array: ArrayLike, trailing: tuple[int, ...]) -> np.ndarr
 
 
 def _symmetric(name: str, array: ArrayLike, n: int) -> np.ndarray:
-    M = _checked(name, array, (n, n))
+    M = _numbers_of_shape(name, array, (n, n))
     skew = np.abs(M - np.swapaxes(M, -1, -2)).max(axis=(-1, -2), initial=0.0)
     if np.any(skew > ROUNDING * np.abs(M).max(axis=(-1, -2), initial=0.0)):
         raise ValueError(

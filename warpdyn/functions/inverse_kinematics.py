@@ -57,7 +57,7 @@ class Solution(NamedTuple, Generic[A]):
         )
 
     @classmethod
-    def _converted(cls, *results: A) -> Solution[A]:
+    def _from_results(cls, *results: A) -> Solution[A]:
         """Solution with flags as bool and counts as int32."""
         q, success, position, orientation, iterations = results
         return cls(
@@ -163,7 +163,7 @@ def inverse_kinematics(
         params=params,
         repeats=True,
         plain=("seed", "q0"),
-        named=Solution._converted if out is None else Solution,
+        named=Solution._from_results if out is None else Solution,
         by_velocity=None,
     )
 

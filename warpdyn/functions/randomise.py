@@ -154,7 +154,9 @@ def randomise(
 
 def _draws_by_name(model: Model, given: Mapping[str, Draws]) -> dict[str, dict[str, Draw]]:
     """The checked draws of each quantity, by name of link or joint."""
-    draws = {q: dict(_chosen(model, q, what)) for q, what in given.items() if what is not None}
+    draws = {
+        q: dict(_draw_by_owner(model, q, what)) for q, what in given.items() if what is not None
+    }
     for quantity, by_name in draws.items():
         _check(model, quantity, by_name)
     # An inertia scales with its mass, and a tilt turns a placement: they are one array of params.
@@ -240,7 +242,7 @@ def _seed(seed: int, quantity: str) -> int:
     return seed + (zlib.crc32(quantity.encode()) << 32)
 
 
-def _chosen(model: Model, quantity: str, what: Draws) -> Iterator[tuple[str, Draw]]:
+def _draw_by_owner(model: Model, quantity: str, what: Draws) -> Iterator[tuple[str, Draw]]:
     """Names of links or joints, each with its draw."""
     noun = QUANTITIES[quantity].owner
     patterns: Mapping[str, Any] = what if isinstance(what, Mapping) else {"*": what}

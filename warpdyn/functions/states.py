@@ -71,11 +71,11 @@ def random_state(
     floating = [j.name for j in model.moving_joints if j.kind is FLOATING]
     others = [j.name for j in model.moving_joints if j.kind is not FLOATING]
     columns = model.v_indices(others)
-    _bound("joints", joints, columns, lower, upper)
+    _write_bounds("joints", joints, columns, lower, upper)
     for name in floating:
         at = model.v_indices([name])
-        _bound("linear", linear, at[:3], lower, upper)
-        _bound("angular", angular, at[3:], lower, upper)
+        _write_bounds("linear", linear, at[:3], lower, upper)
+        _write_bounds("angular", angular, at[3:], lower, upper)
     kept: dict[str, Any] = {"like": like, "dtype": dtype, "device": device}
     q = random_configuration(model, count, seed=seed, box=box, **kept)
     kind, where, single = views.kind_of(like, dtype, device)
@@ -91,7 +91,7 @@ def random_state(
     return ModelState(q, kind.wrap_result(v))
 
 
-def _bound(
+def _write_bounds(
     what: str, bounds: Bounds, columns: list[int], lower: np.ndarray, upper: np.ndarray
 ) -> None:
     """Write bounds into their columns."""

@@ -30,6 +30,13 @@ CHOICE = re.compile(r"^(?P<column>.+?)(?:\[(?P<from>\d*):(?P<to>\d*)\])?$")
 """Pattern of a choice such as `observation.state[:8]`, the first eight entries."""
 
 
+NUMBERED = ("{}{}", "{}_{}")
+"""Forms of a column's name: the beginning and a number from 0."""
+
+NAMED = ("{}.{}", "{}_{}", "{}{}")
+"""Forms of a column's name: the beginning and a joint's name."""
+
+
 @dataclass(frozen=True)
 class ColumnSource:
     """The numbers of an input: one list column, some of its entries, or several columns."""
@@ -56,6 +63,10 @@ class ColumnSource:
             some = "" if self.entries is None else f" entries {' '.join(map(str, self.entries))}"
             return f"{self.columns[0]}{some}"
         return f"{self.columns[0]} to {self.columns[-1]}" if self.columns[1:] else self.columns[0]
+
+
+CheckedPart = tuple[LogPart, dict[str, np.ndarray], np.ndarray]
+"""A part of a log, its arrays by input, and its time stamps [s]."""
 
 
 @dataclass
@@ -112,40 +123,40 @@ class Inputs:
         episodes = self._episodes(rows) if self.derived else None
         columns = list(dict.fromkeys(n for each in self.sources.values() for n in each.columns))
         parts = self.log.parts([*columns, *([self.time] if self.derived else [])], rows, True)
-        first, ready = 0, self._checked_parts(parts)
-        if episodes is None:
-            for part, arrays, _ in ready:
-                yield part, arrays
+        ready = self._checked_parts(parts)
+        if episodes is not None:
+            yield from self._parts_with_derivatives(ready, episodes)
             return
-        # A window needs rows before and after a part.
+        for part, arrays, _ in ready:
+            yield part, arrays
+
+    def _parts_with_derivatives(
+        self, ready: Iterator[CheckedPart], episodes: Episodes
+    ) -> Iterator[tuple[LogPart, dict[str, np.ndarray]]]:
+        """The parts with derived v and a. A window needs `halo` rows before and after a part."""
         halo, origin = self.filter.window, self._arrays_to_differentiate()
-        before: tuple[dict[str, np.ndarray], np.ndarray] | None = None
-        waiting: deque[tuple[LogPart, dict[str, np.ndarray], np.ndarray]] = deque()
-        ended = False
+        before: list[tuple[dict[str, np.ndarray], np.ndarray]] = []
+        waiting: deque[CheckedPart] = deque()
+        first = 0
         while True:
-            while not ended and sum(p.rows for p, _, _ in list(waiting)[1:]) < halo:
-                after = next(ready, None)
-                ended = after is None
-                if after is not None:
-                    waiting.append(after)
+            _read_ahead(waiting, ready, halo)
             if not waiting:
                 return
             part, arrays, t = waiting.popleft()
-            near = [before] if before else []
-            near.append((arrays, t))
+            near = [*before, (arrays, t)]
             missing = halo
             for _, x, stamps in waiting:
                 near.append(({n: x[n][:missing] for n in origin}, stamps[:missing]))
                 missing = max(0, missing - len(stamps))
-            lead = len(before[1]) if before else 0
+            lead = len(before[0][1]) if before else 0
             whole = {n: np.concatenate([x[n] for x, _ in near]) for n in origin}
             stamps = np.concatenate([s for _, s in near])
             wanted = slice(lead, lead + part.rows)
             found = self._derivatives(whole, stamps, first - lead, wanted, episodes)
             yield part, {**arrays, **found}
             first += part.rows
-            kept = slice(max(0, wanted.stop - halo), wanted.stop)
-            before = {n: x[kept] for n, x in whole.items()}, stamps[kept]
+            last = slice(max(0, wanted.stop - halo), wanted.stop)
+            before = [({n: x[last] for n, x in whole.items()}, stamps[last])]
 
     def describe_columns(self) -> dict[str, str]:
         """Columns of each input, for metadata and for a dry run."""
@@ -155,9 +166,7 @@ class Inputs:
             said[name] = f"{self.filter} of {origin} by {self.time}"
         return said
 
-    def _checked_parts(
-        self, parts: Iterator[LogPart]
-    ) -> Iterator[tuple[LogPart, dict[str, np.ndarray], np.ndarray]]:
+    def _checked_parts(self, parts: Iterator[LogPart]) -> Iterator[CheckedPart]:
         first = 0
         for part in parts:
             arrays = {}
@@ -271,15 +280,12 @@ class Inputs:
                 source = self._list(name, column, size, names, match)
                 if source is not None:
                     return source
-            for form in ("{}{}", "{}_{}"):
-                numbered = [form.format(column, k) for k in range(size)]
-                if all(n in self.log.names for n in numbered):
-                    return ColumnSource(tuple(numbered), listed=False)
-            for form in ("{}.{}", "{}_{}", "{}{}"):
-                named = [form.format(column, joint) for joint in names]
-                if named and all(n in self.log.names for n in named):
-                    return ColumnSource(tuple(named), listed=False)
-        if name == "q" and not chosen and names and all(n in self.log.names for n in names):
+            numbered = [[form.format(column, k) for k in range(size)] for form in NUMBERED]
+            named = [[form.format(column, joint) for joint in names] for form in NAMED]
+            for columns in (*numbered, *named):
+                if self._has_columns(columns):
+                    return ColumnSource(tuple(columns), listed=False)
+        if name == "q" and not chosen and self._has_columns(names):
             return ColumnSource(names, listed=False)
         if chosen:
             raise LogError(
@@ -287,6 +293,10 @@ class Inputs:
                 f"it has {join_names(self.log.names)}"
             )
         return None
+
+    def _has_columns(self, columns: Sequence[str]) -> bool:
+        """True if the log has all of these columns, at least one."""
+        return bool(columns) and all(name in self.log.names for name in columns)
 
     def _list(
         self, name: str, column: str, size: int, joints: Sequence[str], match: re.Match[str]
@@ -325,3 +335,12 @@ class Inputs:
             f"{', '.join(USUAL.get(name, (name,)))}, or {name}0 to {name}{size - 1}; it has "
             f"{join_names(self.log.names)}: --columns {name}=NAME"
         )
+
+
+def _read_ahead(waiting: deque[CheckedPart], ready: Iterator[CheckedPart], rows: int) -> None:
+    """Read parts until `rows` rows wait behind the first part, or the log ends."""
+    while sum(part.rows for part, _, _ in list(waiting)[1:]) < rows:
+        after = next(ready, None)
+        if after is None:
+            return
+        waiting.append(after)

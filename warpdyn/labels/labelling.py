@@ -201,7 +201,7 @@ def log_files(logs: str | Path | Iterable[str | Path], out: Path) -> tuple[list[
     returned too. Outputs of earlier runs are no logs. ValueError: no file, or two of one output.
     """
     asked = [logs] if isinstance(logs, (str, Path)) else list(logs)
-    sources = list(dict.fromkeys(path for each in asked for path in _found(str(each), out)))
+    sources = list(dict.fromkeys(path for each in asked for path in _find_logs(str(each), out)))
     if not sources:
         shown = ", ".join(map(str, asked[:3])) or "nothing"
         raise ValueError(f"there are no logs: {shown} names none")
@@ -231,11 +231,11 @@ def log_files(logs: str | Path | Iterable[str | Path], out: Path) -> tuple[list[
     return files, root
 
 
-def _found(text: str, out: Path) -> Iterator[Path]:
+def _find_logs(text: str, out: Path) -> Iterator[Path]:
     if text.startswith("@"):
         with Path(text[1:]).open(encoding="utf-8") as lines:
             for line in filter(None, map(str.strip, lines)):
-                yield from _found(line, out)
+                yield from _find_logs(line, out)
         return
     path = Path(text)
     if not path.exists() and glob.has_magic(text):

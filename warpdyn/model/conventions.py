@@ -93,15 +93,10 @@ def column_map(model: Model, library: str, joints: tuple[str, ...] | None) -> Co
     )
     named = {joint.name: joint for joint in model.joints}
     base = int(model.floating_base)
-    q_to: list[Entry] = []
-    q_from: dict[int, Entry] = {}
+    q_to, q_from = _base_coordinates(model, convention) if base else ([], {})
     v_to: list[tuple[tuple[int, float], ...]] = []
     v_from: dict[int, tuple[tuple[int, float], ...]] = {}
     tau_from: dict[int, list[tuple[int, float]]] = {k: [] for k in range(6 * base, model.nv)}
-    if base:
-        mine, theirs = _base_names(model.quaternion), _base_names(*convention.base_quaternion)
-        q_to = [(SAME, (mine.index(name),), 1.0, 0.0) for name in theirs]
-        q_from = {k: (SAME, (theirs.index(name),), 1.0, 0.0) for k, name in enumerate(mine)}
     for joint in order:
         # A mimic joint has columns in the library and none in warpdyn: multiples of its leader's.
         leader, factor, offset = leading_joint(joint, named)
@@ -120,11 +115,7 @@ def column_map(model: Model, library: str, joints: tuple[str, ...] | None) -> Co
         if joint.mimic is None:
             first = 6 * base + len(v_to) - joint.kind.nv
             v_from |= {v.start + k: ((first + k, 1.0),) for k in range(joint.kind.nv)}
-            for place, (f, ks) in enumerate(entries, start):
-                if f == COS:
-                    q_from[ks[0]] = (ANGLE, (place, place + 1), 1.0, 0.0)
-                elif f == SAME:
-                    q_from[ks[0]] = (SAME, (place,), 1.0, 0.0)
+            q_from |= _joint_coordinates(entries, start)
     _refuse_missing(model, order)
     # Forces go to the leaders alone: no force drives a follower's joint.
     places = {terms[0][0]: k for k, terms in v_from.items()}
@@ -139,6 +130,27 @@ def column_map(model: Model, library: str, joints: tuple[str, ...] | None) -> Co
         tau_from=tuple(tuple(terms) for terms in tau_from.values()),
         tau_to=tuple(tau_to),
     )
+
+
+def _base_coordinates(model: Model, convention: Convention) -> tuple[list[Entry], dict[int, Entry]]:
+    """The library's coordinates of the free base from the model's, and the model's, by column, from
+    the library's."""
+    mine, theirs = _base_names(model.quaternion), _base_names(*convention.base_quaternion)
+    to: list[Entry] = [(SAME, (mine.index(name),), 1.0, 0.0) for name in theirs]
+    return to, {k: (SAME, (theirs.index(name),), 1.0, 0.0) for k, name in enumerate(mine)}
+
+
+def _joint_coordinates(
+    entries: Sequence[tuple[str, tuple[int, ...]]], start: int
+) -> dict[int, Entry]:
+    """The model's coordinates of a joint, by column, from the library's, which begin at `start`."""
+    found: dict[int, Entry] = {}
+    for place, (f, ks) in enumerate(entries, start):
+        if f == COS:
+            found[ks[0]] = (ANGLE, (place, place + 1), 1.0, 0.0)
+        elif f == SAME:
+            found[ks[0]] = (SAME, (place,), 1.0, 0.0)
+    return found
 
 
 def _joints(model: Model, names: Sequence[str]) -> list[Joint]:

@@ -39,12 +39,12 @@ class Params:
     def __repr__(self) -> str:
         """The varying quantities with their links or joints and shapes."""
 
-        def told(quantity: str) -> str:
+        def describe_quantity(quantity: str) -> str:
             names = self.names[quantity]
             whose = names[0] if len(names) == 1 else f"{len(names)} of the model"
             return f"{quantity} {tuple(self.arrays[quantity].shape)} of {whose}"
 
-        varying = [told(quantity) for quantity in self.names]
+        varying = [describe_quantity(quantity) for quantity in self.names]
         if self.gravity is not None:
             varying.append(f"gravity {shape_of(self.gravity)}")
         return f"<Params of {self.model.name}: {', '.join(varying) or 'nothing varies'}>"

@@ -47,6 +47,19 @@ def bare_spec(mujoco: Any, path: Path, model: Model) -> Any:
     for tendon in list(spec.tendons):
         if not tendon.armature:
             spec.delete(tendon)
+    _delete_shapes(mujoco, spec)
+    free = [j for j in spec.joints if j.type == mujoco.mjtJoint.mjJNT_FREE]
+    if model.floating_base and not free:
+        spec.worldbody.first_body().add_freejoint().name = model.base_joint
+    elif not any(joint.kind is FLOATING for joint in model.moving_joints):
+        for joint in free:  # held at their bodies' poses in the file
+            spec.delete(joint)
+    return spec
+
+
+def _delete_shapes(mujoco: Any, spec: Any) -> None:
+    """Delete geoms that no inertia and no tendon needs, and meshes and height fields that no geom
+    needs then."""
     from_geoms = spec.compiler.inertiafromgeom == mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE
     for body in spec.bodies:
         written = body.explicitinertial and not from_geoms
@@ -56,13 +69,6 @@ def bare_spec(mujoco: Any, path: Path, model: Model) -> Any:
     weighed = {geom.meshname for body in spec.bodies for geom in body.geoms}
     for element in (*spec.hfields, *(mesh for mesh in spec.meshes if mesh.name not in weighed)):
         spec.delete(element)
-    free = [j for j in spec.joints if j.type == mujoco.mjtJoint.mjJNT_FREE]
-    if model.floating_base and not free:
-        spec.worldbody.first_body().add_freejoint().name = model.base_joint
-    elif not any(joint.kind is FLOATING for joint in model.moving_joints):
-        for joint in free:  # held at their bodies' poses in the file
-            spec.delete(joint)
-    return spec
 
 
 def joint_numbers(robot: Any, model: Model) -> dict[str, int]:

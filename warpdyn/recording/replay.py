@@ -121,20 +121,8 @@ def replay_step(
             values[i] = Symbol(graph, arrays[int(arguments[0])])
         elif operation in ARRAY_OPERATIONS:
             values[i] = _replay_array(routine.graph, i, graph, operands)
-        elif operation == "frame":
-            name = f"routine{len(graph.routines)}"
-            graph.routines[name] = routine.graph.routines[arguments[0]]
-            values[i] = Symbol(graph, graph.node("frame", name, *plain_operands(operands[1:])))
-        elif operation == "call":
-            frame = operands[1].index
-            name = graph.nodes[frame][1][0]
-            values[i] = Symbol(
-                graph, graph.node("call", name, frame, *plain_operands(operands[2:]))
-            )
-        elif operation == "of":
-            call = operands[1].index
-            name = graph.nodes[call][1][0]
-            values[i] = Symbol(graph, graph.node("of", name, call, arguments[2]))
+        elif operation in ("frame", "call", "of"):
+            values[i] = _replay_loop(routine.graph, i, graph, operands)
         elif operation == LOOK:
             values[i] = look(ProgramTable(graph, operands[0]), *operands[1:])
         else:
@@ -143,6 +131,21 @@ def replay_step(
     after = [local(graph, x) if isinstance(x, Symbol) else x for x in signed]
     given = {x.before: node for x, node in zip(routine.arrays, arrays, strict=True)}
     return after, [given[i] if i in given else values[i].index for i in written]
+
+
+def _replay_loop(source: Graph, i: int, graph: Graph, operands: Sequence[Any]) -> Symbol:
+    """A node of an inner loop (its frame, its call or one of its results), node i of `source`,
+    recorded once more in another graph."""
+    operation, arguments = source.nodes[i]
+    if operation == "frame":
+        name = f"routine{len(graph.routines)}"
+        graph.routines[name] = source.routines[arguments[0]]
+        return Symbol(graph, graph.node("frame", name, *plain_operands(operands[1:])))
+    # A call names the routine of its frame, and a result that of its call.
+    before = operands[1].index
+    name = graph.nodes[before][1][0]
+    rest = plain_operands(operands[2:]) if operation == "call" else [arguments[2]]
+    return Symbol(graph, graph.node(operation, name, before, *rest))
 
 
 def _replay_array(source: Graph, i: int, graph: Graph, operands: Sequence[Any]) -> Symbol:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence, Set
+from typing import Any, NamedTuple
 
 from ..algebra.scalar import Scalar
 from .graph import Graph, Routine
@@ -56,15 +56,8 @@ def in_cells(statements: Sequence[Statement], stored: Set[int]) -> list[Statemen
         for s in statements
         if s.operation == "add" and isinstance(s.arguments[1], float) and s.arguments[1] == 1.0
     }
-    cells: dict[int, tuple] = {}
-    corners: dict[tuple, list[int]] = {}
-    for table, i, j in looks:
-        if not (isinstance(i, int) and isinstance(j, int) and i in after and j in after):
-            continue
-        places = [(table, a, b) for a in (i, after[i]) for b in (j, after[j])]
-        if all(place in looks for place in places):
-            corners[table, i, j] = [looks[place] for place in places]
-            cells |= dict.fromkeys(corners[table, i, j], (table, i, j))
+    corners = _corners(looks, after)
+    cells = {target: cell for cell, targets in corners.items() for target in targets}
     grouped: list[Statement] = []
     done: set[tuple] = set()
     for s in statements:
@@ -82,6 +75,23 @@ def in_cells(statements: Sequence[Statement], stored: Set[int]) -> list[Statemen
             ]
     read = {x for s in grouped for x in operands(s)} | stored
     return [s for s in grouped if s.target in read or s.target not in after.values()]
+
+
+def _corners(
+    looks: Mapping[tuple[Any, ...], int], after: Mapping[Any, int]
+) -> dict[tuple[Any, ...], list[int]]:
+    """The look-ups of the four corners of each cell that has all of them, by table, row and column.
+
+    looks: nodes of look-ups by table, row and column.  after: the node of each index plus 1.
+    """
+    corners: dict[tuple[Any, ...], list[int]] = {}
+    for table, i, j in looks:
+        if not (isinstance(i, int) and isinstance(j, int) and i in after and j in after):
+            continue
+        places = [(table, a, b) for a in (i, after[i]) for b in (j, after[j])]
+        if all(place in looks for place in places):
+            corners[table, i, j] = [looks[place] for place in places]
+    return corners
 
 
 class Touch(NamedTuple):

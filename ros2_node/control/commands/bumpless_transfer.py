@@ -16,26 +16,26 @@ class Fade:
     def __init__(self, value: np.ndarray, start: float, duration: float) -> None:
         self._value, self._start, self._duration = value, start, duration
 
-    def left(self, now: float) -> float:
+    def share_left(self, now: float) -> float:
         """The share that has not faded."""
         if self._duration <= 0.0:
             return 0.0
         return max(1.0 - max(now - self._start, 0.0) / self._duration, 0.0)
 
     def at(self, now: float) -> np.ndarray:
-        return self.left(now) * self._value
+        return self.share_left(now) * self._value
 
     def absorb(self, more: np.ndarray, now: float) -> bool:
         """Take up another change so soon after this one that both may end together. False when
         it is too late for that."""
-        if self.left(now) < 1.0 - 1.0 / STEPS:
+        if self.share_left(now) < 1.0 - 1.0 / STEPS:
             return False
         self.take(more, now)
         return True
 
     def take(self, more: np.ndarray, now: float) -> None:
         """Let another change end together with this one, of which a share must be left."""
-        self._value = self._value + more / self.left(now)
+        self._value = self._value + more / self.share_left(now)
 
 
 class BumplessTransfer:
@@ -72,14 +72,14 @@ class BumplessTransfer:
         if duration <= 0.0 or (self._fades and self._fades[-1].absorb(offset, now)):
             return
         if len(self._fades) == MOST_FADES:
-            max(self._fades, key=lambda fade: fade.left(now)).take(offset, now)
+            max(self._fades, key=lambda fade: fade.share_left(now)).take(offset, now)
             return
         self._fades.append(Fade(offset, now, duration))
         self.active = True
 
-    def applied(self, wanted: np.ndarray, last: np.ndarray, now: float) -> np.ndarray:
+    def apply(self, wanted: np.ndarray, last: np.ndarray, now: float) -> np.ndarray:
         """The wanted command with what has not faded; `last` is the command before."""
-        self._fades = [fade for fade in self._fades if fade.left(now) > 0.0]
+        self._fades = [fade for fade in self._fades if fade.share_left(now) > 0.0]
         moved = wanted + sum(fade.at(now) for fade in self._fades)
         duration, self._pending = self._pending, None
         if duration is not None:

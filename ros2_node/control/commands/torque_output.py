@@ -130,7 +130,7 @@ class TorqueOutput:
 
     def settle(self, torque: np.ndarray, now: float) -> None:
         """Let a stop sequence that holds begin at these torques (nv,) in place of the last."""
-        wanted = self._ramped(torque, now)
+        wanted = self._ramp(torque, now)
         if finite(wanted):
             self.command[:] = np.clip(wanted, -self.limit, self.limit)
 
@@ -144,7 +144,7 @@ class TorqueOutput:
     def compute(self, torque: np.ndarray, now: float) -> np.ndarray | None:
         """The command for computed torques (nv,); None when something is not finite. The array
         is used again."""
-        wanted = self._ramped(torque, now)
+        wanted = self._ramp(torque, now)
         # One product tells of nearly every command that all of it is finite and within the limits.
         ratio = wanted * self._per_limit
         is_clamped = False
@@ -164,18 +164,18 @@ class TorqueOutput:
             if self._blend.pending is not None:
                 self._keep_bound(now, self._blend.pending)
             bound = self.limit + self._excess.at(now)
-            wanted = np.clip(self._blend.applied(wanted, self.command, now), -bound, bound)
+            wanted = np.clip(self._blend.apply(wanted, self.command, now), -bound, bound)
         if self._rate_is_limited:
             passed = min(now - self._computed, 0.1)
             # One product tells of nearly every command that it is slow enough.
             needed = (wanted - self.command) * self._per_rate
             if not needed @ needed <= passed * passed:
-                wanted = self._slowed(wanted, passed, bound)
+                wanted = self._limit_rate(wanted, passed, bound)
         self._computed, self._begins = now, False
         self.command[:] = wanted
         return self.command
 
-    def _slowed(self, wanted: np.ndarray, passed: float, bound: np.ndarray) -> np.ndarray:
+    def _limit_rate(self, wanted: np.ndarray, passed: float, bound: np.ndarray) -> np.ndarray:
         """The wanted command, no farther from the last one than `max_torque_rate` allows."""
         step = self._rate * passed + self._unbounded
         if self._begins:  # a ramp of no time is a step, unless a rate was set
@@ -186,19 +186,19 @@ class TorqueOutput:
         limited = np.clip(wanted, self.command - step, self.command + step)
         return np.clip(limited, -bound, bound)
 
-    def saturated(self, now: float) -> str:
+    def saturated_joints(self, now: float) -> str:
         """The joints that have been at their effort limits for longer than SATURATED; empty if none."""
         if self._clamped_since is None or now - self._clamped_since <= SATURATED:
             return ""
         at_limit = np.abs(self.command) >= self.limit
         return ", ".join(j for j, at in zip(self.joints, at_limit, strict=True) if at)
 
-    def limited(self, torque: np.ndarray) -> None:
+    def scale_and_limit(self, torque: np.ndarray) -> None:
         """Scale and limit torques (B, nv) of many robots in place, without ramp or rate limit."""
         scaled = torque[:, self._columns] * self._scale
         torque[:, self._columns] = np.clip(scaled, -self.limit, self.limit)
 
-    def _ramped(self, torque: np.ndarray, now: float) -> np.ndarray:
+    def _ramp(self, torque: np.ndarray, now: float) -> np.ndarray:
         """Torques of the command joints, scaled, and ramped in after ~/enable."""
         wanted: np.ndarray = torque[self._columns] * self._scale
         started = self._started if self._started is not None else now

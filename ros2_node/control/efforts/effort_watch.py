@@ -67,7 +67,7 @@ class EffortWatch:
         if self._settings.effort_source != "message":
             return
         q, rest = np.tile(self._model.neutral, (3, 1)), np.zeros((3, self._model.nv))
-        self._diagnosed(q, rest)
+        self._diagnosis(q, rest)
         if link:
             gravity = self._settings.gravity
             wd.rnea(self._model, q, rest, rest, gravity=gravity)
@@ -98,7 +98,7 @@ class EffortWatch:
             self.efforts.command(self._columns, command)
         else:
             self.efforts.read(effort)
-        dt = self.efforts.passed(stamp, now)
+        dt = self.efforts.time_since_last(stamp, now)
         if dt is None:
             return
         v = self._state.v if self._settings.needs_velocity else self._states.felt_v
@@ -128,7 +128,7 @@ class EffortWatch:
             self.record.add(0.0 if other else dt, self._state.q, v, tau)
             self._recorded[:] = known
 
-    def unguarded(self, now: float) -> bool:
+    def is_unguarded(self, now: float) -> bool:
         """True if collisions shall be detected and no external torque was known for
         `state_timeout`."""
         return self.guard.watching and now - self.guarded > self._settings.state_timeout
@@ -176,14 +176,14 @@ class EffortWatch:
                 f"{len(self.rest)} poses at rest so far: bring the arm to at least {LEAST_POSES}, "
                 "a second each"
             )
-        return True, self._diagnosed(self.rest.q, self.rest.tau)
+        return True, self._diagnosis(self.rest.q, self.rest.tau)
 
     def _lacking(self, link: str) -> str:
         if self._settings.effort_source != "message":
             return "measured efforts are needed: start the node with effort_source: message"
         return f"set {link}" if link and not self._settings.payload_link else ""
 
-    def _diagnosed(self, q: np.ndarray, tau: np.ndarray) -> str:
+    def _diagnosis(self, q: np.ndarray, tau: np.ndarray) -> str:
         settings = self._settings
         diagnosis = wd.diagnose_gravity(
             self._model,
@@ -216,13 +216,13 @@ class EffortWatch:
             return str(found) + "\nnothing to set: move more joints, and faster"
         lines.append(f"  payload.mass: {found.mass:.5g}")
         if not unknown & {"com x", "com y", "com z"}:
-            lines.append(f"  payload.com: {_listed(found.com)}")
+            lines.append(f"  payload.com: {_format_list(found.com)}")
         if any(name.startswith("I") for name in unknown):
             lines.append("  (payload.inertia: turn the link faster to know it)")
         else:
-            lines.append(f"  payload.inertia: {_listed(found.values[4:])}")
+            lines.append(f"  payload.inertia: {_format_list(found.values[4:])}")
         return "\n".join(lines)
 
 
-def _listed(values: np.ndarray) -> str:
+def _format_list(values: np.ndarray) -> str:
     return "[" + ", ".join(f"{x:.5g}" for x in values) + "]"

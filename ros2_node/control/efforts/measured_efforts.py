@@ -62,7 +62,7 @@ class Efforts:
         if command is not None:
             self.known[columns], self.tau[columns] = True, command
 
-    def passed(self, stamp: int, now: float) -> float | None:
+    def time_since_last(self, stamp: int, now: float) -> float | None:
         """Seconds since the state before, by stamps [ns] where there are any and by arrivals `now`
         [s] otherwise; 0 where the observer is to begin, None where no time has passed."""
         by_stamp = stamp > 0 and self._stamp > 0

@@ -106,7 +106,7 @@ class PoseReference:
                 self._counts["pose_clipped"] += 1
                 self._lead()
                 return None
-            self.refusal = self._told(far, error)
+            self.refusal = self._distance_message(far, error)
             return "pose_too_far"
         self._wanted[:], self._goal = pose, None
         return None
@@ -175,9 +175,9 @@ class PoseReference:
     def astray(self) -> str:
         """The text of a deviation that is too large, as `compare` saw it last; empty when none is."""
         far = self._error > self._far
-        return self._told(far, self._error) if far.any() else ""
+        return self._distance_message(far, self._error) if far.any() else ""
 
-    def _told(self, far: np.ndarray, error: np.ndarray) -> str:
+    def _distance_message(self, far: np.ndarray, error: np.ndarray) -> str:
         units = "m", "rad"
         parts = [f"{error[k]:.3g} {units[k]}" for k in np.flatnonzero(far)]
         bounds = [f"{self._far[k]:g} {units[k]}" for k in np.flatnonzero(far)]

@@ -136,7 +136,7 @@ class Setpoint:
         ):
             return "reference_nonfinite"
         columns = [self._v_of[name] for name in names]
-        if refusal := self._bound(velocity, acceleration, columns):
+        if refusal := self._limit_speed(velocity, acceleration, columns):
             self.refusal = refusal
             return "reference_too_fast"
         if len(position):
@@ -158,7 +158,9 @@ class Setpoint:
         self.arrived = now
         return None
 
-    def _bound(self, velocity: np.ndarray, acceleration: np.ndarray, columns: Sequence[int]) -> str:
+    def _limit_speed(
+        self, velocity: np.ndarray, acceleration: np.ndarray, columns: Sequence[int]
+    ) -> str:
         """Clip a point that is too fast in place, or say which joint is too fast for what."""
         for values, bounds, what in (
             (velocity, self._fastest[columns], "velocity limit"),
@@ -209,7 +211,7 @@ class Setpoint:
         error = short_way((wanted - q)[self._q_rows], self._turns)
         far = np.minimum(np.abs(step), np.abs(error)) > self._far
         if far.any():
-            self.refusal = self._told(far, error)
+            self.refusal = self._error_message(far, error)
         return bool(far.any())
 
     def limits_of(self, names: Sequence[str]) -> ReferenceLimits:
@@ -301,14 +303,14 @@ class Setpoint:
         if self._error @ self._error <= self._nearest**2:
             return ""
         near = np.abs(self._error) <= self._far
-        return "" if near.all() else self._told(~near, self._error)
+        return "" if near.all() else self._error_message(~near, self._error)
 
     def _distance(self, q: np.ndarray) -> np.ndarray:
         """The difference between the wanted position and a position, of the tracked joints."""
         error = self.q[self._q_rows] - q[self._q_rows]
         return short_way(error, self._turns) if self._turning else error
 
-    def _told(self, far: np.ndarray, error: np.ndarray) -> str:
+    def _error_message(self, far: np.ndarray, error: np.ndarray) -> str:
         parts = [
             f"{self.tracked[k]} is {abs(error[k]):.3g} from its reference, more than "
             f"max_tracking_error {self._far[k]:g}"
@@ -317,6 +319,6 @@ class Setpoint:
         return "; ".join(parts)
 
     @property
-    def placed(self) -> bool:
+    def has_position(self) -> bool:
         """True if there is a position to track."""
         return bool(self._placed.any())

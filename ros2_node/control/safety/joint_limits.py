@@ -101,9 +101,9 @@ class JointLimits:
         depth = np.abs(way) - self._free
         if not (depth > 0.0).any():
             return torque
-        return self._repelled(torque, way, np.maximum(depth, 0.0), v)
+        return self._repel(torque, way, np.maximum(depth, 0.0), v)
 
-    def _repelled(
+    def _repel(
         self, torque: np.ndarray, way: np.ndarray, depth: np.ndarray, v: np.ndarray
     ) -> np.ndarray:
         side = np.sign(way)
@@ -117,7 +117,7 @@ class JointLimits:
         moved[self._v_columns] -= side * push
         return moved
 
-    def told(self, q: np.ndarray) -> str:
+    def limit_message(self, q: np.ndarray) -> str:
         """The joints that are beyond a limit, or within its margin and repelled; empty if none is."""
         at = q[self._q_columns]
         inside = 0.5 * self._range - np.abs(at - self._middle)

@@ -41,7 +41,7 @@ class WatchdogClock:
         return self.now
 
     @property
-    def paused(self) -> bool:
+    def is_paused(self) -> bool:
         """True if a simulated clock stands still."""
         return (
             self._simulated is not None

@@ -295,7 +295,7 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
         is wrong."""
         return DEFAULTS._with(values or {})
 
-    def changed(self, values: Mapping[str, Any]) -> Settings:
+    def with_changes(self, values: Mapping[str, Any]) -> Settings:
         """These settings with some parameters changed; a fixed one, or a bad value, is a
         ValueError."""
         for name in values:

@@ -28,7 +28,7 @@ SPEED_FACTOR, FREE_SPEED = 2.0, 100.0
 joint without limit may reach FREE_SPEED [rad/s, m/s]."""
 
 
-class _Unnoted(NamedTuple):
+class _UncheckedMessage(NamedTuple):
     """A message whose numbers are in use and whose oddities are not counted yet."""
 
     map: NameMap
@@ -98,7 +98,7 @@ class JointStates:
         self._late_since = np.inf
         """Arrival time of the first of the stamps that were too old [s]."""
         self._seen = np.full(model.nq, -np.inf)
-        self._unnoted: _Unnoted | None = None
+        self._unnoted: _UncheckedMessage | None = None
         self._set_limits(settings)
         self._maps = NameMaps(model, self._q_of, self._v_of_q)
         self._recent: NameMap | None = None
@@ -153,7 +153,7 @@ class JointStates:
         if len(position) != len(names) or len(velocity) not in (0, len(names)):
             return "wrong_length"
         p = _numbers(position)[m.entries]
-        if not bounded(p, POSITION_BOUND):
+        if not within_bound(p, POSITION_BOUND):
             return "position_out_of_range" if np.isfinite(p).all() else "nonfinite_position"
         step = p - self.q[m.columns]
         # One product tells of nearly every message that nothing jumped; only then by joint.
@@ -219,7 +219,7 @@ class JointStates:
         frozen = 0 != stamp == m.stamp and m.needed is not None and np.array_equal(p, m.needed)
         self.q[m.columns] = p
         # A NamedTuple's own constructor is a Python function; this one is not.
-        self._unnoted = tuple.__new__(_Unnoted, (m, position, p, stamp, now, frozen, odd))
+        self._unnoted = tuple.__new__(_UncheckedMessage, (m, position, p, stamp, now, frozen, odd))
         # Numbers of a part are kept even when it is rejected: the other part may follow at once.
         if not m.complete and not self._can_merge(m.missing, now):
             return "missing_joint"
@@ -382,7 +382,7 @@ class JointStates:
         return "velocity_out_of_range" if np.isfinite(w).all() else "nonfinite_velocity"
 
 
-def bounded(x: np.ndarray, bound: float) -> bool:
+def within_bound(x: np.ndarray, bound: float) -> bool:
     """True if all are finite and no larger than the bound; the sum of squares, which is quick,
     nearly always tells."""
     return bool(x @ x <= bound * bound) or bool((np.abs(x) <= bound).all())

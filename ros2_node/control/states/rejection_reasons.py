@@ -74,6 +74,6 @@ NOTICES = (
 """Further counts: odd things that do not reject a state, and other inputs refused."""
 
 
-def counted(counts: Mapping[str, int], reasons: Sequence[str]) -> str:
+def count_list(counts: Mapping[str, int], reasons: Sequence[str]) -> str:
     """Those of the reasons that were counted, with their counts."""
     return ", ".join(f"{reason} {counts[reason]}" for reason in reasons if counts[reason])

@@ -81,7 +81,7 @@ class FlatBatch:
             self._allocate(len(state))
         bad = self._load(state)
         self._run()
-        self._output.limited(self.torque)
+        self._output.scale_and_limit(self.torque)
         self.torque[bad] = 0.0
         self.bad_robots += len(bad)
         return self.torque

@@ -64,15 +64,15 @@ class FleetDynamics:
     def carry(self, payload: Payload) -> None:
         """Go on with a load on another link, whose kernels are warm."""
         self.payload = payload
-        self._launch = self._bound()
+        self._launch = self._bind()
 
     def _first_launch(self) -> None:
-        self._launch = self._bound()
+        self._launch = self._bind()
         self._launch()
 
-    def _bound(self) -> Callable[[], object]:
+    def _bind(self) -> Callable[[], object]:
         if self.law is not None:
-            return self.law.bound(self.payload)
+            return self.law.bind(self.payload)
         state, params = self.state, self.payload.params
         inputs = {
             "q": state.q,

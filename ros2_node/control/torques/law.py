@@ -47,7 +47,7 @@ class Law:
     def __init__(
         self, model: Model, settings: Settings, state: State, gravity: np.ndarray, payload: Payload
     ) -> None:
-        self.kernel = loaded(settings.law)
+        self.kernel = kernel_of_law(settings.law)
         self._model, self._state, self._device = model, state, settings.device
         try:
             self.options = read_options(self.kernel, settings.law_options)
@@ -126,7 +126,7 @@ class Law:
             )
         return frame
 
-    def bound(self, payload: Payload) -> Callable[[], object]:
+    def bind(self, payload: Payload) -> Callable[[], object]:
         """A function that computes the torques of the state, with a load."""
         return bound_on(
             self._device,
@@ -175,7 +175,7 @@ class Law:
             shape = each.sizes(self._model)
             given = settings.law_inputs.get(name)
             if given is not None:
-                values[name] = _shaped(name, given, shape, each.shape)
+                values[name] = _in_shape(name, given, shape, each.shape)
             elif each.default is not None:
                 values[name] = np.broadcast_to(np.asarray(each.default[0], dtype=float), shape)
             else:
@@ -225,7 +225,7 @@ def check_largest(inputs: Mapping[str, np.ndarray], largest: Mapping[str, float]
             raise ValueError(f"{name} must be at most {most:g}, got {size:g}: is its unit right?")
 
 
-def _shaped(
+def _in_shape(
     name: str, given: tuple[float, ...], shape: tuple[int, ...], declared: Shape
 ) -> np.ndarray:
     """The numbers of a parameter in an input's shape: row by row; one for all joints; or the diagonal
@@ -246,7 +246,7 @@ def input_in_shape(name: str, numbers: tuple[float, ...], law: Law) -> np.ndarra
     """The numbers of an input in its shape; ValueError when there are too many or too few."""
     declared = law.kernel.signature.arrays[name]
     value = law.values[name]
-    return _shaped(name, numbers, value.shape, declared.shape)
+    return _in_shape(name, numbers, value.shape, declared.shape)
 
 
 def _how_many(shape: tuple[int, ...], declared: Shape) -> str:
@@ -264,7 +264,7 @@ def from_module_of(kernel: OwnKernel, prefix: str) -> Any:
 
 
 @cache
-def loaded(law: str) -> OwnKernel:
+def kernel_of_law(law: str) -> OwnKernel:
     """The kernel of that name, read once; ValueError when there is none."""
     try:
         return load_kernel(LAWS.get(law, law))

@@ -33,7 +33,7 @@ class PolicyLaw:
     """True if it reads a wanted position, from which the robot may not be too far."""
 
     def __init__(self, model: Model, settings: Settings, state: State) -> None:
-        self._policy, self._task = loaded(settings.policy, settings.policy_task)
+        self._policy, self._task = policy_and_task(settings.policy, settings.policy_task)
         task = self._task
         names = check_joints(model, task, settings)
         check_description(model, self._policy)
@@ -55,7 +55,7 @@ class PolicyLaw:
         for k, policy in enumerate(self.policies):
             policy.deployed = first.twin() if k else first
 
-    def bound(self, payload: Payload) -> Callable[[], object]:
+    def bind(self, payload: Payload) -> Callable[[], object]:
         """A function that writes the torques of all robots; a policy knows of no load."""
         if not hasattr(self.policies[0], "deployed"):
             self.deploy()
@@ -83,7 +83,7 @@ def _learning() -> Any:
 
 
 @cache
-def loaded(policy: str, named: str) -> tuple[Policy, Task]:
+def policy_and_task(policy: str, named: str) -> tuple[Policy, Task]:
     """A policy and its task, read once; ValueError when there is none. `policy` is a file, or the
     name of a policy that comes with warpdyn; `named` is its task, where the file does not say it."""
     rl, path = _learning(), Path(policy)

@@ -170,7 +170,7 @@ def test_where_warp_does_not_tell_addresses_python_is_called(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Nothing is lost but time."""
-    monkeypatch.setattr(jax_gradients, "_registered", lambda: False)
+    monkeypatch.setattr(jax_gradients, "_register_handler", lambda: False)
     arrays = drawn(5, 6)
     found = jax.jit(lambda *x: wd.rnea(ARM, *x))(*of_jax(arrays))
     assert np.array_equal(found, wd.rnea(ARM, *arrays))

@@ -10,14 +10,7 @@ from weakref import ref
 import pytest
 from at_once import at_once
 from native_calls import nothing_known_of, planned
-from torch_calls import (
-    ARM,
-    CASES,
-    a_model_stays_as_long_as_its_graphs,
-    asking,
-    gradients,
-    same,
-)
+from torch_calls import ARM, CASES, a_model_stays_as_long_as_its_graphs, asking, gradients, same
 
 import warpdyn as wd
 from warpdyn.execution.batched import Function
@@ -141,7 +134,7 @@ def test_transforms_of_a_backward_pass() -> None:
     known(rnea)
     q, v, a = asking(3, 11)
     tau = rnea(q, v, a)
-    assert "Remembered" in type(tau.grad_fn).__name__
+    assert "RepeatedCallNode" in type(tau.grad_fn).__name__
     whole = torch.eye(6, dtype=torch.float64).reshape(6, 3, 2)
     rows = torch.func.vmap(lambda w: torch.autograd.grad(tau, q, w, retain_graph=True)[0])(whole)
     by_q = wd.derivatives(wd.rnea, ARM, *(x.detach() for x in (q, v, a)))

@@ -24,12 +24,12 @@ class Terminal(io.StringIO):
 
 def test_what_is_quick_is_not_announced(capsys: pytest.CaptureFixture[str]) -> None:
     """From a second on there is a line, with the seconds where they are known."""
-    with announcements.announced("working", 0.9):
+    with announcements.announcement("working", 0.9):
         pass
     assert capsys.readouterr().err == ""
-    with announcements.announced("working", 3.4):
+    with announcements.announcement("working", 3.4):
         assert capsys.readouterr().err == "warpdyn: working, about 3 s\n"
-    with announcements.announced("working", None):
+    with announcements.announcement("working", None):
         assert capsys.readouterr().err == "warpdyn: working\n"
     assert capsys.readouterr() == ("", "")
 
@@ -44,10 +44,10 @@ def test_the_switch_turns_every_line_off(
     wd.config.compile_messages = False
     monkeypatch.setattr(announcements, "WORTH_A_LINE", 0.01)
     announcements.say("something")
-    with announcements.announced("working", 100.0), announcements.announced_late("recording"):
+    with announcements.announcement("working", 100.0), announcements.announced_late("recording"):
         time.sleep(0.1)
     monkeypatch.setattr(sys, "stderr", Terminal())
-    with announcements.announced("working", 100.0):
+    with announcements.announcement("working", 100.0):
         pass
     assert capsys.readouterr().err == "" and sys.stderr.getvalue() == ""  # type: ignore[attr-defined]
 
@@ -72,7 +72,7 @@ def test_a_terminal_has_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setattr(announcements, "REFRESH", 0.01)
-    with announcements.announced("compiling x for y, once", 200.0):
+    with announcements.announcement("compiling x for y, once", 200.0):
         for _ in range(500):
             time.sleep(0.01)
             if "1 of about 200 s" in screen.getvalue():
@@ -86,7 +86,7 @@ def test_a_terminal_has_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_bar_does_not_outlive_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its thread ends, and the error is the caller's."""
     monkeypatch.setattr(sys, "stderr", screen := Terminal())
-    with pytest.raises(ValueError, match="broken"), announcements.announced("working", 200.0):
+    with pytest.raises(ValueError, match="broken"), announcements.announcement("working", 200.0):
         raise ValueError("broken")
     written = screen.getvalue()
     time.sleep(2 * announcements.REFRESH)

@@ -172,7 +172,7 @@ def test_a_bound_call_asks_for_its_stream_at_each_run(constants: Any, cuda: str)
     current = [bound_on]
     job = prepare(wd.gravity_torques.describe(PANDA, q, out=out))
     wp.synchronize_device(cuda)
-    run = replace(job, stream=lambda: current[0]).bound(constants)
+    run = replace(job, stream=lambda: current[0]).bind(constants)
     wp.synchronize_device(cuda)
     wanted = wd.gravity_torques(PANDA, Q)
     assert error(out.numpy(), wanted) <= CLOSE

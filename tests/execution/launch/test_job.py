@@ -26,7 +26,7 @@ def test_a_launch_moves_to_other_arrays() -> None:
     job = prepare(wd.rnea.describe(ARM, first, zero, zero, out=here))
     out = len(HEADER) + 3 * FIELDS
     addresses = [(len(HEADER), second.ctypes.data), (out, there.ctypes.data)]
-    job.moved(addresses).launch_once()
+    job.with_addresses(addresses).launch_once()
     job.launch_once()
     assert np.allclose(there, wd.gravity_torques(ARM, second), atol=1e-12)
     assert np.allclose(here, wd.gravity_torques(ARM, first), atol=1e-12)
@@ -62,7 +62,7 @@ def test_an_emptied_one_holds_no_array() -> None:
 
     q = np.zeros((5, 6)).view(Held)
     gone = ref(q)
-    job = prepare(wd.gravity_torques.describe(ARM, q)).emptied()
+    job = prepare(wd.gravity_torques.describe(ARM, q)).without_arrays()
     del q
     gc.collect()
     assert gone() is None and job.count == 5

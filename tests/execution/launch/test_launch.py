@@ -52,12 +52,12 @@ def test_slices_cover_the_batch_once(monkeypatch: pytest.MonkeyPatch) -> None:
     launch."""
     s, first, count = states(PANDA, 20_000), HEADER.index("first"), HEADER.index("count")
     wanted = wd.rnea(PANDA, s.q, s.v, s.a)
-    monkeypatch.setattr(job, "shared", lambda *_: None)
+    monkeypatch.setattr(job, "shared_launch", lambda *_: None)
     try:
         for number in (1, 2, 3):
             wd.runtime.set_num_threads(number)
             laid_out = prepared(s.q, s.v, s.a)
-            _, commands = laid_out._prepared(laid_out.kernel.new_command)
+            _, commands = laid_out._prepare(laid_out.kernel.new_command)
             slices = [(x.arguments[first], x.arguments[count]) for x in commands]
             ends = [begin + size for begin, size in slices]
             assert [begin for begin, _ in slices] == [0, *ends[:-1]] and ends[-1] == 20_000
@@ -67,7 +67,7 @@ def test_slices_cover_the_batch_once(monkeypatch: pytest.MonkeyPatch) -> None:
         wd.runtime.set_num_threads(None)
     empty = np.zeros((0, PANDA.nq)), np.zeros((0, PANDA.nv)), np.zeros((0, PANDA.nv))
     laid_out = prepared(*empty)
-    assert laid_out._prepared(laid_out.kernel.new_command)[1] == []
+    assert laid_out._prepare(laid_out.kernel.new_command)[1] == []
     assert wd.rnea(PANDA, *empty).shape == (0, PANDA.nv)
 
 
@@ -101,9 +101,9 @@ def test_constants_count_where_they_are_written(monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setattr(launch, "STREAM_FROM", B * limit)
         laid_out = prepare(described)
         assert laid_out.arguments[stream] == plain
-        assert np.array_equal(laid_out.bound()(), wanted)
+        assert np.array_equal(laid_out.bind()(), wanted)
         assert laid_out.arguments[stream] == plain
-        run = laid_out.bound("once")
+        run = laid_out.bind("once")
         assert laid_out.arguments[stream] == bound
         assert np.array_equal(run(), wanted)
 

@@ -17,7 +17,7 @@ from robots import by_name
 from states import states
 
 import warpdyn as wd
-from warpdyn.execution.batched import described
+from warpdyn.execution.batched import describe_call
 from warpdyn.execution.launch import native_threads
 from warpdyn.execution.launch.launch import prepare
 
@@ -127,7 +127,7 @@ def test_a_system_that_starts_no_thread(monkeypatch: pytest.MonkeyPatch) -> None
 def test_small_batches_stay_on_the_calling_thread() -> None:
     """Sixteen robots are not worth a thread."""
     s = states(MODEL, 16, seed=5)
-    job = prepare(described(wd.rnea, (MODEL, s.q, s.v, s.a), {}))
+    job = prepare(describe_call(wd.rnea, (MODEL, s.q, s.v, s.a), {}))
     assert job._threads() == 1
 
 

@@ -13,7 +13,7 @@ from states import error, states
 
 import warpdyn as wd
 from warpdyn.execution import batched
-from warpdyn.execution.batched import described
+from warpdyn.execution.batched import describe_call
 from warpdyn.execution.request.base_velocity import (
     ACCELERATION,
     CONFIGURATION,
@@ -101,7 +101,7 @@ def call_of(name: str, model: wd.Model) -> Call:
     sides = {"target": "mujoco"} if name in CONVERSIONS else {}
     points = getattr(parameters.get("points"), "default", ()) is inspect.Parameter.empty
     touching = {"points": [wd.ContactPoint(model.link_names[-1], (0, 0, 0), 0.1)]} if points else {}
-    return described(function, (model,), {**given, **frame, **sides, **touching})
+    return describe_call(function, (model,), {**given, **frame, **sides, **touching})
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -15,12 +15,12 @@ from warpdyn.execution.request.call import (
     Call,
     algorithms_of,
     all_arrays,
-    derived,
+    derive,
     gather,
-    gathered,
     input_shapes,
     inputs_of,
     result_names,
+    with_all_inputs,
     without_seeds,
 )
 
@@ -89,19 +89,19 @@ def test_params_are_of_the_model() -> None:
 def test_gathering_again_changes_nothing() -> None:
     """A gathered call reads the same, of the same kinds, and is told apart by the same key."""
     call = everything()
-    once = gathered(call)
+    once = with_all_inputs(call)
     assert once.key == call.key and dict(inputs_of(once)) == dict(inputs_of(call))
-    assert list(all_arrays(gathered(once))) == list(once.arrays) == list(all_arrays(call))
+    assert list(all_arrays(with_all_inputs(once))) == list(once.arrays) == list(all_arrays(call))
     bare = replace(once, gravity=None, f_ext=None)
     assert list(inputs_of(bare)) == list(inputs_of(call))
 
 
 def test_a_derivative_without_its_seeds_is_the_call() -> None:
-    """`derived` adds inputs and a derivative, `without_seeds` takes them away, the last ones first."""
-    call = gathered(everything())
-    forward = derived(call, "jvp", ("v", "params:mass"), {"v": S.v, "params:mass": np.ones((B, 1))})
+    """`derive` adds inputs and a derivative, `without_seeds` takes them away, the last ones first."""
+    call = with_all_inputs(everything())
+    forward = derive(call, "jvp", ("v", "params:mass"), {"v": S.v, "params:mass": np.ones((B, 1))})
     assert [x.name for x in forward.derivatives[-1].seeds] == ["seed 0:v", "seed 0:params:mass"]
-    back = derived(forward, "vjp", ("q",), {"out": S.v})
+    back = derive(forward, "vjp", ("q",), {"out": S.v})
     assert [x.name for x in back.derivatives[-1].seeds] == ["seed 1:out"]
     assert list(inputs_of(back)) == [
         *inputs_of(call),
@@ -118,9 +118,9 @@ def test_a_derivative_without_its_seeds_is_the_call() -> None:
 def test_results_of_derivatives_are_named_by_what_they_are_of() -> None:
     """Cotangents as the inputs, tangents as the results, columns as both."""
     call = call_of()
-    assert result_names(derived(call, "vjp", ("q", "a"), {"out": S.v})) == ("q", "a")
-    assert result_names(derived(call, "jvp", ("q",), {"q": S.q})) == ("out",)
-    assert result_names(derived(call, "columns", ("q", "v"))) == ("out by q", "out by v")
+    assert result_names(derive(call, "vjp", ("q", "a"), {"out": S.v})) == ("q", "a")
+    assert result_names(derive(call, "jvp", ("q",), {"q": S.q})) == ("out",)
+    assert result_names(derive(call, "columns", ("q", "v"))) == ("out by q", "out by v")
 
 
 def test_a_solution_is_an_input_of_what_solves_alone() -> None:
@@ -128,10 +128,10 @@ def test_a_solution_is_an_input_of_what_solves_alone() -> None:
     cart = by_name("cartpole").model
     s = states(cart, B)
     call = wd.aba.describe(cart, s.q, s.v, s.a)
-    bars = derived(call, "vjp", ("tau",), {"out": s.v}, s.a)
+    bars = derive(call, "vjp", ("tau",), {"out": s.v}, s.a)
     assert input_shapes(bars)["solution:out"] == (cart.nv,) and len(bars.algorithms) == 1
     assert len(call.algorithms) == 2 and len(algorithms_of(call)) == 4
-    assert "solution:out" not in inputs_of(derived(call_of(), "vjp", ("a",), {"out": S.v}, S.a))
+    assert "solution:out" not in inputs_of(derive(call_of(), "vjp", ("a",), {"out": S.v}, S.a))
 
 
 def test_what_repeats_until_it_is_done_has_no_derivatives() -> None:
@@ -141,7 +141,7 @@ def test_what_repeats_until_it_is_done_has_no_derivatives() -> None:
     with pytest.raises(
         TypeError, match=r"inverse_kinematics has no derivatives.*Detach its arrays"
     ):
-        derived(call, "jvp", (f"target:{frame}",), {f"target:{frame}": np.zeros((B, 4, 4))})
+        derive(call, "jvp", (f"target:{frame}",), {f"target:{frame}": np.zeros((B, 4, 4))})
 
 
 def test_a_call_is_written_with_keywords() -> None:

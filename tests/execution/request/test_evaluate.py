@@ -13,7 +13,7 @@ from robots import by_name
 from states import error, states
 
 import warpdyn as wd
-from warpdyn.execution.request.call import Call, derived, gather, input_shapes
+from warpdyn.execution.request.call import Call, derive, gather, input_shapes
 from warpdyn.execution.request.evaluate import (
     evaluate,
     nothing_collected,
@@ -67,10 +67,10 @@ def test_result_shapes_are_those_of_results(function: str) -> None:
     results = {name: np.shape(x) for name, x in evaluate(call, numbers(call)).items()}
     assert result_shapes(call) == results
     q = gather(call)[1]["q"]
-    assert result_shapes(derived(call, "jvp", ("q",), {"q": q})) == results
+    assert result_shapes(derive(call, "jvp", ("q",), {"q": q})) == results
     if not call.solves:
         nv = call.model.nv
-        columns = result_shapes(derived(call, "columns", ("q",)))
+        columns = result_shapes(derive(call, "columns", ("q",)))
         assert columns == {f"{name} by q": (*shape, nv) for name, shape in results.items()}
 
 
@@ -84,8 +84,8 @@ def test_adjoints_are_transposed_tangents(function: str, robot: str) -> None:
     u = {name: draw.normal(size=x.shape) for name, x in inputs.items()}
     (result,) = evaluate(call, numbers(call)).values()
     w, solution = draw.normal(size=np.shape(result)), np.array(result) if call.solves else None
-    forward = derived(call, "jvp", tuple(u), u, solution)
-    back = derived(call, "vjp", tuple(u), {"out": w}, solution)
+    forward = derive(call, "jvp", tuple(u), u, solution)
+    back = derive(call, "vjp", tuple(u), {"out": w}, solution)
     moved = flat(on_numbers(forward)(numbers(forward)))
     bars = flat(on_numbers(back)(numbers(back)))
     along = np.concatenate([u[name].ravel() for name in arrays])
@@ -130,7 +130,7 @@ def test_a_matrix_without_rows_has_a_shape() -> None:
 def test_cotangents_are_shaped_like_results() -> None:
     """Another shape is refused with both, and with the function's name."""
     call = call_of("rnea", "cartpole")
-    wrong = derived(call, "vjp", ("q",), {"out": np.ones(3)})
+    wrong = derive(call, "vjp", ("q",), {"out": np.ones(3)})
     with pytest.raises(ValueError, match=r"cotangent of rnea's result out.*\(2,\).*got \(3,\)"):
         record_call(wrong, input_shapes(wrong), None)
 

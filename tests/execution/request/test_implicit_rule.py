@@ -6,7 +6,7 @@ import numpy as np
 from states import states
 
 import warpdyn as wd
-from warpdyn.execution.request.call import derived, input_shapes
+from warpdyn.execution.request.call import derive, input_shapes
 from warpdyn.execution.request.evaluate import evaluate, on_numbers, record_call
 from warpdyn.execution.request.implicit_rule import solution_jvp
 
@@ -20,16 +20,16 @@ def test_multipliers_are_the_derivative_by_the_right_side() -> None:
     qdd, M = wd.oracle(wd.aba, MODEL, q, v, tau), wd.oracle(wd.crba, MODEL, q)
     call = wd.aba.describe(MODEL, q, v, tau)
     w = np.arange(1.0, MODEL.nv + 1)
-    back = derived(call, "vjp", ("tau",), {"qdd" if "qdd" in call.results else "out": w}, qdd)
+    back = derive(call, "vjp", ("tau",), {"qdd" if "qdd" in call.results else "out": w}, qdd)
     arrays = {name: np.asarray(x).tolist() for name, x in back.arrays.items()}
     found = on_numbers(back)(arrays)["tau"]
     assert np.allclose(M @ np.array(found), w, atol=1e-9)
     # No recording of the recursion: the program is that of the residual and the matrix.
     ours = record_call(back, input_shapes(back), None).operations
     assert ours < 2.5 * record_call(call, input_shapes(call), None).operations
-    forward = derived(call, "jvp", ("tau",), {"tau": w}, qdd)
+    forward = derive(call, "jvp", ("tau",), {"tau": w}, qdd)
     inputs = {name: np.asarray(x).tolist() for name, x in forward.arrays.items()}
-    before = derived(call, "jvp", ("tau",), {"tau": w}, qdd)
+    before = derive(call, "jvp", ("tau",), {"tau": w}, qdd)
     bare = type(call)(**{**vars(before), "derivatives": ()})
     moved = solution_jvp(evaluate, bare, call.solves, ("tau",), inputs, {"tau": w.tolist()}, None)
     assert np.allclose(M @ np.array(moved["out"]), w, atol=1e-9)

@@ -1,4 +1,4 @@
-"""The SDF reader: every joint type against its formula, axes, threads, gears, mimics, directions and loops."""
+"""The SDF reader: every joint type against its formula, axes, threads, directions and loops."""
 
 from __future__ import annotations
 
@@ -247,87 +247,6 @@ def test_a_screw_without_pitch_advances_a_metre() -> None:
     assert "it has no pitch; SDF's default is 1 m a revolution" in remarks(text)[0]
     assert np.isclose(
         poses(quietly(text, floating_base=False), [2 * math.pi])["b"][2, 3], 1, rtol=1e-15
-    )
-
-
-# Mimics and gears.
-
-
-def mimic(inside: str = "", leader: str = "j", more: str = "") -> str:
-    return f'<mimic joint="{leader}" {more}>{inside}</mimic>'
-
-
-def test_mimic_joints_follow() -> None:
-    """multiplier * (leader - reference) + offset."""
-    values = "<multiplier>2</multiplier><offset>0.5</offset><reference>0.1</reference>"
-    text = robot(
-        link("a"),
-        link("b"),
-        link("c"),
-        joint(),
-        joint("k", child="c", inside=axis(inside=mimic(values))),
-    )
-    found = load(text, floating_base=False)
-    assert found.nv == 1
-    expected = 2 * (0.7 - 0.1) + 0.5
-    assert np.allclose(
-        poses(found, [0.7])["c"], motion(turned([0, 0, 1], expected)), rtol=0, atol=ROUND_OFF
-    )
-
-
-def test_mimic_joints_follow_into_nested_models() -> None:
-    """By path."""
-    inner = model(link("c"), link("d"), joint("k", parent="c", child="d"), name="inner")
-    follower = joint(inside=axis(inside=mimic(leader="inner::k")))
-    held = joint("hold", "fixed", "a", "inner::c", "")
-    assert load(robot(AB, inner, held, follower), floating_base=False).joint_names == ("inner::k",)
-
-
-def gears(ratio: str = "5", inside: str | None = None) -> str:
-    """A shaft b and a wheel c on a, and a gearbox between them."""
-    links = link("a") + link("b", "0 0 1 0 0 0") + link("c", "1 0 1 0 0.3 0")
-    wheel = joint("wheel", child="c", inside=axis("0 0 1", expressed_in="__model__"))
-    body = "<gearbox_reference_body>a</gearbox_reference_body>"
-    inside = (
-        axis(expressed_in="__model__") + axis(tag="axis2", expressed_in="__model__")
-        if inside is None
-        else inside
-    )
-    gear = joint(
-        "gear", "gearbox", "b", "c", f"{body}<gearbox_ratio>{ratio}</gearbox_ratio>{inside}"
-    )
-    return robot(links, joint("shaft"), wheel, gear)
-
-
-@pytest.mark.parametrize("ratio", [5.0, -0.25])
-def test_a_gearbox_couples_two_joints(ratio: float) -> None:
-    """theta_2 = -ratio theta_1, both against the reference body; the wheel's joint is no coordinate."""
-    found = load(gears(str(ratio)), floating_base=False)
-    assert found.joint_names == ("shaft",)
-    moved = poses(found, [0.3])
-    assert np.allclose(moved["b"][:3, :3], turned([0, 0, 1], 0.3), rtol=0, atol=ROUND_OFF)
-    wheel = turned([0, 0, 1], -ratio * 0.3) @ placed(pitch=0.3)[:3, :3]
-    assert np.allclose(moved["c"][:3, :3], wheel, rtol=0, atol=ROUND_OFF)
-
-
-def test_a_gearbox_turned_the_other_way() -> None:
-    """axis2 against the wheel's axis turns the sign."""
-    reversed_axis = axis(expressed_in="__model__") + axis(
-        "0 0 -1", tag="axis2", expressed_in="__model__"
-    )
-    moved = poses(load(gears("5", reversed_axis), floating_base=False), [0.3])
-    wheel = turned([0, 0, 1], 5 * 0.3) @ placed(pitch=0.3)[:3, :3]
-    assert np.allclose(moved["c"][:3, :3], wheel, rtol=0, atol=ROUND_OFF)
-
-
-def test_a_gearbox_may_carry_its_child_alone() -> None:
-    """theta_2 is the child's angle against the reference body, not against its parent."""
-    body = "<gearbox_reference_body>a</gearbox_reference_body><gearbox_ratio>2</gearbox_ratio>"
-    gear = joint("gear", "gearbox", "b", "c", body + axis() + axis(tag="axis2"))
-    found = load(robot(link("a"), link("b"), link("c"), joint("shaft"), gear), floating_base=False)
-    assert found.joint_names == ("shaft",)
-    assert np.allclose(
-        poses(found, [0.3])["c"][:3, :3], turned([0, 0, 1], -2 * 0.3), rtol=0, atol=ROUND_OFF
     )
 
 

@@ -1,5 +1,5 @@
 """A step as users call it: on the ground against what paper says, in rows and columns, in place,
-alone and in a batch; refusals."""
+alone and in a batch."""
 
 from __future__ import annotations
 
@@ -10,31 +10,22 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from array_kinds import LIBRARIES, host, made, usable
-from gradient_cases import MODELS
 from states import states
+from stepped_models import (
+    BOX,
+    BOX_OPTIONS,
+    CORNERS,
+    CUBE,
+    DT,
+    FEET,
+    QUADRUPED,
+    SINK,
+    STANCE,
+    WEIGHT,
+    G,
+)
 
 import warpdyn as wd
-
-G, DT = 9.81, 0.005
-CUBE = """<robot name="cube"><link name="b"><inertial><mass value="1"/><inertia ixx="{0}" ixy="0"
-ixz="0" iyy="{0}" iyz="0" izz="{0}"/></inertial></link></robot>"""
-BOX = wd.load_urdf(CUBE.format(0.01 / 6), floating_base=True)
-CORNERS = tuple(
-    wd.ContactPoint("b", (x, y, -0.05), 0.0) for x in (-0.05, 0.05) for y in (-0.05, 0.05)
-)
-BOX_OPTIONS: dict[str, Any] = {
-    **{"dt": DT, "points": CORNERS, "sweeps": 8},
-    "ground": wd.Ground(0.5, 5e4, 0.01),
-}
-SINK = G / 4 / 5e4
-"""How deep the box lies in the ground."""
-
-QUADRUPED = wd.load_robot("quadruped").with_armature(0.01)
-FEET = tuple(
-    wd.ContactPoint(f"{leg}_foot", (0.0, 0.0, 0.0), 0.022) for leg in ("FL", "FR", "RL", "RR")
-)
-STANCE = np.array([0.1, 0.8, -1.5, -0.1, 0.8, -1.5, 0.1, 1.0, -1.5, -0.1, 1.0, -1.5])
-WEIGHT = QUADRUPED.total_mass * G
 
 
 class History(NamedTuple):
@@ -353,133 +344,6 @@ def test_substeps_are_steps_one_after_the_other() -> None:
         torques.append(applied)
     assert np.allclose(whole.q, q, atol=1e-14) and np.allclose(whole.v, v, atol=1e-13)
     assert np.allclose(whole.torques, np.mean(torques, 0), atol=1e-12)
-
-
-# Refusals.
-
-
-@pytest.mark.parametrize("dt", [0, 0.0, -0.001, 0.11, math.nan, "fast", None])
-def test_a_step_has_a_length(dt: Any) -> None:
-    with pytest.raises(ValueError, match=r"dt must be a number of seconds in \(0, 0.1\]"):
-        wd.step(BOX, *(np.zeros((1, n)) for n in (7, 6, 6)), dt=dt)
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "text"),
-    [
-        ({"ground": wd.Ground(friction=-0.1)}, ValueError, "friction must be at least 0, got -0.1"),
-        (
-            {"ground": wd.Ground(friction=[0.5, -1, 0, 0])},
-            ValueError,
-            "friction must be at least 0",
-        ),
-        (
-            {"ground": wd.Ground(friction=math.nan)},
-            ValueError,
-            "friction must be at least 0, got nan",
-        ),
-        ({"ground": wd.Ground(stiffness=0)}, ValueError, "stiffness must be above 0, got 0"),
-        ({"ground": wd.Ground(stiffness=-1.0)}, ValueError, "stiffness must be above 0, got -1"),
-        ({"ground": wd.Ground(dissipation=-1.0)}, ValueError, "dissipation must be 0 or more"),
-        ({"ground": wd.Ground(push_out=0.0)}, ValueError, "push_out must be above 0"),
-        (
-            {"ground": 0.8},
-            TypeError,
-            r"ground must be wd.Ground\(friction=...\) or wd.SoftGround.*, got float",
-        ),
-        ({"sweeps": 0}, ValueError, "sweeps must be a whole number of at least 1, got 0"),
-        ({"substeps": 1.5}, ValueError, "substeps must be a whole number of at least 1, got 1.5"),
-        ({"points": [("FL_fot", (0, 0, 0), 0.02)]}, KeyError, "did you mean.*FL_foot"),
-        ({"points": [("FL_foot", (0, 0), 0.02)]}, ValueError, r"a centre \(x, y, z\)"),
-        ({"points": [("FL_foot", (0, 0, 0), -0.02)]}, ValueError, "a radius of 0 or more"),
-        ({"points": (), "impulses": np.zeros((2, 0, 3))}, ValueError, "there are none"),
-        ({"impulses": np.zeros((2, 12))}, ValueError, r"impulses must be .*\(2, 4, 3\)"),
-        ({"control": wd.PD(1.0, 1.0)}, ValueError, "control= needs targets="),
-        ({"targets": np.zeros((2, 12))}, ValueError, r"targets= are of drives: control=wd.PD"),
-        ({"control": 40.0, "targets": np.zeros((2, 12))}, TypeError, "must be wd.PD"),
-        (
-            {"control": [wd.PD(1.0, 1.0), wd.PD(2.0, 1.0)], "targets": np.zeros((2, 12))},
-            TypeError,
-            "one control law moves the joints.*got 2 of them",
-        ),
-        (
-            {"ground": wd.Ground(np.array([[0.5] * 4, [0.5, 0.5, -0.1, 0.5]]))},
-            ValueError,
-            r"friction must be at least 0, got -0.1 at \[1, 2\]",
-        ),
-        (
-            {"ground": wd.Ground(stiffness=np.array([1e4, 0.0]))},
-            ValueError,
-            r"stiffness must be above 0, got 0 at \[1\]",
-        ),
-        (
-            {"ground": wd.Ground(dissipation=np.array([np.nan, 0.0]))},
-            ValueError,
-            r"dissipation must be at least 0, got nan at \[0\]",
-        ),
-        (
-            {"control": wd.PD(np.ones(12), -np.ones((2, 12))), "targets": np.zeros((2, 12))},
-            ValueError,
-            r"kd must be at least 0, got -1 at \[0, 0\]",
-        ),
-        (
-            {"control": wd.PD(1.0, 1.0), "targets": np.zeros((2, 11))},
-            ValueError,
-            r"targets must be \(B, 12\) = \(2, 12\), got \(2, 11\)",
-        ),
-        (
-            {"control": wd.PD(-1.0, 1.0), "targets": np.zeros((2, 12))},
-            ValueError,
-            "kp must be at least 0",
-        ),
-        (
-            {"control": wd.PD(np.ones(3), 1.0), "targets": np.zeros((2, 12))},
-            ValueError,
-            "kp must be",
-        ),
-    ],
-)
-def test_what_cannot_be_is_refused(options: Any, error: Any, text: str) -> None:
-    """By name, before anything is computed."""
-    arrays = (np.zeros((2, n)) for n in (19, 18, 18))
-    with pytest.raises(error, match=text):
-        wd.step(QUADRUPED, *arrays, **{"points": FEET, "dt": DT, **options})
-
-
-def test_a_look_at_all_arrays_finds_numbers_that_are_negative() -> None:
-    """Those of every library, of a bound call's too, by environment, with `wd.config.debug`; efforts
-    without a limit are none of them."""
-    torch = pytest.importorskip("torch")
-    q, v, tau = (torch.zeros((2, n), dtype=torch.float64) for n in (7, 6, 6))
-    q[:, 2], q[:, 6] = 1.0, 1.0
-    friction = torch.full((2, 4), 0.5, dtype=torch.float64)
-    friction[1, 3] = -0.25
-    options = BOX_OPTIONS | {"ground": wd.Ground(friction)}
-    pendulum = MODELS["pendulum"]
-    s = states(pendulum, 2)
-    drives: dict[str, Any] = {"control": wd.PD(1.0, 1.0), "targets": s.q}
-    wd.config.debug = True
-    try:
-        with pytest.raises(
-            ValueError, match=r"friction in environment 1: entry 3 must be at least 0, got -0.25"
-        ):
-            wd.step(BOX, q, v, tau, **options)
-        assert np.isinf(pendulum.effort_limit).all()
-        assert np.isfinite(wd.step(pendulum, s.q, s.v, 0 * s.v, **drives).q).all()
-        with pytest.raises(ValueError, match=r"targets in environment 0: .* is nan"):
-            wd.step(pendulum, s.q, s.v, 0 * s.v, **drives | {"targets": np.nan * s.q})
-    finally:
-        wd.config.debug = False
-
-
-def test_points_that_never_move_and_joints_that_no_drive_holds_are_refused() -> None:
-    arm = wd.load_robot("panda")
-    arrays = (np.zeros((1, n)) for n in (arm.nq, arm.nv, arm.nv))
-    with pytest.raises(ValueError, match="fixed in the world"):
-        wd.step(arm, *arrays, points=[(arm.root, (0, 0, 0), 0.1)])
-    arrays = (np.zeros((1, n)) for n in (MODELS["socket"].nq, 4, 4))
-    with pytest.raises(ValueError, match='the ball joint "hip" of socket has none'):
-        wd.step(MODELS["socket"], *arrays, control=wd.PD(1.0, 1.0), targets=np.zeros((1, 4)))
 
 
 def test_derivatives_pass_through_contacts_that_stick_and_slide() -> None:

@@ -23,7 +23,7 @@ def test_robots_of_a_fleet_do_not_touch_each_other():
         q = Q * (k + 1) / 3
         np.testing.assert_allclose(robot.state.torque, wd.rnea(MODEL, q, 0 * q, 0 * q), atol=1e-9)
     three.robots[1].enable(0.0, 0.0)
-    assert [r.enabled for r in three.robots] == [False, True, False] and not three.idle
+    assert [r.is_enabled for r in three.robots] == [False, True, False] and not three.idle
 
 
 def test_mode_and_lists_are_checked_against_the_robot(shared, robot):
@@ -123,7 +123,7 @@ def test_no_parameter_makes_a_step_in_the_commands(change):
     feed(robot, 0.0, Q - 0.05)
     robot.enable(0.0, -10.0)
     before = commanded(fleet, robot, 0.0)
-    fleet.change(settings.changed(change))
+    fleet.change(settings.with_changes(change))
     first = commanded(fleet, robot, 1e-3)
     np.testing.assert_allclose(first, before, atol=0.2)
     commands = [commanded(fleet, robot, 1e-3 * k) for k in range(2, 1100)]
@@ -151,7 +151,7 @@ def test_stop_reaches_every_enabled_robot():
         feed(robot, 0.0)
         robot.enable(0.0, 0.0)
     two.stop(0.0)
-    assert not any(r.enabled for r in two.robots) and not two.idle
+    assert not any(r.is_enabled for r in two.robots) and not two.idle
     for robot in two.robots:
         while robot.stop_step(1.0) is not None:
             pass

@@ -83,12 +83,12 @@ def test_another_model_waits_for_the_stop_of_the_old_one_and_begins_disabled():
     other = Settings.of({**settings.values(), "robot_description": wheel_text()})
     models.request(other)
     assert step(models, other) is Event.NOTHING and models.changing
-    assert not robot.enabled and robot.output.stopping
+    assert not robot.is_enabled and robot.output.stopping
     assert models.step(other, 0.0) is Event.NOTHING, "the stop sequence runs"
     while robot.stop_step(1.0) is not None:
         pass
     assert models.step(other, 0.0) is Event.READY and not models.changing
-    assert models.fleet.dynamics.model.name == "wheel" and not models.fleet.robots[0].enabled
+    assert models.fleet.dynamics.model.name == "wheel" and not models.fleet.robots[0].is_enabled
     assert models.fleet.robots[0].gate.phase is Phase.OFF
 
 
@@ -123,7 +123,7 @@ def test_an_enabled_robot_outlives_the_compiler(ending, tmp_path, monkeypatch):
         models.request(other)
         assert step(models, settings) is Event.REFUSED and models.refusal
     assert ("make room" if ending == "full disk" else "free memory") in models.refusal
-    assert models.fleet is fleet and robot.enabled and not models.changing
+    assert models.fleet is fleet and robot.is_enabled and not models.changing
     feed(robot, 0.15)
     np.testing.assert_allclose(launch(fleet, robot, 0.2)[1], before, atol=1e-9)
     models.request(other)
@@ -135,7 +135,7 @@ def test_another_payload_goes_on_with_the_same_robots():
     models, settings = running()
     fleet = models.fleet
     model, mass = fleet.dynamics.model, fleet.dynamics.total_mass
-    heavy = settings.changed({"payload.link": "panda_hand", "payload.mass": 2.0})
+    heavy = settings.with_changes({"payload.link": "panda_hand", "payload.mass": 2.0})
     models.request(heavy)
     assert step(models, heavy) is Event.PAYLOAD and models.fleet is fleet
     assert fleet.dynamics.model is model, "and its kernels"
@@ -175,7 +175,7 @@ def test_reload_reads_the_file_again(tmp_path):
 def test_a_description_that_takes_long_to_check_does_not_keep_commands_waiting(monkeypatch):
     """It is accepted, and the build decides; while enabled after half of `state_timeout`."""
     models, settings = running(state_timeout=0.1)
-    other = settings.changed({"robot_description": "nonsense"})
+    other = settings.with_changes({"robot_description": "nonsense"})
     with pytest.raises(ValueError, match="the one before stays"):
         models.check(other)
     robot = models.fleet.robots[0]

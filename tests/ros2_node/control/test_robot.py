@@ -168,16 +168,16 @@ def test_it_starts_by_itself_once_and_never_after_another_model():
     for one in (first, second):
         feed(one.robots[0], 0.0)
         launch(one, one.robots[0], 0.0)
-    assert first.robots[0].enabled and not second.robots[0].enabled
+    assert first.robots[0].is_enabled and not second.robots[0].is_enabled
     first.robots[0].disable(0.0)
     feed(first.robots[0], 0.1)
     launch(first, first.robots[0], 0.1)
-    assert not first.robots[0].enabled
+    assert not first.robots[0].is_enabled
     while first.robots[0].stop_step(1e9) is not None:
         pass
     first.robots[0].start()  # as a managed node does that is activated again
     launch(first, first.robots[0], 0.1)
-    assert first.robots[0].enabled
+    assert first.robots[0].is_enabled
 
 
 @pytest.mark.parametrize("how", ["disabled", "fault"])
@@ -193,7 +193,7 @@ def test_what_was_closed_before_it_had_started_does_not_start(how):
     for k in range(3):
         feed(robot, 0.01 * k)
         assert launch(fleet, robot, 0.01 * k) == (True, None)
-    assert not robot.enabled
+    assert not robot.is_enabled
     assert robot.enable(0.02, 0.02)[0]
 
 
@@ -211,7 +211,7 @@ def test_a_fault_that_activate_finds_waits_for_enable_after_reset():
     assert robot.gate.phase is Phase.OFF
     robot.start()
     launch(fleet, robot, 0.02)
-    assert robot.enabled
+    assert robot.is_enabled
 
 
 def test_services_answer_in_each_phase_of_the_gate(robot):
@@ -272,7 +272,7 @@ def test_with_a_controller_to_be_asked_it_does_not_start_by_itself():
     fleet = panda_fleet(start_enabled=True, command_controller="c")
     feed(fleet.robots[0], 0.0)
     launch(fleet, fleet.robots[0], 0.0)
-    assert not fleet.robots[0].enabled
+    assert not fleet.robots[0].is_enabled
 
 
 def test_rejections_are_named_with_their_counts(robot):

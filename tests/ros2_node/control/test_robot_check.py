@@ -63,7 +63,7 @@ def bound(*arguments):
     ],
 )
 def test_settings_that_fit_pass_and_no_kernel_is_bound(values, monkeypatch):
-    monkeypatch.setattr("warpdyn.execution.batched._bound", bound)
+    monkeypatch.setattr("warpdyn.execution.batched._bind", bound)
     check_robot(MODEL, panda_settings(**values))
 
 
@@ -72,7 +72,7 @@ def test_a_bad_setting_of_each_part_is_found(values, said):
     """With the text of the build."""
     settings = panda_settings(**values)
     with pytest.MonkeyPatch.context() as change, pytest.raises(ValueError, match=said) as found:
-        change.setattr("warpdyn.execution.batched._bound", bound)
+        change.setattr("warpdyn.execution.batched._bind", bound)
         check_robot(MODEL, settings)
     with pytest.raises(ValueError) as built:
         Fleet(settings, "", [Counter()])

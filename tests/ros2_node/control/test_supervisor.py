@@ -52,7 +52,7 @@ def test_there_is_a_robot_for_each_namespace_and_one_without(two):
 def test_requests_reach_the_named_robots_only(two):
     """And the answer of several names those that could not."""
     assert two.enable([1], True, 0.0, 0.0) == (True, "enabled")
-    assert [r.enabled for r in two.robots] == [False, True]
+    assert [r.is_enabled for r in two.robots] == [False, True]
     two.robots[0].fail("broken", 0.0)
     good, text = two.enable([0, 1], True, 0.0, 0.0)
     assert (
@@ -70,9 +70,9 @@ def test_a_robot_whose_topics_others_publish_is_not_enabled(two):
     two.robots[0].gate.send(GateEvent.START)
     two.fleet.compute()
     two.robots[0].command(0.0, 0.0)
-    assert not two.robots[0].enabled
+    assert not two.robots[0].is_enabled
     two.crowd(1, "/joint_states has 2 publishers")
-    assert two.robots[1].enabled
+    assert two.robots[1].is_enabled
     two.crowd(0, "")
     two.crowd(1, "")
     assert two.enable([0], True, 0.0, 0.0)[0]
@@ -173,7 +173,7 @@ def test_a_start_by_itself_waits_for_a_payload_that_can_be_carried():
         feed(robot, 0.0)
         supervisor.fleet.compute()
         robot.command(0.0, 0.0)
-        assert robot.enabled == enabled
+        assert robot.is_enabled == enabled
         supervisor.change({"payload.mass": 2.0})
 
 
@@ -273,7 +273,7 @@ def test_one_robots_failure_stays_that_robots(two, monkeypatch):
         patch.setattr(two.robots[0], "watch", broken)
         assert list(two.watch(0.01, 0.01)) == []
     assert fault_of(two.robots[0]) == "watchdog: RuntimeError: left broke"
-    assert two.robots[1].enabled and not fault_of(two.robots[1])
+    assert two.robots[1].is_enabled and not fault_of(two.robots[1])
     two.reset([0])
     two.fail("a callback broke", 0.0, 1)
     assert [fault_of(r) for r in two.robots] == ["", "a callback broke"]
@@ -298,7 +298,7 @@ def test_while_it_is_withheld_nothing_is_enabled_and_all_can_be_closed(two):
     two.enable([0], True, 0.0, 0.0)
     two.withheld = "the node is inactive"
     assert two.enable([0, 1], True, 0.0, 0.0) == (False, "the node is inactive")
-    assert two.enable([0, 1], False, 0.0, 0.0)[0] and not two.robots[0].enabled
+    assert two.enable([0, 1], False, 0.0, 0.0)[0] and not two.robots[0].is_enabled
     two.withheld = ""
     two.robots[1].disable(0.0)
     assert two.enable([1], True, 0.0, 0.0)[0]

@@ -16,7 +16,7 @@ import warpdyn as wd
 from ros2_node.control.torques import flat_batch
 from ros2_node.ros import batch_topics
 from ros2_node.ros.batch_topics import BatchTopics
-from ros2_node.ros.messages import labelled
+from ros2_node.ros.messages import labelled_array
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def test_torques_are_those_of_the_states(fleet, node, batch, robots):
     state = states(robots)
     q = np.ascontiguousarray(state[:, 0])
     bare = Float64MultiArray(data=array("d", state.tobytes()))
-    for message in (labelled(state, ("robot", "2", "dof")), bare):
+    for message in (labelled_array(state, ("robot", "2", "dof")), bare):
         assert batch.answer(fleet, message)
         torque = node.published["~/batch/torques"][-1]
         assert [(d.label, d.size) for d in torque.layout.dim] == [("robot", robots), ("dof", N)]
@@ -59,7 +59,7 @@ def test_torques_are_those_of_the_states(fleet, node, batch, robots):
 
 def test_labels_follow_a_change_of_the_number_of_robots(fleet, node, batch):
     for robots in (3, 3, 2):
-        batch.answer(fleet, labelled(states(robots), ("robot", "2", "dof")))
+        batch.answer(fleet, labelled_array(states(robots), ("robot", "2", "dof")))
         message = node.published["~/batch/torques"][-1]
         assert message.layout.dim[0].size == robots and len(message.data) == robots * N
 
@@ -73,7 +73,7 @@ def test_what_does_not_fit_is_counted_and_not_answered(fleet, node, batch, count
 def test_bad_robots_are_counted_and_get_zeros(fleet, node, batch, counts):
     state = np.tile(np.stack([Q, 0 * Q]), (4, 1, 1))
     state[2, 0, 3] = np.nan
-    batch.answer(fleet, labelled(state, ("robot", "2", "dof")))
+    batch.answer(fleet, labelled_array(state, ("robot", "2", "dof")))
     torque = np.reshape(node.published["~/batch/torques"][0].data, (4, N))
     assert (
         counts == {"batch_bad_robot": 1}
@@ -84,7 +84,7 @@ def test_bad_robots_are_counted_and_get_zeros(fleet, node, batch, counts):
 
 def test_each_answer_is_timed(fleet, batch):
     before = fleet.batch_timing.count
-    batch.answer(fleet, labelled(states(2), ("robot", "2", "dof")))
+    batch.answer(fleet, labelled_array(states(2), ("robot", "2", "dof")))
     assert fleet.batch_timing.count == before + 1
 
 
@@ -94,11 +94,11 @@ def test_a_huge_state_is_rejected_and_large_memory_is_given_back(fleet, node, ba
     huge = Float64MultiArray(data=array("d", bytes(8 * (flat_batch.MOST_NUMBERS + 2 * N))))
     assert not batch.answer(fleet, huge) and counts["batch_rejected"] == 1
     many = states(flat_batch.KEPT + 1)
-    assert batch.answer(fleet, labelled(many, ("robot", "2", "dof")))
+    assert batch.answer(fleet, labelled_array(many, ("robot", "2", "dof")))
     now = time.monotonic()
     assert not batch.rest(fleet, now), "it has just been used"
     assert batch.rest(fleet, now + 2 * batch_topics.IDLE)
     assert len(fleet.batch.q) == len(fleet.batch.torque) == 1 and not batch._message.data
     assert not batch.rest(fleet, now + 2 * batch_topics.IDLE), "there is no more to give back"
-    assert batch.answer(fleet, labelled(many, ("robot", "2", "dof"))), "and it comes again"
+    assert batch.answer(fleet, labelled_array(many, ("robot", "2", "dof"))), "and it comes again"
     assert len(node.published["~/batch/torques"][-1].data) == many[:, 0].size

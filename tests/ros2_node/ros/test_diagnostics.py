@@ -38,11 +38,11 @@ def test_one_status_for_each_robot_with_its_name(node):
 def test_a_change_of_level_is_noticed_until_it_is_published(node):
     """Whatever else changes."""
     diagnostics, fleet = made(node), panda_fleet()
-    assert diagnostics.changed(fleet, SETTINGS, 0.0), "nothing was published yet"
+    assert diagnostics.has_changed(fleet, SETTINGS, 0.0), "nothing was published yet"
     diagnostics.publish(fleet, SETTINGS, 0.0)
-    assert not diagnostics.changed(fleet, SETTINGS, 0.0)
+    assert not diagnostics.has_changed(fleet, SETTINGS, 0.0)
     feed(fleet.robots[0], 0.0)
-    assert diagnostics.changed(fleet, SETTINGS, 0.0)
+    assert diagnostics.has_changed(fleet, SETTINGS, 0.0)
     diagnostics.publish(fleet, SETTINGS, 0.0)
     (status,) = node.published["/diagnostics"][-1].status
     assert status.level == b"\0" and status.hardware_id == "panda"

@@ -28,7 +28,7 @@ def parts(monkeypatch, tmp_path):
 
 def chosen(parts, arguments, **values):
     """What launch knows once it has read the arguments."""
-    declared = parts.declared(arguments)
+    declared = parts.declare_arguments(arguments)
     assert all(argument.description for argument in declared)
     text = {a.name: a.default_value for a in declared}
     perform = lambda x: x if isinstance(x, str) else x.perform({})  # noqa: E731

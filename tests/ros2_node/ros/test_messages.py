@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ros2_node.ros.messages import (
     fill_pose,
-    labelled,
+    labelled_array,
     nanoseconds,
     numbers,
     topic_word,
@@ -26,7 +26,7 @@ def test_a_labelled_array_is_read_back_by_its_dimensions(shape):
     """data reshaped to the sizes is the array; a dimension's stride is the product of it and
     those after it."""
     x = np.arange(float(np.prod(shape))).reshape(shape)
-    message = labelled(x, [f"d{i}" for i in range(len(shape))])
+    message = labelled_array(x, [f"d{i}" for i in range(len(shape))])
     sizes = [d.size for d in message.layout.dim]
     np.testing.assert_array_equal(np.array(message.data).reshape(sizes), x)
     assert [d.label for d in message.layout.dim] == [f"d{i}" for i in range(len(shape))]
@@ -38,13 +38,13 @@ def test_a_labelled_array_is_row_major_whatever_it_was():
     """A transposed or a single-precision array gives the same numbers."""
     x = np.arange(6.0).reshape(2, 3)
     for other in (np.asfortranarray(x), x.astype(np.float32), x.T.copy().T):
-        assert labelled(other, "ab").data == labelled(x, "ab").data
+        assert labelled_array(other, "ab").data == labelled_array(x, "ab").data
     assert numbers(x[0]).tolist() == [0.0, 1.0, 2.0]
 
 
 def test_labels_must_fit():
     with pytest.raises(ValueError):
-        labelled(np.zeros((2, 3)), ("one",))
+        labelled_array(np.zeros((2, 3)), ("one",))
 
 
 def test_poses_and_transforms_have_position_and_quaternion_xyzw():

@@ -42,10 +42,10 @@ def test_a_parameter_that_is_read_at_start_asks_for_each(each):
     assert BY_NAME[each.parameter].fixed
     name = each.name.replace("<link>", "&lt;link&gt;")
     assert name in (ROOT / "docs" / "ros2.md").read_text()
-    assert each.wanted(EVERYTHING)
+    assert each.is_requested(EVERYTHING)
     off = Settings.of({"publish_link_poses": False})
-    assert not each.wanted(off)
-    assert each.batch is None or (each.wanted(EVERYTHING) and each.batch_labels)
+    assert not each.is_requested(off)
+    assert each.batch is None or (each.is_requested(EVERYTHING) and each.batch_labels)
 
 
 def test_topics_of_links_are_words():

@@ -76,8 +76,8 @@ def test_another_error_of_the_constructor_is_no_refusal():
         raise OSError("no such page")
 
     with pytest.raises(OSError, match="no such page"):
-        process.made(broken, "node")
-    assert process.made(broken, "node", (ValueError, OSError)) is None
+        process.make_node(broken, "node")
+    assert process.make_node(broken, "node", (ValueError, OSError)) is None
 
 
 @pytest.mark.parametrize("context_lives", [True, False])

@@ -96,7 +96,7 @@ def compare_motions(law: str, compiled: CompiledControllers, seconds: float) -> 
     pushed = None if law == "gravity_compensation" else push  # it alone would float away
     node = SimulatedArm("ur5e", 1000.0, POSE, damping_for(law), **parameters_of(law))
     node.run(seconds, reference, pushed)
-    assert node.robot.enabled
+    assert node.robot.is_enabled
     theirs = np.array(node.positions)
     ours = controller_motion(law, compiled, seconds, reference, pushed)
     difference = np.abs(ours - theirs).max()

@@ -15,15 +15,15 @@ from math import prod
 from ...arrays.layout import BLOCK, LOOP_BLOCK
 from .. import threads
 from ..compile.c_text import CText, c_text
-from ..compile.compiling import collecting, noted
+from ..compile.compiling import collect_kernel, collecting
 from ..compile.kernel import Command, bounds_of_one
 from ..launch.job import COUNT, FIRST, Job
-from ..made_once import made_once
+from ..run_once import run_once
 
 _C_KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int64))
 
 
-@made_once
+@run_once
 def _text() -> CText | None:
     return c_text("foreign_call.h", "handler", 1, first=FIRST, count=COUNT)
 
@@ -70,7 +70,7 @@ class ForeignCall:
             for place, shape in zip(job.places[len(job.inputs) :], results, strict=True)
         ]
         if collecting():
-            noted(self.kernel)
+            collect_kernel(self.kernel)
             self._first = _C_KERNEL(self._find)
             self._where[0] = ctypes.cast(self._first, ctypes.c_void_p).value or 0
         else:
@@ -101,7 +101,7 @@ class ForeignCall:
         """Stand-in for a kernel that a `wd.kernels.compiling` block has yet to compile: it writes
         zeros inside the block, and runs the kernel after it."""
         try:
-            if noted(self.kernel):
+            if collect_kernel(self.kernel):
                 for place, size in self._results:
                     ctypes.memset(arguments[place], 0, size)
                 return

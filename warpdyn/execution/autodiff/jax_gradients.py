@@ -29,7 +29,15 @@ from ..config import config
 from ..launch.batch_shape import all_in_rows, with_leading
 from ..launch.launch import prepare
 from ..repeat.planned_call import MISS, KnownCall
-from ..request.call import Call, derived, gather, gathered, summed_tables, tables_of, without_seeds
+from ..request.call import (
+    Call,
+    derive,
+    gather,
+    summed_tables,
+    tables_of,
+    with_all_inputs,
+    without_seeds,
+)
 from ..request.evaluate import result_shapes
 from ..request.inputs import Input
 from .foreign_call import ForeignCall, handler
@@ -40,7 +48,7 @@ Compute = Callable[[Call], Any]
 def run(call: Call, compute: Compute) -> Any:
     """Run a call, as a JAX operation if JAX traces it or the arrays are on a GPU."""
     inputs, arrays = gather(call)
-    if not any(_traced(x) or _on_gpu(x) for x in arrays.values()):
+    if not any(_is_traced(x) or _on_gpu(x) for x in arrays.values()):
         return compute(call)
     if call.out is not None:
         raise TypeError("JAX arrays cannot be written in place; leave out= away and use the result")
@@ -58,7 +66,7 @@ def run(call: Call, compute: Compute) -> Any:
             )
     arrays = {name: jnp.asarray(x, first.dtype) for name, x in arrays.items()}
     # Shapes are checked here, because JAX still knows the caller's line.
-    rows, lead = all_in_rows(replace(gathered(call), arrays=arrays))
+    rows, lead = all_in_rows(replace(with_all_inputs(call), arrays=arrays))
     if not lead:
         tables = tables_of(rows)
         rows = replace(
@@ -70,12 +78,12 @@ def run(call: Call, compute: Compute) -> Any:
     return tuple(results) if len(results) > 1 else results[0]
 
 
-def _traced(x: Any) -> bool:
+def _is_traced(x: Any) -> bool:
     return isinstance(x, jax.core.Tracer)
 
 
 def _on_gpu(x: Any) -> bool:
-    return isinstance(x, jax.Array) and not _traced(x) and x.devices().pop().platform != "cpu"
+    return isinstance(x, jax.Array) and not _is_traced(x) and x.devices().pop().platform != "cpu"
 
 
 @dataclass(frozen=True)
@@ -94,7 +102,7 @@ class _Template:
         bare = replace(call, arrays={}, gravity=None, f_ext=None, out=None, params=params)
         return cls(bare, compute, (id(call.model), call.key, *_records(call)))
 
-    def filled(self, arrays: Sequence[Any]) -> Call:
+    def call_with(self, arrays: Sequence[Any]) -> Call:
         """The call with these arrays."""
         return replace(self.call, arrays=dict(zip(self.names, arrays, strict=True)))
 
@@ -128,7 +136,7 @@ def _abstract(*operands: Any, template: _Template) -> list[Any]:
         for x, shape in zip(operands, template.shapes, strict=True)
         if len(x.shape) > len(shape)
     )
-    call = template.filled(operands)
+    call = template.call_with(operands)
     shapes, sums = result_shapes(call), summed_tables(call)
     return [
         jax.core.ShapedArray(shape if name in sums else (rows, *shape), operands[0].dtype)
@@ -139,18 +147,18 @@ def _abstract(*operands: Any, template: _Template) -> list[Any]:
 @recorded.def_impl
 def _eager(*operands: Any, template: _Template) -> list[Any]:
     if any(_on_gpu(x) for x in operands):
-        return _compiled(template)(*operands)
+        return _jit(template)(*operands)
     program = None if config.debug or collecting() else _program(template, operands)
     if program is not None:
         return program(*operands)
     results = template.compute(
-        template.filled([jnp.asarray(x) for x in operands])
+        template.call_with([jnp.asarray(x) for x in operands])
     )  # including JAX's literals
     return list(results) if isinstance(results, tuple) else [results]
 
 
 @cache
-def _compiled(template: _Template) -> Callable[..., list[Any]]:
+def _jit(template: _Template) -> Callable[..., list[Any]]:
     return jax.jit(lambda *operands: recorded.bind(*operands, template=template))
 
 
@@ -166,7 +174,7 @@ _programs: WeakKeyDictionary[Model, dict[tuple, Program | None]] = WeakKeyDictio
 
 
 @cache
-def _registered() -> bool:
+def _register_handler() -> bool:
     """True if XLA accepts the handler; another version of XLA rejects it."""
     made = handler()
     if made is None:
@@ -180,11 +188,11 @@ def _registered() -> bool:
 
 def _foreign_call(template: _Template, operands: Sequence[Any]) -> ForeignCall | None:
     """The launch on arrays of these shapes and dtype, by rows; None if Python has to be called."""
-    if config.debug or not _registered():
+    if config.debug or not _register_handler():
         return None
     dtype = np.dtype(operands[0].dtype)
     # The layout is computed with memory that nothing reads or writes.
-    call = template.filled([np.empty(x.shape, dtype) for x in operands])
+    call = template.call_with([np.empty(x.shape, dtype) for x in operands])
     if summed_tables(call):
         return None
     results = _abstract(*operands, template=template)
@@ -229,7 +237,7 @@ class KnownByXla:
 
 def known_call(known: KnownCall) -> KnownByXla | None:
     """A remembered call that XLA launches, for calls like this one."""
-    return KnownByXla(known) if _registered() else None
+    return KnownByXla(known) if _register_handler() else None
 
 
 def _launched_by_xla(foreign: ForeignCall, results: Sequence[Any]) -> Program:
@@ -243,7 +251,7 @@ def _launched_by_xla(foreign: ForeignCall, results: Sequence[Any]) -> Program:
     return jax.jit(program)
 
 
-def _lowered(context: Any, *operands: Any, template: _Template) -> Any:
+def _lower(context: Any, *operands: Any, template: _Template) -> Any:
     """The launch as part of a program that XLA compiles for the CPU."""
     foreign = _foreign_call(template, context.avals_in)
     if foreign is None:
@@ -270,7 +278,7 @@ def _foreign(*operands: Any, template: _Template) -> list[Any]:
 
 _by_python = mlir.lower_fun(_foreign, multiple_results=True)
 mlir.register_lowering(recorded, _by_python)
-mlir.register_lowering(recorded, _lowered, platform="cpu")
+mlir.register_lowering(recorded, _lower, platform="cpu")
 _numbers = count()
 
 
@@ -283,7 +291,7 @@ def _callable(
 
     def work(*arrays: Any) -> None:
         operands, outs = arrays[: len(inputs)], arrays[len(inputs) :]
-        template.compute(replace(template.filled(operands), out=outs))
+        template.compute(replace(template.call_with(operands), out=outs))
 
     names = [f"a{k}" for k in range(len(inputs))] + [f"r{k}" for k in range(len(results))]
     scope: dict[str, Any] = {"work": work}
@@ -300,7 +308,7 @@ def _callable(
     )
 
 
-def _batched(
+def _batch(
     operands: Sequence[Any], axes: Sequence[Any], *, template: _Template
 ) -> tuple[list[Any], list[int]]:
     """One more dimension of environments: (N, B, ..) is computed as (N B, ..)."""
@@ -336,13 +344,13 @@ def _batched(
     return [x.reshape(N, B, *x.shape[1:]) for x in results], [0] * len(results)
 
 
-batching.primitive_batchers[recorded] = _batched
+batching.primitive_batchers[recorded] = _batch
 
 
 def _tangent(
     operands: Sequence[Any], tangents: Sequence[Any], *, template: _Template
 ) -> tuple[list[Any], list[Any]]:
-    call = template.filled(operands)
+    call = template.call_with(operands)
     results = _bind(call, template.compute)
     rows = results[0].shape[:1]
     tables = tables_of(call)
@@ -356,22 +364,22 @@ def _tangent(
         if type(t) is not ad.Zero
     }
     solution = results[0] if call.solves and not call.derivatives else None
-    return results, _bind(derived(call, "jvp", tuple(moving), moving, solution), template.compute)
+    return results, _bind(derive(call, "jvp", tuple(moving), moving, solution), template.compute)
 
 
 ad.primitive_jvps[recorded] = _tangent
 
 
-def _transposed(cotangents: Sequence[Any], *operands: Any, template: _Template) -> list[Any]:
+def _transpose(cotangents: Sequence[Any], *operands: Any, template: _Template) -> list[Any]:
     """The "vjp" call for the call from which a "jvp" call was derived, which is linear in its
     seeds."""
     last = template.call.derivatives[-1]
-    call = without_seeds(template.filled(operands))
+    call = without_seeds(template.call_with(operands))
     bars = {
         name: ad.instantiate_zeros(c)
         for name, c in zip(result_shapes(call), cotangents, strict=True)
     }
-    results = _bind(derived(call, "vjp", last.wrt, bars), template.compute)
+    results = _bind(derive(call, "vjp", last.wrt, bars), template.compute)
     of_seeds = {x.name: result for x, result in zip(last.seeds, results, strict=True)}
     return [
         of_seeds[name] if ad.is_undefined_primal(x) else None
@@ -379,4 +387,4 @@ def _transposed(cotangents: Sequence[Any], *operands: Any, template: _Template) 
     ]
 
 
-ad.primitive_transposes[recorded] = _transposed
+ad.primitive_transposes[recorded] = _transpose

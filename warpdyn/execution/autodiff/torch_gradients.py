@@ -26,7 +26,7 @@ from ...arrays.torch_arrays import followers, transforms
 from ...model import Model
 from ...model.params import Params
 from ..launch.batch_shape import all_in_rows, with_leading
-from ..request.call import Call, arguments_in_order, derived, gather, result_names, tables_of
+from ..request.call import Call, arguments_in_order, derive, gather, result_names, tables_of
 from ..request.evaluate import record_call, result_shapes
 
 Compute = Callable[[Call], Any]
@@ -40,7 +40,7 @@ def run(call: Call, compute: Compute) -> Any:
     inputs, arrays = gather(call)
     # Nearly all calls have only plain tensors, so this case is tested first.
     unusual = [x for x in arrays.values() if type(x) is not Tensor or x.requires_grad]
-    if not ((unusual and (_required(unusual) or _without_memory(unusual))) or not TORCH.at_rest()):
+    if not ((unusual and (_need_grad(unusual) or _without_memory(unusual))) or not TORCH.at_rest()):
         results = compute(call)
         if call.out is not None:
             outs = call.out if isinstance(call.out, (tuple, list)) else (call.out,)
@@ -51,7 +51,7 @@ def run(call: Call, compute: Compute) -> Any:
         raise TypeError(f"out= cannot take part in {where}; {INSTEAD}")
     order = arguments_in_order(call)
     rows, lead = all_in_rows(replace(call, arrays=arrays, inputs=inputs, order=order))
-    results = _applied(rows, compute)
+    results = _run_in_graph(rows, compute)
     if len(lead) < 2:
         return results
     several = isinstance(results, tuple)
@@ -59,7 +59,7 @@ def run(call: Call, compute: Compute) -> Any:
     return tuple(shaped) if several else shaped[0]
 
 
-def _required(arrays: Iterable[Any]) -> bool:
+def _need_grad(arrays: Iterable[Any]) -> bool:
     """True if one of the arrays requires a gradient."""
     return torch.is_grad_enabled() and any(
         isinstance(x, Tensor) and x.requires_grad for x in arrays
@@ -83,7 +83,7 @@ class Operation:
     compute: Compute
     names: tuple[str, ...]
 
-    def filled(self, tensors: Iterable[Tensor]) -> Call:
+    def call_with(self, tensors: Iterable[Tensor]) -> Call:
         """The call with these tensors."""
         arrays = {**self.call.arrays, **dict(zip(self.names, tensors, strict=True))}
         return replace(self.call, arrays=arrays)
@@ -92,8 +92,8 @@ class Operation:
         """The results of a launch or, for a tracer, of the operator that represents it."""
         unusual = [x for x in tensors if type(x) is not Tensor]
         if followers() or (unusual and _without_memory(unusual)):
-            return _launched(self, tensors)
-        results = self.compute(self.filled(tensors))
+            return _launch_by_operator(self, tensors)
+        results = self.compute(self.call_with(tensors))
         return results if isinstance(results, tuple) else (results,)
 
     @property
@@ -102,14 +102,14 @@ class Operation:
         inputs = gather(self.call)[0]
         return [inputs[name].shape for name in self.names]
 
-    def leading(self, tensors: Sequence[Tensor]) -> torch.Size:
+    def batch_shape(self, tensors: Sequence[Tensor]) -> torch.Size:
         """The dimensions of environments, from the tensor that has the most."""
         return max(
             (x.shape[: x.ndim - len(s)] for x, s in zip(tensors, self.shapes, strict=True)), key=len
         )
 
 
-def _applied(call: Call, compute: Compute) -> Any:
+def _run_in_graph(call: Call, compute: Compute) -> Any:
     """A call with all its inputs among its arrays, as an operation."""
     names, tensors = [], []
     for name, x in call.arrays.items():
@@ -121,13 +121,13 @@ def _applied(call: Call, compute: Compute) -> Any:
 
 
 def _apply(operation: Operation, *tensors: Tensor) -> tuple[Tensor, ...]:
-    results: tuple[Tensor, ...] = (_Mapped if transforms() else _Recorded).apply(
+    results: tuple[Tensor, ...] = (_FuncCallNode if transforms() else _CallNode).apply(
         operation, *tensors
     )
     return results
 
 
-class _Recorded(torch.autograd.Function):
+class _CallNode(torch.autograd.Function):
     """A call as a node of Torch's graph; the results of its passes are nodes too."""
 
     @staticmethod
@@ -140,12 +140,12 @@ class _Recorded(torch.autograd.Function):
     def _call(ctx: Any) -> tuple[Call, Tensor | None, list[Tensor]]:
         """The call of a pass, its solution if it solves a system, and its tensors."""
         *tensors, solution = ctx.saved_tensors if ctx.solves else (*ctx.saved_tensors, None)
-        return ctx.operation.filled(tensors), solution, tensors
+        return ctx.operation.call_with(tensors), solution, tensors
 
     @staticmethod
     def backward(ctx: Any, *cotangents: Tensor | None) -> Any:
         names = ctx.operation.names
-        call, solution, tensors = _Recorded._call(ctx)
+        call, solution, tensors = _CallNode._call(ctx)
         wrt = [n for n, needed in zip(names, ctx.needs_input_grad[1:], strict=True) if needed]
         if not wrt or all(w is None for w in cotangents):
             return (None,) * (1 + len(names))
@@ -156,15 +156,15 @@ class _Recorded(torch.autograd.Function):
             for w, shape in zip(cotangents, ctx.shapes, strict=True)
         ]
         seeds = dict(zip(result_names(call), given, strict=True))
-        bars = _applied(derived(call, "vjp", wrt, seeds, solution), ctx.operation.compute)
+        bars = _run_in_graph(derive(call, "vjp", wrt, seeds, solution), ctx.operation.compute)
         named = dict(zip(wrt, bars if len(wrt) > 1 else (bars,), strict=True))
-        return None, *(summed(named.get(n), x) for n, x in zip(names, tensors, strict=True))
+        return None, *(sum_shared(named.get(n), x) for n, x in zip(names, tensors, strict=True))
 
     @staticmethod
     def jvp(ctx: Any, _: None, *tangents: Tensor | None) -> Any:
         names, shapes = ctx.operation.names, ctx.operation.shapes
-        call, solution, tensors = _Recorded._call(ctx)
-        rows = ctx.operation.leading(tensors)
+        call, solution, tensors = _CallNode._call(ctx)
+        rows = ctx.operation.batch_shape(tensors)
         # An array that serves all environments has the same tangent for each.
         tables = tables_of(call)
         moving = {
@@ -174,8 +174,8 @@ class _Recorded(torch.autograd.Function):
         }
         if not moving:
             return (None,) * len(result_names(call))
-        moved = _applied(
-            derived(call, "jvp", tuple(moving), moving, solution), ctx.operation.compute
+        moved = _run_in_graph(
+            derive(call, "jvp", tuple(moving), moving, solution), ctx.operation.compute
         )
         return moved if isinstance(moved, tuple) else (moved,)
 
@@ -194,7 +194,7 @@ def _keep(
     ctx.set_materialize_grads(False)
 
 
-class _Mapped(_Recorded):
+class _FuncCallNode(_CallNode):
     """The same node in the form that torch.func needs, which takes half as long again."""
 
     @staticmethod
@@ -234,7 +234,7 @@ class _Mapped(_Recorded):
         return tuple(x.reshape(*rows, *x.shape[1:]) for x in results), (0,) * len(results)
 
 
-def summed(bar: Tensor | None, x: Tensor) -> Tensor | None:
+def sum_shared(bar: Tensor | None, x: Tensor) -> Tensor | None:
     """The cotangent of an input; for a slice that serves all environments, the sum over them."""
     if bar is None or bar.ndim == x.ndim:
         return bar
@@ -251,10 +251,10 @@ _operators = torch.library.Library("warpdyn", "DEF")
 _operators.define("launch(str program, Tensor[] arrays) -> Tensor[]")
 
 
-def _launched(operation: Operation, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+def _launch_by_operator(operation: Operation, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
     """The results, from the operator."""
     call = operation.call
-    inputs, arrays = gather(operation.filled(tensors))
+    inputs, arrays = gather(operation.call_with(tensors))
     for name, x in arrays.items():
         if not isinstance(x, Tensor):
             if not (inputs[name].plain and getattr(x, "ndim", 1) == 1):
@@ -278,14 +278,14 @@ def _launched(operation: Operation, tensors: Sequence[Tensor]) -> tuple[Tensor, 
 
 def _empty_results(program: str, arrays: Sequence[Tensor]) -> list[Tensor]:
     operation = _programs[program]
-    rows = operation.leading(arrays)
-    shapes = result_shapes(operation.filled(arrays)).values()
+    rows = operation.batch_shape(arrays)
+    shapes = result_shapes(operation.call_with(arrays)).values()
     return [arrays[0].new_empty((*rows, *shape)) for shape in shapes]
 
 
 def _launch(program: str, arrays: list[Tensor]) -> list[Tensor]:
     operation, outs = _programs[program], _empty_results(program, arrays)
-    operation.compute(replace(operation.filled(arrays), out=tuple(outs)))
+    operation.compute(replace(operation.call_with(arrays), out=tuple(outs)))
     return outs
 
 
@@ -293,7 +293,7 @@ _operators.impl("launch", _launch, "CompositeExplicitAutograd")
 torch.library.register_fake("warpdyn::launch", _empty_results, lib=_operators)
 
 
-# Torch's compiler follows Python code. For a public function (`batched`) it calls `followed`,
+# Torch's compiler follows Python code. For a public function (`batched`) it calls `traceable_call`,
 # which it takes as one step; inside, calls are described and gathered as usual.
 
 _kept: WeakValueDictionary[str, Any] = WeakValueDictionary()
@@ -381,7 +381,7 @@ def prepare(function: type) -> bool:
     return True
 
 
-def followed(function: Callable[..., Any], args: tuple, kwargs: dict[str, Any]) -> Any:
+def traceable_call(function: Callable[..., Any], args: tuple, kwargs: dict[str, Any]) -> Any:
     """Substitute for a call of a public function, which Torch's compiler follows."""
     given: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
     if given.get("out") is not None:

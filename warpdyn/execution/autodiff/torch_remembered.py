@@ -27,8 +27,8 @@ from ...model.params import Params
 from ..launch.job import Job
 from ..repeat.call_key import Key
 from ..repeat.planned_call import MISS, DifferentiatedPlan, KnownCall, known_call
-from ..request.call import Call, derived, gathered, result_names
-from .torch_gradients import run, summed
+from ..request.call import Call, derive, result_names, with_all_inputs
+from .torch_gradients import run, sum_shared
 from .torch_hooks import apply_directly
 
 Tensor = torch.Tensor
@@ -37,7 +37,7 @@ MOST = 16
 """Number of backward passes that a call remembers, by the kinds of arrays that they read."""
 
 
-def differentiated(
+def differentiated_call(
     call: Call,
     computed: Callable[[Call], Job],
     arrays: Sequence[Array],
@@ -72,7 +72,7 @@ class DifferentiatedCall(DifferentiatedPlan):
     ):
         self.forward, self._computed = forward, computed
         self.solves = call.solves is not None and not call.derivatives
-        whole, names = gathered(call), forward.read
+        whole, names = with_all_inputs(call), forward.read
         # Without the model and the tensors, which must not live as long as this object.
         numbers = {n: None if n in names else x for n, x in whole.arrays.items()}
         self._bare = replace(
@@ -118,16 +118,16 @@ class DifferentiatedCall(DifferentiatedPlan):
             arrays = (*tensors, *cotangents)
             where = known.where(arrays)
             if where is not MISS:
-                bars = known.launched(where, arrays)
+                bars = known.launch(where, arrays)
         if bars is MISS:
-            bars = self._checked(model, kinds, tensors, cotangents)
+            bars = self._checked_backward(model, kinds, tensors, cotangents)
         if self._direct:
             return bars  # type: ignore[no-any-return]
         pairs = zip(self._order, tensors, strict=False)
         # Summed if one slice serves all environments.
-        return [None if k is None else summed(bars[k], x) for k, x in pairs]
+        return [None if k is None else sum_shared(bars[k], x) for k, x in pairs]
 
-    def _checked(
+    def _checked_backward(
         self, model: Model, kinds: Key, tensors: Sequence[Tensor], cotangents: Sequence[Tensor]
     ) -> Sequence[Tensor]:
         """The results of a backward pass by the way of `torch_gradients`; the pass is
@@ -137,7 +137,7 @@ class DifferentiatedCall(DifferentiatedPlan):
         params = None if self._varying is None else Params(model, {}, self._varying)
         call = replace(self._bare, model=model, arrays=arrays, params=params)
         seeds = dict(zip(result_names(call), cotangents, strict=True))
-        call = derived(call, "vjp", self._wrt, seeds, tensors[-1] if self.solves else None)
+        call = derive(call, "vjp", self._wrt, seeds, tensors[-1] if self.solves else None)
         if torch.is_grad_enabled() or not TORCH.at_rest():
             bars = run(call, lambda call: self._computed(call).handed_back())
         else:
@@ -155,7 +155,7 @@ class DifferentiatedCall(DifferentiatedPlan):
         return bars if len(self._wrt) > 1 else (bars,)
 
 
-class _Remembered(torch.autograd.Function):
+class _RepeatedCallNode(torch.autograd.Function):
     """A repeated call as a node of Torch's graph."""
 
     @staticmethod
@@ -163,7 +163,7 @@ class _Remembered(torch.autograd.Function):
         ctx: Any, known_at: tuple[DifferentiatedCall, Model, list[int]], *tensors: Tensor
     ) -> tuple[Tensor, ...]:
         known, ctx.model, where = known_at
-        results: Any = tuple(known.forward.launched(where, tensors))
+        results: Any = tuple(known.forward.launch(where, tensors))
         ctx.known = known
         ctx.save_for_backward(*tensors, *(results[:1] if known.solves else ()))
         return results
@@ -175,4 +175,4 @@ class _Remembered(torch.autograd.Function):
 
 _sort = TORCH.sort
 
-_apply = apply_directly(_Remembered)
+_apply = apply_directly(_RepeatedCallNode)

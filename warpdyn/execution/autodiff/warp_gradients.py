@@ -16,8 +16,8 @@ import warp as wp
 from warp._src import context
 
 from ...arrays.stacking import shape_of
-from ..launch.batch_shape import leading
-from ..request.call import Call, derived, gather, result_names
+from ..launch.batch_shape import leading_shape
+from ..request.call import Call, derive, gather, result_names
 
 
 def run(call: Call, compute: Callable[[Call], Any]) -> Any:
@@ -37,7 +37,7 @@ def run(call: Call, compute: Callable[[Call], Any]) -> Any:
             f"out is {over[0]}, which the gradient has yet to read; pass another array while a "
             "tape records"
         )
-    lead = leading(call, inputs, {name: shape_of(x) for name, x in arrays.items()})
+    lead = leading_shape(call, inputs, {name: shape_of(x) for name, x in arrays.items()})
     outcome = compute(call)
     results = dict(
         zip(result_names(call), outcome if isinstance(outcome, tuple) else (outcome,), strict=True)
@@ -56,7 +56,7 @@ def run(call: Call, compute: Callable[[Call], Any]) -> Any:
             )
             for name in wrt
         ]
-        compute(derived(call, "vjp", wrt, seeds, solution, tuple(bars)))
+        compute(derive(call, "vjp", wrt, seeds, solution, tuple(bars)))
         for name, bar in zip(wrt, bars, strict=True):
             _add(bar, arrays[name].grad)
 

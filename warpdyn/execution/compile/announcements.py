@@ -36,7 +36,7 @@ def silent() -> Iterator[None]:
 
 
 @contextmanager
-def announced(text: str, seconds: float | None) -> Iterator[None]:
+def announcement(text: str, seconds: float | None) -> Iterator[None]:
     """Announce an operation that will take `seconds`, if that is long; None: unknown, and
     announced."""
     if seconds is not None and seconds < WORTH_A_LINE:

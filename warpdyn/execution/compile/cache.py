@@ -29,19 +29,6 @@ SOURCE, BYTECODE = ".json", ".bytecode"
 R = TypeVar("R")
 
 
-def cached(
-    key: str, algorithms: Iterable[Callable[..., Any]], make: Callable[[], Source]
-) -> Source:
-    """The program cached under `key` and the present source of these algorithms, or a new one,
-    which is then cached."""
-    entry = CacheEntry(key, algorithms)
-    source = entry.source()
-    if source is None:
-        source = make()
-        entry.keep_source(source)
-    return source
-
-
 class CacheEntry:
     """The files of a program in the cache: its C++, and its bytecode."""
 

@@ -58,9 +58,9 @@ class _Compiler:
             return None, ""
         for line in self.process.stdout:
             if line.startswith(b"\0"):
-                return json.loads(line[1:]), _joined(written)
+                return json.loads(line[1:]), _join_lines(written)
             written.append(line.decode(errors="replace"))
-        return None, _joined(written)
+        return None, _join_lines(written)
 
     def end(self) -> int:
         """End the process if it runs; returns its exit code."""
@@ -96,7 +96,7 @@ def compile_object(request: Request, niceness: int = 0) -> None:
             break
         code = compiler.end()
         if not (compiler.reused and code == 0 and not written):  # 0: its waiting time was over
-            raise _ended(code, written)
+            raise _exit_error(code, written)
     if "error" in answer:
         compiler.kill()
         short = "map segment" in answer["error"] or "allocate memory" in answer["error"]
@@ -130,7 +130,7 @@ def _next_compiler(niceness: int) -> _Compiler:
         waiting.end()
 
 
-def _ended(code: int, written: str) -> CompilerEndedError:
+def _exit_error(code: int, written: str) -> CompilerEndedError:
     """The error for a process that ended, from its exit code and output."""
     how = f"with exit code {code}"
     if code < 0:
@@ -146,7 +146,7 @@ def _ended(code: int, written: str) -> CompilerEndedError:
     return CompilerEndedError(number, f"the compiler process ended {how}{said}")
 
 
-def _joined(lines: list[str]) -> str:
+def _join_lines(lines: list[str]) -> str:
     return "".join(lines).strip()
 
 

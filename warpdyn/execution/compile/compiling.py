@@ -20,11 +20,11 @@ import warp as wp
 from ...codegen.source import Source
 from ...model.printable import printable
 from ..config import calls_before_compiling, config
-from ..made_once import lock_of
 from ..request.call import Call
+from ..run_once import lock_of
 from ..threads import get_num_threads
 from . import background, kernel_objects
-from .announcements import announced
+from .announcements import announcement
 from .compiler_process import CompilerEndedError
 from .interpreted_program import InterpretedCommand, InterpretedProgram
 from .kernel import BLOCK, Command, KernelCommand, compile_kernel
@@ -277,7 +277,7 @@ def load_all(kernels: Sequence[Kernel], done: Done = lambda kernel, seconds: Non
         if len(to_compile) == 1
         else f"compiling {len(to_compile)} kernels on {number} cores, once"
     )
-    with announced(text, expected_seconds(to_compile)), _pool(number) as run:
+    with announcement(text, expected_seconds(to_compile)), _pool(number) as run:
         tasks = {run(_compile, module): module.kernel for module in waiting}
         seconds = dict.fromkeys(to_compile, 0.0)
         for task in as_completed(tasks):
@@ -322,7 +322,7 @@ def _compile(module: _Module) -> float:
             module.load()
     except OSError as error:
         if isinstance(error, CompilerEndedError) and error.errno != errno.ENOSPC:
-            raise CompilerEndedError(error.errno, _ended(kernel, error)) from error
+            raise CompilerEndedError(error.errno, _exit_message(kernel, error)) from error
         raise OSError(
             error.errno,
             f"the kernel of {kernel.label} could not be written to {kernel_cache_directory()}: "
@@ -331,7 +331,7 @@ def _compile(module: _Module) -> float:
     return time.perf_counter() - start
 
 
-def _ended(kernel: Kernel, error: OSError) -> str:
+def _exit_message(kernel: Kernel, error: OSError) -> str:
     """Error message for a compiler process that ended, with a remedy."""
     short = error.errno in (errno.ENOMEM, errno.EAGAIN)
     remedy = (
@@ -392,7 +392,7 @@ def collecting() -> bool:
     return _noted is not None
 
 
-def noted(kernel: Kernel) -> bool:
+def collect_kernel(kernel: Kernel) -> bool:
     """True inside a block that collects kernels; the kernel is then added to its list."""
     if _noted is None:
         return False

@@ -7,9 +7,9 @@ from typing import Any
 import warp as wp
 
 from ...codegen.bytecode.interpreter_source import ENTRY, interpreter_source
-from ..made_once import made_once
+from ..run_once import run_once
 from . import c_object
-from .announcements import announced
+from .announcements import announcement
 from .interpreted_program import Interpreter
 from .kernel import CAPTURE
 from .kernel_cache import kernel_cache_directory
@@ -18,12 +18,12 @@ EXPECTED_SECONDS = 2.0
 """Time to compile the interpreter, once for each precision and kind of processor."""
 
 
-@made_once
+@run_once
 def _single() -> Interpreter | None:
     return _load(True)
 
 
-@made_once
+@run_once
 def _double() -> Interpreter | None:
     return _load(False)
 
@@ -42,7 +42,7 @@ def _load(single: bool) -> Interpreter | None:
     source = interpreter_source(single)
     name = f"interpreter_{'float32' if single else 'float64'}"
     seconds = 0.0 if c_object.is_compiled(name, source) else EXPECTED_SECONDS
-    with announced("compiling the interpreter, once for this processor", seconds):
+    with announcement("compiling the interpreter, once for this processor", seconds):
         try:
             return Interpreter(c_object.load_object(name, source, ENTRY))
         except OSError as error:

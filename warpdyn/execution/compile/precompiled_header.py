@@ -49,7 +49,7 @@ def shared_header() -> Iterator[None]:
     made = {path.name for path in place.glob("*.pch")}
     for name in lent - made:
         sealed_files.discard(kept / name)  # Clang rejected it
-    if made - lent and not _distrusted(kept):
+    if made - lent and not _reason_for_distrust(kept):
         _keep([place / name for name in made - lent], kept)
 
 
@@ -77,7 +77,7 @@ def _keep(headers: list[Path], kept: Path) -> None:
         tell_unwritable(cache_directory(), str(error.strerror))
 
 
-def _distrusted(kept: Path) -> str:
+def _reason_for_distrust(kept: Path) -> str:
     """Reason why a header's folder, or its parent in our cache, cannot be used; empty if it can."""
     folders = (kept, kept.parent)
     reasons = [sealed_files.distrust_folder(folder) for folder in folders]
@@ -87,7 +87,7 @@ def _distrusted(kept: Path) -> str:
 
 def _files(kept: Path) -> list[Path]:
     """The usable headers in a folder."""
-    return [] if _distrusted(kept) else sorted(kept.glob("*.pch"))
+    return [] if _reason_for_distrust(kept) else sorted(kept.glob("*.pch"))
 
 
 def header_files() -> list[Path]:

@@ -16,7 +16,7 @@ from ...arrays.libraries import library_of
 from ...arrays.protocol import rows_of
 from ...arrays.stacking import shape_of
 from ..request.argument_checks import check_shape
-from ..request.call import Call, gathered, inputs_of
+from ..request.call import Call, inputs_of, with_all_inputs
 from ..request.inputs import Input
 
 NO_STRIDE = "no single stride leads through its leading dimensions"
@@ -25,7 +25,7 @@ NO_STRIDE = "no single stride leads through its leading dimensions"
 Shapes = Mapping[str, tuple[int, ...]]
 
 
-def leading(call: Call, inputs: Mapping[str, Input], shapes: Shapes) -> tuple[int, ...]:
+def leading_shape(call: Call, inputs: Mapping[str, Input], shapes: Shapes) -> tuple[int, ...]:
     """The call's leading dimensions, those of the first array that has any; raises for an array
     that has other leading dimensions."""
     lead, leader = first_leading(
@@ -61,7 +61,7 @@ class Rows:
         seen: Mapping[str, View],
     ):
         """Necessary copies replace their arrays in `arrays`."""
-        self.lead = leading(call, inputs, {name: v.shape for name, v in seen.items()})
+        self.lead = leading_shape(call, inputs, {name: v.shape for name, v in seen.items()})
         self.views: dict[str, View] = {}
         self.copied: dict[str, str] = {}
         """Inputs of which a copy is read, and the reason."""
@@ -90,9 +90,9 @@ def in_rows(array: Array, lead: tuple[int, ...]) -> Array:
 def all_in_rows(call: Call) -> tuple[Call, tuple[int, ...]]:
     """A call whose arrays have one leading dimension or none, by operations that their library
     differentiates; and the original leading dimensions."""
-    whole, inputs = gathered(call), inputs_of(call)
+    whole, inputs = with_all_inputs(call), inputs_of(call)
     shapes = {name: shape_of(x) for name, x in whole.arrays.items()}
-    lead = leading(call, inputs, shapes)
+    lead = leading_shape(call, inputs, shapes)
     if len(lead) > 1:
         arrays = {
             name: in_rows(x, lead) if len(shapes[name]) > len(inputs[name].shape) else x

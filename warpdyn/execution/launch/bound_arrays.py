@@ -11,7 +11,7 @@ import numpy as np
 
 from ...arrays import Array, Library, View, views
 from ...arrays.libraries import known, library_of
-from ..request.argument_checks import check_kind, listed, plain_numbers
+from ..request.argument_checks import array_of_numbers, check_kind, float64_array
 from ..request.call import Call, gather
 from ..request.inputs import Input
 from .batch_shape import Rows
@@ -70,11 +70,11 @@ def bind_arrays(call: Call) -> BoundArrays:
     for name, x in inputs.items():
         array = arrays[name]
         if x.plain and first is not None:
-            array = plain_numbers(x, array, first)
+            array = array_of_numbers(x, array, first)
             if first.device != "cpu" and isinstance(array, np.ndarray) and array.ndim < 2:
                 numbers[name] = array
         if isinstance(array, (list, tuple)):
-            array = listed(array)
+            array = float64_array(array)
         arrays[name] = array
         view = views.view(name, array)
         if first is not None and name in numbers:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..request.call import Call, gathered
+from ..request.call import Call, with_all_inputs
 from .job import Job
 
 NUMBERS = (np.ndarray, np.generic, float, int, list, tuple, type(None))
@@ -28,7 +28,7 @@ def compute_on_cpu(call: Call, job: Job, compute: Callable[[Call], Job]) -> None
     def on_host(x: Any) -> Any:
         return x if isinstance(x, NUMBERS) else library.to_host(x)
 
-    whole = gathered(call)
+    whole = with_all_inputs(call)
     host = replace(whole, arrays={name: on_host(x) for name, x in whole.arrays.items()}, out=None)
     for result, values in zip(job.results, compute(host).results, strict=True):
         library.write(result, np.asarray(values))

@@ -15,7 +15,7 @@ from .. import threads
 from ..compile.compiling import Kernel
 from ..compile.kernel import Command
 from ..config import config
-from .native_threads import shared
+from .native_threads import shared_launch
 
 SECONDS_PER_OPERATION, SECONDS_PER_BYTE = 1.2e-11, 4e-11
 """Rough times for one environment on one core, to choose the number of threads for a batch."""
@@ -95,7 +95,7 @@ class Job:
         number = len(self.inputs) + len(self.kernel.source.results)
         return list(range(len(HEADER), len(HEADER) + FIELDS * number, FIELDS))
 
-    def moved(self, addresses: Iterable[tuple[int, int]]) -> Job:
+    def with_addresses(self, addresses: Iterable[tuple[int, int]]) -> Job:
         """The same launch on other arrays, given by positions among the arguments, and
         addresses."""
         arguments = list(self.arguments)
@@ -103,14 +103,14 @@ class Job:
             arguments[place] = address
         return replace(self, arguments=arguments)
 
-    def emptied(self) -> Job:
+    def without_arrays(self) -> Job:
         """The same launch without the arrays."""
         return replace(self, results=(), keep=(), arrays={})
 
     def launch_once(self) -> None:
         kernel = self.kernel
         idle = kernel.idle
-        launch, commands = self._prepared(kernel.command)
+        launch, commands = self._prepare(kernel.command)
         if kernel.counts_calls:
             begun = perf_counter()
             launch()
@@ -150,7 +150,7 @@ class Job:
             )
         return results if len(results) > 1 else results[0]
 
-    def bound(self, constants: Constants = "each_run") -> Callable[[], Array]:
+    def bind(self, constants: Constants = "each_run") -> Callable[[], Array]:
         """Launch once, and return a closure that launches again: with constant entries of results,
         or without them if nothing else writes them ("once")."""
         # A bound call reads the caller's arrays at each run, so it cannot use copies.
@@ -163,7 +163,7 @@ class Job:
         self.kernel.compile_soon()
         if constants == "once":
             self.arguments[KEEP_CONSTANTS], self.arguments[STREAM] = 1, self.past_cache_when_bound
-        launch, commands = self._prepared(self.kernel.new_command)
+        launch, commands = self._prepare(self.kernel.new_command)
         # Results in place are the same arrays at each run, so the launch alone is enough.
         if self.library.in_place and not self.sums:
             result = self.handed_back()
@@ -185,7 +185,7 @@ class Job:
 
         return BoundCall(run)
 
-    def _prepared(self, command: Callable[[], Command]) -> tuple[Callable[[], None], list[Command]]:
+    def _prepare(self, command: Callable[[], Command]) -> tuple[Callable[[], None], list[Command]]:
         """Function that launches, and its commands: one, on native threads if the batch is worth
         them; one for each slice if only Python threads exist."""
         number = self._threads()
@@ -200,7 +200,7 @@ class Job:
         block = LOOP_BLOCK if self.kernel.source.loops else BLOCK
         of_second = self.count / self.seconds
         least = max(1, round(of_second * threads.SLICE / block)) * block
-        launch = shared(commands[0], least, number)
+        launch = shared_launch(commands[0], least, number)
         if launch:
             return launch, commands
         slices = threads.slices(self.count, number, block, of_second * threads.PYTHONS_SLICE)

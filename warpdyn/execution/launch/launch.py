@@ -19,14 +19,14 @@ from ...codegen.source import TARGETS, Source, describe, target_of
 from ...model import Model
 from ...recording.table import ANY_SIZE
 from ..compile.cache import CacheEntry
-from ..compile.compiling import Kernel, expected_seconds, label_of, noted
+from ..compile.compiling import Kernel, collect_kernel, expected_seconds, label_of
 from ..compile.interpreted_program import InterpretedProgram
 from ..compile.interpreter import interpreter
 from ..compile.kernel_cache import start_kernel_cache
 from ..config import config
-from ..made_once import lock_of
 from ..request.call import Call, algorithms_of
 from ..request.evaluate import nothing_collected
+from ..run_once import lock_of
 from . import cpu_stand_in
 from .batch_target import target_for_batch
 from .bound_arrays import BoundArrays, bind_arrays
@@ -50,18 +50,18 @@ do not say so: a loop has many of them and little code."""
 
 def compute(call: Call) -> Any:
     """Run a call on the arrays themselves; returns a tuple if there are several results."""
-    return computed(call).handed_back()
+    return launch_call(call).handed_back()
 
 
-def computed(call: Call) -> Job:
+def launch_call(call: Call) -> Job:
     """Run a call on the arrays themselves; returns the launch."""
     if config.debug:
         check_arrays(call)
     job = prepare(call)
-    if noted(job.kernel):
+    if collect_kernel(job.kernel):
         job.clear(call.out)
     elif job.is_for_cpu:
-        cpu_stand_in.compute_on_cpu(call, job, computed)
+        cpu_stand_in.compute_on_cpu(call, job, launch_call)
     else:
         job.launch_once()
     return job

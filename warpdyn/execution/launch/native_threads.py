@@ -18,7 +18,7 @@ from ...codegen.arguments import HEADER
 from ..compile.c_text import CText, c_text
 from ..compile.compiling import Kernel
 from ..compile.kernel import Command, records_launches
-from ..made_once import made_once
+from ..run_once import run_once
 from ..threads import get_num_threads
 
 PATIENCE = 200
@@ -67,7 +67,7 @@ class _System:
         self.stop = ctypes.CFUNCTYPE(None, pointer)(stop)
 
 
-@made_once
+@run_once
 def system() -> _System | None:
     """The functions for native threads; None without POSIX threads, or if this version of Warp does
     not reveal a kernel's address."""
@@ -151,7 +151,7 @@ class SharedLaunch:
             self._share(self._at)
 
 
-def shared(command: Command, least: int, threads: int) -> Callable[[], None] | None:
+def shared_launch(command: Command, least: int, threads: int) -> Callable[[], None] | None:
     """The launch of a command on this many threads; None if there are only Python threads."""
     found = system() if threads > 1 else None
     workers = _at_hand(found, threads - 1) if found else []

@@ -20,7 +20,7 @@ from ..compile.announcements import announced_late
 from ..compile.cache import CacheEntry, source_of_json
 from ..compile.compiling import label_of
 from ..compile.writer_process import write_in_child
-from ..request.call import Call, gathered
+from ..request.call import Call, with_all_inputs
 from ..request.evaluate import nothing_collected, record_call
 
 
@@ -99,7 +99,7 @@ class SourceWriter:
 
 def without_arrays(call: Call) -> Any:
     """The call without its model, arrays and results. A recording needs only the names of the arrays."""
-    whole = gathered(call)
+    whole = with_all_inputs(call)
     params = call.params and replace(call.params, model=None, arrays={}, gravity=None)  # type: ignore[arg-type]
     return replace(
         whole,

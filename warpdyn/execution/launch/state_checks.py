@@ -15,7 +15,7 @@ from ...model.coordinate_ranges import orientation_columns
 from ..request.argument_checks import check_model
 from ..request.call import Call, gather
 from ..request.inputs import Input, argument
-from .batch_shape import leading
+from .batch_shape import leading_shape
 
 UNIT = 1e-3
 """Largest deviation of a quaternion's length from one; the rotated vectors have the same relative
@@ -64,7 +64,7 @@ def check_state(model: Model, q: Array, v: Array | None = None) -> StateReport:
     inputs = {name: argument(name, None, model.nq, model.nv, False) for name in arrays}
     call: Call[Array] = Call("check_state", model, (), arrays)
     try:
-        leading(call, inputs, {name: array.shape for name, array in arrays.items()})
+        leading_shape(call, inputs, {name: array.shape for name, array in arrays.items()})
     except ValueError as error:
         return StateReport((str(error),), ())
     errors = [text for name, x in inputs.items() for text in _not_finite(model, x, arrays[name])]
@@ -118,20 +118,20 @@ def _wrong_sign(call: Call, x: Input, array: np.ndarray) -> Iterator[str]:
     """Entries that are negative or NaN, or zero if they must be positive."""
     positive = x.name in call.positive
 
-    def told(index: tuple[int, ...]) -> str:
+    def message(index: tuple[int, ...]) -> str:
         least = "above 0" if positive else "at least 0"
         return f"{_entry(call.model, x, index)} must be {least}, got {array[index]:g}"
 
-    return _each(x, ~(array > 0 if positive else array >= 0), len(x.shape), told)
+    return _each(x, ~(array > 0 if positive else array >= 0), len(x.shape), message)
 
 
 def _not_finite(model: Model, x: Input, array: np.ndarray) -> Iterator[str]:
     """Entries that are NaN or infinite."""
 
-    def told(index: tuple[int, ...]) -> str:
+    def message(index: tuple[int, ...]) -> str:
         return f"{_entry(model, x, index)} is {array[index]}"
 
-    return _each(x, ~np.isfinite(array), len(x.shape), told)
+    return _each(x, ~np.isfinite(array), len(x.shape), message)
 
 
 def _not_unit(model: Model, x: Input, array: np.ndarray) -> Iterator[str]:
@@ -140,10 +140,10 @@ def _not_unit(model: Model, x: Input, array: np.ndarray) -> Iterator[str]:
         length = np.linalg.norm(array[..., columns], axis=-1)
         joint = model.q_names[columns.start].rpartition(".")[0]
 
-        def told(index: tuple[int, ...], joint: str = joint, length: np.ndarray = length) -> str:
+        def message(index: tuple[int, ...], joint: str = joint, length: np.ndarray = length) -> str:
             return f"the quaternion of {joint} has length {length[index]:.6g}, not 1 (wd.normalize)"
 
-        yield from _each(x, np.isfinite(length) & (np.abs(length - 1) > UNIT), 0, told)
+        yield from _each(x, np.isfinite(length) & (np.abs(length - 1) > UNIT), 0, message)
 
 
 def _outside(
@@ -152,12 +152,12 @@ def _outside(
     """Entries outside limits."""
     low, high = (lower - _margin(lower), upper + _margin(upper))
 
-    def told(index: tuple[int, ...]) -> str:
+    def message(index: tuple[int, ...]) -> str:
         k = index[-1]
         where = f"{_entry(model, x, index)} is {array[index]:.6g}"
         return f"{where}, outside {lower[k]:.6g} to {upper[k]:.6g}"
 
-    return _each(x, np.isfinite(array) & ((array < low) | (array > high)), 1, told)
+    return _each(x, np.isfinite(array) & ((array < low) | (array > high)), 1, message)
 
 
 def _margin(limit: np.ndarray) -> np.ndarray:
@@ -165,14 +165,14 @@ def _margin(limit: np.ndarray) -> np.ndarray:
 
 
 def _each(
-    x: Input, wrong: np.ndarray, dimensions: int, told: Callable[[tuple[int, ...]], str]
+    x: Input, wrong: np.ndarray, dimensions: int, message: Callable[[tuple[int, ...]], str]
 ) -> Iterator[str]:
     """A sentence for each of the first findings, and the number of further ones."""
     found = np.argwhere(wrong)
     for row in found[:SHOWN].tolist():
         env = row[: len(row) - dimensions]
         where = f" in environment {env[0] if len(env) == 1 else tuple(env)}" if env else ""
-        yield f"{x.label}{where}: {told(tuple(row))}"
+        yield f"{x.label}{where}: {message(tuple(row))}"
     if len(found) > SHOWN:
         yield f"{x.label}: {len(found) - SHOWN} more like this"
 

@@ -18,8 +18,8 @@ import warp as wp
 from ...arrays.libraries import NUMPY
 from ..compile.c_text import CText, c_text
 from ..compile.kernel import CAPTURE
-from ..made_once import made_once
 from ..repeat.planned_call import MISS, KnownCall
+from ..run_once import run_once
 
 OPERANDS = 16
 """Largest number of arguments and results of a call."""
@@ -93,7 +93,7 @@ class Methods:
         )
 
 
-@made_once
+@run_once
 def methods() -> Methods | None:
     """The C functions; None if calls cannot use them."""
     wp.get_device("cpu")  # starts Warp's runtime

@@ -8,7 +8,7 @@ identity.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, repeat
 from typing import Any
 
@@ -138,14 +138,9 @@ def _plan(
     more than a launch."""
     differentiated = planned if isinstance(planned, DifferentiatedPlan) else None
     known = planned if differentiated is None else differentiated.forward
-    if not isinstance(known, KnownCall) or known.job.kernel.on_cuda:
+    if not isinstance(known, KnownCall) or len(args) + len(kwargs) > OPERANDS:
         return None
-    if len(args) + len(kwargs) > OPERANDS:
-        return None
-    results, out = len(known.places) - len(known.read), kwargs.get("out")
-    if known.outs and (results > 1 or known.named or type(out) is not np.ndarray):
-        return None
-    if known.named is not None and results < 2:
+    if not _is_one_launch(known, kwargs.get("out")):
         return None
     held: list[Any] = [*kwargs, known.named]
     operands = _operands(known, args, kwargs, held)
@@ -161,14 +156,8 @@ def _plan(
             return None
         held += parts
         apply, node, model = id(parts[0]), id(parts[1]), models[0]
-    # Arrays that are read come first in pairs, `out` last.
-    arrays = [k for k, (n, x) in enumerate(given) if type(x) is np.ndarray and n != "out"]
     which = [n for n, _ in given].index("out") if known.outs else -1
-    number = [*arrays, which]
-    pairs = [
-        (number[p.one], number[p.other], *p[2:6], p.between is not None, p.between or 0)
-        for p in known.pairs
-    ]
+    pairs = _pair_words(known, given, which)
     words = (
         address(launch),
         len(args),
@@ -181,6 +170,30 @@ def _plan(
         model,
     )
     return _NativePlan(key, known, words_of([*words, *operands, *chain(*pairs)], launch, *held))
+
+
+def _is_one_launch(known: KnownCall, out: Any) -> bool:
+    """True if a launch on the CPU is all that a call needs for its results."""
+    results = len(known.places) - len(known.read)
+    if known.outs and (results > 1 or known.named or type(out) is not np.ndarray):
+        return False
+    return not known.job.kernel.on_cuda and (known.named is None or results > 1)
+
+
+def _pair_words(
+    known: KnownCall, given: Sequence[tuple[str | None, Any]], which: int
+) -> list[tuple[int, ...]]:
+    """The pairs of arrays whose memory is compared, by the arguments' positions.
+
+    given: arguments with their names.  which: the position of `out`, -1 without it.
+    """
+    # Arrays that are read come first in pairs, `out` last.
+    arrays = [k for k, (n, x) in enumerate(given) if type(x) is np.ndarray and n != "out"]
+    number = [*arrays, which]
+    return [
+        (number[p.one], number[p.other], *p[2:6], p.between is not None, p.between or 0)
+        for p in known.pairs
+    ]
 
 
 def _operands(

@@ -23,8 +23,8 @@ from torch.autograd.function import FunctionCtx
 from ...arrays.torch_arrays import LIBRARY as TORCH
 from ...arrays.torch_arrays import followers, transforms
 from ..autodiff.torch_hooks import apply_directly, replace_backward
-from ..made_once import made_once
 from ..repeat.planned_call import DifferentiatedPlan, KnownCall
+from ..run_once import run_once
 from .c_functions import (
     OPERANDS,
     Words,
@@ -59,7 +59,7 @@ def _library() -> ctypes.CDLL | None:
     return library
 
 
-def _asked(name: str, x: torch.Tensor) -> int | None:
+def _property(name: str, x: torch.Tensor) -> int | None:
     """A property of a tensor from the C interface; None if the interface fails."""
     found = ctypes.c_int64()
     failed = getattr(_library(), f"aoti_torch_get_{name}")(
@@ -69,7 +69,7 @@ def _asked(name: str, x: torch.Tensor) -> int | None:
 
 
 def _numbers(name: str, x: torch.Tensor) -> list[int]:
-    where = _asked(name, x)
+    where = _property(name, x)
     return [*(ctypes.c_int64 * x.ndim).from_address(where)] if where else []
 
 
@@ -112,14 +112,14 @@ def _as_expected() -> bool:
         for each in (x, x.T[1:, ::2], x[:1, 0].expand(5, 1), torch.nn.Parameter(x), x[0] * 2.0):
             if ctypes.c_int64.from_address(id(each) + object.__basicsize__).value != each._cdata:
                 return False
-            found = (_asked("dim", each), _numbers("sizes", each), _numbers("strides", each))
+            found = (_property("dim", each), _numbers("sizes", each), _numbers("strides", each))
             if found != (each.ndim, [*each.shape], [*each.stride()]):
                 return False
-            if _asked("data_ptr", each) != each.data_ptr():
+            if _property("data_ptr", each) != each.data_ptr():
                 return False
-            if _asked("device_type", each) != _CPU or _asked("layout", each) != _STRIDED:
+            if _property("device_type", each) != _CPU or _property("layout", each) != _STRIDED:
                 return False
-            codes.add((kind, _asked("dtype", each)))
+            codes.add((kind, _property("dtype", each)))
         context: Any = FunctionCtx()
         context.save_for_backward(x)
         if context.to_save != (x,):
@@ -150,7 +150,7 @@ def tensor_words(x: torch.Tensor, place: int) -> list[int] | None:
     sort = TORCH.sort(x)
     if torch_words() is None or not sort:
         return None
-    return [1, _asked("dtype", x) or 0, sort[-1], place, x.ndim, *x.shape, *x.stride()]
+    return [1, _property("dtype", x) or 0, sort[-1], place, x.ndim, *x.shape, *x.stride()]
 
 
 class Node:
@@ -209,7 +209,7 @@ class _NativelyRemembered(torch.autograd.Function):
     backward = staticmethod(_unknown)
 
 
-@made_once
+@run_once
 def apply() -> Any:
     """Torch's function that makes such a node, without its check for transforms; None without the C
     functions."""

@@ -37,7 +37,7 @@ def is_tested(name: str, version: Version) -> bool:
     return first <= version <= last
 
 
-def tested() -> bool:
+def are_tested() -> bool:
     """True if the versions of CPython, NumPy and Warp were tested."""
     return (
         sys.implementation.name == "cpython"

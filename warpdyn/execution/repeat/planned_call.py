@@ -79,7 +79,7 @@ class KnownCall:
             self.models.append(ref(call.params.model, forget))
         self.library, self.named, self.lead = library, call.named, job.lead
         self.read = list(read)
-        self.job = job.emptied()
+        self.job = job.without_arrays()
         own = set(job.arrays).difference(read)
         self.kept = [job.arrays[name] for name in own] if own else []
         """Arrays that no caller holds, such as numbers for gravity."""
@@ -116,7 +116,7 @@ class KnownCall:
     def run(self, arrays: Sequence[Array]) -> Any:
         """The results for arrays of the same kinds; `MISS` if they cannot be used."""
         where = self.where(arrays)
-        return MISS if where is MISS else self.handed_out(self.launched(where, arrays))
+        return MISS if where is MISS else self.handed_out(self.launch(where, arrays))
 
     def where(self, arrays: Sequence[Array]) -> Any:
         """Addresses of arrays of the same kinds; `MISS` if they cannot be used."""
@@ -141,7 +141,7 @@ class KnownCall:
                 self.lay_apart = where
         return where
 
-    def launched(self, where: list[int], arrays: Sequence[Array]) -> list[Array]:
+    def launch(self, where: list[int], arrays: Sequence[Array]) -> list[Array]:
         """The results for arrays at these addresses."""
         library = self.library
         if self.outs:
@@ -167,7 +167,7 @@ class KnownCall:
             if self.job.kernel.counts_calls:
                 self.job.kernel.count_call()
         else:
-            self.job.moved(zip(self.places, where, strict=True)).launch_once()
+            self.job.with_addresses(zip(self.places, where, strict=True)).launch_once()
         if self.outs:
             library.mark_written(outs)
         elif self.split:

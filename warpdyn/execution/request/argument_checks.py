@@ -36,7 +36,7 @@ def check_model(model: Any) -> None:
         )
 
 
-def plain_numbers(x: Input, array: Any, first: View) -> Array:
+def array_of_numbers(x: Input, array: Any, first: View) -> Array:
     """An input that may be plain numbers, as an array of the first array's kind; on CUDA as a NumPy
     array (n,) or () of its dtype, which the launch passes by value.
 
@@ -63,7 +63,7 @@ def plain_numbers(x: Input, array: Any, first: View) -> Array:
     return array
 
 
-def listed(numbers: Sequence[Any]) -> Array:
+def float64_array(numbers: Sequence[Any]) -> Array:
     """Plain numbers of one environment as a float64 array."""
     return np.asarray(numbers, dtype=float)
 

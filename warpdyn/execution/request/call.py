@@ -123,7 +123,7 @@ class Call(Generic[R]):
     """Names of all arguments of the algorithm, if some are zero and `arrays` has no None for them
     (`arguments_in_order`)."""
     inputs: Mapping[str, Input] | None = None
-    """Records of `arrays` if these are all inputs (`gathered`); None: `arrays` are the arguments,
+    """Records of `arrays` if these are all inputs (`with_all_inputs`); None: `arrays` are the arguments,
     and gravity, external forces and params are added."""
 
     _gathered: Any = field(default=None, init=False, repr=False)
@@ -248,7 +248,7 @@ def input_shapes(call: Call) -> dict[str, tuple[int, ...]]:
     return {name: x.shape for name, x in inputs_of(call).items()}
 
 
-def gathered(call: Call) -> Call:
+def with_all_inputs(call: Call) -> Call:
     """The same call with all its inputs among its `arrays`."""
     inputs, arrays = gather(call)
     return replace(call, arrays=arrays, inputs=inputs, order=arguments_in_order(call))
@@ -295,7 +295,7 @@ def result_names(call: Call) -> tuple[str, ...]:
     return names
 
 
-def derived(
+def derive(
     call: Call,
     kind: str,
     wrt: Sequence[str],

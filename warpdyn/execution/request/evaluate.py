@@ -33,6 +33,7 @@ from .call import (
     STANDARD_GRAVITY,
     Call,
     Derivative,
+    Input,
     Nested,
     arguments_in_order,
     input_shapes,
@@ -172,23 +173,10 @@ def evaluate(
     known = inputs_of(call)
     if tree is None:
         tree = _tree_for(call, of_kind("parameter", known, inputs), epsilon)
-    # An unknown name is an argument: a loop's state, or the unknown of an equation.
-    arguments = {
-        name: x for name, x in inputs.items() if name not in known or known[name].kind == "argument"
-    }
-    order = arguments_in_order(call)
-    if order:
-        zero = [0.0] * call.model.nv
-        arguments = {name: arguments.get(name, zero) for name in order}
+    arguments = _arguments(call, known, inputs)
     extra = dict(call.options)
     if call.forces:
-        extra["gravity"] = inputs.get("gravity", STANDARD_GRAVITY)
-        # With forces on single links, forces on all other links are not part of the program.
-        extra["f_ext"] = (
-            dict(zip(call.model.link_names, inputs["f_ext"], strict=True))
-            if "f_ext" in inputs
-            else of_kind("force", known, inputs)
-        )
+        extra |= _forces(call, known, inputs)
     # Algorithms use only the local representation, so conversions surround them.
     converter = _converter(call, tree, inputs)
     by_velocity = call.axes
@@ -211,6 +199,32 @@ def evaluate(
             rows = call.rate_of(tree, *at_rest, **dict(call.options))
         named[name] = result_out(converter, named[name], axes, v_local, rows)
     return named
+
+
+def _arguments(
+    call: Call, known: Mapping[str, Input], inputs: Mapping[str, Nested]
+) -> dict[str, Nested]:
+    """The algorithm's arguments by name, in its order; those left out are zero."""
+    # An unknown name is an argument: a loop's state, or the unknown of an equation.
+    arguments = {
+        name: x for name, x in inputs.items() if name not in known or known[name].kind == "argument"
+    }
+    order = arguments_in_order(call)
+    if order:
+        zero = [0.0] * call.model.nv
+        arguments = {name: arguments.get(name, zero) for name in order}
+    return arguments
+
+
+def _forces(call: Call, known: Mapping[str, Input], inputs: Mapping[str, Nested]) -> dict[str, Any]:
+    """Gravity and the external forces by link."""
+    # With forces on single links, forces on all other links are not part of the program.
+    f_ext = (
+        dict(zip(call.model.link_names, inputs["f_ext"], strict=True))
+        if "f_ext" in inputs
+        else of_kind("force", known, inputs)
+    )
+    return {"gravity": inputs.get("gravity", STANDARD_GRAVITY), "f_ext": f_ext}
 
 
 def _converter(call: Call, tree: Tree, inputs: Mapping[str, Nested]) -> Converter | None:

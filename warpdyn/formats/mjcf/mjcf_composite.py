@@ -71,30 +71,40 @@ def _chain(values: MjcfValues, element: Element) -> Element:
     for k, (R, length) in enumerate(_frames(values, element, points)):
         name = "first" if k == 0 else "last" if k == last else str(k)
         # Each body nests in the one before, so that its pose is relative to that segment's frame.
-        turn = before.T @ R
-        axes = " ".join(repr(float(x)) for x in (*turn[:, 0], *turn[:, 1]))
-        pos = " ".join(repr(float(x)) for x in place)
-        body = etree.Element("body", name=f"{prefix}B_{name}", pos=pos, xyaxes=axes)
-        body.set("childclass", PLAIN)
+        body = _empty_body(f"{prefix}B_{name}", before.T @ R, place)
         if k or initial != "none":
             free = k == 0 and initial == "free"
-            said = {x: joint[x] for x in joint if x == "stiffness"} if free else joint
-            etree.SubElement(
-                body,
-                "joint",
-                {**said, "name": f"{prefix}J_{name}", "type": "free" if free else "ball"},
-            )
+            etree.SubElement(body, "joint", _joint(joint, f"{prefix}J_{name}", free))
         etree.SubElement(body, "geom", _segment(values, element, geom, length, f"{prefix}G{k}"))
-        ends = [("first", 0.0)] if k == 0 else []
-        for end, x in (*ends, *([("last", length)] if k == last else [])):
-            etree.SubElement(
-                body, "site", {**site, "name": f"{prefix}S_{end}", "pos": f"{x!r} 0 0"}
-            )
+        if k == 0:
+            etree.SubElement(body, "site", _site(site, f"{prefix}S_first", 0.0))
+        if k == last:
+            etree.SubElement(body, "site", _site(site, f"{prefix}S_last", length))
         if bodies:
             bodies[-1].append(body)
         bodies.append(body)
         before, place = R, np.array([length, 0.0, 0.0])
     return bodies[0]
+
+
+def _empty_body(name: str, R: np.ndarray, p: np.ndarray) -> Element:
+    """A body at a pose in its parent's frame: R (3, 3) and p (3) [m]."""
+    axes = " ".join(repr(float(x)) for x in (*R[:, 0], *R[:, 1]))
+    pos = " ".join(repr(float(x)) for x in p)
+    body = etree.Element("body", name=name, pos=pos, xyaxes=axes)
+    body.set("childclass", PLAIN)
+    return body
+
+
+def _joint(joint: dict[str, str], name: str, free: bool) -> dict[str, str]:
+    """Attributes of a body's joint. Of the cable's, a free joint takes the stiffness alone."""
+    taken = {x: joint[x] for x in joint if x == "stiffness"} if free else joint
+    return {**taken, "name": name, "type": "free" if free else "ball"}
+
+
+def _site(site: dict[str, str], name: str, x: float) -> dict[str, str]:
+    """Attributes of the site at an end of the cable, at `x` [m] along its segment."""
+    return {**site, "name": name, "pos": f"{x!r} 0 0"}
 
 
 def _child_attributes(element: Element, tag: str) -> dict[str, str]:

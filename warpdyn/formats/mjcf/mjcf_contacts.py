@@ -341,15 +341,9 @@ class MjcfContacts:
         for name, body in self.bodies.items():
             rigid[name] = name if body.joints or name == WORLD else rigid[body.parent]
         above = {rigid[n]: rigid[b.parent] for n, b in self.bodies.items() if b.joints}
-        geoms: dict[str, set[tuple[int, int]]] = {}
-        for name, body in self.bodies.items():
-            for _, written, _ in body.matter.geoms:
-                contact = _read_contact(written)
-                if contact is not None and not (name == WORLD and written.get("type") == "plane"):
-                    geoms.setdefault(rigid[name], set()).add((contact.contype, contact.conaffinity))
+        geoms = self._contact_bits(rigid)
         excluded = {
-            frozenset(rigid.get(str(e.get(n)), "") for n in ("body1", "body2"))
-            for e in self.root.iterfind("contact/exclude")
+            frozenset((rigid.get(a, ""), rigid.get(b, ""))) for a, b in self.excluded_pairs()
         }
         found = [False, False]
         for pair in self.pairs:
@@ -363,6 +357,19 @@ class MjcfContacts:
                 meet = any(s & w or t & u for s, u in geoms[a] for t, w in geoms[b])
                 found[world] = found[world] or meet
         return found[0], found[1]
+
+    def _contact_bits(self, rigid: Mapping[str, str]) -> dict[str, set[tuple[int, int]]]:
+        """The contype and conaffinity of the geoms of each rigid body, except planes of the world.
+
+        rigid: the rigid body that each body is part of.
+        """
+        bits: dict[str, set[tuple[int, int]]] = {}
+        for name, body in self.bodies.items():
+            for _, written, _ in body.matter.geoms:
+                contact = _read_contact(written)
+                if contact is not None and not (name == WORLD and written.get("type") == "plane"):
+                    bits.setdefault(rigid[name], set()).add((contact.contype, contact.conaffinity))
+        return bits
 
 
 def _read_contact(written: Mapping[str, str]) -> GeomContact | None:

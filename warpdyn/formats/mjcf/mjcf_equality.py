@@ -71,7 +71,9 @@ def couple_joints(
         else:
             locked[first.name] = [start]
     check_mimics(values.source, list(by_name.values()))
-    held = _held(by_name.values(), {name: position for name, (position,) in locked.items()})
+    held = _held_positions(
+        by_name.values(), {name: position for name, (position,) in locked.items()}
+    )
     left = [each for loop in loops if (each := loop.with_held_joints(held))]
     if left:
         values.remarks.append(LOOPS_KEPT.format("; ".join(map(str, left))))
@@ -104,7 +106,7 @@ def _loop(
     return coupling(written["joint1"], written.get("joint2"), polynomial, zeros, name)
 
 
-def _held(joints: Collection[Joint], locked: Mapping[str, float]) -> dict[str, float]:
+def _held_positions(joints: Collection[Joint], locked: Mapping[str, float]) -> dict[str, float]:
     """Positions of the locked joints and of those that follow them."""
     held = dict(locked)
     followers = [joint for joint in joints if joint.mimic is not None]

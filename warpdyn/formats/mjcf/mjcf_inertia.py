@@ -63,33 +63,23 @@ def links(
     unknown: dict[str, ModelError] = {}
     for name, matter in bodies.items():
         read[name] = Link(name)
-        rule = matter.compiler.inertiafromgeom
-        heavy: list[Part] = []
-        if rule == "true" or (rule == "auto" and matter.inertial is None):
-            heavy = [geom for geom in matter.geoms if _has_mass(values, *geom[:2])]
-        if matter.inertial is not None and not heavy:
+        heavy = _heavy_geoms(values, matter)
+        if heavy:
+            error = _error_of_meshes(meshes, heavy)
+            if error is None:
+                from_geoms[name] = heavy
+            elif name in still:
+                unknown[name] = error
+            else:
+                raise error
+        elif matter.inertial is not None:
             read[name] = _read_inertial(values, name, matter, *matter.inertial)
-        elif not heavy and matter.compiler.boundmass > 0:
+        elif matter.compiler.boundmass > 0:
             # MuJoCo puts the centre of mass at the body's pose, read as a point of the body's own
             # frame.
             read[name], matter.principal = Link(name, com=vector3(matter.pose.p)), matter.pose
-        elif heavy:
-            try:
-                for element, written, _ in heavy:
-                    if "mesh" in written:
-                        meshes.mesh_of_geom(element, written["mesh"])
-            except ModelError as error:
-                if name not in still:
-                    raise
-                unknown[name] = error
-            if name not in unknown:
-                from_geoms[name] = heavy
     try:
-        weighed: dict[str, tuple[Link, Placement]] = {}
-        names = list(from_geoms)
-        for k in range(0, len(names), AT_ONCE):
-            few = {name: from_geoms[name] for name in names[k : k + AT_ONCE]}
-            weighed |= _compute_links(values, few, meshes)
+        weighed = _weigh(values, from_geoms, meshes)
     except MujocoMissingError as error:
         if not from_geoms.keys() <= set(still):
             raise
@@ -99,12 +89,43 @@ def links(
         read[name], bodies[name].principal = link, principal
     if unknown:
         first, why = next(iter(unknown.items()))
-        said = str(why).removeprefix(f"{values.source}: ")
+        reason = str(why).removeprefix(f"{values.source}: ")
         values.remarks.append(
             f'{len(unknown)} bodies that nothing moves weigh nothing here, body "{first}" first: '
-            f"{said}; motions are the same, totals of mass are not"
+            f"{reason}; motions are the same, totals of mass are not"
         )
     return _adjust_masses(values, bodies, list(read.values()))
+
+
+def _heavy_geoms(values: MjcfValues, matter: Matter) -> list[Part]:
+    """The geoms that a body's inertia follows from; none if its <inertial> decides."""
+    rule = matter.compiler.inertiafromgeom
+    if rule == "true" or (rule == "auto" and matter.inertial is None):
+        return [geom for geom in matter.geoms if _has_mass(values, *geom[:2])]
+    return []
+
+
+def _error_of_meshes(meshes: MjcfMeshes, geoms: Iterable[Part]) -> ModelError | None:
+    """The error of the first geom whose mesh cannot be read; None if all can."""
+    try:
+        for element, written, _ in geoms:
+            if "mesh" in written:
+                meshes.mesh_of_geom(element, written["mesh"])
+    except ModelError as error:
+        return error
+    return None
+
+
+def _weigh(
+    values: MjcfValues, geoms: Mapping[str, list[Part]], meshes: MjcfMeshes
+) -> dict[str, tuple[Link, Placement]]:
+    """Link and principal axes of each body, from its geoms, `AT_ONCE` bodies at a time."""
+    weighed: dict[str, tuple[Link, Placement]] = {}
+    names = list(geoms)
+    for k in range(0, len(names), AT_ONCE):
+        few = {name: geoms[name] for name in names[k : k + AT_ONCE]}
+        weighed |= _compute_links(values, few, meshes)
+    return weighed
 
 
 AT_ONCE = 300

@@ -189,21 +189,7 @@ class UsdValues:
             self.remarks.append(f'link "{name}": it has neither mass nor shapes; it weighs nothing')
             return Link(name)
         if not (mass and any(moments) and np.isfinite(com).all()) and shapes:
-
-            def placement_of_shape(shape: Any) -> tuple[np.ndarray, np.ndarray]:
-                X, size = self.in_stage(shape)
-                X = np.linalg.inv(on) @ X
-                X[:3, 3] /= units.metre
-                return X, size
-
-            found = mass_properties(self.pxr, prim, placement_of_shape)
-            if isinstance(found, str):
-                raise self.refusal(
-                    prim,
-                    f"its mass, inertia or centre of mass would follow from the shape {found}, which "
-                    "is not computed here; write all three",
-                )
-            mass, moments, com, axes = found
+            mass, moments, com, axes = self.mass_of_shapes(prim, on)
         if not mass or not any(moments):
             what = "physics:diagonalInertia" if mass else "physics:mass"
             raise self.refusal(prim, f"it has no {what}, and no shapes; write its mass and inertia")
@@ -219,6 +205,25 @@ class UsdValues:
             vector3(self.numbers(prim, "its centre of mass", com * units.metre)),
             matrix3((J + J.T) / 2),
         )
+
+    def mass_of_shapes(self, prim: Any, on: np.ndarray) -> tuple[Any, Any, Any, Any]:
+        """Mass, principal moments, centre of mass and principal axes of a body's shapes, in the
+        stage's units; on: the body's pose in the stage."""
+
+        def placement_of_shape(shape: Any) -> tuple[np.ndarray, np.ndarray]:
+            X, size = self.in_stage(shape)
+            X = np.linalg.inv(on) @ X
+            X[:3, 3] /= self.units.metre
+            return X, size
+
+        found = mass_properties(self.pxr, prim, placement_of_shape)
+        if isinstance(found, str):
+            raise self.refusal(
+                prim,
+                f"its mass, inertia or centre of mass would follow from the shape {found}, which "
+                "is not computed here; write all three",
+            )
+        return found
 
     def below(self, body: Any) -> Iterator[Any]:
         """A body's prims, without those of bodies below it."""

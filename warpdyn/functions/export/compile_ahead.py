@@ -10,12 +10,12 @@ from typing import Any, Literal, get_args
 from ...arrays import Array, views
 from ...arrays.libraries import library_for
 from ...codegen.source import target_of
-from ...execution.batched import Function, described
+from ...execution.batched import Function, describe_call
 from ...execution.compile.compiling import Kernel, load_all
 from ...execution.compile.kernel_cache import start_kernel_cache
 from ...execution.fast_paths import compile_c_functions
 from ...execution.launch.launch import prepare
-from ...execution.request.call import Call, derived, inputs_of, result_names
+from ...execution.request.call import Call, derive, inputs_of, result_names
 from ...model import Model
 
 Precision = Literal["float32", "float64"]
@@ -109,7 +109,7 @@ def kernels_of(
     results = [zeros(*shape) for shape in kernels[0].source.results.values()]
     seeds = dict(zip(result_names(call), results, strict=True))
     solution = results[0] if call.solves and not call.derivatives else None
-    return [*kernels, *forms_of(derived(call, "vjp", by, seeds, solution))]
+    return [*kernels, *forms_of(derive(call, "vjp", by, seeds, solution))]
 
 
 def forms_of(call: Call[Any]) -> list[Kernel]:
@@ -148,7 +148,7 @@ def call_on_zeros(
         and each.name not in options
     ]
     try:
-        return described(function, (*before, model, *arrays), options)
+        return describe_call(function, (*before, model, *arrays), options)
     except (TypeError, ValueError) as error:
         if isinstance(function, partial):
             raise

@@ -18,12 +18,7 @@ from ...codegen.exported_header import (
     exported_header,
     library_functions_of,
 )
-from ...codegen.portable import (
-    LOCAL,
-    RESERVED,
-    most_steps_of_ending_loops,
-    refusal_reason,
-)
+from ...codegen.portable import LOCAL, RESERVED, most_steps_of_ending_loops, refusal_reason
 from ...codegen.portable_style import Style
 from ...execution.request.call import Call, input_shapes
 from ...execution.request.evaluate import record_call
@@ -136,11 +131,11 @@ def exported_functions(
 ) -> list[ExportedFunction]:
     """Programs of the functions, with the C names of the functions and of their arrays."""
     zeros = zeros_of(dtype, "cpu")
-    named = _named(calls)
+    named = _functions_by_name(calls)
     if not named:
         raise ValueError("nothing to export: name one function at least, such as [wd.rnea]")
     return [
-        _exported(
+        _export_function(
             name,
             function,
             call_on_zeros(model, function, zeros),
@@ -151,7 +146,7 @@ def exported_functions(
     ]
 
 
-def _named(
+def _functions_by_name(
     calls: Iterable[Callable[..., Any]] | Mapping[str, Callable[..., Any]],
 ) -> dict[str, Callable[..., Any]]:
     """Functions by their C names: those of the mapping, or the function's own name with its
@@ -186,7 +181,7 @@ def _name(function: Any) -> str:
     return f"{whole.__name__}_{frame}" if isinstance(frame, str) else str(whole.__name__)
 
 
-def _exported(
+def _export_function(
     name: str,
     function: Callable[..., Any],
     call: Call[Any],

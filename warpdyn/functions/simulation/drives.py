@@ -139,7 +139,7 @@ def stops_of(model: Model, params: Params | None) -> tuple[Stop, ...]:
     `params`."""
     return tuple(
         Stop(*where, limits.lower, limits.upper, limits.effort / PRESSED, PRESSED * STOPPING)
-        for where, limits in _limited(model, params)
+        for where, limits in _limited_coordinates(model, params)
         if 0.0 < limits.effort < math.inf
     )
 
@@ -147,11 +147,14 @@ def stops_of(model: Model, params: Params | None) -> tuple[Stop, ...]:
 def bounds_of(model: Model, params: Params | None) -> tuple[Bounds, ...]:
     """Limits of joints without limit springs in the model or in `params`, as rows."""
     return tuple(
-        Bounds(*where, limits.lower, limits.upper) for where, limits in _limited(model, params)
+        Bounds(*where, limits.lower, limits.upper)
+        for where, limits in _limited_coordinates(model, params)
     )
 
 
-def _limited(model: Model, params: Params | None) -> Iterator[tuple[tuple[int, int], Limits]]:
+def _limited_coordinates(
+    model: Model, params: Params | None
+) -> Iterator[tuple[tuple[int, int], Limits]]:
     """Coordinates in v and q with limits but without limit springs, and their limits."""
     varied = dict(params.names).get("stiffness", ()) if isinstance(params, Params) else ()
     for joint in internal_joints(model):

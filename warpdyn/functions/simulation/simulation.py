@@ -153,7 +153,7 @@ class Simulation:
             gravity=gravity,
             params=params,
         )
-        self._call = self._described(self._with_memory(options, latency, longest_latency))
+        self._call = self._describe(self._with_memory(options, latency, longest_latency))
         check_signs(self._call)
         self._set_start(start)
         self.reset()
@@ -174,7 +174,7 @@ class Simulation:
         if config.debug:
             check_arrays(self._call)
         if self._advance is None:
-            self._advance = prepare(self._call).bound()  # preparing the bound call launches it once
+            self._advance = prepare(self._call).bind()  # preparing the bound call launches it once
         else:
             self._advance()
 
@@ -226,12 +226,16 @@ class Simulation:
     def state(self) -> dict[str, np.ndarray]:
         """Copies, as NumPy arrays, of all values on which the next steps depend and of the last
         results."""
-        return {name: self._library.to_host(self._array(name)).copy() for name in self._saved}
+        return {
+            name: self._library.to_host(self._array(name)).copy() for name in self._names_in_state
+        }
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Continue from a `state`, bit for bit."""
-        if set(state) != set(self._saved):
-            raise ValueError(f"a state has {', '.join(self._saved)}; got {', '.join(state)}")
+        if set(state) != set(self._names_in_state):
+            raise ValueError(
+                f"a state has {', '.join(self._names_in_state)}; got {', '.join(state)}"
+            )
         for name, values in state.items():
             shape = tuple(self._array(name).shape)
             if np.shape(values) != shape:
@@ -311,7 +315,7 @@ class Simulation:
             contacts |= {name: self._array(name) for name in memory_shapes(self.pairs)}
         return replace(options, **late, **contacts)
 
-    def _described(self, options: StepOptions) -> Call[Any]:
+    def _describe(self, options: StepOptions) -> Call[Any]:
         """The step as a call on the simulation's arrays, with time, failures and sensors."""
         call = step_call(self.model, self.q, self.v, self.tau, options)
         # The shape of the joint impulses is known only from a first call, so the step is described
@@ -363,7 +367,7 @@ class Simulation:
         return replace(call, results=results, out=tuple(map(self._array, results)))
 
     @property
-    def _saved(self) -> tuple[str, ...]:
+    def _names_in_state(self) -> tuple[str, ...]:
         """Names of the arrays in `state`."""
         late = () if self.latency is None else ("latency",)
         return (*self._call.results, *INPUTS, *late)

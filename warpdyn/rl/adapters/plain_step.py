@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...execution.batched import described
+from ...execution.batched import describe_call
 from ...execution.oracle import oracle
 from ..vec_env import VecEnv
 
@@ -33,6 +33,6 @@ def plain_step(env: VecEnv, action: Any, environment: int) -> dict[str, np.ndarr
     chosen = np.asarray(action, float).reshape(1, -1)
     arrays = (env.task.model, *carried, chosen, *given.values())
     with contextlib.redirect_stdout(io.StringIO()):  # prints of symbols, from recording
-        described(text.step, arrays, {})
+        describe_call(text.step, arrays, {})
     found = oracle(text.step, *arrays)
     return {name: x[0] for name, x in found._asdict().items()}

@@ -6,12 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ros2_node.control.commands.bumpless_transfer import (
-    MOST_FADES,
-    STEPS,
-    BumplessTransfer,
-    Fade,
-)
+from ros2_node.control.commands.bumpless_transfer import MOST_FADES, STEPS, BumplessTransfer, Fade
 
 
 @given(st.floats(0.01, 10.0), st.floats(0.0, 20.0))
@@ -19,7 +14,7 @@ def test_a_fade_is_linear_and_ends(duration, passed):
     fade = Fade(np.array([2.0]), 5.0, duration)
     expected = 2.0 * max(1.0 - passed / duration, 0.0)
     np.testing.assert_allclose(fade.at(5.0 + passed), expected, atol=1e-9)
-    assert fade.left(4.0) == 1.0 and Fade(np.ones(1), 0.0, 0.0).left(0.0) == 0.0
+    assert fade.share_left(4.0) == 1.0 and Fade(np.ones(1), 0.0, 0.0).share_left(0.0) == 0.0
 
 
 @given(st.lists(st.tuples(st.floats(0.0, 0.3), st.floats(-10.0, 10.0)), max_size=60))
@@ -30,20 +25,20 @@ def test_commands_are_continuous_at_every_change_and_end_at_what_is_wanted(chang
     wanted = np.zeros(1)
     for gap, value in changes:
         now += gap
-        last = blend.applied(wanted, last, now) if blend.active else wanted
+        last = blend.apply(wanted, last, now) if blend.active else wanted
         wanted = np.array([value])
         blend.begin(1.0)
-        np.testing.assert_allclose(blend.applied(wanted, last, now), last, atol=1e-9)
-        np.testing.assert_allclose(blend.applied(wanted, last, now), last, atol=1e-9)
+        np.testing.assert_allclose(blend.apply(wanted, last, now), last, atol=1e-9)
+        np.testing.assert_allclose(blend.apply(wanted, last, now), last, atol=1e-9)
         assert len(blend._fades) <= STEPS + 1
-    np.testing.assert_allclose(blend.applied(wanted, last, now + 1.01), wanted, atol=1e-9)
+    np.testing.assert_allclose(blend.apply(wanted, last, now + 1.01), wanted, atol=1e-9)
     assert not blend.active
 
 
 def test_no_time_is_a_step():
     blend = BumplessTransfer()
     blend.begin(0.0)
-    np.testing.assert_array_equal(blend.applied(np.ones(2), np.zeros(2), 0.0), 1.0)
+    np.testing.assert_array_equal(blend.apply(np.ones(2), np.zeros(2), 0.0), 1.0)
 
 
 def test_clearing_forgets_what_fades_and_what_was_to():
@@ -60,7 +55,7 @@ def test_changes_of_different_times_are_bounded_too():
     for k in range(400):
         now, wanted = 0.004 * k, np.array([float(k % 7)])
         blend.begin(0.05 if k % 2 else 10.0)
-        np.testing.assert_allclose(blend.applied(wanted, last, now), last, atol=1e-9)
-        last = blend.applied(wanted, last, now)
+        np.testing.assert_allclose(blend.apply(wanted, last, now), last, atol=1e-9)
+        last = blend.apply(wanted, last, now)
         assert len(blend._fades) <= MOST_FADES
-    np.testing.assert_allclose(blend.applied(wanted, last, now + 10.01), wanted, atol=1e-9)
+    np.testing.assert_allclose(blend.apply(wanted, last, now + 10.01), wanted, atol=1e-9)

@@ -260,10 +260,10 @@ def test_saturation_that_lasts_is_named():
     much = np.zeros(N)
     much[1] = 1e3
     for now in (0.0, 0.1, 0.2, 0.25):
-        assert output.saturated(now) == ("" if now <= SATURATED else "panda_joint2")
+        assert output.saturated_joints(now) == ("" if now <= SATURATED else "panda_joint2")
         output.compute(much, now)
     output.compute(np.zeros(N), 0.3)
-    assert output.saturated(9.0) == ""
+    assert output.saturated_joints(9.0) == ""
 
 
 @pytest.mark.parametrize("period", [0.001, 0.005])

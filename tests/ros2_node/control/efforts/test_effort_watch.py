@@ -56,7 +56,7 @@ def test_floating_carries_the_weight_whatever_is_tracked(fleet):
     """In computed torque the reference pulls no more; ~/enable with false ends it."""
     robot = fleet.robots[0]
     values = {"mode": "computed_torque", "collision_reaction": "gravity", "max_tracking_error": 0.2}
-    fleet.change(fleet.settings.changed({**values, "ramp_time": 1.0}))
+    fleet.change(fleet.settings.with_changes({**values, "ramp_time": 1.0}))
     now, _ = go(fleet, HELD, 0.0, 5)
     assert robot.enable(now, now - 10.0)[0]
     robot.setpoint.q[1] += 0.1
@@ -92,7 +92,7 @@ def test_another_payload_link_begins_the_diagnosis_anew(values, kept):
     robot = fleet.robots[0]
     go(fleet, HELD, 0.0, 20, dt=0.1)
     assert len(robot.touch.rest) == 1
-    fleet.change(fleet.settings.changed(values))
+    fleet.change(fleet.settings.with_changes(values))
     assert len(robot.touch.rest) == kept
 
 
@@ -197,7 +197,7 @@ def test_who_is_to_tell_of_collisions_and_feels_nothing_is_not_enabled_and_stops
     """Efforts that end, in whatever way, end commands within `state_timeout`; they are said to be
     missing before."""
     robot, step = fleet.robots[0], 0.002
-    fleet.change(fleet.settings.changed({"state_timeout": 0.2, "collision_threshold": 3.0}))
+    fleet.change(fleet.settings.with_changes({"state_timeout": 0.2, "collision_threshold": 3.0}))
     effort = np.full(8, np.nan) if lost == "not a number" else () if lost == "missing" else HELD
     more = {"v": ()} if lost == "velocity" else {}
     step = 0.15 if lost == "gaps" else step
@@ -226,12 +226,12 @@ def test_who_is_to_tell_of_collisions_and_feels_nothing_is_not_enabled_and_stops
 def test_a_threshold_may_be_set_while_enabled(fleet):
     """It is watched from the next state on, and no reason to stop by itself."""
     robot = fleet.robots[0]
-    fleet.change(fleet.settings.changed({"collision_threshold": 0.0}))
+    fleet.change(fleet.settings.with_changes({"collision_threshold": 0.0}))
     now, _ = go(fleet, HELD, 0.0, 5)
     assert robot.enable(now, now)[0]
     now, _ = go(fleet, HELD, now, 100)
-    fleet.change(fleet.settings.changed({"collision_threshold": 3.0}))
-    assert robot.watch(now, now) is None and robot.enabled
+    fleet.change(fleet.settings.with_changes({"collision_threshold": 3.0}))
+    assert robot.watch(now, now) is None and robot.is_enabled
     go(fleet, HELD - PUSH, now, 20)
     assert "panda_joint2" in fault_of(robot)
 
@@ -246,7 +246,7 @@ def test_a_joint_that_is_not_seen_is_named(fleet):
     assert robot.touch.blind == text
     assert robot.enable(now, now) == (True, f"enabled; {text}")
     now, _ = go(fleet, effort, now, 200)
-    assert robot.watch(now, now) is None and robot.enabled
+    assert robot.watch(now, now) is None and robot.is_enabled
 
 
 def test_floating_says_how_it_ends_and_yields_whatever_was_coming_in(fleet):
@@ -254,13 +254,13 @@ def test_floating_says_how_it_ends_and_yields_whatever_was_coming_in(fleet):
     ~/enable with true is refused."""
     robot = fleet.robots[0]
     values = {"collision_reaction": "gravity", "mode": "computed_torque", "max_tracking_error": 0.0}
-    fleet.change(fleet.settings.changed({**values, "kp": 1000.0, "ramp_time": 1.0}))
+    fleet.change(fleet.settings.with_changes({**values, "kp": 1000.0, "ramp_time": 1.0}))
     now, _ = go(fleet, HELD, 0.0, 5)
     assert robot.enable(now, now - 10.0)[0]
     robot.setpoint.q[1] += 0.1
     now, before = go(fleet, HELD, now, 5)
     before = before.copy()
-    fleet.change(fleet.settings.changed({"kp": 0.0}))
+    fleet.change(fleet.settings.with_changes({"kp": 0.0}))
     now, still = go(fleet, HELD, now, 2)
     np.testing.assert_allclose(still, before, atol=0.01 * np.abs(before).max())
     now, _ = go(fleet, HELD - PUSH, now, 20)
@@ -276,7 +276,7 @@ def test_floating_says_how_it_ends_and_yields_whatever_was_coming_in(fleet):
 
 def test_a_float_that_is_not_finite_is_a_fault(fleet, monkeypatch):
     robot = fleet.robots[0]
-    fleet.change(fleet.settings.changed({"collision_reaction": "gravity"}))
+    fleet.change(fleet.settings.with_changes({"collision_reaction": "gravity"}))
     now, _ = go(fleet, HELD, 0.0, 5)
     assert robot.enable(now, now)[0]
     now, _ = go(fleet, HELD - PUSH, now, 20)
@@ -290,7 +290,7 @@ def test_what_pushed_does_not_stand_after_a_stop_that_holds(fleet):
     """`stale_action: hold` sends what carries the weight, not what pressed."""
     robot = fleet.robots[0]
     values = {"stale_action": "hold", "mode": "computed_torque", "max_tracking_error": 0.0}
-    fleet.change(fleet.settings.changed(values))
+    fleet.change(fleet.settings.with_changes(values))
     now, _ = go(fleet, HELD, 0.0, 5)
     assert robot.enable(now, now)[0]
     robot.setpoint.q[1] += 0.1

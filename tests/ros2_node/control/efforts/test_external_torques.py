@@ -36,7 +36,7 @@ def test_it_feels_what_pushes_with_the_load_and_the_gravity_that_are_set():
     np.testing.assert_allclose(settle(torques, own - PUSH), PUSH, atol=1e-6)
     loaded = wd.gravity_torques(MODEL.with_payload("panda_hand", 2.0, (0, 0, 0.1)), Q)
     values = {"payload__mass": 2.0, "payload__com": (0.0, 0.0, 0.1)}
-    fleet.change(fleet.settings.changed({k.replace("__", "."): x for k, x in values.items()}))
+    fleet.change(fleet.settings.with_changes({k.replace("__", "."): x for k, x in values.items()}))
     np.testing.assert_allclose(settle(torques, loaded - PUSH), PUSH, atol=1e-6)
     np.testing.assert_allclose(torques.weigh(), loaded, atol=1e-9)
     other = panda_settings(effort_source="message", payload__link="panda_link7", payload__mass=1.0)
@@ -113,7 +113,7 @@ def test_another_load_is_no_push():
 
     before = [moving(MODEL) for _ in range(60)][-1]
     np.testing.assert_allclose(before, PUSH, atol=0.02)
-    settings = fleet.settings.changed({"payload.mass": 5.0, "payload.com": (0.0, 0.0, 0.1)})
+    settings = fleet.settings.with_changes({"payload.mass": 5.0, "payload.com": (0.0, 0.0, 0.1)})
     fleet.change(settings)
     after = moving(MODEL.with_payload("panda_hand", 5.0, (0, 0, 0.1)))
     np.testing.assert_allclose(after, PUSH, atol=0.5)

@@ -71,16 +71,16 @@ def test_time_by_stamps_and_by_arrivals(both):
     """Stamps count where there are any; a pause, a jump back and the first state are a beginning; the
     same stamp is no time at all."""
     _, efforts, counts = both
-    assert efforts.passed(5 * MS, 10.0) == 0.0 and not counts
-    assert efforts.passed(6 * MS, 99.0) == pytest.approx(1e-3)
-    assert efforts.passed(6 * MS, 99.1) is None
-    assert efforts.passed(4 * MS, 99.2) == 0.0 and counts["effort_time_jump"] == 1
+    assert efforts.time_since_last(5 * MS, 10.0) == 0.0 and not counts
+    assert efforts.time_since_last(6 * MS, 99.0) == pytest.approx(1e-3)
+    assert efforts.time_since_last(6 * MS, 99.1) is None
+    assert efforts.time_since_last(4 * MS, 99.2) == 0.0 and counts["effort_time_jump"] == 1
     late = 4 * MS + round(2e9 * LONGEST)
-    assert efforts.passed(late, 99.3) == 0.0 and counts["effort_gap"] == 1
-    assert efforts.passed(0, 99.31) == pytest.approx(0.01)
-    assert efforts.passed(0, 99.33) == pytest.approx(0.02)
+    assert efforts.time_since_last(late, 99.3) == 0.0 and counts["effort_gap"] == 1
+    assert efforts.time_since_last(0, 99.31) == pytest.approx(0.01)
+    assert efforts.time_since_last(0, 99.33) == pytest.approx(0.02)
     efforts.forget()
-    assert efforts.passed(7 * MS, 99.34) == 0.0 and counts["effort_gap"] == 1
+    assert efforts.time_since_last(7 * MS, 99.34) == 0.0 and counts["effort_gap"] == 1
 
 
 def test_another_publisher_whose_stamps_are_older_is_no_jump(both):
@@ -91,7 +91,7 @@ def test_another_publisher_whose_stamps_are_older_is_no_jump(both):
 
     def passed(message, stamp):
         states.read(*message, stamp, 0.0)
-        return efforts.passed(stamp, 0.0)
+        return efforts.time_since_last(stamp, 0.0)
 
     assert passed(arm, 1000 * MS) == 0.0
     assert passed(gripper, 998 * MS) is None

@@ -117,14 +117,14 @@ def test_a_pose_that_jumps_is_refused_and_one_that_leads_away_stops(arm):
         assert robot.refer_pose(ROOT, position + np.array([0.0, 0.0, 0.04 * k]), quaternion) is None
         torque(fleet, robot, 0.1 * k)
     assert fault_of(robot).startswith("panda_hand is 0.12 m from its pose reference")
-    assert not robot.enabled
+    assert not robot.is_enabled
 
 
 def test_clip_leads_the_frame_to_a_pose_that_is_too_far(arm):
     """0.9 max_pose_error ahead of the frame on the straight line, about one axis; the goal itself once it is near.
     A frame that is pushed away from a pose still stops."""
     fleet, robot = arm
-    fleet.change(fleet.settings.changed({"pose_violation": "clip"}))
+    fleet.change(fleet.settings.with_changes({"pose_violation": "clip"}))
     robot.enable(0.0, 0.0)
     position, quaternion = pose_of()
     goal = pose_of(READY + np.array([0.9, 0, 0, 0, 0, 0, 0, 0]))
@@ -159,12 +159,12 @@ def test_between_is_about_one_axis():
 
 def test_tolerances_change_and_zero_is_none(arm):
     fleet, robot = arm
-    fleet.change(fleet.settings.changed({"max_pose_error": [0.0, 0.0]}))
+    fleet.change(fleet.settings.with_changes({"max_pose_error": [0.0, 0.0]}))
     robot.enable(0.0, 0.0)
     position, quaternion = pose_of()
     assert robot.refer_pose(ROOT, position + np.array([0.5, 0.0, 0.0]), quaternion) is None
     torque(fleet, robot, 0.1)
-    assert robot.enabled
+    assert robot.is_enabled
 
 
 def test_how_far_two_poses_are_apart():

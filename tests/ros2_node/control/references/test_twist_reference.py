@@ -37,7 +37,7 @@ class Jogged:
         while self.robot.stop_step(1e9) is not None:
             pass
         self.robot.reset()
-        fleet.change(fleet.settings.changed({"max_reference_acceleration": 50.0, **values}))
+        fleet.change(fleet.settings.with_changes({"max_reference_acceleration": 50.0, **values}))
         self.fleet = fleet
         self.robot.states.forget()
         self.robot.setpoint.arrived = -np.inf
@@ -200,7 +200,7 @@ def test_under_cartesian_impedance_the_pose_moves():
         if k < 300:
             assert robot.refer_twist("", (0.1, 0, 0), (0, 0, 0.05), 0.01 * k) is None
         feed(robot, 0.01 * k, READY, REST)
-        assert launch(fleet, robot, 0.01 * k)[1] is not None and robot.enabled
+        assert launch(fleet, robot, 0.01 * k)[1] is not None and robot.is_enabled
         if k == 50:
             np.testing.assert_allclose(
                 robot.state.pose_desired[:3] - begin[:3], [0.045, 0, 0], atol=2e-3

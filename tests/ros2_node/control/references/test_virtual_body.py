@@ -38,7 +38,7 @@ class Pushed:
             pass
         self.robot.reset()
         fleet.change(
-            fleet.settings.changed(
+            fleet.settings.with_changes(
                 {"max_pose_error": [0.0, 0.0], "twist_max_speed": [9.0, 9.0], **values}
             )
         )
@@ -105,7 +105,7 @@ def test_it_keeps_to_its_speed_and_waits_for_the_frame(fleet):
         pushed.step(np.array([50.0, 0, 0, 0, 0, 0]))
         assert np.linalg.norm(state.twist_compliant[:3]) <= 0.1 + 1e-9
     np.testing.assert_allclose(state.pose_compliant[0] - begin[0], 0.9 * 0.05, atol=3e-4)
-    assert pushed.robot.enabled
+    assert pushed.robot.is_enabled
 
 
 def test_a_sensor_that_ends_stops_the_robot(fleet):
@@ -117,7 +117,7 @@ def test_a_sensor_that_ends_stops_the_robot(fleet):
     for k in range(1, 70):
         feed(robot, now + 0.01 * k, READY, REST)
         robot.watch(now + 0.01 * k, now + 0.01 * k)
-    assert loss_of(robot).startswith("no ft_wrench for 0.5 s") and not robot.enabled
+    assert loss_of(robot).startswith("no ft_wrench for 0.5 s") and not robot.is_enabled
     later = now + 2.0
     while robot.stop_step(1e9) is not None:
         pass
@@ -166,11 +166,11 @@ def test_a_simulated_arm_is_led_by_a_push():
     push[:] = 0.0
     arm.run(2.5, sense=sense, push=torque)
     np.testing.assert_allclose(place()[:3, 3], begin, atol=5e-4)
-    settings = arm.fleet.settings.changed({"law_inputs.virtual_stiffness": [0.0] * 6})
+    settings = arm.fleet.settings.with_changes({"law_inputs.virtual_stiffness": [0.0] * 6})
     arm.fleet.change(settings)
     push[1] = 8.0
     arm.run(0.5, sense=sense, push=torque)
     first = place()[:3, 3].copy()
     arm.run(0.5, sense=sense, push=torque)
     np.testing.assert_allclose(place()[:3, 3] - first, [0.0, 0.5 * 8.0 / 80.0, 0.0], atol=1e-3)
-    assert arm.robot.enabled
+    assert arm.robot.is_enabled

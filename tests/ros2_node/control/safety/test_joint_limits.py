@@ -230,7 +230,7 @@ def test_a_reference_beyond_a_limit_does_not_take_the_arm_there(values, rate):
     """UR5e's elbow from 2.6 rad on, to 4.3 beyond its limit of 3.14: the reference stays at the limit and
     the arm before it, and both are told."""
     arm, excess = driven("ur5e", ELBOW, "elbow_joint", 1.0, rate, **values)
-    assert arm.robot.enabled and excess <= 0.0, (excess, arm.robot.last_fault)
+    assert arm.robot.is_enabled and excess <= 0.0, (excess, arm.robot.last_fault)
     assert arm.robot.counts["reference_beyond_limit"]
     assert "elbow_joint is to be at 4.3" in arm.robot.setpoint.clipped
     level, text = Reporter(arm.robot.counts).level(arm.robot, arm.now, arm.now, 1.0)
@@ -265,7 +265,7 @@ def test_an_outside_torque_does_not_push_an_arm_over_its_limit(hand, values, rat
         arm.run(2.0, push=lambda t: min(t, 1.0) * push)
         ends.append((np.array(arm.positions)[:, 3] - UPPER[3]).max())
         if word == "by_law":
-            assert arm.robot.enabled, (arm.robot.last_fault, ends)
+            assert arm.robot.is_enabled, (arm.robot.last_fault, ends)
             said = Reporter(arm.robot.counts).level(arm.robot, arm.now, arm.now, 1.0)[1]
             assert "joint_limit: panda_joint4" in said
             assert np.abs(np.array(arm.velocities)[-20:, 3]).max() < 0.05, "and it rests"
@@ -288,12 +288,12 @@ def test_reference_and_arm_do_not_go_beyond_a_limit_in_silence():
             robot.enable(0.0, 0.0)
         robot.refer(names, (q, v, ()), now)
         launch(fleet, robot, now)
-        if robot.enabled:
+        if robot.is_enabled:
             told = Reporter(robot.counts).level(robot, now, now, 1.0)[1]
         q[2] += 0.0025
     assert "joint_limit: elbow_joint is 0.498 beyond its upper limit 3.142" in told
     assert "reference_beyond_limit" in told
-    assert "elbow_joint is 0.501 from its reference" in fault_of(robot) and not robot.enabled
+    assert "elbow_joint is 0.501 from its reference" in fault_of(robot) and not robot.is_enabled
 
 
 def test_a_reference_at_the_limit_neither_moves_on_nor_hides():

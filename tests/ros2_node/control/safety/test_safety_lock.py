@@ -93,7 +93,7 @@ def changed(lock: str, enabled: bool, name: str, before: Any, after: Any) -> str
     source = "message" if name.startswith("collision") else "none"
     first = Settings.of({"lock": lock, "effort_source": source, name: before})
     try:
-        check_lock(first, first.changed({name: after}), enabled)
+        check_lock(first, first.with_changes({name: after}), enabled)
     except ValueError as error:
         return str(error)
     return ""

@@ -25,8 +25,8 @@ def test_the_watchdogs_time_never_outruns_the_steady_clock(steps):
 def test_a_pause_ages_nothing_a_jump_ages_what_passed_and_slow_ticks_count():
     clock = WatchdogClock()
     clock.advance(0.0, 10.0)
-    assert clock.advance(60.0, 10.0) == 0.0 and clock.paused
-    assert clock.advance(60.01, 10.01) == pytest.approx(0.01) and not clock.paused
+    assert clock.advance(60.0, 10.0) == 0.0 and clock.is_paused
+    assert clock.advance(60.01, 10.01) == pytest.approx(0.01) and not clock.is_paused
     assert clock.advance(60.02, 500.0) == pytest.approx(0.02) and clock.jumps == 1
     assert clock.advance(60.03, 5.0) == pytest.approx(0.03) and clock.jumps == 2
     for k in range(10):
@@ -43,4 +43,4 @@ def test_without_a_simulated_clock_it_is_the_steady_clock(steps):
     for passed in steps:
         steady += passed
         assert clock.advance(steady) == pytest.approx(steady - 3.0)
-    assert not clock.paused and clock.jumps == 0
+    assert not clock.is_paused and clock.jumps == 0

@@ -11,7 +11,7 @@ def test_they_are_read_at_start_only():
     for name in ("command_type", "command_controller", "realtime"):
         assert BY_NAME[name].fixed
         with pytest.raises(ValueError, match=f"{name} is read at start only"):
-            Settings.of().changed({name: BY_NAME[name].default})
+            Settings.of().with_changes({name: BY_NAME[name].default})
 
 
 def test_a_message_that_there_is_not_is_refused():

@@ -33,4 +33,4 @@ def test_what_needs_torques_is_refused_without(values):
 
 def test_the_source_is_read_at_start_only():
     with pytest.raises(ValueError, match="at start only"):
-        Settings.of().changed({"effort_source": "message"})
+        Settings.of().with_changes({"effort_source": "message"})

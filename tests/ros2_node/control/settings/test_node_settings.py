@@ -21,8 +21,8 @@ def test_defaults_are_valid_and_complete():
 
 def test_fixed_parameters_do_not_change():
     with pytest.raises(ValueError, match="restart"):
-        Settings.of().changed({"device": "cpu"})
-    assert Settings.of().changed({"ramp_time": 3}).ramp_time == 3.0
+        Settings.of().with_changes({"device": "cpu"})
+    assert Settings.of().with_changes({"ramp_time": 3}).ramp_time == 3.0
 
 
 @pytest.mark.parametrize("file", sorted((ROOT / "config").glob("*.yaml")), ids=lambda f: f.name)
@@ -83,10 +83,10 @@ def test_a_law_takes_the_place_of_mode():
     settings = Settings.of({"law": "laws:f", "law_inputs.gain": 3, "law_inputs.target": [1, 2.0]})
     assert settings.law_inputs == {"gain": (3.0,), "target": (1.0, 2.0)}
     assert settings.needs_velocity and not Settings.of().needs_velocity
-    changed = settings.changed({"law_inputs.gain": 4.0})
+    changed = settings.with_changes({"law_inputs.gain": 4.0})
     assert changed.law_inputs == {"gain": (4.0,), "target": (1.0, 2.0)}
     with pytest.raises(ValueError, match="law is read at start only"):
-        settings.changed({"law": "laws:g"})
+        settings.with_changes({"law": "laws:g"})
     for values, said in (
         ({"law": "laws:f", "mode": "computed_torque"}, "law takes the place of mode"),
         ({"law_options": ["a=1"]}, "for a law, and law is empty"),

@@ -62,7 +62,7 @@ def test_a_mode_without_velocities_has_none(fleet):
     robot = fleet.robots[0]
     feed(robot, 1.0, v=REST + 0.2)
     assert robot.state.v.any()
-    fleet.change(fleet.settings.changed({"mode": "gravity"}))
+    fleet.change(fleet.settings.with_changes({"mode": "gravity"}))
     assert not robot.state.v.any()
     feed(robot, 1.005, v=REST + 0.2)
     assert not robot.state.v.any()

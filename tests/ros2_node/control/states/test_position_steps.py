@@ -110,7 +110,7 @@ def test_an_offset_that_stays_stops_the_robot(offset):
     moved[3] += offset
     for k in range(1, 40):
         now = 0.005 * k
-        assert not robot.enabled or not feed(robot, now, moved, 0 * q)
+        assert not robot.is_enabled or not feed(robot, now, moved, 0 * q)
         robot.watch(now, now)
     assert loss_of(robot) and DROPPED in robot.last_fault
     while robot.watch(9.0, 9.0) is not None:
@@ -287,7 +287,7 @@ def test_arms_that_move_hard_are_not_accused(robot, pose, damping, rate):
         return np.round(q / fine) * fine, v + 0.05 * rng.standard_normal(len(v))
 
     arm.run(3.0, reference, sense=sense, comes=lambda k: rng.random() > 0.2 or k < 3)
-    assert arm.robot.enabled and np.abs(arm.velocities).max() > 0.5
+    assert arm.robot.is_enabled and np.abs(arm.velocities).max() > 0.5
     assert not arm.robot.counts[DROPPED], arm.robot.counts
 
 
@@ -306,5 +306,5 @@ def test_arms_that_are_shaken_are_not_accused(rate):
     )
     share = np.array([0.2] * 4 + [0.15] * 3 + [0.0]) * arm.robot.output.limit
     arm.run(2.0, push=lambda t: share * np.sign(np.sin(2 * np.pi * 50.0 * t)))
-    assert arm.robot.enabled and not arm.robot.counts[DROPPED], arm.robot.counts
+    assert arm.robot.is_enabled and not arm.robot.counts[DROPPED], arm.robot.counts
     assert np.abs(np.diff(arm.velocities, axis=0)).max() * rate > 100.0, "it accelerates hard"

@@ -51,7 +51,7 @@ def test_gravity_and_payload_change_between_launches(dynamics):
     settings = panda_settings(payload__link="panda_hand", payload__mass=2.0)
     dynamics.carry(Payload(MODEL, settings))
     for mass, com in ((2.0, (0.0, 0.0, 0.1)), (0.5, (0.1, 0.0, 0.0))):
-        changed = settings.changed({"payload.mass": mass, "payload.com": com})
+        changed = settings.with_changes({"payload.mass": mass, "payload.com": com})
         dynamics.payload.change(changed)
         dynamics.compute()
         heavy = MODEL.with_payload("panda_hand", mass, com)
@@ -75,7 +75,7 @@ def test_a_device_gets_everything_at_every_launch(monkeypatch):
     dynamics.carry(Payload(MODEL, settings))
     for mass in (1.0, 3.0):
         state, gravity = fill(dynamics, int(mass)), (0.0, 0.0, -mass)
-        dynamics.payload.change(settings.changed({"payload.mass": mass}))
+        dynamics.payload.change(settings.with_changes({"payload.mass": mass}))
         dynamics.change_gravity(gravity)
         dynamics.compute()
         heavy = MODEL.with_payload("panda_link5", mass)

@@ -99,13 +99,13 @@ def test_it_comes_in_without_a_step():
     feed(robot, 0.0, READY, v)
     robot.enable(0.0, -10.0)
     before = commanded(0.0)
-    fleet.change(fleet.settings.changed({"friction.scale": 1.0}))
+    fleet.change(fleet.settings.with_changes({"friction.scale": 1.0}))
     first, half, last = commanded(0.001), commanded(0.501), commanded(1.1)
     np.testing.assert_allclose(first, before, atol=1e-9)
     np.testing.assert_allclose(half, (before + last) / 2, atol=1e-9)
     np.testing.assert_allclose((last - before)[:7], 2.0 / np.hypot(1.0, 0.1) + 0.0015, rtol=1e-6)
     with pytest.raises(ValueError, match=r"friction.viscous has 2 numbers"):
-        fleet.change(fleet.settings.changed({"friction.viscous": [1.0, 2.0]}))
+        fleet.change(fleet.settings.with_changes({"friction.viscous": [1.0, 2.0]}))
     np.testing.assert_allclose(commanded(1.2), last, atol=1e-9)
 
 
@@ -246,7 +246,7 @@ def test_it_does_not_drift_in_a_minute():
     while led.now < 63.0:
         led.cycle(4)
     drift = np.degrees(np.abs(led.arm.data.qpos[led.arm.hinges] - begin).max())
-    assert drift < 0.05 and led.robot.enabled
+    assert drift < 0.05 and led.robot.is_enabled
 
 
 def test_an_arm_of_other_names_gets_its_own():

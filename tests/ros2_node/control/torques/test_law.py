@@ -26,7 +26,7 @@ from ros2_node.control.robot_check import check_robot
 from ros2_node.control.settings.law_settings import LAWS
 from ros2_node.control.settings.node_settings import Settings
 from ros2_node.control.torques.device_launch import DeviceLaunch
-from ros2_node.control.torques.law import inputs_of, loaded
+from ros2_node.control.torques.law import inputs_of, kernel_of_law
 
 TEXT = """import numpy as np
 import warpdyn as wd
@@ -230,17 +230,17 @@ def test_a_torque_that_is_not_finite_is_a_fault(file):
     feed(robot, 0.0, Q, 0 * Q)
     robot.enable(0.0, 0.0)
     assert launch(fleet, robot, 0.0)[1] is not None
-    fleet.change(fleet.settings.changed({"law_inputs.gain": -1.0}))
+    fleet.change(fleet.settings.with_changes({"law_inputs.gain": -1.0}))
     feed(robot, 0.01, Q, 0 * Q)
     assert launch(fleet, robot, 0.01) == (False, None) and "is not finite" in fault_of(robot)
-    fleet.change(fleet.settings.changed({"law_inputs.gain": 1.0}))
+    fleet.change(fleet.settings.with_changes({"law_inputs.gain": 1.0}))
     while robot.watch(0.02, 0.02) is not None:
         pass
     robot.reset()
     feed(robot, 0.03, Q, 0 * Q)
     assert robot.enable(0.03, 0.03)[0]
     robot.watch(1.0, 1.0)
-    assert not robot.enabled and loss_of(robot).startswith("no valid joint_states")
+    assert not robot.is_enabled and loss_of(robot).startswith("no valid joint_states")
 
 
 def test_an_input_changes_without_a_step(file):
@@ -256,13 +256,13 @@ def test_an_input_changes_without_a_step(file):
     feed(robot, 0.0, Q, 0 * Q)
     robot.enable(0.0, -10.0)
     before = commanded(0.0)
-    fleet.change(fleet.settings.changed({"law_inputs.target": [0.4, 0.1, 0.6]}))
+    fleet.change(fleet.settings.with_changes({"law_inputs.target": [0.4, 0.1, 0.6]}))
     first, half, last = commanded(0.001), commanded(0.501), commanded(1.1)
     assert np.abs(last - before).max() > 1.0
     np.testing.assert_allclose(first, before, atol=1e-9)
     np.testing.assert_allclose(half, (before + last) / 2, atol=1e-9)
     with pytest.raises(ValueError, match=r"law_inputs.target must be 3 numbers.*got 2"):
-        fleet.change(fleet.settings.changed({"law_inputs.target": [0.4, 0.1]}))
+        fleet.change(fleet.settings.with_changes({"law_inputs.target": [0.4, 0.1]}))
     np.testing.assert_allclose(commanded(1.2), last, atol=1e-9)
 
 
@@ -309,9 +309,9 @@ def test_batches_are_not_for_a_law(file):
 
 def test_inputs_are_what_the_node_does_not_fill(file):
     """A law is read once, so that every robot has the same kernel."""
-    assert inputs_of(loaded(f"{file}:impedance")) == ["target"]
-    assert inputs_of(loaded(f"{file}:tracking")) == ["kp"]
-    assert loaded(f"{file}:tracking") is loaded(f"{file}:tracking")
+    assert inputs_of(kernel_of_law(f"{file}:impedance")) == ["target"]
+    assert inputs_of(kernel_of_law(f"{file}:tracking")) == ["kp"]
+    assert kernel_of_law(f"{file}:tracking") is kernel_of_law(f"{file}:tracking")
 
 
 def test_on_a_device_it_is_what_it_is_on_the_host(file):
@@ -323,7 +323,7 @@ def test_on_a_device_it_is_what_it_is_on_the_host(file):
         law.kernel, MODEL, "cpu", law.inputs, out, tuple(law.inputs), None, law.options
     )
     for bias in (0.5, 2.0):
-        fleet.change(fleet.settings.changed({"law_inputs.bias": [bias] * MODEL.nv}))
+        fleet.change(fleet.settings.with_changes({"law_inputs.bias": [bias] * MODEL.nv}))
         fleet.compute()
         launch_there()
         np.testing.assert_allclose(out, state.torque, atol=1e-9)
@@ -344,12 +344,12 @@ def test_one_number_serves_all_joints_and_n_are_the_diagonal(file):
         return fleet.robots[0].state.torque.copy()
 
     np.testing.assert_allclose(torque(), 14.0)
-    fleet.change(fleet.settings.changed({"law_inputs.K": [3.0, 1.0, 0.0, 4.0]}))
+    fleet.change(fleet.settings.with_changes({"law_inputs.K": [3.0, 1.0, 0.0, 4.0]}))
     np.testing.assert_allclose(torque(), 34.0)
     with pytest.raises(ValueError, match=r"law_inputs.K must be 4 numbers, .*; got 3"):
-        fleet.change(fleet.settings.changed({"law_inputs.K": [1.0, 2.0, 3.0]}))
+        fleet.change(fleet.settings.with_changes({"law_inputs.K": [1.0, 2.0, 3.0]}))
     with pytest.raises(ValueError, match=r"law .*:shaped: k must push"):
-        fleet.change(fleet.settings.changed({"law_inputs.k": [1.0] * 7 + [-1.0]}))
+        fleet.change(fleet.settings.with_changes({"law_inputs.k": [1.0] * 7 + [-1.0]}))
     np.testing.assert_allclose(torque(), 34.0)
 
 
@@ -379,7 +379,7 @@ def test_one_number_serves_all_joints_and_n_are_the_diagonal(file):
 )
 def test_the_laws_of_the_node_are_kernels_like_any_other(name, values, said):
     """By their short names, and as modules' kernels; numbers that drive the arm are refused."""
-    assert loaded(name).text is loaded(LAWS[name]).text
+    assert kernel_of_law(name).text is kernel_of_law(LAWS[name]).text
     with pytest.raises(ValueError, match=f"law {name}.*{said}"):
         check_robot(MODEL, panda_settings(law=name, **values))
 
@@ -387,7 +387,7 @@ def test_the_laws_of_the_node_are_kernels_like_any_other(name, values, said):
 @pytest.mark.parametrize("name", LAWS)
 def test_every_input_of_a_law_of_the_node_has_a_largest_number(name):
     """At least its default."""
-    kernel = loaded(name)
+    kernel = kernel_of_law(name)
     largest = kernel.text.__globals__[f"largest_{name}"]
     assert set(largest) == set(inputs_of(kernel))
     for input_name, most in largest.items():

@@ -89,9 +89,9 @@ def test_a_parameter_ends_the_target_and_others_do_not(fleet, targets):
     targets.read("stiffness", 0.5 * STIFFNESS)
     for k in range(40):
         targets.follow(10.0 + 0.01 * k)
-    fleet.change(settings.changed({"kp": 50.0}))
+    fleet.change(settings.with_changes({"kp": 50.0}))
     np.testing.assert_allclose(row(fleet, "stiffness"), 0.5 * STIFFNESS)
-    fleet.change(settings.changed({"law_inputs.stiffness": 300.0}))
+    fleet.change(settings.with_changes({"law_inputs.stiffness": 300.0}))
     targets.follow(11.0)
     assert (row(fleet, "stiffness") == 300.0).all()
     fleet.change(settings)

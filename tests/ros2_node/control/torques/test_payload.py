@@ -55,9 +55,9 @@ def test_another_load_on_the_same_link_is_written_in_place():
     payload = Payload(MODEL, settings)
     params = payload.params
     assert not payload.change(settings)
-    assert payload.change(settings.changed({"payload.mass": 2.0})) and payload.mass == 2.0
+    assert payload.change(settings.with_changes({"payload.mass": 2.0})) and payload.mass == 2.0
     assert payload.params is params and params["mass"][0] == MODEL.link("panda_hand").mass + 2.0
-    assert not payload.change(settings.changed({"payload.link": "panda_link5"}))
+    assert not payload.change(settings.with_changes({"payload.link": "panda_link5"}))
     assert payload.mass == 2.0 and Payload(MODEL, panda_settings()).params is None
 
 
@@ -97,7 +97,9 @@ def test_two_hundred_loads_make_no_kernel_and_keep_no_memory(monkeypatch):
         raise AssertionError("a kernel is made")
 
     def carry(k):
-        changed = settings.changed({"payload.mass": 0.01 * k, "payload.com": [0.0, 0.0, 1e-3 * k]})
+        changed = settings.with_changes(
+            {"payload.mass": 0.01 * k, "payload.com": [0.0, 0.0, 1e-3 * k]}
+        )
         fleet.change(changed)
         feed(robot, 0.01 * k)
         launch(fleet, robot, 0.01 * k)

@@ -21,7 +21,7 @@ from ros2_node.control.robot_check import check_robot
 from ros2_node.control.safety.status import Status
 from ros2_node.control.settings.node_settings import Settings
 from ros2_node.control.states.base_state import BaseMotion
-from ros2_node.control.torques.policy_law import check_description, check_joints, loaded
+from ros2_node.control.torques.policy_law import check_description, check_joints, policy_and_task
 
 TASK = "policy_files:Turn"
 NAMES = ["left_joint", "right_joint"]
@@ -142,7 +142,7 @@ def test_odometry_that_ends_is_a_state_that_is_lost(fleet):
     for now in (6.05, 6.1, 6.15):
         feed(robot, now, Q + 0.01 * (now - 6.0))
         robot.watch(now, now)
-    assert not robot.enabled and loss_of(robot) == "no valid odom for 0.1 s"
+    assert not robot.is_enabled and loss_of(robot) == "no valid odom for 0.1 s"
     assert robot.status(6.15) is Status.STOPPING
 
 
@@ -224,7 +224,7 @@ def test_a_policy_of_another_width_is_refused_when_the_robot_is_made(tmp_path):
 
 
 def test_joints_that_a_policy_does_not_move_may_not_be_commanded(file):
-    _, task = loaded(file, TASK)
+    _, task = policy_and_task(file, TASK)
     more = TURNING.replace(
         "</robot>",
         '<link name="c"/><joint name="camera" type="continuous"><parent link="trunk"/>'
@@ -256,11 +256,11 @@ class Blocked:
         if name.split(".")[0] in {"onnxruntime", "torch", "gymnasium", "rsl_rl", "onnx"}:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 sys.meta_path.insert(0, Blocked())
-from ros2_node.control.torques.policy_law import loaded
+from ros2_node.control.torques.policy_law import policy_and_task
 from ros2_node.control.fleet import Fleet
 print("warpdyn.rl" in sys.modules)
 try:
-    loaded("any.onnx", "")
+    policy_and_task("any.onnx", "")
 except ValueError as error:
     print(error)
 """

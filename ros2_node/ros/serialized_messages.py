@@ -76,12 +76,12 @@ class Form:
         self._arrays: list[slice] = []
         at = self._end
         for _ in range(3):
-            at = _aligned(at, 4)
+            at = _align(at, 4)
             number = int.from_bytes(data[at : at + 4], "little")
             self._counts.append((at, data[at : at + 4]))
             at += 4
             if number:
-                at = _aligned(at, 8)
+                at = _align(at, 8)
             self._arrays.append(slice(at, at := at + 8 * number))
         read = self.read(data)
         if read is None or not _same(read, message):
@@ -146,7 +146,7 @@ class NumbersWriter:
             as_first = self._bytes(trial[0], stamps[0]) == first
             self._known = as_first and self._equal(again, trial[1], stamps[1])
 
-    def written(self, numbers: np.ndarray, stamp: Any = None) -> Any:
+    def message_with(self, numbers: np.ndarray, stamp: Any = None) -> Any:
         """The message with these numbers, and with this stamp (`sec`, `nanosec`) if it has one."""
         if self._known:
             return self._bytes(numbers, stamp)
@@ -172,7 +172,7 @@ class NumbersWriter:
         return bool(deserialize_message(data, type(self._message)) == self._message)
 
 
-def _aligned(at: int, size: int) -> int:
+def _align(at: int, size: int) -> int:
     return at + (ORIGIN - at) % size
 
 
@@ -181,12 +181,12 @@ def _texts(data: bytes) -> Iterator[tuple[int, int]]:
     number of names, and the names, each text with its length in front."""
 
     def text(at: int) -> tuple[int, int]:
-        at = _aligned(at, 4)
+        at = _align(at, 4)
         return at, at + 4 + int.from_bytes(data[at : at + 4], "little")
 
     frame = text(TEXTS)
     yield frame
-    at = _aligned(frame[1], 4)
+    at = _align(frame[1], 4)
     yield at, at + 4
     number = int.from_bytes(data[at : at + 4], "little")
     at += 4

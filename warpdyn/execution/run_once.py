@@ -1,4 +1,4 @@
-"""Values that are made once: the first thread that asks makes them, and other threads wait."""
+"""Functions that run once: the first thread that calls one runs it, and other threads wait."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import wraps
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 _locks: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
@@ -19,22 +19,22 @@ def lock_of(thing: object) -> Any:
     return _locks.setdefault(thing, threading.RLock())
 
 
-def made_once(make: Callable[[], Made]) -> Callable[[], Made]:
+def run_once(make: Callable[[], Result]) -> Callable[[], Result]:
     """The function, run only at the first call, like `functools.cache` but safe for several
     threads."""
-    kept: list[Made] = []
+    kept: list[Result] = []
 
     @wraps(make)
-    def made() -> Made:
+    def first_result() -> Result:
         if not kept:  # no lock after the first call, because a large launch asks each time
             with lock_of(make):
                 if not kept:
                     kept.append(make())
         return kept[0]
 
-    made.cache_clear = kept.clear  # type: ignore[attr-defined]
-    made.is_made = lambda: bool(kept)  # type: ignore[attr-defined]
-    return made
+    first_result.cache_clear = kept.clear  # type: ignore[attr-defined]
+    first_result.is_made = lambda: bool(kept)  # type: ignore[attr-defined]
+    return first_result
 
 
 if hasattr(os, "register_at_fork"):

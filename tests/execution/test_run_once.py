@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from fresh_caches import environment_with_header, run
 
-from warpdyn.execution import made_once
-from warpdyn.execution.made_once import lock_of
-from warpdyn.execution.made_once import made_once as once
+from warpdyn.execution import run_once
+from warpdyn.execution.run_once import lock_of
+from warpdyn.execution.run_once import run_once as once
 
 SIX_AT_ONCE = """
 import threading
@@ -97,9 +97,9 @@ def test_a_lock_is_its_objects() -> None:
     """The same for one object, another for the next, gone with it."""
     first, second = Thing(), Thing()
     assert lock_of(first) is lock_of(first) is not lock_of(second)
-    before = len(made_once._locks)
+    before = len(run_once._locks)
     del first
-    assert len(made_once._locks) == before - 1
+    assert len(run_once._locks) == before - 1
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without fork")

@@ -13,8 +13,8 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from ros2_node.ros import serialized
-from ros2_node.ros.serialized import NumbersWriter, StateMessage, StateReader
+from ros2_node.ros import serialized_messages
+from ros2_node.ros.serialized_messages import NumbersWriter, StateMessage, StateReader
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=9)
 NUMBERS = st.lists(st.floats(), max_size=5)
@@ -55,7 +55,7 @@ def test_a_second_message_of_a_form_is_not_read_by_rclpy(monkeypatch):
     """The numbers and the stamp are new, the names are the same list as before."""
     reader = StateReader()
     reader.read(bytes(serialize_message(filled())))
-    monkeypatch.setattr(serialized, "deserialize_message", None)
+    monkeypatch.setattr(serialized_messages, "deserialize_message", None)
     first = reader.read(bytes(serialize_message(filled(numbers=(3.0, np.nan), sec=5))))
     second = reader.read(bytes(serialize_message(filled(numbers=(4.0, 5.0), sec=6))))
     assert isinstance(first, StateMessage) and first.name is second.name
@@ -81,7 +81,7 @@ def test_bytes_that_read_differently_are_left_to_rclpy(monkeypatch, part):
     not remembered: rclpy reads the second one too."""
     message = filled()
     message.effort = message.position
-    data, real = bytes(serialize_message(message)), serialized.deserialize_message
+    data, real = bytes(serialize_message(message)), serialized_messages.deserialize_message
 
     def other(data, kind):
         read = real(data, kind)
@@ -92,10 +92,10 @@ def test_bytes_that_read_differently_are_left_to_rclpy(monkeypatch, part):
         return read
 
     reader = StateReader()
-    monkeypatch.setattr(serialized, "deserialize_message", other)
+    monkeypatch.setattr(serialized_messages, "deserialize_message", other)
     for _ in range(2):
         assert isinstance(reader.read(data), JointState)
-    monkeypatch.setattr(serialized, "deserialize_message", real)
+    monkeypatch.setattr(serialized_messages, "deserialize_message", real)
     reader.read(data)
     assert isinstance(reader.read(data), StateMessage), "and once they agree it is"
 
@@ -139,18 +139,18 @@ def test_what_is_written_is_what_rclpy_would_have_written(known, count, monkeypa
             (state, JointState, "effort"),
             (flat, Float64MultiArray, "data"),
         ):
-            written = writer.written(numbers, stamp)
+            written = writer.message_with(numbers, stamp)
             if isinstance(written, bytes):
                 written = deserialize_message(written, kind)
             assert isinstance(written, kind) and bits(getattr(written, field)) == bits(numbers)
             if kind is JointState:
                 assert written.header.stamp == stamp and list(written.name) == ["a"] * count
     if count and known:
-        assert isinstance(flat.written(np.zeros(count)), bytes)
+        assert isinstance(flat.message_with(np.zeros(count)), bytes)
 
 
 def test_a_huge_message_is_none(monkeypatch):
     """It is not even read; the largest robots are far below."""
-    monkeypatch.setattr(serialized, "deserialize_message", None)
+    monkeypatch.setattr(serialized_messages, "deserialize_message", None)
     with pytest.raises(ValueError, match="joint_states of 1048577 bytes; at most 1048576 are read"):
-        StateReader().read(bytes(serialized.LARGEST + 1))
+        StateReader().read(bytes(serialized_messages.LARGEST + 1))

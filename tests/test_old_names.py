@@ -17,7 +17,7 @@ from public_names import public_names
 
 import warpdyn as wd
 from warpdyn.execution.batched import Function
-from warpdyn.renamed import RENAMED
+from warpdyn.old_names import RENAMED
 
 TEXTS = {".py", ".pyi", ".md", ".txt", ".ipynb"}
 OLD = re.compile(rf"(?<![\w.])wd\.({'|'.join(RENAMED)})\b")
@@ -51,9 +51,9 @@ def test_old_names_are_not_public() -> None:
 
 
 def test_type_checkers_know_the_old_names() -> None:
-    """Those of the table, from `renamed` and, for the room that is opened on first use, from `__init__`."""
+    """Those of the table, from `old_names` and, for the room that is opened on first use, from `__init__`."""
     found: set[str] = set()
-    for module in ("renamed", "__init__"):
+    for module in ("old_names", "__init__"):
         tree = ast.parse((Path(wd.__file__).parent / f"{module}.py").read_text())
         (block,) = [
             node

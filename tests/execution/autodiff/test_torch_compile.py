@@ -1,0 +1,159 @@
+"""Calls in torch.compile: values and gradients are those of eager calls."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gradient_cases import MODELS
+from motions_of_torch import close, motions
+
+import warpdyn as wd
+
+torch = pytest.importorskip("torch")
+
+# torch.compile. "aot_eager" follows and differentiates as the default does, and leaves out Torch's own code
+# generation, which knows nothing of us.
+
+
+def compiled(function: Callable[..., Any], backend: Any = "aot_eager") -> Callable[..., Any]:
+    torch._dynamo.reset()
+    return torch.compile(function, fullgraph=True, backend=backend)
+
+
+def agrees(function: Callable[..., Any], *given: torch.Tensor, backend: str = "aot_eager") -> bool:
+    """Values, and gradients by all that requires one, compiled in one graph and eager."""
+    leaves = [x for x in given if x.requires_grad]
+    outcomes = []
+    for each in (compiled(function, backend), function):
+        results = each(*given)
+        results = results if isinstance(results, tuple) else (results,)
+        total = sum((x * torch.linspace(-1, 1, x.shape[-1]).to(x)).sum() for x in results)
+        outcomes.append([*results, *torch.autograd.grad(total, leaves)])
+    return all(close(x, y) for x, y in zip(*outcomes, strict=True))
+
+
+def rollout(q: torch.Tensor, v: torch.Tensor, tau: torch.Tensor) -> torch.Tensor:
+    model = MODELS["pendulum"]
+    for _ in range(3):
+        v = v + 0.01 * wd.aba(model, q, v, torch.tanh(tau))
+        q = wd.integrate(model, q, 0.01 * v)
+    return q
+
+
+def test_a_rollout_compiles_into_one_graph() -> None:
+    """With the default backend, Torch's own operations between the calls: values and gradients."""
+    assert agrees(rollout, *motions(requires_grad=True), backend="inductor")
+
+
+def with_options(q: torch.Tensor, v: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
+    force = {"tip": torch.ones(len(q), 6, dtype=q.dtype)}
+    return wd.rnea(MODELS["pendulum"], q=q, v=v, a=a, f_ext=force, gravity=(0, 0, -1.6))
+
+
+def with_params(q: torch.Tensor, v: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
+    model = MODELS["pendulum"]
+    params = model.params(mass={"lower_rod": a[:, 0] ** 2 + 0.1})
+    return wd.rnea(model, q, v, a, params=params, gravity=None)
+
+
+OUTSIDE = MODELS["pendulum"].params(
+    mass={"lower_rod": torch.tensor([0.5, 1.0, 2.0], dtype=torch.float64)},
+    gravity=torch.tensor([0.0, 0.0, -1.6], dtype=torch.float64),
+)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        with_options,
+        with_params,
+        lambda q, v, a: wd.rnea(MODELS["pendulum"], q, v, a, params=OUTSIDE),
+        lambda q, v, a: wd.rnea(MODELS["pendulum"], q[0], v[0], a[0]),
+        lambda q, v, a: wd.pose_and_jacobian(MODELS["pendulum"], q * v * a, frame="tip"),
+        lambda q, v, a: wd.vjp(wd.rnea, MODELS["pendulum"], q, v, a, cotangents=q),
+        lambda q, v, a: wd.derivatives(wd.aba, MODELS["pendulum"], q, v, a),
+        lambda q, v, a: torch.func.vmap(lambda *x: wd.aba(MODELS["pendulum"], *x))(q, v, a),
+        lambda q, v, a: torch.func.vmap(
+            torch.func.jacrev(lambda *x: wd.rnea(MODELS["pendulum"], *x))
+        )(q, v, a),
+    ],
+    ids=[
+        *("options", "params_inside", "params_outside", "one_robot", "two_results"),
+        *("vjp", "derivatives", "vmap", "jacrev"),
+    ],
+)
+def test_compiled_is_eager(function: Callable[..., Any]) -> None:
+    """What a call may be given, and functions of functions, in one graph."""
+    assert agrees(function, *motions(requires_grad=True))
+
+
+def test_a_compiled_function_takes_other_batches_and_robots() -> None:
+    """Batches of any size after the second, without a graph each; another robot is another graph."""
+    graphs = torch._dynamo.testing.CompileCounterWithBackend("aot_eager")
+    call = compiled(lambda model, q, v, a: wd.rnea(model, q, v, a), graphs)
+    for batch in (3, 5, 7, 9):
+        for robot in ("pendulum", "cartpole", "pendulum"):
+            given = (MODELS[robot], *motions(batch))
+            assert close(call(*given), wd.rnea(*given))
+    assert graphs.frame_count <= 4
+
+
+def test_compiled_without_a_call_before(tmp_path: Path) -> None:
+    """A process that imports Torch last and compiles at once: nothing need have been called eagerly."""
+    text = (
+        "import warpdyn as wd\n"
+        "model = wd.load_robot('double_pendulum')\n"
+        "import torch\n"
+        "call = torch.compile(lambda q: wd.crba(model, q), fullgraph=True, backend='eager')\n"
+        "q = torch.ones(3, 2)\n"
+        "assert torch.equal(call(q), wd.crba(model, q))\n"
+    )
+    file = tmp_path / "late.py"
+    file.write_text(text)
+    done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_two_kernels_of_one_name_are_two_in_compiled_graphs() -> None:
+    """A graph finds each by what it computes."""
+
+    def scaled_by(factor: float) -> Callable[..., Any]:
+        @wd.kernel
+        def scaled(robot: Any, q: Any) -> Any:
+            return factor * q
+
+        return scaled
+
+    model = wd.load_robot("cartpole")
+    q = torch.rand(3, model.nq, dtype=torch.float64)
+    for factor in (2.0, 3.0):
+        kernel = scaled_by(factor)
+        assert torch.equal(compiled(lambda x, k=kernel: k(model, x))(q), factor * q)
+
+
+def test_what_cannot_be_compiled_says_so() -> None:
+    """out=, and results with names: each in one line of the compiler's message."""
+    model, (q, _, _) = MODELS["pendulum"], motions()
+    out = torch.empty(3, 2, 2, dtype=torch.float64)
+    with pytest.raises(Exception, match=r"out= cannot take part in torch.compile; leave it away"):
+        compiled(lambda q: wd.crba(model, q, out=out))(q)
+    targets = wd.fk(model, q, frame="tip")
+    with pytest.raises(Exception, match=r"inverse_kinematics cannot take part in torch.compile"):
+        compiled(lambda x: wd.inverse_kinematics(model, x, frame="tip").q)(targets)
+
+
+def test_fake_tensors_have_shapes_alone() -> None:
+    """Shapes and dtypes of results without a launch, inside of the mode and outside of it."""
+    from torch._subclasses import FakeTensorMode
+
+    model = MODELS["pendulum"]
+    with FakeTensorMode():
+        q = torch.empty(4, 2)
+        assert wd.crba(model, q).shape == (4, 2, 2)
+    M, twist = wd.crba(model, q), wd.frame_velocity(model, q, q, frame="tip")
+    assert (M.shape, twist.shape, M.dtype) == ((4, 2, 2), (4, 6), torch.float32)

@@ -1,0 +1,117 @@
+"""Simulations with arrays of other libraries and on a GPU, and their resets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import warp as wp
+from array_kinds import host, made, usable
+from pendulum_simulations import CLOSE, random_targets, simulation
+from states import error
+
+import warpdyn as wd
+
+
+@pytest.mark.parametrize("library", ["torch", "warp"])
+def test_arrays_of_other_libraries(library: str, device: str) -> None:
+    """Those of `like`, on its device; results are NumPy's, on the CPU bit for bit."""
+    usable(library, device)
+    like = made(library, np.zeros(1, np.float32), device)
+    sim, plain = simulation(like=like), simulation()
+    for each in (sim, plain):
+        for k in range(3):
+            targets = random_targets(6, k)
+            each.step(made(library, targets, device) if each is sim else targets)
+        each.reset([2, 3], q=np.float32([0.1, 0.1]))
+        each.reset(np.array([True] + [False] * 5))
+        each.step()
+    assert type(sim.q) is type(like)
+    for name in ("q", "v", "forces", "torques", "time"):
+        found, wanted = host(getattr(sim, name)), getattr(plain, name)
+        assert error(found, wanted) <= CLOSE[device == "cpu"], name
+
+
+RESETS: dict[str, dict[str, Any]] = {
+    "all": {},
+    "mask": {"where": np.arange(6) % 2 == 0},
+    "indices": {"where": np.array([4, 1])},
+    "of one row": {"where": np.array([4, 1]), "q": np.float32([0.1, 0.2]), "v": np.ones(2)},
+    "of rows": {
+        "where": np.array([4, 1]),
+        "q": np.float32([[0.1, 0.2], [0.3, 0.4]]),
+        "v": np.float32([[1.0, 2.0], [3.0, 4.0]]),
+    },
+    "mask of rows": {"where": np.arange(6) > 3, "q": np.float32([[0.1, 0.2], [0.3, 0.4]])},
+    "of environments": {"where": np.arange(6) > 3, "q": np.float32(np.ones((6, 2)))},
+    "all of environments": {"q": np.arange(12.0).reshape(6, 2)},
+}
+"""Arguments of resets by name."""
+
+
+@pytest.mark.parametrize("name", RESETS)
+@pytest.mark.parametrize("on_device", [False, True])
+@pytest.mark.parametrize("library", ["torch", "warp"])
+def test_resets_of_other_libraries(library: str, on_device: bool, name: str, device: str) -> None:
+    """The rows that NumPy's arrays get, with arguments of NumPy and of the library."""
+    usable(library, device)
+    given = RESETS[name]
+    like = made(library, np.zeros(1, np.float32), device)
+    sim, plain = simulation(like=like), simulation()
+    for each in (sim, plain):
+        each.step([1.0, 1.0])
+    before = {n: host(getattr(sim, n)).copy() for n in ("q", "v", "forces", "torques", "time")}
+    moved = {n: made(library, x, device) if on_device else x for n, x in given.items()}
+    sim.reset(**moved)
+    plain.reset(**given)
+    rows = np.zeros(6, bool)
+    rows[given.get("where", slice(None))] = True
+    for n, x in before.items():
+        found, wanted = host(getattr(sim, n)), getattr(plain, n)
+        assert np.array_equal(found[rows], wanted[rows]), n
+        assert np.array_equal(found[~rows], x[~rows]), n
+
+
+@pytest.mark.parametrize("name", ["mask", "indices", "of environments", "all"])
+def test_a_graph_records_resets(name: str, device: str) -> None:
+    """Steps and resets with a mask or indices on the device are replayed: nothing waits, and nothing
+    is copied to the host."""
+    if device == "cpu":
+        pytest.skip("the CPU has no CUDA graphs; give --device cuda:0")
+    sim, plain = simulation(like=wp.zeros(1, dtype=wp.float32, device=device)), simulation()
+    for each in (sim, plain):
+        each.step([1.0, 1.0])
+        each.reset()
+    given = RESETS[name]
+    moved = {n: made("warp", x, device) for n, x in given.items()}
+    with wp.ScopedCapture(device=device) as capture:
+        sim.step()
+        sim.reset(**moved)
+        sim.step()
+    for _ in range(3):
+        wp.capture_launch(capture.graph)
+        plain.step()
+        plain.reset(**given)
+        plain.step()
+    for n in ("q", "v", "forces", "torques", "time"):
+        assert error(host(getattr(sim, n)), getattr(plain, n)) <= CLOSE[False], n
+
+
+def test_indices_on_a_gpu_are_not_read(device: str) -> None:
+    """Those of no environment are left out. In debug mode they are refused."""
+    if device == "cpu":
+        pytest.skip("on the CPU indices are checked; give --device cuda:0")
+    sim = simulation(like=wp.zeros(1, dtype=wp.float32, device=device))
+    sim.step([1.0, 1.0])
+    where = wp.array([5, 6, -1], dtype=wp.int32, device=device)
+    sim.reset(where)
+    assert (sim.time.numpy() == 0.0).tolist() == [False] * 5 + [True]
+    with pytest.raises(ValueError, match=r"q must be \(2,\) or \(3, 2\), got \(2, 2\)"):
+        sim.reset(where, q=np.zeros((2, 2)))
+    wd.config.debug = True
+    try:
+        with pytest.raises(IndexError, match="there are environments 0 to 5; got 6, -1"):
+            sim.reset(where)
+    finally:
+        wd.config.debug = False
