@@ -91,6 +91,19 @@ def test_what_cannot_be_used_is_refused(text: str, said: str) -> None:
         with_group_states(model, text)
 
 
+def test_excluded_pairs_are_those_that_the_file_names() -> None:
+    """All pairs of a link, or one; what is enabled after that is not excluded. Links that the robot
+    does not have, and a link with itself, are no pair."""
+    one = '<{}_collisions link1="{}" link2="{}"/>'
+    assert load(one.format("disable", "a", "b")).excluded_pairs == (("a", "b"),)
+    for first, second in (("a", "z"), ("z", "a"), ("a", "a")):
+        assert load(one.format("disable", first, second)).excluded_pairs == ()
+    every = '<disable_default_collisions link="{}"/>'
+    assert load(every.format("z")).excluded_pairs == ()
+    several = load(every.format("c"), one.format("enable", "d", "c"), one.format("disable", "a", "b"))
+    assert several.excluded_pairs == (("c", "a"), ("c", "b"), ("c", "e"), ("a", "b"))
+
+
 def test_srdf_is_for_urdf() -> None:
     """Other formats have their own words."""
     with pytest.raises(TypeError, match="load_mjcf, which reads it, has no option srdf"):
