@@ -100,7 +100,9 @@ def test_excluded_pairs_are_those_that_the_file_names() -> None:
         assert load(one.format("disable", first, second)).excluded_pairs == ()
     every = '<disable_default_collisions link="{}"/>'
     assert load(every.format("z")).excluded_pairs == ()
-    several = load(every.format("c"), one.format("enable", "d", "c"), one.format("disable", "a", "b"))
+    several = load(
+        every.format("c"), one.format("enable", "d", "c"), one.format("disable", "a", "b")
+    )
     assert several.excluded_pairs == (("c", "a"), ("c", "b"), ("c", "e"), ("a", "b"))
 
 

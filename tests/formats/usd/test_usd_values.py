@@ -115,5 +115,7 @@ def test_values_of_another_type_are_refused(line: str, said: str) -> None:
 
 def test_a_rotation_of_length_zero_is_refused() -> None:
     turned = joint("j", inside=frames(turn1="0, 0, 0, 0"))
-    with pytest.raises(ModelError, match=r"a rotation is \(0, 0, 0, 0\); it needs a unit quaternion"):
+    with pytest.raises(
+        ModelError, match=r"a rotation is \(0, 0, 0, 0\); it needs a unit quaternion"
+    ):
         load_usd(stage(*PAIR, turned))
