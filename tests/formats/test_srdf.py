@@ -61,6 +61,16 @@ def test_a_free_base_stands_where_its_virtual_joint_does(name: str, virtual: str
     np.testing.assert_array_equal(load(*parts).configurations["home"], [0.5, 0, 0])
 
 
+def test_quaternions_are_normalised() -> None:
+    """Of a length that is nearly 1: what a few digits leave over."""
+    long = load(
+        FLOATING, state(w="1 2 3  0 0 0.6003 0.8004"), floating_base=True, quaternion="xyzw"
+    )
+    np.testing.assert_allclose(
+        long.configurations["home"][:7], [1, 2, 3, 0, 0, 0.6, 0.8], rtol=1e-15
+    )
+
+
 def test_joints_that_are_not_there_are_remarked() -> None:
     """A file for the robot with its gripper, on one without; what stays is used."""
     with pytest.warns(

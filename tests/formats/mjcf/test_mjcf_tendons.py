@@ -133,7 +133,8 @@ def test_a_joint_held_away_from_its_drawing_keeps_its_tendons_and_actuators() ->
         '<joint joint1="k" joint2="j" polycoef="0.1 2 0 0 0"/></equality>'
         '<actuator><position tendon="two" kp="3"/></actuator>'
     )
-    text = TIED.format("", held)
+    both = '<fixed name="both" stiffness="4"><joint joint="k" coef="3"/><joint joint="l" coef="1"/></fixed>'
+    text = TIED.format(both, held)
     there, described = mujoco.MjModel.from_xml_string(text), load(text)
     model = described.with_springs("description").with_friction(viscous="description")
     assert model.joint_names == ("l",)
