@@ -2,8 +2,8 @@
 
 `python scripts/mutate.py --seed 1 --count 80` draws mutations over all rooms and the C++ headers, an operator first
 and then a place. Each is written into a copy of the checkout, in which the tests that belong to the file run: the
-test file of the same name, the test files that mention the module, then the room's folder. The table counts killed
-mutations per room; every survivor is printed with its place. Exit status 1 if a mutation survives.
+test file of the same name, the test files that mention the module, then the room's folder and those around it. The
+table counts killed mutations per room; every survivor is printed with its place. Exit status 1 if a mutation survives.
 
 A mutation whose test takes far longer than without it (a hang) is killed, too. Mutations that change no behaviour
 are listed with the reason in scripts/equivalent_mutations.json and are not drawn.
@@ -124,8 +124,9 @@ def test_files(root: Path, path: str) -> list[list[Path]]:
     """The tests that belong to a source file, in stages, those that most likely tell first."""
     source = Path(path)
     parts = source.parts[1:] if source.parts[0] == "warpdyn" else source.parts
-    folder = root / "tests" / Path(*parts[:-1])
-    named = folder / f"test_{source.stem}.py"
+    room = Path(*parts[:-1])
+    folders = [root / "tests" / each for each in (room, *room.parents) if each.parts]
+    named = folders[0] / f"test_{source.stem}.py"
     word = re.compile(rf"\b{re.escape(source.stem)}\b")
     counts: dict[Path, int] = {}
     for file in sorted((root / "tests").rglob("test_*.py")):
@@ -134,8 +135,9 @@ def test_files(root: Path, path: str) -> list[list[Path]]:
     mentions = [file for file in sorted(counts, key=lambda f: -counts[f]) if counts[file]][
         :MENTIONS
     ]
-    rest = sorted(set(folder.glob("test_*.py")) - {named, *mentions})
-    return [stage for stage in ([named] if named.exists() else [], mentions, rest) if stage]
+    first = [named] if named.exists() else []
+    rest = [sorted(set(each.glob("test_*.py")) - {named, *mentions}) for each in folders]
+    return [stage for stage in (first, mentions, *rest) if stage]
 
 
 def _run_pytest(root: str, files: Sequence[str], log: str, environment: dict[str, str]) -> None:

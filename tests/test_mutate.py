@@ -88,11 +88,16 @@ def test_a_seed_draws_the_same_mutations(mutate: ModuleType) -> None:
 
 
 def test_the_tests_of_a_file(mutate: ModuleType) -> None:
-    """The file of the same name first, then those that mention the module, then its folder."""
+    """The file of the same name first, then those that mention the module, then its folder and those
+    around it."""
     stages = mutate.test_files(ROOT, "warpdyn/algebra/quaternions.py")
     assert [file.name for file in stages[0]] == ["test_quaternions.py"]
     assert ROOT / "tests/algebra/test_rotations.py" in {file for stage in stages for file in stage}
     assert len({file for stage in stages for file in stage}) == sum(map(len, stages))
+    of_inner_room = mutate.test_files(ROOT, "warpdyn/formats/sdf/sdf_joints.py")
+    last, outer = ({file.parent.name for file in stage} for stage in of_inner_room[-2:])
+    assert last == {"sdf"} and outer == {"formats"}
+    assert ROOT / "tests/formats/test_sdf_refusals.py" in of_inner_room[-1]
     of_header = mutate.test_files(ROOT, "warpdyn/codegen/counters.h")
     assert ROOT / "tests/user_kernels/test_random_numbers.py" in of_header[0]
 
