@@ -124,8 +124,8 @@ def test_files(root: Path, path: str) -> list[list[Path]]:
     """The tests that belong to a source file, in stages, those that most likely tell first."""
     source = Path(path)
     parts = source.parts[1:] if source.parts[0] == "warpdyn" else source.parts
-    room = Path(*parts[:-1])
-    folders = [root / "tests" / each for each in (room, *room.parents) if each.parts]
+    inner = Path(*parts[:-1])
+    folders = [root / "tests" / each for each in (inner, *inner.parents) if each.parts]
     named = folders[0] / f"test_{source.stem}.py"
     word = re.compile(rf"\b{re.escape(source.stem)}\b")
     counts: dict[Path, int] = {}
