@@ -192,3 +192,13 @@ def test_how_far_two_poses_are_apart():
 def test_a_law_without_a_pose_takes_none():
     robot = panda_fleet().robots[0]
     assert robot.pose is None and robot.refer_pose(ROOT, *pose_of()) is None
+
+
+def test_between_rotations_that_are_one_nothing_turns():
+    """Of either sign; half way between two others is half of the turn."""
+    one = np.array([0.0, 0.0, 0.6, 0.8])
+    for other in (one, -one):
+        np.testing.assert_allclose(between(one, other, 0.5), one, atol=1e-15)
+    turned = np.array([0.0, 0.0, np.sin(0.1), np.cos(0.1)])
+    halfway = between(np.array([0.0, 0.0, 0.0, 1.0]), turned, 0.5)
+    np.testing.assert_allclose(halfway, [0.0, 0.0, np.sin(0.05), np.cos(0.05)], atol=1e-15)
