@@ -21,7 +21,7 @@ def clamp(x: float = 0.5, names: tuple[int, int] = (1, 2)) -> float:
         raise ValueError(f"{x + 1}")
     names = names[1:]
     record(x, names)
-    return -x * 2 if x is not None else max(x, 3)
+    return -x * 2 if x is not None else power(x, 3)
 '''
 
 
@@ -51,7 +51,7 @@ def test_each_operator_of_python(mutate: ModuleType) -> None:
         ("dropped statement", "record(x, names)", "pass"),
         ("dropped raise", 'raise ValueError(f"{x + 1}")', "pass"),
         ("slice", "1:", "1 + 1:"),
-        ("swapped arguments", "max(x, 3)", "(max(3, x))"),
+        ("swapped arguments", "power(x, 3)", "(power(3, x))"),
     } <= changes
     for mutation in found:
         text = mutation.apply(SOURCE)
@@ -60,6 +60,31 @@ def test_each_operator_of_python(mutate: ModuleType) -> None:
         assert "Return x within its limits, 2 of them." in text
         assert 'f"{x + 1}"' in text or mutation.operator == "dropped raise"
         assert "tuple[int, int]" in text
+
+
+def test_changes_that_are_none_are_not_made(mutate: ModuleType) -> None:
+    """Another order of arguments of a maximum, and the sign of a truth value."""
+    import mutations
+
+    found = {
+        text: {
+            m.operator for m in mutations.python_mutations("m.py", f"def f(x, y):\n    {text}\n")
+        }
+        for text in (
+            "return max(x, y)",
+            "return np.maximum(x, y)",
+            "return bool(x)",
+            "return power(x, y)",
+            "return x.any(y, 1)",
+        )
+    }
+    assert found == {
+        "return max(x, y)": {"sign"},
+        "return np.maximum(x, y)": {"sign"},
+        "return bool(x)": set(),
+        "return power(x, y)": {"sign", "swapped arguments"},
+        "return x.any(y, 1)": {"swapped arguments", "constant"},
+    }
 
 
 def test_headers(mutate: ModuleType) -> None:
