@@ -113,16 +113,20 @@ def test_a_seed_draws_the_same_mutations(mutate: ModuleType) -> None:
 
 
 def test_the_tests_of_a_file(mutate: ModuleType) -> None:
-    """The file of the same name first, then those that mention the module, then its folder and those
-    around it."""
+    """The file of the same name first, then those that mention the module, its folder and those
+    around it, and the tests of modules that import it."""
     stages = mutate.test_files(ROOT, "warpdyn/algebra/quaternions.py")
     assert [file.name for file in stages[0]] == ["test_quaternions.py"]
     assert ROOT / "tests/algebra/test_rotations.py" in {file for stage in stages for file in stage}
     assert len({file for stage in stages for file in stage}) == sum(map(len, stages))
+    of_imported = mutate.test_files(ROOT, "warpdyn/arrays/views.py")
+    assert ROOT / "tests/functions/test_manifold.py" in of_imported[-1]
+    assert "warpdyn/functions/manifold.py" in mutate.importers(ROOT, "warpdyn/arrays/views.py")
+    assert mutate.importers(ROOT, "warpdyn/codegen/counters.h") == []
     of_inner_room = mutate.test_files(ROOT, "warpdyn/formats/sdf/sdf_joints.py")
-    last, outer = ({file.parent.name for file in stage} for stage in of_inner_room[-2:])
-    assert last == {"sdf"} and outer == {"formats"}
-    assert ROOT / "tests/formats/test_sdf_refusals.py" in of_inner_room[-1]
+    folders = [{file.parent.name for file in stage} for stage in of_inner_room]
+    assert folders.index({"formats"}) > folders.index({"sdf"})
+    assert ROOT / "tests/formats/test_sdf_refusals.py" in of_inner_room[folders.index({"formats"})]
     of_header = mutate.test_files(ROOT, "warpdyn/codegen/counters.h")
     assert ROOT / "tests/user_kernels/test_random_numbers.py" in of_header[0]
 
