@@ -2,8 +2,9 @@
 
 `python scripts/mutate.py --seed 1 --count 80` draws mutations over all rooms and the C++ headers, an operator first
 and then a place. Each is written into a copy of the checkout, in which the tests that belong to the file run: the
-test file of the same name, the test files that mention the module, then the room's folder. The table counts killed
-mutations per room; every survivor is printed with its place. Exit status 1 if a mutation survives.
+test file of the same name, the test files that mention the module, the room's folder and those around it, then the
+test files of the modules that import it. The table counts killed mutations per room; every survivor is printed with
+its place. Exit status 1 if a mutation survives.
 
 A mutation whose test takes far longer than without it (a hang) is killed, too. Mutations that change no behaviour
 are listed with the reason in scripts/equivalent_mutations.json and are not drawn.
@@ -123,9 +124,9 @@ def key(mutation: Mutation) -> str:
 def test_files(root: Path, path: str) -> list[list[Path]]:
     """The tests that belong to a source file, in stages, those that most likely tell first."""
     source = Path(path)
-    parts = source.parts[1:] if source.parts[0] == "warpdyn" else source.parts
-    folder = root / "tests" / Path(*parts[:-1])
-    named = folder / f"test_{source.stem}.py"
+    named = named_test(root, path)
+    inner = named.parent.relative_to(root / "tests")
+    folders = [root / "tests" / each for each in (inner, *inner.parents) if each.parts]
     word = re.compile(rf"\b{re.escape(source.stem)}\b")
     counts: dict[Path, int] = {}
     for file in sorted((root / "tests").rglob("test_*.py")):
@@ -134,8 +135,49 @@ def test_files(root: Path, path: str) -> list[list[Path]]:
     mentions = [file for file in sorted(counts, key=lambda f: -counts[f]) if counts[file]][
         :MENTIONS
     ]
-    rest = sorted(set(folder.glob("test_*.py")) - {named, *mentions})
-    return [stage for stage in ([named] if named.exists() else [], mentions, rest) if stage]
+    first = [named] if named.exists() else []
+    stages = [first, mentions]
+    importing = [named_test(root, each) for each in importers(root, path)]
+    for files in (
+        *(folder.glob("test_*.py") for folder in folders),
+        filter(Path.exists, importing),
+    ):
+        stages.append(sorted(set(files).difference(*stages)))
+    return [stage for stage in stages if stage]
+
+
+def named_test(root: Path, path: str) -> Path:
+    """Where the test file of a source file belongs."""
+    source = Path(path)
+    parts = source.parts[1:] if source.parts[0] == "warpdyn" else source.parts
+    return root / "tests" / Path(*parts[:-1]) / f"test_{source.stem}.py"
+
+
+def importers(root: Path, path: str) -> list[str]:
+    """The modules that import a module, as paths; none for a header."""
+    name = ".".join(Path(path).with_suffix("").parts)
+    found = []
+    for package in PACKAGES if path.endswith(".py") else ():
+        for file in sorted((root / package).rglob("*.py")):
+            text, place = file.read_text(), file.relative_to(root)
+            if Path(path).stem in text and name in imported_names(
+                ast.parse(text), place.parts[:-1]
+            ):
+                found.append(place.as_posix())
+    return found
+
+
+def imported_names(tree: ast.AST, folder: Sequence[str]) -> set[str]:
+    """Full names of the modules that a file in a folder may import, by any of its imports."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = folder[: len(folder) - node.level + 1] if node.level else ()
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            names.update([base, *(f"{base}.{alias.name}" for alias in node.names)])
+    return names
 
 
 def _run_pytest(root: str, files: Sequence[str], log: str, environment: dict[str, str]) -> None:

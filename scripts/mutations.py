@@ -38,6 +38,13 @@ OPPOSITES: dict[type, type] = {
 }
 
 
+SYMMETRIC = {"max", "min", "maximum", "minimum", "hypot", "allclose", "array_equal"}
+"""Functions whose first two arguments can be exchanged, so that another order is no wrong change."""
+
+TRUTHS = {"bool", "isinstance", "issubclass", "hasattr", "callable", "any", "all"}
+"""Functions that return a truth value, which a sign does not change."""
+
+
 @dataclass(frozen=True)
 class Mutation:
     """One stretch of a file's text and its replacement."""
@@ -81,11 +88,19 @@ def _is_text(node: ast.AST) -> bool:
     )
 
 
+def _called_name(node: ast.AST) -> str:
+    """The last name of the function that a node calls; "" if it is no call of a name."""
+    function = node.func if isinstance(node, ast.Call) else None
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
 def _sign(node: ast.AST) -> Iterator[ast.AST]:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         yield node.operand
     is_result = isinstance(node, ast.Return) and isinstance(node.value, (ast.BinOp, ast.Call))
-    if is_result and not _is_text(node):
+    if is_result and not _is_text(node) and _called_name(node.value) not in TRUTHS:
         yield ast.Return(ast.UnaryOp(ast.USub(), node.value))
 
 
@@ -147,7 +162,8 @@ def _swapped_arguments(node: ast.AST) -> Iterator[ast.AST]:
     if isinstance(node, ast.Call) and len(node.args) >= 2:
         first, second, *others = node.args
         is_starred = isinstance(first, ast.Starred) or isinstance(second, ast.Starred)
-        if not is_starred and ast.dump(first) != ast.dump(second):
+        is_symmetric = _called_name(node) in SYMMETRIC
+        if not is_starred and not is_symmetric and ast.dump(first) != ast.dump(second):
             yield ast.Call(node.func, [second, first, *others], node.keywords)
 
 

@@ -21,7 +21,7 @@ def clamp(x: float = 0.5, names: tuple[int, int] = (1, 2)) -> float:
         raise ValueError(f"{x + 1}")
     names = names[1:]
     record(x, names)
-    return -x * 2 if x is not None else max(x, 3)
+    return -x * 2 if x is not None else power(x, 3)
 '''
 
 
@@ -51,7 +51,7 @@ def test_each_operator_of_python(mutate: ModuleType) -> None:
         ("dropped statement", "record(x, names)", "pass"),
         ("dropped raise", 'raise ValueError(f"{x + 1}")', "pass"),
         ("slice", "1:", "1 + 1:"),
-        ("swapped arguments", "max(x, 3)", "(max(3, x))"),
+        ("swapped arguments", "power(x, 3)", "(power(3, x))"),
     } <= changes
     for mutation in found:
         text = mutation.apply(SOURCE)
@@ -60,6 +60,31 @@ def test_each_operator_of_python(mutate: ModuleType) -> None:
         assert "Return x within its limits, 2 of them." in text
         assert 'f"{x + 1}"' in text or mutation.operator == "dropped raise"
         assert "tuple[int, int]" in text
+
+
+def test_changes_that_are_none_are_not_made(mutate: ModuleType) -> None:
+    """Another order of arguments of a maximum, and the sign of a truth value."""
+    import mutations
+
+    found = {
+        text: {
+            m.operator for m in mutations.python_mutations("m.py", f"def f(x, y):\n    {text}\n")
+        }
+        for text in (
+            "return max(x, y)",
+            "return np.maximum(x, y)",
+            "return bool(x)",
+            "return power(x, y)",
+            "return x.any(y, 1)",
+        )
+    }
+    assert found == {
+        "return max(x, y)": {"sign"},
+        "return np.maximum(x, y)": {"sign"},
+        "return bool(x)": set(),
+        "return power(x, y)": {"sign", "swapped arguments"},
+        "return x.any(y, 1)": {"swapped arguments", "constant"},
+    }
 
 
 def test_headers(mutate: ModuleType) -> None:
@@ -88,11 +113,20 @@ def test_a_seed_draws_the_same_mutations(mutate: ModuleType) -> None:
 
 
 def test_the_tests_of_a_file(mutate: ModuleType) -> None:
-    """The file of the same name first, then those that mention the module, then its folder."""
+    """The file of the same name first, then those that mention the module, its folder and those
+    around it, and the tests of modules that import it."""
     stages = mutate.test_files(ROOT, "warpdyn/algebra/quaternions.py")
     assert [file.name for file in stages[0]] == ["test_quaternions.py"]
     assert ROOT / "tests/algebra/test_rotations.py" in {file for stage in stages for file in stage}
     assert len({file for stage in stages for file in stage}) == sum(map(len, stages))
+    of_imported = mutate.test_files(ROOT, "warpdyn/arrays/views.py")
+    assert ROOT / "tests/functions/test_manifold.py" in of_imported[-1]
+    assert "warpdyn/functions/manifold.py" in mutate.importers(ROOT, "warpdyn/arrays/views.py")
+    assert mutate.importers(ROOT, "warpdyn/codegen/counters.h") == []
+    of_inner_room = mutate.test_files(ROOT, "warpdyn/formats/sdf/sdf_joints.py")
+    folders = [{file.parent.name for file in stage} for stage in of_inner_room]
+    assert folders.index({"formats"}) > folders.index({"sdf"})
+    assert ROOT / "tests/formats/test_sdf_refusals.py" in of_inner_room[folders.index({"formats"})]
     of_header = mutate.test_files(ROOT, "warpdyn/codegen/counters.h")
     assert ROOT / "tests/user_kernels/test_random_numbers.py" in of_header[0]
 

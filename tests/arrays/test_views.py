@@ -11,6 +11,7 @@ from robots import by_name
 from states import error, states
 
 import warpdyn as wd
+from warpdyn.arrays import views
 from warpdyn.arrays.views import view
 
 CLOSE = {"float64": 1e-12, "float32": 1e-5}
@@ -201,3 +202,22 @@ def test_shapes_are_explained() -> None:
         match=r"q must be .*\(B, 19\), got \(4, 18\)\. \w+ has 19 coordinates, the base's first",
     ):
         wd.crba(floating, np.zeros((4, 18)))
+
+
+@pytest.mark.parametrize("count", [1, 5, None])
+def test_a_number_for_each_row_is_a_column(library: str, count: int | None) -> None:
+    """One number is a list of it; an array has one entry for each row of the other array."""
+    like = made(library, np.ones((count, 3) if count else 3))
+    for one in (2, 2.0, np.float32(2.0), np.array(2.0)):
+        assert views.column("t", one, like) == [2.0]
+    if count:
+        rows = np.arange(count) + 1.0
+        found = views.column("t", made(library, rows), like)
+        np.testing.assert_array_equal(host(found), rows[:, None])
+    elif library != "warp":  # whose arrays have a dimension at least
+        (found,) = host(views.column("t", made(library, np.array(2.0)), like))
+        assert found == 2.0
+    with pytest.raises(ValueError, match=r"t must be a number, or one for each row"):
+        views.column("t", made(library, np.ones(7)), like)
+    with pytest.raises(TypeError, match="got list"):
+        views.column("t", [1.0], like)

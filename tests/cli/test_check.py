@@ -7,12 +7,14 @@ import pytest
 
 import warpdyn as wd
 from warpdyn.cli import accuracy
+from warpdyn.cli import check as check_command
 from warpdyn.cli.check import Difference, compare, table
 from warpdyn.cli.command_line import robot_file
 from warpdyn.cli.main import main
 from warpdyn.cli.tables import console
 from warpdyn.cli.workload import ARGUMENTS
 from warpdyn.peers import find_peers
+from warpdyn.peers.peer import NotComparable
 
 
 @pytest.mark.parametrize("robot", ["double_pendulum", "quadruped"])
@@ -152,3 +154,40 @@ def test_the_table_marks_what_is_too_large():
     cells = list(table(rows).columns[3].cells)
     assert cells == ["1.0e-07", "[red]1.0e-03 too large[/red]", "not defined"]
     assert [d.passes for d in rows] == [True, False, True]
+
+
+def test_what_is_not_compared_is_said(tmp_path, capsys, monkeypatch):
+    """A robot without joints; an algorithm that a robot does not define; a peer that has no answer."""
+    still = tmp_path / "still.urdf"
+    still.write_text('<robot name="still"><link name="a"/></robot>')
+    assert main(["check", str(still)]) == 2
+    assert "still has no moving joint: nothing to compare" in capsys.readouterr().err
+    monkeypatch.setattr(find_peers, "find_spec", lambda name: None)
+    light = tmp_path / "light.urdf"
+    light.write_text(
+        '<robot name="light"><link name="a"/><link name="b"/><joint name="j" type="continuous">'
+        '<parent link="a"/><child link="b"/></joint></robot>'
+    )
+    assert main(["check", str(light)]) == 0
+    said = capsys.readouterr().out
+    (line,) = (line for line in said.splitlines() if line.startswith("aba: not defined"))
+    assert "moves no inertia" in line and "crba: not defined" not in said
+
+
+def test_a_peer_that_cannot_compare_says_why(monkeypatch):
+    """The other algorithms are compared."""
+
+    class Silent:
+        name = "silent"
+        links = ("cart",)
+
+    def answer(peer, work, frame):
+        if work.algorithm == "crba":
+            raise NotComparable("it has no inertias")
+        return 0.0
+
+    monkeypatch.setattr(check_command, "difference_from", answer)
+    found = compare(wd.load_robot("cartpole"), [Silent()], "cart")
+    reasons = {d.algorithm: d.refusal for d in found}
+    assert reasons["crba"] == "not compared: it has no inertias" and all(d.passes for d in found)
+    assert not any(reason for name, reason in reasons.items() if name != "crba")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import warpdyn as wd
+from warpdyn.cli import export as export_command
 from warpdyn.cli.main import main
 
 
@@ -57,3 +60,38 @@ def test_what_it_refuses(
     assert main(["export", "panda", *asked]) == 2
     error = capsys.readouterr().err
     assert said in error and error.count("\n") == 1 and not list(here.glob("*.hpp"))
+
+
+def test_a_package_for_python(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """--python hands robot, functions, folder, name, precision and --force on, and says what to import."""
+    asked: list[tuple[Any, ...]] = []
+
+    def written(model: wd.Model, calls: dict[str, Any], out: Path, **options: Any) -> Path:
+        asked.append((model.name, tuple(calls), out, *options.values()))
+        if not options["overwrite"]:
+            raise FileExistsError("arm exists; pass overwrite=True")
+        return out / "arm"
+
+    monkeypatch.setattr(export_command, "export_python", written)
+    command = ["export", "cartpole", "rnea,aba", "--python", "--namespace", "arm"]
+    assert main(command) == 2
+    assert "arm exists; --force replaces it" in capsys.readouterr().err
+    assert main([*command, "--out", "there", "--float32", "--force"]) == 0
+    assert capsys.readouterr().out == "there/arm: import arm; rnea, aba, each with _batch\n"
+    assert asked == [
+        ("cartpole", ("rnea", "aba"), Path(), "arm", "float64", False),
+        ("cartpole", ("rnea", "aba"), Path("there"), "arm", "float32", True),
+    ]
+
+
+def test_options_that_do_not_go_together_are_refused(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for asked, said in (
+        ([], "name a function at least, such as rnea"),
+        (["rnea", "--joints", "a"], "--joints is for --ros2-control"),
+    ):
+        assert main(["export", "cartpole", *asked]) == 2
+        assert said in capsys.readouterr().err

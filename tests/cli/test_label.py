@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from log_files import lerobot
 
+from warpdyn.cli.label import SHOWN
 from warpdyn.cli.main import main
 
 
@@ -68,3 +69,19 @@ def test_what_it_refuses(
     said = capsys.readouterr().err
     assert error in said and not (here / "out").exists()
     assert sum(line.startswith("warpdyn: error: ") for line in said.splitlines()) == 1
+
+
+def test_of_many_failures_the_first_are_printed(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And the number of all."""
+    names = [f"bad{k:02d}.parquet" for k in range(SHOWN + 1)]
+    for name in names:
+        (here / name).write_bytes(b"bad")
+    command = ["label", "double_pendulum", *names, "--quantity", "rnea", "--out", "out"]
+    for logs, count in ((names[:-1], SHOWN), (names, SHOWN + 1)):
+        assert main([*command[:2], *logs, *command[2 + len(names) :]]) == 1
+        lines = capsys.readouterr().err.splitlines()
+        failed = [line for line in lines if line.startswith("failed: bad")]
+        assert len(failed) == SHOWN
+        assert (f"{count} failed; out/manifest.json has all" in lines) == (count > SHOWN)

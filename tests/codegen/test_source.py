@@ -110,3 +110,4 @@ def test_a_source_says_what_a_launch_needs(target: str) -> None:
         assert written.bytes == size * (3 + 2)  # constants are not written again
         assert written.operations == PROGRAM.operations and not written.loops
         assert [name for name, _ in written.layout.arrays] == ["a_x", "a_y", "r_out"]
+        assert (written.warps, written.shared_bytes) == (1, 0)

@@ -61,6 +61,16 @@ def test_a_free_base_stands_where_its_virtual_joint_does(name: str, virtual: str
     np.testing.assert_array_equal(load(*parts).configurations["home"], [0.5, 0, 0])
 
 
+def test_quaternions_are_normalised() -> None:
+    """Of a length that is nearly 1: what a few digits leave over."""
+    long = load(
+        FLOATING, state(w="1 2 3  0 0 0.6003 0.8004"), floating_base=True, quaternion="xyzw"
+    )
+    np.testing.assert_allclose(
+        long.configurations["home"][:7], [1, 2, 3, 0, 0, 0.6, 0.8], rtol=1e-15
+    )
+
+
 def test_joints_that_are_not_there_are_remarked() -> None:
     """A file for the robot with its gripper, on one without; what stays is used."""
     with pytest.warns(
@@ -89,6 +99,21 @@ def test_what_cannot_be_used_is_refused(text: str, said: str) -> None:
     model = wd.load(URDF, floating_base=True)
     with pytest.raises(ModelError, match=said):
         with_group_states(model, text)
+
+
+def test_excluded_pairs_are_those_that_the_file_names() -> None:
+    """All pairs of a link, or one; what is enabled after that is not excluded. Links that the robot
+    does not have, and a link with itself, are no pair."""
+    one = '<{}_collisions link1="{}" link2="{}"/>'
+    assert load(one.format("disable", "a", "b")).excluded_pairs == (("a", "b"),)
+    for first, second in (("a", "z"), ("z", "a"), ("a", "a")):
+        assert load(one.format("disable", first, second)).excluded_pairs == ()
+    every = '<disable_default_collisions link="{}"/>'
+    assert load(every.format("z")).excluded_pairs == ()
+    several = load(
+        every.format("c"), one.format("enable", "d", "c"), one.format("disable", "a", "b")
+    )
+    assert several.excluded_pairs == (("c", "a"), ("c", "b"), ("c", "e"), ("a", "b"))
 
 
 def test_srdf_is_for_urdf() -> None:

@@ -162,3 +162,46 @@ def test_a_base_in_other_axes_is_not_derived(tmp_path: Path) -> None:
     shapes = {"q": (model.nq,), "v": (model.nv,)}
     with pytest.raises(LogError, match='has base_velocity="world"'):
         Inputs.of(open_log(path), model, shapes, {}, Filter(), None)
+
+
+def test_a_column_of_numbers_serves_a_robot_of_one_joint(tmp_path: Path) -> None:
+    """Not one of several."""
+    path = table(tmp_path / "a.parquet", q=Q[:, 0], v=V[:, 0], a=A[:, 0], time=T)
+    one = wd.load_urdf(
+        '<robot name="r"><link name="a"/><link name="b"><inertial><mass value="1"/>'
+        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        '<joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint></robot>'
+    )
+    found = Inputs.of(open_log(path), one, dict.fromkeys("qva", (1,)), {}, Filter(), None)
+    read = arrays(found)
+    assert np.array_equal(read["q"][:, 0], Q[:, 0]) and np.array_equal(read["a"][:, 0], A[:, 0])
+    with pytest.raises(LogError, match="there is no column for q, 2 numbers a row"):
+        inputs(path)
+
+
+@pytest.mark.parametrize(
+    ("columns", "chosen", "said"),
+    [
+        ({"q": lists(Q), "time": lists(Q)}, {}, "column time is a list, not a time stamp"),
+        ({"time": T}, {}, "there is no column for q, 2 numbers a row"),
+        (
+            {"q": lists(Q[:, :1]), "time": T},
+            {},
+            "q of {robot} has 2 numbers a row, q has 1; take a model without the joints that it lacks",
+        ),
+        (
+            {"q": lists(np.tile(Q, 2)), "time": T},
+            {},
+            "has 2 numbers a row, q has 4; choose: --columns q=q[:2]",
+        ),
+        ({"q": lists(Q), "time": T}, {"q": "q[1:3]"}, "q has 2; choose: --columns q=q[:2]"),
+        ({"q0": Q[:0, 0], "q1": Q[:0, 1], "time": T[:0]}, {}, "it has no rows"),
+    ],
+)
+def test_columns_that_do_not_fit_are_refused(
+    tmp_path: Path, columns: dict[str, Any], chosen: dict[str, str], said: str
+) -> None:
+    """With the sizes, and what to choose."""
+    path = table(tmp_path / "a.parquet", **columns)
+    with pytest.raises(LogError, match=re.escape(said.replace("{robot}", ARM.name))):
+        arrays(inputs(path, chosen))

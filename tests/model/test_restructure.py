@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ import warpdyn as wd
 from warpdyn.model import Model
 from warpdyn.model.description import Joint, Limits, Link, Mimic, ModelError
 from warpdyn.model.joints import KINDS
+from warpdyn.model.restructure import weld_links
 
 COUNT = 3
 
@@ -272,3 +274,17 @@ def test_a_followed_joint_is_not_detached_from_its_followers() -> None:
         model.detach("a")
     assert model.detach("b").link_names == ("base", "a")
     assert model.reduce([]).detach("a").link_names == ("base", "b")
+
+
+def test_links_of_which_other_shares_are_borne_are_not_welded() -> None:
+    """What has no weight may be welded to any link."""
+    model = by_name("panda").model
+    hand, finger = model.link("panda_hand"), model.link("panda_leftfinger")
+    borne = replace(finger, borne=0.25)
+    with pytest.raises(
+        ValueError, match=r"panda_hand \(0\) and panda_leftfinger \(0.25\) are borne"
+    ):
+        weld_links(hand, borne)
+    assert weld_links(replace(hand, borne=0.25), borne).borne == 0.25
+    frame = Link("frame")
+    assert weld_links(borne, frame).borne == weld_links(frame, borne).borne == 0.25

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.user_kernels.signature import SharedArray, by_name, read_signature, shared
+from warpdyn.user_kernels.signature import SharedArray, by_name, read_signature, shared, table
 
 
 @pytest.mark.parametrize(
@@ -47,6 +47,31 @@ def test_annotations_say_shapes() -> None:
         "params",
         "out",
     ]
+
+
+@pytest.mark.parametrize(
+    ("shape", "default", "good"),
+    [
+        ((3, 4), inspect.Parameter.empty, True),
+        ((3,), inspect.Parameter.empty, False),
+        ((2, 3, 4), inspect.Parameter.empty, False),
+        ((3, 4), 0.0, False),
+    ],
+)
+def test_a_table_has_rows_and_columns_and_no_default(
+    shape: tuple[int, ...], default: Any, good: bool
+) -> None:
+    def text(robot: Any, q: Any, heights: Any = default) -> None:
+        pass
+
+    text.__annotations__["heights"] = table(shape)
+    text.__defaults__ = () if default is inspect.Parameter.empty else (default,)  # type: ignore
+    if good:
+        array = read_signature(text).arrays["heights"]
+        assert array.table and array.shape == shape and array.default is None
+    else:
+        with pytest.raises(TypeError, match="the table 'heights' has rows and columns, and no"):
+            read_signature(text)
 
 
 def test_help_shows_the_kernels_own_signature() -> None:

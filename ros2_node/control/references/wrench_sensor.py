@@ -48,7 +48,7 @@ class WrenchSensor:
     def change(self, settings: Settings) -> None:
         """Use another payload, gravity or filter; ValueError when the payload's link does not move with the sensor."""
         mass, com = self._beyond
-        if settings.payload_link and settings.payload_mass:
+        if settings.payload_mass:  # settings with a mass have a link
             T = rigid_pose(self._model, self.link, settings.payload_link)
             at = T[:3, :3] @ np.array(settings.payload_com) + T[:3, 3]
             total = mass + settings.payload_mass

@@ -16,7 +16,7 @@ from ..states.joint_states import JointStates
 def payload_torques(model: Model, settings: Settings, q: np.ndarray) -> np.ndarray:
     """(nv,), torques that hold the payload alone at q (nq,) [N, N·m]. Nothing is compiled."""
     link = settings.payload_link
-    if not (link and settings.payload_mass):
+    if not settings.payload_mass:  # settings with a mass have a link
         return np.zeros(model.nv)
     J = wd.oracle(wd.jacobian, model, q, frame=link, reference="local_world_aligned")
     turn = wd.oracle(wd.fk, model, q, frame=link)[:3, :3]

@@ -26,14 +26,15 @@ class FiniteDifference:
     def __init__(self, bound: np.ndarray, turns: np.ndarray) -> None:
         self._bound, self._turns = bound, turns
         self._q, self._v = np.zeros(len(bound)), np.zeros(len(bound))
-        self._at = np.full(len(bound), -np.inf)
+        self._at = np.full(len(bound), np.nan)
+        """Arrival of the position before [s]; NaN: there is none."""
         self._stamp = np.zeros(len(bound), dtype=np.int64)
         self._known = np.zeros(len(bound), dtype=bool)
         """Coordinates with a velocity before, from which the low pass starts."""
 
     def forget(self) -> None:
         """Start anew, as after a jump of the clock."""
-        self._at[:] = -np.inf
+        self._at[:] = np.nan
         self._stamp[:] = 0
         self._known[:] = False
 

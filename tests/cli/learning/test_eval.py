@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from warpdyn.cli.learning.eval import describe_evaluation, print_table
 from warpdyn.cli.main import main
 
 rl = pytest.importorskip("warpdyn.rl")
 from policy_files import linear_policy
+from printed import printed_rows
 from rl_cases import Hold, barely_trained
 
 
@@ -66,3 +70,81 @@ def test_mistakes_are_one_line(
         assert main([*words]) == 2
         error = capsys.readouterr().err
         assert text in error and error.count("\n") == 1, error
+
+
+SEEN = rl.Evaluation(
+    *(
+        4,
+        2.5,
+        1.25,
+        {"upright": 1.5, "effort [W]": -0.25},
+        {"height [m]": 0.5},
+        {"height [m]": 0.75},
+    ),
+    falls=0.125,
+    length=2.25,
+)
+FAILED = replace(SEEN, returned=-3.0, falls=1.0, nonfinite_actions=12345, failed=2)
+
+
+def test_every_number_of_an_evaluation_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    """A column for each evaluation. Failures have rows only if there are some."""
+    print_table("a title", {"one": SEEN, "two": FAILED})
+    out = capsys.readouterr().out
+    assert out.startswith("a title\n")
+    rows = [
+        ["in a second", "one", "two"],
+        ["return", "1.250", "-3.000"],
+        ["upright", "1.5000", "1.5000"],
+        ["effort [W]", "-0.2500", "-0.2500"],
+        ["height [m]", "0.5000", "0.5000"],
+        ["at the end", "0.7500", "0.7500"],
+        ["ended before their time", "12.5%", "100.0%"],
+        ["length of episodes [s]", "2.25", "2.25"],
+        ["actions that are NaN or infinite", "0", "12,345"],
+        ["episodes with a state that is not finite", "0", "2"],
+    ]
+    assert printed_rows(out) == rows
+    print_table("", {"mean": replace(SEEN, measures={}, last={})})
+    shown = [row[:2] for row in rows[:4] + rows[6:8]]
+    assert printed_rows(capsys.readouterr().out) == [["in a second", "mean"], *shown[1:]]
+
+
+def test_evaluations_under_disturbances_are_rows(
+    policy: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """--disturb asks for them, in warpdyn or in MuJoCo; --mujoco alone is refused."""
+    asked: list[tuple[str, int]] = []
+
+    def disturbed(task: object, policy: object, **options: object) -> dict[str, rl.Evaluation]:
+        asked.append((options["simulator"], options["envs"]))
+        return {"none": SEEN, "a push": FAILED}
+
+    monkeypatch.setattr(rl, "evaluate_disturbed", disturbed)
+    words = ["eval", "cartpole_swing_up", "--policy", policy, "--envs", "8"]
+    for more, where in (([], "warpdyn"), (["--mujoco"], "MuJoCo C")):
+        assert main([*words, "--disturb", *more]) == 0
+        out = capsys.readouterr().out
+        assert f"CartpoleSwingUp in {where}: cartpole.onnx in 4 environments, 2.5 s each" in out
+        assert printed_rows(out) == [
+            ["disturbance", "falls", "return in a second", "length of episodes [s]"],
+            ["none", "12.5%", "1.250", "2.25"],
+            ["a push", "100.0%", "-3.000", "2.25"],
+        ]
+    assert asked == [("warpdyn", 8), ("mujoco", 8)]
+    assert main([*words, "--mujoco"]) == 2
+    assert "--mujoco needs --disturb; warpdyn sim2sim compares" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("about", "end"),
+    [
+        ({}, ""),
+        ({"command": "train x"}, ", made by train x at unknown"),
+        ({"command": "train x", "commit": "1a2b"}, ", made by train x at 1a2b"),
+        ({"commit": "1a2b"}, ""),
+    ],
+)
+def test_a_policy_is_described_by_what_made_it(about: dict[str, str], end: str) -> None:
+    made = SimpleNamespace(about=about, path=Path("a/p.onnx"))
+    assert describe_evaluation(made, SEEN) == f"p.onnx in 4 environments, 2.5 s each{end}"  # type: ignore[arg-type]

@@ -5,10 +5,13 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from printed import printed_rows
 
-from warpdyn.cli.main import main
+from warpdyn.cli.main import main, parser
+from warpdyn.cli.tables import console
 
 rl = pytest.importorskip("warpdyn.rl")
 import torch
@@ -120,3 +123,44 @@ def test_minutes_are_those_of_the_process(tmp_path: Path) -> None:
     assert last.cpu_seconds < 1.0 < last.seconds
     *_, last = trainer.run(minutes=last.cpu_seconds / 60 + 1e-4, iterations=200)
     assert last.iteration < 200
+
+
+def test_limits_of_a_training_in_words_and_as_shares() -> None:
+    """Those of the command line, else the recipe's minutes; the limit that is nearest counts."""
+    recipe = rl.Recipe(minutes=7.0)
+
+    def limits(*words: str) -> train.TrainingLimits:
+        return train.TrainingLimits.of(parser().parse_args(["train", "t", *words]), recipe)
+
+    assert limits() == train.TrainingLimits(7.0, None, None) and str(limits()) == "7 CPU minutes"
+    every = limits("--minutes", "2", "--wall-minutes", "4", "--iterations", "10")
+    assert str(every) == "2 CPU minutes or 4 minutes on the clock or 10 iterations"
+    assert limits("--iterations", "10") == train.TrainingLimits(None, None, 10)
+    shares = {(60.0, 0.0, 0): 0.25, (0.0, 120.0, 0): 0.5, (60.0, 120.0, 9): 0.9}
+    for (cpu, clock, iteration), share in shares.items():
+        progress = PROGRESS._replace(cpu_seconds=cpu, seconds=clock, iteration=iteration)
+        assert every.share(progress, 2) == pytest.approx(share)
+
+
+def test_an_iteration_is_shown_with_all_its_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    """Actions that are not finite have a row only if there are some."""
+    trainer = SimpleNamespace(task=SimpleNamespace(name="Hold"))
+    rows = [
+        ["a second of an episode that ended", ""],
+        ["upright [m]", "1.500"],
+        ["reward of all environments", "-0.750"],
+        ["length of episodes [s]", "2.5"],
+        ["ended before their time", "12.5%"],
+        ["deviation of actions", "0.25"],
+        ["environment steps", "1.23 million, 12,346 a second"],
+        ["time in environments", "62%"],
+    ]
+    for count, more in ((0, []), (12345, [["actions that are NaN or infinite", "12,345"]])):
+        console().print(train._table(trainer, PROGRESS._replace(nonfinite_actions=count)))
+        out = capsys.readouterr().out
+        assert "Hold, iteration 4" in out and printed_rows(out) == rows + more
+
+
+PROGRESS = rl.Progress(
+    *(4, 1_234_567, 90.0, 30.0, -0.75, {"upright [m]": 1.5}, 2.5, 0.125, 12345.6, 0.624, 0.25)
+)

@@ -86,3 +86,57 @@ def test_what_a_file_only_counts_is_not_made(tmp_path: Path) -> None:
     (tmp_path / "zeros.glb").write_bytes(head + written + data[20 + size :])
     with pytest.raises(MeshError, match=r"it has 3,000,000,000 vertices, more than 2,000,000"):
         surface_of(tmp_path / "zeros.glb")
+
+
+def test_colours_of_faces_part_a_surface(tmp_path: Path) -> None:
+    """A part for each colour, with its own faces; of too many colours one part with their mean."""
+    box = trimesh.creation.box(extents=(1.0, 2.0, 3.0))
+    reds = np.where(np.arange(12) < 4, 255, 51)
+    colors = np.stack([reds, np.zeros(12), np.full(12, 102), np.full(12, 255)], 1)
+    box.visual = trimesh.visual.ColorVisuals(box, face_colors=colors.astype(np.uint8))
+    box.export(tmp_path / "box.ply")
+    parts = {part.color: part.surface for part in colored_surfaces(tmp_path / "box.ply")}
+    expected = {(0.2, 0.0, 0.4, 1.0): 8, (1.0, 0.0, 0.4, 1.0): 4}
+    assert {color: len(part.faces) for color, part in parts.items()} == expected
+    area = sum(trimesh.Trimesh(*part, process=False).area for part in parts.values())
+    assert area == pytest.approx(box.area)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mesh_surface, "MOST_COLORS", 2)
+        assert len(list(colored_surfaces(tmp_path / "box.ply"))) == 2
+        patch.setattr(mesh_surface, "MOST_COLORS", 1)
+        (part,) = colored_surfaces(tmp_path / "box.ply")
+        assert len(part.surface.faces) == 12
+        assert part.color == pytest.approx(((4 + 8 * 0.2) / 12, 0.0, 0.4, 1.0), abs=0.003)
+
+
+@pytest.mark.parametrize(
+    ("given", "color"),
+    [
+        ((0.2, 0.4, 0.6), (51, 102, 153, 255)),
+        ((0.2, 0.4, 0.6, 0.8), (51, 102, 153, 204)),
+        ((51, 102, 153), (51, 102, 153, 255)),
+        ((51, 102, 153, 204), (51, 102, 153, 204)),
+    ],
+)
+def test_colours_in_shares_or_bytes_are_bytes(
+    given: tuple[float, ...], color: tuple[int, ...]
+) -> None:
+    assert mesh_surface._bytes(given) == pytest.approx(color)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[1]",
+        '{"accessors": [1]}',
+        "{",
+        '{"accessors": [{"count": "x"}]}',
+        '{"accessors": [{"count": 1e999}]}',
+    ],
+)
+def test_a_glb_file_with_a_wrong_table_is_refused(tmp_path: Path, text: str) -> None:
+    data = text.encode().ljust(64)
+    head = b"glTF" + (2).to_bytes(4, "little") + (20 + len(data)).to_bytes(4, "little")
+    (tmp_path / "a.glb").write_bytes(head + len(data).to_bytes(4, "little") + b"JSON" + data)
+    with pytest.raises(MeshError, match="trimesh cannot read it"):
+        surface_of(tmp_path / "a.glb")

@@ -10,6 +10,7 @@ import pytest
 from mjcf_texts import INERTIAL, load
 
 import warpdyn as wd
+from warpdyn.formats.mjcf.mjcf import load_mjcf
 from warpdyn.model.description import ModelError
 
 DEFAULTS = {
@@ -114,6 +115,30 @@ def test_numbers_beyond_the_laws_own_are_left_out() -> None:
     many = '<general gainprm="2 3 4 5 6" biastype="affine" biasprm="1 2 3 4 5"/>'
     assert compare("", many) == "equal"
     assert compare(f"<default>{many}</default>", '<general gainprm="7"/>') == "equal"
+
+
+STATIC = '<general dyntype="none" gaintype="fixed" biastype="affine"/>'
+
+
+@pytest.mark.parametrize(
+    "default",
+    [
+        '<cylinder diameter="0.7" bias="1 2 3"/>',
+        '<cylinder area="2"/>',
+        '<muscle range="0.6 1.2" force="3"/>',
+        '<muscle range="0.6 1.2"/>',
+    ],
+)
+def test_numbers_of_every_shortcut_reach_an_actuator_of_its_class(default: str) -> None:
+    """<general> with a static law takes its gain and bias from the class of another shortcut."""
+    assert compare(f"<default>{default}</default>", STATIC) == "equal"
+
+
+def test_an_actuator_of_a_class_of_dcmotor_is_left_out() -> None:
+    """Its gain and bias are MuJoCo's own computation."""
+    text = _text('<default><dcmotor motorconst="2"/></default>', STATIC)
+    with pytest.warns(wd.ModelWarning, match="ignored an actuator with a class of <dcmotor>"):
+        assert not load_mjcf(text).actuators
 
 
 def test_a_damper_without_kv_gives_no_force() -> None:

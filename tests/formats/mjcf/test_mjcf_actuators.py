@@ -31,6 +31,7 @@ TENDON = '<tendon><fixed name="t"><joint joint="a" coef="0.5"/><joint joint="b" 
     ("actuators", "extra", "limits"),
     [
         ('<motor joint="a" ctrlrange="-2 3" gear="10"/>', "", (30, math.inf)),
+        ('<motor joint="a" ctrlrange="-2 3" gear="10 7 8 1 2 3"/>', "", (30, math.inf)),
         ('<motor joint="a" forcerange="-5 1" ctrlrange="-9 9" gear="-2"/>', "", (10, math.inf)),
         ('<motor joint="a" forcerange="-50 50" ctrlrange="-1 1"/>', "", (1, math.inf)),
         ('<motor jointinparent="a" ctrlrange="0 1"/><motor joint="b"/>', "", (1, math.inf)),

@@ -120,3 +120,19 @@ def test_its_elasticity_is_a_remark() -> None:
     plugin = '<plugin plugin="mujoco.elasticity.cable"/></composite>'
     with pytest.warns(wd.ModelWarning, match="its elasticity"):
         wd.load(text.replace("</composite>", plugin))
+
+
+@pytest.mark.parametrize("curve", ["0 0 s", "0 s 0", "s 0 0", "s 0 s"])
+def test_bodies_of_a_straight_cable_have_their_x_along_it(curve: str) -> None:
+    """Upright too, where z is no direction for the normal; y and z complete a right-handed frame."""
+    text = CABLE.format(f'curve="{curve}" count="4 1 1" size="3"', "box")
+    model = load(text.replace('pos="0 0 1" quat="0.6 0 0.8 0"', "").replace("offset", "pos"))
+    along = np.array([float(word == "s") for word in curve.split()])
+    poses = wd.oracle(wd.fk, model, np.tile([1.0, 0, 0, 0], model.nq // 4))
+    found = [poses[model.link_index(name)] for name in ("PB_first", "PB_1", "PB_last")]
+    for k, pose in enumerate(found):
+        R = pose[:3, :3]
+        np.testing.assert_allclose(R[:, 0], along / np.linalg.norm(along), atol=1e-12)
+        np.testing.assert_allclose(R.T @ R, np.eye(3), atol=1e-12)
+        assert np.linalg.det(R) > 0
+        np.testing.assert_allclose(pose[:3, 3] - found[0][:3, 3], k * along, atol=1e-12)

@@ -53,6 +53,19 @@ def test_what_is_no_tree_is_kept_cut_or_refused(inside: str, said: str) -> None:
     assert model.nv == (1 if "second" in said else 2)
 
 
+def test_joints_of_several_freedoms_follow_nothing() -> None:
+    """Either side must be a hinge or a slide joint that exists."""
+    text = equality('<joint joint1="p" joint2="q"/>')
+    for key, name in (("joint1", "p"), ("joint2", "q")):
+        ball = text.replace(f'<joint name="{name}"/>', f'<joint name="{name}" type="ball"/>')
+        with pytest.raises(ModelError, match=f'its {key} "{name}" must be a hinge or a slide'):
+            load(ball)
+        with pytest.raises(ModelError, match=f'its {key} "x" does not exist'):
+            load(text.replace(f'{key}="{name}"', f'{key}="x"'))
+    with pytest.raises(ModelError, match="it has no joint1"):
+        load(text.replace('joint1="p"', ""))
+
+
 def test_a_joint_that_follows_nothing_is_locked() -> None:
     """At its reference plus the constant; a constraint that is off changes nothing but a remark."""
     model = load(equality('<joint joint1="p" polycoef="0.4"/>'))

@@ -50,3 +50,13 @@ def test_what_is_read_is_counted(text: RobotSource) -> None:
         files.read_file(reading, ELEMENT, path)
         with pytest.raises(ModelError, match="there is too much to read"):
             files.read_file(reading, ELEMENT, path)
+
+
+def test_files_that_are_no_files_or_cannot_be_opened_are_refused(text: RobotSource) -> None:
+    """By their name and the reason."""
+    files, reading = Neighbours(text, True, 9, 9999999), Reading("main.xml")
+    folder = files.find(reading, ELEMENT, "parts/a.stl").parent
+    with pytest.raises(ModelError, match=r'"parts" is a directory; name a file of the robot'):
+        files.read_file(reading, ELEMENT, folder)
+    with pytest.raises(ModelError, match=r'"parts/gone\.stl" cannot be read: No such file'):
+        files.read_file(reading, ELEMENT, folder / "gone.stl")

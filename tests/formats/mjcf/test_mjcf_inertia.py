@@ -100,3 +100,11 @@ def test_every_inertial_rule_is_mujocos(rule: str, inertial: bool, geom: str, bo
     assert link.mass == pytest.approx(theirs.body_mass[1], rel=MUJOCO)
     np.testing.assert_allclose(link.com, theirs.body_ipos[1], atol=MUJOCO)
     np.testing.assert_allclose(link.inertia, R @ np.diag(theirs.body_inertia[1]) @ R.T, atol=MUJOCO)
+
+
+@pytest.mark.parametrize("shape", ['type="sdf"', 'type="mesh"'])
+def test_geoms_that_cannot_be_weighed_are_refused(shape: str) -> None:
+    """By the geom's kind, where the body has no <inertial>."""
+    kind = shape.split('"')[1]
+    with pytest.raises(ModelError, match=f"a geom of type {kind}.* cannot be weighed"):
+        load(body(f'<joint/><geom {shape} size="0.1"/>'))

@@ -163,3 +163,13 @@ def test_a_ground_other_than_level_is_a_remark(ground: str, said: bool, joint: s
         warnings.simplefilter("ignore", wd.ModelWarning)
         model = wd.load(text)
     assert any("kinds that nothing touches here: 1" in line for line in model.warnings) == said
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [('scale="0.5 0.5 0.5"', 'scale="x"'), ('scale="0.5 0.5 0.5"', 'scale="2 3"')],
+)
+def test_a_scale_that_is_not_three_numbers_is_one(tmp_path: Path, old: str, new: str) -> None:
+    (tmp_path / "robot.xml").write_text(TEXT.replace(old, new))
+    (mesh,) = (v for v in wd.load(tmp_path / "robot.xml").link("a").visuals if v.shape == "mesh")
+    assert mesh.size == (1.0, 1.0, 1.0)

@@ -81,6 +81,34 @@ def test_longer_ties_and_unknown_joints_are_refused() -> None:
         load(TIED.format(more, held))
     with pytest.raises(ModelError, match='fixed "three": its joint "x" does not exist'):
         load(TIED.format('<fixed name="three"><joint joint="x"/></fixed>', ""))
+    with pytest.raises(ModelError, match='two tendons are named "one"'):
+        load(TIED.format('<fixed name="one"><joint joint="j"/></fixed>', ""))
+    ball = TIED.replace('name="l" axis="1 0 0"', 'name="l" type="ball"').format("", "")
+    with pytest.raises(ModelError, match='its joint "l" must be a hinge or a slide joint'):
+        load(ball)
+
+
+def test_other_elements_of_tendon_are_remarked() -> None:
+    """The tendons after them are read."""
+    with pytest.warns(wd.ModelWarning, match="ignored element <rope> of <tendon>"):
+        model = load_mjcf(TIED.format("", "").replace("<tendon>", "<tendon><rope/>", 2))
+    assert len(model.tendons) == 2
+
+
+def test_a_tendon_of_one_joint_that_is_held_locks_it() -> None:
+    """At its drawing, moved by the constant over the coefficient."""
+    one = '<fixed name="three"><joint joint="l" coef="2"/></fixed>'
+    held = '<equality><tendon tendon1="three" polycoef="0.6"/></equality>'
+    model = load(TIED.format(one, held))
+    assert model.joint_names == ("j", "k")
+    mujoco = pytest.importorskip("mujoco")
+    there = mujoco.MjModel.from_xml_string(TIED.format(one, held))
+    data = mujoco.MjData(there)
+    data.qpos[2] = 0.3
+    mujoco.mj_forward(there, data)
+    assert abs(data.efc_pos[0]) < 1e-12
+    child = wd.oracle(wd.fk, model, np.array([0.0, 0.1]), frame="c")
+    np.testing.assert_allclose(child[:3, :3], data.body("c").xmat.reshape(3, 3), atol=1e-12)
 
 
 def test_what_pulls_to_a_mocap_body_is_no_loop() -> None:
@@ -105,7 +133,8 @@ def test_a_joint_held_away_from_its_drawing_keeps_its_tendons_and_actuators() ->
         '<joint joint1="k" joint2="j" polycoef="0.1 2 0 0 0"/></equality>'
         '<actuator><position tendon="two" kp="3"/></actuator>'
     )
-    text = TIED.format("", held)
+    both = '<fixed name="both" stiffness="4"><joint joint="k" coef="3"/><joint joint="l" coef="1"/></fixed>'
+    text = TIED.format(both, held)
     there, described = mujoco.MjModel.from_xml_string(text), load(text)
     model = described.with_springs("description").with_friction(viscous="description")
     assert model.joint_names == ("l",)

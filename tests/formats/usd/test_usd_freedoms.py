@@ -84,3 +84,16 @@ def test_generic_joints_with_several_freedoms_go_from_the_first_body_to_the_seco
         apis, inside = limited(**freedoms)
         parts = body("a", root=True), body("b"), joint("j", "", ("b", "a"), inside, apis)
         assert "its second body carries its first" in refusal(stage(*parts))
+
+
+@pytest.mark.filterwarnings("ignore::warpdyn.ModelWarning")
+@pytest.mark.parametrize(
+    ("cones", "limited"), [((-1, -1), False), ((30, -1), True), ((-1, 0), True), ((20, 30), True)]
+)
+def test_limits_of_a_ball_joint_are_remarked(cones: tuple[float, float], limited: bool) -> None:
+    """A negative angle is none."""
+    inside = "\n".join(f"float physics:coneAngle{k}Limit = {x}" for k, x in enumerate(cones))
+    text = stage(body("a", root=True), body("b"), joint("j", "Spherical", inside=inside))
+    model = load_usd(text)
+    assert model.joint("j").kind.name == "ball"
+    assert any("limits of a ball joint are left out" in x for x in model.warnings) == limited

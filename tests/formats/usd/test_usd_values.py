@@ -7,10 +7,10 @@ import warnings
 
 import numpy as np
 import pytest
-from usd_texts import body, joint, stage
+from usd_texts import body, frames, joint, stage
 
 from warpdyn.formats.usd.usd import load_usd
-from warpdyn.formats.usd.usd_values import Units
+from warpdyn.formats.usd.usd_values import Units, kind_of
 from warpdyn.model.description import ModelError, ModelWarning
 
 pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-core)")
@@ -81,3 +81,41 @@ def test_gravity_is_remarked_if_it_is_not_the_earths() -> None:
             found = load_usd(text).warnings
         assert any("its gravity is (0, 0, -1.62)" in each for each in found) is said
         assert bool(found) is said
+
+
+def test_types_are_told_in_words() -> None:
+    """Those that a message names as the ones an attribute needs."""
+    from pxr import Gf
+
+    told = {
+        "true or false": (True,),
+        "a number": (1, 1.5),
+        "a word": ("x",),
+        "a quaternion": (Gf.Quatf(1.0), Gf.Quatd(1.0)),
+        "3 numbers": (Gf.Vec3f(1.0), Gf.Vec3d(1.0)),
+        "no object": (object(),),
+    }
+    for words, values in told.items():
+        assert [kind_of(value) for value in values] == [words] * len(values)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('token physics:principalAxes = "x"', "principalAxes is x; it needs a quaternion"),
+        ("float physics:centerOfMass = 1", "centerOfMass is 1.0; it needs 3 numbers"),
+        ("int physics:kinematicEnabled = 2", "kinematicEnabled is 2; it needs true or false"),
+    ],
+)
+def test_values_of_another_type_are_refused(line: str, said: str) -> None:
+    """With the type that the schema has."""
+    with pytest.raises(ModelError, match=said):
+        load_usd(stage(body("a", line)))
+
+
+def test_a_rotation_of_length_zero_is_refused() -> None:
+    turned = joint("j", inside=frames(turn1="0, 0, 0, 0"))
+    with pytest.raises(
+        ModelError, match=r"a rotation is \(0, 0, 0, 0\); it needs a unit quaternion"
+    ):
+        load_usd(stage(*PAIR, turned))

@@ -47,15 +47,16 @@ np.save("tau.npy", tau)
 def test_a_process_without_warpdyn_calls_it(tmp_path: Path) -> None:
     """Torques of rows of robots, and errors that name the array."""
     model = wd.load_robot("panda")
-    made = wd.export_python(model, [wd.rnea], tmp_path)
-    assert made.name == "panda.abi3.so" and (tmp_path / "panda.pyi").exists()
+    folder = tmp_path / "new" / "modules"
+    made = wd.export_python(model, [wd.rnea], folder)
+    assert made.name == "panda.abi3.so" and (folder / "panda.pyi").exists()
     states = random_states(model, 5)
-    np.save(tmp_path / "states.npy", np.stack([states[x] for x in "qva"]))
-    subprocess.run([sys.executable, "-c", USER], cwd=tmp_path, check=True, env={})
+    np.save(folder / "states.npy", np.stack([states[x] for x in "qva"]))
+    subprocess.run([sys.executable, "-c", USER], cwd=folder, check=True, env={})
     expected = wd.oracle(wd.rnea, model, *(states[x] for x in "qva"))
-    np.testing.assert_allclose(np.load(tmp_path / "tau.npy"), expected, atol=1e-12)
+    np.testing.assert_allclose(np.load(folder / "tau.npy"), expected, atol=1e-12)
     with pytest.raises(FileExistsError, match="overwrite=True"):
-        wd.export_python(model, [wd.rnea], tmp_path)
+        wd.export_python(model, [wd.rnea], folder)
 
 
 def test_without_a_compiler_it_says_what_to_install(

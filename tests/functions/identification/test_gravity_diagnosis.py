@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
+from warpdyn.functions.identification.gravity_diagnosis import FELT, LEAST_TORQUE, JointGravity
 
 MODEL, TOOL = wd.load_robot("ur5e"), "tool0"
 Q = wd.random_configuration(MODEL, 8, seed=3)
@@ -60,3 +61,21 @@ def test_few_poses_or_few_joints() -> None:
     assert pan.offset == pytest.approx(0.5)
     some = wd.diagnose_gravity(MODEL, Q, OWN, joints=MODEL.joint_names[:3])
     assert [j.name for j in some.joints] == list(MODEL.joint_names[:3])
+
+
+@pytest.mark.parametrize(
+    ("numbers", "text"),
+    [
+        ((0.5, 0.125, 1.0, 0.25, 9.0), "model 50.0 % low (± 12.5), offset +1 ± 0.2 N·m"),
+        ((-0.5, 0.125, -1.0, 0.25, 9.0), "model 50.0 % high (± 12.5), offset -1 ± 0.2 N·m"),
+        ((0.375, 0.125, 0.75, 0.25, 9.0), "differs by 9 N·m without a pattern"),
+        ((0.5, 0.25, LEAST_TORQUE, 0.0, 0.0), "agrees"),
+        ((0.0, np.inf, 0.0, 1.0, LEAST_TORQUE), "differs by 0.02 N·m without a pattern"),
+        ((0.0, np.inf, 1.5 * LEAST_TORQUE, 0.001, 0.0), "offset +0.03 ± 0.001 N·m"),
+        ((0.0, np.inf, 2.0 * LEAST_TORQUE, LEAST_TORQUE, 0.0), "agrees"),
+    ],
+)
+def test_a_joint_is_described_by_what_stands_out(numbers: tuple[float, ...], text: str) -> None:
+    """Scale, its deviation, offset, its deviation, error. What equals a bound does not stand out."""
+    assert FELT == 3.0
+    assert str(JointGravity("j", *numbers)) == f"j: {text}"

@@ -89,3 +89,25 @@ def test_no_line_leads_from_the_world_to_a_free_body():
     names = [{both.link_names[k] for k in bone} for bone in drawn.bones]
     assert {"world", "arm_ball"} in names and not any("cube" in ends for ends in names)
     assert any(both.link_names[body.link] == "cube" for body in drawn.bodies)
+
+
+@pytest.mark.parametrize(
+    ("geom", "sizes"),
+    [
+        ('type="sphere" size="0.3"', (0.6, 0.6)),
+        ('type="box" size="0.1 0.2 0.3"', (0.2, 0.6)),
+        ('type="ellipsoid" size="0.1 0.2 0.3"', (0.2, 0.6)),
+        ('type="capsule" size="0.3 0.2"', (0.6, 1.0)),
+        ('type="cylinder" size="0.3 0.2"', (0.6, 0.4)),
+    ],
+)
+def test_a_shape_is_seen_by_its_width_and_height(geom, sizes):
+    """From the side, of a robot without joints too; a capsule has round ends beyond its length."""
+    inertial = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
+    body = f"<body>{inertial}<geom {geom}/></body>"
+    model = wd.load_mjcf(f"<mujoco><worldbody>{body}</worldbody></mujoco>")
+    drawn = RobotPicture(model, LEVEL)
+    assert not model.nq
+    outlines = [patch.outline for patch in drawn.patches(drawn.poses(np.zeros(0)), np.zeros(3))]
+    seen = max((np.ptp(outline, axis=0) for outline in outlines), key=np.sum)
+    np.testing.assert_allclose(seen, sizes, rtol=0.01)

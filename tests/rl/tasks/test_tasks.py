@@ -2,9 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
 
 rl = pytest.importorskip("warpdyn.rl")
+from warpdyn.rl.tasks import (
+    cartpole_tasks,
+    humanoid_tasks,
+    lift_tasks,
+    panda_hand,
+    panda_tasks,
+    push_tasks,
+    quadruped_tasks,
+    rough_tasks,
+)
+from warpdyn.user_kernels.random_numbers import uniform
+
+TASK_MODULES = (
+    *(cartpole_tasks, humanoid_tasks, lift_tasks, panda_hand),
+    *(panda_tasks, push_tasks, quadruped_tasks, rough_tasks),
+)
 
 
 @pytest.mark.parametrize("name", rl.TASKS)
@@ -18,3 +37,24 @@ def test_another_name_is_refused() -> None:
         rl.TaskError, match="there is no task 'cartpole'; there are cartpole_swing_up"
     ):
         rl.make("cartpole")
+
+
+@pytest.mark.parametrize("name", rl.TASKS)
+def test_every_range_that_a_task_draws_from_has_two_ends(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lower one first, in each entry: a range of one number would draw nothing."""
+    ranges: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def recorded(key: Any, n: Any = (), low: Any = 0.0, high: Any = 1.0) -> Any:
+        low, high = np.broadcast_arrays(np.asarray(low, object), np.asarray(high, object))
+        ranges.append((low, high))
+        return uniform(key, n, low, high)
+
+    for module in TASK_MODULES:
+        monkeypatch.setattr(module, "uniform", recorded)
+    rl.VecEnv(rl.make(name), 1)
+    assert ranges
+    for low, high in ranges:
+        for a, b in zip(low.ravel(), high.ravel(), strict=True):
+            assert not (isinstance(a, float) and isinstance(b, float)) or a < b

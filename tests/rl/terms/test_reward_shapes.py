@@ -11,7 +11,8 @@ from warpdyn.rl.terms import beyond, every, near, sum_of_squares, within, wrap_a
 
 def test_near_is_one_without_an_error() -> None:
     assert near(np.zeros(2), 0.5) == 1.0
-    assert near(np.array([0.3, 0.4]), 0.5) == pytest.approx(np.exp(-1.0))
+    for error in (np.array([0.3, 0.4]), [0.3, 0.4], 0.5):
+        assert near(error, 0.5) == pytest.approx(np.exp(-1.0))
 
 
 def test_every_counts_steps_but_not_none() -> None:

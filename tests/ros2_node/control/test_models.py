@@ -6,13 +6,14 @@ import resource
 import threading
 import time
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import warp as wp
 from fleets import feed, launch, panda_settings, wheel_text
 
-from ros2_node.control.models import LARGEST_TEXT, Event, Models
+from ros2_node.control.models import LARGEST_TEXT, Built, Event, Models, _said
 from ros2_node.control.safety.gate import Phase
 from ros2_node.control.settings.node_settings import Settings
 from warpdyn.execution.compile import compiler_process
@@ -225,3 +226,42 @@ def test_a_build_that_is_ended_from_within_is_a_refusal(monkeypatch, error):
     models.reload(settings)
     assert step(models, settings) is Event.REFUSED
     assert models.fleet is before and "the end" in models.refusal
+
+
+def test_settings_without_a_description_need_no_check(monkeypatch):
+    """The description comes from the topic then. Others are read, and shown robots compared."""
+    models, asked = Models([Counter()]), []
+    monkeypatch.setattr(models, "_check", lambda settings: asked.append(settings))
+    models.check(Settings.of())
+    assert not asked
+    settings = panda_settings()
+    models.check(settings)
+    assert asked == [settings]
+
+
+def test_parameters_that_do_not_fit_a_robot_at_its_start_are_a_refusal(monkeypatch):
+    """They were set during the build; the old robot stays."""
+    models, settings = running()
+    before = models.fleet
+
+    def refuse(settings):
+        raise ValueError("six numbers for seven joints")
+
+    built = Built(SimpleNamespace(change=refuse), "", ("", "", "a text"))
+    assert models._swap(built, settings) is Event.REFUSED
+    assert models.refusal == "six numbers for seven joints" and models.fleet is before
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (ValueError("no joints"), "no joints"),
+        (OSError(2, "No such file"), "[Errno 2] No such file"),
+        (KeyError("joint a"), "joint a"),
+        (KeyError(), "KeyError: "),
+        (RuntimeError("odd"), "RuntimeError: odd"),
+        (MemoryError(), "MemoryError: "),
+    ],
+)
+def test_a_refusal_names_errors_that_are_not_expected(error, text):
+    assert _said(error) == text

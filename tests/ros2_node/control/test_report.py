@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,6 +20,8 @@ from ros2_node.control.report import (
     Rates,
     Reporter,
     Timing,
+    _conditions,
+    _robot_lines,
     ready,
     remarks,
 )
@@ -156,3 +159,101 @@ def test_joints_without_effort_limits_are_remarked():
     wheel = Fleet(Settings.of({"robot_description": wheel_text()}), "", [Counter()])
     (text,) = remarks(wheel.robots[0])
     assert text.startswith("no effort limit for spin: ~/enable needs effort_limits")
+
+
+PLAIN = {
+    "state age": "0.250 s",
+    "command joints": "a b",
+    "payload": "none",
+    "trajectory": "none",
+    "joint_limit": "none",
+    "commands clamped": "3",
+    "commands rate limited": "4",
+}
+"""The lines of a robot that refuses nothing and has nothing extra."""
+
+
+def stub(**changed):
+    """A robot with what `_robot_lines` and `_conditions` read of it."""
+    references = SimpleNamespace(twist=None, body=None, law_inputs=None)
+    values = {
+        "age": lambda now: now - 1.0,
+        "dynamics": SimpleNamespace(payload=SimpleNamespace(mass=0.0, link="")),
+        "touch": None,
+        "setpoint": SimpleNamespace(refusal="", clipped=""),
+        "trajectory": SimpleNamespace(status="none", refusal=""),
+        "limits": SimpleNamespace(told=lambda q: ""),
+        "state": SimpleNamespace(q=np.zeros(2)),
+        "pose": None,
+        "references": references,
+        "output": SimpleNamespace(
+            joints=["a", "b"], clamped=3, rate_limited=4, saturated=lambda steady: ""
+        ),
+        "enabled": False,
+    }
+    return SimpleNamespace(**{**values, **changed})
+
+
+def with_refusal(**fields):
+    return SimpleNamespace(**{"refusal": "", **fields})
+
+
+@pytest.mark.parametrize(
+    ("changed", "lines"),
+    [
+        ({}, {}),
+        ({"age": lambda now: np.inf}, {"state age": "no state yet"}),
+        (
+            {"dynamics": SimpleNamespace(payload=SimpleNamespace(mass=1.25, link="hand"))},
+            {"payload": "1.25 kg on hand"},
+        ),
+        ({"touch": SimpleNamespace(report=lambda: {"felt": "x"})}, {"felt": "x"}),
+        ({"setpoint": with_refusal(clipped="")}, {}),
+        ({"setpoint": with_refusal(clipped="far")}, {"last reference clipped": "far"}),
+        (
+            {"setpoint": with_refusal(refusal="no", clipped="")},
+            {"last reference refused": "no"},
+        ),
+        (
+            {"trajectory": with_refusal(status="done", refusal="no")},
+            {"trajectory": "done", "last trajectory refused": "no"},
+        ),
+        ({"limits": SimpleNamespace(told=lambda q: "a at 2")}, {"joint_limit": "a at 2"}),
+        ({"pose": with_refusal()}, {}),
+        ({"pose": with_refusal(refusal="no")}, {"last pose refused": "no"}),
+    ],
+)
+def test_every_line_of_a_robot(changed, lines):
+    """What was refused last has a line, and else none."""
+    assert _robot_lines(stub(**changed), 1.25) == {**PLAIN, **lines}
+
+
+def test_lines_of_twists_sensors_and_inputs_of_laws():
+    """A line of what slows a twist and of the contact wrench, if the robot has them."""
+    told = {"twist slowed by": "nothing", "contact wrench": "1 0 0 0 0 -0.123"}
+    for refusal in ("", "no"):
+        references = SimpleNamespace(
+            twist=with_refusal(slowed_by="", refusal=refusal),
+            body=SimpleNamespace(
+                sensor=with_refusal(contact=[1.0, 0, 0, 0, 0, -0.1234], refusal=refusal)
+            ),
+            law_inputs=with_refusal(refusal=refusal),
+        )
+        names = ("last twist refused", "last ft_wrench refused", "last law input refused")
+        more = dict.fromkeys(names, refusal) if refusal else {}
+        assert _robot_lines(stub(references=references), 1.25) == {**PLAIN, **told, **more}
+    references.twist.slowed_by = "joint a"
+    assert _robot_lines(stub(references=references), 1.25)["twist slowed by"] == "joint a"
+
+
+def test_conditions_are_those_of_an_enabled_robot():
+    """What is not seen is a warning while the robot is disabled, too."""
+    parts = {
+        "touch": SimpleNamespace(blind="blind"),
+        "limits": SimpleNamespace(told=lambda q: "a at 2"),
+        "output": SimpleNamespace(saturated=lambda steady: f"a for {steady:g} s"),
+    }
+    assert _conditions(stub(**parts), 2.0) == ["blind"]
+    found = _conditions(stub(**parts, enabled=True), 2.0)
+    assert found == ["blind", "at the effort limit: a for 2 s", "joint_limit: a at 2"]
+    assert _conditions(stub(touch=SimpleNamespace(blind=""), enabled=True), 2.0) == []

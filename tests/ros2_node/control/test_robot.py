@@ -443,6 +443,7 @@ def test_a_state_that_comes_after_a_gap_does_not_hide_it(shared, robot):
         launch(shared, robot, 0.0)
         if first == "state":
             assert not feed(robot, 1.0, Q + 0.02), "the state must not refresh the age"
+            assert robot.counts["state_after_gap"] == 1
         robot.watch(1.0, 1.0)
         assert robot.status(1.0) is Status.STOPPING and robot.counts["state_lost"] == 1
         assert (

@@ -11,6 +11,7 @@ from fleets import NAMES, N, Q, feed, launch, panda_fleet
 from simulated_arms import SimulatedArm
 
 from ros2_node.control.references.waypoint_spline import Waypoint
+from ros2_node.control.robot_references import RobotReferences
 
 REST = [0.0] * N
 
@@ -121,3 +122,69 @@ def test_a_simulated_arm_follows_a_trajectory():
     assert arm.robot.trajectory.status == "succeeded"
     assert 1e-5 < worst < 5e-3
     np.testing.assert_allclose(arm.q, points[1].positions, atol=3e-3)
+
+
+class Motion:
+    """A twist, a pose or a trajectory as `RobotReferences` uses it: the calls, and one answer."""
+
+    def __init__(self, refusal=None, active=True):
+        self.refusal, self.active, self.ended = refusal, active, []
+
+    def accept(self, *values):
+        return self.refusal
+
+    read = accept
+
+    def end(self, why=""):
+        self.active = False
+        self.ended.append(why)
+
+
+def references(**motions):
+    made = RobotReferences.__new__(RobotReferences)
+    for name in ("trajectory", "twist", "pose"):
+        setattr(made, name, motions.get(name))
+    return made
+
+
+@pytest.mark.parametrize("refusal", [None, "no"])
+@pytest.mark.parametrize("has_pose", [False, True])
+def test_of_two_motions_the_newer_one_stays(refusal, has_pose):
+    """What is refused ends nothing. A law with a frame has both, a trajectory for the posture."""
+    ends = refusal is None and not has_pose
+
+    def parts():
+        pose = Motion(refusal) if has_pose else None
+        return references(trajectory=Motion(refusal), twist=Motion(refusal), pose=pose)
+
+    given = parts()
+    assert given.refer_trajectory(NAMES, [object()], 0.0, 0.0, True) == refusal
+    assert given.twist.active is not ends
+    given = parts()
+    given.refer_trajectory(NAMES, [], 0.0, 0.0, True)
+    assert given.twist.active, "an empty one cancels a trajectory alone"
+    given = parts()
+    assert given.refer_twist("", (), (), 0.0, True) == refusal
+    assert given.trajectory.ended == (["replaced by ~/twist"] if ends else [])
+    given = parts()
+    given.replace_motions("~/reference")
+    assert given.trajectory.ended == ["replaced by ~/reference"]
+    assert given.twist.active is has_pose
+
+
+@pytest.mark.parametrize("refusal", [None, "no"])
+@pytest.mark.parametrize("enabled", [False, True])
+def test_a_pose_ends_a_twist_while_the_robot_is_enabled(refusal, enabled):
+    given = references(pose=Motion(refusal), twist=Motion())
+    assert given.refer_pose("", (), (), enabled) == refusal
+    assert given.twist.active is not (enabled and refusal is None)
+
+
+def test_without_a_twist_or_a_pose_nothing_is_refused():
+    """Topics that a law does not use, and trajectories of robots without twists."""
+    given = references(trajectory=Motion())
+    assert given.refer_twist("", (), (), 0.0, True) is None
+    assert given.refer_pose("", (), (), True) is None
+    assert given.trajectory.active and not given.trajectory.ended
+    assert given.refer_trajectory(NAMES, [object()], 0.0, 0.0, True) is None
+    given.replace_motions("~/reference")

@@ -8,11 +8,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from rclpy.parameter import Parameter as RosParameter
+from recording_node import RecordedLog
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool, Trigger
 
 import warpdyn as wd
-from ros2_node.demo.plant import READY, Arm, Plant
+from ros2_node.demo import plant as module
+from ros2_node.demo.plant import LONGEST_WAIT, READY, Arm, Plant
 
 URDF = (Path(wd.__file__).parent / "robots" / "panda.urdf").read_text()
 MODEL = wd.load_robot("panda")
@@ -134,3 +136,49 @@ def test_friction_holds_up_to_its_torque():
             torque[0] += push
             arm.step(torque)
         assert bool(abs(arm.data.qpos[0] - begin[0]) > 1e-3) == moves
+
+
+def test_it_plays_until_the_rounds_end(plant, monkeypatch):
+    """A step in each round; a late one is made up for, at most 0.05 s of them. Then it saves."""
+    clock, due, calls = SimpleNamespace(now=5.0), [], []
+    log = RecordedLog()
+    monkeypatch.setattr(plant, "get_logger", lambda: log)
+    monkeypatch.setattr(plant, "step", lambda: calls.append("step"))
+    monkeypatch.setattr(plant, "save", lambda: calls.append("save"))
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: clock.now))
+
+    def rest(until, waiting):
+        assert waiting() == plant.waiting
+        due.append(until)
+        clock.now = 5.01 if len(due) == 1 else 9.0
+
+    rounds = SimpleNamespace(ended=lambda: len(due) == 3, rest=rest)
+    module.play(plant, rounds)
+    assert calls == ["step"] * 3 + ["save"]
+    np.testing.assert_allclose(due, [5.0 + plant.period, 5.0 + 2 * plant.period, 8.95])
+    assert log.lines == [f"simulating {', '.join(plant.arm.names)}"]
+
+
+def test_in_lockstep_time_is_the_simulations_and_a_step_waits_for_a_command(plant, monkeypatch):
+    """Not while braked, nor longer than LONGEST_WAIT; out of lockstep never."""
+    clock = SimpleNamespace(now=5.0)
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    plant.braked = False
+    plant.step()
+    assert not plant.waiting
+    monkeypatch.setattr(plant, "_lockstep", True)
+    plant.step()
+    assert plant.waiting
+    plant._steps = round(3.25 / plant.period)
+    stamp = plant._stamp()
+    assert stamp.sec == 3 and abs(stamp.nanosec - 250_000_000) < 1000
+    plant._on_commands(Float64MultiArray(data=[0.0] * len(plant.order)))
+    assert not plant.waiting
+    plant.step()
+    assert plant.waiting
+    clock.now += LONGEST_WAIT + 0.01
+    assert not plant.waiting
+    plant.step()
+    plant.braked = True
+    assert not plant.waiting
+    plant._on_reset(Trigger.Request(), SimpleNamespace())

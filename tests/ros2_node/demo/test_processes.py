@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from pathlib import Path
 
 import pytest
@@ -126,16 +125,21 @@ def test_the_demo_says_in_one_line_why_it_stopped(error, monkeypatch, capsys):
     assert capsys.readouterr().err == f"the demo stopped: {error}\n"
 
 
-def test_dds_is_kept_on_this_machine(monkeypatch):
-    """For this process and its children, which find the package too."""
-    for name in ("ROS_DOMAIN_ID", "ROS_AUTOMATIC_DISCOVERY_RANGE", "PYTHONPATH"):
-        monkeypatch.setenv(name, os.environ[name])
-    monkeypatch.delenv("FASTDDS_DEFAULT_PROFILES_FILE", raising=False)
-    monkeypatch.setitem(os.environ, "FASTDDS_DEFAULT_PROFILES_FILE", "mine.xml")
+@pytest.mark.parametrize("profile", [None, "mine.xml"])
+@pytest.mark.parametrize("path", [None, "/there"])
+def test_dds_is_kept_on_this_machine(monkeypatch, profile, path):
+    """For this process and its children, which find the package too; another profile is kept."""
+    given = {"FASTDDS_DEFAULT_PROFILES_FILE": profile, "PYTHONPATH": path}
+    own = Path(processes.__file__).with_name("loopback.xml")
+    before = {k: v for k, v in os.environ.items() if k not in given}
+    environment = {**before, **{k: v for k, v in given.items() if v is not None}}
+    monkeypatch.setattr(processes.os, "environ", environment)
     on_this_machine(42)
-    assert os.environ["ROS_DOMAIN_ID"] == "42"
-    assert os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "LOCALHOST"
-    assert os.environ["FASTDDS_DEFAULT_PROFILES_FILE"] == "mine.xml", "another profile is kept"
-    root = Path(processes.__file__).parents[2]
-    assert os.environ["PYTHONPATH"].split(os.pathsep)[0] == str(root)
-    assert Path(processes.__file__).with_name("loopback.xml").is_file() and sys.executable
+    root = str(Path(processes.__file__).parents[2])
+    assert own.is_file() and environment == {
+        **before,
+        "ROS_DOMAIN_ID": "42",
+        "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+        "FASTDDS_DEFAULT_PROFILES_FILE": profile or str(own),
+        "PYTHONPATH": os.pathsep.join([root, *([path] if path else [])]),
+    }

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 
+from ros2_node.demo import teleoperation as module
 from ros2_node.demo.teleoperation import FRESH, Teleoperation
 
 
@@ -71,6 +74,19 @@ def test_an_old_state_and_one_that_lacks_a_joint_are_not(between):
     side._arrived -= 2.0 * FRESH + 1.0
     node._hand_on()
     assert not sent
+
+
+def test_a_state_is_fresh_until_its_time_is_over(between, monkeypatch):
+    """The last state is sent again as long as it is fresh."""
+    clock = SimpleNamespace(now=8.0)
+    monkeypatch.setattr(module, "FRESH", 0.125)
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    node, sent = between()
+    node.sides[0]._on_state(state(["a"], [1.0]))
+    for passed, count in ((0.0, 1), (0.125, 2), (0.25, 2), (9.0, 2)):
+        node.sides[0]._arrived = clock.now - passed
+        node._hand_on()
+        assert len(sent) == count
 
 
 def test_a_rate_that_is_none_is_refused(between):

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from rclpy.parameter import Parameter as RosParameter
+from recording_node import RecordedLog
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
@@ -136,3 +137,18 @@ def test_a_pose_stands_on_the_floor(context):
     assert abs(np.min(heights)) < 1e-12
     assert node.sim.q[0, node.sim.model.q_indices(["FL_calf_joint"])[0]] == -2.0
     node.destroy_node()
+
+
+def test_it_plays_until_the_rounds_end(walker, monkeypatch):
+    """A step in each round, each due a period after the one before; it says what it simulates."""
+    robot, _ = walker
+    log, due, steps = RecordedLog(), [], []
+    monkeypatch.setattr(robot, "get_logger", lambda: log)
+    monkeypatch.setattr(robot, "wait", lambda executor: None)
+    monkeypatch.setattr(robot, "step", lambda: steps.append(len(due)))
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: 5.0))
+    rounds = SimpleNamespace(ended=lambda: len(due) == 3, rest=due.append, executor=None)
+    module.play(robot, rounds)
+    assert steps == [0, 1, 2]
+    np.testing.assert_allclose(due, 5.0 + robot.period * np.array([1.0, 2.0, 3.0]))
+    assert log.lines == ["simulating double_pendulum, held until torques come"]

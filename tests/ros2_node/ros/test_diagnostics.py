@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from builtin_interfaces.msg import Time
 from fleets import feed, panda_fleet, panda_settings
 from recording_node import RecordingNode
 
@@ -28,6 +29,7 @@ def test_one_status_for_each_robot_with_its_name(node):
     made(node, "left", "right").publish(None, SETTINGS, 0.0)
     (message,) = node.published["/diagnostics"]
     assert [s.name for s in message.status] == ["warpdyn: left", "warpdyn: right"]
+    assert message.header.stamp == node.get_clock().now().to_msg() != Time()
     alone = RecordingNode()
     made(alone).publish(None, SETTINGS, 0.0)
     (status,) = alone.published["/diagnostics"][0].status

@@ -9,6 +9,7 @@ import pytest
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
+from recording_node import RecordedLog
 from sensor_msgs.msg import JointState
 
 from ros2_node.control.settings.node_settings import Settings
@@ -86,3 +87,16 @@ def test_what_is_felt_is_sent_to_who_listens(node):
     touch.valid = False
     topics.send(0, robot, Time(sec=8))
     assert len(sent) == 4
+
+
+def test_answers_are_logged_and_are_those_of_the_robot(node, monkeypatch):
+    """They have several lines, which a terminal shows at the service's caller as one."""
+    log = RecordedLog()
+    monkeypatch.setattr(node, "get_logger", lambda: log)
+    touch = SimpleNamespace(
+        identify=lambda: (True, "1 kg\nto set"), diagnose=lambda: (False, "no poses")
+    )
+    _, services = made(node, FELT, [SimpleNamespace(touch=touch)])
+    assert services["r0/feeling/identify_payload"]() == (True, "1 kg\nto set")
+    assert services["r0/feeling/diagnose_gravity"]() == (False, "no poses")
+    assert log.lines == ["1 kg\nto set", "no poses"]

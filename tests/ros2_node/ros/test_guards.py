@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from types import SimpleNamespace
 
 import pytest
@@ -61,3 +62,23 @@ def test_a_bad_parameter_is_refused_and_a_broken_change_is_a_failure_too(guards,
     assert (answer.successful, answer.reason) == (False, "too large") and not failures
     assert not guards.parameters(broken, SimpleNamespace)([1]).successful
     assert failures == [("parameters: RuntimeError: got ([1],)", None)]
+
+
+def test_a_slow_service_answers_whatever_happens(guards, failures):
+    """As a quick one, once what it waits for has come."""
+
+    async def answer(robots, request):
+        return True, f"{robots} {request}"
+
+    async def fail(robots, request):
+        raise RuntimeError("nobody there")
+
+    def served(function, robots):
+        return asyncio.run(guards.slow_service(function, robots)("please", SimpleNamespace()))
+
+    response = served(answer, [3])
+    assert (response.success, response.message) == (True, "[3] please") and not failures
+    for robots in ([3], [0, 1]):
+        response = served(fail, robots)
+        assert (response.success, response.message) == (False, "nobody there")
+    assert failures == [("fail: RuntimeError: nobody there", robot) for robot in (3, None)]

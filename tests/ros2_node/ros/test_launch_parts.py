@@ -69,3 +69,19 @@ def test_rviz_shows_our_picture_and_a_line_stands_for_it_where_it_is_not(parts, 
     flag, picture, *rest = node.arguments
     assert node.executable == "rviz2" and flag == "-d" and rest == ["-f", "odom"]
     assert Path(picture.perform({})).is_file()
+
+
+def test_a_package_that_is_needed_ends_the_launch_where_it_is_missing(parts, monkeypatch):
+    """With what needs it, and how to install it."""
+    check = parts.needed("mujoco", "the demo").function
+    monkeypatch.setattr(parts, "find_spec", lambda name: name == "mujoco" or None)
+    assert check(None) is None
+    monkeypatch.setattr(parts, "find_spec", lambda name: None)
+    with pytest.raises(RuntimeError, match="the demo needs the Python package mujoco"):
+        check(None)
+
+
+def test_a_required_node_ends_the_launch(parts):
+    node = parts.required("warpdyn_plant", name="plant")
+    assert node.executable == "warpdyn_plant"
+    assert node.on_exit.reason == "warpdyn_plant has ended, and the rest needs it"

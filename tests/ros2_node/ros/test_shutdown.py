@@ -85,3 +85,20 @@ def test_a_publisher_that_is_gone_is_said_and_keeps_nobody_else(two, monkeypatch
         "the stop sequence could not be sent on a/w/commands: the publisher is gone; "
         "the controller keeps the last torque"
     ]
+
+
+def test_commands_that_are_not_acknowledged_are_said(two, monkeypatch):
+    """The first reason of a robot stays; the other robot's commands are waited for."""
+    fleet, topics, node = two
+
+    def silent(timeout):
+        raise RuntimeError("no acknowledgement")
+
+    monkeypatch.setattr(node.publishers["a/w/commands"], "wait_for_all_acked", silent)
+    stop_robots(fleet, topics, node.log)
+    assert len(node.published["a/w/commands"]) == 5
+    assert node.publishers["b/w/commands"].acknowledged
+    assert node.log.lines == [
+        "the stop sequence could not be sent on a/w/commands: no acknowledgement; "
+        "the controller keeps the last torque"
+    ]

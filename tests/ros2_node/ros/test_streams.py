@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
 
-from ros2_node.ros.streams import TolerantStream
+import pytest
+
+from ros2_node.ros.streams import TolerantStream, tolerate_lost_output
 
 CODE = """
 import sys
@@ -40,3 +43,39 @@ def test_the_rest_is_the_streams_own():
     stream = TolerantStream(sys.__stdout__)
     assert stream.fileno() == sys.__stdout__.fileno()
     assert stream.encoding == sys.__stdout__.encoding
+
+
+@pytest.mark.parametrize("error", [None, OSError(32, "Broken pipe"), ValueError("closed file")])
+def test_a_text_that_cannot_be_written_counts_as_written(error):
+    """Its length is returned; other errors are not hidden."""
+
+    class Stream(io.StringIO):
+        def write(self, text):
+            if error is not None:
+                raise error
+            return super().write(text)
+
+        def flush(self):
+            if error is not None:
+                raise error
+
+    stream = Stream()
+    assert TolerantStream(stream).write("text") == 4
+    TolerantStream(stream).flush()
+    assert stream.getvalue() == ("" if error else "text")
+    error = KeyError("odd")
+    with pytest.raises(KeyError):
+        TolerantStream(stream).write("text")
+    with pytest.raises(KeyError):
+        TolerantStream(stream).flush()
+
+
+def test_both_streams_of_a_process_tolerate_it(monkeypatch):
+    """One that was closed from the start stays None."""
+    out = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", out)
+    monkeypatch.setattr(sys, "stderr", None)
+    tolerate_lost_output()
+    assert isinstance(sys.stdout, TolerantStream) and sys.stderr is None
+    sys.stdout.write("text")
+    assert out.getvalue() == "text"

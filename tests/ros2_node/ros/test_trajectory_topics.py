@@ -19,6 +19,7 @@ class Heard:
 
     def __init__(self):
         self.topics, self.told, self.published, self.refused = {}, [], [], []
+        self.warnings = []
         self.clock = SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=5_000_000_000))
         self.robots = [
             SimpleNamespace(
@@ -33,7 +34,7 @@ class Heard:
         return self.clock
 
     def get_logger(self):
-        return SimpleNamespace(warning=lambda *a, **k: None)
+        return SimpleNamespace(warning=lambda text, **options: self.warnings.append(text))
 
     def create_publisher(self, kind, topic, qos):
         assert qos is LATCHED
@@ -94,3 +95,16 @@ def test_the_status_is_published_when_it_changes(heard):
         ("r1/warpdyn/trajectory_status", "none"),
         ("r1/warpdyn/trajectory_status", "succeeded"),
     ]
+
+
+def test_a_trajectory_that_a_robot_refuses_is_logged(heard):
+    """With its reason; one that is followed is not, and one without a robot is dropped."""
+    data = serialize_message(message())
+    heard.topics["~/trajectory"](data)
+    assert not heard.warnings
+    heard.robots[0].refer_trajectory = lambda *said: "too fast"
+    heard.topics["~/trajectory"](data)
+    assert heard.warnings == ["~/trajectory refused: too fast"]
+    heard.robots.clear()
+    heard.topics["~/trajectory"](data)
+    assert len(heard.warnings) == len(heard.told) == 1

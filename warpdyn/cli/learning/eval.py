@@ -111,6 +111,7 @@ def describe_evaluation(policy: Policy, seen: Evaluation) -> str:
 def print_table(title: str, columns: dict[str, Evaluation]) -> None:
     """Print evaluations next to each other: the return, each reward, measures, falls."""
     from rich.box import HEAVY_HEAD
+    from rich.markup import escape
     from rich.table import Table
 
     say(title)
@@ -121,11 +122,11 @@ def print_table(title: str, columns: dict[str, Evaluation]) -> None:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_row("return", *[f"{x.returned:.3f}" for x in seen])
     for name in seen[0].rewards:
-        table.add_row(f"  {name}", *[f"{x.rewards[name]:.4f}" for x in seen])
+        table.add_row(f"  {escape(name)}", *[f"{x.rewards[name]:.4f}" for x in seen])
     if seen[0].measures:
         table.add_section()
         for name in seen[0].measures:
-            table.add_row(name, *[f"{x.measures[name]:.4f}" for x in seen])
+            table.add_row(escape(name), *[f"{x.measures[name]:.4f}" for x in seen])
             table.add_row("  at the end", *[f"{x.last[name]:.4f}" for x in seen])
     table.add_section()
     table.add_row("ended before their time", *[f"{x.falls:.1%}" for x in seen])

@@ -249,17 +249,18 @@ class TrainingLimits:
 
 def _table(trainer: Trainer, progress: Progress) -> Any:
     """One iteration as a table: each reward per second, and its cost."""
+    from rich.markup import escape
     from rich.table import Table
 
     table = Table(title=f"{trainer.task.name}, iteration {progress.iteration}")
     table.add_column("a second of an episode that ended")
     table.add_column("", justify="right")
     for name, value in progress.rewards.items():
-        table.add_row(name, f"{value:.3f}")
+        table.add_row(escape(name), f"{value:.3f}")
     table.add_section()
     rows = {
         "reward of all environments": f"{progress.reward:.3f}",
-        "length of episodes [s]": f"{progress.length:.1f}",
+        "length of episodes \\[s]": f"{progress.length:.1f}",
         "ended before their time": f"{progress.falls:.1%}",
         "deviation of actions": f"{progress.deviation:.2f}",
         "environment steps": f"{progress.steps / 1e6:.2f} million, "

@@ -118,9 +118,9 @@ def _check_counts(data: bytes) -> None:
         return
     try:
         text = json.loads(data[20 : 20 + int.from_bytes(data[12:16], "little")])
-        bare = [x.get("count", 0) for x in text.get("accessors", ()) if "bufferView" not in x]
+        bare = [int(x.get("count", 0)) for x in text.get("accessors", ()) if "bufferView" not in x]
         most = max(bare, default=0)
-    except (ValueError, AttributeError, TypeError, RecursionError) as error:
+    except (ValueError, AttributeError, TypeError, OverflowError, RecursionError) as error:
         raise _unreadable(error) from error
     _check_vertices(most)
 

@@ -89,8 +89,8 @@ def load_sdf(
 def _version(name: str, root: Element) -> tuple[int, int]:
     text = root.get("version", "")
     match = re.fullmatch(r"\s*(\d{1,3})\.(\d{1,3})\s*", text)
-    version = (int(match[1]), int(match[2])) if match else (0, 0)
-    if not OLDEST <= version <= NEWEST:
+    version = (int(match[1]), int(match[2])) if match else None
+    if version is None or not OLDEST <= version <= NEWEST:
         known = f"{OLDEST[0]}.{OLDEST[1]} to {NEWEST[0]}.{NEWEST[1]}"
         raise ModelError(
             f'{name}: <sdf> version is "{text}"; this reader knows {known}; convert the file (gz sdf -p prints it in '

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -78,9 +79,10 @@ class RobotPicture:
 
     def poses(self, q: np.ndarray) -> np.ndarray:
         """Poses of all links (..., nlinks, 4, 4)."""
-        flat = np.asarray(q, float).reshape(-1, self.model.nq)
+        batch = np.shape(q)[:-1]
+        flat = np.asarray(q, float).reshape(math.prod(batch), self.model.nq)
         found = np.asarray(fk(self.model, flat))
-        return found.reshape(*np.shape(q)[:-1], *found.shape[1:])
+        return found.reshape(*batch, *found.shape[1:])
 
     def reach(self, poses: np.ndarray, centre: np.ndarray) -> float:
         """Largest distance of the robot from a point [m]. Poses (nlinks, 4, 4)."""

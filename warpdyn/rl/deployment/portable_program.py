@@ -169,7 +169,7 @@ def _is_short(text: str) -> bool:
 
 def _without_outer_brackets(text: str) -> str:
     """`a + b` for `(a + b)`."""
-    if not (text.startswith("(") and text.endswith(")")):
+    if not text.startswith("("):
         return text
     depths = np.cumsum([(x == "(") - (x == ")") for x in text])
     return text[1:-1] if (depths[:-1] > 0).all() else text

@@ -59,3 +59,19 @@ def test_changes_of_different_times_are_bounded_too():
         last = blend.apply(wanted, last, now)
         assert len(blend._fades) <= MOST_FADES
     np.testing.assert_allclose(blend.apply(wanted, last, now + 10.01), wanted, atol=1e-9)
+
+
+def test_of_too_many_fades_the_youngest_takes_up_the_change():
+    """Times that shrink from change to change leave all fades alive."""
+    blend, now, last, most = BumplessTransfer(), 0.0, np.zeros(1), 0
+    for k in range(2 * MOST_FADES):
+        wanted = np.array([float(k % 7)])
+        duration = 100.0 * 0.93**k
+        blend.begin(duration)
+        np.testing.assert_allclose(blend.apply(wanted, last, now), last, atol=1e-9)
+        most = max(most, len(blend._fades))
+        np.testing.assert_allclose(blend.apply(wanted, last, now), last, atol=1e-9)
+        now += 1.01 * duration / STEPS
+        last = blend.apply(wanted, last, now)
+    assert most == MOST_FADES
+    np.testing.assert_allclose(blend.apply(wanted, last, 101.0), wanted, atol=1e-9)

@@ -311,3 +311,17 @@ def test_no_rate_keeps_a_command_beyond_its_limit():
     for k in range(1, 1100):
         command = output.compute(torque, 1e-3 * k)
     assert (np.abs(command) <= 1e-6).all()
+
+
+def test_a_stop_sequence_that_runs_does_not_begin_anew():
+    """A second stop leaves its time and its command as they are."""
+    output = TorqueOutput(
+        MODEL, NAMES, Settings.of({"stale_action": "ramp_down", "ramp_time": 0.2})
+    )
+    output.start(0.0)
+    output.compute(np.ones(N), 1.0)
+    output.stop(1.0)
+    half = output.stop_step(1.05).copy()
+    output.stop(1.05)
+    np.testing.assert_array_equal(output.stop_step(1.05), half)
+    assert output.stopping and np.abs(half).max() > 0.0

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from feeling import feel, feeling_fleet
 from fleets import MODEL, Q, fault_of, launch
 
 import warpdyn as wd
+from ros2_node.control.efforts.effort_watch import EffortWatch
 from ros2_node.control.robot import FLOAT_TIME
 from ros2_node.control.safety.gate import Phase
 from ros2_node.control.safety.status import Status
@@ -325,3 +328,60 @@ def test_friction_that_parameters_tell_is_no_push():
         if known:
             np.testing.assert_allclose(np.mean(pushed, axis=0), PUSH[:7], atol=0.2)
     assert largest[False] > 2.0 and largest[True] < 0.1 * largest[False]
+
+
+IDENTIFIED = {
+    (): [
+        "payload.mass: 1.25",
+        "payload.com: [0.1, 0.2, 0.3]",
+        "payload.inertia: [1, 2, 3, 4, 5, 6]",
+    ],
+    ("Ixx",): [
+        "payload.mass: 1.25",
+        "payload.com: [0.1, 0.2, 0.3]",
+        "(payload.inertia: turn the link faster to know it)",
+    ],
+    ("com y", "Ixy"): ["payload.mass: 1.25", "(payload.inertia: turn the link faster to know it)"],
+}
+"""Lines to set, by the numbers that are not known."""
+
+
+@pytest.mark.parametrize("unknown", [*IDENTIFIED, ("mass",), ("mass", "com x")])
+def test_an_identified_payload_is_told_as_parameters(monkeypatch, unknown):
+    """Only those that the motion tells; nothing to set without the mass."""
+    values = np.array([1.25, *[0.125, 0.25, 0.375], *range(1, 7)])
+
+    class Found:
+        mass, com = 1.25, np.array([0.1, 0.2, 0.3])
+
+        def __str__(self):
+            return "found it"
+
+    found = Found()
+    found.values, found.unknown = values, unknown
+    asked = {}
+
+    def identified(model, link, *signals, **options):
+        asked.update(options, link=link)
+        return found
+
+    monkeypatch.setattr(wd, "identify_payload_in_motion", identified)
+    names = ("identification_cutoff", "identification_friction", "gravity")
+    settings = SimpleNamespace(payload_link="hand", **{name: name for name in names})
+    watch = SimpleNamespace(_model=None, _settings=settings, joints=["a"])
+    text = EffortWatch._identify(watch, *[np.zeros(1)] * 4)
+    if "mass" in unknown:
+        assert text == "found it\nnothing to set: move more joints, and faster"
+    else:
+        assert text.splitlines() == [
+            "found it",
+            "to set:",
+            *("  " + x for x in IDENTIFIED[unknown]),
+        ]
+    assert asked == {
+        "link": "hand",
+        "cutoff": "identification_cutoff",
+        "friction": "identification_friction",
+        "gravity": "gravity",
+        "joints": ["a"],
+    }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 
 from ros2_node.control.efforts.motion_record import MotionRecord
@@ -66,3 +68,16 @@ def test_what_cannot_be_is_an_answer_too():
         good, text = ask_until_known(record)
         assert not good and said in text
         assert "listening" in record.ask(0.0)[1]
+
+
+def test_while_it_computes_there_is_no_answer():
+    """Nor does another recording begin."""
+    may_end = threading.Event()
+    record = MotionRecord(lambda *arrays: str(may_end.wait(10.0)))
+    record.ask(0.0)
+    heard(record)
+    assert "computing" in record.ask(0.0)[1]
+    assert record.ask(0.0) == (False, "computing: call again for the answer")
+    assert not record.listening
+    may_end.set()
+    assert ask_until_known(record) == (True, "True")

@@ -120,6 +120,21 @@ def test_a_pose_that_jumps_is_refused_and_one_that_leads_away_stops(arm):
     assert not robot.is_enabled
 
 
+def test_a_velocity_leads_the_frame_once(arm):
+    """The pose is 0.9 max_pose_error ahead at most, and stays there when the velocity is no longer sent."""
+    _, robot = arm
+    robot.enable(0.0, 0.0)
+    position, _ = pose_of()
+    robot.pose.move(np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0]), 0.03)
+    np.testing.assert_allclose(robot.pose._wanted[:3] - position, [0.03, 0.0, 0.0], atol=1e-6)
+    robot.pose.move(np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0]), 9.0)
+    ahead = robot.pose._wanted.copy()
+    np.testing.assert_allclose(ahead[:3] - position, [0.09, 0.0, 0.0], atol=1e-6)
+    robot.state.q[0] += 0.2
+    robot.pose.compare()
+    np.testing.assert_array_equal(robot.pose._wanted, ahead)
+
+
 def test_clip_leads_the_frame_to_a_pose_that_is_too_far(arm):
     """0.9 max_pose_error ahead of the frame on the straight line, about one axis; the goal itself once it is near.
     A frame that is pushed away from a pose still stops."""
@@ -177,3 +192,13 @@ def test_how_far_two_poses_are_apart():
 def test_a_law_without_a_pose_takes_none():
     robot = panda_fleet().robots[0]
     assert robot.pose is None and robot.refer_pose(ROOT, *pose_of()) is None
+
+
+def test_between_rotations_that_are_one_nothing_turns():
+    """Of either sign; half way between two others is half of the turn."""
+    one = np.array([0.0, 0.0, 0.6, 0.8])
+    for other in (one, -one):
+        np.testing.assert_allclose(between(one, other, 0.5), one, atol=1e-15)
+    turned = np.array([0.0, 0.0, np.sin(0.1), np.cos(0.1)])
+    halfway = between(np.array([0.0, 0.0, 0.0, 1.0]), turned, 0.5)
+    np.testing.assert_allclose(halfway, [0.0, 0.0, np.sin(0.05), np.cos(0.05)], atol=1e-15)

@@ -119,6 +119,21 @@ def test_a_reference_that_jumps_away_is_refused_with_the_joints_name():
     assert setpoint.astray().startswith("panda_joint3 is 0.4 from its reference")
 
 
+def test_what_is_as_far_as_it_may_be_is_used():
+    """Numbers that equal a bound: of a step, of a deviation, of a velocity, of a joint's range."""
+    setpoint, q = tracking(max_tracking_error=0.25), np.zeros(N)
+    q[3], q[5] = -1.5, 1.5
+    setpoint.stay(q)
+    step = 0.25 * (np.arange(N) == 2)
+    assert setpoint.read(NAMES, (q + step, (), ()), 0.0, q) is None and not setpoint.refusal
+    wanted_acceleration(setpoint, q)
+    assert not setpoint.astray()
+    fastest = MODEL.velocity_limit
+    assert setpoint.read(NAMES, ((), fastest, ()), 0.0, q) is None
+    assert setpoint.read(NAMES, ((), -fastest, ()), 0.0, q) is None
+    assert not setpoint._counts
+
+
 def test_the_tolerance_is_by_joint_and_zero_is_none():
     """In mode computed_torque only: others track nothing."""
     far = [0.0, 0.1, *[1.0] * (N - 2)]

@@ -236,3 +236,21 @@ def test_modes_without_positions_refuse_it():
     f = Followed()
     f.follower.change(settings, followed=False)
     assert "mode gravity follows no joint positions" in f.accept([there()])
+
+
+def test_cancelling_ends_what_moves():
+    """Nothing while nothing moves; at once while the setpoint rests; else by a deceleration."""
+    f = Followed()
+    f.follower.cancel(0.0)
+    assert f.follower.status != "cancelled" and not f.follower.active
+    assert f.accept([there()], start=1.0) is None
+    f.at(0.5)
+    f.follower.cancel(0.5, "enough")
+    assert (f.follower.status, f.follower.active) == ("enough", False)
+    np.testing.assert_array_equal(f.at(0.6)[0], Q)
+    assert f.accept([there()], start=1.0, now=0.7) is None
+    f.at(1.5)
+    f.follower.cancel(1.5)
+    assert (f.follower.status, f.follower.active) == ("cancelled", True)
+    q, v, _ = f.at(5.0)
+    assert not v.any() and not f.follower.active and np.abs(q - Q - 0.5 * STEP).max() > 1e-4

@@ -108,6 +108,21 @@ def test_it_keeps_to_its_speed_and_waits_for_the_frame(fleet):
     assert pushed.robot.is_enabled
 
 
+@pytest.mark.parametrize("most", [[0.1, 9.0], [9.0, 0.2], [0.1, 0.2], [9.0, 9.0]])
+def test_velocity_and_turn_have_a_bound_each(fleet, most):
+    """The first cycle of a push along all axes: what is too fast keeps its direction."""
+    pushed = Pushed(fleet, twist_max_speed=most)
+    push = np.array([90.0, -60.0, 30.0, 4.0, -5.0, 6.0])
+    dt = 0.01
+    pushed.step(push, dt)
+    inputs = (np.array(BODY[f"law_inputs__virtual_{x}"]) for x in ("mass", "damping", "stiffness"))
+    m, d, k = inputs
+    twist = dt * push / (m + dt * d + dt**2 * k)
+    for part, bound in ((twist[:3], most[0]), (twist[3:], most[1])):
+        part *= min(bound / np.linalg.norm(part), 1.0)
+    np.testing.assert_allclose(pushed.robot.state.twist_compliant, twist, rtol=1e-9)
+
+
 def test_a_sensor_that_ends_stops_the_robot(fleet):
     """It is latched, and without a fresh wrench ~/enable is refused."""
     pushed = Pushed(fleet)

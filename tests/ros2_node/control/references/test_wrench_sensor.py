@@ -111,3 +111,15 @@ def test_what_is_refused():
         sensor_of(ft_link="nose")
     with pytest.raises(ValueError, match="a joint lies between them"):
         sensor_of(payload__link="panda_link2", payload__mass=1.0)
+
+
+def test_a_link_without_a_payload_adds_nothing():
+    """The load is the model's own links, until a payload has a mass."""
+    mass, com = load_beyond(MODEL, HAND)
+    for values in ({"payload__link": HAND}, {}):
+        sensor = sensor_of(**values)
+        assert sensor._mass == mass
+        np.testing.assert_array_equal(sensor._com, com)
+    assert sensor_of(payload__link=HAND, payload__mass=1.3)._mass == mass + 1.3
+    with pytest.raises(ValueError, match=r"payload\.mass is set but payload\.link is empty"):
+        sensor_of(payload__mass=1.3)
