@@ -1,5 +1,4 @@
-"""One step of a task's environments as one kernel: simulation, rewards, ends, resets,
-observations."""
+"""One step of a task's environments as one kernel, from an action to the next observations."""
 
 from __future__ import annotations
 
@@ -26,6 +25,7 @@ from .task_functions import (
     promoted,
     pushed,
     rewarded,
+    timed_out,
     updated,
     weights_of,
 )
@@ -347,7 +347,7 @@ class EnvironmentStep:
         """Whether the episode ends, and whether the next one begins."""
         fell = self.task.ended(robot, step.after) | ~step.finite
         odd = ~np.isfinite(step.fields["action"]).all()
-        late = (step.age > self.length - 0.5) & ~fell
+        late = timed_out(self.task, robot, step.after, step.age > self.length - 0.5) & ~fell
         sums = step.before.sums + rewards
         begins = fell | late
         if self.wait:

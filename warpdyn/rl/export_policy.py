@@ -36,6 +36,8 @@ def export(trainer: Trainer, path: Path) -> None:
         "command": _command(sys.argv[1:]),
         "commit": _commit(),
     }
+    if trainer.teacher:
+        about["teacher"] = trainer.teacher
     policy = trainer.policy()
     nodes, weights = _layers(policy)
     wide = [len(policy.normalizer.mean), trainer.task.actions]

@@ -223,6 +223,10 @@ class Task:
         """Condition that ends the episode before its time."""
         return False
 
+    def finished(self, robot: Any, s: Episode) -> Any:
+        """Condition that ends the episode as its time limit does: it could have continued."""
+        return False
+
     def promote(self, robot: Any, s: Episode) -> dict[str, Any]:
         """Changes of the `keep` numbers at the end of an episode."""
         return {}

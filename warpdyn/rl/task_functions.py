@@ -115,6 +115,16 @@ def promoted(task: Task, robot: Any, s: Episode, done: Any) -> dict[str, Any]:
     return {n: np.where(done, x, getattr(s, n)) for n, x in changed.items()}
 
 
+def has_finish(task: Task) -> bool:
+    """True if the task has a `finished` of its own."""
+    return getattr(task.finished, "__func__", None) is not Task.finished
+
+
+def timed_out(task: Task, robot: Any, s: Episode, late: Any) -> Any:
+    """True if the time of the episode is over (`late`), or if it is `finished`."""
+    return late | task.finished(robot, s) if has_finish(task) else late
+
+
 def pushed(task: Task, push: Push, s: Episode, key: Key) -> Any:
     """Velocities after a push, if one is due."""
     if not task.model.floating_base:

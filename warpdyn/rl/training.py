@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,15 +19,16 @@ from ..execution.compile.announcements import say
 from .checkpoint import differences, installed_version, plain, read_checkpoint, unusable
 from .domain_randomization import randomized_attributes
 from .environment_step import EnvironmentStep
-from .initial_policy import start_from
-from .learners.learner import Learner
+from .initial_policy import file_hash, start_from
+from .learners.distillation import Distillation
+from .learners.learner_choice import DISTILLATION, make_learner
 from .learners.networks import Network, computes_in_bfloat16
-from .learners.ppo import PPO
 from .recipe import Recipe
 from .several_processes import Processes
 from .task import Task, TaskError
 from .task_functions import weights_of
 from .task_program import changed_programs, program_hashes
+from .teacher import read_teacher
 from .vec_env import VecEnv
 
 CHECKPOINT, CURVE = "checkpoint.pt", "curve.jsonl"
@@ -83,6 +83,8 @@ class Progress(NamedTuple):
     """Standard deviation of the policy's actions, mean."""
     nonfinite_actions: int = 0
     """Actions of the policy with a NaN or infinite entry."""
+    teacher_distance: float = 0.0
+    """Root mean squared difference of the actions from the teacher's, in a distillation."""
 
 
 class Trainer:
@@ -95,6 +97,8 @@ class Trainer:
     without running code that a file may hold.
     init: a policy's ONNX file or another training's checkpoint, with whose networks a new training
     begins (`start_from`).
+    teacher: a policy's ONNX file, whose actions the policy learns by `Distillation` instead of PPO;
+    it observes the last group of the task's observations (`read_teacher`).
     loggers: functions that are called with each iteration's `Progress`. watchers: functions that
     are called with the environments after each of their steps.
 
@@ -112,20 +116,24 @@ class Trainer:
         device: str = "cpu",
         folder: Path | None = None,
         init: Path | None = None,
+        teacher: Path | None = None,
     ):
         self.task, self.seed = task, seed
         self.folder = folder
         self.processes = Processes.of_torchrun()
         device = self.processes.device(device)
-        self.recipe = with_known_precision(recipe or task.recipe, torch.device(device))
+        recipe = recipe_for_teacher(recipe or task.recipe, teacher)
+        self.recipe = with_known_precision(recipe, torch.device(device))
         self.processes.meet(device)
         rank = self.processes.rank
         torch.manual_seed(seed + rank)
         learned, envs = training_task(task, self.recipe), self.recipe.envs
         self.env = VecEnv(learned, envs, device=device, seed=seed, first=rank * envs)
         self.env.reset()
+        self.teacher = "" if teacher is None else file_hash(teacher)
+        network = None if teacher is None else read_teacher(task, teacher)
         with self.processes.together():
-            self.learner = self._make_learner()
+            self.learner = make_learner(self.env, self.recipe, self.processes, network)
         self._init = "" if init is None else start_from(self.learner, learned, init)
         self.iteration, self._seconds, self._cpu = 0, 0.0, 0.0
         self.curve: list[Progress] = []
@@ -214,17 +222,6 @@ class Trainer:
         """The mean of the actions as a module: observations (B, n) → (B, actions)."""
         return self.learner.policy()
 
-    def _make_learner(self) -> Learner:
-        """The learner that the recipe names."""
-        if self.recipe.learner == "warpdyn":
-            return PPO(self.env.observations, self.task.actions, self.recipe, self.processes)
-        if self.recipe.learner == "rsl_rl":
-            # The package is imported only if it is used.
-            module = import_module(".learners.rsl_rl", __package__)
-            learner: Learner = module.RslRlLearner(self.env, self.recipe, self.processes)
-            return learner
-        raise TaskError(f'learner must be "warpdyn" or "rsl_rl", got "{self.recipe.learner}"')
-
     def _identity(self) -> dict[str, Any]:
         """Identity of the training that a checkpoint belongs to, as plain values by name."""
         identity = {
@@ -234,6 +231,7 @@ class Trainer:
             "recipe": plain(self.recipe.as_dict()),
             "processes": self.processes.count,
             "init": self._init,
+            "teacher": self.teacher,
         }
         identity |= {name: plain(getattr(self.task, name, None)) for name in OF_A_TASK}
         return identity | {"scales": weights_of(self.task)}
@@ -337,6 +335,9 @@ class Trainer:
             environment_share=inside / taken,
             deviation=self.learner.deviation,
             nonfinite_actions=round(odd),
+            teacher_distance=self.learner.teacher_distance
+            if isinstance(self.learner, Distillation)
+            else 0.0,
         )
 
     def _roll_out(self) -> tuple[torch.Tensor, float]:
@@ -372,6 +373,15 @@ def with_known_precision(recipe: Recipe, device: torch.device) -> Recipe:
     if recipe.precision == "bfloat16":
         raise TaskError('learner="rsl_rl" computes in float32, not in bfloat16')
     return replace(recipe, precision="float32")
+
+
+def recipe_for_teacher(recipe: Recipe, teacher: Path | None) -> Recipe:
+    """The recipe with distillation as its learner, if there is a teacher."""
+    if teacher is None:
+        return recipe
+    if recipe.learner == "rsl_rl":
+        raise TaskError('a teacher is not for learner="rsl_rl"; leave out one of them')
+    return replace(recipe, learner=DISTILLATION)
 
 
 def training_task(task: Task, recipe: Recipe) -> Task:

@@ -7,6 +7,7 @@ from ..task import Task, TaskError
 from .cartpole_tasks import CartpoleSwingUp
 from .humanoid_tasks import HumanoidStand, HumanoidVelocity
 from .lift_tasks import PandaLift
+from .motion_tracking import MotionTracking
 from .panda_tasks import PandaReach, PandaReachObstacles
 from .push_tasks import PandaPush
 from .quadruped_tasks import QuadrupedVelocity, QuadrupedVelocityOnboard
@@ -21,6 +22,7 @@ TASKS: dict[str, type[Task]] = {
     "panda_reach_obstacles": PandaReachObstacles,
     "humanoid_stand": HumanoidStand,
     "humanoid_velocity": HumanoidVelocity,
+    "motion_tracking": MotionTracking,
     "quadruped_rough": QuadrupedRough,
     "quadruped_velocity": QuadrupedVelocity,
     "quadruped_velocity_onboard": QuadrupedVelocityOnboard,
