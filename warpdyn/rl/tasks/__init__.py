@@ -7,12 +7,12 @@ from ..task import Task, TaskError
 from .cartpole_tasks import CartpoleSwingUp
 from .humanoid_tasks import HumanoidStand, HumanoidVelocity
 from .lift_tasks import PandaLift
-from .motion_tracking import MotionTracking
 from .panda_tasks import PandaReach, PandaReachObstacles
 from .push_tasks import PandaPush
 from .quadruped_tasks import QuadrupedVelocity, QuadrupedVelocityOnboard
 from .rough_tasks import QuadrupedRough
 from .task_files import FORMS, construct, names_a_file, source_of_task
+from .tracking_tasks import MotionTracking
 
 TASKS: dict[str, type[Task]] = {
     "cartpole_swing_up": CartpoleSwingUp,

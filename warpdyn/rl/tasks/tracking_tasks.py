@@ -12,7 +12,6 @@ import numpy as np
 
 from ...functions.simulation.contact_points import ContactPoint, ContactPoints
 from ...functions.simulation.drives import PD
-from ...functions.simulation.point_kinematics import point_positions
 from ...model import Model
 from ...robots import load_robot
 from ...user_kernels.random_numbers import uniform
@@ -20,7 +19,8 @@ from ..recipe import Recipe
 from ..task import Episode, Task, TaskError
 from ..terms import gravity_in_base, joint_limits, rotation, sum_of_squares
 from ..variation import Push, Vary
-from .motion_clip import MotionClip, resampled, velocities_of
+from .motion_clip import MotionClip
+from .motion_reference import MotionReference
 
 ROUTINE = "clips/humanoid_routine.npz"
 """The clip that comes with warpdyn, of its humanoid."""
@@ -31,10 +31,6 @@ reaches its limit at an error of 0.4 rad."""
 
 RESIDUAL = 0.25
 """Change of a drive's target for an action of 1 [rad, m]."""
-
-CLOSED = (0.02, 0.05)
-"""Largest differences between both ends of a motion that repeats: height of the base [m], and
-rotations and joint positions [rad, m]."""
 
 ARMATURE, VISCOUS = 0.01, 0.1
 """Rotor inertia [kg·m²] and friction [N·m·s/rad] of joints whose description has none."""
@@ -94,8 +90,8 @@ class MotionTracking(Task):
     square of all joints [rad]."""
     sensed = ("velocity", "turning", "gravity", "joints", "speeds")
     vary = {"friction": Vary(0.5, 1.0)}
-    push: Push | None = Push(0.4, 4.0)
-    recipe = Recipe(envs=2048, deviation=0.4, entropy=0.002, minutes=15.0)
+    push: Push | None = Push(0.3, 4.0)
+    recipe = Recipe(envs=1024, epochs=2, batches=6, deviation=0.25, entropy=0.002, minutes=15.0)
 
     def __init__(
         self,
@@ -120,8 +116,7 @@ class MotionTracking(Task):
             )
         self.motion = clip if isinstance(clip, MotionClip) else MotionClip.read(clip)
         self.repeat = self.repeat if repeat is None else repeat
-        # The clip is compared with the robot before anything follows from it.
-        q = self.motion.configurations(model)
+        self.motion.configurations(model)  # refuses a clip of another robot first
         self.floating = model.floating_base
         self.first_joint, self.first_speed = (7, 6) if self.floating else (0, 0)
         self.model = with_losses(model)
@@ -135,7 +130,18 @@ class MotionTracking(Task):
         if not self.points:
             self.vary = {n: x for n, x in self.vary.items() if n != "friction"}
         self.tips = self._tips(bodies)
-        self._build_tables(q)
+        self.steps_ahead = tuple(max(1, round(x / self.step_seconds)) for x in self.ahead)
+        self.reference = MotionReference(
+            self.model,
+            self.motion,
+            self.step_seconds,
+            repeat=self.repeat,
+            more=max(self.steps_ahead) + 1,
+            bodies=self.tips,
+        )
+        self.tables = {"motion": self.reference.table}
+        columns = model.joint_position_columns
+        self.lower, self.upper = model.position_lower[columns], model.position_upper[columns]
 
     def _points(self, feet: str | Sequence[str]) -> Any:
         """Contact points of the feet; none for a robot with a fixed base."""
@@ -187,155 +193,39 @@ class MotionTracking(Task):
                 )
         return tuple(ContactPoint(n, (0.0, 0.0, 0.0), 0.0) for n in names)
 
-    def _build_tables(self, q: np.ndarray) -> None:
-        """The motion as a table with a row for each step: q, v, and the places of the bodies. After
-        the last frame come the rows that an episode looks ahead."""
-        model, rate = self.model, 1.0 / self.step_seconds
-        if self.repeat:
-            self._check_closed(q)
-        v = velocities_of(model, q, self.motion.rate, closed=self.repeat)
-        q, v = resampled(model, q, v, self.motion.rate, rate)
-        self.steps_ahead = tuple(max(1, round(x * rate)) for x in self.ahead)
-        self.frames, more = len(q) - 1, max(self.steps_ahead) + 1
-        if self.frames < 2:
-            raise TaskError(
-                f"{self.motion.name} lasts {self.motion.seconds:.3g} s, less than two steps of "
-                f"{self.step_seconds:g} s"
-            )
-        self.lap_turn, self.lap_place = self._lap(q)
-        if self.repeat:
-            again = 1 + np.arange(more) % self.frames
-            laps = 1 + np.arange(more) // self.frames
-            later = np.array([self._moved(q[k], lap) for k, lap in zip(again, laps, strict=True)])
-            q, v = np.concatenate([q, later]), np.concatenate([v, v[again]])
-        else:
-            q = np.concatenate([q, np.repeat(q[-1:], more, 0)])
-            v = np.concatenate([v, np.zeros((more, v.shape[1]))])
-        places = np.asarray(point_positions(model, q, points=self.tips)).reshape(len(q), -1)
-        self.tables = {"motion": np.concatenate([q, v, places], axis=1)}
-        self.middle = q[: self.frames, self.first_joint :].mean(axis=0)
-        columns = model.joint_position_columns
-        self.lower, self.upper = model.position_lower[columns], model.position_upper[columns]
-
-    def _check_closed(self, q: np.ndarray) -> None:
-        """Raise if the motion does not end as it begins."""
-        off = np.abs(q[-1] - q[0])
-        joint = int(np.argmax(off[self.first_joint :])) if self.actions else 0
-        most, why = off[self.first_joint + joint], ""
-        if most > CLOSED[1]:
-            why = f"{self.model.joint_names[joint]} differs by {most:.3g}"
-        if self.floating:
-            tilt = np.linalg.norm(np.cross(_up(q[0]), _up(q[-1])))
-            if off[2] > CLOSED[0]:
-                why = f"the height of the base differs by {off[2]:.3g} m"
-            elif tilt > CLOSED[1]:
-                why = f"the tilt of the base differs by {tilt:.3g} rad"
-        if why:
-            raise TaskError(
-                f"{self.motion.name} does not end as it begins, so that it cannot repeat: {why}; cut "
-                "it, or set repeat=false"
-            )
-
-    def _lap(self, q: np.ndarray) -> tuple[float, np.ndarray]:
-        """The turn about the vertical [rad] and the way (2,) [m] of the base in the whole motion, in
-        the axes of its beginning; zero for a motion that does not repeat."""
-        if not (self.repeat and self.floating):
-            return 0.0, np.zeros(2)
-        turned = _matrix(q[-1]) @ _matrix(q[0]).T
-        return float(np.arctan2(turned[1, 0], turned[0, 0])), q[-1, :2] - _plane(
-            np.arctan2(turned[1, 0], turned[0, 0])
-        ) @ q[0, :2]
-
-    def _moved(self, q: np.ndarray, laps: int) -> np.ndarray:
-        """A configuration after some laps of the motion."""
-        moved = q.copy()
-        for _ in range(laps if self.floating else 0):
-            moved[:2] = self.lap_place + _plane(self.lap_turn) @ moved[:2]
-            moved[3:7] = _turned(moved[3:7], self.lap_turn)
-        return moved
-
-    # The functions of one robot. The reference is the row of the table at `frame`, moved by the
-    # laps before: turned by `facing` about the vertical, then shifted by `offset`.
-
-    def _row(self, s: Episode, frame: Any, first: int, count: int) -> Any:
-        """Numbers of the table at a frame, from a column on."""
-        return s.motion.look(np.stack([frame] * count), np.arange(first, first + count))
-
-    def _reference_joints(self, s: Episode, frame: Any) -> tuple[Any, Any]:
-        """Positions and velocities of the joints at a frame."""
-        first = self.model.nq + self.first_speed
-        return (
-            self._row(s, frame, self.first_joint, self.actions),
-            self._row(s, frame, first, self.actions),
-        )
-
-    def _reference_base(self, s: Episode, frame: Any) -> tuple[Any, Any]:
-        """Place (3,) and rotation (3, 3) of the base at a frame."""
-        pose = self._row(s, frame, 0, 7)
-        return self._in_world(s, pose[:3]), self._about_vertical(s) @ rotation(pose)
-
-    def _about_vertical(self, s: Episode) -> Any:
-        """The rotation by `facing` (3, 3)."""
-        c, n = np.cos(s.facing), np.sin(s.facing)
-        return np.stack([np.stack([c, -n, 0.0]), np.stack([n, c, 0.0]), np.array([0.0, 0.0, 1.0])])
-
-    def _in_world(self, s: Episode, place: Any) -> Any:
-        """A place of the table in the world."""
-        if not self.floating:
-            return place
-        at = self._about_vertical(s) @ place
-        return np.stack([at[0] + s.offset[0], at[1] + s.offset[1], at[2]])
-
-    def _places(self, s: Episode, frame: Any) -> Any:
-        """Places of the bodies at a frame (bodies, 3)."""
-        first = self.model.nq + self.model.nv
-        each = [self._row(s, frame, first + 3 * k, 3) for k in range(len(self.tips))]
-        return np.stack([self._in_world(s, x) for x in each])
-
     def begin(self, robot: Any, s: Episode) -> dict[str, Any]:
-        model = self.model
-        frame = np.floor(uniform(s.random, 1, 0.0, float(self.frames))[0])
-        q, v = self._row(s, frame, 0, model.nq), self._row(s, frame, model.nq, model.nv)
+        reference = self.reference
+        frame = np.floor(uniform(s.random, 1, 0.0, float(reference.frames))[0])
+        q, v = reference.state(s, frame)
         joints = uniform(s.random.at(40), self.actions, -0.05, 0.05)
-        speeds = uniform(s.random.at(41), model.nv, -0.1, 0.1)
+        speeds = uniform(s.random.at(41), self.model.nv, -0.1, 0.1)
         base, first = q[: self.first_joint], q[self.first_joint :] + joints
         within = np.minimum(np.maximum(first, self.lower), self.upper)
         begun = {"q": np.concatenate([base, within]), "v": v + speeds, "frame": frame}
+        # The reference is turned by `facing` and moved by `offset` when the motion repeats.
         return begun | ({"facing": 0.0 * frame, "offset": np.zeros(2)} if self.floating else {})
 
     def control(self, robot: Any, s: Episode) -> dict[str, Any]:
-        joints = self._row(s, s.frame + 1.0, self.first_joint, self.actions)
+        joints, _ = self.reference.joints(s, s.frame + 1.0)
         return {"targets": joints + self.residual * s.action}
 
     def update(self, robot: Any, s: Episode) -> dict[str, Any]:
-        frame = s.frame + 1.0
-        if not self.repeat:
-            return {"frame": np.minimum(frame, float(self.frames))}
-        over = frame > self.frames - 0.5
-        changed = {"frame": np.where(over, frame - self.frames, frame)}
-        if not self.floating:
-            return changed
-        place = np.concatenate([self.lap_place, [0.0]])
-        offset = (self._about_vertical(s) @ place)[:2] + s.offset
-        return changed | {
-            "facing": np.where(over, s.facing + self.lap_turn, s.facing),
-            "offset": np.where(over, offset, s.offset),
-        }
+        return self.reference.advanced(s)
 
     def finished(self, robot: Any, s: Episode) -> Any:
-        return False if self.repeat else s.frame > self.frames - 0.5
+        return False if self.repeat else s.frame > self.reference.frames - 0.5
 
     def observe(self, robot: Any, s: Episode) -> dict[str, Any]:
         q, v = s.q[self.first_joint :], s.v[self.first_speed :]
-        wanted, speeds = self._reference_joints(s, s.frame + self.steps_ahead[0])
-        ahead = [
-            self._row(s, s.frame + k, self.first_joint, self.actions) for k in self.steps_ahead
-        ]
+        middle, reference = self.reference.middle, self.reference
+        frames = [s.frame + k for k in self.steps_ahead]
+        ahead = [reference.joints(s, frame)[0] for frame in frames]
+        _, speeds = reference.joints(s, frames[0])
         seen = {
-            "joints": q - self.middle,
+            "joints": q - middle,
             "speeds": 0.05 * v,
-            "joint_errors": wanted - q,
-            "reference": np.concatenate([x - self.middle for x in ahead]),
+            "joint_errors": ahead[0] - q,
+            "reference": np.concatenate([x - middle for x in ahead]),
             "reference_speeds": 0.05 * speeds,
             "last_action": s.last_action,
         }
@@ -343,8 +233,8 @@ class MotionTracking(Task):
             return seen
         R = rotation(s.q)
         poses = []
-        for k in self.steps_ahead:
-            place, turned = self._reference_base(s, s.frame + k)
+        for frame in frames:
+            place, turned = reference.base(s, frame)
             relative = R.T @ turned
             poses += [R.T @ (place - s.q[:3]), relative[:, 0], relative[:, 1]]
         return {
@@ -357,8 +247,8 @@ class MotionTracking(Task):
 
     def _errors(self, robot: Any, s: Episode) -> dict[str, Any]:
         """Squared errors: means over joints and over bodies."""
-        wanted, speeds = self._reference_joints(s, s.frame)
-        off = robot.point_positions(s.q, points=self.tips) - self._places(s, s.frame)
+        wanted, speeds = self.reference.joints(s, s.frame)
+        off = robot.point_positions(s.q, points=self.tips) - self.reference.places(s, s.frame)
         errors = {
             "joints": sum_of_squares(s.q[self.first_joint :] - wanted) / self.actions,
             "speeds": sum_of_squares(s.v[self.first_speed :] - speeds) / self.actions,
@@ -366,15 +256,15 @@ class MotionTracking(Task):
         }
         if not self.floating:
             return errors
-        place, turned = self._reference_base(s, s.frame)
-        motion = self._row(s, s.frame, self.model.nq, 6)
+        place, turned = self.reference.base(s, s.frame)
+        _, motion = self.reference.state(s, s.frame)
         # The squared angle between two rotations, to second order: 2 (1 - cos).
         relative = np.sum(rotation(s.q) * turned)
         return errors | {
             "place": sum_of_squares(s.q[:3] - place),
             "attitude": 3.0 - relative,
             "base_speed": sum_of_squares(s.v[:3] - motion[:3]),
-            "base_turning": sum_of_squares(s.v[3:6] - motion[3:]),
+            "base_turning": sum_of_squares(s.v[3:6] - motion[3:6]),
         }
 
     def reward(self, robot: Any, s: Episode) -> dict[str, Any]:
@@ -388,7 +278,7 @@ class MotionTracking(Task):
 
     def ended(self, robot: Any, s: Episode) -> Any:
         errors = self._errors(robot, s)
-        off = robot.point_positions(s.q, points=self.tips) - self._places(s, s.frame)
+        off = robot.point_positions(s.q, points=self.tips) - self.reference.places(s, s.frame)
         far = errors["joints"] > self.farthest["joints"] ** 2
         for k in range(len(self.tips)):
             far = far | (sum_of_squares(off[k]) > self.farthest["bodies"] ** 2)
@@ -422,33 +312,3 @@ def _moving_parents(model: Model, parents: dict[str, str]) -> list[str]:
             found.append(link)
             link = parents.get(link)
     return found
-
-
-def _matrix(q: np.ndarray) -> np.ndarray:
-    """The rotation of the base of a configuration (3, 3)."""
-    x, y, z, w = q[3:7]
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-        ]
-    )
-
-
-def _up(q: np.ndarray) -> np.ndarray:
-    """The vertical in the base's axes (3,)."""
-    return _matrix(q)[2]
-
-
-def _plane(turn: float) -> np.ndarray:
-    """A rotation of the ground plane (2, 2)."""
-    c, s = np.cos(turn), np.sin(turn)
-    return np.array([[c, -s], [s, c]])
-
-
-def _turned(quaternion: np.ndarray, turn: float) -> np.ndarray:
-    """A quaternion turned about the vertical of the world (4,)."""
-    x, y, z, w = quaternion
-    c, s = np.cos(0.5 * turn), np.sin(0.5 * turn)
-    return np.array([c * x - s * y, c * y + s * x, c * z + s * w, c * w - s * z])
