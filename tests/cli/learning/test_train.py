@@ -120,3 +120,23 @@ def test_minutes_are_those_of_the_process(tmp_path: Path) -> None:
     assert last.cpu_seconds < 1.0 < last.seconds
     *_, last = trainer.run(minutes=last.cpu_seconds / 60 + 1e-4, iterations=200)
     assert last.iteration < 200
+
+
+def test_a_policy_learns_from_a_teacher(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file, or the policy that comes with a task; mistakes are a line."""
+    words = ["train", "cartpole_swing_up", "--iterations", "2", "--envs", "16"]
+    folder = ["--folder", str(tmp_path / "a")]
+    assert main([*words, *folder, "--teacher", "cartpole_swing_up"]) == 0
+    about = rl.Policy(tmp_path / "a" / "policy.onnx").about
+    assert about["recipe"]["learner"] == "distillation" and len(about["teacher"]) == 16
+    file = str(rl.shipped("cartpole_swing_up"))
+    assert main([*words, *folder, "--teacher", file]) == 2
+    assert "is trained for 2 iterations or more already" in _one_line(capsys.readouterr().err)
+    assert main([*words, *folder, "--teacher", str(tmp_path / "none.onnx")]) == 2
+    assert "cannot be read: No such file" in _one_line(capsys.readouterr().err)
+    assert (
+        main([*words, "--folder", str(tmp_path / "b"), "--set", "recipe.learner=distillation"]) == 2
+    )
+    assert "needs a teacher" in _one_line(capsys.readouterr().err)
+    assert main([*words, *folder, "--teacher", "panda_reach"]) == 2
+    assert "is of the task PandaReach and the robot panda" in _one_line(capsys.readouterr().err)

@@ -53,10 +53,10 @@ def add_parser(commands: Commands) -> None:
     )
     sub.add_argument("--init", type=Path, metavar="FILE", help=text)
     text = (
-        "a policy.onnx whose actions the policy learns (DAgger) instead of rewards: the policy of a "
-        "task with the same robot and actions that observes what this task's critic observes"
+        "a policy.onnx, or the task of one that comes with warpdyn, whose actions the policy learns "
+        "(DAgger) instead of rewards; it observes what this task's critic observes"
     )
-    sub.add_argument("--teacher", type=Path, metavar="FILE", help=text)
+    sub.add_argument("--teacher", metavar="FILE", help=text)
     add_quadruped(sub)
     add_device(sub)
     text = "curves for `tensorboard --logdir FOLDER` next to the checkpoints, for Weights & Biases, or both"
@@ -117,7 +117,7 @@ def _train(args: argparse.Namespace) -> int:
             device=device,
             folder=folder,
             init=args.init,
-            teacher=args.teacher,
+            teacher=_teacher_file(args.teacher),
         )
         first = trainer.processes.first
         if line and first:
@@ -144,6 +144,13 @@ def _train(args: argparse.Namespace) -> int:
         f"{last.seconds:.0f} s; policy: {path}"
     )
     return 0
+
+
+def _teacher_file(word: str | None) -> Path | None:
+    """The file of a teacher, for its path or the name of its task."""
+    from ... import rl
+
+    return rl.shipped(word) if word in rl.TASKS else None if word is None else Path(word)
 
 
 def _attach_outputs(

@@ -48,7 +48,8 @@ class MotionTracking(Task):
     model: the robot, with x-y-z-w quaternions and velocities of the base in its own axes. clip: a
     `MotionClip`, or its file. repeat: True if the motion goes on after its last frame as after its
     first one, from where it is, as in a gait; else an episode ends with the clip, and on a robot the
-    last frame is held. feet: links that may touch the ground, or patterns. bodies: links whose
+    last frame is held. feet: links that may touch the ground, or patterns,
+    not case-sensitive. bodies: links whose
     places count, or patterns; None: the last link of each limb. kp, kd, effort: of the drives,
     numbers or (joints,); None: `STIFFNESS` times the effort limit, `DAMPING` times kp, and the
     limits of the description.
@@ -99,7 +100,7 @@ class MotionTracking(Task):
         clip: MotionClip | str | Path | None = None,
         *,
         repeat: bool | None = None,
-        feet: str | Sequence[str] = ("*foot", "*FOOT", "*_ankle_roll_link"),
+        feet: str | Sequence[str] = ("*foot", "*_ankle_roll_link"),
         bodies: str | Sequence[str] | None = None,
         kp: Any = None,
         kd: Any = None,
@@ -115,7 +116,7 @@ class MotionTracking(Task):
                 f"{self.name} of {model.name} needs a motion: --set clip=FILE, or clip=MotionClip(...)"
             )
         self.motion = clip if isinstance(clip, MotionClip) else MotionClip.read(clip)
-        self.repeat = self.repeat if repeat is None else repeat
+        repeats = self.repeat if repeat is None else repeat
         self.motion.configurations(model)  # refuses a clip of another robot first
         self.floating = model.floating_base
         self.first_joint, self.first_speed = (7, 6) if self.floating else (0, 0)
@@ -135,7 +136,7 @@ class MotionTracking(Task):
             self.model,
             self.motion,
             self.step_seconds,
-            repeat=self.repeat,
+            repeat=repeats,
             more=max(self.steps_ahead) + 1,
             bodies=self.tips,
         )
@@ -150,7 +151,7 @@ class MotionTracking(Task):
         names = (feet,) if isinstance(feet, str) else tuple(feet)
         links = [link.name for link in self.model.links]
         points = ContactPoints(self.model)
-        found = [n for n in points.links if any(fnmatchcase(n, x) for x in names)]
+        found = [n for n in points.links if any(fnmatchcase(n.lower(), x.lower()) for x in names)]
         if not found:
             raise TaskError(
                 f"no link of {self.model.name} with collision shapes is named {', '.join(names)}; it "
@@ -213,7 +214,7 @@ class MotionTracking(Task):
         return self.reference.advanced(s)
 
     def finished(self, robot: Any, s: Episode) -> Any:
-        return False if self.repeat else s.frame > self.reference.frames - 0.5
+        return False if self.reference.repeat else s.frame > self.reference.frames - 0.5
 
     def observe(self, robot: Any, s: Episode) -> dict[str, Any]:
         q, v = s.q[self.first_joint :], s.v[self.first_speed :]
