@@ -196,7 +196,8 @@ class MotionTracking(Task):
 
     def begin(self, robot: Any, s: Episode) -> dict[str, Any]:
         reference = self.reference
-        frame = np.floor(uniform(s.random, 1, 0.0, float(reference.frames))[0])
+        drawn = uniform(s.random, 1, 0.0, float(reference.frames))[0]
+        frame = np.floor(drawn) if self.random_start else 0.0 * drawn
         q, v = reference.state(s, frame)
         joints = uniform(s.random.at(40), self.actions, -0.05, 0.05)
         speeds = uniform(s.random.at(41), self.model.nv, -0.1, 0.1)
