@@ -110,7 +110,7 @@ def test_who_leaves_its_place_has_failed_and_not_run_out_of_time(history: Any) -
 class Finishing(Hold):
     """A task that is over after two steps."""
 
-    def finished(self, robot: Any, s: Any) -> Any:
+    def is_complete(self, robot: Any, s: Any) -> Any:
         return s.passed > 1.5
 
 

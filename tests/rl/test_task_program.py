@@ -51,11 +51,11 @@ def test_what_differs_is_named() -> None:
 class Finishing(Hold):
     """An episode that ends well after three steps."""
 
-    def finished(self, robot: Any, s: Any) -> Any:
+    def is_complete(self, robot: Any, s: Any) -> Any:
         return s.passed > 2.5
 
 
 def test_a_finish_is_part_of_the_program_where_a_task_has_one() -> None:
     """Checkpoints from before there was such a function stay those of their task."""
-    assert "finished()" not in hashes(Hold())
-    assert changed_programs(hashes(Hold()), hashes(Finishing())) == ["finished()"]
+    assert "is_complete()" not in hashes(Hold())
+    assert changed_programs(hashes(Hold()), hashes(Finishing())) == ["is_complete()"]

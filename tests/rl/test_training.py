@@ -251,5 +251,3 @@ def test_a_distillation_goes_on_with_its_teacher_alone(tmp_path: Path) -> None:
         rl.Trainer(Hold(), seed=2, teacher=files[1], folder=folder)
     with pytest.raises(rl.TaskError, match="recipe learner distillation instead of warpdyn"):
         rl.Trainer(Hold(), seed=2, folder=folder)
-    with pytest.raises(rl.TaskError, match='a teacher is not for learner="rsl_rl"'):
-        rl.Trainer(Hold(), recipe=replace(Hold.recipe, learner="rsl_rl"), teacher=files[0])

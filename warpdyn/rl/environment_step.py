@@ -124,7 +124,7 @@ class EnvironmentStep:
         self.step: OwnKernel = self.kernel_of("environment_step", shapes, self._step)
         self.start: OwnKernel = self.kernel_of("environment_start", {"ticks": ()}, self._start)
         self.measure: OwnKernel = self.kernel_of(
-            "environment_measure", self.carried, self._measured
+            "environment_measure", self.carried, self._measures
         )
         # Another simulator uses two kernels instead of `step`: `command` before its step, and
         # `settle` after it.
@@ -267,7 +267,7 @@ class EnvironmentStep:
         )
         return self._at_its_place(s.with_fields(random=self._key(robot, fields)), fields)
 
-    def _measured(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
+    def _measures(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
         """Measures of an evaluation, from the carried state."""
         s = Episode({n: fields[n] for n in self.carried} | self._shared(fields))
         s = s.with_fields(time=fields["age"] * self.task.step_seconds)

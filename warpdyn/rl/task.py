@@ -226,7 +226,7 @@ class Task:
         """Condition that ends the episode before its time."""
         return False
 
-    def finished(self, robot: Any, s: Episode) -> Any:
+    def is_complete(self, robot: Any, s: Episode) -> Any:
         """Condition that ends the episode as its time limit does: it could have continued."""
         return False
 

@@ -7,9 +7,8 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterator
-from copy import copy
-from dataclasses import replace
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,18 +16,23 @@ import torch
 
 from ..execution.compile.announcements import say
 from .checkpoint import differences, installed_version, plain, read_checkpoint, unusable
-from .domain_randomization import randomized_attributes
-from .environment_step import EnvironmentStep
 from .initial_policy import file_hash, start_from
 from .learners.distillation import Distillation
-from .learners.learner_choice import DISTILLATION, make_learner
-from .learners.networks import Network, computes_in_bfloat16
+from .learners.learner import Learner
+from .learners.networks import Network
+from .learners.ppo import PPO
 from .recipe import Recipe
 from .several_processes import Processes
 from .task import Task, TaskError
 from .task_functions import weights_of
 from .task_program import changed_programs, program_hashes
 from .teacher import read_teacher
+from .training_task import (
+    DISTILLATION,
+    recipe_for_teacher,
+    training_task,
+    with_known_precision,
+)
 from .vec_env import VecEnv
 
 CHECKPOINT, CURVE = "checkpoint.pt", "curve.jsonl"
@@ -133,7 +137,7 @@ class Trainer:
         self.teacher = "" if teacher is None else file_hash(teacher)
         network = None if teacher is None else read_teacher(task, teacher)
         with self.processes.together():
-            self.learner = make_learner(self.env, self.recipe, self.processes, network)
+            self.learner = self._make_learner(network)
         self._init = "" if init is None else start_from(self.learner, learned, init)
         self.iteration, self._seconds, self._cpu = 0, 0.0, 0.0
         self.curve: list[Progress] = []
@@ -221,6 +225,27 @@ class Trainer:
     def policy(self) -> Network:
         """The mean of the actions as a module: observations (B, n) → (B, actions)."""
         return self.learner.policy()
+
+    def _make_learner(self, teacher: Network | None) -> Learner:
+        """The learner that the recipe names."""
+        env, recipe, processes, actions = self.env, self.recipe, self.processes, self.task.actions
+        if recipe.learner == "warpdyn":
+            return PPO(env.observations, actions, recipe, processes)
+        if recipe.learner == DISTILLATION and teacher is not None:
+            return Distillation(env.observations, actions, recipe, processes, teacher)
+        if recipe.learner == DISTILLATION:
+            raise TaskError(
+                f'learner="{DISTILLATION}" needs a teacher: Trainer(..., teacher=FILE), or '
+                "warpdyn train TASK --teacher FILE"
+            )
+        if recipe.learner == "rsl_rl":
+            # The package is imported only if it is used.
+            module = import_module(".learners.rsl_rl", __package__)
+            learner: Learner = module.RslRlLearner(env, recipe, processes)
+            return learner
+        raise TaskError(
+            f'learner must be "warpdyn", "rsl_rl" or "{DISTILLATION}", got "{recipe.learner}"'
+        )
 
     def _identity(self) -> dict[str, Any]:
         """Identity of the training that a checkpoint belongs to, as plain values by name."""
@@ -363,36 +388,3 @@ class Trainer:
             told += torch.stack([x.sum(dtype=torch.float64) for x in parts])
         env.check_rewards()
         return told, inside
-
-
-def with_known_precision(recipe: Recipe, device: torch.device) -> Recipe:
-    """The recipe with the precision of this device in place of "auto"."""
-    if recipe.learner != "rsl_rl":
-        bfloat16 = computes_in_bfloat16(recipe.precision, device)
-        return replace(recipe, precision="bfloat16" if bfloat16 else "float32")
-    if recipe.precision == "bfloat16":
-        raise TaskError('learner="rsl_rl" computes in float32, not in bfloat16')
-    return replace(recipe, precision="float32")
-
-
-def recipe_for_teacher(recipe: Recipe, teacher: Path | None) -> Recipe:
-    """The recipe with distillation as its learner, if there is a teacher."""
-    if teacher is None:
-        return recipe
-    if recipe.learner == "rsl_rl":
-        raise TaskError('a teacher is not for learner="rsl_rl"; leave out one of them')
-    return replace(recipe, learner=DISTILLATION)
-
-
-def training_task(task: Task, recipe: Recipe) -> Task:
-    """The task for training: with the recipe's domain randomisation and its `practice`."""
-    learned = copy(task)
-    if recipe.vary is not None:
-        terms = EnvironmentStep(task, 0).observation.terms
-        for name, x in randomized_attributes(recipe.vary, task, terms).items():
-            setattr(learned, name, x)
-    for name, x in recipe.practice.items():
-        if not hasattr(task, name):
-            raise TaskError(f"{task.name} has no {name!r}, which the recipe's practice changes")
-        setattr(learned, name, x)
-    return learned

@@ -12,7 +12,7 @@ import pytest
 rl = pytest.importorskip("warpdyn.rl")
 
 import warpdyn as wd
-from warpdyn.rl.tasks.motion_clip import MotionClip, resampled, velocities_of
+from warpdyn.rl.tasks.motion_clip import MotionClip, at_rate, velocities_of
 
 MODEL = wd.load_robot("quadruped")
 ARM = wd.load_robot("double_pendulum")
@@ -140,7 +140,7 @@ def test_a_closed_motion_has_equal_velocities_at_both_ends() -> None:
 def test_another_rate_is_the_same_motion(wanted: float) -> None:
     """A motion of constant velocity is met exactly; no frame is beyond its end."""
     v = velocities_of(MODEL, motion(), 20.0)
-    q, w = resampled(MODEL, motion(), v, 20.0, wanted)
+    q, w = at_rate(MODEL, motion(), v, 20.0, wanted)
     frames = int(np.floor(0.5 * wanted + 1e-6)) + 1
     assert len(q) == len(w) == frames
     exact = motion(frames, wanted)

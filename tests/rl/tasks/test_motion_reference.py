@@ -72,7 +72,7 @@ def test_a_motion_that_repeats_goes_on_along_its_circle() -> None:
             np.testing.assert_allclose(turned, pose[:3, :3], atol=1e-7)
             foot = np.asarray(wd.point_positions(MODEL, exact, points=FOOT))[0]
             np.testing.assert_allclose(made.places(s, s.frame + ahead), foot, atol=1e-7)
-        fields |= made.advanced(s)
+        fields |= made.after_step(s)
     assert fields["frame"] == 31 % 12
 
 
@@ -80,7 +80,7 @@ def test_another_motion_stays_at_its_last_frame() -> None:
     """At rest, and with no lap."""
     made = reference(circle(range(13)), repeat=False)
     s = rl.Episode({"motion": Rows(made.table), "frame": 12.0})
-    assert made.advanced(s) == {"frame": 12.0} and made.lap_turn == 0.0
+    assert made.after_step(s) == {"frame": 12.0} and made.lap_turn == 0.0
     q, v = made.state(s, 15.0)
     np.testing.assert_allclose(q, circle(12)[0], atol=1e-9)
     assert (v == 0.0).all()

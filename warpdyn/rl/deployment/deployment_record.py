@@ -148,7 +148,7 @@ def _program_of_observations(text: RobotStep) -> Program:
 
     def observe(robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
         known = {n: fields[x] for n, x in names.items() if x in fields}
-        found = text._observe_now(robot, {**_given(text, fields), **resting, **known})
+        found = text._observe_now(robot, {**_constants(text, fields), **resting, **known})
         return {("observation" if n == text.group else n): x for n, x in found.items()}
 
     shapes = {names[n]: shape for n, shape in text.read.items() if n not in resting}
@@ -161,7 +161,7 @@ def _program_of_actions(text: RobotStep) -> Program:
 
     def act(robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
         known = {n: fields[x] for n, x in names.items()}
-        return text._command(robot, {**_given(text, fields), **known})
+        return text._command(robot, {**_constants(text, fields), **known})
 
     shapes = {
         names[n]: shape for n, shape in {**text.carried, "action": (text.task.actions,)}.items()
@@ -179,7 +179,7 @@ def _program_of(text: RobotStep, name: str, shapes: dict[str, Any], function: An
     return record_call(call, input_shapes(call), None)
 
 
-def _given(text: RobotStep, fields: Mapping[str, Any]) -> dict[str, Any]:
+def _constants(text: RobotStep, fields: Mapping[str, Any]) -> dict[str, Any]:
     """The task's numbers, and its tables as a program looks them up."""
     return {**text.given, **{n: fields[n] for n in text.tables}}
 
@@ -261,7 +261,7 @@ def _formulas(
 
     def one(robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
         results = {n: np.zeros(shape) for n, shape in text.results.items()}
-        known = {**_given(text, fields), **fields, **results}
+        known = {**_constants(text, fields), **fields, **results}
         found = function(robot, text.episode(robot, known))
         wanted = found if names is None else [n for n in names if n in found]
         return {n: np.asarray(found[n]) + 0.0 for n in wanted} or {"nothing": fields["age"]}

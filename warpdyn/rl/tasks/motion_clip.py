@@ -70,6 +70,7 @@ class MotionClip:
             if not np.isfinite(x).all():
                 frame = int(np.argwhere(~np.isfinite(x))[0, 0])
                 raise self._error(f"has a number in {name} that is not finite, in frame {frame}")
+        # A motion has a velocity in each frame, from the frames before and after it.
         if frames < 3:
             raise self._error(f"has {frames} frames; a motion needs 3 or more")
         if not (np.isfinite(self.rate) and self.rate > 0.0):
@@ -157,6 +158,7 @@ class MotionClip:
             raise self._error(f"has no pose of the base, which {model.name} needs")
         if not model.floating_base and self.base_position is not None:
             raise self._error(f"has a pose of the base, but the base of {model.name} is fixed")
+        # The columns are put into the robot's order.
         q = np.zeros((len(self.joint_positions), model.nq))
         if self.base_position is not None and self.base_quaternion is not None:
             q[:, :3], q[:, 3:7] = self.base_position, self.base_quaternion
@@ -191,7 +193,7 @@ def velocities_of(model: Model, q: np.ndarray, rate: float, *, closed: bool = Fa
     return np.concatenate([first, middle, last])
 
 
-def resampled(
+def at_rate(
     model: Model, q: np.ndarray, v: np.ndarray, rate: float, wanted: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """A motion at another rate: configurations between two frames at constant velocity
@@ -247,6 +249,7 @@ def _from_csv(path: Path, data: bytes) -> dict[str, Any]:
     base = (*PLACE, *TURN)
     has_base = any(n in columns for n in base)
     _check_names(path, names, (TIME, *(base if has_base else ())), names, "column")
+    # The rate is one number, so that all steps in time must be equal.
     times = columns.pop(TIME)
     steps = np.diff(times)
     if len(steps) < 2 or not np.all(np.isfinite(times)):

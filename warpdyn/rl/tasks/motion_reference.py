@@ -12,7 +12,7 @@ from ...functions.simulation.point_kinematics import point_positions
 from ...model import Model
 from ..task import Episode, TaskError
 from ..terms import rotation
-from .motion_clip import MotionClip, resampled, velocities_of
+from .motion_clip import MotionClip, at_rate, velocities_of
 
 CLOSED = (0.02, 0.05)
 """Largest differences between both ends of a motion that repeats: height of the base [m], and
@@ -53,7 +53,7 @@ class MotionReference:
         if repeat:
             _check_closed(clip, model, q)
         v = velocities_of(model, q, clip.rate, closed=repeat)
-        q, v = resampled(model, q, v, clip.rate, 1.0 / step_seconds)
+        q, v = at_rate(model, q, v, clip.rate, 1.0 / step_seconds)
         self.frames = len(q) - 1
         if self.frames < 2:
             raise TaskError(
@@ -61,7 +61,7 @@ class MotionReference:
             )
         self.middle = q[:-1, self.first_joint :].mean(axis=0)
         self.lap_turn, self.lap_place = self._lap(q)
-        q, v = self._continued(q, v, more)
+        q, v = self._with_rows_after(q, v, more)
         places = np.asarray(point_positions(model, q, points=bodies)).reshape(len(q), -1)
         self.table = np.concatenate([q, v, places], axis=1)
 
@@ -73,7 +73,9 @@ class MotionReference:
         turn = float(np.arctan2(turned[1, 0], turned[0, 0]))
         return turn, q[-1, :2] - _plane(turn) @ q[0, :2]
 
-    def _continued(self, q: np.ndarray, v: np.ndarray, more: int) -> tuple[np.ndarray, np.ndarray]:
+    def _with_rows_after(
+        self, q: np.ndarray, v: np.ndarray, more: int
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The motion with `more` frames after its last one."""
         if not self.repeat:
             still = np.zeros((more, self.nv))
@@ -118,7 +120,7 @@ class MotionReference:
         each = [self._row(s, frame, first + 3 * k, 3) for k in range(self.bodies)]
         return np.stack([self._in_world(s, x) for x in each])
 
-    def advanced(self, s: Episode) -> dict[str, Any]:
+    def after_step(self, s: Episode) -> dict[str, Any]:
         """`frame` of the next step, and `facing` and `offset` where a lap begins. A motion that does
         not repeat stays at its last frame."""
         frame = s.frame + 1.0

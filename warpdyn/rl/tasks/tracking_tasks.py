@@ -92,7 +92,7 @@ class MotionTracking(Task):
     sensed = ("velocity", "turning", "gravity", "joints", "speeds")
     vary = {"friction": Vary(0.5, 1.0)}
     push: Push | None = Push(0.3, 4.0)
-    recipe = Recipe(envs=1024, epochs=2, batches=6, deviation=0.25, entropy=0.002, minutes=15.0)
+    recipe = Recipe(envs=1024, epochs=2, batches=6, deviation=0.25, entropy=0.0, minutes=10.0)
 
     def __init__(
         self,
@@ -212,9 +212,9 @@ class MotionTracking(Task):
         return {"targets": joints + self.residual * s.action}
 
     def update(self, robot: Any, s: Episode) -> dict[str, Any]:
-        return self.reference.advanced(s)
+        return self.reference.after_step(s)
 
-    def finished(self, robot: Any, s: Episode) -> Any:
+    def is_complete(self, robot: Any, s: Episode) -> Any:
         return False if self.reference.repeat else s.frame > self.reference.frames - 0.5
 
     def observe(self, robot: Any, s: Episode) -> dict[str, Any]:
@@ -233,6 +233,7 @@ class MotionTracking(Task):
         }
         if not self.floating:
             return seen
+        # The reference of the base, as it is seen from the base.
         R = rotation(s.q)
         poses = []
         for frame in frames:
