@@ -135,7 +135,7 @@ setup(
         "warpdyn.codegen": ["*.h"],
         "warpdyn.codegen.bytecode": ["*.h"],
         "warpdyn.user_kernels": ["*.pyi"],
-        "warpdyn.rl": ["policies/*.onnx"],
+        "warpdyn.rl": ["clips/*.npz", "policies/*.onnx"],
         "warpdyn": ["py.typed"],
         "ros2_node.demo": ["*.xml"],
         "ros2_node.ros2_control": ["sources/*"],

@@ -100,6 +100,7 @@ LAZY = {
         *(
             f"warpdyn/rl/{name}.py"
             for name in (
+                "learners/distillation",
                 "learners/learner",
                 "learners/networks",
                 "learners/ppo",

@@ -10,7 +10,7 @@ import pytest
 rl = pytest.importorskip("warpdyn.rl")
 from rl_cases import Hold
 
-from warpdyn.rl.training import training_task
+from warpdyn.rl.training_task import training_task
 
 
 def test_a_training_draws_what_its_task_can_have() -> None:

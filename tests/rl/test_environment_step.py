@@ -107,6 +107,26 @@ def test_who_leaves_its_place_has_failed_and_not_run_out_of_time(history: Any) -
     assert after["truncated"].all() and not after["terminated"].any()
 
 
+class Finishing(Hold):
+    """A task that is over after two steps."""
+
+    def is_complete(self, robot: Any, s: Any) -> Any:
+        return s.passed > 1.5
+
+
+def test_a_finished_episode_ends_as_at_its_time_limit() -> None:
+    """A learner takes it for one that could have continued; who fails then has failed."""
+    env = rl.VecEnv(Finishing(), 3, seed=1)
+    env.reset()
+    ends = [env.step(np.zeros((3, 2)))[2:4] for _ in range(2)]
+    assert not ends[0][0].any() and not ends[0][1].any()
+    assert ends[1][1].all() and not ends[1][0].any()
+    env.numbers["reach"].zero_()
+    env.step(np.zeros((3, 2)))
+    _, _, fell, late, _ = env.step(np.zeros((3, 2)))
+    assert fell.all() and not late.any()
+
+
 def test_a_state_that_is_not_finite_ends_without_a_reward() -> None:
     state = begun()
     state["v"][2] = np.nan

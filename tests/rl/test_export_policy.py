@@ -40,3 +40,15 @@ def test_the_recorded_command_has_no_folder(
         rl.export(trainer, tmp_path / "hold.onnx")
         about = rl.Policy(tmp_path / "hold.onnx").about
         assert about["command"] == "warpdyn train hold --seed 4"
+
+
+def test_the_recorded_command_has_the_names_of_other_policies_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trainer = rl.Trainer(Hold(), seed=4)
+    words = ["--teacher", "/home/me/t.onnx", "--init=/home/me/first.onnx"]
+    monkeypatch.setattr(sys, "argv", ["warpdyn", "train", "hold", *words])
+    rl.export(trainer, tmp_path / "hold.onnx")
+    about = rl.Policy(tmp_path / "hold.onnx").about
+    assert about["command"] == "warpdyn train hold --teacher t.onnx --init=first.onnx"
+    assert "teacher" not in about

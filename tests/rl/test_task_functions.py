@@ -57,3 +57,17 @@ def test_only_a_free_base_is_pushed() -> None:
     with pytest.raises(TaskError, match="has no free base"):
         key = random_numbers.key(0, 0, 0)
         task_functions.pushed(Hold(), Push(1.0), Episode({}), key)
+
+
+class Finishing(Hold):
+    """A task that is over after two steps."""
+
+    def is_complete(self, robot: Any, s: Episode) -> Any:
+        return s.passed > 1.5
+
+
+def test_an_episode_is_over_in_time_or_when_it_is_finished() -> None:
+    for passed, late, wanted in ((1.0, False, False), (2.0, False, True), (1.0, True, True)):
+        s = Episode({"passed": passed})
+        assert bool(task_functions.timed_out(Finishing(), None, s, np.bool_(late))) == wanted
+    assert task_functions.has_completion(Finishing()) and not task_functions.has_completion(Hold())

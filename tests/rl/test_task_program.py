@@ -46,3 +46,16 @@ def test_what_differs_is_named() -> None:
     assert changed_programs(first, hashes(other)) == [STEP]
     assert changed_programs(first, {**first, "reward()": "x", STEP: "y"}) == ["reward()"]
     assert changed_programs(first, first) == []
+
+
+class Finishing(Hold):
+    """An episode that ends well after three steps."""
+
+    def is_complete(self, robot: Any, s: Any) -> Any:
+        return s.passed > 2.5
+
+
+def test_a_finish_is_part_of_the_program_where_a_task_has_one() -> None:
+    """Checkpoints from before there was such a function stay those of their task."""
+    assert "is_complete()" not in hashes(Hold())
+    assert changed_programs(hashes(Hold()), hashes(Finishing())) == ["is_complete()"]

@@ -224,3 +224,30 @@ def test_a_task_is_practised_as_its_recipe_says() -> None:
     assert 0.0 < last.length <= 0.1 + 1e-6
     with pytest.raises(rl.TaskError, match="Hold has no 'second', which the recipe's practice"):
         rl.Trainer(task, recipe=replace(task.recipe, practice={"second": 0.1}))
+
+
+def test_a_distillation_goes_on_with_its_teacher_alone(tmp_path: Path) -> None:
+    """With equal bytes; another teacher, or none, is another training."""
+    files = []
+    for seed in (0, 1):
+        seeing = Hold()
+        seeing.groups, seeing.noise = {"policy": Hold.groups["hidden"]}, {}
+        trainer = rl.Trainer(seeing, seed=seed)
+        list(trainer.run(iterations=1))
+        files.append(tmp_path / f"teacher{seed}.onnx")
+        rl.export(trainer, files[-1])
+    whole = rl.Trainer(Hold(), seed=2, teacher=files[0])
+    curve = [(x.reward, x.teacher_distance) for x in whole.run(iterations=4)]
+    assert whole.recipe.learner == "distillation" and curve[3][1] > 0.0
+    folder = tmp_path / "student"
+    list(rl.Trainer(Hold(), seed=2, teacher=files[0], folder=folder).run(iterations=2))
+    resumed = rl.Trainer(Hold(), seed=2, teacher=files[0], folder=folder)
+    assert [(x.reward, x.teacher_distance) for x in resumed.run(iterations=4)] == curve[2:]
+    assert all(torch.equal(x, y) for x, y in zip(weights(whole), weights(resumed), strict=True))
+    rl.export(resumed, folder / "policy.onnx")
+    policy = rl.Policy(folder / "policy.onnx")
+    assert policy.about["teacher"] == resumed.teacher != "" and policy.deployment["joints"]
+    with pytest.raises(rl.TaskError, match=r"is of another training, with teacher \w+ instead of "):
+        rl.Trainer(Hold(), seed=2, teacher=files[1], folder=folder)
+    with pytest.raises(rl.TaskError, match="recipe learner distillation instead of warpdyn"):
+        rl.Trainer(Hold(), seed=2, folder=folder)

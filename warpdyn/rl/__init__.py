@@ -23,11 +23,13 @@ try:
     from .tasks.cartpole_tasks import CartpoleSwingUp
     from .tasks.humanoid_tasks import HumanoidStand, HumanoidVelocity
     from .tasks.lift_tasks import PandaLift
+    from .tasks.motion_clip import MotionClip
     from .tasks.panda_tasks import PandaReach, PandaReachObstacles
     from .tasks.push_tasks import PandaPush
     from .tasks.quadruped import Quadruped
     from .tasks.quadruped_tasks import QuadrupedVelocity, QuadrupedVelocityOnboard
     from .tasks.rough_tasks import QuadrupedRough
+    from .tasks.tracking_tasks import MotionTracking
     from .variation import SIM_TO_REAL, DomainRandomization, HeldPush, Noise, Push, Vary
 
     if find_spec("gymnasium") is not None:
@@ -100,6 +102,8 @@ __all__ = [
     "HeldPush",
     "HumanoidStand",
     "HumanoidVelocity",
+    "MotionClip",
+    "MotionTracking",
     "MujocoEnv",
     "Noise",
     "NumpyEnv",

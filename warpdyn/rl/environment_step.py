@@ -1,5 +1,4 @@
-"""One step of a task's environments as one kernel: simulation, rewards, ends, resets,
-observations."""
+"""One step of a task's environments as one kernel, from an action to the next observations."""
 
 from __future__ import annotations
 
@@ -26,6 +25,7 @@ from .task_functions import (
     promoted,
     pushed,
     rewarded,
+    timed_out,
     updated,
     weights_of,
 )
@@ -124,7 +124,7 @@ class EnvironmentStep:
         self.step: OwnKernel = self.kernel_of("environment_step", shapes, self._step)
         self.start: OwnKernel = self.kernel_of("environment_start", {"ticks": ()}, self._start)
         self.measure: OwnKernel = self.kernel_of(
-            "environment_measure", self.carried, self._measured
+            "environment_measure", self.carried, self._measures
         )
         # Another simulator uses two kernels instead of `step`: `command` before its step, and
         # `settle` after it.
@@ -267,7 +267,7 @@ class EnvironmentStep:
         )
         return self._at_its_place(s.with_fields(random=self._key(robot, fields)), fields)
 
-    def _measured(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
+    def _measures(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
         """Measures of an evaluation, from the carried state."""
         s = Episode({n: fields[n] for n in self.carried} | self._shared(fields))
         s = s.with_fields(time=fields["age"] * self.task.step_seconds)
@@ -347,7 +347,7 @@ class EnvironmentStep:
         """Whether the episode ends, and whether the next one begins."""
         fell = self.task.ended(robot, step.after) | ~step.finite
         odd = ~np.isfinite(step.fields["action"]).all()
-        late = (step.age > self.length - 0.5) & ~fell
+        late = timed_out(self.task, robot, step.after, step.age > self.length - 0.5) & ~fell
         sums = step.before.sums + rewards
         begins = fell | late
         if self.wait:

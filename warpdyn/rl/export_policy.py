@@ -24,6 +24,9 @@ from .training import Trainer
 OPSET, IR_VERSION = 18, 10
 """Versions of ONNX that the runtimes of 2024 read."""
 
+OF_POLICIES = ("--init", "--teacher")
+"""Options of a training that name a policy's file."""
+
 
 def export(trainer: Trainer, path: Path) -> None:
     """Write the mean of a trainer's policy, including the normalisation of observations."""
@@ -36,6 +39,8 @@ def export(trainer: Trainer, path: Path) -> None:
         "command": _command(sys.argv[1:]),
         "commit": _commit(),
     }
+    if trainer.teacher:
+        about["teacher"] = trainer.teacher
     policy = trainer.policy()
     nodes, weights = _layers(policy)
     wide = [len(policy.normalizer.mean), trainer.task.actions]
@@ -103,13 +108,19 @@ def _activation(activation: str, entering: str, leaving: str) -> list[Any]:
 
 
 def _command(words: Sequence[str]) -> str:
-    """The command that trained the policy, without its folder, which is a place on this machine."""
+    """The command that trained the policy, without its folder, which is a place on this machine,
+    and with the names alone of other policies' files."""
     before = ["", *words]
-    kept = [
-        word
-        for word, last in zip(words, before, strict=False)
-        if word.partition("=")[0] != "--folder" and last != "--folder"
-    ]
+    kept = []
+    for word, last in zip(words, before, strict=False):
+        option, equals, value = word.partition("=")
+        if "--folder" in (option, last):
+            continue
+        if last in OF_POLICIES:
+            word = Path(word).name
+        elif option in OF_POLICIES and equals:
+            word = f"{option}={Path(value).name}"
+        kept.append(word)
     return " ".join(["warpdyn", *kept])
 
 

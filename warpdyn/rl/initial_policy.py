@@ -11,7 +11,7 @@ from onnx import numpy_helper
 
 from .checkpoint import read_checkpoint
 from .learners.learner import Learner
-from .learners.networks import SMALLEST_DEVIATION
+from .learners.networks import SMALLEST_DEVIATION, Network, Normalizer
 from .policy import ONNX_ACTIVATIONS, Policy
 from .task import Task, TaskError
 
@@ -31,42 +31,69 @@ def start_from(learner: Learner, task: Task, path: Path) -> str:
         _from_onnx(learner, task, path)
     else:
         _from_checkpoint(learner, path)
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    return file_hash(path)
+
+
+def file_hash(path: Path) -> str:
+    """The hash by which a training recognises a file. TaskError: there is no such file."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    except OSError as error:
+        raise TaskError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def network_of_onnx(path: Path) -> Network:
+    """The network of an exported policy, with its normalisation of observations.
+
+    TaskError: the file is not a policy of warpdyn: linear layers with one activation between.
+    """
+    graph = onnx.load(str(path)).graph
+    arrays = {x.name: torch.tensor(numpy_helper.to_array(x)) for x in graph.initializer}
+    # Weights and biases are in the order of the layers, whatever their numbers are.
+    weights, biases = (
+        [x for n, x in arrays.items() if n.startswith(k)] for k in ("weight", "bias")
+    )
+    operators = {node.op_type for node in graph.node}
+    activation = next((n for n, x in ONNX_ACTIVATIONS.items() if x[0] in operators), "none")
+    known = {"Sub", "Div", "Gemm", *ONNX_ACTIVATIONS.get(activation, ())}
+    if {"mean", "deviation"} - set(arrays) or not weights or operators - known:
+        raise TaskError(
+            f"{path} is no policy that warpdyn exported: it has the operators "
+            f"{', '.join(sorted(operators))}"
+        )
+    widths = [len(x) for x in weights[:-1]]
+    normalizer = Normalizer(len(arrays["mean"]))
+    policy = Network(normalizer, len(weights[-1]), widths, activation if widths else "relu")
+    with torch.no_grad():
+        for layer, weight, bias in zip(policy.linear_layers, weights, biases, strict=True):
+            layer.weight.copy_(weight)
+            layer.bias.copy_(bias)
+        normalizer.mean.copy_(arrays["mean"])
+        normalizer.variance.copy_((arrays["deviation"] - SMALLEST_DEVIATION) ** 2)
+        normalizer.count.fill_(SEEN)
+    return policy
 
 
 def _from_onnx(learner: Learner, task: Task, path: Path) -> None:
     """The weights of an exported policy."""
     policy = learner.policy()
     Policy(path).check(task, len(policy.normalizer.mean))
-    # Weights and biases are in the order of the layers, whatever their numbers are.
-    graph = onnx.load(str(path)).graph
-    arrays = {x.name: torch.tensor(numpy_helper.to_array(x)) for x in graph.initializer}
-    weights, biases = (
-        [x for n, x in arrays.items() if n.startswith(k)] for k in ("weight", "bias")
+    found = network_of_onnx(path)
+    shapes, wanted = (
+        [tuple(layer.weight.shape) for layer in x.linear_layers] for x in (found, policy)
     )
-    shapes = [tuple(x.shape) for x in weights]
-    wanted = [tuple(layer.weight.shape) for layer in policy.linear_layers]
-    if {"mean", "deviation"} - set(arrays) or shapes != wanted:
+    if shapes != wanted:
         widths = ",".join(str(shape[0]) for shape in shapes[:-1])
         raise TaskError(
             f"{path} has layers of other widths than the recipe, {shapes} instead of {wanted}: "
             f"--set recipe.layers={widths or '...'}"
         )
-    operators = {node.op_type for node in graph.node}
-    activation = next((n for n, x in ONNX_ACTIVATIONS.items() if x[0] in operators), "none")
-    if activation != policy.activation:
+    if found.activation != policy.activation:
         raise TaskError(
-            f"{path} has the activation {activation} and the recipe {policy.activation}: "
-            f"--set recipe.activation={activation}"
+            f"{path} has the activation {found.activation} and the recipe {policy.activation}: "
+            f"--set recipe.activation={found.activation}"
         )
-    with torch.no_grad():
-        for layer, weight, bias in zip(policy.linear_layers, weights, biases, strict=True):
-            layer.weight.copy_(weight)
-            layer.bias.copy_(bias)
-        policy.normalizer.mean.copy_(arrays["mean"])
-        policy.normalizer.variance.copy_((arrays["deviation"] - SMALLEST_DEVIATION) ** 2)
-        policy.normalizer.count.fill_(SEEN)
-    learner.use_policy(policy)
+    learner.use_policy(found)
 
 
 def _from_checkpoint(learner: Learner, path: Path) -> None:

@@ -156,6 +156,8 @@ class Task:
     `pair_friction` ...), by name.
     push: pushes of a free base, or of any link if they are held.
     substep_forces: True if `s` has `mean_forces` and `peak_forces` of all substeps.
+    random_start: False on a robot, where `begin` shall not draw the part of a motion with which it
+    begins.
     commanded: the carried array that is a command; a user gives it when the policy controls a
     robot.
     recipe: numbers for training.
@@ -187,6 +189,7 @@ class Task:
     vary: Mapping[str, Vary] = {}
     push: Push | HeldPush | None = None
     substep_forces: bool = False
+    random_start: bool = True
     commanded: str = ""
     recipe: Recipe = Recipe()
 
@@ -221,6 +224,10 @@ class Task:
 
     def ended(self, robot: Any, s: Episode) -> Any:
         """Condition that ends the episode before its time."""
+        return False
+
+    def is_complete(self, robot: Any, s: Episode) -> Any:
+        """Condition that ends the episode as its time limit does: it could have continued."""
         return False
 
     def promote(self, robot: Any, s: Episode) -> dict[str, Any]:

@@ -115,6 +115,16 @@ def promoted(task: Task, robot: Any, s: Episode, done: Any) -> dict[str, Any]:
     return {n: np.where(done, x, getattr(s, n)) for n, x in changed.items()}
 
 
+def has_completion(task: Task) -> bool:
+    """True if the task has a `is_complete` of its own."""
+    return getattr(task.is_complete, "__func__", None) is not Task.is_complete
+
+
+def timed_out(task: Task, robot: Any, s: Episode, late: Any) -> Any:
+    """True if the time of the episode is over (`late`), or if it is `is_complete`."""
+    return late | task.is_complete(robot, s) if has_completion(task) else late
+
+
 def pushed(task: Task, push: Push, s: Episode, key: Key) -> Any:
     """Velocities after a push, if one is due."""
     if not task.model.floating_base:

@@ -15,7 +15,7 @@ from ..user_kernels.own_kernel import OwnKernel
 from .environment_step import EnvironmentStep
 from .observation import terms_of
 from .task import Episode
-from .task_functions import controlled, rewards_of
+from .task_functions import controlled, has_completion, rewards_of
 
 STEP = "the whole step"
 """Name for the program of simulation, rewards, ends, resets and observations together."""
@@ -62,6 +62,10 @@ def _task_kernels(text: EnvironmentStep) -> Iterator[tuple[str, OwnKernel]]:
         "ended": lambda robot, s: {"ended": np.where(task.ended(robot, s), 1.0, 0.0)},
         "promote": task.promote,
     }
+    if has_completion(task):
+        calls["is_complete"] = lambda robot, s: {
+            "is_complete": np.where(task.is_complete(robot, s), 1.0, 0.0)
+        }
     for name, call in calls.items():
 
         def one(robot: Any, fields: dict[str, Any], call: Any = call) -> dict[str, Any]:

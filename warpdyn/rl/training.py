@@ -7,8 +7,6 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterator
-from copy import copy
-from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -18,17 +16,23 @@ import torch
 
 from ..execution.compile.announcements import say
 from .checkpoint import differences, installed_version, plain, read_checkpoint, unusable
-from .domain_randomization import randomized_attributes
-from .environment_step import EnvironmentStep
-from .initial_policy import start_from
+from .initial_policy import file_hash, start_from
+from .learners.distillation import Distillation
 from .learners.learner import Learner
-from .learners.networks import Network, computes_in_bfloat16
+from .learners.networks import Network
 from .learners.ppo import PPO
 from .recipe import Recipe
 from .several_processes import Processes
 from .task import Task, TaskError
 from .task_functions import weights_of
 from .task_program import changed_programs, program_hashes
+from .teacher import read_teacher
+from .training_task import (
+    DISTILLATION,
+    recipe_for_teacher,
+    training_task,
+    with_known_precision,
+)
 from .vec_env import VecEnv
 
 CHECKPOINT, CURVE = "checkpoint.pt", "curve.jsonl"
@@ -83,6 +87,8 @@ class Progress(NamedTuple):
     """Standard deviation of the policy's actions, mean."""
     nonfinite_actions: int = 0
     """Actions of the policy with a NaN or infinite entry."""
+    teacher_distance: float = 0.0
+    """Root mean squared difference of the actions from the teacher's, in a distillation."""
 
 
 class Trainer:
@@ -95,6 +101,8 @@ class Trainer:
     without running code that a file may hold.
     init: a policy's ONNX file or another training's checkpoint, with whose networks a new training
     begins (`start_from`).
+    teacher: a policy's ONNX file, whose actions the policy learns by `Distillation` instead of PPO;
+    it observes the last group of the task's observations (`read_teacher`).
     loggers: functions that are called with each iteration's `Progress`. watchers: functions that
     are called with the environments after each of their steps.
 
@@ -112,20 +120,24 @@ class Trainer:
         device: str = "cpu",
         folder: Path | None = None,
         init: Path | None = None,
+        teacher: Path | None = None,
     ):
         self.task, self.seed = task, seed
         self.folder = folder
         self.processes = Processes.of_torchrun()
         device = self.processes.device(device)
-        self.recipe = with_known_precision(recipe or task.recipe, torch.device(device))
+        recipe = recipe_for_teacher(recipe or task.recipe, teacher)
+        self.recipe = with_known_precision(recipe, torch.device(device))
         self.processes.meet(device)
         rank = self.processes.rank
         torch.manual_seed(seed + rank)
         learned, envs = training_task(task, self.recipe), self.recipe.envs
         self.env = VecEnv(learned, envs, device=device, seed=seed, first=rank * envs)
         self.env.reset()
+        self.teacher = "" if teacher is None else file_hash(teacher)
+        network = None if teacher is None else read_teacher(task, teacher)
         with self.processes.together():
-            self.learner = self._make_learner()
+            self.learner = self._make_learner(network)
         self._init = "" if init is None else start_from(self.learner, learned, init)
         self.iteration, self._seconds, self._cpu = 0, 0.0, 0.0
         self.curve: list[Progress] = []
@@ -214,16 +226,26 @@ class Trainer:
         """The mean of the actions as a module: observations (B, n) → (B, actions)."""
         return self.learner.policy()
 
-    def _make_learner(self) -> Learner:
+    def _make_learner(self, teacher: Network | None) -> Learner:
         """The learner that the recipe names."""
-        if self.recipe.learner == "warpdyn":
-            return PPO(self.env.observations, self.task.actions, self.recipe, self.processes)
-        if self.recipe.learner == "rsl_rl":
+        env, recipe, processes, actions = self.env, self.recipe, self.processes, self.task.actions
+        if recipe.learner == "warpdyn":
+            return PPO(env.observations, actions, recipe, processes)
+        if recipe.learner == DISTILLATION and teacher is not None:
+            return Distillation(env.observations, actions, recipe, processes, teacher)
+        if recipe.learner == DISTILLATION:
+            raise TaskError(
+                f'learner="{DISTILLATION}" needs a teacher: Trainer(..., teacher=FILE), or '
+                "warpdyn train TASK --teacher FILE"
+            )
+        if recipe.learner == "rsl_rl":
             # The package is imported only if it is used.
             module = import_module(".learners.rsl_rl", __package__)
-            learner: Learner = module.RslRlLearner(self.env, self.recipe, self.processes)
+            learner: Learner = module.RslRlLearner(env, recipe, processes)
             return learner
-        raise TaskError(f'learner must be "warpdyn" or "rsl_rl", got "{self.recipe.learner}"')
+        raise TaskError(
+            f'learner must be "warpdyn", "rsl_rl" or "{DISTILLATION}", got "{recipe.learner}"'
+        )
 
     def _identity(self) -> dict[str, Any]:
         """Identity of the training that a checkpoint belongs to, as plain values by name."""
@@ -234,6 +256,7 @@ class Trainer:
             "recipe": plain(self.recipe.as_dict()),
             "processes": self.processes.count,
             "init": self._init,
+            "teacher": self.teacher,
         }
         identity |= {name: plain(getattr(self.task, name, None)) for name in OF_A_TASK}
         return identity | {"scales": weights_of(self.task)}
@@ -337,6 +360,9 @@ class Trainer:
             environment_share=inside / taken,
             deviation=self.learner.deviation,
             nonfinite_actions=round(odd),
+            teacher_distance=self.learner.teacher_distance
+            if isinstance(self.learner, Distillation)
+            else 0.0,
         )
 
     def _roll_out(self) -> tuple[torch.Tensor, float]:
@@ -362,27 +388,3 @@ class Trainer:
             told += torch.stack([x.sum(dtype=torch.float64) for x in parts])
         env.check_rewards()
         return told, inside
-
-
-def with_known_precision(recipe: Recipe, device: torch.device) -> Recipe:
-    """The recipe with the precision of this device in place of "auto"."""
-    if recipe.learner != "rsl_rl":
-        bfloat16 = computes_in_bfloat16(recipe.precision, device)
-        return replace(recipe, precision="bfloat16" if bfloat16 else "float32")
-    if recipe.precision == "bfloat16":
-        raise TaskError('learner="rsl_rl" computes in float32, not in bfloat16')
-    return replace(recipe, precision="float32")
-
-
-def training_task(task: Task, recipe: Recipe) -> Task:
-    """The task for training: with the recipe's domain randomisation and its `practice`."""
-    learned = copy(task)
-    if recipe.vary is not None:
-        terms = EnvironmentStep(task, 0).observation.terms
-        for name, x in randomized_attributes(recipe.vary, task, terms).items():
-            setattr(learned, name, x)
-    for name, x in recipe.practice.items():
-        if not hasattr(task, name):
-            raise TaskError(f"{task.name} has no {name!r}, which the recipe's practice changes")
-        setattr(learned, name, x)
-    return learned

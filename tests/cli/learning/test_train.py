@@ -164,3 +164,23 @@ def test_an_iteration_is_shown_with_all_its_numbers(capsys: pytest.CaptureFixtur
 PROGRESS = rl.Progress(
     *(4, 1_234_567, 90.0, 30.0, -0.75, {"upright [m]": 1.5}, 2.5, 0.125, 12345.6, 0.624, 0.25)
 )
+
+
+def test_a_policy_learns_from_a_teacher(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file, or the policy that comes with a task; mistakes are a line."""
+    words = ["train", "cartpole_swing_up", "--iterations", "2", "--envs", "16"]
+    folder = ["--folder", str(tmp_path / "a")]
+    assert main([*words, *folder, "--teacher", "cartpole_swing_up"]) == 0
+    about = rl.Policy(tmp_path / "a" / "policy.onnx").about
+    assert about["recipe"]["learner"] == "distillation" and len(about["teacher"]) == 16
+    file = str(rl.shipped("cartpole_swing_up"))
+    assert main([*words, *folder, "--teacher", file]) == 2
+    assert "is trained for 2 iterations or more already" in _one_line(capsys.readouterr().err)
+    assert main([*words, *folder, "--teacher", str(tmp_path / "none.onnx")]) == 2
+    assert "cannot be read: No such file" in _one_line(capsys.readouterr().err)
+    assert (
+        main([*words, "--folder", str(tmp_path / "b"), "--set", "recipe.learner=distillation"]) == 2
+    )
+    assert "needs a teacher" in _one_line(capsys.readouterr().err)
+    assert main([*words, *folder, "--teacher", "panda_reach"]) == 2
+    assert "is of the task PandaReach and the robot panda" in _one_line(capsys.readouterr().err)

@@ -51,6 +51,23 @@ def test_changed_descriptions_are_named(record: dict[str, Any]) -> None:
     assert "it observes away (2), speed (2), last (2), not off (2)" in refused(other, record)
 
 
+class Told(Hold):
+    """Its targets come from a table."""
+
+    tables = {"places": np.array([[0.1, 0.2], [0.3, 0.4]])}  # noqa: RUF012
+
+    def control(self, robot: Any, s: Any) -> dict[str, Any]:
+        return {"targets": s.places.look(np.stack([s.passed] * 2), np.arange(2)) + s.action}
+
+
+def test_another_table_is_named() -> None:
+    record, task = deployment_record(Told()), Told()
+    assert record["tables"] == {"places": [[0.1, 0.2], [0.3, 0.4]]}
+    check_match("a.onnx", record, deployment_record(task))
+    task.tables = {"places": np.array([[0.1, 0.2], [0.3, 0.5]])}
+    assert "its table places has other numbers" in refused(record, deployment_record(task))
+
+
 def test_a_damaged_record_is_refused(record: dict[str, Any]) -> None:
     """Entries of another form, unknown operations, and names that do not exist."""
     for change in (

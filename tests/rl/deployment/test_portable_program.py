@@ -11,7 +11,13 @@ import pytest
 rl = pytest.importorskip("warpdyn.rl")
 
 import warpdyn as wd
-from warpdyn.rl.deployment.portable_program import formulas, input_entries, portable, run_portable
+from warpdyn.rl.deployment.portable_program import (
+    formulas,
+    input_entries,
+    portable,
+    run_portable,
+    table_columns,
+)
 from warpdyn.rl.task import TaskError
 from warpdyn.user_kernels import random_numbers
 from warpdyn.user_kernels.own_kernel import OwnKernel
@@ -92,3 +98,33 @@ def test_random_draws_are_refused() -> None:
 
     with pytest.raises(TaskError, match="it needs 'uniform', which has no portable form"):
         portable(recorded(drawn, x=(1,)), ["a"])
+
+
+def test_a_table_is_looked_up_by_its_name() -> None:
+    """Beyond its ends the nearest row counts. The columns that are read are known, unless they
+    depend on an input."""
+    from warpdyn.execution.request.call import input_shapes
+    from warpdyn.execution.request.evaluate import record_call
+    from warpdyn.user_kernels.signature import Table
+
+    rows = np.arange(12.0).reshape(4, 3)
+
+    def programs(column: Any) -> Any:
+        def text(robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
+            x = fields["x"]
+            return {"found": fields["rows"].look(x[0], column(x)) + x[1]}
+
+        kernel = OwnKernel.of_shapes("portable", {"x": (2,), "rows": Table((4, 3))}, text)
+        call = kernel.describe(wd.load_robot("cartpole"), np.zeros(2), rows)
+        return json.loads(
+            json.dumps(portable(record_call(call, input_shapes(call), None), ["found"]))
+        )
+
+    fixed, free = programs(lambda x: np.asarray(2.0) + 0.0 * x[0]), programs(lambda x: x[1])
+    for row, wanted in ((-3.0, 2.0), (1.0, 5.0), (9.0, 11.0)):
+        found = run_portable(fixed, {"x": [row, 0.5]}, {"rows": rows.tolist()})
+        assert found["found"] == pytest.approx([wanted + 0.5])
+    assert run_portable(free, {"x": [2.0, 1.0]}, {"rows": rows})["found"] == pytest.approx([8.0])
+    assert table_columns([free]) == {"rows": []}
+    assert input_entries(free) == {"x[0]", "x[1]"}
+    assert formulas(free, "found") == ["x[1] + rows[x[0], x[1]]"]

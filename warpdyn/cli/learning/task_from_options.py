@@ -4,6 +4,7 @@ gains."""
 from __future__ import annotations
 
 import argparse
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,9 @@ BODY = ("feet", "stance", "kp", "kd", "effort", "command_range")
 
 
 def add_quadruped(sub: argparse.ArgumentParser) -> None:
-    """Add the options `--robot`, `--feet`, `--stance`, `--kp`, `--kd`, `--effort`, `--range`."""
-    group = sub.add_argument_group("a quadruped of one's own (quadruped tasks)")
+    """Add the options `--robot`, `--feet`, `--stance`, `--kp`, `--kd`, `--effort`, `--range`,
+    `--base`, `--xacro-arg`."""
+    group = sub.add_argument_group("a robot of one's own (quadruped tasks, motion_tracking)")
     text = f"file of the robot ({file_kinds()}), or a bundled one's name"
     group.add_argument("--robot", metavar="FILE", help=text)
     text = 'links of its feet or a pattern; default: "*foot", whatever the case'
@@ -58,8 +60,10 @@ def add_quadruped(sub: argparse.ArgumentParser) -> None:
         metavar="NAME:=VALUE",
         help=text,
     )
+    text = "the base of the robot; default: floating"
+    group.add_argument("--base", choices=("floating", "fixed"), default="floating", help=text)
     # `read_model` reads these options, which these commands do not offer.
-    sub.set_defaults(base="floating", loops=None, part=None)
+    sub.set_defaults(loops=None, part=None)
 
 
 def task_from_options(args: argparse.Namespace, recipe: Path | None = None) -> Task:
@@ -73,8 +77,21 @@ def task_from_options(args: argparse.Namespace, recipe: Path | None = None) -> T
             word = next(iter(said)).removeprefix("command_")
             raise UserError(f"--{word} is of a robot: name it with --robot FILE")
         return make_with_settings(args.task, args.settings, recipe=recipe)
-    options = {"model": read_model(args), "body": _body(said)}
+    options = {"model": read_model(args), **_robot_options(args.task, said)}
     return make_with_settings(args.task, args.settings, options, recipe=recipe)
+
+
+def _robot_options(name: str, said: dict[str, Any]) -> dict[str, Any]:
+    """The options that describe the robot: one record for a task that takes a `body`, else each
+    under its own name."""
+    from ...rl.settings.task_settings import source
+
+    takes = signature(source(name)).parameters if callable(source(name)) else {}
+    if "model" not in takes or "body" in takes:
+        return {"body": _body(said)}
+    if unknown := [n for n in said if n not in takes]:
+        raise UserError(f"--{unknown[0].removeprefix('command_')} is not for {name}")
+    return said
 
 
 def _body(said: dict[str, Any]) -> Quadruped:

@@ -52,6 +52,11 @@ def add_parser(commands: Commands) -> None:
         "begins; a checkpoint also has the critic"
     )
     sub.add_argument("--init", type=Path, metavar="FILE", help=text)
+    text = (
+        "a policy.onnx, or the task of one that comes with warpdyn, whose actions the policy learns "
+        "(DAgger) instead of rewards; it observes what this task's critic observes"
+    )
+    sub.add_argument("--teacher", metavar="FILE", help=text)
     add_quadruped(sub)
     add_device(sub)
     text = "curves for `tensorboard --logdir FOLDER` next to the checkpoints, for Weights & Biases, or both"
@@ -106,7 +111,13 @@ def _train(args: argparse.Namespace) -> int:
         folder = args.folder or Path("runs") / f"{short_name(args.task)}-{args.seed}"
         device, line = torch_device(choose_device(args.device), args.device is not None)
         trainer = rl.Trainer(
-            task, recipe=recipe, seed=args.seed, device=device, folder=folder, init=args.init
+            task,
+            recipe=recipe,
+            seed=args.seed,
+            device=device,
+            folder=folder,
+            init=args.init,
+            teacher=_teacher_file(args.teacher),
         )
         first = trainer.processes.first
         if line and first:
@@ -133,6 +144,13 @@ def _train(args: argparse.Namespace) -> int:
         f"{last.seconds:.0f} s; policy: {path}"
     )
     return 0
+
+
+def _teacher_file(word: str | None) -> Path | None:
+    """The file of a teacher, for its path or the name of its task."""
+    from ... import rl
+
+    return rl.shipped(word) if word in rl.TASKS else None if word is None else Path(word)
 
 
 def _attach_outputs(
@@ -267,6 +285,8 @@ def _table(trainer: Trainer, progress: Progress) -> Any:
         f"{progress.steps_per_second:,.0f} a second",
         "time in environments": f"{progress.environment_share:.0%}",
     }
+    if progress.teacher_distance:
+        rows["difference from the teacher's actions"] = f"{progress.teacher_distance:.3f}"
     if progress.nonfinite_actions:
         rows["actions that are NaN or infinite"] = f"{progress.nonfinite_actions:,}"
     for name, text in rows.items():

@@ -19,13 +19,24 @@ from ...model import Model
 from ...model.description import Joint
 from ...recording.program import Program
 from ...user_kernels.own_kernel import OwnKernel
+from ...user_kernels.signature import Table
 from ..observation import terms_of
 from ..task import Task, TaskError
-from .portable_program import Portable, formulas, inputs_of_results, portable, run_portable
+from .portable_program import (
+    Portable,
+    formulas,
+    inputs_of_results,
+    portable,
+    run_portable,
+    table_columns,
+)
 from .robot_step import RobotStep, gains_of, limits_of_command
 
 FORMAT = 1
 """Version of the record."""
+
+DIGITS = 6
+"""Decimal places of the numbers of a table."""
 
 BASE = "position [m] and quaternion {} of the base, then the joints"
 SPEED = "linear and angular velocity of the base {} [m/s, rad/s], then the joints"
@@ -44,14 +55,15 @@ def deployment_record(task: Task, text: RobotStep | None = None) -> dict[str, An
         programs, memory = _programs(text)
     except TaskError as error:
         return {"format": FORMAT, "task": task.name, "robot": model.name, "programs": str(error)}
-    rest, scale = _at_rest(programs, memory, task)
+    tables = _tables(text, programs)
+    rest, scale = _at_rest(programs, memory, tables, task)
     updates = _formulas(text, text.task.update, memory)
     # The words and numbers for a person come first, the programs last.
     return {
         "format": FORMAT,
         "task": task.name,
         "robot": model.name,
-        "hash": _hash(programs),
+        "hash": _hash(programs, tables),
         "period": task.step_seconds,
         "rate": 1.0 / task.step_seconds,
         "simulation": {"dt": task.dt, "substeps": task.substeps, "seconds": task.seconds},
@@ -74,6 +86,7 @@ def deployment_record(task: Task, text: RobotStep | None = None) -> dict[str, An
             for n, x in memory.items()
         },
         "varied in training": {n: _plain(x) for n, x in task.vary.items()},
+        **({"tables": tables} if tables else {}),
         "programs": programs,
     }
 
@@ -135,7 +148,7 @@ def _program_of_observations(text: RobotStep) -> Program:
 
     def observe(robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
         known = {n: fields[x] for n, x in names.items() if x in fields}
-        found = text._observe_now(robot, {**text.given, **resting, **known})
+        found = text._observe_now(robot, {**_constants(text, fields), **resting, **known})
         return {("observation" if n == text.group else n): x for n, x in found.items()}
 
     shapes = {names[n]: shape for n, shape in text.read.items() if n not in resting}
@@ -147,7 +160,8 @@ def _program_of_actions(text: RobotStep) -> Program:
     names = {n: f"memory_{n}" for n in text.carried} | {"action": "action"}
 
     def act(robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
-        return text._command(robot, {**text.given, **{n: fields[x] for n, x in names.items()}})
+        known = {n: fields[x] for n, x in names.items()}
+        return text._command(robot, {**_constants(text, fields), **known})
 
     shapes = {
         names[n]: shape for n, shape in {**text.carried, "action": (text.task.actions,)}.items()
@@ -156,15 +170,36 @@ def _program_of_actions(text: RobotStep) -> Program:
 
 
 def _program_of(text: RobotStep, name: str, shapes: dict[str, Any], function: Any) -> Program:
-    """The recorded program of a function over arrays alone; the task's numbers are constants."""
-    kernel = OwnKernel.of_shapes(name, shapes, function)
-    arrays = [np.zeros(shape) for shape in shapes.values()]
+    """The recorded program of a function over arrays and tables; the task's numbers are
+    constants."""
+    tables = {n: Table(x.shape) for n, x in text.tables.items()}
+    kernel = OwnKernel.of_shapes(name, {**shapes, **tables}, function)
+    arrays = [*(np.zeros(shape) for shape in shapes.values()), *text.tables.values()]
     call = kernel.describe(text.task.model, *arrays)
     return record_call(call, input_shapes(call), None)
 
 
+def _constants(text: RobotStep, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The task's numbers, and its tables as a program looks them up."""
+    return {**text.given, **{n: fields[n] for n in text.tables}}
+
+
+def _tables(text: RobotStep, programs: Mapping[str, Portable]) -> dict[str, Any]:
+    """The tables that the programs look up, rounded; columns that they do not read are zero."""
+    found: dict[str, Any] = {}
+    for name, columns in table_columns(programs.values()).items():
+        table = np.round(text.tables[name], DIGITS)
+        unread = [k for k in range(table.shape[1]) if columns and k not in columns]
+        table[:, unread] = 0.0
+        found[name] = table.tolist()
+    return found
+
+
 def _at_rest(
-    programs: dict[str, Portable], memory: dict[str, np.ndarray], task: Task
+    programs: dict[str, Portable],
+    memory: dict[str, np.ndarray],
+    tables: Mapping[str, Any],
+    task: Task,
 ) -> tuple[np.ndarray | None, list[Any]]:
     """Targets of the drives for the action 0 at the start, None without targets; and the change of
     each target, or of each force, for an action of 1: (joints,) if joint k moves by action k alone,
@@ -172,7 +207,7 @@ def _at_rest(
     given = {f"memory_{n}": x for n, x in memory.items()}
 
     def act(action: np.ndarray) -> dict[str, np.ndarray]:
-        return run_portable(programs["act"], {**given, "action": action})
+        return run_portable(programs["act"], {**given, "action": action}, tables)
 
     zero = np.zeros(task.actions)
     rest, step = act(zero), min(1.0, 0.5 * task.largest_action)
@@ -226,7 +261,8 @@ def _formulas(
 
     def one(robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
         results = {n: np.zeros(shape) for n, shape in text.results.items()}
-        found = function(robot, text.episode(robot, {**text.given, **fields, **results}))
+        known = {**_constants(text, fields), **fields, **results}
+        found = function(robot, text.episode(robot, known))
         wanted = found if names is None else [n for n in names if n in found]
         return {n: np.asarray(found[n]) + 0.0 for n in wanted} or {"nothing": fields["age"]}
 
@@ -238,9 +274,10 @@ def _formulas(
     return shown
 
 
-def _hash(programs: dict[str, Portable]) -> str:
-    """A hash of both programs."""
-    return hashlib.sha256(repr(programs).encode()).hexdigest()[:16]
+def _hash(programs: dict[str, Portable], tables: Mapping[str, Any]) -> str:
+    """A hash of both programs, and of their tables if they have some."""
+    text = repr(programs) + (repr(tables) if tables else "")
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _joint_of(model: Model, column: int) -> Joint:

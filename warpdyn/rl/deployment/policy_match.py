@@ -51,6 +51,9 @@ def _differences(recorded: Mapping[str, Any], present: Mapping[str, Any]) -> Ite
         old, new = ((x[of] if of else x)[what] for x in (recorded, present))
         if not _equal(old, new):
             yield f"its {of or 'step'} has {what} {old}, not {new}"
+    tables = [record.get("tables", {}) for record in (recorded, present)]
+    if other := sorted(n for n in {*tables[0], *tables[1]} if not _is_table(n, *tables)):
+        yield f"its table {other[0]} has other numbers"
     for words, verb in ((_observation_in_words, "observes"), (_command_in_words, "follows")):
         if words(recorded) != words(present):
             yield f"it {verb} {words(recorded)}, not {words(present)}"
@@ -72,6 +75,12 @@ def _other_joints(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> Iterato
             old, new = theirs[number][k], mine[number][k]
             if not _equal(old, new):
                 yield f"its {number} of {name!r} is {old}, not {new}"
+
+
+def _is_table(name: str, *tables: Mapping[str, Any]) -> bool:
+    """True if both tables have the same numbers under this name."""
+    x, y = (np.asarray(each.get(name, []), float) for each in tables)
+    return x.shape == y.shape and bool(np.allclose(x, y, rtol=SAME, atol=SAME))
 
 
 def _observation_in_words(record: Mapping[str, Any]) -> str:
@@ -99,7 +108,8 @@ def _other_results(recorded: Mapping[str, Any], present: Mapping[str, Any]) -> I
             inputs = {n: draw.uniform(-1.0, 1.0, sizes[n]) for n in sorted(sizes)} | {
                 "first": first
             }
-            found = [run_portable(program, inputs) for program in (theirs, mine)]
+            pairs = ((theirs, recorded), (mine, present))
+            found = [run_portable(x, inputs, record.get("tables")) for x, record in pairs]
             for name in dict.fromkeys((*found[0], *found[1])):
                 x, y = (each.get(name, np.zeros(0)) for each in found)
                 same = len(x) == len(y) and np.isclose(x, y, rtol=SAME, atol=SAME, equal_nan=True)

@@ -3,7 +3,8 @@ an operation and operands.
 
     ["t4", "mul", 0.05, "v[6]"]
 
-An operand is a number, an entry of an input in C order, or the name of an earlier step.
+An operand is a number, an entry of an input in C order, or the name of an earlier step. A look-up,
+`["t4", "look", "motion", "t3", 7.0]`, has the name of a table, a row and a column.
 """
 
 from __future__ import annotations
@@ -13,8 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from ...algebra.scalar import nearest_row
 from ...recording.program import Program
 from ..task import TaskError
+
+LOOK = "look"
+"""The operation that reads a table; beyond the table it reads the nearest row and column."""
 
 OPERATIONS: dict[str, Callable[..., Any]] = {
     "add": np.add,
@@ -34,6 +39,9 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "floor": np.floor,
     "where_less": lambda a, b, x, y: x if a < b else y,
     "where_less_equal": lambda a, b, x, y: x if a <= b else y,
+    LOOK: lambda table, row, column: table[
+        nearest_row(row, len(table)), nearest_row(column, table.shape[1])
+    ],
 }
 """Operations of a step, as functions of numbers."""
 
@@ -48,6 +56,7 @@ FORMS = {
     "neg": "(-{0})",
     "where_less": "where({0} < {1}, {2}, {3})",
     "where_less_equal": "where({0} <= {1}, {2}, {3})",
+    LOOK: "{0}[{1}, {2}]",
 }
 """Operations in formulas; all others are functions."""
 
@@ -62,7 +71,7 @@ Portable = dict[str, Any]
 def portable(program: Program, results: Iterable[str]) -> Portable:
     """Those steps of a program that some of its results need.
 
-    TaskError: the program has loops, look-ups in tables or random draws.
+    TaskError: the program has loops, look-ups of a whole cell of a table, or random draws.
     """
     wanted = {name: program.outputs_of[name] for name in results}
     needed = {o.node for each in wanted.values() for o in each if o.node is not None}
@@ -130,9 +139,26 @@ def inputs_of_results(program: Program) -> dict[str, set[str]]:
     }
 
 
-def run_portable(program: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """The results of a portable program, each flat, for inputs by name."""
-    values = {
+def table_columns(programs: Iterable[Mapping[str, Any]]) -> dict[str, list[int]]:
+    """Columns of each table that the programs look up, in order; all columns as an empty list if
+    some are known only from the inputs."""
+    found: dict[str, set[Any]] = {}
+    for program in programs:
+        for _, operation, *operands in program["steps"]:
+            if operation == LOOK:
+                found.setdefault(operands[0], set()).add(operands[2])
+    return {
+        name: [] if any(isinstance(x, str) for x in each) else sorted(int(x) for x in each)
+        for name, each in found.items()
+    }
+
+
+def run_portable(
+    program: Mapping[str, Any], inputs: Mapping[str, Any], tables: Mapping[str, Any] | None = None
+) -> dict[str, np.ndarray]:
+    """The results of a portable program, each flat, for inputs and tables by name."""
+    values: dict[str, Any] = {n: np.asarray(x, float) for n, x in (tables or {}).items()}
+    values |= {
         f"{name}[{k}]": float(x)
         for name, array in inputs.items()
         for k, x in enumerate(np.ravel(array))
@@ -181,4 +207,4 @@ def input_entries(program: Mapping[str, Any]) -> set[str]:
     read = {
         x for each in (*lists, *program["results"].values()) for x in each if isinstance(x, str)
     }
-    return read - {step[0] for step in program["steps"]}
+    return {x for x in read if "[" in x} - {step[0] for step in program["steps"]}

@@ -106,6 +106,7 @@ def _without_chance(task: Task) -> Task:
     defaults, and the policy's group is the only one."""
     plain = copy(task)
     plain.noise, plain.push, plain.terrain = {}, None, None
+    plain.random_start = False
     plain.vary = {
         n: Vary(0.0, 0.0)
         if n in ("latency", OBSERVATION_LATENCY)

@@ -103,6 +103,17 @@ class Network(nn.Module):
         return outputs
 
 
+def average_gradients(parameters: Sequence[nn.Parameter], processes: Processes) -> None:
+    """Average the gradients of the parameters over all processes."""
+    if processes.count == 1:
+        return
+    gradients = [x.grad for x in parameters if x.grad is not None]
+    total = processes.total(torch.cat([x.flatten() for x in gradients]))
+    parts = torch.split(total / processes.count, [x.numel() for x in gradients])
+    for gradient, part in zip(gradients, parts, strict=True):
+        gradient.copy_(part.view_as(gradient))
+
+
 def computes_in_bfloat16(precision: str, device: torch.device) -> bool:
     """True if hidden layers compute in bfloat16: as asked, or with "auto" on a processor that has
     instructions for it. Others would take nine times the time of float32."""

@@ -13,7 +13,7 @@ from torch import nn
 from ..recipe import Recipe
 from ..several_processes import Processes
 from .learner import Observations
-from .networks import Network, Normalizer, computes_in_bfloat16
+from .networks import Network, Normalizer, average_gradients, computes_in_bfloat16
 
 LEARNING_RATES = (1e-5, 1e-2)
 """Smallest and largest learning rate."""
@@ -199,7 +199,7 @@ class PPO:
         entropy = (0.5 + LOG_ROOT_TWO_PI + std.log()).sum()
         self.optimizer.zero_grad()
         torch.autograd.backward(policy_loss + value_loss - self.recipe.entropy * entropy)
-        self._average_gradients()
+        average_gradients(self.parameters, self.processes)
         for parameters in ([*self.actor.parameters(), self._std], [*self.critic.parameters()]):
             nn.utils.clip_grad_norm_(parameters, LARGEST_GRADIENT)
         self.optimizer.step()
@@ -218,16 +218,6 @@ class PPO:
             self.learning_rate = min(largest, self.learning_rate * 1.5)
         for group in self.optimizer.param_groups:
             group["lr"] = self.learning_rate
-
-    def _average_gradients(self) -> None:
-        """Average the gradients over all processes."""
-        if self.processes.count == 1:
-            return
-        gradients = [x.grad for x in self.parameters if x.grad is not None]
-        total = self.processes.total(torch.cat([x.flatten() for x in gradients]))
-        parts = torch.split(total / self.processes.count, [x.numel() for x in gradients])
-        for gradient, part in zip(gradients, parts, strict=True):
-            gradient.copy_(part.view_as(gradient))
 
 
 def generalised_advantages(

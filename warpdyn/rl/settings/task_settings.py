@@ -92,7 +92,7 @@ def make_with_settings(
     # The constructor may set such an attribute itself: then the setting comes after it.
     lost = [x for x in early if x.root in vars(task)]
     if lost:
-        plain = construct(name, found, options)
+        plain = construct(name, _subclass(found, [x for x in early if x not in lost]), options)
         lost = [x for x in lost if repr(_value(task, x)) == repr(_value(plain, x))]
     if recipe is not None:
         task.recipe = recipe_from_file(recipe, task.recipe)

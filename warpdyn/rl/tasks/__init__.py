@@ -12,6 +12,7 @@ from .push_tasks import PandaPush
 from .quadruped_tasks import QuadrupedVelocity, QuadrupedVelocityOnboard
 from .rough_tasks import QuadrupedRough
 from .task_files import FORMS, construct, names_a_file, source_of_task
+from .tracking_tasks import MotionTracking
 
 TASKS: dict[str, type[Task]] = {
     "cartpole_swing_up": CartpoleSwingUp,
@@ -21,6 +22,7 @@ TASKS: dict[str, type[Task]] = {
     "panda_reach_obstacles": PandaReachObstacles,
     "humanoid_stand": HumanoidStand,
     "humanoid_velocity": HumanoidVelocity,
+    "motion_tracking": MotionTracking,
     "quadruped_rough": QuadrupedRough,
     "quadruped_velocity": QuadrupedVelocity,
     "quadruped_velocity_onboard": QuadrupedVelocityOnboard,

@@ -1,0 +1,187 @@
+"""Tracking of motions: where episodes begin and end, what is seen and earned, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+rl = pytest.importorskip("warpdyn.rl")
+import torch
+
+import warpdyn as wd
+from warpdyn.rl.settings.task_settings import make_with_settings
+
+ENVS = 16
+ARM = wd.load_robot("double_pendulum")
+
+
+@pytest.fixture(scope="module")
+def humanoid() -> Any:
+    """The bundled humanoid with the bundled clip, without pushes."""
+    task = rl.MotionTracking()
+    task.push = None
+    return rl.VecEnv(task, ENVS, seed=1)
+
+
+def swing(frames: int = 41, rate: float = 40.0) -> Any:
+    """A swing of an arm's joints to and fro; it ends as it begins."""
+    angle = 2.0 * np.pi * np.arange(frames)[:, None] / (frames - 1)
+    return rl.MotionClip(rate, tuple(ARM.joint_names), 0.3 * np.sin(angle) * [1.0, -0.5])
+
+
+def arm(**options: Any) -> Any:
+    return rl.MotionTracking(ARM, swing(), kp=400.0, kd=10.0, effort=200.0, **options)
+
+
+def on_reference(env: Any, frame: float | None = None) -> torch.Tensor:
+    """All environments in the state of the clip at their frames, or at one frame."""
+    env.reset(seed=1)
+    task, state = env.task, env.carried
+    if frame is not None:
+        state["frame"][:] = frame
+    rows = torch.tensor(task.tables["motion"])[state["frame"].long()]
+    nq, nv = task.model.nq, task.model.nv
+    state["q"][:], state["v"][:] = rows[:, :nq].float(), rows[:, nq : nq + nv].float()
+    return rows
+
+
+def test_episodes_begin_all_over_the_clip_near_its_state(humanoid: Any) -> None:
+    """Reference state initialisation: joints within 0.05 rad, the base where it is in the clip."""
+    humanoid.reset(seed=1)
+    frames, q = humanoid.carried["frame"], humanoid.carried["q"].double()
+    assert (frames == frames.floor()).all() and frames.min() >= 0
+    assert frames.max() < humanoid.task.reference.frames and frames.std() > 80
+    rows = torch.tensor(humanoid.task.tables["motion"])[frames.long()]
+    assert (q[:, :7] - rows[:, :7]).abs().max() < 1e-5
+    off = (q[:, 7:] - rows[:, 7:36]).abs()
+    assert 0.04 < off.max() <= 0.05 + 1e-5
+    found = humanoid.measures()
+    assert found["place_error"].max() < 1e-3 and found["joints_error"].max() < 0.05
+
+
+def test_errors_are_those_of_the_state(humanoid: Any) -> None:
+    """Of a base that is 0.1 m aside, and of joints that are 0.1 rad off."""
+    on_reference(humanoid)
+    humanoid.carried["q"][0, 0] += 0.1
+    humanoid.carried["q"][1, 7:] += 0.1
+    found = humanoid.measures()
+    assert found["place_error"][0] == pytest.approx(0.1, abs=1e-3)
+    assert found["bodies_error"][0] == pytest.approx(0.1, abs=1e-3)
+    assert found["joints_error"][1] == pytest.approx(0.1, abs=1e-3)
+    for name, x in found.items():
+        assert x[2:].max() < 2e-3, name
+
+
+def test_what_follows_the_clip_earns_nearly_all(humanoid: Any) -> None:
+    """In one step from the state of the clip; far from it an episode ends."""
+    on_reference(humanoid)
+    humanoid.carried["q"][0, 1] += 0.5
+    humanoid.carried["q"][1, 3:7] = torch.tensor([0.0, 0.5, 0.0, 0.75**0.5])
+    humanoid.carried["q"][2, 7 + 15 : 7 + 22] += 2.0
+    _, reward, fell, late, _ = humanoid.step(torch.zeros(ENVS, humanoid.task.actions))
+    assert fell[:3].all() and not fell[3:].any() and not late.any()
+    task = humanoid.task
+    best = sum(x for x in task.scales.values() if x > 0) * task.step_seconds
+    assert (reward[3:] > 0.85 * best).all() and (reward[3:] <= best).all()
+
+
+def test_the_reference_ahead_is_observed(humanoid: Any) -> None:
+    """Joints at all times ahead, and the base in the robot's own axes."""
+    on_reference(humanoid)
+    humanoid.step(torch.zeros(ENVS, humanoid.task.actions))
+    task, seen = humanoid.task, humanoid.observations["policy"]
+    names = humanoid.text.observation.entries["policy"]
+    ends = dict(zip(names, np.cumsum(list(names.values())), strict=True))
+    reference = seen[:, ends["reference"] - names["reference"] : ends["reference"]]
+    frames = humanoid.carried["frame"].long()
+    for k, ahead in enumerate(task.steps_ahead):
+        rows = torch.tensor(task.tables["motion"])[frames + ahead]
+        wanted = rows[:, 7:36] - torch.tensor(task.reference.middle)
+        found = reference[:, 29 * k : 29 * (k + 1)].double()
+        assert (found - wanted).abs().max() < 1e-5
+    assert task.steps_ahead == (1, 5, 15)
+    base = seen[:, ends["base"] - names["base"] : ends["base"]]
+    assert base.shape == (ENVS, 27) and base[:, [3, 7, 12, 16]].min() > 0.9  # cosines
+
+
+def test_actions_are_added_to_the_clip(humanoid: Any) -> None:
+    """A joint whose action is 1 goes a quarter of a radian further, and others do not."""
+    task = humanoid.task
+    s = rl.Episode({"motion": Rows(task), "frame": 10.0, "action": np.eye(29)[3]})
+    targets = task.control(None, s)["targets"]
+    wanted = task.tables["motion"][11, 7:36] + 0.25 * np.eye(29)[3]
+    np.testing.assert_allclose(targets, wanted)
+
+
+class Rows:
+    """A task's table in the form that its functions take."""
+
+    def __init__(self, task: Any):
+        self.table = task.tables["motion"]
+
+    def look(self, rows: Any, columns: Any) -> np.ndarray:
+        return self.table[np.asarray(rows, int), np.asarray(columns, int)]
+
+
+def test_a_fixed_arm_follows_a_clip_by_its_drives() -> None:
+    """It has no base and no contacts. The episode is over when the clip is, not by a failure."""
+    task = arm()
+    assert task.push is None and "friction" not in task.vary and "place" not in task.scales
+    env = rl.VecEnv(task, ENVS, seed=3)
+    on_reference(env, 45.0)
+    ends = [env.step(torch.zeros(ENVS, 2))[2:4] for _ in range(5)]
+    assert not any(fell.any() for fell, _ in ends)
+    assert [bool(late.all()) for _, late in ends] == [False, False, False, False, True]
+    assert env.measures()["joints_error"].max() < 0.1
+
+
+def test_a_motion_that_repeats_goes_on() -> None:
+    env = rl.VecEnv(arm(repeat=True), ENVS, seed=3)
+    env.reset()
+    for _ in range(55):
+        _, _, fell, late, _ = env.step(torch.zeros(ENVS, 2))
+        assert not (fell | late).any()
+    assert env.carried["frame"].max() < 50 and env.measures()["joints_error"].max() < 0.1
+
+
+def test_default_drives_follow_the_effort_limits() -> None:
+    task = rl.MotionTracking()
+    effort = task.model.effort_limit[task.model.joint_columns]
+    np.testing.assert_allclose(task.drives.kp, 2.5 * effort)
+    np.testing.assert_allclose(task.drives.kd, 0.025 * 2.5 * effort)
+    assert [tip.link for tip in task.tips] == [
+        "left_ankle_roll_link",
+        "right_ankle_roll_link",
+        "left_wrist_yaw_link",
+        "right_wrist_yaw_link",
+    ]
+
+
+def test_words_name_the_clip(tmp_path: Path) -> None:
+    """Of the bundled humanoid, and of another robot."""
+    path = tmp_path / "swing.csv"
+    swing().write(path)
+    gains = {"model": ARM, "kp": 60.0, "effort": 100.0}
+    task = make_with_settings("motion_tracking", [f"clip={path}", "repeat=true"], gains)
+    assert task.reference.repeat and task.motion.name == str(path)
+    words = [f"clip={path}", "scales.joints=3"]
+    task = make_with_settings("motion_tracking", words, gains)
+    assert task.scales["joints"] == 3.0 and "place" not in task.scales and not task.vary
+    with pytest.raises(rl.TaskError, match=r"lacks the joint left_hip_pitch_joint of humanoid and"):
+        make_with_settings("motion_tracking", [f"clip={path}"])
+    with pytest.raises(rl.TaskError, match="of double_pendulum needs a motion: --set clip=FILE"):
+        make_with_settings("motion_tracking", [], gains)
+
+
+def test_a_robot_that_does_not_fit_is_refused() -> None:
+    """Without effort limits, feet or bodies of these names."""
+    free = wd.load_robot("double_pendulum")
+    with pytest.raises(rl.TaskError, match=r"has no effort limit: --effort N"):
+        rl.MotionTracking(free, swing(), effort=np.inf)
+    with pytest.raises(rl.TaskError, match=r"no link of humanoid .* is named paw; it has"):
+        rl.MotionTracking(feet="paw")
+    with pytest.raises(rl.TaskError, match="no link of double_pendulum is named paw; it has"):
+        arm(bodies="paw")

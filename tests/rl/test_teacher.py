@@ -1,0 +1,71 @@
+"""The teacher of a distillation: its network from a file, and which files are refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+rl = pytest.importorskip("warpdyn.rl")
+import torch
+from rl_cases import Hold, barely_trained
+
+import warpdyn as wd
+from warpdyn.rl.teacher import as_teacher_sees, read_teacher
+
+
+class Seeing(Hold):
+    """The task of a teacher: its policy sees what the critic of `Hold` sees."""
+
+    groups = {"policy": Hold.groups["hidden"]}  # noqa: RUF012
+    noise = {}  # noqa: RUF012
+
+
+@pytest.fixture(scope="module")
+def teacher(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return barely_trained(Seeing(), tmp_path_factory.mktemp("teacher") / "policy.onnx")
+
+
+def test_the_network_answers_as_the_file_does(teacher: Path) -> None:
+    seen = torch.randn(6, 7)
+    with torch.inference_mode():
+        found = read_teacher(Hold(), teacher)(seen)
+    np.testing.assert_allclose(found, rl.Policy(teacher)(seen.numpy()), atol=1e-5)
+
+
+def test_a_teacher_sees_the_last_group_without_noise() -> None:
+    view = as_teacher_sees(Hold())
+    assert list(view.groups) == ["hidden"] and not view.noise
+    assert list(Hold().groups) == ["policy", "hidden"] and Hold().noise
+
+
+def test_a_teacher_of_something_else_is_refused_by_name(teacher: Path, tmp_path: Path) -> None:
+    """The student's own view, another robot, other gains, terms that mean something else."""
+    mine = barely_trained(Hold(), tmp_path / "mine.onnx")
+    with pytest.raises(rl.TaskError, match="observes 6 numbers; Hold for double_pendulum gives 7"):
+        read_teacher(Hold(), mine)
+    with pytest.raises(rl.TaskError, match="of the task CartpoleSwingUp and the robot cartpole"):
+        read_teacher(Hold(), rl.shipped("cartpole_swing_up"))
+
+    class Stiff(Hold):
+        drives = wd.PD(60.0, 2.0)
+
+    with pytest.raises(rl.TaskError, match=r"its kp of '\w+' is 30.0, not 60.0"):
+        read_teacher(Stiff(), teacher)
+
+    class Other(Hold):
+        groups = {**Hold.groups, "hidden": ("speed", "place", "more")}  # noqa: RUF012
+
+    with pytest.raises(
+        rl.TaskError, match=r"it observes place \(2\), speed \(2\), more \(3\), not "
+    ):
+        read_teacher(Other(), teacher)
+    with pytest.raises(rl.TaskError, match="no such policy file"):
+        read_teacher(Hold(), tmp_path / "none.onnx")
+
+
+def test_the_quadruped_with_onboard_sensors_learns_from_the_one_that_sees_its_velocity() -> None:
+    """The bundled policies, as the page on tasks names them."""
+    found = read_teacher(rl.make("quadruped_velocity_onboard"), rl.shipped("quadruped_velocity"))
+    assert len(found.normalizer.mean) == 50

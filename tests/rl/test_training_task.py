@@ -1,0 +1,44 @@
+"""The task and the recipe of a training: what changes in them, and which learners need what."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+rl = pytest.importorskip("warpdyn.rl")
+import torch
+from rl_cases import Hold
+
+from warpdyn.rl.training_task import recipe_for_teacher, training_task, with_known_precision
+
+
+def test_a_teacher_makes_a_training_a_distillation() -> None:
+    recipe = Hold.recipe
+    assert recipe_for_teacher(recipe, None) is recipe
+    assert recipe_for_teacher(recipe, Path("a.onnx")).learner == "distillation"
+    with pytest.raises(rl.TaskError, match='a teacher is not for learner="rsl_rl"'):
+        recipe_for_teacher(replace(recipe, learner="rsl_rl"), Path("a.onnx"))
+
+
+def test_a_distillation_needs_a_teacher() -> None:
+    recipe = replace(Hold.recipe, learner="distillation")
+    with pytest.raises(rl.TaskError, match=r"needs a teacher: .*--teacher FILE"):
+        rl.Trainer(Hold(), recipe=recipe)
+
+
+def test_a_recipe_has_a_known_precision() -> None:
+    """Also that of a distillation."""
+    for learner in ("warpdyn", "distillation", "rsl_rl"):
+        recipe = replace(Hold.recipe, learner=learner, precision="auto")
+        known = with_known_precision(recipe, torch.device("cpu")).precision
+        assert known in ("float32", "bfloat16") and (learner != "rsl_rl" or known == "float32")
+
+
+def test_practice_changes_a_copy_of_the_task() -> None:
+    task = Hold()
+    learned = training_task(task, replace(task.recipe, practice={"seconds": 0.1}))
+    assert (learned.seconds, task.seconds) == (0.1, 0.2)
+    with pytest.raises(rl.TaskError, match="Hold has no 'minutes', which the recipe's practice"):
+        training_task(task, replace(task.recipe, practice={"minutes": 0.1}))

@@ -1,0 +1,53 @@
+"""The task and the recipe of a training: with domain randomisation, practice, and a known learner."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .domain_randomization import randomized_attributes
+from .environment_step import EnvironmentStep
+from .learners.networks import computes_in_bfloat16
+from .recipe import Recipe
+from .task import Task, TaskError
+
+if TYPE_CHECKING:
+    import torch
+
+DISTILLATION = "distillation"
+"""Name of the learner that a teacher needs."""
+
+
+def with_known_precision(recipe: Recipe, device: torch.device) -> Recipe:
+    """The recipe with the precision of this device in place of "auto"."""
+    if recipe.learner != "rsl_rl":
+        bfloat16 = computes_in_bfloat16(recipe.precision, device)
+        return replace(recipe, precision="bfloat16" if bfloat16 else "float32")
+    if recipe.precision == "bfloat16":
+        raise TaskError('learner="rsl_rl" computes in float32, not in bfloat16')
+    return replace(recipe, precision="float32")
+
+
+def recipe_for_teacher(recipe: Recipe, teacher: Path | None) -> Recipe:
+    """The recipe with distillation as its learner, if there is a teacher."""
+    if teacher is None:
+        return recipe
+    if recipe.learner == "rsl_rl":
+        raise TaskError('a teacher is not for learner="rsl_rl"; leave out one of them')
+    return replace(recipe, learner=DISTILLATION)
+
+
+def training_task(task: Task, recipe: Recipe) -> Task:
+    """The task for training: with the recipe's domain randomisation and its `practice`."""
+    learned = copy(task)
+    if recipe.vary is not None:
+        terms = EnvironmentStep(task, 0).observation.terms
+        for name, x in randomized_attributes(recipe.vary, task, terms).items():
+            setattr(learned, name, x)
+    for name, x in recipe.practice.items():
+        if not hasattr(task, name):
+            raise TaskError(f"{task.name} has no {name!r}, which the recipe's practice changes")
+        setattr(learned, name, x)
+    return learned
