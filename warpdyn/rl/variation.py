@@ -148,3 +148,31 @@ Noise is that of Isaac Lab's velocity tasks. Latencies are those of a control pe
 30 ms each for targets and observations. Masses, gains, strength of the motors, friction of joints
 and ground and pushes are about those of mjlab's and Isaac Lab's velocity tasks.
 """
+
+SIM_TO_REAL_ARM = DomainRandomization(
+    vary={
+        "kp": Vary(0.9, 1.1, how="scale"),
+        "kd": Vary(0.8, 1.2, how="scale"),
+        "strength": Vary(0.9, 1.0, how="scale"),
+        "viscous": Vary(0.0, 0.5, how="add"),
+        "coulomb": Vary(0.0, 0.5, how="add"),
+        "latency": Vary(0.0, 0.01),
+        "observation_latency": Vary(0.0, 0.02),
+        "encoder_bias": Vary(-0.002, 0.002, how="add"),
+    },
+    noise={
+        "joints": Noise(0.001),
+        "speeds": Noise(0.005),
+        "cube": Noise(0.01),  # 2 mm, times the 5 of these two terms and of "goal"
+        "box": Noise(0.01),
+        "goal": Noise(0.01),
+        "turn": Noise(0.04),
+        "motion": Noise(0.02),
+    },
+)
+"""Defaults for arms on a fixed base with exact encoders and their own gravity compensation, such as
+Franka's, and for objects that a camera sees to 2 mm.
+
+Masses of the arm stay nominal: its controller carries its weight. Objects and their friction vary
+in the tasks themselves. A fixed base is not pushed.
+"""
