@@ -30,7 +30,7 @@ from ..model.scene.free_bodies import internal_joints
 from ..model.value_substitution import nominal_value
 from .substep_forces import MEAN, PEAK, step_by_step
 from .task import Episode, Task, TaskError
-from .variation import ENCODER_BIAS, OBSERVATION_LATENCY
+from .variation import ENCODER_BIAS, OBSERVATION_LATENCY, ORIGIN
 
 DRIVEN = ("kp", "kd", "effort", "strength")
 OF_MOMENTS = ("torsional_friction", "rolling_friction")
@@ -114,6 +114,10 @@ def defaults(task: Task) -> dict[str, np.ndarray]:
 def _default(task: Task, name: str) -> Any:
     if name == "gravity":
         return (0.0, 0.0, -9.81)
+    if name == ORIGIN and isinstance(task.terrain, HeightMap):
+        if task.vary[name].how != "scale":
+            raise TaskError(f'{task.name}.vary: an origin is drawn as how="scale", of (1, 1, 0) m')
+        return (1.0, 1.0, 0.0)
     if name in DRIVEN and task.drives is not None:
         value = getattr(task.drives, name)
         return task.model.effort_limit[task.model.joint_columns] if value is None else value
