@@ -9,7 +9,7 @@ import numpy as np
 
 from ..functions.simulation.terrain import HeightMap
 from .task import Task
-from .variation import ORIGIN, DomainRandomization, Vary
+from .variation import ORIGIN, DomainRandomization, Noise, Push, Vary
 from .varied_simulation import DRIVEN, TOUCHED
 
 SIDE, CELL, PLACES = 24.0, 0.1, 4.0
@@ -49,3 +49,21 @@ def randomized_attributes(
         "noise": {**task.noise, **noise},
         "push": push or task.push,
     }
+
+
+def randomization_of(numbers: Any) -> DomainRandomization:
+    """The domain randomisation with these fields, as a policy's file records them: by name, or in
+    their order in the files of an earlier version."""
+    fields = dict(_by_name(DomainRandomization, numbers))
+    for name, kind in (("vary", Vary), ("noise", Noise)):
+        fields[name] = {n: kind(**_by_name(kind, x)) for n, x in fields[name].items()}
+    if fields["push"] is not None:
+        fields["push"] = Push(**_by_name(Push, fields["push"]))
+    return DomainRandomization(**fields)
+
+
+def _by_name(kind: Any, numbers: Any) -> Mapping[str, Any]:
+    """Fields of a named tuple by name."""
+    if isinstance(numbers, Mapping):
+        return numbers
+    return dict(zip(kind._fields, numbers, strict=False))
