@@ -15,7 +15,7 @@ from ..algorithms.simulation.contact_rows import impulse_width
 from ..functions.simulation.contact_pairs import PairContact
 from ..functions.simulation.default_points import refuse_unread
 from ..functions.simulation.described_simulation import with_description, with_passive_forces
-from ..functions.simulation.ground import Ground, completed, moments_of_points
+from ..functions.simulation.ground import Ground, completed, default_stiffness, moments_of_points
 from ..functions.simulation.pair_arrays import (
     described_friction,
     described_moments,
@@ -127,6 +127,8 @@ def _default(task: Task, name: str) -> Any:
         return 0.0 if given is None else given
     if name in TOUCHED and getattr(ground, name, None) is not None:
         return getattr(ground, name)
+    if name == "stiffness" and task.points and isinstance(ground, Ground):
+        return default_stiffness(task.model)
     if name in OF_PAIRS and task.pairs and _pair_default(task, name) is not None:
         return _pair_default(task, name)
     if name == "latency" and task.drives is not None:

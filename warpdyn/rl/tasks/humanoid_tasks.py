@@ -38,12 +38,14 @@ SIDEWAYS = np.array([0.0, 1.0, 0.0, 0.0, 0.0, 0.0])
 
 HUMANOID_TO_REAL = SIM_TO_REAL.with_changes(
     friction=Vary(0.3, 1.25),
+    stiffness=Vary(0.1, 2.0, "log_uniform", "scale"),
+    dissipation=Vary(0.01, 0.04),
     mass=Vary(0.85, 1.15, how="scale"),
     latency=Vary(0.0, 0.02),
     observation_latency=Vary(0.0, 0.02),
 )._replace(push=Push(0.75, 3.0))
-"""Domain randomisation with less latency and weaker pushes than for quadrupeds: a humanoid has two
-feet."""
+"""Domain randomisation with less latency and weaker pushes than for quadrupeds, because a humanoid
+has two feet, and with soft ground: its soles lie flat, so that it sways as they sink in."""
 
 
 class HumanoidStand(Task):
