@@ -38,7 +38,7 @@ SCAN = np.array([[x, y] for x in np.arange(-3, 4) * 0.15 for y in np.arange(-2, 
 """Points around the trunk at which the ground height is observed: 0.9 m by 0.6 m [m]."""
 
 
-ROUGH_TO_REAL = SIM_TO_REAL.with_changes(friction=Vary(0.4, 1.25))._replace(push=Push(1.0, 3.0))
+ROUGH_TO_REAL = SIM_TO_REAL.with_changes(friction=Vary(0.4, 1.25))._replace(push=Push(0.5, 4.0))
 """Domain randomisation on ground that a robot can climb: slopes of 20 degrees need a friction of
 0.36."""
 
