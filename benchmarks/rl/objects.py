@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from warpdyn import rl
+from warpdyn.rl.training import training_task
 
 RESULTS = Path(__file__).with_name("results")
 
@@ -55,9 +56,12 @@ def main() -> None:
     parser.add_argument("--starts", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1000, help="not the training's")
     parser.add_argument("--mujoco", type=int, metavar="N", default=0)
+    parser.add_argument("--varied", action="store_true", help="with the recipe's randomisation")
     parser.add_argument("--no-store", action="store_true")
     args = parser.parse_args()
     task, policy = rl.make(args.task), rl.Policy(args.policy or rl.shipped(args.task))
+    if args.varied:
+        task = training_task(task, task.recipe)
     result = judged(rl.VecEnv(task, args.starts, seed=args.seed), policy) | {"seed": args.seed}
     if args.mujoco:
         there = rl.MujocoEnv(task, args.mujoco, seed=args.seed)
@@ -66,7 +70,8 @@ def main() -> None:
     result |= {"policy": {n: policy.about[n] for n in ("task", "seed", "iterations", "command")}}
     print(json.dumps(result, indent=1))
     if not args.no_store:
-        (RESULTS / f"{args.task}.json").write_text(json.dumps(result, indent=1) + "\n")
+        name = f"{args.task}{'-varied' if args.varied else ''}.json"
+        (RESULTS / name).write_text(json.dumps(result, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from warpdyn import rl
+from warpdyn.rl.training import training_task
 
 RESULTS = Path(__file__).with_name("results")
 
@@ -53,16 +54,20 @@ def main() -> None:
     parser.add_argument("--targets", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1000, help="not the training's")
     parser.add_argument("--blind", action="store_true")
+    parser.add_argument("--varied", action="store_true", help="with the recipe's randomisation")
     parser.add_argument("--no-store", action="store_true")
     args = parser.parse_args()
     trained = "panda_reach" if args.blind else args.task
     path = args.policy or Path(rl.__file__).with_name("policies") / f"{trained}.onnx"
     policy = rl.Policy(path)
-    result = walked(rl.make(args.task), policy, args.targets, args.seed)
+    task = rl.make(args.task)
+    if args.varied:
+        task = training_task(task, task.recipe)
+    result = walked(task, policy, args.targets, args.seed)
     result |= {"policy": {n: policy.about[n] for n in ("task", "seed", "iterations", "command")}}
     print(json.dumps(result, indent=1))
     if not args.no_store:
-        name = f"{args.task}{'-blind' if args.blind else ''}.json"
+        name = f"{args.task}{'-blind' if args.blind else ''}{'-varied' if args.varied else ''}.json"
         (RESULTS / name).write_text(json.dumps(result, indent=1) + "\n")
 
 

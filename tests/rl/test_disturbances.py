@@ -22,7 +22,7 @@ def test_a_task_has_the_disturbances_that_it_can_have() -> None:
         "motors at 0.8",
         "joint friction 0.1 v²",
     ]
-    assert len(disturbed_tasks(QUADRUPED)) == 8
+    assert len(disturbed_tasks(QUADRUPED)) == 9
 
 
 def test_each_changes_one_thing() -> None:
@@ -36,6 +36,10 @@ def test_each_changes_one_thing() -> None:
         assert not env.task.noise
     assert torch.all(carried["none"]["friction"] == 0.8)
     assert torch.allclose(carried["friction 0.2"]["friction"], torch.tensor(0.2))
+    uneven = envs["bumps of 2 cm"]
+    assert float(uneven.task.terrain.heights.min()) == pytest.approx(-0.02, abs=1e-4)
+    assert envs["none"].task.terrain is None and "origin" not in carried["none"]
+    assert torch.all(carried["bumps of 2 cm"]["friction"] == 0.8)
     assert torch.allclose(carried["latency 20 ms"]["latency"], torch.tensor(0.02))
     mass = float(QUADRUPED.model.links[0].mass)
     assert torch.allclose(carried["5 kg on the base"]["mass"], torch.tensor(mass + 5.0))

@@ -5,11 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 rl = pytest.importorskip("warpdyn.rl")
+import torch
 from rl_cases import Hold
 
+import warpdyn as wd
+from warpdyn.rl.checkpoint import plain
+from warpdyn.rl.domain_randomization import randomization_of
 from warpdyn.rl.training_task import training_task
 
 
@@ -50,3 +55,62 @@ def test_entries_are_replaced_and_removed() -> None:
     changed = rl.SIM_TO_REAL.with_changes(mass=heavy, latency=None, noise=noise)
     assert changed.vary["mass"] == heavy and "latency" not in changed.vary
     assert changed.noise["joints"] == rl.Noise(0.1) and "latency" in rl.SIM_TO_REAL.vary
+
+
+def test_bumps_are_for_level_ground_that_a_robot_touches() -> None:
+    """Each episode of each environment begins at another place of them, above their heights."""
+    task = rl.make("quadruped_velocity")
+    learned = training_task(task, replace(task.recipe, vary=rl.DomainRandomization(bumps=0.02)))
+    heights = np.asarray(learned.terrain.heights)
+    assert -0.02 <= heights.min() < -0.019 and -0.001 < heights.max() <= 0.0
+    env = rl.VecEnv(learned, 8, seed=1)
+    env.reset()
+    first = env.carried["origin"].clone()
+    assert len(first[:, :2].unique()) == 16 and (first[:, 2] == 0.0).all()
+    assert first[:, :2].abs().max() <= 4.0
+    env.step(torch.zeros(8, task.actions))
+    env.carried["age"][:4] = env.text.length - 1
+    env.step(torch.zeros(8, task.actions))
+    moved = (env.carried["origin"] != first).any(dim=1)
+    assert moved[:4].all() and not moved[4:].any()
+    assert task.terrain is None and "origin" not in task.vary
+    without = training_task(Hold(), replace(Hold.recipe, vary=rl.DomainRandomization(bumps=0.02)))
+    assert without.terrain is None
+    rough = rl.make("quadruped_rough")
+    assert training_task(rough, rough.recipe).terrain is rough.terrain
+
+
+def test_an_origin_is_drawn_on_a_map_alone_and_not_begun_as_well() -> None:
+    """A wrong use is refused with what to do."""
+    task = rl.make("quadruped_velocity")
+    task.vary = {"origin": rl.Vary(-1.0, 1.0, how="scale")}
+    with pytest.raises(rl.TaskError, match="'origin' is no number that can be drawn"):
+        rl.VecEnv(task, 1)
+    task.terrain = wd.HeightMap(np.zeros((9, 9)), 0.5)
+    task.vary = {"origin": rl.Vary(-1.0, 1.0)}
+    with pytest.raises(rl.TaskError, match='an origin is drawn as how="scale"'):
+        rl.VecEnv(task, 1)
+    rough = rl.make("quadruped_rough")
+    rough.vary = {"origin": rl.Vary(-1.0, 1.0, how="scale")}
+    with pytest.raises(rl.TaskError, match="begin names origin, which vary draws"):
+        rl.VecEnv(rough, 1)
+
+
+def test_randomisation_is_read_back_from_its_record() -> None:
+    assert randomization_of(plain(rl.SIM_TO_REAL)) == rl.SIM_TO_REAL
+    assert randomization_of(plain(rl.SIM_TO_REAL_ARM)) == rl.SIM_TO_REAL_ARM
+    of_an_earlier_version = [{"kp": [0.5, 1.5, "uniform", "scale"]}, {}, [1.0, 3.0]]
+    assert randomization_of(of_an_earlier_version) == rl.DomainRandomization(
+        {"kp": rl.Vary(0.5, 1.5, how="scale")}, push=rl.Push(1.0, 3.0)
+    )
+
+
+@pytest.mark.parametrize("name", ["panda_reach", "panda_lift", "panda_push"])
+def test_an_arm_trains_with_what_an_arm_meets(name: str) -> None:
+    """Objects keep the mass that the task draws, and a fixed base is not pushed."""
+    task = rl.make(name)
+    learned = training_task(task, task.recipe)
+    assert task.recipe.vary == rl.SIM_TO_REAL_ARM
+    assert set(learned.vary) == {*task.vary, *rl.SIM_TO_REAL_ARM.vary}
+    assert learned.vary.get("mass") == task.vary.get("mass") and learned.push is None
+    assert {"joints", "speeds"} <= set(learned.noise)

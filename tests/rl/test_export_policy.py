@@ -52,3 +52,18 @@ def test_the_recorded_command_has_the_names_of_other_policies_alone(
     about = rl.Policy(tmp_path / "hold.onnx").about
     assert about["command"] == "warpdyn train hold --teacher t.onnx --init=first.onnx"
     assert "teacher" not in about
+
+
+def test_the_record_has_the_randomisation_of_the_training(tmp_path: Path) -> None:
+    """When it is written, and when it is written anew."""
+    recipe = replace(Hold.recipe, vary=rl.SIM_TO_REAL)
+    trainer, path = rl.Trainer(Hold(), recipe=recipe), tmp_path / "hold.onnx"
+    list(trainer.run(iterations=1))
+    rl.export(trainer, path)
+    written = rl.Policy(path).deployment
+    assert written["varied in training"]["latency"]["high"] == 0.03
+    assert set(written["varied in training"]) == set(trainer.env.task.vary)
+    rl.describe(Hold(), path)
+    assert rl.Policy(path).deployment == written
+    rl.export(rl.Trainer(Hold()), path)
+    assert set(rl.Policy(path).deployment["varied in training"]) == set(Hold.vary)

@@ -10,6 +10,7 @@ import pytest
 import warpdyn as wd
 
 rl = pytest.importorskip("warpdyn.rl")
+import torch
 from loop_robots import four_bar
 from pushed_box import BOX, PUSHER, PushedBox
 from rl_cases import Hold
@@ -196,6 +197,23 @@ def test_what_cannot_vary_is_refused(vary: dict[str, Any], error: str) -> None:
     task.vary = vary
     with pytest.raises(rl.TaskError, match=error):
         EnvironmentStep(task, 0)
+
+
+def test_the_stiffness_of_the_ground_varies_about_the_one_that_a_step_chooses() -> None:
+    """A factor of 1 changes nothing. A soft ground lets the feet sink in deeper."""
+    task = rl.make("quadruped_velocity")
+    task.vary = {"friction": rl.Vary(0.8, 0.8)}
+    heights = []
+    for factor in (None, 1.0, 0.05):
+        if factor is not None:
+            task.vary = {**task.vary, "stiffness": rl.Vary(factor, factor, how="scale")}
+        env = rl.VecEnv(task, 4, seed=2, dtype="float64")
+        env.reset()
+        for _ in range(10):
+            env.step(torch.zeros(4, task.actions))
+        heights.append(env.carried["q"][:, 2].clone())
+    assert torch.allclose(heights[1], heights[0], atol=1e-9)
+    assert (heights[2] < heights[0] - 0.001).all()
 
 
 def test_numbers_of_pairs_have_those_of_the_description_as_defaults() -> None:

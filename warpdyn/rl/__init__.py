@@ -30,7 +30,15 @@ try:
     from .tasks.quadruped_tasks import QuadrupedVelocity, QuadrupedVelocityOnboard
     from .tasks.rough_tasks import QuadrupedRough
     from .tasks.tracking_tasks import MotionTracking
-    from .variation import SIM_TO_REAL, DomainRandomization, HeldPush, Noise, Push, Vary
+    from .variation import (
+        SIM_TO_REAL,
+        SIM_TO_REAL_ARM,
+        DomainRandomization,
+        HeldPush,
+        Noise,
+        Push,
+        Vary,
+    )
 
     if find_spec("gymnasium") is not None:
         from .adapters.registration import register
@@ -93,6 +101,7 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "SIM_TO_REAL",
+    "SIM_TO_REAL_ARM",
     "TASKS",
     "CartpoleSwingUp",
     "Deployed",

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .adapters.mujoco_env import MujocoEnv
+from .domain_randomization import uneven_ground
 from .evaluation import Evaluation, Watch, evaluate_in, find_task_and_policy
 from .policy import Policy
 from .task import Task, TaskError
@@ -21,6 +22,9 @@ Simulator = Literal["warpdyn", "mujoco"]
 FRICTION = 0.8
 """Friction of the ground, unless it is the disturbance."""
 
+BUMPS = 0.02
+"""Height of the bumps of uneven ground [m]."""
+
 AT_ONCE = 1e6
 """Rate of a command that jumps [m/s², rad/s²]."""
 
@@ -29,9 +33,10 @@ def disturbed_tasks(task: Task) -> dict[str, Task]:
     """The task without disturbances, and with each one that it can have, by their names.
 
     All are without noise and without the task's own variation and pushes. Ground friction is 0.8. The
-    disturbances: pushes of 1 m/s in a random direction every 3 s, friction 0.2, targets that reach
-    the drives 20 ms late, 5 kg at the centre of the base, 0.8 of the motors' strength and gains, a
-    command that jumps instead of growing, and joint friction of 0.1 v² [N m].
+    disturbances: pushes of 1 m/s in a random direction every 3 s, friction 0.2, bumps of up to 2 cm
+    on level ground, targets that reach the drives 20 ms late, 5 kg at the centre of the base, 0.8 of
+    the motors' strength and gains, a command that jumps instead of growing, and joint friction of
+    0.1 v² [N m].
     """
     # The disturbances of the nominal task, in the order of the table that shows them.
     nominal = copy(task)
@@ -48,6 +53,9 @@ def disturbed_tasks(task: Task) -> dict[str, Task]:
         found["push 1 m/s every 3 s"].push = Push(1.0, 3.0, least=1.0)
     if task.points:
         add("friction 0.2", friction=_always(0.2))
+    if task.points and task.terrain is None:
+        add("bumps of 2 cm")
+        vars(found["bumps of 2 cm"]).update(uneven_ground(nominal, BUMPS))
     if task.drives is not None:
         add("latency 20 ms", latency=_always(0.02))
     if task.model.floating_base:

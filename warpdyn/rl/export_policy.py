@@ -16,10 +16,12 @@ from onnx import TensorProto, helper, numpy_helper
 from .checkpoint import plain
 from .deployment.deployment_record import deployment_record
 from .deployment.robot_step import RobotStep
+from .domain_randomization import randomization_of
 from .learners.networks import Network
 from .policy import ABOUT, ACTION, DEPLOYMENT, OBSERVATION, ONNX_ACTIVATIONS, Policy
+from .recipe import Recipe
 from .task import Task
-from .training import Trainer
+from .training import Trainer, training_task
 
 OPSET, IR_VERSION = 18, 10
 """Versions of ONNX that the runtimes of 2024 read."""
@@ -52,7 +54,7 @@ def export(trainer: Trainer, path: Path) -> None:
     whole = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)])
     whole.ir_version = IR_VERSION
     _set_metadata(whole, ABOUT, about)
-    _set_metadata(whole, DEPLOYMENT, deployment_record(trainer.task))
+    _set_metadata(whole, DEPLOYMENT, deployment_record(trainer.task, trained=trainer.env.task))
     onnx.checker.check_model(whole)
     onnx.save(whole, str(path))
 
@@ -60,12 +62,16 @@ def export(trainer: Trainer, path: Path) -> None:
 def describe(task: Task, path: Path) -> None:
     """Write the deployment record of a task into a policy's file, whose network stays as it is.
 
-    For files that an earlier version wrote. TaskError: the file is of another task or robot.
+    For files that an earlier version wrote. The record has the domain randomisation with which the
+    file was trained. TaskError: the file is of another task or robot.
     """
-    text = RobotStep(task)
-    Policy(path).check(task, text.observations[text.group][0])
+    text, policy = RobotStep(task), Policy(path)
+    policy.check(task, text.observations[text.group][0])
     whole = onnx.load(str(path))
-    _set_metadata(whole, DEPLOYMENT, deployment_record(task, text))
+    drawn = policy.about.get("recipe", {}).get("vary")
+    recipe = Recipe(vary=None if drawn is None else randomization_of(drawn))
+    trained = training_task(task, recipe)
+    _set_metadata(whole, DEPLOYMENT, deployment_record(task, text, trained))
     onnx.save(whole, str(path))
 
 

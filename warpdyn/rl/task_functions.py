@@ -24,6 +24,10 @@ def begun(task: Task, robot: Any, s: Episode) -> dict[str, Any]:
             f"{task.name}.begin names {', '.join(sorted(both))}, which keep has; what is kept "
             "changes in promote"
         )
+    if both := set(arrays) & set(task.vary):
+        raise TaskError(
+            f"{task.name}.begin names {', '.join(sorted(both))}, which vary draws; leave one out"
+        )
     return arrays
 
 

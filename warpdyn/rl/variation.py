@@ -19,6 +19,9 @@ ENCODER_BIAS, OBSERVATION_LATENCY = "encoder_bias", "observation_latency"
 """Names in `vary`: offsets of measured joint positions [rad or m], and the age of observations
 [s]."""
 
+ORIGIN = "origin"
+"""Name in `vary` of an environment's place in a height map (3,), a factor on (1, 1, 0) m."""
+
 
 class Vary(NamedTuple):
     """A number of the simulation that is drawn for each environment.
@@ -99,16 +102,20 @@ class Noise(NamedTuple):
 
 
 class DomainRandomization(NamedTuple):
-    """Varied numbers, noise and pushes of a training, in addition to the task's own.
+    """Varied numbers, noise, pushes and uneven ground of a training, in addition to the task's own.
 
     vary, noise: as in a task; they replace the task's entries of the same name. push: as in a task.
-    What a task cannot have is left out: numbers of the ground without contact points, numbers of
-    drives without drives, noise on terms that it does not observe, pushes without a free base.
+    bumps: height of small bumps on level ground [m]; each episode of an environment begins at
+    another place of them.
+    What a task cannot have is left out: numbers of the ground and bumps without contact points,
+    bumps on a terrain of the task's own, numbers of drives without drives, noise on terms that it
+    does not observe, pushes without a free base.
     """
 
     vary: Mapping[str, Vary] = {}
     noise: Mapping[str, Noise] = {}
     push: Push | None = None
+    bumps: float = 0.0
 
     def with_changes(
         self, *, noise: Mapping[str, Noise] | None = None, **vary: Vary | None
@@ -141,10 +148,39 @@ SIM_TO_REAL = DomainRandomization(
         "speeds": Noise(0.075),  # 1.5 rad/s, times the 0.05 of this term
     },
     push=Push(1.5, 2.0),
+    bumps=0.02,
 )
 """Defaults for legged robots of 5 to 50 kg.
 
 Noise is that of Isaac Lab's velocity tasks. Latencies are those of a control period and a bus, 0 to
 30 ms each for targets and observations. Masses, gains, strength of the motors, friction of joints
 and ground and pushes are about those of mjlab's and Isaac Lab's velocity tasks.
+"""
+
+SIM_TO_REAL_ARM = DomainRandomization(
+    vary={
+        "kp": Vary(0.9, 1.1, how="scale"),
+        "kd": Vary(0.8, 1.2, how="scale"),
+        "strength": Vary(0.9, 1.0, how="scale"),
+        "viscous": Vary(0.0, 0.5, how="add"),
+        "coulomb": Vary(0.0, 0.5, how="add"),
+        "latency": Vary(0.0, 0.01),
+        "observation_latency": Vary(0.0, 0.02),
+        "encoder_bias": Vary(-0.002, 0.002, how="add"),
+    },
+    noise={
+        "joints": Noise(0.001),
+        "speeds": Noise(0.005),
+        "cube": Noise(0.01),  # 2 mm, times the 5 of these two terms and of "goal"
+        "box": Noise(0.01),
+        "goal": Noise(0.01),
+        "turn": Noise(0.04),
+        "motion": Noise(0.02),
+    },
+)
+"""Defaults for arms on a fixed base with exact encoders and their own gravity compensation, such as
+Franka's, and for objects that a camera sees to 2 mm.
+
+Masses of the arm stay nominal: its controller carries its weight. Objects and their friction vary
+in the tasks themselves. A fixed base is not pushed.
 """

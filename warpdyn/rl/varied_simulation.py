@@ -15,7 +15,7 @@ from ..algorithms.simulation.contact_rows import impulse_width
 from ..functions.simulation.contact_pairs import PairContact
 from ..functions.simulation.default_points import refuse_unread
 from ..functions.simulation.described_simulation import with_description, with_passive_forces
-from ..functions.simulation.ground import Ground, completed, moments_of_points
+from ..functions.simulation.ground import Ground, completed, default_stiffness, moments_of_points
 from ..functions.simulation.pair_arrays import (
     described_friction,
     described_moments,
@@ -30,7 +30,7 @@ from ..model.scene.free_bodies import internal_joints
 from ..model.value_substitution import nominal_value
 from .substep_forces import MEAN, PEAK, step_by_step
 from .task import Episode, Task, TaskError
-from .variation import ENCODER_BIAS, OBSERVATION_LATENCY
+from .variation import ENCODER_BIAS, OBSERVATION_LATENCY, ORIGIN
 
 DRIVEN = ("kp", "kd", "effort", "strength")
 OF_MOMENTS = ("torsional_friction", "rolling_friction")
@@ -114,6 +114,10 @@ def defaults(task: Task) -> dict[str, np.ndarray]:
 def _default(task: Task, name: str) -> Any:
     if name == "gravity":
         return (0.0, 0.0, -9.81)
+    if name == ORIGIN and isinstance(task.terrain, HeightMap):
+        if task.vary[name].how != "scale":
+            raise TaskError(f'{task.name}.vary: an origin is drawn as how="scale", of (1, 1, 0) m')
+        return (1.0, 1.0, 0.0)
     if name in DRIVEN and task.drives is not None:
         value = getattr(task.drives, name)
         return task.model.effort_limit[task.model.joint_columns] if value is None else value
@@ -123,6 +127,8 @@ def _default(task: Task, name: str) -> Any:
         return 0.0 if given is None else given
     if name in TOUCHED and getattr(ground, name, None) is not None:
         return getattr(ground, name)
+    if name == "stiffness" and task.points and isinstance(ground, Ground):
+        return default_stiffness(task.model)
     if name in OF_PAIRS and task.pairs and _pair_default(task, name) is not None:
         return _pair_default(task, name)
     if name == "latency" and task.drives is not None:

@@ -83,6 +83,11 @@ def completed(ground: Ground | SoftGround) -> Ground | SoftGround:
     return ground._replace(**missing) if missing else ground
 
 
+def default_stiffness(model: Model) -> float:
+    """Stiffness of a ground that has none [N/m]."""
+    return (model.total_mass or 1.0) * STANDARD_WEIGHT / FULL_DEPTH
+
+
 def ground_arrays(model: Model, ground: Ground | SoftGround, count: int, q: Any) -> Shaped:
     """The ground's numbers with their shapes, by name."""
     ground = completed(ground)
@@ -92,9 +97,7 @@ def ground_arrays(model: Model, ground: Ground | SoftGround, count: int, q: Any)
             "stiffness": (for_all("stiffness", ground.stiffness, q), (1,)),
             "damping": (for_all("damping", ground.damping, q, above=0.0), (1,)),
         }
-    stiffness = ground.stiffness
-    if stiffness is None:
-        stiffness = (model.total_mass or 1.0) * STANDARD_WEIGHT / FULL_DEPTH
+    stiffness = default_stiffness(model) if ground.stiffness is None else ground.stiffness
     rebounds: Shaped = {}
     if not (is_number(ground.restitution) and ground.restitution == 0):
         e = for_each("restitution", ground.restitution, count, 0.0)

@@ -22,6 +22,7 @@ from ...user_kernels.own_kernel import OwnKernel
 from ...user_kernels.signature import Table
 from ..observation import terms_of
 from ..task import Task, TaskError
+from ..variation import Noise
 from .portable_program import (
     Portable,
     formulas,
@@ -43,12 +44,16 @@ SPEED = "linear and angular velocity of the base {} [m/s, rad/s], then the joint
 AXES = {"local": "in its own axes", "world": "in the world's axes"}
 
 
-def deployment_record(task: Task, text: RobotStep | None = None) -> dict[str, Any]:
+def deployment_record(
+    task: Task, text: RobotStep | None = None, trained: Task | None = None
+) -> dict[str, Any]:
     """The record of a task, as values that JSON can hold.
 
     A task without portable programs (with random draws in `update`, for example) has the reason
-    under "programs". text: of the task, if it exists already.
+    under "programs". text: of the task, if it exists already. trained: the task with the domain
+    randomisation of its training; None: there was none.
     """
+    trained = trained or task
     text = text or RobotStep(task)
     model, group = text.task.model, text.group
     try:
@@ -76,7 +81,7 @@ def deployment_record(task: Task, text: RobotStep | None = None) -> dict[str, An
             "scale": scale,
         },
         "command": _command(text),
-        "observation": _observation(text, task, group),
+        "observation": _observation(text, task, group, trained.noise),
         "memory": {
             n: {
                 "shape": list(text.carried[n]),
@@ -85,7 +90,7 @@ def deployment_record(task: Task, text: RobotStep | None = None) -> dict[str, An
             }
             for n, x in memory.items()
         },
-        "varied in training": {n: _plain(x) for n, x in task.vary.items()},
+        "varied in training": {n: _plain(x) for n, x in trained.vary.items()},
         **({"tables": tables} if tables else {}),
         "programs": programs,
     }
@@ -232,14 +237,16 @@ def _command(text: RobotStep) -> dict[str, Any] | None:
     }
 
 
-def _observation(text: RobotStep, task: Task, group: str) -> dict[str, Any]:
+def _observation(
+    text: RobotStep, task: Task, group: str, noise: Mapping[str, Noise]
+) -> dict[str, Any]:
     """Terms of the policy's group with sizes, noise in training and formulas."""
     shown = _formulas(text, lambda robot, s: terms_of(task.observe(robot, s)))
     terms = [
         {
             "name": name,
             "size": size,
-            "noise in training": _plain(task.noise[name]) if name in task.noise else None,
+            "noise in training": _plain(noise[name]) if name in noise else None,
             "formulas": shown.get(name, []),
         }
         for name, size in text.observation.entries[group].items()

@@ -11,12 +11,12 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from ..task import TaskError
-from ..variation import SIM_TO_REAL, DomainRandomization
+from ..variation import SIM_TO_REAL, SIM_TO_REAL_ARM, DomainRandomization
 
 NOTHING = "none"
 """The text for None, and for an entry that is removed."""
 
-DOMAINS = {"sim_to_real": SIM_TO_REAL}
+DOMAINS = {"sim_to_real": SIM_TO_REAL, "sim_to_real_arm": SIM_TO_REAL_ARM}
 """Domain randomisations that a recipe takes by name."""
 
 

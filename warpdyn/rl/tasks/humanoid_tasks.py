@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,8 @@ from ...user_kernels.random_numbers import uniform
 from ..recipe import Recipe
 from ..task import Episode, Task
 from ..terms import every, gravity_in_base, heading_quaternion, near, rotation, world_to_base
-from ..variation import Push, Vary
+from ..variation import SIM_TO_REAL, Push, Vary
+from .onboard import ONBOARD_HISTORY, ONBOARD_SENSED, onboard_groups
 
 LEGS = 12
 """Number of joints that a policy moves, the first ones: hips, knees, ankles, left and right."""
@@ -32,6 +34,18 @@ pitch."""
 
 SIDEWAYS = np.array([0.0, 1.0, 0.0, 0.0, 0.0, 0.0])
 """The hip's roll, which moves the pelvis over the standing foot."""
+
+
+HUMANOID_TO_REAL = SIM_TO_REAL.with_changes(
+    friction=Vary(0.3, 1.25),
+    stiffness=Vary(0.1, 2.0, "log_uniform", "scale"),
+    dissipation=Vary(0.01, 0.04),
+    mass=Vary(0.85, 1.15, how="scale"),
+    latency=Vary(0.0, 0.02),
+    observation_latency=Vary(0.0, 0.02),
+)._replace(push=Push(0.75, 3.0))
+"""Domain randomisation with less latency and weaker pushes than for quadrupeds, because a humanoid
+has two feet, and with soft ground: its soles lie flat, so that it sways as they sink in."""
 
 
 class HumanoidStand(Task):
@@ -59,7 +73,16 @@ class HumanoidStand(Task):
     }
     push: Push | None = Push(0.75, 3.0)
     vary = {"friction": Vary(0.5, 1.0)}
-    recipe = Recipe(deviation=0.5, entropy=0.003, minutes=10.0)
+    sensed: tuple[str, ...] = ("velocity", "turning", "gravity", "joints", "speeds")
+    recipe = Recipe(
+        envs=1024,
+        epochs=2,
+        batches=6,
+        deviation=0.5,
+        entropy=0.003,
+        vary=HUMANOID_TO_REAL,
+        minutes=10.0,
+    )
 
     def __init__(self) -> None:
         model = load_robot("humanoid")
@@ -87,7 +110,8 @@ class HumanoidStand(Task):
 
     def observe(self, robot: Any, s: Episode) -> dict[str, Any]:
         return {
-            "velocity": s.v[:6],
+            "velocity": s.v[:3],
+            "turning": s.v[3:6],
             "gravity": gravity_in_base(s.q),
             "joints": s.q[7 : 7 + LEGS] - self.home[:LEGS],
             "speeds": 0.05 * s.v[6 : 6 + LEGS],
@@ -163,7 +187,7 @@ class HumanoidVelocity(HumanoidStand):
     """Time of a left and a right step [s]; the angle by which hips bend in a step, and the angle by
     which they sway sideways [rad]."""
     push = None
-    recipe = Recipe(deviation=0.5, entropy=0.003, minutes=40.0)
+    recipe = replace(HumanoidStand.recipe, minutes=20.0)
 
     def begin(self, robot: Any, s: Episode) -> dict[str, Any]:
         phase = uniform(s.random.at(43), 1, 0.0, 1.0)[0]
@@ -215,3 +239,23 @@ class HumanoidVelocity(HumanoidStand):
             "bounce": s.v[2] ** 2,
             "hips": off[1] ** 2 + off[2] ** 2 + off[7] ** 2 + off[8] ** 2,
         }
+
+
+class HumanoidStandOnboard(HumanoidStand):
+    """A humanoid that keeps standing with an IMU and encoders alone. The critic of its training
+    observes the velocity of the base too."""
+
+    history = ONBOARD_HISTORY
+    groups = onboard_groups("turning", "gravity", "joints", "speeds", "last_action")
+    sensed = ONBOARD_SENSED
+
+
+class HumanoidVelocityOnboard(HumanoidVelocity):
+    """A humanoid that walks as commanded with an IMU and encoders alone. The critic of its training
+    observes the velocity of the base too."""
+
+    history = ONBOARD_HISTORY
+    groups = onboard_groups(
+        "turning", "gravity", "command", "joints", "speeds", "last_action", "clock"
+    )
+    sensed = ONBOARD_SENSED

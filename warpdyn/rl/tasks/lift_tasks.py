@@ -12,7 +12,7 @@ from ...user_kernels.random_numbers import uniform
 from ..recipe import Recipe
 from ..task import Episode
 from ..terms import heading_quaternion, near
-from ..variation import Vary
+from ..variation import SIM_TO_REAL_ARM, Vary
 from .panda_hand import FINGERS, JOINTS, OPEN, PandaHand, arm_with_pads
 
 CUBE = "cube"
@@ -61,6 +61,7 @@ class PandaLift(PandaHand):
         "cube_range": np.array([[0.4, -0.2, -np.pi / 4], [0.6, 0.2, np.pi / 4]]),
         "goal_range": np.array([[0.4, -0.2, 0.1], [0.6, 0.2, 0.35]]),
     }
+    sensed = SEEN[:-1]
     groups = {"policy": SEEN, "critic": (*SEEN, "grip", "numbers")}
     recipe = Recipe(
         envs=1024,
@@ -70,6 +71,7 @@ class PandaLift(PandaHand):
         entropy=0.005,
         deviation=0.8,
         layers=(128, 64),
+        vary=SIM_TO_REAL_ARM,
         minutes=4.0,
     )
 

@@ -15,6 +15,7 @@ from ...user_kernels.random_numbers import Key, uniform
 from ..recipe import Recipe
 from ..task import Episode, Task
 from ..terms import near
+from ..variation import SIM_TO_REAL_ARM
 from .keep_out import LinkCapsule, capsule_ends, capsules, clearance, height
 
 HAND = "panda_hand_tcp"
@@ -60,8 +61,10 @@ class PandaReach(Task):
         entropy=0.01,
         deviation=0.8,
         layers=(128, 64),
+        vary=SIM_TO_REAL_ARM,
         minutes=6.0,
     )
+    sensed: tuple[str, ...] = ("joints", "lag", "speeds", "error", "direction", "pull")
     tries, margin = 6, 0.05
 
     def __init__(self) -> None:
@@ -170,6 +173,7 @@ class PandaReachObstacles(PandaReach):
     arm that touches a sphere or the table ends the episode.
     """
 
+    sensed = (*PandaReach.sensed, "gaps", "spheres")
     obstacles, room, least = 2, 0.05, 0.03
 
     def begin(self, robot: Any, s: Episode) -> dict[str, Any]:

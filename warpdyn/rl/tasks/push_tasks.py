@@ -12,7 +12,7 @@ from ...user_kernels.random_numbers import uniform
 from ..recipe import Recipe
 from ..task import Episode
 from ..terms import heading_quaternion, near
-from ..variation import Vary
+from ..variation import SIM_TO_REAL_ARM, Vary
 from .panda_hand import FINGERS, PandaHand, arm_with_pads
 
 BOX = "box"
@@ -56,6 +56,7 @@ class PandaPush(PandaHand):
         "box_range": np.array([[0.45, -0.1, -np.pi / 4], [0.55, 0.1, np.pi / 4]]),
         "goal_range": np.array([[0.1, -np.pi], [0.2, np.pi]]),
     }
+    sensed = SEEN[:-1]
     groups = {"policy": SEEN, "critic": (*SEEN, "push", "numbers")}
     recipe = Recipe(
         envs=1024,
@@ -65,6 +66,7 @@ class PandaPush(PandaHand):
         entropy=0.01,
         deviation=1.0,
         layers=(128, 64),
+        vary=SIM_TO_REAL_ARM,
         minutes=8.0,
     )
 

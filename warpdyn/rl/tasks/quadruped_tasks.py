@@ -15,6 +15,7 @@ from ..recipe import Recipe
 from ..task import Episode, Task
 from ..terms import every, gravity_in_base, heading_quaternion, near, rotation
 from ..variation import SIM_TO_REAL, Vary
+from .onboard import ONBOARD_HISTORY, ONBOARD_SENSED, onboard_groups
 from .quadruped import Quadruped
 
 BUNDLED = Quadruped(
@@ -261,18 +262,8 @@ class QuadrupedVelocityOnboard(QuadrupedVelocity):
     observations. The critic of its training observes the true state.
     """
 
-    history = {"policy": 5}
-    groups = {
-        "policy": ("turning", "gravity", "command", "joints", "speeds", "last_action", "clock"),
-        "critic": (
-            "velocity",
-            "turning",
-            "gravity",
-            "command",
-            "joints",
-            "speeds",
-            "last_action",
-            "clock",
-        ),
-    }
-    sensed = ("turning", "gravity", "joints", "speeds")
+    history = ONBOARD_HISTORY
+    groups = onboard_groups(
+        "turning", "gravity", "command", "joints", "speeds", "last_action", "clock"
+    )
+    sensed = ONBOARD_SENSED

@@ -13,7 +13,8 @@ from ...user_kernels.random_numbers import uniform
 from ..recipe import Recipe
 from ..task import Episode
 from ..terms import rotation
-from ..variation import Vary
+from ..variation import SIM_TO_REAL, Push, Vary
+from .onboard import ONBOARD_HISTORY, ONBOARD_SENSED, onboard_groups
 from .quadruped import Quadruped
 from .quadruped_tasks import CommandedQuadruped
 
@@ -35,6 +36,11 @@ but one has."""
 
 SCAN = np.array([[x, y] for x in np.arange(-3, 4) * 0.15 for y in np.arange(-2, 3) * 0.15])
 """Points around the trunk at which the ground height is observed: 0.9 m by 0.6 m [m]."""
+
+
+ROUGH_TO_REAL = SIM_TO_REAL.with_changes(friction=Vary(0.4, 1.25))._replace(push=Push(0.5, 4.0))
+"""Domain randomisation on ground that a robot can climb: slopes of 20 degrees need a friction of
+0.36."""
 
 
 def rough_ground(seed: int = 0) -> HeightMap:
@@ -71,7 +77,7 @@ class QuadrupedRough(CommandedQuadruped):
         "fastest": np.array([1.0, 0.6]),
     }
     vary = {"friction": Vary(0.5, 1.25)}
-    recipe = Recipe(envs=1024, epochs=2, batches=6, minutes=15.0)
+    recipe = Recipe(envs=1024, epochs=2, batches=6, vary=ROUGH_TO_REAL, minutes=10.0)
 
     def __init__(
         self,
@@ -173,3 +179,23 @@ class QuadrupedRough(CommandedQuadruped):
 
     def measure(self, robot: Any, s: Episode) -> dict[str, Any]:
         return {**super().measure(robot, s), "level": np.floor(s.level)}
+
+
+class QuadrupedRoughOnboard(QuadrupedRough):
+    """A quadruped that climbs with an IMU and encoders alone.
+
+    The policy observes neither the velocity of the base nor the heights of the ground, but the last
+    observations. The critic of its training observes both.
+    """
+
+    history = ONBOARD_HISTORY
+    groups = onboard_groups(
+        "turning",
+        "gravity",
+        "command",
+        "joints",
+        "speeds",
+        "last_action",
+        hidden=("velocity", "ground"),
+    )
+    sensed = ONBOARD_SENSED

@@ -1,0 +1,318 @@
+"""Policies that come with warpdyn, judged in MuJoCo without `warpdyn.rl`.
+
+    python -m benchmarks.rl.judge [TASK ...] [--policy FILE] [--robots 100] [--no-store]
+
+Each policy is run from its file's metadata by NumPy and onnxruntime (`judge_policy`). Starts,
+commands, targets and objects are drawn here, and falls and successes are counted here. The table
+goes into benchmarks/rl/results/judge.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from benchmarks.rl.judge_policy import (
+    POLICIES,
+    TIMESTEP,
+    RecordedPolicy,
+    Robots,
+    add_drives,
+    scene,
+)
+
+RESULTS = Path(__file__).with_name("results") / "judge.json"
+
+FRICTION, BUMPS = 0.8, 0.02
+"""Friction of the ground, and height of the bumps of uneven ground [m]."""
+
+PUSH, PUSH_SECONDS = 0.5, 4.0
+"""Speed that a push adds in a random horizontal direction [m/s], and the time between two [s]."""
+
+TOOL = 0.2104
+"""Distance of the panda's tool point from its last link, along that link's z axis [m]."""
+
+REACHED = 0.02
+"""Distance at which a hand or an object is at its goal [m]."""
+
+HOME = (0.0, -np.pi / 4, 0.0, -0.75 * np.pi, 0.0, np.pi / 2, np.pi / 4)
+OVER_THE_TABLE = (0.0, 0.0, 0.0, -2.3, 0.0, 2.3, np.pi / 4)
+AT_THE_TABLE = (0.0, 0.2483, 0.0, -2.836, 0.0, 3.0843, np.pi / 4)
+
+Found = dict[str, float]
+
+
+def walking(path: Path, robots: int, *, bumps: float = 0.0, pushes: bool = False) -> Found:
+    """Falls in 20 s, and errors of the speeds. Commands are uniform within the record's limits; a
+    new one comes every 10 s."""
+    rng, policy = np.random.default_rng(7), RecordedPolicy(path, robots)
+    record, asked = policy.record, policy.record["command"]
+    spec = scene(record["robot"], True, FRICTION, bumps)
+    add_drives(spec, record["joints"])
+    group = Robots(spec.compile(), record, robots)
+    height = _stand(group, np.array(record["joints"]["stance"]), rng)
+    period, alive = record["period"], np.ones(robots, bool)
+    command = wanted = None if asked is None else np.zeros((robots, asked["size"]))
+    off, turned, count = np.zeros(robots), np.zeros(robots), 0
+    for step in range(round(20.0 / period)):
+        if asked is not None and step % round(10.0 / period) == 0:
+            wanted = rng.uniform(asked["lowest"], asked["highest"], command.shape)
+        if asked is not None:
+            most = np.array([np.inf if x is None else x for x in asked["rate"]]) * period
+            command = command + np.clip(wanted - command, -most, most)
+        if pushes and step and step % round(PUSH_SECONDS / period) == 0:
+            for world, angle in zip(group.worlds, rng.uniform(0, 2 * np.pi, robots), strict=True):
+                world.qvel[:2] += PUSH * np.array([np.cos(angle), np.sin(angle)])
+        group.advance(policy.step(*group.state(), command), alive)
+        q, v = group.state()
+        up = 1.0 - 2.0 * (q[:, 3] ** 2 + q[:, 4] ** 2)
+        alive &= (up > 0.5) & (q[:, 2] > 0.55 * height)
+        if asked is not None and step * period >= 1.0:
+            off += np.where(alive, np.hypot(*(command[:, :2] - v[:, :2]).T), 0.0)
+            turned += np.where(alive, np.abs(command[:, 2] - v[:, 5]), 0.0)
+            count += alive
+    found = {"fell": float(1.0 - alive.mean())}
+    if asked is not None:
+        found["speed error"] = float(off.sum() / np.sum(count))
+        found["turning error"] = float(turned.sum() / np.sum(count))
+    return found
+
+
+def _stand(group: Robots, stance: np.ndarray, rng: np.random.Generator) -> float:
+    """Put robots on the ground in their stance; returns the height of the base [m]."""
+    model, world = group.model, group.worlds[0]
+    world.qpos[group.places] = stance
+    height = 1.5
+    while height > 0.0:
+        world.qpos[2] = height
+        mujoco.mj_forward(model, world)
+        if world.ncon:
+            break
+        height -= 0.002
+    for world in group.worlds:
+        world.qpos[2], world.qpos[group.places] = height + 0.01, stance
+        angle = rng.uniform(-np.pi, np.pi)
+        world.qpos[3:7] = np.cos(angle / 2), 0.0, 0.0, np.sin(angle / 2)
+        world.qpos[group.places] += rng.uniform(-0.05, 0.05, len(group.places))
+        mujoco.mj_forward(model, world)
+    return height
+
+
+def swinging_up(path: Path, robots: int) -> Found:
+    """Share of poles within 10 degrees of upright for the last 3 of 10 s."""
+    rng, policy = np.random.default_rng(7), RecordedPolicy(path, robots)
+    group = Robots(scene("cartpole", False, 1.0).compile(), policy.record, robots)
+    for world in group.worlds:
+        world.qpos[:] = rng.uniform([-0.05, np.pi - 0.05], [0.05, np.pi + 0.05])
+    upright = np.ones(robots, bool)
+    for step in range(round(10.0 / policy.record["period"])):
+        group.advance(policy.step(*group.state(), None), upright | True)
+        if step * policy.record["period"] > 7.0:
+            upright &= np.cos(group.state()[0][:, 1]) > np.cos(np.radians(10.0))
+    return {"reached": float(upright.mean())}
+
+
+def reaching(path: Path, robots: int, *, spheres: bool = False) -> Found:
+    """Share of targets that the hand reaches in 3 s without a contact of the arm."""
+    rng, policy = np.random.default_rng(7), RecordedPolicy(path, robots)
+    record = policy.record
+    spec = scene("panda", False, 1.0)
+    add_drives(spec, record["joints"])
+    obstacles = ("first", "second") if spheres else ()
+    for name in obstacles:
+        ball = spec.worldbody.add_body(name=name, mocap=True)
+        ball.add_geom(name=name, size=[0.001, 0, 0], contype=1, conaffinity=0)
+    _hold_fingers(spec, record)
+    group = Robots(spec.compile(), record, robots)
+    start, goal, targets, drawn = [], [], [], []
+    for k, world in enumerate(group.worlds):
+        first, last, target = _way(group, world, rng)
+        balls = []
+        if spheres:
+            group.models[k] = copy.copy(group.model)
+            balls = _balls(group.models[k], world, group.places, first, last, target, rng)
+        start.append(first)
+        goal.append(last)
+        targets.append(target)
+        drawn.append(balls)
+        world.qpos[group.places] = first
+        mujoco.mj_forward(group.models[k], world)
+    policy.remember(wanted=np.array(start), target=np.array(targets))
+    if spheres:
+        policy.remember(spheres=np.array(drawn))
+    free = np.ones(robots, bool)
+    for _ in range(round(record["simulation"]["seconds"] / record["period"]) - 1):
+        group.advance(policy.step(*group.state(), None), free)
+        free &= ~group.touches("ground", *obstacles)
+    away = np.linalg.norm(
+        [_tool(w) - x for w, x in zip(group.worlds, targets, strict=True)], axis=1
+    )
+    return {"reached": float((free & (away < REACHED)).mean()), "touched": float(1 - free.mean())}
+
+
+def _hold_fingers(spec: mujoco.MjSpec, record: dict) -> None:
+    """Drives that hold joints that the record does not have; both fingers are open by 4 cm."""
+    for joint in spec.joints:
+        if joint.name not in record["joints"]["names"]:
+            drive = spec.add_actuator(name=joint.name, target=joint.name)
+            drive.trntype, drive.biastype = mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtBias.mjBIAS_AFFINE
+            drive.gainprm[0], drive.biasprm[0:3] = 0.0, [0.04 * 1000.0, -1000.0, -100.0]
+            joint.armature = 0.1
+
+
+def _tool(world: mujoco.MjData) -> np.ndarray:
+    """Position of the panda's tool point [m]."""
+    link = world.body("panda_link7")
+    return link.xpos + TOOL * link.xmat.reshape(3, 3)[:, 2]
+
+
+def _way(
+    group: Robots, world: mujoco.MjData, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Joints at the start, joints at a goal that is clear of the table, and the goal of the hand."""
+    model = group.model
+    low, high = model.jnt_range[:7].T
+    middle, half = (low + high) / 2, 0.9 * (high - low) / 2
+    table = model.geom("ground").id
+    arm = [k for k in range(model.ngeom) if model.geom_bodyid[k] > 0 and model.geom_conaffinity[k]]
+    while True:
+        last = middle + half * rng.uniform(-1.0, 1.0, 7)
+        world.qpos[group.places] = last
+        mujoco.mj_kinematics(model, world)
+        hand = _tool(world)
+        if hand[2] < 0.03 or np.hypot(*hand[:2]) < 0.25:
+            continue
+        near = [k for k in arm if world.geom_xpos[k][2] < model.geom_rbound[k] + 0.03]
+        if all(mujoco.mj_geomDistance(model, world, table, k, 1.0, None) > 0.03 for k in near):
+            return np.array(HOME) + rng.uniform(-0.2, 0.2, 7), last, hand.copy()
+
+
+def _balls(
+    model: mujoco.MjModel,
+    world: mujoco.MjData,
+    places: list[int],
+    first: np.ndarray,
+    last: np.ndarray,
+    target: np.ndarray,
+    rng: np.random.Generator,
+) -> list[np.ndarray]:
+    """Two spheres (x, y, z, radius) on the way, 5 cm from the arm at both of its ends."""
+    arm = [k for k in range(model.ngeom) if model.geom_bodyid[k] > 0 and model.geom_conaffinity[k]]
+    world.qpos[places] = first
+    mujoco.mj_kinematics(model, world)
+    hand, found = _tool(world), []
+    for k, name in enumerate(("first", "second")):
+        best, ball = np.array([0.0, 0.0, -1.0 - k, 0.03]), model.geom(name).id
+        for _ in range(6):
+            centre = hand + rng.uniform(0.3, 0.7) * (target - hand) + rng.uniform(-0.1, 0.1, 3)
+            world.mocap_pos[k], room = centre, rng.uniform(0.05, 0.1)
+            for pose in (first, last):
+                world.qpos[places] = pose
+                mujoco.mj_kinematics(model, world)
+                gaps = [mujoco.mj_geomDistance(model, world, ball, a, 1.0, None) for a in arm]
+                room = min(room, min(gaps) - 0.05)
+            if room > best[3]:
+                best = np.array([*centre, room])
+        found.append(best)
+    for k, name in enumerate(("first", "second")):
+        ball = model.geom(name).id
+        world.mocap_pos[k] = found[k][:3]
+        model.geom_size[ball, 0] = model.geom_rbound[ball] = found[k][3]
+    return found
+
+
+def moving_an_object(path: Path, robots: int, *, lift: bool) -> Found:
+    """Share of objects that are at their goal at the end: a cube that is lifted, or a box that is
+    pushed. Friction is 0.9 for the cube and 0.55 for the box."""
+    rng, policy = np.random.default_rng(7), RecordedPolicy(path, robots)
+    record, friction = policy.record, 0.9 if lift else 0.55
+    sides, mass = ((0.04, 0.04, 0.04), 0.1) if lift else ((0.06, 0.06, 0.05), 0.2)
+    spec = scene("panda", False, friction)
+    for geom in spec.geoms:
+        geom.conaffinity = 0
+    # The pads of the fingers and the object are all that touches; contacts are stiff.
+    for name, side in (("panda_leftfinger", 1.0), ("panda_rightfinger", -1.0)):
+        pad = spec.body(name).add_geom(pos=[0.0, 0.004 * side, 0.045], size=[0.01, 0.004, 0.01])
+        pad.type, pad.contype, pad.conaffinity = mujoco.mjtGeom.mjGEOM_BOX, 1, 0
+        pad.friction[0], pad.mass = friction, 0.0
+    body = spec.worldbody.add_body(name="object", pos=[0.5, 0.0, sides[2] / 2])
+    body.add_freejoint()
+    box = body.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=np.array(sides) / 2, mass=mass)
+    box.contype, box.conaffinity, box.friction[0] = 2, 1, friction
+    ground = spec.geom("ground")
+    ground.contype, ground.conaffinity = 1, 2
+    for geom in spec.geoms:
+        geom.solref[0] = 2 * TIMESTEP
+    add_drives(spec, record["joints"])
+    group = Robots(spec.compile(), record, robots)
+    ready, spread, opening = (OVER_THE_TABLE, 0.05, 0.04) if lift else (AT_THE_TABLE, 0.02, 0.0)
+    start, goals = [], []
+    for world in group.worlds:
+        arm = np.array(ready) + rng.uniform(-spread, spread, 7)
+        x, y, angle = rng.uniform([0.4, -0.2, -0.78], [0.6, 0.2, 0.78])
+        if not lift:
+            x, y = 0.5 + 0.5 * (x - 0.5), 0.5 * y
+        far, aside = rng.uniform(0.1, 0.2), rng.uniform(-np.pi, np.pi)
+        goal = rng.uniform([0.4, -0.2, 0.1], [0.6, 0.2, 0.35])
+        goals.append(goal if lift else np.array([x + far * np.cos(aside), y + far * np.sin(aside)]))
+        start.append([*arm, opening, opening])
+        world.qpos[group.places] = start[-1]
+        place = group.free[0][0]
+        world.qpos[place : place + 3] = x, y, sides[2] / 2
+        world.qpos[place + 3 : place + 7] = np.cos(angle / 2), 0.0, 0.0, np.sin(angle / 2)
+        mujoco.mj_forward(group.model, world)
+    policy.remember(wanted=np.array(start), goal=np.array(goals))
+    for _ in range(round(record["simulation"]["seconds"] / record["period"]) - 1):
+        group.advance(policy.step(*group.state(), None), np.ones(robots, bool))
+    at = [world.body("object").xpos for world in group.worlds]
+    away = [np.linalg.norm(x[: len(goal)] - goal) for x, goal in zip(at, goals, strict=True)]
+    return {"reached": float((np.array(away) < REACHED).mean())}
+
+
+def on_both_grounds(path: Path, robots: int, **options: bool) -> Found:
+    """Level and uneven ground."""
+    level = walking(path, robots, **options)
+    return {**level, "fell on bumps": walking(path, robots, bumps=BUMPS, **options)["fell"]}
+
+
+JUDGES: dict[str, Callable[[Path, int], Found]] = {
+    "cartpole_swing_up": swinging_up,
+    "panda_reach": reaching,
+    "panda_reach_obstacles": lambda path, n: reaching(path, n, spheres=True),
+    "panda_lift": lambda path, n: moving_an_object(path, n, lift=True),
+    "panda_push": lambda path, n: moving_an_object(path, n, lift=False),
+    "humanoid_stand": lambda path, n: on_both_grounds(path, n, pushes=True),
+    "humanoid_velocity": on_both_grounds,
+    "quadruped_velocity": on_both_grounds,
+    "quadruped_rough": on_both_grounds,
+}
+"""The judge of each task; one with onboard sensors has that of its task."""
+
+
+def main() -> None:
+    """Judge, print, store."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    there = sorted(path.stem for path in POLICIES.glob("*.onnx"))
+    parser.add_argument("tasks", nargs="*", metavar="TASK", help=f"of {', '.join(there)}")
+    parser.add_argument("--policy", type=Path, help="a file in place of the task's")
+    parser.add_argument("--robots", type=int, default=100)
+    parser.add_argument("--no-store", action="store_true")
+    args = parser.parse_args()
+    found = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    for task in args.tasks or there:
+        path = args.policy or POLICIES / f"{task}.onnx"
+        result = JUDGES[task.removesuffix("_onboard")](path, args.robots)
+        found[task] = {"robots": args.robots, **{n: round(x, 3) for n, x in result.items()}}
+        print(task, found[task], flush=True)
+        if not args.no_store:
+            RESULTS.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
+
+
+if __name__ == "__main__":
+    main()

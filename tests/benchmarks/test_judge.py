@@ -1,0 +1,55 @@
+"""The judge of policies: it shares no code with warpdyn, and finds what a policy does."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("mujoco")
+pytest.importorskip("onnxruntime")
+
+from benchmarks.rl import judge
+from benchmarks.rl.judge_policy import POLICIES, RecordedPolicy, run
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_it_imports_nothing_of_warpdyn() -> None:
+    """In a fresh process, with a policy that it has judged."""
+    code = (
+        "import sys; from benchmarks.rl import judge\n"
+        "assert judge.swinging_up(judge.POLICIES / 'cartpole_swing_up.onnx', 2)['reached'] == 1\n"
+        "print([m for m in sys.modules if m.startswith('warpdyn')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_every_policy_that_comes_with_warpdyn_has_a_judge() -> None:
+    names = {path.stem.removesuffix("_onboard") for path in POLICIES.glob("*.onnx")}
+    assert names == set(judge.JUDGES)
+
+
+def test_a_program_runs_for_many_robots() -> None:
+    steps = [["t0", "mul", 2.0, "q[1]"], ["t1", "where_less", "t0", 1.0, "q[0]", "action[0]"]]
+    program = {"steps": steps, "results": {"targets": ["t1", 0.5, "t0"]}}
+    q, action = np.array([[3.0, 0.25], [3.0, 4.0]]), np.array([[7.0], [8.0]])
+    found = run(program, {"q": q, "action": action})["targets"]
+    assert found.tolist() == [[3.0, 0.5, 0.5], [8.0, 0.5, 8.0]]
+
+
+def test_a_hand_without_its_policy_reaches_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The policy of the arm reaches its targets, and an arm that rests does not."""
+    path = POLICIES / "panda_reach.onnx"
+    assert judge.reaching(path, 4)["reached"] == 1.0
+    step = RecordedPolicy.step
+
+    def rest(self: RecordedPolicy, q: np.ndarray, v: np.ndarray, command: None) -> dict:
+        return {**step(self, q, v, command), "targets": q}
+
+    monkeypatch.setattr(RecordedPolicy, "step", rest)
+    assert judge.reaching(path, 4)["reached"] == 0.0
