@@ -31,8 +31,8 @@ from .control.settings.node_settings import Settings
 from .control.states.base_state import BaseMotion, BaseState
 from .control.states.joint_states import JointStates
 from .control.states.state import State
-from .ros.messages import nanoseconds
 from .ros.process import BAD_START, make_node
+from .ros.serialized_messages import nanoseconds
 from .ros.shutdown import told_to_end
 from .ros.streams import tolerate_lost_output
 from .ros.topics import LAST, LATCHED

@@ -35,14 +35,14 @@ from .ros.effort_topics import EffortTopics
 from .ros.gate_services import GateServices
 from .ros.guards import Guards
 from .ros.law_topics import LawTopics
-from .ros.messages import nanoseconds, time_message
+from .ros.messages import time_message
 from .ros.outputs import WantedOutputs
 from .ros.policy_topics import PolicyTopics
 from .ros.pose_topics import PoseTopics
 from .ros.process import BAD_START, run_process
 from .ros.publisher_counts import LOOK_PERIOD, PublisherCounts
 from .ros.sensor_topics import SensorTopics
-from .ros.serialized_messages import Stamp, StateMessage, StateReader
+from .ros.serialized_messages import Stamp, StateMessage, StateReader, nanoseconds
 from .ros.shutdown import stop_robots
 from .ros.topics import LAST, LATCHED, RELIABLE, RobotNames, TorqueTopics, frame_prefix, overridable
 from .ros.trajectory_topics import TrajectoryTopics

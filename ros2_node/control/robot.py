@@ -148,11 +148,10 @@ class Robot:
 
     def prepare(self, now: float) -> None:
         """Fill the rows that come from the reference, and let an old wrench go."""
-        settings = self._settings
-        if self.wrench.refresh(now, settings.state_timeout):
+        if self.wrench.active and self.wrench.refresh(now, self._settings.state_timeout):
             self.output.blend(FLOAT_TIME)
         if self.policy is not None:
-            if self.policy.prepare(now, settings):
+            if self.policy.prepare(now, self._settings):
                 self.counts["policy_late"] += 1
             return
         if not self._needs_velocity:
@@ -264,12 +263,8 @@ class Robot:
         self.setpoint.stay(self.state.q, since=now - self._settings.state_timeout)
         if unfit := self.references.missing(now) or self.setpoint.astray(self.state.q):
             return unfit
-        touch = self.touch
-        if (
-            touch is None
-            or self._settings.effort_source != "message"
-            or not touch.is_unguarded(now)
-        ):
+        touch, by_message = self.touch, self._settings.effort_source == "message"
+        if touch is None or not by_message or not touch.is_unguarded(now):
             return ""
         return f"{UNGUARDED}: {touch.blind or 'states come too seldom'}"
 
@@ -328,8 +323,9 @@ class Robot:
             return True, None  # these torques are of before
         if phase in CLOSED:
             return True, None
-        smooth = self.output.smooth(self.state.torque, steady)
-        torque = self.limits.add(smooth, self.state.q, self.state.v, steady)
+        torque = self.output.smooth(self.state.torque, steady)
+        if self.limits.active:
+            torque = self.limits.add(torque, self.state.q, self.state.v, steady)
         if self.touch is not None:
             hit, self.touch.hit = self.touch.hit, ""
             if hit and phase is Phase.ENABLED:
@@ -344,8 +340,8 @@ class Robot:
                 self.output.give_way(FLOAT_TIME)
             if phase is Phase.FLOATING:
                 torque = self.touch.torques.weigh()
-        if phase is Phase.ENABLED and (astray := self.references.astray()):
-            self.fail(astray, steady)
+        if phase is Phase.ENABLED and self.references.watched and (far := self.references.astray()):
+            self.fail(far, steady)
             return True, None
         command = self.output.compute(torque, steady)
         if command is None:

@@ -72,6 +72,7 @@ class RobotReferences:
         """Use new parameters; ValueError when they do not fit this robot."""
         law = self._law
         self.setpoint.change(settings, tracked=law is not None and law.tracks)
+        self.watched = self.setpoint.watched or self.pose is not None
         follows = isinstance(law, Law) and law.follows
         self.trajectory.change(settings, follows or settings.mode == "computed_torque")
         if self.pose is not None:
@@ -217,6 +218,7 @@ class RobotReferences:
         return "" if self.body is None else self.body.missing(now)
 
     def astray(self) -> str:
-        """The joints or the frame that are too far from their references; empty when none is."""
+        """The joints or the frame that are too far from their references; empty when none is, as
+        always if nothing is `watched`."""
         text = self.setpoint.astray()
         return text if text or self.pose is None else self.pose.astray()

@@ -58,8 +58,3 @@ def topic_word(name: str) -> str:
     """A link's name as part of a topic: letters, digits, underscores, not starting with a digit."""
     word = re.sub(r"[^A-Za-z0-9_]", "_", name)
     return "_" + word if word[:1].isdigit() else word
-
-
-def nanoseconds(stamp: Time) -> int:
-    """A stamp as one integer."""
-    return stamp.sec * 1_000_000_000 + stamp.nanosec

@@ -10,7 +10,7 @@ from geometry_msgs.msg import Twist
 from ..control.settings.node_settings import Settings
 from ..control.states.base_state import BaseMotion
 from ..control.torques.policy_law import policy_and_task
-from .messages import nanoseconds
+from .serialized_messages import nanoseconds
 from .topics import LAST, RobotNames, RobotTopics, overridable
 from .wiring import Wiring
 

@@ -41,6 +41,11 @@ class Stamp(NamedTuple):
     nanosec: int
 
 
+def nanoseconds(stamp: Stamp | Time) -> int:
+    """A stamp as one integer."""
+    return stamp.sec * 1_000_000_000 + stamp.nanosec
+
+
 class Header(NamedTuple):
     """The fields of std_msgs/Header that are read."""
 

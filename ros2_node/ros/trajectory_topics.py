@@ -12,7 +12,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ..control.references.waypoint_spline import Waypoint
 from ..control.robot import Robot
-from .messages import nanoseconds
+from .serialized_messages import nanoseconds
 from .topics import LATCHED, RELIABLE, RobotNames
 from .wiring import Wiring
 

@@ -76,7 +76,7 @@ class Setpoint:
         self._error = np.zeros(len(self.tracked))
         self._everywhere = False
         """True if every tracked joint has a wanted position."""
-        self._watched = False
+        self.watched = False
         limit = model.velocity_limit
         self._fastest = np.where((limit > 0.0) & np.isfinite(limit), limit, np.inf)
         """(nv,), velocity limits; inf where the description has none"""
@@ -106,7 +106,7 @@ class Setpoint:
         low, high = self._limits if ends else (-np.inf, np.inf)
         self._lowest[self._named_rows], self._highest[self._named_rows] = low, high
         tracked = tracked or settings.mode == "computed_torque"
-        self._watched = tracked and bool((far > 0.0).any())
+        self.watched = tracked and bool((far > 0.0).any())
 
     def read(
         self, names: Sequence[str], point: Point, now: float, q: np.ndarray | None = None
@@ -205,7 +205,7 @@ class Setpoint:
     def _jumps(self, wanted: np.ndarray, q: np.ndarray) -> bool:
         """True if a point lies too far both from the one before and from the robot. One that has
         moved on step by step, and that the robot does not follow, is for `astray`."""
-        if not self._watched:
+        if not self.watched:
             return False
         step = short_way((wanted - self.q)[self._q_rows], self._turns)
         error = short_way((wanted - q)[self._q_rows], self._turns)
@@ -295,7 +295,7 @@ class Setpoint:
     def astray(self, q: np.ndarray | None = None) -> str:
         """The joints that are too far from their wanted positions, as `track` saw them last or at `q`;
         empty when none is."""
-        if not self._watched:
+        if not self.watched:
             return ""
         if q is not None:
             self._error = self._distance(q)

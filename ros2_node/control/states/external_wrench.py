@@ -31,6 +31,8 @@ class ExternalWrench:
         self._row: int | None = None
         self._is_new = False
         """True if a wrench has come where there was none, since the last `refresh`."""
+        self.active = False
+        """False if `refresh` has nothing to do."""
 
     def read(
         self, link: str, force: Sequence[float], torque: Sequence[float], now: float
@@ -48,7 +50,7 @@ class ExternalWrench:
         self.clear()
         self._row = row
         self._state.wrench[self._row] = value
-        self.arrived = now
+        self.arrived, self.active = now, True
         return None
 
     def refresh(self, now: float, timeout: float) -> bool:
@@ -57,7 +59,8 @@ class ExternalWrench:
         has_stepped, self._is_new = self._is_new, False
         if self._row is not None and now - self.arrived > timeout:
             self.clear()
-            return True
+            has_stepped = True
+        self.active = self._row is not None
         return has_stepped
 
     def clear(self) -> None:

@@ -72,6 +72,7 @@ class JointStates:
         self.strict = False
         """True if positions that jump are dropped, and not only noticed: while commands leave."""
         self._settings, self._needs_velocity = settings, settings.needs_velocity
+        self._feels = settings.feels
         self._model = model
         self._q_of = {name: model.q_indices([name])[0] for name in self.joints}
         self._needed_q = np.array([self._q_of[name] for name in self.joints], dtype=int)
@@ -170,7 +171,7 @@ class JointStates:
                 return speed
             self.v[m.v_columns] = speed
             odd = odd or ("position_against_velocity" if contradicted else "")
-        elif self._settings.feels:
+        elif self._feels:
             speed = self._speed(m, p, velocity, stamp, now)
             self.felt_v[m.v_columns] = np.nan if isinstance(speed, str) else speed
         return self._write_positions(m, position, p, stamp, now, odd)
@@ -316,6 +317,7 @@ class JointStates:
     def change(self, settings: Settings) -> None:
         """Use new parameters; velocities stay as they are, but for a mode that has none."""
         self._settings, self._needs_velocity = settings, settings.needs_velocity
+        self._feels = settings.feels
         self._set_limits(settings)
         if not settings.needs_velocity:
             self.v[:] = 0.0

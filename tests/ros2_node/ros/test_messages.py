@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from ros2_node.ros.messages import (
     fill_pose,
     labelled_array,
-    nanoseconds,
     numbers,
     topic_word,
     transform,
@@ -65,9 +64,3 @@ def test_every_link_name_becomes_a_word_of_a_topic(name):
     word = topic_word(name)
     assert word.isascii() and word.isidentifier()
     assert topic_word(word) == word
-
-
-@given(st.integers(0, 2**31 - 1), st.integers(0, 10**9 - 1))
-def test_a_stamp_is_one_number(sec, nanosec):
-    total = nanoseconds(Time(sec=sec, nanosec=nanosec))
-    assert divmod(total, 10**9) == (sec, nanosec)

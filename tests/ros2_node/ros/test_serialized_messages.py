@@ -14,7 +14,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from ros2_node.ros import serialized_messages
-from ros2_node.ros.serialized_messages import NumbersWriter, StateMessage, StateReader
+from ros2_node.ros.serialized_messages import NumbersWriter, StateMessage, StateReader, nanoseconds
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=9)
 NUMBERS = st.lists(st.floats(), max_size=5)
@@ -154,3 +154,9 @@ def test_a_huge_message_is_none(monkeypatch):
     monkeypatch.setattr(serialized_messages, "deserialize_message", None)
     with pytest.raises(ValueError, match="joint_states of 1048577 bytes; at most 1048576 are read"):
         StateReader().read(bytes(serialized_messages.LARGEST + 1))
+
+
+@given(st.integers(0, 2**31 - 1), st.integers(0, 10**9 - 1))
+def test_a_stamp_is_one_number(sec, nanosec):
+    total = nanoseconds(Time(sec=sec, nanosec=nanosec))
+    assert divmod(total, 10**9) == (sec, nanosec)

@@ -35,9 +35,9 @@ def test_it_stands_in_the_row_of_its_link_alone(wrench, state):
 def test_it_goes_when_it_is_no_longer_fresh(wrench, state):
     wrench.read("panda_hand", (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), 1.0)
     wrench.refresh(1.1, 0.2)
-    assert state.wrench.any()
+    assert state.wrench.any() and wrench.active
     wrench.refresh(1.3, 0.2)
-    assert not state.wrench.any()
+    assert not state.wrench.any() and not wrench.active
 
 
 def test_a_bad_wrench_is_counted_and_leaves_the_one_before(wrench, state):
