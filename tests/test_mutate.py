@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -110,6 +111,16 @@ def test_a_seed_draws_the_same_mutations(mutate: ModuleType) -> None:
     assert not listed & set(map(mutate.key, mutate.draw(5, 30, ["logs", "headers"], listed)))
     with pytest.raises(SystemExit, match="no room attic; there are"):
         mutate.draw(5, 1, ["attic"])
+
+
+def test_equivalent_mutations_are_of_the_present_source(mutate: ModuleType) -> None:
+    """Each is a mutation that could be drawn, and has a reason."""
+    import mutations
+
+    listed = json.loads(mutate.EQUIVALENT.read_text())
+    files = {ROOT / each.partition(" | ")[0] for each in listed}
+    drawn = {mutate.key(each) for file in files for each in mutations.mutations(ROOT, file)}
+    assert all(listed.values()) and not set(listed) - drawn
 
 
 def test_the_tests_of_a_file(mutate: ModuleType) -> None:

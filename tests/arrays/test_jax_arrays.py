@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from robots import by_name
@@ -78,3 +80,22 @@ def test_bound_results_are_new_arrays() -> None:
     first, second = run(), run()
     assert first is not second and isinstance(first, jax.Array)
     assert np.array_equal(first, second) and np.array_equal(first, wd.crba(MODEL, q))
+
+
+def test_an_array_on_another_device_is_refused() -> None:
+    """With its device, before its memory is read; an array of several devices, one of which is."""
+
+    class Array:
+        """What the check reads of an array; its memory cannot be reached."""
+
+        dtype = np.dtype("float32")
+
+        def __init__(self, *platforms: str) -> None:
+            self.platforms = platforms
+
+        def devices(self) -> list[SimpleNamespace]:
+            return [SimpleNamespace(platform=x) for x in self.platforms]
+
+    for platforms in (("cuda",), ("cpu", "cuda")):
+        with pytest.raises(ValueError, match=r"q is a JAX array on .*cuda.*; warpdyn takes JAX"):
+            LIBRARY.view("q", Array(*platforms))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from warpdyn.cli import tables
+from warpdyn.cli.accuracy import LIMITS
 from warpdyn.cli.peer_times import PeerTime
 from warpdyn.cli.timing import Case, Measurement
 
@@ -103,3 +105,25 @@ def test_prose_shows_what_is_not_printable(capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().out == (
         "policy.onnx, made by \\x1b[2J\\x9b31mme\\x0aall checks passed \\u202e\n"
     )
+
+
+def test_every_note_is_where_it_belongs(monkeypatch):
+    """How long a compilation took where nobody is compared; else the way of the comparison and its
+    limit. Then reasons for missing numbers, each once, in order."""
+    monkeypatch.setattr(tables, "in_checkout", lambda: False)
+    first, *others = tables.explain([Measurement(CASE, 1e-6)])
+    assert first.startswith("fk: poses of all links;") and not others
+    assert first.endswith("comes from the cache.") and "Compile: seconds from the first" in first
+    refused = PeerTime("P", refusal="it has no such algorithm")
+    timed = [
+        Measurement(CASE, 1e-6, peers=(refused, PeerTime("Q", 35.0, 1e-9))),
+        Measurement(CASE, 1e-6, peers=(refused,)),
+        Measurement(replace(CASE, algorithm="aba"), refusal="it moves no inertia"),
+    ]
+    first, beside, *reasons = tables.explain(timed)
+    assert "Compile" not in first and beside.startswith("Beside: float64, one Python call")
+    assert beside.endswith(f"to {LIMITS[CASE.dtype]:g}.")
+    assert reasons == [
+        f"{CASE.algorithm} is not compared with P: it has no such algorithm",
+        "aba is not defined: it moves no inertia",
+    ]

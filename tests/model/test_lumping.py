@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 from robots import by_name
 
+from warpdyn.model.closed_loops.loop import Loop
+from warpdyn.model.description import Pose
 from warpdyn.model.lumping import build_tree
 from warpdyn.model.tree import WORLD
 
@@ -36,3 +39,20 @@ def test_the_base_has_its_armature() -> None:
     assert base.armature == base.free_rotor == 0.5
     assert base.borne[0][0] == 0.25 * model.link(model.root).mass
     assert not any(body.borne for body in tree.bodies[1:])
+
+
+def test_the_end_of_a_loop_is_on_a_body_or_in_the_world() -> None:
+    """At the loop's own poses, through the placements of links on fixed joints."""
+    model = by_name("ur5e").model
+    at, there = Pose((0.1, 0.2, 0.3)), Pose((0.4, 0.5, 0.6))
+    loops = (Loop.weld("tool0", at, None, there), Loop.weld("tool0", at, model.root, there))
+    tree = build_tree(replace(model, loops=loops))
+    tool = tree.frames["tool0"]
+    for loop in tree.loops:
+        assert loop.frames is not None
+        first, second = loop.frames.first, loop.frames.second
+        assert (first.body, second.body) == (tool.body, WORLD)
+        expected = tool.placement.compose(at.placement).as_matrix()
+        assert np.allclose([*first.placement.p], [*expected.p]) and np.allclose(
+            [*second.placement.p], [0.4, 0.5, 0.6]
+        )

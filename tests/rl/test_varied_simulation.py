@@ -242,6 +242,8 @@ def test_friction_moments_may_vary() -> None:
     task.vary = {"pair_torsional_friction": rl.Vary(0.01, 0.02)}
     assert defaults(task)["pair_torsional_friction"] == 0.0
     assert contact_memory(task)["pair_impulses"] == (task.pairs.contacts, 6)
+    task.pair_contact = wd.description.PairContact(torsional_friction=0.015)
+    assert defaults(task)["pair_torsional_friction"] == 0.015
     climb = Climb()
     climb.vary = {"rolling_friction": rl.Vary(0.01, 0.02)}
     assert (

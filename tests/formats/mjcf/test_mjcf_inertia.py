@@ -108,3 +108,16 @@ def test_geoms_that_cannot_be_weighed_are_refused(shape: str) -> None:
     kind = shape.split('"')[1]
     with pytest.raises(ModelError, match=f"a geom of type {kind}.* cannot be weighed"):
         load(body(f'<joint/><geom {shape} size="0.1"/>'))
+
+
+@pytest.mark.parametrize(
+    ("inside", "missing"),
+    [
+        ('pos="0 0 0" diaginertia="1 1 1"', "mass"),
+        ('mass="1" diaginertia="1 1 1"', "pos"),
+    ],
+)
+def test_an_inertial_needs_a_place_and_a_mass(inside: str, missing: str) -> None:
+    """By the name of what is missing, as in MuJoCo."""
+    with pytest.raises(ModelError, match=f"<inertial> has no {missing}"):
+        load(body(f"<joint/><inertial {inside}/>"))

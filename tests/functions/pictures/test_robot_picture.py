@@ -45,6 +45,8 @@ def test_shapes_are_seen_as_large_as_they_are():
         assert any(np.allclose(size, [0.2, 0.6]) for size in sizes)
         assert any(np.allclose(size, [1.0, 0.0]) for size in sizes)
     assert len(behind[-1].outline) > 4 and len(before[-1].outline) <= 4
+    links = {name: model.link_index(name) for name in ("box", "bare")}
+    assert drawn.bones == [(links["box"], links["bare"])], "links with shapes need no line"
     poses = drawn.poses(np.zeros(2))
     assert drawn.reach(poses, np.zeros(3)) == pytest.approx(1.3)
 

@@ -79,3 +79,28 @@ def test_what_is_no_tile_is_refused(arguments, error: str) -> None:
         tiles((), 1, 8.0, 0.1, 0, {})
     with pytest.raises(ValueError, match="hardest is of slope; the kinds are stairs"):
         tiles(("stairs",), 1, 8.0, 0.1, 0, {"slope": 0.5})
+
+
+@pytest.mark.parametrize(
+    ("kind", "easy", "hard"),
+    [
+        ("rough", 0.01, 0.08),
+        ("steps", 0.03, 0.2),
+        ("slope", 0.05, 0.5),
+        ("stairs", 0.03, 0.2),
+        ("gaps", DITCH, DITCH),
+    ],
+)
+def test_sizes_of_each_kind_are_those_of_its_description(
+    kind: str, easy: float, hard: float
+) -> None:
+    """Largest heights above and below the ground; of slopes the rise by metre, of stairs by step."""
+    for difficulty, size in ((0.0, easy), (0.5, 0.5 * (easy + hard)), (1.0, hard)):
+        heights = of(kind, difficulty, 5)
+        if kind in ("slope", "stairs"):
+            rises = np.diff(heights, axis=0) / (CELL if kind == "slope" else 1.0)
+            assert rises.max() == pytest.approx(size) and rises.min() == pytest.approx(-size)
+        elif kind == "gaps":
+            assert heights.min() == -size and heights.max() == 0.0
+        else:
+            assert 0.9 * size < heights.max() <= size and 0.9 * size < -heights.min() <= size

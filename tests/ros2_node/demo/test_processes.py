@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import rclpy
+from std_srvs.srv import SetBool, Trigger
 
 from ros2_node.demo import processes
 from ros2_node.demo.processes import (
@@ -143,3 +146,85 @@ def test_dds_is_kept_on_this_machine(monkeypatch, profile, path):
         "FASTDDS_DEFAULT_PROFILES_FILE": profile or str(own),
         "PYTHONPATH": os.pathsep.join([root, *([path] if path else [])]),
     }
+
+
+class Clock:
+    """Time that passes while somebody waits."""
+
+    def __init__(self):
+        self.now = 5.0
+
+    def monotonic(self):
+        return self.now
+
+    def spin_once(self, timeout_sec):
+        assert 0.0 < timeout_sec <= 0.1
+        self.now += timeout_sec
+
+
+@pytest.fixture
+def calling(monkeypatch):
+    """A client whose services answer with `answers` in turn."""
+    clock, answers, calls = Clock(), [], []
+    monkeypatch.setattr(processes, "time", clock)
+
+    def create_client(kind, service):
+        def call_async(request):
+            calls.append((kind, service, request))
+            return SimpleNamespace(done=lambda: True, result=lambda: answers.pop(0))
+
+        return SimpleNamespace(service_is_ready=lambda: bool(answers), call_async=call_async)
+
+    client = Client.__new__(Client)
+    client.children, client.executor = (), clock
+    client.node = SimpleNamespace(create_client=create_client, destroy_client=lambda client: None)
+    return client, clock, answers, calls
+
+
+def test_a_client_waits_for_a_value_and_says_what_did_not_happen(calling):
+    client, clock, _, _ = calling
+    assert client.until(lambda: clock.now > 5.5 and "there", "it") == "there"
+    assert 5.5 < clock.now < 5.53
+    with pytest.raises(ProcessError, match=r"^it did not happen within 2 s$"):
+        client.until(lambda: 0, "it", 2.0)
+    assert 7.5 < clock.now < 7.56
+    client.rest(0.25)
+    assert clock.now == pytest.approx(7.5 + 0.25, abs=0.06)
+
+
+def test_a_client_calls_a_service_with_a_value_or_without(calling):
+    client, _, answers, calls = calling
+    for on, kind in ((None, Trigger), (True, SetBool), (False, SetBool)):
+        answers.append(SimpleNamespace(success=True))
+        assert client.call("~/it", on).success
+        got, service, request = calls.pop()
+        assert got is kind and service == "~/it"
+        assert on is None or request.data is on
+
+
+def test_a_client_calls_until_the_answer_is_good(calling):
+    """With a rest between two calls; the last message is the reason after PATIENCE."""
+    client, clock, answers, calls = calling
+    bad = SimpleNamespace(success=False, message="no state yet")
+    answers += [bad, bad, SimpleNamespace(success=True)]
+    client.call_until_good("~/enable", True)
+    assert len(calls) == 3 and clock.now >= 5.1 and not answers
+    answers += [bad] * 5000
+    with pytest.raises(ProcessError, match=r"^~/enable: no state yet$"):
+        client.call_until_good("~/enable", True)
+    assert processes.PATIENCE < clock.now - 5.1 < processes.PATIENCE + 1.0
+
+
+def test_a_child_that_does_not_end_is_killed(module):
+    """After the time that it has to end by itself."""
+    child = module(SLEEPER.replace("sys.exit(7)", "None"))
+    child.wait_for("ready:")
+    wait = child.process.wait
+
+    def impatient(timeout=None):
+        if timeout is not None:
+            raise subprocess.TimeoutExpired("acting", timeout)
+        return wait()
+
+    child.process.wait = impatient
+    assert child.end() < 10.0 and child.process.returncode == -signal.SIGKILL

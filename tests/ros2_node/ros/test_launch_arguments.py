@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from ros2_node.ros.launch_arguments import parameter_file, parameters_given
+from ros2_node.control.settings.node_settings import BY_NAME
+from ros2_node.ros.launch_arguments import choices, parameter_file, parameters_given
 
 
 def test_an_argument_that_is_not_given_is_not_passed_on():
@@ -76,3 +77,19 @@ def test_the_interpreter_of_launch_needs_nothing_else():
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("name", "allowed"),
+    [
+        ("start_enabled", ("", "true", "false", "True", "False")),
+        ("use_sim_time", ("", "true", "false", "True", "False")),
+        ("robot_description_file", ()),
+        ("torque_scale", ()),
+        ("stale_action", ("", *BY_NAME["stale_action"].choices)),
+    ],
+)
+def test_launch_lists_the_values_of_an_argument(name, allowed):
+    """Of a truth value and of a choice, with the empty text of an argument that is not given."""
+    assert choices(name) == allowed
+    assert name != "stale_action" or len(allowed) > 2

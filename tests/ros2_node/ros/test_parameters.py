@@ -67,3 +67,19 @@ def test_only_our_parameters_are_ours():
     changed = [RosParameter("use_sim_time", value=True), RosParameter("kp", value=3.0)]
     empty = RosParameter("joints", RosParameter.Type.NOT_SET)
     assert ours([*changed, empty]) == {"kp": 3.0, "joints": []}
+
+
+def test_inputs_of_a_law_are_parameters(made):
+    """Those that are given become settings; the others are declared with the law's defaults."""
+    node = made(law="joint_impedance", **{"law_inputs__stiffness": 120.0})
+    settings = declare(node)
+    assert settings.law == "joint_impedance"
+    assert dict(settings.law_inputs) == {"stiffness": (120.0,)}
+    declared = {n for n in node._parameters if n.startswith("law_inputs.")}
+    assert {"law_inputs.stiffness", "law_inputs.damping_ratio"} <= declared
+    told = node.describe_parameter("law_inputs.stiffness")
+    assert told.description.startswith("Input of the law, shape") and told.dynamic_typing
+    with pytest.raises(
+        ValueError, match=r"law_inputs\.stif is no input of .*, which has law_inputs"
+    ):
+        declare(made(law="joint_impedance", law_inputs__stif=1.0))

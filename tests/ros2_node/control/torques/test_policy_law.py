@@ -321,3 +321,15 @@ def test_a_robot_with_other_joints_than_in_training_is_refused():
         policy.deployment = {"joints": damaged}
         with pytest.raises(ValueError, match=said):
             check_description(model, policy)
+
+
+def test_a_policy_follows_no_reference_of_joints(fleet, file):
+    """None is compared with the joints, and a twist of a link cannot be followed."""
+    robot = fleet.robots[0]
+    assert not robot.setpoint._watched and not robot.references._moves_posture
+    robot.setpoint.stay(Q + 9.0)
+    feed(robot, 1.0)
+    assert not robot.setpoint.astray(Q)
+    link = fleet.dynamics.model.link_names[-1]
+    with pytest.raises(ValueError, match="tracks neither joints nor a frame"):
+        Fleet(turning_settings(file, twist_link=link), "", [Counter()])
