@@ -86,6 +86,13 @@ def test_another_motion_stays_at_its_last_frame() -> None:
     assert (v == 0.0).all()
 
 
+def test_a_motion_repeats_by_itself_if_it_ends_as_it_begins() -> None:
+    q = circle(range(13))
+    assert reference(q, repeat=None).repeat
+    q[-1, 8] += 0.2
+    assert not reference(q, repeat=None).repeat
+
+
 def test_a_motion_that_does_not_end_as_it_begins_does_not_repeat() -> None:
     """Its height, its tilt or a joint differs: the error says which."""
     for column, change, error in (

@@ -32,8 +32,9 @@ def swing(frames: int = 41, rate: float = 40.0) -> Any:
     return rl.MotionClip(rate, tuple(ARM.joint_names), 0.3 * np.sin(angle) * [1.0, -0.5])
 
 
-def arm(**options: Any) -> Any:
-    return rl.MotionTracking(ARM, swing(), kp=400.0, kd=10.0, effort=200.0, **options)
+def arm(repeat: str = "never", **options: Any) -> Any:
+    gains = {"kp": 400.0, "kd": 10.0, "effort": 200.0}
+    return rl.MotionTracking(ARM, swing(), repeat=repeat, **gains, **options)
 
 
 def on_reference(env: Any, frame: float | None = None) -> torch.Tensor:
@@ -139,7 +140,7 @@ def test_a_fixed_arm_follows_a_clip_by_its_drives() -> None:
 
 
 def test_a_motion_that_repeats_goes_on() -> None:
-    env = rl.VecEnv(arm(repeat=True), ENVS, seed=3)
+    env = rl.VecEnv(arm(repeat="auto"), ENVS, seed=3)
     env.reset()
     for _ in range(55):
         _, _, fell, late, _ = env.step(torch.zeros(ENVS, 2))
@@ -165,7 +166,7 @@ def test_words_name_the_clip(tmp_path: Path) -> None:
     path = tmp_path / "swing.csv"
     swing().write(path)
     gains = {"model": ARM, "kp": 60.0, "effort": 100.0}
-    task = make_with_settings("motion_tracking", [f"clip={path}", "repeat=true"], gains)
+    task = make_with_settings("motion_tracking", [f"clip={path}", "repeat=always"], gains)
     assert task.reference.repeat and task.motion.name == str(path)
     words = [f"clip={path}", "scales.joints=3"]
     task = make_with_settings("motion_tracking", words, gains)
@@ -183,5 +184,7 @@ def test_a_robot_that_does_not_fit_is_refused() -> None:
         rl.MotionTracking(free, swing(), effort=np.inf)
     with pytest.raises(rl.TaskError, match=r"no link of humanoid .* is named paw; it has"):
         rl.MotionTracking(feet="paw")
+    with pytest.raises(rl.TaskError, match="repeat must be 'auto', 'always', 'never', got 'yes'"):
+        arm(repeat="yes")
     with pytest.raises(rl.TaskError, match="no link of double_pendulum is named paw; it has"):
         arm(bodies="paw")

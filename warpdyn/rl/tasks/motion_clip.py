@@ -133,8 +133,10 @@ class MotionClip:
             np.savez_compressed(path, **arrays)
         elif path.suffix.lower() == ".csv":
             times = np.arange(len(self.joint_positions)) / self.rate
-            base = [self.base_position, self.base_quaternion] if based else []
-            rows = np.column_stack([times, *base, self.joint_positions])
+            parts: list[Any] = [times, self.joint_positions]
+            if based:
+                parts[1:1] = [self.base_position, self.base_quaternion]
+            rows = np.column_stack(parts)
             names = [TIME, *((*PLACE, *TURN) if based else ()), *self.joint_names]
             np.savetxt(path, rows, fmt="%.6f", delimiter=",", header=",".join(names), comments="")
         else:

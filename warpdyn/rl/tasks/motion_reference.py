@@ -22,6 +22,9 @@ its tilt and joint positions [rad, m]."""
 class MotionReference:
     """A motion as a table, with a row for each step of a task: q, v, and the places of bodies.
 
+    repeat: True if the motion goes on after its last frame, from where it is, as after its first
+    one; None: if it ends as it begins, but for place and heading.
+
     table: (frames + 1 + more, columns). frames: number of steps of the motion. After the last frame
     follow `more` rows, of its next lap if the motion repeats, else at rest.
 
@@ -42,17 +45,22 @@ class MotionReference:
         clip: MotionClip,
         step_seconds: float,
         *,
-        repeat: bool,
+        repeat: bool | None,
         more: int,
         bodies: Sequence[ContactPoint],
     ):
         self.nq, self.nv, self.floating = model.nq, model.nv, model.floating_base
-        self.repeat, self.bodies, self.actions = repeat, len(bodies), len(model.joint_columns)
+        self.bodies, self.actions = len(bodies), len(model.joint_columns)
         self.first_joint, self.first_speed = (7, 6) if self.floating else (0, 0)
         q = clip.configurations(model)
-        if repeat:
-            _check_closed(clip, model, q)
-        v = velocities_of(model, q, clip.rate, closed=repeat)
+        gap = _gap(model, q)
+        if repeat and gap:
+            raise TaskError(
+                f"{clip.name} does not end as it begins, so that it cannot repeat: {gap}; cut it, or set "
+                "repeat=never"
+            )
+        self.repeat = not gap if repeat is None else repeat
+        v = velocities_of(model, q, clip.rate, closed=self.repeat)
         q, v = at_rate(model, q, v, clip.rate, 1.0 / step_seconds)
         self.frames = len(q) - 1
         if self.frames < 2:
@@ -149,24 +157,21 @@ class MotionReference:
         return np.stack([at[0] + s.offset[0], at[1] + s.offset[1], at[2]])
 
 
-def _check_closed(clip: MotionClip, model: Model, q: np.ndarray) -> None:
-    """Raise if the motion does not end as it begins."""
+def _gap(model: Model, q: np.ndarray) -> str:
+    """The largest difference between both ends of a motion, in words; empty if it ends as it begins,
+    but for its place and heading."""
     columns = model.joint_position_columns
-    off, why = np.abs(q[-1] - q[0]), ""
-    joint = int(np.argmax(off[columns]))
-    if off[columns[joint]] > CLOSED[1]:
-        why = f"{model.joint_names[joint]} differs by {off[columns[joint]]:.3g}"
+    off = np.abs(q[-1] - q[0])
     if model.floating_base:
         tilt = float(np.linalg.norm(np.cross(rotation(q[0])[2], rotation(q[-1])[2])))
         if off[2] > CLOSED[0]:
-            why = f"the height of the base differs by {off[2]:.3g} m"
-        elif tilt > CLOSED[1]:
-            why = f"the tilt of the base differs by {tilt:.3g} rad"
-    if why:
-        raise TaskError(
-            f"{clip.name} does not end as it begins, so that it cannot repeat: {why}; cut it, or set "
-            "repeat=false"
-        )
+            return f"the height of the base differs by {off[2]:.3g} m"
+        if tilt > CLOSED[1]:
+            return f"the tilt of the base differs by {tilt:.3g} rad"
+    joint = int(np.argmax(off[columns]))
+    if off[columns[joint]] > CLOSED[1]:
+        return f"{model.joint_names[joint]} differs by {off[columns[joint]]:.3g}"
+    return ""
 
 
 def _plane(turn: float) -> np.ndarray:

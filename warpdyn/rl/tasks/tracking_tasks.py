@@ -29,6 +29,9 @@ STIFFNESS, DAMPING = 2.5, 0.025
 """Default kp as a multiple of the effort limit [1/rad], and kd as a multiple of kp [s]: a drive
 reaches its limit at an error of 0.4 rad."""
 
+REPEAT = {"auto": None, "always": True, "never": False}
+"""Words that say if a motion repeats; None: if it ends as it begins."""
+
 RESIDUAL = 0.25
 """Change of a drive's target for an action of 1 [rad, m]."""
 
@@ -46,9 +49,10 @@ class MotionTracking(Task):
     of each mean squared error.
 
     model: the robot, with x-y-z-w quaternions and velocities of the base in its own axes. clip: a
-    `MotionClip`, or its file. repeat: True if the motion goes on after its last frame as after its
-    first one, from where it is, as in a gait; else an episode ends with the clip, and on a robot the
-    last frame is held. feet: links that may touch the ground, or patterns,
+    `MotionClip`, or its file. repeat: "always" if the motion goes on after its last frame, from
+    where it is, as after its first one, as in a gait; "never": an episode ends with the clip, and on
+    a robot the last frame is held; "auto": it goes on if it ends as it begins, but for place and
+    heading. feet: links that may touch the ground, or patterns,
     not case-sensitive. bodies: links whose
     places count, or patterns; None: the last link of each limb. kp, kd, effort: of the drives,
     numbers or (joints,); None: `STIFFNESS` times the effort limit, `DAMPING` times kp, and the
@@ -59,7 +63,7 @@ class MotionTracking(Task):
 
     dt, substeps, seconds = 0.005, 4, 10.0
     clip: str = ""
-    repeat: bool = False
+    repeat: str = "auto"
     ahead: tuple[float, float, float] = (0.02, 0.1, 0.3)
     """Times ahead for which the policy observes the reference [s]."""
     residual: float = RESIDUAL
@@ -99,7 +103,7 @@ class MotionTracking(Task):
         model: Model | None = None,
         clip: MotionClip | str | Path | None = None,
         *,
-        repeat: bool | None = None,
+        repeat: str | None = None,
         feet: str | Sequence[str] = ("*foot", "*_ankle_roll_link"),
         bodies: str | Sequence[str] | None = None,
         kp: Any = None,
@@ -110,13 +114,15 @@ class MotionTracking(Task):
         if model is None:
             model = load_robot("humanoid")
             if not clip:
-                clip, repeat = Path(str(files("warpdyn.rl"))) / ROUTINE, True
+                clip = Path(str(files("warpdyn.rl"))) / ROUTINE
         elif not clip:
             raise TaskError(
                 f"{self.name} of {model.name} needs a motion: --set clip=FILE, or clip=MotionClip(...)"
             )
         self.motion = clip if isinstance(clip, MotionClip) else MotionClip.read(clip)
-        repeats = self.repeat if repeat is None else repeat
+        word = self.repeat if repeat is None else repeat
+        if word not in REPEAT:
+            raise TaskError(f"repeat must be {', '.join(map(repr, REPEAT))}, got {word!r}")
         self.motion.configurations(model)  # refuses a clip of another robot first
         self.floating = model.floating_base
         self.first_joint, self.first_speed = (7, 6) if self.floating else (0, 0)
@@ -136,7 +142,7 @@ class MotionTracking(Task):
             self.model,
             self.motion,
             self.step_seconds,
-            repeat=repeats,
+            repeat=REPEAT[word],
             more=max(self.steps_ahead) + 1,
             bodies=self.tips,
         )
