@@ -52,20 +52,20 @@ def walking(path: Path, robots: int, *, bumps: float = 0.0, pushes: bool = False
     """Falls in 20 s, and errors of the speeds. Commands are uniform within the record's limits; a
     new one comes every 10 s."""
     rng, policy = np.random.default_rng(7), RecordedPolicy(path, robots)
-    record, asked = policy.record, policy.record["command"]
+    record = policy.record
     spec = scene(record["robot"], True, FRICTION, bumps)
     add_drives(spec, record["joints"])
     group = Robots(spec.compile(), record, robots)
     height = _stand(group, np.array(record["joints"]["stance"]), rng)
     period, alive = record["period"], np.ones(robots, bool)
-    command = wanted = None if asked is None else np.zeros((robots, asked["size"]))
-    off, turned, count = np.zeros(robots), np.zeros(robots), 0
+    asked = record["command"] or {"size": 0, "lowest": [], "highest": [], "rate": []}
+    most = np.array([np.inf if x is None else x for x in asked["rate"]]) * period
+    command = wanted = np.zeros((robots, asked["size"]))
+    off, turned, count = np.zeros(robots), np.zeros(robots), np.zeros(robots)
     for step in range(round(20.0 / period)):
-        if asked is not None and step % round(10.0 / period) == 0:
+        if step % round(10.0 / period) == 0:
             wanted = rng.uniform(asked["lowest"], asked["highest"], command.shape)
-        if asked is not None:
-            most = np.array([np.inf if x is None else x for x in asked["rate"]]) * period
-            command = command + np.clip(wanted - command, -most, most)
+        command = command + np.clip(wanted - command, -most, most)
         if pushes and step and step % round(PUSH_SECONDS / period) == 0:
             for world, angle in zip(group.worlds, rng.uniform(0, 2 * np.pi, robots), strict=True):
                 world.qvel[:2] += PUSH * np.array([np.cos(angle), np.sin(angle)])
@@ -73,14 +73,14 @@ def walking(path: Path, robots: int, *, bumps: float = 0.0, pushes: bool = False
         q, v = group.state()
         up = 1.0 - 2.0 * (q[:, 3] ** 2 + q[:, 4] ** 2)
         alive &= (up > 0.5) & (q[:, 2] > 0.55 * height)
-        if asked is not None and step * period >= 1.0:
+        if asked["size"] and step * period >= 1.0:
             off += np.where(alive, np.hypot(*(command[:, :2] - v[:, :2]).T), 0.0)
             turned += np.where(alive, np.abs(command[:, 2] - v[:, 5]), 0.0)
             count += alive
     found = {"fell": float(1.0 - alive.mean())}
-    if asked is not None:
-        found["speed error"] = float(off.sum() / np.sum(count))
-        found["turning error"] = float(turned.sum() / np.sum(count))
+    if asked["size"]:
+        found["speed error"] = float(off.sum() / count.sum())
+        found["turning error"] = float(turned.sum() / count.sum())
     return found
 
 
@@ -112,7 +112,7 @@ def swinging_up(path: Path, robots: int) -> Found:
         world.qpos[:] = rng.uniform([-0.05, np.pi - 0.05], [0.05, np.pi + 0.05])
     upright = np.ones(robots, bool)
     for step in range(round(10.0 / policy.record["period"])):
-        group.advance(policy.step(*group.state(), None), upright | True)
+        group.advance(policy.step(*group.state()), upright | True)
         if step * policy.record["period"] > 7.0:
             upright &= np.cos(group.state()[0][:, 1]) > np.cos(np.radians(10.0))
     return {"reached": float(upright.mean())}
@@ -148,7 +148,7 @@ def reaching(path: Path, robots: int, *, spheres: bool = False) -> Found:
         policy.remember(spheres=np.array(drawn))
     free = np.ones(robots, bool)
     for _ in range(round(record["simulation"]["seconds"] / record["period"]) - 1):
-        group.advance(policy.step(*group.state(), None), free)
+        group.advance(policy.step(*group.state()), free)
         free &= ~group.touches("ground", *obstacles)
     away = np.linalg.norm(
         [_tool(w) - x for w, x in zip(group.worlds, targets, strict=True)], axis=1
@@ -269,7 +269,7 @@ def moving_an_object(path: Path, robots: int, *, lift: bool) -> Found:
         mujoco.mj_forward(group.model, world)
     policy.remember(wanted=np.array(start), goal=np.array(goals))
     for _ in range(round(record["simulation"]["seconds"] / record["period"]) - 1):
-        group.advance(policy.step(*group.state(), None), np.ones(robots, bool))
+        group.advance(policy.step(*group.state()), np.ones(robots, bool))
     at = [world.body("object").xpos for world in group.worlds]
     away = [np.linalg.norm(x[: len(goal)] - goal) for x, goal in zip(at, goals, strict=True)]
     return {"reached": float((np.array(away) < REACHED).mean())}

@@ -78,7 +78,9 @@ class RecordedPolicy:
         for name, x in arrays.items():
             self.memory[f"memory_{name}"] = np.reshape(x, (self.robots, -1))
 
-    def step(self, q: np.ndarray, v: np.ndarray, command: np.ndarray | None) -> dict[str, Any]:
+    def step(
+        self, q: np.ndarray, v: np.ndarray, command: np.ndarray | None = None
+    ) -> dict[str, Any]:
         """`targets` (robots, joints) and `tau` (robots, nv) for states in the record's order."""
         given = {"q": q, "v": v, "action": self.action, "first": self.first, **self.memory}
         if command is not None:

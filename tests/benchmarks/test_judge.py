@@ -48,8 +48,8 @@ def test_a_hand_without_its_policy_reaches_nothing(monkeypatch: pytest.MonkeyPat
     assert judge.reaching(path, 4)["reached"] == 1.0
     step = RecordedPolicy.step
 
-    def rest(self: RecordedPolicy, q: np.ndarray, v: np.ndarray, command: None) -> dict:
-        return {**step(self, q, v, command), "targets": q}
+    def rest(self: RecordedPolicy, q: np.ndarray, v: np.ndarray) -> dict:
+        return {**step(self, q, v), "targets": q}
 
     monkeypatch.setattr(RecordedPolicy, "step", rest)
     assert judge.reaching(path, 4)["reached"] == 0.0
