@@ -36,6 +36,10 @@ stand = rl.HumanoidStand()
 walk = rl.HumanoidVelocity()
 trot = rl.QuadrupedVelocity()
 rough = rl.QuadrupedRough()
+wave = 0.3 * np.sin(np.linspace(0.0, 2.0 * np.pi, 51))[:, None] * [1.0, -1.0]
+wave = rl.MotionClip(50.0, model.joint_names, wave)
+track = rl.MotionTracking(model, wave, kp=400.0, kd=10.0, effort=200.0, repeat="never")
+motion, size = track.tables["motion"], track.tables["motion"].shape
 key = wd.random.key(0, 5)
 rod = {"mass": 1.0, "com": (0, 0, -0.15), "inertia": np.diag([0.0075, 0.0075, 1e-4])}
 bar = {"mass": 1.0, "com": (0.25, 0, 0), "inertia": np.diag([1e-4, 0.02, 0.02])}

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from warpdyn.execution.compile.cache import cache_directory
+from warpdyn.execution.compile.cache_folder import cache_directory
 from warpdyn.execution.compile.precompiled_header import HEADERS
 
 ROOT = Path(__file__).parents[1]

@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from warpdyn.execution.compile.cache import cache_directory
+from warpdyn.execution.compile.cache_folder import cache_directory
 
 from ..interleave import CORES
 from ..robots import Robot

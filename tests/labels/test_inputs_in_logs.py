@@ -205,3 +205,14 @@ def test_columns_that_do_not_fit_are_refused(
     path = table(tmp_path / "a.parquet", **columns)
     with pytest.raises(LogError, match=re.escape(said.replace("{robot}", ARM.name))):
         arrays(inputs(path, chosen))
+
+
+def test_what_is_differentiated_need_not_be_asked_for(tmp_path: Path) -> None:
+    """A quantity of velocities alone reads positions and times."""
+    path = table(tmp_path / "a.parquet", q=lists(Q), time=T)
+    found = Inputs.of(open_log(path), ARM, {"v": (2,)}, {}, Filter(), None)
+    np.testing.assert_allclose(arrays(found)["v"], V, atol=1e-6)
+    with pytest.raises(LogError, match="there is no column for q, 2 numbers a row"):
+        Inputs.of(
+            open_log(table(tmp_path / "b.parquet", time=T)), ARM, {"v": (2,)}, {}, Filter(), None
+        )

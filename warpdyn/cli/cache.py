@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..execution.compile import sealed_files
-from ..execution.compile.cache import cache_directory, kept_programs
+from ..execution.compile.cache_folder import cache_directory, kept_programs
 from ..execution.compile.kernel_cache import kernel_cache_directory, kernel_folders
 from ..execution.compile.precompiled_header import HEADERS, header_files
 from .command_line import UserError, start_warp

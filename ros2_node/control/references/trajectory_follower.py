@@ -337,9 +337,9 @@ class _Motion:
 
 def _check_numbers(waypoints: Sequence[Waypoint]) -> None:
     """ValueError for times that do not increase, or numbers that are none."""
-    before = -1.0
+    before = -1e-12
     for i, w in enumerate(waypoints):
-        if not max(before, -1e-12) < w.time <= LONGEST:
+        if not before < w.time <= LONGEST:
             raise ValueError(
                 f"point {i} is at {w.time:g} s: time_from_start must be at least 0 and increase"
             )

@@ -13,7 +13,7 @@ from hopper import HOPPER, PLAN
 import warpdyn as wd
 from warpdyn.cli.main import main
 from warpdyn.cli.pictures.roll_out import History
-from warpdyn.cli.pictures.simulate import print_results, remarks, upright
+from warpdyn.cli.pictures.simulate import print_results, remarks, show_on_page, upright
 
 
 def test_a_simulation_prints_draws_and_saves(
@@ -171,3 +171,23 @@ def test_bodies_of_a_scene_touch_if_they_are_a_pair(
             np.testing.assert_allclose(found["pair_loads"][-1], 0.5, rtol=0.01)
     assert main([*words, "--pair", "red", "green"]) == 2
     assert "has no pair of 'red' and 'green'" in capsys.readouterr().err
+
+
+def test_a_page_that_cannot_be_shown_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The viewer's reason, for the address and the port that were asked for."""
+    viewer = pytest.importorskip("warpdyn.viewer")
+    from warpdyn.cli.command_line import UserError
+    from warpdyn.cli.pictures import simulated_motion
+
+    asked: list[object] = []
+
+    def refuse(*values: object, **page: object) -> None:
+        asked.append((values, page))
+        raise viewer.ViewerError("port 80 is taken")
+
+    monkeypatch.setattr(simulated_motion, "show_motion", refuse)
+    args = SimpleNamespace(view=True, host="here", port=80, record=Path("a.html"))
+    with pytest.raises(UserError, match=r"^port 80 is taken$"):
+        show_on_page(args, "motion", "sim", 2.5)  # type: ignore[arg-type]
+    page = {"stays": True, "host": "here", "port": 80}
+    assert asked == [(("motion", "sim", 2.5, Path("a.html")), page)]

@@ -26,12 +26,11 @@ from warpdyn.algorithms.frames import for_frames
 from warpdyn.execution.compile import sealed_files
 from warpdyn.execution.compile.cache import (
     RECORDING,
-    cache_directory,
     data_files,
-    kept_programs,
     modules_of,
     source_files,
 )
+from warpdyn.execution.compile.cache_folder import cache_directory
 from warpdyn.execution.launch import launch
 from warpdyn.execution.launch.launch import kernel_source
 
@@ -266,57 +265,6 @@ def test_one_changed_digit_of_a_program_is_found(
     monkeypatch.setattr(launch, "_kernels", WeakKeyDictionary())  # as another process begins
     assert kernel_source(wd.crba.describe(model, Z2)).code == wanted
     assert kept.read_text() == whole
-
-
-def test_a_cache_that_others_can_write_is_not_used(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Said once, with the remedy; nothing is read or written there."""
-    monkeypatch.setenv("WARPDYN_CACHE_DIR", str(tmp_path / "open"))
-    monkeypatch.setattr(wd.config, "compile_messages", True)
-    (tmp_path / "open").mkdir()
-    (tmp_path / "open").chmod(0o1777)
-    for k in range(2):
-        model = replace(wd.load_robot("cartpole"), name=f"open_{k}")
-        assert np.all(np.isfinite(wd.crba(model, model.neutral)))
-    (said,) = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
-    assert f"{tmp_path / 'open'} is not used, for every user can write to it" in said
-    assert "WARPDYN_CACHE_SHARED=1" in said and not list((tmp_path / "open").iterdir())
-    monkeypatch.setenv("WARPDYN_CACHE_SHARED", "1")
-    wd.crba(replace(model, name="shared"), model.neutral)
-    assert len(list((tmp_path / "open").glob("*.json"))) == 1
-
-
-def test_the_folder_says_that_it_is_a_cache(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where it holds nothing else."""
-    for name, others in (("ours", False), ("project", True)):
-        monkeypatch.setenv("WARPDYN_CACHE_DIR", str(tmp_path / name))
-        if others:
-            (tmp_path / name).mkdir()
-            (tmp_path / name / "thesis.txt").touch()
-        wd.crba(replace(wd.load_robot("cartpole"), name=name), np.zeros((1, 2)))
-        assert sealed_files.is_tagged(tmp_path / name) is not others
-
-
-def test_a_cache_that_cannot_be_written_costs_time_and_a_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A read-only home, or a file where the folder should be: said once, with the remedy."""
-    blocked = tmp_path / "file"
-    blocked.write_text("")
-    monkeypatch.setenv("WARPDYN_CACHE_DIR", str(blocked / "inside"))
-    monkeypatch.setattr(wd.config, "compile_messages", True)
-    model = wd.load_robot("cartpole")
-    assert np.all(np.isfinite(wd.crba(model, model.neutral)))
-    assert np.all(np.isfinite(wd.com(model, model.neutral)))
-    (said,) = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
-    assert said.startswith(
-        f"warpdyn: warning: programs cannot be kept in {blocked / 'inside'} (Not a directory)"
-    )
-    assert "Set WARPDYN_CACHE_DIR" in said
-    assert kept_programs() == []
 
 
 def test_models_of_equal_content_share_programs() -> None:

@@ -55,3 +55,15 @@ def test_what_makes_no_copies_is_refused(text: str, said: str) -> None:
     """Copies of copies too, before they are made."""
     with pytest.raises(ModelError, match=f"<replicate>: .*{said}"):
         load(f"<mujoco><worldbody>{text}</worldbody></mujoco>")
+
+
+def test_names_of_frames_and_missing_names_stay() -> None:
+    """Only elements with a name get a number; a frame's name is its own."""
+    inside = f'<frame name="f"><body><joint/>{INERTIAL}</body></frame>'
+    text = f'<mujoco><worldbody><replicate count="2">{inside}</replicate></worldbody></mujoco>'
+    plain = f"<mujoco><worldbody>{inside}{inside}</worldbody></mujoco>"
+    mujoco = pytest.importorskip("mujoco")
+    there = mujoco.MjModel.from_xml_string(text)
+    assert not any(there.body(i).name for i in range(1, there.nbody))
+    assert load(text).link_names == load(plain.replace(' name="f"', "")).link_names
+    assert load(text).joint_names == load(plain.replace(' name="f"', "")).joint_names

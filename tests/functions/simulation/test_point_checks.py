@@ -32,6 +32,11 @@ def test_a_centre_and_a_radius_are_numbers(wrong: Any) -> None:
         checked_points(MODEL, [("panda_hand", *wrong)])
 
 
+def test_a_link_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(KeyError, match="did you mean 'panda_hand'"):
+        checked_points(MODEL, [("panda_hnd", (0, 0, 0), 0.1)])
+
+
 def test_points_on_what_never_moves_are_refused() -> None:
     refuse = refusing_still_points(checked_points(MODEL, [(MODEL.root, (0, 0, 0), 0.1)]))
     with pytest.raises(ValueError, match="which is fixed in the world"):

@@ -33,3 +33,5 @@ def test_a_trot_lifts_diagonal_feet_in_turn() -> None:
     assert terms.gait_match(np.array([0.0, 1.0, 1.0, 0.0]), swing) == 1.0
     assert terms.gait_match(np.array([1.0, 1.0, 1.0, 0.0]), swing) == 0.75
     assert terms.gait_match(np.array([1.0, 0.0, 0.0, 1.0]), swing) == 0.0
+    at_least = np.array([0.25, 0.26])  # a foot that is lifted by the least share stands
+    assert terms.gait_match(np.array([1.0, 0.0]), at_least, 0.25) == 1.0

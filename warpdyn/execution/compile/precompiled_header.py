@@ -28,7 +28,7 @@ import warp as wp
 from warp._src import context
 
 from . import sealed_files
-from .cache import cache_directory, tag_cache, tell_unwritable
+from .cache_folder import cache_directory, tag_cache, tell_unwritable
 
 HEADERS = "headers"
 """The folder's name within our cache."""

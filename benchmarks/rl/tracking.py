@@ -1,0 +1,111 @@
+"""How well a policy follows its clip: errors and falls in warpdyn and in MuJoCo, and a picture.
+
+    python -m benchmarks.rl.tracking [--policy FILE] [--envs 256] [--mujoco 48] [--picture FILE] [--no-store]
+
+Policies act without exploring for 10 s, from random frames of the clip, with and without the task's
+pushes. `--picture` draws moments of one run from the clip's beginning, next to the clip itself.
+Results go into benchmarks/rl/results/motion_tracking.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from warpdyn import rl
+from warpdyn.functions.pictures.robot_picture import RobotPicture, Sight
+
+RESULTS = Path(__file__).with_name("results") / "motion_tracking.json"
+SEED = 1000
+MOMENTS = (0.0, 1.4, 2.7, 4.6, 6.0, 8.5)
+"""Times of a picture's robots [s]."""
+
+
+def judged(policy: rl.Policy, envs: int, *, pushes: bool) -> dict[str, Any]:
+    """Return, falls and errors of one episode per environment."""
+    task = rl.MotionTracking()
+    if not pushes:
+        task.push = None
+    found = rl.evaluate(task, policy, envs=envs, seed=SEED)
+    return {
+        "return": round(found.returned, 3),
+        "falls": round(found.falls * envs),
+        "envs": envs,
+        "errors": {n: round(x, 4) for n, x in found.measures.items()},
+    }
+
+
+def in_mujoco(policy: rl.Policy, envs: int) -> dict[str, Any]:
+    """Return that is kept in MuJoCo C, and falls in both, without pushes and with them."""
+    results = {}
+    for name, pushes in (("with pushes", True), ("without pushes", False)):
+        task = rl.MotionTracking()
+        if not pushes:
+            task.push = None
+        both = rl.sim2sim(task, policy, envs=envs, seed=SEED)
+        falls = {n: round(x.falls * envs) for n, x in (("here", both.here), ("there", both.there))}
+        results[name] = {"kept": round(both.kept, 4), "falls": falls, "envs": envs}
+        results[name]["return"] = [round(x.returned, 3) for x in (both.here, both.there)]
+    return results
+
+
+def draw(policy: rl.Policy, path: Path) -> None:
+    """Moments of a run from the clip's beginning; the clip is transparent."""
+    from matplotlib.figure import Figure
+
+    task = rl.MotionTracking()
+    task.push, task.random_start = None, False
+    env = rl.VecEnv(task, 1, seed=SEED)
+    env.reset()
+    steps = [round(x / task.step_seconds) for x in MOMENTS]
+    states: list[np.ndarray] = []
+    for _ in range(max(steps) + 1):
+        states.append(env.carried["q"][0].numpy().astype(float))
+        env.step(policy(env.observations["policy"].numpy()))
+    drawn = RobotPicture(task.model, Sight(turn=-0.9, rise=0.15))
+    figure = Figure(figsize=(12.0, 2.9), dpi=110)
+    for k, step in enumerate(steps):
+        panel: Any = figure.add_axes((k / len(steps), 0.0, 1.0 / len(steps), 0.92))
+        centre = np.array([0.0, 0.0, 0.7])
+        panel.set_title(f"{MOMENTS[k]:g} s", fontsize=9)
+        clip = task.tables["motion"][step % task.reference.frames, : task.model.nq]
+        for q, alpha in ((clip, 0.3), (states[step], 1.0)):
+            for patch in drawn.patches(drawn.poses(q), centre):
+                colour = patch.colour if alpha == 1.0 else "#777777"
+                panel.fill(
+                    *patch.outline.T, facecolor=colour, edgecolor="#333333", lw=0.3, alpha=alpha
+                )
+        panel.set(xlim=(-0.62, 0.62), ylim=(-0.8, 0.75), aspect="equal")
+        panel.axis("off")
+    figure.savefig(path)
+
+
+def main() -> None:
+    """Judge, print, draw, store."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--policy", type=Path)
+    parser.add_argument("--envs", type=int, default=256)
+    parser.add_argument("--mujoco", type=int, metavar="N", default=48)
+    parser.add_argument("--picture", type=Path, metavar="FILE")
+    parser.add_argument("--no-store", action="store_true")
+    args = parser.parse_args()
+    policy = rl.Policy(args.policy or rl.shipped("motion_tracking"))
+    if args.picture:
+        draw(policy, args.picture)
+        return
+    result: dict[str, Any] = {"policy": policy.about}
+    for name, pushes in (("with pushes", True), ("without pushes", False)):
+        result[name] = judged(policy, args.envs, pushes=pushes)
+        print(name, result[name], flush=True)
+    result["in MuJoCo"] = in_mujoco(policy, args.mujoco)
+    print(result["in MuJoCo"])
+    if not args.no_store:
+        RESULTS.write_text(json.dumps(result, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
