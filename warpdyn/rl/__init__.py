@@ -21,6 +21,7 @@ try:
     from .task import Episode, Task, TaskError
     from .tasks import TASKS, make
     from .tasks.cartpole_tasks import CartpoleSwingUp
+    from .tasks.getup_tasks import QuadrupedGetup
     from .tasks.humanoid_tasks import HumanoidStand, HumanoidVelocity
     from .tasks.lift_tasks import PandaLift
     from .tasks.motion_clip import MotionClip
@@ -126,6 +127,7 @@ __all__ = [
     "Progress",
     "Push",
     "Quadruped",
+    "QuadrupedGetup",
     "QuadrupedRough",
     "QuadrupedVelocity",
     "QuadrupedVelocityOnboard",

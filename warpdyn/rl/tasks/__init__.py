@@ -5,6 +5,7 @@ from typing import Any
 
 from ..task import Task, TaskError
 from .cartpole_tasks import CartpoleSwingUp
+from .getup_tasks import QuadrupedGetup
 from .humanoid_tasks import (
     HumanoidStand,
     HumanoidStandOnboard,
@@ -30,6 +31,7 @@ TASKS: dict[str, type[Task]] = {
     "humanoid_velocity": HumanoidVelocity,
     "humanoid_velocity_onboard": HumanoidVelocityOnboard,
     "motion_tracking": MotionTracking,
+    "quadruped_getup": QuadrupedGetup,
     "quadruped_rough": QuadrupedRough,
     "quadruped_rough_onboard": QuadrupedRoughOnboard,
     "quadruped_velocity": QuadrupedVelocity,

@@ -73,7 +73,7 @@ def test_of_too_many_fades_the_youngest_takes_up_the_change():
         most = max(most, len(blend._fades))
         if len(fades) == MOST_FADES:
             changed = [fade for fade, x in zip(fades, values, strict=True) if fade._value is not x]
-            left = [fade.left(now) for fade in fades]
+            left = [fade.share_left(now) for fade in fades]
             assert changed == [fades[int(np.argmax(left))]]
         np.testing.assert_allclose(blend.apply(wanted, last, now), last, atol=1e-9)
         now += 1.01 * duration / STEPS
