@@ -104,6 +104,40 @@ def _stand(group: Robots, stance: np.ndarray, rng: np.random.Generator) -> float
     return height
 
 
+def getting_up(path: Path, robots: int) -> Found:
+    """Share of robots that stand 5 s after a fall in a random orientation with random joints. All
+    collision shapes touch each other but those that do so in the stance."""
+    rng, policy = np.random.default_rng(7), RecordedPolicy(path, robots)
+    record = policy.record
+    spec = scene(record["robot"], True, FRICTION)
+    for geom in spec.geoms:
+        geom.contype = 1
+    add_drives(spec, record["joints"])
+    stance = np.array(record["joints"]["stance"])
+    alone = Robots(spec.compile(), record, 1)
+    alone.worlds[0].qpos[2], alone.worlds[0].qpos[alone.places] = 1.0, stance
+    mujoco.mj_forward(alone.model, alone.worlds[0])
+    for contact in alone.worlds[0].contact:
+        one, two = (alone.model.body(alone.model.geom_bodyid[k]).name for k in contact.geom)
+        spec.add_exclude(bodyname1=one, bodyname2=two)
+    group = Robots(spec.compile(), record, robots)
+    height = _stand(group, stance, rng)
+    low, high = group.model.jnt_range[1:].T
+    for world in group.worlds:
+        turn = rng.normal(size=4)
+        world.qpos[2], world.qpos[3:7] = 0.6, turn / np.linalg.norm(turn)
+        world.qpos[group.places] = rng.uniform(low, high)
+        mujoco.mj_forward(group.model, world)
+    everyone = np.ones(robots, bool)
+    for _ in range(round(5.0 / record["period"])):
+        group.advance(policy.step(*group.state()), everyone)
+    q, v = group.state()
+    up = 1.0 - 2.0 * (q[:, 3] ** 2 + q[:, 4] ** 2)
+    still = np.linalg.norm(v[:, :3], axis=1) < 0.5
+    stands = (up > 0.95) & (np.abs(q[:, 2] / height - 1.0) < 0.2) & still
+    return {"stands": float(stands.mean()), "upright": float((up > 0.95).mean())}
+
+
 def swinging_up(path: Path, robots: int) -> Found:
     """Share of poles within 10 degrees of upright for the last 3 of 10 s."""
     rng, policy = np.random.default_rng(7), RecordedPolicy(path, robots)
@@ -289,6 +323,7 @@ JUDGES: dict[str, Callable[[Path, int], Found]] = {
     "panda_push": lambda path, n: moving_an_object(path, n, lift=False),
     "humanoid_stand": lambda path, n: on_both_grounds(path, n, pushes=True),
     "humanoid_velocity": on_both_grounds,
+    "quadruped_getup": getting_up,
     "quadruped_velocity": on_both_grounds,
     "quadruped_rough": on_both_grounds,
 }

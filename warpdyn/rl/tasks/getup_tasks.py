@@ -9,7 +9,7 @@ import numpy as np
 
 from ...algorithms.simulation.contact_shapes import ContactPair, ContactShape
 from ...functions.simulation.contact_pairs import PairContact
-from ...functions.simulation.contact_points import ContactPoints
+from ...functions.simulation.contact_points import ContactPoint, ContactPoints
 from ...model import Model
 from ...model.joints import FIXED
 from ...robots import load_robot
@@ -77,10 +77,8 @@ class QuadrupedGetup(Task):
         self.points = ContactPoints(self.model)
         half, centre = _triple(standing.half), _triple(standing.centre)
         trunk = ContactShape(self.model.root, "box", half, centre)
-        legs = [
-            leg_capsules(self.model, point.link, THICKNESS * self.height)
-            for point in standing.points
-        ]
+        radius = THICKNESS * self.height
+        legs = [leg_capsules(self.model, point, radius) for point in standing.points]
         self.pairs = leg_pairs(trunk, legs)
         self.actions = len(self.stance)
         lower, upper = self.model.position_lower[7:], self.model.position_upper[7:]
@@ -149,18 +147,19 @@ class QuadrupedGetup(Task):
         return {"stands": self._stands(s), "upright": uprightness(s.q), "height": s.q[2]}
 
 
-def leg_capsules(model: Model, foot: str, radius: float) -> list[ContactShape]:
+def leg_capsules(model: Model, foot: ContactPoint, radius: float) -> list[ContactShape]:
     """Capsules of a leg: from the knee to the foot, and from the hip to the knee.
 
-    foot: its link, or the calf itself if the foot is a part of it. radius [m].
+    foot: its contact point, on a link of its own or on the calf. radius [m].
     """
     by_child = {joint.child: joint for joint in model.joints}
-    end, link = np.array(by_child[foot].pose.position), by_child[foot].parent
-    capsules = []
-    if by_child[foot].kind is FIXED:
-        capsules.append(_capsule(link, end, radius))
-        end, link = np.array(by_child[link].pose.position), by_child[link].parent
-    return [*capsules, _capsule(link, end, radius)]
+    calf, end = foot.link, np.array(foot.centre)
+    while by_child[calf].kind is FIXED:
+        joint = by_child[calf]
+        calf, end = joint.parent, np.array(joint.pose.rotation) @ end + joint.pose.position
+    knee = by_child[calf]
+    thigh = _capsule(knee.parent, np.array(knee.pose.position), radius)
+    return [_capsule(calf, end, radius), thigh]
 
 
 def _capsule(link: str, end: np.ndarray, radius: float) -> ContactShape:
