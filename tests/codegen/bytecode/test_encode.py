@@ -73,8 +73,19 @@ def loops_without_end(x: list, y: list) -> list:
     return [a * x[2], b]
 
 
+def calls(x: list, y: list) -> list:
+    """One loop for three states: results of an earlier call are read after a later one."""
+
+    def halved(state: list) -> list:
+        return [state[0] * 0.5 + sin(state[0]), state[1] + state[0]]
+
+    found = [repeat(halved, [each, 0.25], 4) for each in x]
+    first, second, third = (each[0] for each in found)
+    return [first - third, second * first, third, *(each[1] for each in found)]
+
+
 TEXTS: Mapping[str, Callable[..., list]] = {
-    text.__name__: text for text in (arithmetic, loops, ending, backwards)
+    text.__name__: text for text in (arithmetic, loops, calls, ending, backwards)
 }
 
 
