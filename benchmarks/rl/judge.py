@@ -62,8 +62,10 @@ def walking(path: Path, robots: int, *, bumps: float = 0.0, pushes: bool = False
     height = _stand(group, np.array(record["joints"]["stance"]), rng)
     period, alive = record["period"], np.ones(robots, bool)
     asked = record["command"] or {"size": 0, "lowest": [], "highest": [], "rate": []}
-    lowest = [-x if low is None else low for low, x in zip(asked["lowest"], SPEEDS, strict=False)]
-    highest = [x if top is None else top for top, x in zip(asked["highest"], SPEEDS, strict=False)]
+    usual = np.array(SPEEDS[: asked["size"]])
+    lowest, highest = (np.array(asked[end], dtype=float) for end in ("lowest", "highest"))
+    lowest = np.where(np.isnan(lowest), -usual, lowest)
+    highest = np.where(np.isnan(highest), usual, highest)
     most = np.array([np.inf if x is None else x for x in asked["rate"]]) * period
     command = wanted = np.zeros((robots, asked["size"]))
     off, turned, count = np.zeros(robots), np.zeros(robots), np.zeros(robots)
