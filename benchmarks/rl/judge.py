@@ -35,6 +35,9 @@ FRICTION, BUMPS = 0.8, 0.02
 PUSH, PUSH_SECONDS = 0.5, 4.0
 """Speed that a push adds in a random horizontal direction [m/s], and the time between two [s]."""
 
+SPEEDS = (1.0, 0.6, 1.0)
+"""Largest commands where a record has no limits: forward, sideways [m/s] and turning [rad/s]."""
+
 TOOL = 0.2104
 """Distance of the panda's tool point from its last link, along that link's z axis [m]."""
 
@@ -59,12 +62,16 @@ def walking(path: Path, robots: int, *, bumps: float = 0.0, pushes: bool = False
     height = _stand(group, np.array(record["joints"]["stance"]), rng)
     period, alive = record["period"], np.ones(robots, bool)
     asked = record["command"] or {"size": 0, "lowest": [], "highest": [], "rate": []}
+    usual = np.array(SPEEDS[: asked["size"]])
+    lowest, highest = (np.array(asked[end], dtype=float) for end in ("lowest", "highest"))
+    lowest = np.where(np.isnan(lowest), -usual, lowest)
+    highest = np.where(np.isnan(highest), usual, highest)
     most = np.array([np.inf if x is None else x for x in asked["rate"]]) * period
     command = wanted = np.zeros((robots, asked["size"]))
     off, turned, count = np.zeros(robots), np.zeros(robots), np.zeros(robots)
     for step in range(round(20.0 / period)):
         if step % round(10.0 / period) == 0:
-            wanted = rng.uniform(asked["lowest"], asked["highest"], command.shape)
+            wanted = rng.uniform(lowest, highest, command.shape)
         command = command + np.clip(wanted - command, -most, most)
         if pushes and step and step % round(PUSH_SECONDS / period) == 0:
             for world, angle in zip(group.worlds, rng.uniform(0, 2 * np.pi, robots), strict=True):

@@ -79,7 +79,8 @@ def draw(policy: rl.Policy, path: Path) -> None:
                 panel.fill(
                     *patch.outline.T, facecolor=colour, edgecolor="#333333", lw=0.3, alpha=alpha
                 )
-        panel.set(xlim=(-0.62, 0.62), ylim=(-0.8, 0.75), aspect="equal")
+        panel.axhline(-0.72, color="#cccccc", lw=0.7, zorder=0)
+        panel.set(xlim=(-0.72, 0.72), ylim=(-0.8, 0.75), aspect="equal")
         panel.axis("off")
     figure.savefig(path)
 

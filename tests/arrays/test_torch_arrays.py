@@ -183,3 +183,13 @@ def test_a_stream_is_wrapped_once(monkeypatch: pytest.MonkeyPatch, has_handles: 
     assert LIBRARY.stream("cuda:0") is first[0] and first[0] is first[2] and second != first[0]
     assert wrapped == [(0, 1), (0, 2)]
     assert LIBRARY.stream("cpu") is None and LIBRARY.own_streams
+
+
+def test_arrays_that_were_written_have_another_version() -> None:
+    """Torch compares versions before a backward pass. A tensor of inference mode has none."""
+    written, other = torch.zeros(3), torch.zeros(3)
+    before = written._version, other._version
+    with torch.inference_mode():
+        unversioned = torch.zeros(3)
+    LIBRARY.mark_written([written, unversioned])
+    assert written._version > before[0] and other._version == before[1]

@@ -10,8 +10,6 @@ from robots import by_name, joint, link, urdf
 from states import error, states
 
 import warpdyn as wd
-from warpdyn.functions.dynamics import mass_matrix_inverse, solve
-from warpdyn.model.description import ModelError
 
 ROUND_OFF = {"float64": 1e-12, "float32": 1e-5}
 """Relative to the largest term: a few hundred roundings in a row on robots of up to 34
@@ -152,30 +150,6 @@ def test_a_joint_that_moves_no_inertia_is_refused_by_name(kind: str, floating: b
     a = wd.aba(mended, s.q, s.v, s.tau)
     M = np.abs(wd.oracle(wd.crba, mended, s.q)) @ np.abs(a[..., None])
     assert error(wd.oracle(wd.rnea, mended, s.q, s.v, a), s.tau, M) <= ROUND_OFF["float64"]
-
-
-def test_a_joint_that_moves_no_inertia_is_refused() -> None:
-    """As `aba` does, with the joint's name."""
-    from robots import joint, link, urdf
-
-    text = urdf("bare", link("a", 1.0), link("b"), joint("idle", "continuous", "a", "b"))
-    model = wd.load_urdf(text)
-    for call in (
-        lambda: mass_matrix_inverse(model, np.zeros(1)),
-        lambda: solve(model, np.zeros(1), np.zeros(1)),
-    ):
-        with pytest.raises(ModelError, match='"idle" moves no inertia'):
-            call()
-
-
-def test_a_free_base_has_no_rotor_to_add() -> None:
-    """The remedy of a massless base is mass alone."""
-    model = wd.load_urdf(urdf("ghost", link("a")), floating_base=True)
-    with pytest.raises(
-        ModelError,
-        match=r"floating_base.*moves no inertia.*give the links beyond it mass and inertia$",
-    ):
-        wd.aba(model, model.neutral, np.zeros(6), np.zeros(6))
 
 
 def test_what_needs_no_inverse_is_computed_without_inertia() -> None:

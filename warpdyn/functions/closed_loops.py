@@ -22,7 +22,7 @@ from ..model import Model
 from ..model.description import check_names
 from ..model.params import Params
 from ..model.structure import start_of
-from .dynamics import refuse_unmoved
+from .unmoved_joints import refuse_unmoved
 
 TOLERANCE = {"float32": 1e-5, "float64": 1e-9}
 """Largest error of a closed loop [m, rad]."""

@@ -14,7 +14,7 @@ from ..execution.dispatch import carry_out
 from ..execution.request.call import Call, Forces, Gravity, derive, inputs_of, result_names
 from ..model import Model
 from ..model.params import Params
-from .dynamics import refuse_unmoved
+from .unmoved_joints import refuse_unmoved
 
 
 @batched

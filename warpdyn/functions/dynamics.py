@@ -20,9 +20,8 @@ from ..execution.request.base_velocity import ACCELERATION, BIAS_FORCE, FORCE, R
 from ..execution.request.call import Call, Forces, Gravity, Solves
 from ..execution.request.evaluate import tree_of
 from ..model import Model
-from ..model.checks import remark_double_freedom
-from ..model.description import ModelError
 from ..model.params import Params
+from .unmoved_joints import refuse_unmoved
 
 
 @batched
@@ -355,17 +354,3 @@ def solve(
         params=params,
         by_velocity={"b": FORCE, "out": VELOCITY},
     )
-
-
-def refuse_unmoved(model: Model) -> None:
-    """Raise if a joint moves no inertia, because M is then singular."""
-    joint = _aba.unmoved_joint(tree_of(model))
-    if joint is not None:
-        remedy = "give the links beyond it mass and inertia"
-        if joint == model.base_joint:
-            remedy = next(remark_double_freedom(model.links, model.joints), remedy)
-        else:
-            remedy += f', or add rotor inertia: model.with_armature({{"{joint}": 1e-4}})'
-        raise ModelError(
-            f'{model.name}: joint "{joint}" moves no inertia, so forward dynamics is not defined; {remedy}'
-        )

@@ -21,8 +21,8 @@ from ..model import Model
 from ..model.description import ModelError
 from ..model.params import Params
 from ..model.reference_frames import Reference
-from .dynamics import refuse_unmoved
 from .frame_options import of_link
+from .unmoved_joints import refuse_unmoved
 
 
 @batched

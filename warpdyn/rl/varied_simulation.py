@@ -114,21 +114,12 @@ def defaults(task: Task) -> dict[str, np.ndarray]:
 def _default(task: Task, name: str) -> Any:
     if name == "gravity":
         return (0.0, 0.0, -9.81)
-    if name == ORIGIN and isinstance(task.terrain, HeightMap):
-        if task.vary[name].how != "scale":
-            raise TaskError(f'{task.name}.vary: an origin is drawn as how="scale", of (1, 1, 0) m')
-        return (1.0, 1.0, 0.0)
     if name in DRIVEN and task.drives is not None:
         value = getattr(task.drives, name)
         return task.model.effort_limit[task.model.joint_columns] if value is None else value
-    ground = completed(task.ground)
-    if name in OF_MOMENTS and task.points:
-        given = getattr(ground, name)
-        return 0.0 if given is None else given
-    if name in TOUCHED and getattr(ground, name, None) is not None:
-        return getattr(ground, name)
-    if name == "stiffness" and task.points and isinstance(ground, Ground):
-        return default_stiffness(task.model)
+    of_ground = _ground_default(task, name)
+    if of_ground is not None:
+        return of_ground
     if name in OF_PAIRS and task.pairs and _pair_default(task, name) is not None:
         return _pair_default(task, name)
     if name == "latency" and task.drives is not None:
@@ -144,6 +135,23 @@ def _default(task: Task, name: str) -> Any:
         f"{', '.join((*DRIVEN, 'latency', *SENSORS, QUADRATIC, *TOUCHED, *OF_PAIRS))}, those of the drives and of the "
         f"pairs where the task has some, and {', '.join(OF_MODEL)} of the model"
     )
+
+
+def _ground_default(task: Task, name: str) -> Any:
+    """The number of the task's ground or terrain; None if it has none of this name."""
+    if name == ORIGIN and isinstance(task.terrain, HeightMap):
+        if task.vary[name].how != "scale":
+            raise TaskError(f'{task.name}.vary: an origin is drawn as how="scale", of (1, 1, 0) m')
+        return (1.0, 1.0, 0.0)
+    if name not in TOUCHED:
+        return None
+    ground = completed(task.ground)
+    given = getattr(ground, name, None)
+    if given is None and task.points and name in OF_MOMENTS:
+        return 0.0
+    if given is None and task.points and name == "stiffness" and isinstance(ground, Ground):
+        return default_stiffness(task.model)
+    return given
 
 
 def _pair_default(task: Task, name: str) -> Any:

@@ -17,6 +17,7 @@ from warpdyn.codegen.bytecode.encode import encode
 from warpdyn.codegen.bytecode.instructions import NUMBER, WORDS
 from warpdyn.execution.request.call import input_shapes
 from warpdyn.execution.request.evaluate import record_call
+from warpdyn.recording import recorder
 from warpdyn.recording.differentiation import pullback
 from warpdyn.recording.phases import phases
 from warpdyn.recording.program import Program, record
@@ -73,6 +74,20 @@ def loops_without_end(x: list, y: list) -> list:
     return [a * x[2], b]
 
 
+def calls(x: list, y: list) -> list:
+    """A routine that is called for three columns. Each result is read after the last call."""
+
+    def column(shared: list, each: list) -> list:
+        a, b = each
+        for _ in range(40):
+            a, b = b + shared[0] * sin(a), a * 0.5
+        return [a, b]
+
+    found = scalar.each(column, [y[0]], [[x[k], y[k]] for k in range(3)])
+    first, second, third = found
+    return [first[0] - third[0], second[0] * first[1], *third, *second, *first]
+
+
 TEXTS: Mapping[str, Callable[..., list]] = {
     text.__name__: text for text in (arithmetic, loops, ending, backwards)
 }
@@ -95,6 +110,16 @@ def test_bytecode_gives_the_numbers_of_the_program(name: str) -> None:
     for seed in range(5):
         x, y = np.random.default_rng(seed).uniform(-1.5, 1.5, (2, 3)).tolist()
         agree(program, {"x": x, "y": y})
+
+
+def test_results_of_a_call_outlive_the_next_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The calls of a routine write the same slots."""
+    monkeypatch.setattr(recorder, "ROLL_FROM", 0)
+    program = record(calls, SHAPES)
+    called = [s.arguments[0] for s in program.statements if s.operation == "call"]
+    assert len(called) == 3 and len(set(called)) == 1
+    x, y = np.random.default_rng(0).uniform(-1.5, 1.5, (2, 3)).tolist()
+    agree(program, {"x": x, "y": y})
 
 
 def test_a_program_in_phases_is_encoded_phase_by_phase() -> None:

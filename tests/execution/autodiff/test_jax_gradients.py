@@ -250,3 +250,23 @@ def test_refusals_inside_jit(
     """What is needed and what arrived, raised while tracing."""
     with pytest.raises(kind, match=text):
         jax.jit(function)(jnp.asarray(ONE))
+
+
+def test_vmap_of_a_derivative_by_a_table_is_refused() -> None:
+    """A table serves all environments, so that its derivative is a sum over them; the batch itself
+    has one."""
+    model = wd.load_robot("cartpole")
+
+    @wd.kernel
+    def height(robot: Any, q: Any, heights: wd.kernels.table((3, 4))) -> Any:  # type: ignore[valid-type]
+        return heights.look(q[0], q[1])
+
+    def total(q: Any, heights: Any) -> Any:
+        return height(model, q, heights).sum()
+
+    q = jnp.asarray(np.random.default_rng(0).uniform(0.0, 2.0, (2, 5, 2)))
+    table = jnp.asarray(np.random.default_rng(1).normal(size=(3, 4)))
+    slopes = jax.grad(total, 1)(q[0], table)
+    assert slopes.shape == (3, 4) and slopes.sum() == pytest.approx(5.0)
+    with pytest.raises(TypeError, match="vmap of a derivative by a table: give one dimension"):
+        jax.vmap(jax.grad(total, 1), (0, None))(q, table)

@@ -13,6 +13,7 @@ import pytest
 import warp as wp
 from fleets import feed, launch, panda_settings, wheel_text
 
+from ros2_node.control import models as module
 from ros2_node.control.models import LARGEST_TEXT, Built, Event, Models, _said
 from ros2_node.control.safety.gate import Phase
 from ros2_node.control.settings.node_settings import Settings
@@ -265,3 +266,21 @@ def test_parameters_that_do_not_fit_a_robot_at_its_start_are_a_refusal(monkeypat
 )
 def test_a_refusal_names_errors_that_are_not_expected(error, text):
     assert _said(error) == text
+
+
+def test_a_described_robot_is_compared_with_the_robot_that_is_shown(monkeypatch):
+    """Before the settings are checked with it; a node that shows none compares nothing."""
+    asked = []
+    monkeypatch.setattr(module, "check_robot", lambda model, settings: asked.append(model.name))
+
+    def differ(model):
+        raise ValueError(f"{model.name} has other joints")
+
+    settings = panda_settings()
+    models = Models([Counter()])
+    models._check(settings)
+    assert asked == ["panda"]
+    models._shown = SimpleNamespace(check=differ)
+    with pytest.raises(ValueError, match="panda has other joints"):
+        models.check(settings)
+    assert asked == ["panda"]

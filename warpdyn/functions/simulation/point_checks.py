@@ -11,7 +11,7 @@ from ...algorithms.simulation.contact_rows import ContactPoint
 from ...execution.request.evaluate import tree_of
 from ...model import Model
 from ...model.tree import WORLD
-from ..dynamics import refuse_unmoved
+from ..unmoved_joints import refuse_unmoved
 
 MOST_IN_LINE, MOST_ROWS = 40, 64
 """Largest number of points, and of their rows, that a program computes in line. More are in slots,

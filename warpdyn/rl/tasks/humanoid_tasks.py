@@ -38,8 +38,8 @@ SIDEWAYS = np.array([0.0, 1.0, 0.0, 0.0, 0.0, 0.0])
 
 HUMANOID_TO_REAL = SIM_TO_REAL.with_changes(
     friction=Vary(0.3, 1.25),
-    stiffness=Vary(0.03, 1.0, "log_uniform", "scale"),
-    dissipation=Vary(0.004, 0.03),
+    stiffness=Vary(0.1, 2.0, "log_uniform", "scale"),
+    dissipation=Vary(0.01, 0.04),
     mass=Vary(0.85, 1.15, how="scale"),
     latency=Vary(0.0, 0.02),
     observation_latency=Vary(0.0, 0.02),

@@ -1,0 +1,33 @@
+"""Models with a joint that moves no inertia are refused, with the remedy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from robots import joint, link, urdf
+
+import warpdyn as wd
+from warpdyn.functions.dynamics import mass_matrix_inverse, solve
+from warpdyn.model.description import ModelError
+
+
+def test_a_joint_that_moves_no_inertia_is_refused() -> None:
+    """As `aba` does, with the joint's name."""
+    text = urdf("bare", link("a", 1.0), link("b"), joint("idle", "continuous", "a", "b"))
+    model = wd.load_urdf(text)
+    for call in (
+        lambda: mass_matrix_inverse(model, np.zeros(1)),
+        lambda: solve(model, np.zeros(1), np.zeros(1)),
+    ):
+        with pytest.raises(ModelError, match='"idle" moves no inertia'):
+            call()
+
+
+def test_a_free_base_has_no_rotor_to_add() -> None:
+    """The remedy of a massless base is mass alone."""
+    model = wd.load_urdf(urdf("ghost", link("a")), floating_base=True)
+    with pytest.raises(
+        ModelError,
+        match=r"floating_base.*moves no inertia.*give the links beyond it mass and inertia$",
+    ):
+        wd.aba(model, model.neutral, np.zeros(6), np.zeros(6))
