@@ -36,6 +36,7 @@ stand = rl.HumanoidStand()
 walk = rl.HumanoidVelocity()
 trot = rl.QuadrupedVelocity()
 rough = rl.QuadrupedRough()
+getup = rl.QuadrupedGetup()
 wave = 0.3 * np.sin(np.linspace(0.0, 2.0 * np.pi, 51))[:, None] * [1.0, -1.0]
 wave = rl.MotionClip(50.0, model.joint_names, wave)
 track = rl.MotionTracking(model, wave, kp=400.0, kd=10.0, effort=200.0, repeat="never")

@@ -73,16 +73,16 @@ class TouchingContacts:
 
     def slot(self, k: Scalar) -> Slot:
         """The contact in slot k."""
-        found = self._found(k)
+        found = self._contact(k)
         pair = FoundPair([found.contact], 0.0, [], [], found.carriers)
         return self.pairs.slot_of(found.pair, pair, [found.place], self.known)
 
     def rows(self, k: Scalar) -> list[Scalar]:
         """Its row in the memory."""
-        found = self._found(k)
+        found = self._contact(k)
         return [self.pairs.memory.contact(found.pair, found.place)]
 
-    def _found(self, k: Scalar) -> FoundContact:
+    def _contact(self, k: Scalar) -> FoundContact:
         """The contact in slot k. Beyond the count it is where the first one is, but far away, and its
         pair is none. The first row has a contact in any environment that computes a slot."""
         rows = zip(self.array[k], self.array[0.0], strict=True)
