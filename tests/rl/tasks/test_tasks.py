@@ -10,6 +10,7 @@ import pytest
 rl = pytest.importorskip("warpdyn.rl")
 from warpdyn.rl.tasks import (
     cartpole_tasks,
+    getup_tasks,
     humanoid_tasks,
     lift_tasks,
     panda_hand,
@@ -22,7 +23,7 @@ from warpdyn.user_kernels.random_numbers import uniform
 
 TASK_MODULES = (
     *(cartpole_tasks, humanoid_tasks, lift_tasks, panda_hand),
-    *(panda_tasks, push_tasks, quadruped_tasks, rough_tasks),
+    *(panda_tasks, push_tasks, quadruped_tasks, rough_tasks, getup_tasks),
 )
 
 
