@@ -58,7 +58,7 @@ def call_of(name: str, count: int) -> Call[Any]:
         return environment(robot, count)
     if function == "step":
         return four_feet(count)
-    return Work.of(function, wd.load_robot(robot), count).described()
+    return Work.of(function, wd.load_robot(robot), count).describe_call()
 
 
 def standing(count: int) -> wd.Simulation:

@@ -105,12 +105,12 @@ class Work:
 
     def source(self) -> Source:
         """The kernel's text for the CPU, which knows operations and bytes of one robot."""
-        call = self.described()
+        call = self.describe_call()
         return write(record_call(call, input_shapes(call), True), self.name, True, "cpu")
 
     def bind(self) -> Callable[[], Any]:
         """What is timed; results in `[n, B]` memory too."""
-        shapes = result_shapes(self.described()).values()
+        shapes = result_shapes(self.describe_call()).values()
         outs = tuple(Memory().empty(len(self.arrays[0]), shape) for shape in shapes)
         out = outs if len(outs) > 1 else outs[0]
         return wd.bind(

@@ -210,7 +210,7 @@ def compare(robot: str, name: str, dtype: Any) -> tuple[int, list[str]]:
         try:
             model = wd.load_robot(robot)
             works = [of_dtype(Work.of(name, model, count), dtype) for count in COUNTS]
-            kernel = prepare(works[0].described()).kernel
+            kernel = prepare(works[0].describe_call()).kernel
         except (ModelError, ValueError):  # it is not for this robot
             return 0, []
         if kernel.loaded:  # another function has the same program

@@ -64,7 +64,7 @@ class Work:
             shape = next(iter(result_shapes(call).values()))
             self.options["cotangents"] = memory.array_of(cotangents(shape, self.count))
             self.function, self.arguments = wd.vjp, (function, model, *inputs)
-        shapes = result_shapes(self.described()).values()
+        shapes = result_shapes(self.describe_call()).values()
         outs = tuple(memory.empty(self.count, shape) for shape in shapes)
         self.options["out"] = outs if len(outs) > 1 else outs[0]
         self.outs = outs
@@ -82,7 +82,7 @@ class Work:
 
     def source(self) -> Source:
         """The kernel's source, which knows operations and bytes of one environment."""
-        return kernel_source(self.described())
+        return kernel_source(self.describe_call())
 
     def answers(self, sample: int) -> list[np.ndarray]:
         """The first results, in float64."""

@@ -256,7 +256,7 @@ class Touch(SimpleNamespace):
     def change(self, settings: Settings) -> None:
         pass
 
-    def unguarded(self, now: float) -> bool:
+    def is_unguarded(self, now: float) -> bool:
         return False
 
 

@@ -58,7 +58,7 @@ def cases() -> list[Any]:
 def instructions(name: str) -> set[str]:
     """Instructions of a function's program for the cartpole; none if the function is not for it."""
     try:
-        call = Work.of(name, wd.load_robot("cartpole"), 5).described()
+        call = Work.of(name, wd.load_robot("cartpole"), 5).describe_call()
         bytecode = encode(record_call(call, input_shapes(call), False))
     except (ModelError, ValueError):
         return set()
