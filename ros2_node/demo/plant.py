@@ -150,7 +150,7 @@ class Plant(Node):
         return [name for i, name in enumerate(self.arm.names) if i not in followers]
 
     def _on_commands(self, message: Float64MultiArray) -> None:
-        command = np.frombuffer(message.data) if len(message.data) else np.empty(0)
+        command = np.frombuffer(message.data)
         if len(command) != len(self.columns) or not np.isfinite(command).all():
             self.get_logger().error("commands dropped", throttle_duration_sec=1.0)
             return

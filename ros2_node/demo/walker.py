@@ -103,7 +103,7 @@ class Walker(Node):
         self.sim.reset()
 
     def _on_commands(self, message: Float64MultiArray) -> None:
-        command = np.frombuffer(message.data) if len(message.data) else np.empty(0)
+        command = np.frombuffer(message.data)
         if len(command) != len(self.columns) or not np.isfinite(command).all():
             self.get_logger().error("commands dropped", throttle_duration_sec=1.0)
             return

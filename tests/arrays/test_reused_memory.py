@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -159,3 +160,17 @@ def test_the_environment_says_how_much(told: str, most: int | None) -> None:
         assert "WARPDYN_CACHE_MB must be a number of megabytes, got 'much'" in done.stderr
     else:
         assert int(done.stdout.split()[-1]) == most
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without fork")
+def test_a_forked_process_begins_anew() -> None:
+    """It does not wait for a thread of the first process, which is not in it."""
+    memory = ReusedMemory(1 << 20)
+    with memory._lock:
+        child = os.fork()
+        if not child:
+            signal.alarm(20)  # a child that waits is ended by it
+            memory.array((9000,), np.dtype(np.float64))
+            memory.clear()
+            os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0

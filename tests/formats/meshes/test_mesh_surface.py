@@ -140,3 +140,12 @@ def test_a_glb_file_with_a_wrong_table_is_refused(tmp_path: Path, text: str) -> 
     (tmp_path / "a.glb").write_bytes(head + len(data).to_bytes(4, "little") + b"JSON" + data)
     with pytest.raises(MeshError, match="trimesh cannot read it"):
         surface_of(tmp_path / "a.glb")
+
+
+def test_a_hull_has_the_outer_points_and_their_triangles() -> None:
+    """Inner points are left out; the volume is that of the box."""
+    corners = np.array(np.meshgrid(*[(0.0, 1.0)] * 3)).reshape(3, -1).T * [1.0, 2.0, 3.0]
+    found = mesh_surface.hull_of(np.concatenate([corners, [[0.5, 1.0, 1.5]]]))
+    assert found.vertices.shape == (8, 3) and found.faces.shape == (12, 3)
+    assert found.vertices.dtype == np.float64 and found.faces.dtype == np.int64
+    assert trimesh.Trimesh(*found, process=False).volume == pytest.approx(6.0)

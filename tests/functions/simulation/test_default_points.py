@@ -11,7 +11,12 @@ import pytest
 
 import warpdyn as wd
 import warpdyn.functions.simulation.default_points as default_points_module
-from warpdyn.functions.simulation.default_points import default_points, patterns_for, refuse_unread
+from warpdyn.functions.simulation.default_points import (
+    LISTED,
+    default_points,
+    patterns_for,
+    refuse_unread,
+)
 
 LINK = """<link name="{0}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0"
  iyz="0"/></inertial>{1}</link>"""
@@ -114,3 +119,21 @@ def test_fewer_points_of_each_mesh_are_advised_where_they_are_few_enough(
     with pytest.raises(ValueError, match=r"fewer of each mesh: .*mesh_points=2\)"):
         default_points(model)
     assert len(wd.ContactPoints(model, mesh_points=2)) <= 40
+
+
+@pytest.mark.parametrize("count", [1, LISTED, LISTED + 1, LISTED + 3])
+def test_of_many_links_at_ends_some_are_named(count: int) -> None:
+    """And the number of the others."""
+    builder = wd.ModelBuilder("star")
+    builder.add_link("hub", 1.0, inertia=[[1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0]])
+    names = [f"arm{k}" for k in range(count)]
+    for name in names:
+        builder.add_link(name, 1.0, inertia=[[1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0]])
+        builder.add_joint(f"to_{name}", "revolute", "hub", name, axis=(0.0, 0.0, 1.0))
+    points = wd.ContactPoints(builder.build(floating_base=True))
+    for name in names:
+        points = points.with_sphere(name, (0.0, 0.0, 0.0), 0.1)
+    *_, last = default_points_module._fewer(points)
+    shown = ", ".join(map(repr, names[:LISTED]))
+    more = f" and {count - LISTED} more" if count > LISTED else ""
+    assert last.endswith(f" on {shown}{more}")

@@ -97,6 +97,7 @@ def test_torques_move_the_joints_that_they_are_of(walker):
     np.testing.assert_array_equal(robot.sim.tau[0], [0, 0, 0, 0, 0, 0, 0.0, 3.0])
     command(robot, [np.nan, 0.0])
     command(robot, [1.0])
+    command(robot, [])
     assert robot.sim.tau[0, 7] == 3.0, "what is no command is dropped"
 
 
