@@ -12,7 +12,8 @@ import torch
 from rl_cases import Hold, barely_trained
 
 import warpdyn as wd
-from warpdyn.rl.teacher import as_teacher_sees, read_teacher
+from warpdyn.rl.training import read_teacher
+from warpdyn.rl.training_task import as_teacher_sees
 
 
 class Seeing(Hold):

@@ -61,8 +61,9 @@ if TYPE_CHECKING:
     from .evaluation import Evaluation, evaluate
     from .export_policy import describe, export
     from .learners.rsl_rl import RslEnv
+    from .progress import Progress
     from .several_processes import Processes, ProcessLostError
-    from .training import Progress, Trainer
+    from .training import Trainer
     from .vec_env import VecEnv
 
 _LEARNS = {
@@ -71,7 +72,7 @@ _LEARNS = {
     "NumpyEnv": "adapters.numpy_env",
     "ProcessLostError": "several_processes",
     "Processes": "several_processes",
-    "Progress": "training",
+    "Progress": "progress",
     "RslEnv": "learners.rsl_rl",
     "SideBySide": "adapters.mujoco_comparison",
     "SingleEnv": "adapters.single_env",

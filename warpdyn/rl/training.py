@@ -10,25 +10,30 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
 from ..execution.compile.announcements import say
 from .checkpoint import differences, installed_version, plain, read_checkpoint, unusable
-from .initial_policy import file_hash, start_from
+from .deployment.deployment_record import deployment_record
+from .deployment.policy_match import check_match
+from .deployment.robot_step import RobotStep
+from .initial_policy import file_hash, network_of_onnx, start_from
 from .learners.distillation import Distillation
 from .learners.learner import Learner
 from .learners.networks import Network
 from .learners.ppo import PPO
+from .policy import Policy
+from .progress import Progress
 from .recipe import Recipe
 from .several_processes import Processes
 from .task import Task, TaskError
 from .task_functions import weights_of
 from .task_program import changed_programs, program_hashes
-from .teacher import read_teacher
 from .training_task import (
     DISTILLATION,
+    as_teacher_sees,
     recipe_for_teacher,
     training_task,
     with_known_precision,
@@ -61,34 +66,6 @@ OF_A_TASK = (
     "rise",
 )
 """Attributes of a task that must be equal for a training to resume."""
-
-
-class Progress(NamedTuple):
-    """One iteration: its rewards, and its cost."""
-
-    iteration: int
-    steps: int
-    """Environment steps so far."""
-    seconds: float
-    """Wall-clock time since training began, including earlier processes."""
-    cpu_seconds: float
-    reward: float
-    """Mean reward per second of all environments."""
-    rewards: dict[str, float]
-    """Reward per second, by name: mean of the episodes that ended; empty if none did."""
-    length: float
-    """Mean length of the episodes that ended [s]."""
-    falls: float
-    """Share of the ended episodes that ended before their time."""
-    steps_per_second: float
-    environment_share: float
-    """Share of the time that is spent in the environments."""
-    deviation: float
-    """Standard deviation of the policy's actions, mean."""
-    nonfinite_actions: int = 0
-    """Actions of the policy with a NaN or infinite entry."""
-    teacher_distance: float = 0.0
-    """Root mean squared difference of the actions from the teacher's, in a distillation."""
 
 
 class Trainer:
@@ -388,3 +365,18 @@ class Trainer:
             told += torch.stack([x.sum(dtype=torch.float64) for x in parts])
         env.check_rewards()
         return told, inside
+
+
+def read_teacher(task: Task, path: Path) -> Network:
+    """The network of a teacher, which observes the last group of the student's task: the critic's.
+
+    path: `policy.onnx` of a task with the same robot, rate and actions.
+
+    TaskError: the teacher observes other terms than that group, or its actions mean something else;
+    the message names the difference.
+    """
+    policy, text = Policy(path), RobotStep(view := as_teacher_sees(task))
+    policy.check(view, text.observations[text.group][0])
+    if policy.deployment:
+        check_match(path, policy.deployment, deployment_record(view, text))
+    return network_of_onnx(path)

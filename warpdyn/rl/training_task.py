@@ -51,3 +51,14 @@ def training_task(task: Task, recipe: Recipe) -> Task:
             raise TaskError(f"{task.name} has no {name!r}, which the recipe's practice changes")
         setattr(learned, name, x)
     return learned
+
+
+def as_teacher_sees(task: Task) -> Task:
+    """The task with the last group of its observations as the only one, without noise."""
+    view = copy(task)
+    if task.groups:
+        group = list(task.groups)[-1]
+        view.groups = {group: task.groups[group]}
+        view.history = {g: n for g, n in task.history.items() if g == group}
+    view.noise = {}
+    return view

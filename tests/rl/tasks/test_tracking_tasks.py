@@ -117,6 +117,20 @@ def test_actions_are_added_to_the_clip(humanoid: Any) -> None:
     np.testing.assert_allclose(targets, wanted)
 
 
+def test_the_policy_that_comes_with_it_follows_the_clip(humanoid: Any) -> None:
+    """For four seconds from all over the clip, where drives alone fall."""
+    policy = rl.Policy(rl.shipped("motion_tracking"))
+    for acting, least, most in ((True, 0.9, 1.0), (False, 0.0, 0.3)):
+        humanoid.reset(seed=2)
+        up = torch.ones(ENVS, dtype=torch.bool)
+        for _ in range(200):
+            seen = humanoid.observations["policy"].numpy()
+            up &= ~humanoid.step(policy(seen) if acting else np.zeros((ENVS, 29)))[2]
+        assert least <= up.float().mean() <= most
+        if acting:
+            assert humanoid.measures()["joints_error"][up].mean() < 0.08
+
+
 class Rows:
     """A task's table in the form that its functions take."""
 
