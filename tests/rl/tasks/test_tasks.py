@@ -18,12 +18,14 @@ from warpdyn.rl.tasks import (
     push_tasks,
     quadruped_tasks,
     rough_tasks,
+    tracking_tasks,
 )
 from warpdyn.user_kernels.random_numbers import uniform
 
 TASK_MODULES = (
     *(cartpole_tasks, humanoid_tasks, lift_tasks, panda_hand),
-    *(panda_tasks, push_tasks, quadruped_tasks, rough_tasks, getup_tasks),
+    *(panda_tasks, push_tasks, quadruped_tasks, rough_tasks),
+    *(getup_tasks, tracking_tasks),
 )
 
 
