@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("warpdyn.rl")
+rl = pytest.importorskip("warpdyn.rl")
 
 import warpdyn as wd
 from warpdyn.cli.command_line import UserError
@@ -72,3 +72,20 @@ def test_mistakes_are_one_line(robot: Path, capsys: pytest.CaptureFixture[str]) 
         task_from_options(parsed("quadruped_velocity", "--kp", "20"))
     assert main(["train", "cartpole_swing_up", "--robot", "cartpole"]) == 2
     assert "takes no" in capsys.readouterr().err
+
+
+def test_a_robot_of_a_task_without_a_body(tmp_path: Path) -> None:
+    """Its gains go to the task by their names; what the task does not take is refused."""
+    arm = wd.load_robot("double_pendulum")
+    (path := tmp_path / "arm.urdf").write_text(arm.to_urdf())
+    clip = tmp_path / "still.csv"
+    rl.MotionClip(50.0, arm.joint_names, np.zeros((51, 2))).write(clip)
+    words = ["motion_tracking", "--robot", str(path), "--base", "fixed", "--kp", "300"]
+    words += ["--effort", "90", "--set", f"clip={clip}"]
+    task = task_from_options(parsed(*words))
+    assert task.model.nq == 2 and task.drives is not None
+    np.testing.assert_allclose([task.drives.kp, task.drives.effort], [[300.0] * 2, [90.0] * 2])
+    with pytest.raises(UserError, match="--stance is not for motion_tracking"):
+        task_from_options(parsed(*words, "--stance", "home"))
+    with pytest.raises(UserError, match="--range is not for motion_tracking"):
+        task_from_options(parsed(*words, "--range", "1", "1", "1"))
