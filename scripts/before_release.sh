@@ -23,7 +23,7 @@ step python -m benchmarks.fuzzing files 100000 --seed "$seed"
 step python -m benchmarks.fuzzing mjcf 20000 --seed "$seed"
 step python -m benchmarks.fuzzing expressions 20000 --seed "$seed"
 step python -m benchmarks.fuzzing calls 100000 --seed "$seed"
-step python scripts/mutate.py --count 300 --seed "$seed"
+step python scripts/mutate.py --count 300 --seed "$seed" --least 0.97
 step bash scripts/test_sdist.sh
 step bash scripts/test_arm.sh
 

@@ -4,7 +4,7 @@
 and then a place. Each is written into a copy of the checkout, in which the tests that belong to the file run: the
 test file of the same name, the test files that mention the module, the room's folder and those around it, then the
 test files of the modules that import it. The table counts killed mutations per room; every survivor is printed with
-its place. Exit status 1 if a mutation survives.
+its place. Exit status 1 if a smaller share of them is killed than --least, by default all.
 
 A mutation whose test takes far longer than without it (a hang) is killed, too. Mutations that change no behaviour
 are listed with the reason in scripts/equivalent_mutations.json and are not drawn.
@@ -312,6 +312,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--room", nargs="+", default=[], help="only these rooms")
     parser.add_argument("--limit", type=float, default=120.0, help="seconds of tests a mutation")
     parser.add_argument("--cache", type=Path, help="folder of compiled kernels, kept between runs")
+    parser.add_argument("--least", type=float, default=1.0, help="share to be killed; default: all")
     parser.add_argument("--list", action="store_true", help="print the mutations, run nothing")
     parser.add_argument("--out", type=Path, help="JSON lines of the verdicts, appended to")
     given = parser.parse_args(arguments)
@@ -338,7 +339,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 with given.out.open("a") as stream:
                     stream.write(json.dumps(line, ensure_ascii=False) + "\n")
     print(table(results))
-    return 1 if any(result.verdict == "survived" for result in results) else 0
+    verdicts = Counter(result.verdict for result in results)
+    return int(verdicts["killed"] < given.least * (verdicts["killed"] + verdicts["survived"]))
 
 
 if __name__ == "__main__":

@@ -168,3 +168,19 @@ def test_verdicts(mutate: ModuleType, tmp_path: Path) -> None:
     runner.hang = 1.0
     assert runner.judge(by_change["(x + 1)"], limit=2.0).verdict == "killed"
     assert "(100.0%)" not in mutate.table([mutate.Result(by_change["4"], "survived", "")])
+
+
+def test_the_share_that_must_be_killed(
+    mutate: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By default all of those that are decided."""
+    (mutation,) = mutate.draw(3, 1)
+    verdicts = ["killed", "killed", "killed", "survived", "undecided"]
+    results = [mutate.Result(mutation, verdict, "a test") for verdict in verdicts]
+    monkeypatch.setattr(mutate, "draw", lambda *_: [mutation] * len(results))
+    monkeypatch.setattr(mutate, "judge_all", lambda *_: iter(results))
+    assert mutate.main([]) == 1
+    assert mutate.main(["--least", "0.75"]) == 0 and mutate.main(["--least", "0.76"]) == 1
+    assert "3 of 4 killed (75.0%)" in capsys.readouterr().out
+    results[3] = results[0]
+    assert mutate.main([]) == 0
