@@ -16,6 +16,7 @@ from ..user_kernels.signature import SharedArray, Table
 from .external_forces import PUSH, wanted_and_forces, wanted_in_joints
 from .late_observations import LateObservations
 from .observation import Observation, terms_of
+from .random_streams import random_streams
 from .task import Episode, Task, TaskError
 from .task_functions import (
     as_measured,
@@ -44,9 +45,7 @@ from .varied_simulation import (
 )
 
 BEGIN, UPDATE, OBSERVE, REWARD, CONTROL, _, PROMOTE = range(7)
-VARY, NOISE, KEEP = 7, 17, 27
-"""Streams of random numbers, below 32: one for each function of the task, then one for each varied
-number, each term with noise, and each kept number."""
+"""Streams of random numbers of the task's functions; others are `random_streams`."""
 
 Shapes = Mapping[str, tuple[int, ...]]
 
@@ -102,6 +101,7 @@ class EnvironmentStep:
         self.results = contact_results(task)
         self.tables = terrain_tables(task)
         self._defaults = defaults(task)
+        self._streams = random_streams(task, len(self._defaults))
         # The shapes of the carried arrays and of the observations come from running the task's
         # functions once.
         shapes_begun = self._begun()
@@ -210,7 +210,7 @@ class EnvironmentStep:
     def _first(self, robot: Any, fields: dict[str, Any], key: Key) -> dict[str, Any]:
         """Arrays at the beginning of a first episode, and all kept numbers."""
         keep = {
-            name: first.drawn(key.at(KEEP + k), 0.0)
+            name: first.drawn(key.at(self._streams.keep + k), 0.0)
             if isinstance(first, Vary)
             else np.asarray(first, dtype=float)
             for k, (name, first) in enumerate(self.task.keep.items())
@@ -227,7 +227,7 @@ class EnvironmentStep:
         varied = {
             name: kept[name]
             if kept and task.vary[name].when == "startup"
-            else task.vary[name].drawn(key.at(VARY + k), default)
+            else task.vary[name].drawn(key.at(self._streams.vary + k), default)
             for k, (name, default) in enumerate(self._defaults.items())
         }
         return {**arrays, **varied}
@@ -386,15 +386,15 @@ class EnvironmentStep:
         """Observations by group, late and with history, and what of them the next step carries."""
         s = as_measured(self.task, s.with_fields(random=key.at(OBSERVE)))
         terms = terms_of(self.task.observe(robot, s))
-        present = self.observation.present_observations(terms, key.at(NOISE))
+        present = self.observation.present_observations(terms, key.at(self._streams.noise))
         now, earlier = self.late.delay(present, before, anew, s)
         return {**self.observation.with_history(now, before, anew), **earlier}
 
     def _varied(self, after: dict[str, Any], age: Any, key: Key) -> dict[str, Any]:
         """The arrays with new draws of the numbers whose interval has passed."""
         for k, (name, default) in enumerate(self._defaults.items()):
-            vary = self.task.vary[name]
-            if vary.when == "interval":
+            if (vary := self.task.vary[name]).when == "interval":
                 now = every(age, vary.seconds / self.task.step_seconds)
-                after[name] = np.where(now, vary.drawn(key.at(VARY + k), default), after[name])
+                anew = vary.drawn(key.at(self._streams.vary + k), default)
+                after[name] = np.where(now, anew, after[name])
         return after

@@ -1,0 +1,47 @@
+"""Random numbers of an environment: none is drawn twice."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+rl = pytest.importorskip("warpdyn.rl")
+from warpdyn.rl.random_streams import END, FIRST, random_streams
+from warpdyn.rl.training_task import training_task
+
+
+def task(noise: int, keep: int) -> Any:
+    return SimpleNamespace(name="Hop", noise=dict.fromkeys(range(noise)), keep=range(keep))
+
+
+@pytest.mark.parametrize("varied", range(END - FIRST + 1))
+def test_no_two_numbers_share_a_stream(varied: int) -> None:
+    """Nor one of the task's functions or of its own draws."""
+    for noise in range(END - FIRST + 1 - varied):
+        for keep in range(END - FIRST + 1 - varied - noise):
+            streams = random_streams(task(noise, keep), varied)
+            taken = [*range(streams.vary, streams.vary + varied)]
+            taken += range(streams.noise, streams.noise + noise)
+            taken += range(streams.keep, streams.keep + keep)
+            assert len(taken) == len(set(taken)) and set(taken) <= set(range(FIRST, END))
+
+
+def test_a_few_numbers_keep_their_streams() -> None:
+    """Trainings of before are repeated by the same seeds."""
+    assert random_streams(task(10, 5), 10) == random_streams(task(0, 0), 0) == (7, 17, 27)
+
+
+def test_too_many_numbers_are_refused() -> None:
+    with pytest.raises(rl.TaskError, match="Hop draws 20 varied numbers, noise of 4 terms and 2"):
+        random_streams(task(4, 2), 20)
+
+
+def test_varied_numbers_and_noise_differ() -> None:
+    """The shipped recipe varies more than ten numbers: the eleventh is not the noise of a term."""
+    task = rl.make("quadruped_velocity")
+    walker = training_task(task, task.recipe)
+    assert len(walker.vary) > 10 and walker.noise
+    step = rl.VecEnv(walker, 1).text
+    assert step._streams.noise >= step._streams.vary + len(walker.vary)

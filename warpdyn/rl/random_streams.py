@@ -1,0 +1,40 @@
+"""Streams of random numbers of an environment's step: one for each purpose.
+
+Streams below 7 belong to the functions of a task, and those from 32 on to its own draws.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .task import Task, TaskError
+
+FIRST, END = 7, 32
+"""Streams of varied numbers, noise and kept numbers."""
+
+ROOM = 10
+"""Streams of varied numbers, and of noise, if there are enough: a new one does not change the others."""
+
+
+class RandomStreams(NamedTuple):
+    """The first streams of varied numbers, of terms with noise and of kept numbers."""
+
+    vary: int
+    noise: int
+    keep: int
+
+
+def random_streams(task: Task, varied: int) -> RandomStreams:
+    """The streams of a task with so many varied numbers. No two numbers share one.
+
+    Raises TaskError if there are more numbers than streams.
+    """
+    noisy, kept = len(task.noise), len(task.keep)
+    if varied + noisy + kept > END - FIRST:
+        raise TaskError(
+            f"{task.name} draws {varied} varied numbers, noise of {noisy} terms and {kept} kept "
+            f"numbers: at most {END - FIRST} together have random numbers of their own"
+        )
+    keep = min(FIRST + max(varied, ROOM) + max(noisy, ROOM), END - kept)
+    noise = min(FIRST + max(varied, ROOM), keep - noisy)
+    return RandomStreams(FIRST, noise, keep)
