@@ -143,6 +143,31 @@ def test_a_body_is_reset_alone(library: str, device: str) -> None:
     np.testing.assert_array_equal(host(cube.pose), pose)
 
 
+@pytest.mark.parametrize("library", ["numpy", "torch", "warp"])
+def test_a_reset_clears_the_impulses_of_pairs(library: str, device: str) -> None:
+    """Those of the body in the environments that are reset; two other cubes keep theirs."""
+    usable(library, device)
+    scene = wd.ModelBuilder("floor").add_link("floor").build()
+    for k in range(4):
+        place = (float(k // 2), 0.0, 0.05 + 0.0999 * (k % 2))
+        scene = scene.with_object(f"cube{k}", CUBE, mass=0.5, pose=place)
+    pairs = wd.ContactPairs(scene).only(("cube0", "cube1"), ("cube2", "cube3"))
+    pairs = pairs.with_ground("cube0", "cube2")
+    like = made(library, np.zeros(1, np.float32), device)
+    sim = wd.Simulation(scene, ENVS, pairs=pairs, points=[], like=like)
+    for _ in range(5):
+        sim.step()
+    before = host(sim.pair_impulses).copy()
+    links = [{pair.first.link, pair.second.link} for pair in pairs for _ in range(pair.contacts)]
+    of_cube = np.array(["cube1" in both for both in links])
+    assert before[:, of_cube].any() and before[:, ~of_cube].any()
+    sim.body("cube1").reset([0, 2], pose=[0, 0, 3, 0, 0, 0, 1])
+    after = host(sim.pair_impulses)
+    assert not after[[0, 2]][:, of_cube].any()
+    np.testing.assert_array_equal(after[:, ~of_cube], before[:, ~of_cube])
+    np.testing.assert_array_equal(after[[1, 3, 4]], before[[1, 3, 4]])
+
+
 def test_a_floating_base_is_a_body_too() -> None:
     robot = wd.load_robot("quadruped")
     sim = wd.Simulation(robot, 2)

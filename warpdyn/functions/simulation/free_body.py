@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from ...algorithms.simulation.contact_rows import ContactPoint
+from ...algorithms.simulation.contact_shapes import ContactPair
 from ...arrays.columns import columns
 from ...model import Model
 from ...model.scene.free_bodies import free_joint_of, links_on
@@ -22,6 +23,8 @@ class SimulationArrays(Protocol):
     start: Any
     impulses: Any
     points: Sequence[ContactPoint]
+    pair_impulses: Any
+    pairs: Sequence[ContactPair]
 
 
 class FreeBody:
@@ -45,22 +48,19 @@ class FreeBody:
         self.pose, self.velocity = columns(sim.q, at.q), columns(sim.v, at.v)
         self._chosen, self._library = chosen, chosen.library
         self._start = columns(sim.start, at.q)
-        carried = links_on(model, name)
-        self._impulses = [
-            sim.impulses[:, k] for k, point in enumerate(sim.points) if point.link in carried
-        ]
+        self._sim = sim
 
     def reset(self, where: Any = None, *, pose: Any = None, velocity: Any = None) -> None:
         """Place the body in all environments, or in those of a mask (envs,) or of indices. The
         robot stays as it is.
 
         pose: (7,), one row for each environment that is reset, or (envs, 7); None: its columns of
-        `start`. velocity: (6,) and so on; None: at rest. The impulses of its contact points become
-        zero. On a CUDA device this is one launch.
+        `start`. velocity: (6,) and so on; None: at rest. The impulses of its contacts become zero.
+        On a CUDA device this is one launch.
         """
         rows, count = self._chosen.rows(where)
         arrays: dict[str, Any] = {"pose": self.pose, "velocity": self.velocity}
-        arrays |= {f"impulses {k}": each for k, each in enumerate(self._impulses)}
+        arrays |= {f"impulses {k}": each for k, each in enumerate(self._impulses())}
         begin = self._start if pose is None else pose
         if self._library.on_cuda(self.pose):
             chosen = None if where is None else rows
@@ -72,6 +72,17 @@ class FreeBody:
             new["velocity"] = self._chosen.check_values("velocity", velocity, 6, (rows, count))
         for name, array in arrays.items():
             self._library.assign(array, rows, new.get(name, 0.0))
+
+    def _impulses(self) -> list[Any]:
+        """The impulses (envs, 3 or 6) of its contact points, and of the contacts of its pairs."""
+        sim, carried = self._sim, links_on(self._sim.model, self.name)
+        found = [sim.impulses[:, k] for k, point in enumerate(sim.points) if point.link in carried]
+        first = 0
+        for pair in sim.pairs:
+            if {shape.link for shape in pair} & set(carried):
+                found += [sim.pair_impulses[:, first + c] for c in range(pair.contacts)]
+            first += pair.contacts
+        return found
 
     def __repr__(self) -> str:
         return f"<free body {self.name} of {self.pose.shape[0]} environments>"
