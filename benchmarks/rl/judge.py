@@ -316,6 +316,31 @@ def moving_an_object(path: Path, robots: int, *, lift: bool) -> Found:
     return {"reached": float((np.array(away) < REACHED).mean())}
 
 
+def following_a_clip(path: Path, robots: int) -> Found:
+    """Falls in 10 s from the beginning of the clip, and the mean error of the joints [rad]."""
+    rng, policy = np.random.default_rng(7), RecordedPolicy(path, robots)
+    record = policy.record
+    spec = scene(record["robot"], True, FRICTION)
+    add_drives(spec, record["joints"])
+    group = Robots(spec.compile(), record, robots)
+    begin = policy.tables["motion"][0]
+    for world in group.worlds:
+        (x, y, z, w), joints = begin[3:7], len(group.places)
+        world.qpos[:3], world.qpos[3:7] = begin[:3], (w, x, y, z)
+        world.qpos[group.places] = begin[7 : 7 + joints] + rng.uniform(-0.05, 0.05, joints)
+        mujoco.mj_forward(group.model, world)
+    alive, error, count = np.ones(robots, bool), 0.0, 0
+    for _ in range(round(10.0 / record["period"])):
+        asked = policy.step(*group.state())
+        group.advance(asked, alive)
+        q, _ = group.state()
+        alive &= 1.0 - 2.0 * (q[:, 3] ** 2 + q[:, 4] ** 2) > 0.5
+        wanted = policy.tables["motion"][policy.memory["memory_frame"][:, 0].astype(int)]
+        error += np.sqrt(np.mean((q[alive, 7:] - wanted[alive, 7 : q.shape[1]]) ** 2, axis=1)).sum()
+        count += int(alive.sum())
+    return {"fell": float(1.0 - alive.mean()), "joint error": float(error / max(count, 1))}
+
+
 def on_both_grounds(path: Path, robots: int, **options: bool) -> Found:
     """Level and uneven ground."""
     level = walking(path, robots, **options)
@@ -330,6 +355,7 @@ JUDGES: dict[str, Callable[[Path, int], Found]] = {
     "panda_push": lambda path, n: moving_an_object(path, n, lift=False),
     "humanoid_stand": lambda path, n: on_both_grounds(path, n, pushes=True),
     "humanoid_velocity": on_both_grounds,
+    "motion_tracking": following_a_clip,
     "quadruped_getup": getting_up,
     "quadruped_velocity": on_both_grounds,
     "quadruped_rough": on_both_grounds,

@@ -22,6 +22,16 @@ POLICIES = PACKAGE / "rl" / "policies"
 TIMESTEP = 0.002
 """MuJoCo's step [s]."""
 
+
+def look(table: np.ndarray, row: Any, column: Any) -> np.ndarray:
+    """Entries of a table. A row or column beyond it is its last or first one."""
+    places = (
+        np.clip(np.asarray(x), 0, size - 1).astype(int)
+        for x, size in zip((row, column), table.shape, strict=True)
+    )
+    return table[tuple(places)]
+
+
 OPERATIONS: dict[str, Any] = {
     "add": np.add,
     "sub": np.subtract,
@@ -38,16 +48,20 @@ OPERATIONS: dict[str, Any] = {
     "exp": np.exp,
     "log": np.log,
     "floor": np.floor,
+    "look": look,
     "where_less": lambda a, b, x, y: np.where(a < b, x, y),
     "where_less_equal": lambda a, b, x, y: np.where(a <= b, x, y),
 }
 
 
-def run(program: dict[str, Any], inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def run(
+    program: dict[str, Any],
+    inputs: dict[str, np.ndarray],
+    tables: dict[str, np.ndarray] | None = None,
+) -> dict[str, np.ndarray]:
     """Results of a program for many robots, from inputs of shape (robots, size)."""
-    values: dict[Any, Any] = {
-        f"{name}[{k}]": x[:, k] for name, x in inputs.items() for k in range(x.shape[1])
-    }
+    values: dict[Any, Any] = dict(tables or {})
+    values |= {f"{name}[{k}]": x[:, k] for name, x in inputs.items() for k in range(x.shape[1])}
     count = len(inputs["action"])
     for name, operation, *operands in program["steps"]:
         values[name] = OPERATIONS[operation](*(values.get(x, x) for x in operands))
@@ -66,6 +80,7 @@ class RecordedPolicy:
         self.session = onnxruntime.InferenceSession(path, options)
         self.record = json.loads(self.session.get_modelmeta().custom_metadata_map["deployment"])
         self.robots = robots
+        self.tables = {n: np.array(x) for n, x in self.record.get("tables", {}).items()}
         self.memory = {
             f"memory_{name}": np.tile(np.array(each["start"], dtype=float), (robots, 1))
             for name, each in self.record["memory"].items()
@@ -85,13 +100,14 @@ class RecordedPolicy:
         given = {"q": q, "v": v, "action": self.action, "first": self.first, **self.memory}
         if command is not None:
             given["command"] = command
-        seen = run(self.record["programs"]["observe"], given)
+        seen = run(self.record["programs"]["observe"], given, self.tables)
         self.memory |= {f"memory_{n}": x for n, x in seen.items() if f"memory_{n}" in self.memory}
         row = seen["observation"].astype(np.float32)
         largest = self.record["action"]["largest"]
         self.action = np.clip(self.session.run(None, {"observation": row})[0], -largest, largest)
         self.first = np.zeros((self.robots, 1))
-        return run(self.record["programs"]["act"], {"action": self.action, **self.memory})
+        given = {"action": self.action, **self.memory}
+        return run(self.record["programs"]["act"], given, self.tables)
 
 
 def scene(robot: str, free: bool, friction: float, bumps: float = 0.0) -> mujoco.MjSpec:

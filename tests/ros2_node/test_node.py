@@ -158,7 +158,8 @@ def test_a_state_costs_few_python_calls(panda):
     while robot.stop_step(1e12) is not None:
         pass
     robot.reset()
-    ours = min(sum(path.is_relative_to(ROOT) for path in each) for each in files)
+    parts = ROOT / "warpdyn", ROOT / "ros2_node"
+    ours = min(sum(any(map(path.is_relative_to, parts)) for path in each) for each in files)
     print(f"a joint state costs {min(counts)} Python calls in {ours} files")
     assert min(counts) <= MOST_CALLS and ours <= MOST_FILES
 

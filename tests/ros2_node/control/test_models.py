@@ -14,7 +14,7 @@ import warp as wp
 from fleets import feed, launch, panda_settings, wheel_text
 
 from ros2_node.control import models as module
-from ros2_node.control.models import LARGEST_TEXT, Built, Event, Models, _said
+from ros2_node.control.models import LARGEST_TEXT, BuildResult, Event, Models, _error_message
 from ros2_node.control.safety.gate import Phase
 from ros2_node.control.settings.node_settings import Settings
 from warpdyn.execution.compile import compiler_process
@@ -248,7 +248,7 @@ def test_parameters_that_do_not_fit_a_robot_at_its_start_are_a_refusal(monkeypat
     def refuse(settings):
         raise ValueError("six numbers for seven joints")
 
-    built = Built(SimpleNamespace(change=refuse), "", ("", "", "a text"))
+    built = BuildResult(SimpleNamespace(change=refuse), "", ("", "", "a text"))
     assert models._swap(built, settings) is Event.REFUSED
     assert models.refusal == "six numbers for seven joints" and models.fleet is before
 
@@ -265,7 +265,7 @@ def test_parameters_that_do_not_fit_a_robot_at_its_start_are_a_refusal(monkeypat
     ],
 )
 def test_a_refusal_names_errors_that_are_not_expected(error, text):
-    assert _said(error) == text
+    assert _error_message(error) == text
 
 
 def test_a_described_robot_is_compared_with_the_robot_that_is_shown(monkeypatch):

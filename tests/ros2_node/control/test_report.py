@@ -182,14 +182,14 @@ def stub(**changed):
         "touch": None,
         "setpoint": SimpleNamespace(refusal="", clipped=""),
         "trajectory": SimpleNamespace(status="none", refusal=""),
-        "limits": SimpleNamespace(told=lambda q: ""),
+        "limits": SimpleNamespace(limit_message=lambda q: ""),
         "state": SimpleNamespace(q=np.zeros(2)),
         "pose": None,
         "references": references,
         "output": SimpleNamespace(
-            joints=["a", "b"], clamped=3, rate_limited=4, saturated=lambda steady: ""
+            joints=["a", "b"], clamped=3, rate_limited=4, saturated_joints=lambda steady: ""
         ),
-        "enabled": False,
+        "is_enabled": False,
     }
     return SimpleNamespace(**{**values, **changed})
 
@@ -218,7 +218,7 @@ def with_refusal(**fields):
             {"trajectory": with_refusal(status="done", refusal="no")},
             {"trajectory": "done", "last trajectory refused": "no"},
         ),
-        ({"limits": SimpleNamespace(told=lambda q: "a at 2")}, {"joint_limit": "a at 2"}),
+        ({"limits": SimpleNamespace(limit_message=lambda q: "a at 2")}, {"joint_limit": "a at 2"}),
         ({"pose": with_refusal()}, {}),
         ({"pose": with_refusal(refusal="no")}, {"last pose refused": "no"}),
     ],
@@ -250,10 +250,10 @@ def test_conditions_are_those_of_an_enabled_robot():
     """What is not seen is a warning while the robot is disabled, too."""
     parts = {
         "touch": SimpleNamespace(blind="blind"),
-        "limits": SimpleNamespace(told=lambda q: "a at 2"),
-        "output": SimpleNamespace(saturated=lambda steady: f"a for {steady:g} s"),
+        "limits": SimpleNamespace(limit_message=lambda q: "a at 2"),
+        "output": SimpleNamespace(saturated_joints=lambda steady: f"a for {steady:g} s"),
     }
     assert _conditions(stub(**parts), 2.0) == ["blind"]
-    found = _conditions(stub(**parts, enabled=True), 2.0)
+    found = _conditions(stub(**parts, is_enabled=True), 2.0)
     assert found == ["blind", "at the effort limit: a for 2 s", "joint_limit: a at 2"]
-    assert _conditions(stub(touch=SimpleNamespace(blind=""), enabled=True), 2.0) == []
+    assert _conditions(stub(touch=SimpleNamespace(blind=""), is_enabled=True), 2.0) == []

@@ -73,7 +73,7 @@ def test_rviz_shows_our_picture_and_a_line_stands_for_it_where_it_is_not(parts, 
 
 def test_a_package_that_is_needed_ends_the_launch_where_it_is_missing(parts, monkeypatch):
     """With what needs it, and how to install it."""
-    check = parts.needed("mujoco", "the demo").function
+    check = parts.require_package("mujoco", "the demo").function
     monkeypatch.setattr(parts, "find_spec", lambda name: name == "mujoco" or None)
     assert check(None) is None
     monkeypatch.setattr(parts, "find_spec", lambda name: None)
@@ -82,6 +82,6 @@ def test_a_package_that_is_needed_ends_the_launch_where_it_is_missing(parts, mon
 
 
 def test_a_required_node_ends_the_launch(parts):
-    node = parts.required("warpdyn_plant", name="plant")
+    node = parts.required_node("warpdyn_plant", name="plant")
     assert node.executable == "warpdyn_plant"
     assert node.on_exit.reason == "warpdyn_plant has ended, and the rest needs it"

@@ -203,7 +203,7 @@ def _unknown(ctx: Any, *cotangents: torch.Tensor) -> Any:
     return None, *known.adjoint(model, ctx.saved_tensors, cotangents)
 
 
-class _NativelyRemembered(torch.autograd.Function):
+class _NativelyRepeatedCallNode(torch.autograd.Function):
     """A repeated call as a node of Torch's graph, whose passes are C functions."""
 
     backward = staticmethod(_unknown)
@@ -217,13 +217,13 @@ def apply() -> Any:
     if compiled is None or words is None:
         return None
     told = words_of(interpreter(words), words)
-    _NativelyRemembered.forward = staticmethod(new_function(compiled.forward, told))  # type: ignore[assignment]
+    _NativelyRepeatedCallNode.forward = staticmethod(new_function(compiled.forward, told))  # type: ignore[assignment]
     method = ctypes.pythonapi.PyInstanceMethod_New
     method.restype, method.argtypes = ctypes.py_object, [ctypes.py_object]
     passed = method(new_function(compiled.backward, told))
-    if not replace_backward(_NativelyRemembered, passed):
+    if not replace_backward(_NativelyRepeatedCallNode, passed):
         return None
-    return apply_directly(_NativelyRemembered)
+    return apply_directly(_NativelyRepeatedCallNode)
 
 
 def node_of(plan: DifferentiatedPlan, launch: Words) -> tuple[Any, Words] | None:

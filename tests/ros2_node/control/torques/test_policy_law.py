@@ -326,7 +326,7 @@ def test_a_robot_with_other_joints_than_in_training_is_refused():
 def test_a_policy_follows_no_reference_of_joints(fleet, file):
     """None is compared with the joints, and a twist of a link cannot be followed."""
     robot = fleet.robots[0]
-    assert not robot.setpoint._watched and not robot.references._moves_posture
+    assert not robot.setpoint.watched and not robot.references._moves_posture
     robot.setpoint.stay(Q + 9.0)
     feed(robot, 1.0)
     assert not robot.setpoint.astray(Q)
