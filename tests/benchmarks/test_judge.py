@@ -53,3 +53,12 @@ def test_a_hand_without_its_policy_reaches_nothing(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(RecordedPolicy, "step", rest)
     assert judge.reaching(path, 4)["reached"] == 0.0
+
+
+def test_a_program_looks_up_a_table() -> None:
+    """Rows beyond it are the first and the last one, and parts of a row number are cut off."""
+    program = {"steps": [["t0", "look", "clip", "q[0]", 1.0]], "results": {"targets": ["t0"]}}
+    q, action = np.array([[-3.0], [0.0], [1.9], [7.0]]), np.zeros((4, 1))
+    tables = {"clip": np.array([[0.0, 10.0], [1.0, 11.0], [2.0, 12.0]])}
+    found = run(program, {"q": q, "action": action}, tables)["targets"]
+    assert found.tolist() == [[10.0], [10.0], [11.0], [12.0]]
