@@ -30,6 +30,9 @@ from .trajectory_messages import (
 from .wiring import Wiring
 
 NAME = "follow_joint_trajectory"
+CANCELLED_BY_OTHERS = (
+    "aborted: a message without points on ~/trajectory, or another client, has cancelled it"
+)
 FEEDBACK_PERIOD = 0.05
 """Time between two feedbacks of a goal [s]."""
 
@@ -157,13 +160,15 @@ class TrajectoryAction:
 
     def _finish(self, each: _OpenGoal, robot: Robot | None) -> None:
         """Send a result, with the reason of a stop."""
-        if each.goal.end is TrajectoryEnd.SUCCEEDED:
+        goal = each.goal
+        if goal.end is TrajectoryEnd.CANCELLED and not each.handle.is_cancel_requested:
+            goal.end, goal.text = TrajectoryEnd.STOPPED, CANCELLED_BY_OTHERS
+        elif goal.text == NOT_FOLLOWED and robot is not None and robot.gate.reason:
+            goal.text += f": {robot.gate.reason}"
+        if goal.end is TrajectoryEnd.SUCCEEDED:
             each.handle.succeed()
-        elif each.goal.end is TrajectoryEnd.CANCELLED and each.handle.is_cancel_requested:
+        elif goal.end is TrajectoryEnd.CANCELLED:
             each.handle.canceled()
         else:
             each.handle.abort()
-        result = result_message(self._kind, each.goal)
-        if each.goal.text == NOT_FOLLOWED and robot is not None and robot.gate.reason:
-            result.error_string += f": {robot.gate.reason}"
-        each.result.set_result(result)
+        each.result.set_result(result_message(self._kind, goal))

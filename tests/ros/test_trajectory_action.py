@@ -193,8 +193,8 @@ def test_what_comes_later_replaces_a_goal(client, by):
         client.topic.publish(motion(0.0 * STEP) if by == "~/trajectory" else motion())
     status, result = client.end(handle)
     assert status == GoalStatus.STATUS_ABORTED and result.error_code == Result.INVALID_GOAL
-    said = "cancelled" if "without" in by else "aborted: replaced by a later trajectory"
-    assert result.error_string == said
+    said = "a message without points" if "without" in by else "replaced by a later trajectory"
+    assert result.error_string.startswith("aborted: ") and said in result.error_string
 
 
 def test_a_stop_aborts_a_goal(client):
@@ -208,7 +208,7 @@ def test_a_stop_aborts_a_goal(client):
     assert "call ~/enable first" in refused.error_string
     client.begin()
     handle = client.start(goal(STEP, time=30.0))
-    client.peer.starve(each=client.send)
+    client.peer.starve()
     _, result = client.end(handle, each=lambda: None)
     assert "references: no valid joint_states for 0.1 s" in result.error_string
     assert client.peer.set_parameter("state_timeout", 10.0).successful
