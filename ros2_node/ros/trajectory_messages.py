@@ -111,7 +111,7 @@ def feedback_message(kind: Any, progress: TrajectoryProgress, stamp: Any) -> Any
     message.actual = _point(progress.measured, progress.time)
     message.error = _point(progress.error, progress.time)
     if hasattr(message, "index"):  # control_msgs 6.3 and later
-        message.index = progress.index
+        message.index = progress.point
     return message
 
 

@@ -72,7 +72,7 @@ class TrajectoryProgress(NamedTuple):
     names: Sequence[str]
     time: float
     """Time since the start of the trajectory [s]."""
-    index: int
+    point: int
     """Number of the point to which it moves."""
     desired: tuple[np.ndarray, np.ndarray, np.ndarray]
     """Wanted positions, velocities and accelerations (n,) of the joints."""

@@ -48,7 +48,7 @@ def test_progress_counts_points_and_compares_with_the_robot():
     for now, index in ((5.5, 2), (6.5, 3), (7.5, 3)):
         motion.move(setpoint, now)
         told = motion.progress(setpoint, state, now)
-        assert told.index == index and told.time == now - 5.0 and tuple(told.names) == tuple(SOME)
+        assert told.point == index and told.time == now - 5.0 and tuple(told.names) == tuple(SOME)
         (q, v, _), (measured, speed) = told.desired, told.measured
         np.testing.assert_array_equal(measured, Q[[2, 0]] + 0.01)
         np.testing.assert_array_equal(speed, [0.3, 0.3])
