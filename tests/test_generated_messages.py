@@ -12,7 +12,7 @@ from generated_messages import remedy
 TESTS = Path(__file__).resolve().parent
 
 
-@pytest.mark.parametrize("package", ["tf2_msgs.msg", "control_msgs"])
+@pytest.mark.parametrize("package", ["tf2_msgs.msg", "control_msgs", "control_msgs.action"])
 def test_a_missing_message_has_a_remedy(package: str) -> None:
     """By the package's name; any other error has none."""
     assert "run bash scripts/ros_messages.sh .venv" in remedy(ModuleNotFoundError(name=package))
