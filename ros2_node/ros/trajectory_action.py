@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -46,8 +47,8 @@ class _OpenGoal:
     goal: TrajectoryGoal
     result: Future
     follower: TrajectoryFollower | None = None
-    due: float = 0.0
-    """The time of the next feedback [s]."""
+    told: float = -math.inf
+    """The time of the last feedback [s]."""
 
 
 class TrajectoryAction:
@@ -153,8 +154,9 @@ class TrajectoryAction:
             each.goal.finish(TrajectoryEnd.STOPPED, NOT_FOLLOWED)
             return
         progress = robot.trajectory.progress(each.goal, now, robot.state)
-        if progress is not None and now >= each.due:
-            each.due = now + FEEDBACK_PERIOD
+        # The clock of a simulation may go back.
+        if progress is not None and abs(now - each.told) >= FEEDBACK_PERIOD:
+            each.told = now
             stamp = self._clock.now().to_msg()
             each.handle.publish_feedback(feedback_message(self._kind, progress, stamp))
 

@@ -91,8 +91,8 @@ class TrajectoryFollower:
             self._check(names, waypoints, enabled)
             goal.check(names)
             motion = self._motion_of(names, waypoints, start, now, goal)
-        except TrajectoryRefusedError as error:
-            goal.finish(error.end, str(error))
+        except ValueError as error:
+            goal.finish(getattr(error, "end", TrajectoryEnd.INVALID_GOAL), str(error))
             return self.refuse(str(error))
         running = self._motion
         _finish_goals(TrajectoryEnd.REPLACED, REPLACED, self._next)
@@ -130,6 +130,8 @@ class TrajectoryFollower:
         if self._next is not None and self._next.request is goal:
             _finish_goals(TrajectoryEnd.CANCELLED, "cancelled", self._next)
             self._next = None
+            if self._motion is not None:
+                self.status = self._motion.summary or "cancelled"
         elif self._motion is not None and self._motion.request is goal:
             self.cancel(now)
 

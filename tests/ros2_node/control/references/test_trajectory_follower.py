@@ -326,7 +326,9 @@ def test_a_goal_is_withdrawn_alone():
     present, waits = begun(f), TrajectoryGoal()
     assert f.accept([there(2.0)], start=0.5, now=0.1, goal=waits) is None
     f.follower.withdraw(TrajectoryGoal(), 0.1)
+    assert f.follower.status == "running: 2 s"
     f.follower.withdraw(waits, 0.1)
+    assert f.follower.status == "running: 1 s"
     assert waits.end is TrajectoryEnd.CANCELLED and present.end is None
     f.at(0.7)
     state = type("state", (), {"q": Q, "v": np.zeros(MODEL.nv)})
