@@ -377,6 +377,7 @@ class WarpdynNode(Node):
         """Stop the robots first: `rclpy.shutdown()`, in any thread, calls this."""
         if hasattr(self, "_ending"):  # otherwise the constructor has raised
             self.stop()
+            self._wiring.end_actions()
         super().destroy_node()
 
 

@@ -112,6 +112,16 @@ def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Any:
     return report
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Any:
+    """A file of tests that lacks one says so, too."""
+    report = yield
+    error = report.call.excinfo and report.call.excinfo.value
+    if text := remedy(error and error.__cause__):
+        report.longrepr = text
+    return report
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("--quick"):
         keep_only(config, items, lambda item: is_quick(item, TESTS))

@@ -1,4 +1,4 @@
-"""Messages of ROS 2 that no wheel has, and what to run where a test lacks them."""
+"""Messages and actions of ROS 2 that no wheel has, and what to run where a test lacks them."""
 
 from __future__ import annotations
 

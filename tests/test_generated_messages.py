@@ -12,7 +12,7 @@ from generated_messages import remedy
 TESTS = Path(__file__).resolve().parent
 
 
-@pytest.mark.parametrize("package", ["tf2_msgs.msg", "control_msgs"])
+@pytest.mark.parametrize("package", ["tf2_msgs.msg", "control_msgs", "control_msgs.action"])
 def test_a_missing_message_has_a_remedy(package: str) -> None:
     """By the package's name; any other error has none."""
     assert "run bash scripts/ros_messages.sh .venv" in remedy(ModuleNotFoundError(name=package))
@@ -26,16 +26,18 @@ def test_a_missing_message_has_a_remedy(package: str) -> None:
 
 
 def test_a_test_that_lacks_one_ends_with_it(tmp_path: Path) -> None:
-    """In place of a traceback."""
-    lines = (TESTS / "conftest.py").read_text().split("@pytest.hookimpl")[1]
+    """In place of a traceback; so does a file that cannot be collected."""
+    _, _, lines = (TESTS / "conftest.py").read_text().partition("@pytest.hookimpl")
     hook = "@pytest.hookimpl" + lines.partition("def pytest_collection")[0]
     head = "from typing import Any\nimport pytest\nfrom generated_messages import remedy\n"
     (tmp_path / "conftest.py").write_text(head + hook)
     (tmp_path / "test_a.py").write_text("def test_a():\n    import tf2_msgs_none\n")
+    (tmp_path / "test_b.py").write_text("import tf2_msgs_none\ndef test_b():\n    pass\n")
     (tmp_path / "generated_messages.py").write_text(
         (TESTS / "generated_messages.py").read_text().replace('"tf2_msgs"', '"tf2_msgs_none"')
     )
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_a.py"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert "run bash scripts/ros_messages.sh .venv" in done.stdout, done.stdout
-    assert "Traceback" not in done.stdout and done.returncode == 1
+    for name, code in (("test_a.py", 1), ("test_b.py", 2)):
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", name]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert "run bash scripts/ros_messages.sh .venv" in done.stdout, done.stdout
+        assert "Traceback" not in done.stdout and done.returncode == code

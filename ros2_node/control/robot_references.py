@@ -10,6 +10,7 @@ import numpy as np
 from .references.pose_reference import PoseReference
 from .references.setpoint import Setpoint
 from .references.trajectory_follower import TrajectoryFollower
+from .references.trajectory_goal import TrajectoryGoal
 from .references.twist_reference import TwistReference
 from .references.virtual_body import VirtualBody
 from .references.waypoint_spline import Waypoint
@@ -22,6 +23,8 @@ from .torques.law_input_targets import LawInputTargets, has_topics
 
 POSTURE_SPEED = 2.0
 """Speed with which a posture follows ~/reference where a joint has no velocity limit [rad/s, m/s]."""
+NOT_FOLLOWED = "ended: the robot no longer follows references"
+"""The state of a trajectory of a robot that has stopped."""
 LONGEST_CYCLE = 0.05
 """Longest time for which a posture moves in one cycle [s]."""
 
@@ -103,7 +106,7 @@ class RobotReferences:
             if enabled:
                 jumped = self.trajectory.follow(now, state.q)
             else:
-                self.trajectory.end("ended: the robot no longer follows references")
+                self.trajectory.end(NOT_FOLLOWED)
         twist = self.twist
         if twist is not None and twist.active:
             if enabled:
@@ -154,9 +157,11 @@ class RobotReferences:
         delay: float,
         now: float,
         enabled: bool,
+        goal: TrajectoryGoal | None = None,
     ) -> str | None:
-        """Follow waypoints that begin in `delay` seconds. Returns why they were refused."""
-        refused = self.trajectory.accept(names, waypoints, now + delay, now, enabled)
+        """Follow waypoints that begin in `delay` seconds. Returns why they were refused. goal: see
+        `TrajectoryFollower.accept`."""
+        refused = self.trajectory.accept(names, waypoints, now + delay, now, enabled, goal)
         if refused is None and waypoints and self.twist is not None and self.pose is None:
             self.twist.end()
         return refused

@@ -1,4 +1,4 @@
-"""The topics with trajectories of joints, and with the state of the last one."""
+"""The topics with trajectories of joints, and with the state of the last one; the action next to them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import String
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+from trajectory_msgs.msg import JointTrajectory
 
-from ..control.references.waypoint_spline import Waypoint
+from ..control.references.trajectory_goal import TrajectoryRefusedError
 from ..control.robot import Robot
-from .serialized_messages import nanoseconds
 from .topics import LATCHED, RELIABLE, RobotNames
+from .trajectory_action import TrajectoryAction
+from .trajectory_messages import delay_of, waypoints_of
 from .wiring import Wiring
 
 LARGEST = 1 << 20
@@ -21,7 +22,7 @@ LARGEST = 1 << 20
 
 
 class TrajectoryTopics:
-    """`~/trajectory` and `~/trajectory_status` of each robot.
+    """`~/trajectory`, `~/trajectory_status` and `~/follow_joint_trajectory` of each robot.
 
     robots: function that returns the running robots, none before there is a model. now: function
     for the watchdog's time [s].
@@ -44,8 +45,11 @@ class TrajectoryTopics:
             wiring.subscribe(JointTrajectory, topic, RELIABLE, self._on_bytes, robot=i, raw=True)
             self._status.append(node.create_publisher(String, topic + "_status", LATCHED))
 
+        self._action = TrajectoryAction(node, wiring, names, robots, now)
+
     def report(self) -> None:
-        """Publish each status that has changed."""
+        """Publish each status that has changed, and what the action has to tell."""
+        self._action.report()
         for i, robot in enumerate(self._robots()):
             if (status := robot.trajectory.status) is not self._published[i]:
                 self._published[i] = status
@@ -68,15 +72,9 @@ class TrajectoryTopics:
             self._log.warning(f"~/trajectory refused: {refusal}", throttle_duration_sec=1.0)
 
     def _read(self, robot: Robot, message: JointTrajectory) -> str | None:
-        if any(len(point.effort) for point in message.points):
-            return robot.trajectory.refuse("its points have efforts, which are not followed")
-        stamp, delay = nanoseconds(message.header.stamp), 0.0
-        if stamp:
-            delay = (stamp - self._clock.now().nanoseconds) * 1e-9
-        waypoints = [_waypoint(point) for point in message.points]
+        try:
+            waypoints = waypoints_of(message)
+        except TrajectoryRefusedError as error:
+            return robot.trajectory.refuse(str(error))
+        delay = delay_of(message, self._clock.now().nanoseconds)
         return robot.refer_trajectory(message.joint_names, waypoints, delay, self._now())
-
-
-def _waypoint(point: JointTrajectoryPoint) -> Waypoint:
-    time = nanoseconds(point.time_from_start) * 1e-9
-    return Waypoint(time, point.positions, point.velocities, point.accelerations)

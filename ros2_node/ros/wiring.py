@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from inspect import iscoroutinefunction
 from typing import Any
 
+from rclpy.action import ActionServer, CancelResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
@@ -51,6 +52,7 @@ class Wiring:
         self._standing: dict[str, tuple[str, float]] = {}
         """Topic and time on the steady clock [s] of each mismatch, by its message."""
         self._early: list[Recurring] = []
+        self._actions: list[ActionServer] = []
 
     def subscribe(
         self,
@@ -95,6 +97,40 @@ class Wiring:
             return
         answer, group = self._guards.slow_service(function, robots), ReentrantCallbackGroup()
         self._node.create_service(kind, name, answer, callback_group=group)
+
+    def serve_action(
+        self,
+        kind: Any,
+        name: str,
+        *,
+        begin: Callable[[int, Any], None],
+        cancel: Callable[[int, Any], None],
+        result: Callable[[Any], Awaitable[Any]],
+        robot: int,
+    ) -> None:
+        """Accept all goals of an action. `begin` gets the robot's number and the handle of a goal, which it executes.
+        `cancel` gets them when a client cancels it. `result` waits for the goal's result."""
+        stop = self._guards.callback(cancel, robot, robot=robot)
+
+        def cancel_goal(handle: Any) -> CancelResponse:
+            stop(handle)
+            return CancelResponse.ACCEPT
+
+        server = ActionServer(
+            self._node,
+            kind,
+            name,
+            result,
+            callback_group=ReentrantCallbackGroup(),
+            handle_accepted_callback=self._guards.callback(begin, robot, robot=robot),
+            cancel_callback=cancel_goal,
+        )
+        self._actions.append(server)
+
+    def end_actions(self) -> None:
+        """Destroy the action servers, which would keep the node's handle."""
+        while self._actions:
+            self._actions.pop().destroy()
 
     def every(self, period: float, function: Callable[[], None], *, early: bool = False) -> None:
         """Call the function periodically by the steady clock [s]. `early`: `catch_up` may call it

@@ -9,8 +9,15 @@ import numpy as np
 
 from ..settings.node_settings import Settings
 from ..settings.parameter import per_joint
-from ..states.finite_difference import short_way
+from ..states.state import State
 from .setpoint import SETPOINT_BOUND, ReferenceLimits, Setpoint
+from .trajectory_goal import (
+    TrajectoryEnd,
+    TrajectoryGoal,
+    TrajectoryProgress,
+    TrajectoryRefusedError,
+)
+from .trajectory_motion import TrajectoryMotion
 from .waypoint_spline import Waypoint, WaypointSpline
 
 MOST_WAYPOINTS = 2000
@@ -19,10 +26,9 @@ LONGEST = 1e5
 """A longer time is nonsense [s]."""
 START_TOLERANCE = 0.1
 """Largest distance of a waypoint at time 0 from the present reference [rad, m]."""
-STOP_ACCELERATION = 50.0
-"""Deceleration after a cancellation, if `max_reference_acceleration` is 0 [rad/s², m/s²]."""
 ROUNDING = 1e-3
 """Share of a limit by which a trajectory may exceed it; its samples are clipped to the limit."""
+REPLACED = "aborted: replaced by a later trajectory"
 MOST_SLOWDOWNS = 8
 """Rounds in which a trajectory is slowed down to its limits."""
 
@@ -44,8 +50,8 @@ class TrajectoryFollower:
         """True while a trajectory moves or holds the setpoint."""
         self._setpoint, self._counts = setpoint, counts
         self._tracked = setpoint.tracked
-        self._motion: _Motion | None = None
-        self._next: _Motion | None = None
+        self._motion: TrajectoryMotion | None = None
+        self._next: TrajectoryMotion | None = None
 
     def change(self, settings: Settings, followed: bool) -> None:
         """Use new tolerances; ValueError when a list does not fit the tracked joints.
@@ -70,26 +76,30 @@ class TrajectoryFollower:
         start: float,
         now: float,
         enabled: bool,
+        goal: TrajectoryGoal | None = None,
     ) -> str | None:
         """Follow waypoints from `start` on [s], the watchdog's time. Returns why they were refused.
 
-        No waypoints: cancel the present trajectory.
+        No waypoints: cancel the present trajectory. goal: tolerances of this trajectory alone; it notes the end.
         """
         if not waypoints:
             self.cancel(now)
             return None
-        refusal = self._unfit(names, waypoints, enabled)
-        if not refusal:
-            try:
-                motion = self._motion_of(names, waypoints, start, now)
-            except ValueError as error:
-                refusal = str(error)
-        if refusal:
-            return self.refuse(refusal)
+        goal = goal or TrajectoryGoal()
+        goal.points = len(waypoints)
+        try:
+            self._check(names, waypoints, enabled)
+            goal.check(names)
+            motion = self._motion_of(names, waypoints, start, now, goal)
+        except ValueError as error:
+            goal.finish(getattr(error, "end", TrajectoryEnd.INVALID_GOAL), str(error))
+            return self.refuse(str(error))
         running = self._motion
+        _finish_goals(TrajectoryEnd.REPLACED, REPLACED, self._next)
         if motion.start > now and running is not None and running.start <= now:
             self._next = motion
         else:
+            _finish_goals(TrajectoryEnd.REPLACED, REPLACED, running)
             self._motion, self._next = motion, None
         self.active, self.status = True, motion.summary
         return None
@@ -106,6 +116,7 @@ class TrajectoryFollower:
         """Decelerate the setpoint to rest."""
         if not self.active:
             return
+        _finish_goals(TrajectoryEnd.CANCELLED, why, self._motion, self._next)
         motion, self._motion, self._next = self._motion, None, None
         self.status = why
         self.active = False
@@ -114,9 +125,27 @@ class TrajectoryFollower:
             return
         self._motion, self.active = motion.deceleration(self._setpoint, now), True
 
+    def withdraw(self, goal: TrajectoryGoal, now: float) -> None:
+        """Cancel the trajectory of a goal, and one that was to follow it."""
+        if self._next is not None and self._next.request is goal:
+            _finish_goals(TrajectoryEnd.CANCELLED, "cancelled", self._next)
+            self._next = None
+            if self._motion is not None:
+                self.status = self._motion.summary or "cancelled"
+        elif self._motion is not None and self._motion.request is goal:
+            self.cancel(now)
+
+    def progress(self, goal: TrajectoryGoal, now: float, state: State) -> TrajectoryProgress | None:
+        """How far the trajectory of a goal is; None while it does not move the setpoint."""
+        motion = self._motion
+        if motion is None or motion.request is not goal or now < motion.start:
+            return None
+        return motion.progress(self._setpoint, state, now)
+
     def end(self, why: str) -> None:
         """Let go of the setpoint where it is."""
         if self.active:
+            _finish_goals(TrajectoryEnd.STOPPED, why, self._motion, self._next)
             self.status = why
             self._motion, self._next, self.active = None, None, False
             self._setpoint.rest()
@@ -125,6 +154,7 @@ class TrajectoryFollower:
         """Move the setpoint to where it belongs now; q (nq,) is the measured position. Returns whether it jumped,
         so that the commands blend."""
         if self._next is not None and now >= self._next.start:
+            _finish_goals(TrajectoryEnd.REPLACED, REPLACED, self._motion)
             self._motion, self._next = self._next, None
             self.status = self._motion.summary
         motion = self._motion
@@ -138,14 +168,17 @@ class TrajectoryFollower:
             return False
         far = np.abs(error) > motion.path
         if far.any():
-            return self._abort(motion, q, far, error, motion.path, "path_tolerance")
+            return self._abort(motion, q, far, error, TrajectoryEnd.PATH_TOLERANCE_VIOLATED)
         if not is_over:
             return False
         far = np.abs(error) > motion.goal
         if not far.any():
+            _finish_goals(TrajectoryEnd.SUCCEEDED, "succeeded", motion)
             self._finish("succeeded")
-        elif self._goal_time and now - motion.start - motion.spline.end > self._goal_time:
-            return self._abort(motion, q, far, error, motion.goal, "goal_tolerance")
+            return False
+        wait = self._goal_time if motion.request.goal_time is None else motion.request.goal_time
+        if wait and now - motion.start - motion.spline.end > wait:
+            return self._abort(motion, q, far, error, TrajectoryEnd.GOAL_TOLERANCE_VIOLATED)
         return False
 
     def _finish(self, status: str) -> None:
@@ -155,54 +188,64 @@ class TrajectoryFollower:
 
     def _abort(
         self,
-        motion: _Motion,
+        motion: TrajectoryMotion,
         q: np.ndarray,
         far: np.ndarray,
         error: np.ndarray,
-        bound: np.ndarray,
-        which: str,
+        end: TrajectoryEnd,
     ) -> bool:
         """End the trajectory and hold the robot where it is."""
+        limits, request = motion.limits, motion.request
         k = int(np.argmax(np.where(far, np.abs(error), 0.0)))
-        self._counts["trajectory_aborted"] += 1
-        self.end(
-            f"aborted: {motion.limits.names[k]} is {abs(error[k]):.3g} from the trajectory, more than "
-            f"trajectory.{which} {bound[k]:g}"
+        name, which, bound, own = limits.names[k], "path_tolerance", motion.path[k], request.path
+        if end is TrajectoryEnd.GOAL_TOLERANCE_VIOLATED:
+            which, bound, own = "goal_tolerance", motion.goal[k], request.goal
+        whose = f"the goal's {which}" if name in own else f"trajectory.{which}"
+        text = (
+            f"aborted: {name} is {abs(error[k]):.3g} from the trajectory, more than {whose} "
+            f"{bound:g}"
         )
-        limits = motion.limits
+        self._counts["trajectory_aborted"] += 1
+        request.finish(end, text)
+        self.end(text)
         self._setpoint.q[limits.rows] = np.clip(q[limits.rows], limits.low, limits.high)
         return True
 
-    def _unfit(self, names: Sequence[str], waypoints: Sequence[Waypoint], enabled: bool) -> str:
-        """The reason for which a trajectory is refused whatever its motion is; empty where there is none."""
+    def _check(self, names: Sequence[str], waypoints: Sequence[Waypoint], enabled: bool) -> None:
+        """TrajectoryRefusedError for a trajectory that is refused whatever its motion is."""
         if not self._followed:
-            return f"{self._law_name} follows no joint positions: use computed_torque or an impedance law"
+            raise TrajectoryRefusedError(
+                f"{self._law_name} follows no joint positions: use computed_torque or an impedance law"
+            )
         if not enabled:
-            return "the robot is not enabled: call ~/enable first"
+            raise TrajectoryRefusedError("the robot is not enabled: call ~/enable first")
         if len(waypoints) > MOST_WAYPOINTS:
-            return f"{len(waypoints)} waypoints are more than {MOST_WAYPOINTS}: send it in parts"
+            raise TrajectoryRefusedError(
+                f"{len(waypoints)} waypoints are more than {MOST_WAYPOINTS}: send it in parts"
+            )
         if not names or len(set(names)) != len(names):
-            return "joint_names is empty or names a joint twice"
+            raise TrajectoryRefusedError(
+                "joint_names is empty or names a joint twice", TrajectoryEnd.INVALID_JOINTS
+            )
         if unknown := [name for name in names if name not in self._tracked]:
-            return f"{unknown[0]} is no command joint; they are {', '.join(self._tracked)}"
-        n = len(names)
-        for i, w in enumerate(waypoints):
-            if len(w.positions) != n or any(
-                len(x) not in (0, n) for x in (w.velocities, w.accelerations)
-            ):
-                return (
-                    f"point {i} must have {n} positions, and {n} or no velocities and accelerations"
-                )
-        return ""
+            raise TrajectoryRefusedError(
+                f"{unknown[0]} is no command joint; they are {', '.join(self._tracked)}",
+                TrajectoryEnd.INVALID_JOINTS,
+            )
 
     def _motion_of(
-        self, names: Sequence[str], waypoints: Sequence[Waypoint], start: float, now: float
-    ) -> _Motion:
-        """The motion through waypoints; ValueError when it is impossible or exceeds the limits."""
-        _check_numbers(waypoints)
+        self,
+        names: Sequence[str],
+        waypoints: Sequence[Waypoint],
+        start: float,
+        now: float,
+        goal: TrajectoryGoal,
+    ) -> TrajectoryMotion:
+        """The motion through waypoints; TrajectoryRefusedError when it is impossible or exceeds the limits."""
+        _check_numbers(waypoints, len(names))
         limits = self._setpoint.limits_of(names)
         if len(waypoints[-1].velocities) and np.any(np.abs(waypoints[-1].velocities) > 1e-6):
-            raise ValueError("the last point moves: give it velocities of 0")
+            raise TrajectoryRefusedError("the last point moves: give it velocities of 0")
         elapsed = max(now - start, 0.0)
         first = self._first(names, limits, start, elapsed)
         waypoints = _without_whole_turns(waypoints, np.array(first.positions), limits.turns)
@@ -210,17 +253,18 @@ class TrajectoryFollower:
             away = np.abs(np.array(waypoints[0].positions) - first.positions)
             if away.max() > START_TOLERANCE:
                 k = int(np.argmax(away))
-                raise ValueError(
+                raise TrajectoryRefusedError(
                     f"{names[k]} is to start {away[k]:.3g} from the present reference, more than "
                     f"{START_TOLERANCE:g}: plan from where the robot is"
                 )
         ahead = [w for w in waypoints if w.time > elapsed]
-        if not ahead:
-            raise ValueError(
-                f"all points are in the past: the last is {elapsed - waypoints[-1].time:.3g} s old"
-                if elapsed
-                else "no point has a time_from_start above 0"
+        if not ahead and elapsed:
+            raise TrajectoryRefusedError(
+                f"all points are in the past: the last is {elapsed - waypoints[-1].time:.3g} s old",
+                TrajectoryEnd.OLD_HEADER_TIMESTAMP,
             )
+        if not ahead:
+            raise TrajectoryRefusedError("no point has a time_from_start above 0")
         # A joint that is beyond its limit may start there.
         q0 = np.array(first.positions)
         limits = limits._replace(low=np.minimum(limits.low, q0), high=np.maximum(limits.high, q0))
@@ -229,8 +273,11 @@ class TrajectoryFollower:
         if slowdown > 1.0:
             summary += f", slowed down by {slowdown:.3g}"
             self._counts["reference_clipped"] += 1
-        path, goal = (np.array([far[name] for name in names]) for far in (self._path, self._goal))
-        return _Motion(spline, start, limits, path, goal, summary)
+        path, near = (
+            np.array([own.get(name, far[name]) for name in names])
+            for own, far in ((goal.path, self._path), (goal.goal, self._goal))
+        )
+        return TrajectoryMotion(spline, start, limits, path, near, summary, goal)
 
     def _first(
         self, names: Sequence[str], limits: ReferenceLimits, start: float, elapsed: float
@@ -252,8 +299,7 @@ class TrajectoryFollower:
         first: Waypoint,
         ahead: Sequence[Waypoint],
     ) -> tuple[WaypointSpline, float]:
-        """The spline within the limits, and the factor by which it was slowed down; ValueError when it exceeds
-        them."""
+        """The spline within the limits, and the factor by which it was slowed down."""
         slowdown = 1.0
         for _ in range(MOST_SLOWDOWNS):
             spline = WaypointSpline([first, *(_slower(w, first.time, slowdown) for w in ahead)])
@@ -261,7 +307,7 @@ class TrajectoryFollower:
             beyond = np.maximum(position - limits.high, limits.low - position).max(axis=(0, 1))
             if beyond.max() > ROUNDING:
                 k = int(np.argmax(beyond))
-                raise ValueError(
+                raise TrajectoryRefusedError(
                     f"{names[k]} would go {beyond[k]:.3g} beyond its limits {limits.low[k]:.4g} to "
                     f"{limits.high[k]:.4g}"
                 )
@@ -272,81 +318,37 @@ class TrajectoryFollower:
             if not self._slows:
                 break
             slowdown *= 1.0001 * max(speed.max(), float(np.sqrt(push.max())), 1.0)
-        raise ValueError(_too_fast(names, limits, speed, push, self._slows))
+        raise TrajectoryRefusedError(_too_fast(names, limits, speed, push, self._slows))
 
 
-class _Motion:
-    """A spline of some joints, with its start [s], limits and tolerances (n,)."""
-
-    def __init__(
-        self,
-        spline: WaypointSpline,
-        start: float,
-        limits: ReferenceLimits,
-        path: np.ndarray,
-        goal: np.ndarray,
-        summary: str,
-        has_tolerances: bool = True,
-    ) -> None:
-        self.spline, self.start, self.limits = spline, start, limits
-        self.path, self.goal, self.summary, self.has_tolerances = (
-            path,
-            goal,
-            summary,
-            has_tolerances,
-        )
-        self._point = np.zeros((3, len(limits.names)))
-
-    def move(self, setpoint: Setpoint, now: float) -> bool:
-        """Move the setpoint to its place at that time. Returns whether the motion is over."""
-        point, limits = self._point, self.limits
-        time = now - self.start
-        self.spline.at(time, point)
-        is_over = time >= self.spline.end
-        if is_over:
-            point[1:] = 0.0
-        np.clip(point[0], limits.low, limits.high, out=point[0])
-        np.clip(point[1], -limits.fastest, limits.fastest, out=point[1])
-        np.clip(point[2], -limits.strongest, limits.strongest, out=point[2])
-        setpoint.move(limits, point, now)
-        return is_over
-
-    def error(self, q: np.ndarray) -> np.ndarray:
-        """The distance of a measured position (nq,) from the place of the last `move`, by joint."""
-        return short_way(self._point[0] - q[self.limits.rows], self.limits.turns)
-
-    def point_at(self, now: float) -> dict[str, np.ndarray]:
-        """Position, velocity and acceleration of each joint at a time."""
-        point = np.zeros_like(self._point)
-        self.spline.at(now - self.start, point)
-        if now - self.start >= self.spline.end:
-            point[1:] = 0.0
-        return dict(zip(self.limits.names, point.T, strict=True))
-
-    def deceleration(self, setpoint: Setpoint, now: float) -> _Motion:
-        """A motion that decelerates all joints at once from the setpoint to rest."""
-        limits = self.limits
-        q, v, _ = (x.copy() for x in setpoint.point(limits))
-        strongest = np.where(np.isfinite(limits.strongest), limits.strongest, STOP_ACCELERATION)
-        time = max(float((np.abs(v) / strongest).max()), 1e-3)
-        end = np.clip(q + 0.5 * time * v, limits.low, limits.high)
-        zeros = np.zeros_like(q)
-        spline = WaypointSpline([Waypoint(0.0, q, v), Waypoint(time, end, zeros)])  # type: ignore[arg-type]
-        return _Motion(spline, now, limits, self.path, self.goal, "", has_tolerances=False)
+def _finish_goals(end: TrajectoryEnd, text: str, *motions: TrajectoryMotion | None) -> None:
+    """Note the end of motions in their goals."""
+    for motion in motions:
+        if motion is not None:
+            motion.request.finish(end, text)
 
 
-def _check_numbers(waypoints: Sequence[Waypoint]) -> None:
-    """ValueError for times that do not increase, or numbers that are none."""
+def _check_numbers(waypoints: Sequence[Waypoint], n: int) -> None:
+    """TrajectoryRefusedError for points without n numbers, times that do not increase, or numbers that are none."""
+    for i, w in enumerate(waypoints):
+        if len(w.positions) != n or any(
+            len(x) not in (0, n) for x in (w.velocities, w.accelerations)
+        ):
+            raise TrajectoryRefusedError(
+                f"point {i} must have {n} positions, and {n} or no velocities and accelerations"
+            )
     before = -1e-12
     for i, w in enumerate(waypoints):
         if not before < w.time <= LONGEST:
-            raise ValueError(
+            raise TrajectoryRefusedError(
                 f"point {i} is at {w.time:g} s: time_from_start must be at least 0 and increase"
             )
         before = w.time
         numbers = np.array([*w.positions, *w.velocities, *w.accelerations])
         if not (np.abs(numbers) <= SETPOINT_BOUND).all():
-            raise ValueError(f"point {i} has a number that is not finite, or beyond all sense")
+            raise TrajectoryRefusedError(
+                f"point {i} has a number that is not finite, or beyond all sense"
+            )
 
 
 def _without_whole_turns(

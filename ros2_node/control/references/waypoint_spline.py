@@ -63,6 +63,10 @@ class WaypointSpline:
         self._powers[2] = 0.0, 0.0, 2.0, 6.0 * t, 12.0 * t2, 20.0 * t3
         np.dot(self._powers, self._c[piece], out=out)
 
+    def points_after(self, time: float) -> int:
+        """Number of the waypoints after a time."""
+        return len(self._times) - bisect_right(self._times, time) + (time < self.end)
+
     def samples(self) -> np.ndarray:
         """Positions, velocities and accelerations (3, pieces, SAMPLES, k) in all pieces."""
         t = np.linspace(0.0, 1.0, SAMPLES) * self._h[:, None]

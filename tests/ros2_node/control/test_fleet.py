@@ -175,7 +175,8 @@ NUMBERS = {
     "efforts.rest_poses": {"STILL": 0.01, "SETTLING": 0.3, "AVERAGED": 0.5, "APART": 0.1},
     "references.pose_reference": {"LEAD": 0.9, "POSE_BOUND": 1e3},
     "references.setpoint": {"SETPOINT_BOUND": 1e4},
-    "references.trajectory_follower": {"START_TOLERANCE": 0.1, "STOP_ACCELERATION": 50.0},
+    "references.trajectory_follower": {"START_TOLERANCE": 0.1},
+    "references.trajectory_motion": {"STOP_ACCELERATION": 50.0},
     "references.twist_reference": {
         "SINGULAR": 0.02,
         "DAMPING": 0.02,

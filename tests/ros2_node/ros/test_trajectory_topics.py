@@ -19,7 +19,7 @@ class Heard:
 
     def __init__(self):
         self.topics, self.told, self.published, self.refused = {}, [], [], []
-        self.warnings = []
+        self.warnings, self.actions = [], []
         self.clock = SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=5_000_000_000))
         self.robots = [
             SimpleNamespace(
@@ -35,6 +35,9 @@ class Heard:
 
     def get_logger(self):
         return SimpleNamespace(warning=lambda text, **options: self.warnings.append(text))
+
+    def serve_action(self, kind, name, **callbacks):
+        self.actions.append(name)
 
     def create_publisher(self, kind, topic, qos):
         assert qos is LATCHED
@@ -61,6 +64,7 @@ def message(**point):
 def test_points_reach_the_robot_of_their_namespace(heard):
     """With the time until their start, by the node's clock; a stamp of zero is now."""
     assert set(heard.topics) == {"~/trajectory", "r1/warpdyn/trajectory"}
+    assert heard.actions == ["~/follow_joint_trajectory", "r1/warpdyn/follow_joint_trajectory"]
     m = message()
     heard.topics["~/trajectory"](serialize_message(m))
     m.header.stamp.sec = 7

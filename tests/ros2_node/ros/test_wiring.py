@@ -6,6 +6,7 @@ import time
 from types import SimpleNamespace
 
 import pytest
+from rclpy.action import CancelResponse
 from rclpy.clock import ClockType
 from recording_node import RecordingNode
 from std_msgs.msg import String
@@ -124,3 +125,36 @@ def test_services_answer_for_their_robots(node, wiring):
     wiring.serve(Trigger, "~/reset", lambda robots, request: (True, str(robots)), [0, 1])
     kind, callback = node.services["~/reset"]
     assert kind is Trigger and callback(None, Trigger.Response()).message == "[0, 1]"
+
+
+def test_an_action_is_guarded_and_ends_with_the_node(node, wiring, events, monkeypatch):
+    """Each goal that a client cancels is cancelled; the robot's number comes first."""
+    made, got = [], []
+
+    class Server:
+        def __init__(self, *arguments, **callbacks):
+            self.arguments, self.callbacks, self.gone = arguments, callbacks, False
+            made.append(self)
+
+        def destroy(self):
+            self.gone = True
+
+    def broken(*arguments):
+        raise KeyError("gone")
+
+    monkeypatch.setattr("ros2_node.ros.wiring.ActionServer", Server)
+    result = object()
+    note = lambda *x: got.append(x)  # noqa: E731
+    wiring.serve_action(String, "act", begin=note, cancel=note, result=result, robot=3)
+    wiring.serve_action(String, "bad", begin=broken, cancel=broken, result=result, robot=4)
+    good, bad = made
+    assert good.arguments == (node, String, "act", result)
+    good.callbacks["handle_accepted_callback"]("goal")
+    assert good.callbacks["cancel_callback"]("goal") is CancelResponse.ACCEPT
+    assert got == [(3, "goal"), (3, "goal")]
+    bad.callbacks["handle_accepted_callback"]("goal")
+    assert bad.callbacks["cancel_callback"]("goal") is CancelResponse.ACCEPT
+    assert [robot for _, robot in events.failed] == [4, 4]
+    wiring.end_actions()
+    wiring.end_actions()
+    assert good.gone and bad.gone

@@ -11,6 +11,7 @@ from fleets import MODEL, NAMES, N, Q, feed, launch, panda_fleet, panda_settings
 import warpdyn as wd
 from ros2_node.control.references.setpoint import Setpoint
 from ros2_node.control.references.trajectory_follower import MOST_WAYPOINTS, TrajectoryFollower
+from ros2_node.control.references.trajectory_goal import TrajectoryEnd, TrajectoryGoal
 from ros2_node.control.references.waypoint_spline import Waypoint
 from ros2_node.control.settings.node_settings import Settings
 
@@ -34,8 +35,8 @@ class Followed:
         self.setpoint.change(settings)
         self.follower.change(settings, followed=True)
 
-    def accept(self, waypoints, start=0.0, now=0.0, enabled=True, names=None):
-        return self.follower.accept(names or self.names, waypoints, start, now, enabled)
+    def accept(self, waypoints, start=0.0, now=0.0, enabled=True, names=None, goal=None):
+        return self.follower.accept(names or self.names, waypoints, start, now, enabled, goal)
 
     def at(self, now, q=None):
         """The setpoint at a time, of a robot that follows it or stays at q."""
@@ -254,3 +255,88 @@ def test_cancelling_ends_what_moves():
     assert (f.follower.status, f.follower.active) == ("cancelled", True)
     q, v, _ = f.at(5.0)
     assert not v.any() and not f.follower.active and np.abs(q - Q - 0.5 * STEP).max() > 1e-4
+
+
+def begun(f, **values):
+    """A goal that f follows."""
+    goal = TrajectoryGoal(**values)
+    assert f.accept([there()], goal=goal) is None
+    return goal
+
+
+@pytest.mark.parametrize(
+    "change, end",
+    [
+        ({"enabled": False}, TrajectoryEnd.INVALID_GOAL),
+        ({"waypoints": [there(0.01)]}, TrajectoryEnd.INVALID_GOAL),
+        ({"names": ["nose"]}, TrajectoryEnd.INVALID_JOINTS),
+        ({"names": [NAMES[0]] * N}, TrajectoryEnd.INVALID_JOINTS),
+        ({"goal": TrajectoryGoal(goal={"nose": 1.0})}, TrajectoryEnd.INVALID_JOINTS),
+        ({"start": -2.0}, TrajectoryEnd.OLD_HEADER_TIMESTAMP),
+    ],
+)
+def test_a_goal_that_is_refused_notes_why(change, end):
+    f, change = Followed(), {"goal": TrajectoryGoal(), **change}
+    refusal = f.accept(**{"waypoints": [there()], **change})
+    assert refusal and (change["goal"].end, change["goal"].text) == (end, refusal)
+
+
+def test_tolerances_of_a_goal_go_before_those_of_the_parameters():
+    """Its joints alone; infinity is none. The text says whose tolerance it was."""
+    f = Followed(trajectory__path_tolerance=0.05)
+    goal = begun(f, path=dict.fromkeys(NAMES, np.inf), goal={NAMES[3]: 0.02}, goal_time=0.5)
+    assert not f.follower.follow(1.4, Q) and goal.end is None
+    assert f.follower.follow(1.6, Q) and goal.end is TrajectoryEnd.GOAL_TOLERANCE_VIOLATED
+    assert f"{NAMES[3]} is 0.1 from" in goal.text and "the goal's goal_tolerance 0.02" in goal.text
+    f = Followed(trajectory__path_tolerance=0.05)
+    goal = begun(f, path={NAMES[3]: np.inf})
+    assert f.follower.follow(1.0, Q) and goal.end is TrajectoryEnd.PATH_TOLERANCE_VIOLATED
+    assert "more than trajectory.path_tolerance 0.05" in goal.text
+    f = Followed(trajectory__goal_tolerance=0.02, trajectory__goal_time=0.1)
+    goal = begun(f, goal_time=0.0)
+    assert not f.follower.follow(9.0, Q) and goal.end is None
+
+
+def test_each_goal_notes_its_own_end():
+    """Success, cancellation, a stop, and what replaces it: at once, or at the start of the later one."""
+    f = Followed()
+    goal = begun(f)
+    f.at(1.0)
+    assert (goal.end, goal.text) == (TrajectoryEnd.SUCCEEDED, "succeeded")
+    goal = begun(f)
+    f.follower.cancel(0.1)
+    assert (goal.end, goal.text) == (TrajectoryEnd.CANCELLED, "cancelled")
+    goal = begun(f)
+    f.follower.end("ended: so")
+    assert (goal.end, goal.text) == (TrajectoryEnd.STOPPED, "ended: so")
+    first, second = begun(f), begun(f)
+    assert first.end is TrajectoryEnd.REPLACED and second.end is None
+    waits, later = TrajectoryGoal(), TrajectoryGoal()
+    assert f.accept([there(2.0)], start=0.5, now=0.1, goal=waits) is None and second.end is None
+    assert f.accept([there(2.0)], start=0.6, now=0.1, goal=later) is None
+    assert waits.end is TrajectoryEnd.REPLACED and second.end is None
+    f.at(0.6)
+    assert second.end is TrajectoryEnd.REPLACED and later.end is None
+
+
+def test_a_goal_is_withdrawn_alone():
+    """One that waits lets the present one go on; the present one takes the waiting one along; a stranger changes
+    nothing."""
+    f = Followed()
+    present, waits = begun(f), TrajectoryGoal()
+    assert f.accept([there(2.0)], start=0.5, now=0.1, goal=waits) is None
+    f.follower.withdraw(TrajectoryGoal(), 0.1)
+    assert f.follower.status == "running: 2 s"
+    f.follower.withdraw(waits, 0.1)
+    assert f.follower.status == "running: 1 s"
+    assert waits.end is TrajectoryEnd.CANCELLED and present.end is None
+    f.at(0.7)
+    state = type("state", (), {"q": Q, "v": np.zeros(MODEL.nv)})
+    assert f.follower.progress(waits, 0.7, state) is None
+    assert f.follower.progress(present, 0.7, state).time == 0.7
+    waits = TrajectoryGoal()
+    assert f.accept([there(2.0)], start=0.9, now=0.7, goal=waits) is None
+    f.follower.withdraw(present, 0.7)
+    assert present.end is waits.end is TrajectoryEnd.CANCELLED
+    f.at(5.0)
+    assert not f.setpoint.v.any() and not f.follower.active

@@ -65,3 +65,8 @@ def test_samples_are_the_motion():
     np.testing.assert_allclose(
         samples[:, 1, :-1].transpose(1, 0, 2), sampled(spline, times), atol=1e-9
     )
+
+
+def test_the_points_after_a_time():
+    spline = WaypointSpline([Waypoint(t, [0.0]) for t in (1.0, 2.0, 4.0)])
+    assert [spline.points_after(t) for t in (0.5, 1.0, 1.5, 2.0, 3.9, 4.0)] == [3, 2, 2, 1, 1, 0]

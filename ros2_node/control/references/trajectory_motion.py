@@ -1,0 +1,84 @@
+"""A motion along a spline, and the motion that decelerates from it to rest."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..states.finite_difference import short_way
+from ..states.state import State
+from .setpoint import ReferenceLimits, Setpoint
+from .trajectory_goal import TrajectoryGoal, TrajectoryProgress
+from .waypoint_spline import Waypoint, WaypointSpline
+
+STOP_ACCELERATION = 50.0
+"""Deceleration after a cancellation, if `max_reference_acceleration` is 0 [rad/s², m/s²]."""
+
+
+class TrajectoryMotion:
+    """A spline of some joints, with its start [s], limits and tolerances (n,).
+
+    request: the goal that it fulfils; a motion without one has no tolerances.
+    """
+
+    def __init__(
+        self,
+        spline: WaypointSpline,
+        start: float,
+        limits: ReferenceLimits,
+        path: np.ndarray,
+        goal: np.ndarray,
+        summary: str,
+        request: TrajectoryGoal | None = None,
+    ) -> None:
+        self.spline, self.start, self.limits = spline, start, limits
+        self.path, self.goal, self.summary = path, goal, summary
+        self.request = request or TrajectoryGoal()
+        self.has_tolerances = request is not None
+        self._point = np.zeros((3, len(limits.names)))
+
+    def move(self, setpoint: Setpoint, now: float) -> bool:
+        """Move the setpoint to its place at that time. Returns whether the motion is over."""
+        point, limits = self._point, self.limits
+        time = now - self.start
+        self.spline.at(time, point)
+        is_over = time >= self.spline.end
+        if is_over:
+            point[1:] = 0.0
+        np.clip(point[0], limits.low, limits.high, out=point[0])
+        np.clip(point[1], -limits.fastest, limits.fastest, out=point[1])
+        np.clip(point[2], -limits.strongest, limits.strongest, out=point[2])
+        setpoint.move(limits, point, now)
+        return is_over
+
+    def error(self, q: np.ndarray) -> np.ndarray:
+        """The distance of a measured position (nq,) from the place of the last `move`, by joint."""
+        return short_way(self._point[0] - q[self.limits.rows], self.limits.turns)
+
+    def point_at(self, now: float) -> dict[str, np.ndarray]:
+        """Position, velocity and acceleration of each joint at a time."""
+        point = np.zeros_like(self._point)
+        self.spline.at(now - self.start, point)
+        if now - self.start >= self.spline.end:
+            point[1:] = 0.0
+        return dict(zip(self.limits.names, point.T, strict=True))
+
+    def deceleration(self, setpoint: Setpoint, now: float) -> TrajectoryMotion:
+        """A motion that decelerates all joints at once from the setpoint to rest."""
+        limits = self.limits
+        q, v, _ = (x.copy() for x in setpoint.point(limits))
+        strongest = np.where(np.isfinite(limits.strongest), limits.strongest, STOP_ACCELERATION)
+        time = max(float((np.abs(v) / strongest).max()), 1e-3)
+        end = np.clip(q + 0.5 * time * v, limits.low, limits.high)
+        zeros = np.zeros_like(q)
+        spline = WaypointSpline([Waypoint(0.0, q, v), Waypoint(time, end, zeros)])  # type: ignore[arg-type]
+        return TrajectoryMotion(spline, now, limits, self.path, self.goal, "")
+
+    def progress(self, setpoint: Setpoint, state: State, now: float) -> TrajectoryProgress:
+        """Where it is, and where the robot is."""
+        limits, time = self.limits, now - self.start
+        desired = setpoint.point(limits)
+        q, v = state.q[limits.rows], state.v[limits.columns]
+        error = short_way(desired[0] - q, limits.turns), desired[1] - v
+        ahead = self.spline.points_after(time)
+        index = min(max(self.request.points - ahead, 0), max(self.request.points - 1, 0))
+        return TrajectoryProgress(limits.names, time, index, desired, (q, v), error)

@@ -1,0 +1,64 @@
+"""One motion of a trajectory: its places, its deceleration, and how far it is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from types import SimpleNamespace
+
+import numpy as np
+from fleets import MODEL, NAMES, N, Q, panda_settings
+
+from ros2_node.control.references.setpoint import Setpoint
+from ros2_node.control.references.trajectory_goal import TrajectoryGoal
+from ros2_node.control.references.trajectory_motion import TrajectoryMotion
+from ros2_node.control.references.waypoint_spline import Waypoint, WaypointSpline
+
+REST = [0.0] * N
+SOME = [NAMES[2], NAMES[0]]
+
+
+def motion_of_some(request=None):
+    """Joints 2 and 0 move by 0.2 and 0.1 in 2 s, by way of a point at 1 s."""
+    setpoint = Setpoint(MODEL, NAMES, NAMES, Counter())
+    setpoint.change(panda_settings(mode="computed_torque"))
+    setpoint.stay(Q)
+    limits = setpoint.limits_of(SOME)
+    begin, step = Q[[2, 0]], np.array([0.2, 0.1])
+    points = [(0.0, 0.0), (1.0, 0.5), (2.0, 1.0)]
+    spline = WaypointSpline([Waypoint(t, begin + s * step, [0.0, 0.0]) for t, s in points])
+    none = np.full(2, np.inf)
+    return setpoint, TrajectoryMotion(spline, 5.0, limits, none, none, "", request)
+
+
+def test_it_moves_its_joints_to_their_places():
+    setpoint, motion = motion_of_some()
+    assert not motion.move(setpoint, 5.5) and motion.move(setpoint, 7.0)
+    wanted = Q.copy()
+    wanted[[2, 0]] += [0.2, 0.1]
+    np.testing.assert_allclose(setpoint.q, wanted, atol=1e-12)
+    np.testing.assert_allclose(motion.error(Q), [0.2, 0.1], atol=1e-12)
+    assert not motion.has_tolerances
+
+
+def test_progress_counts_points_and_compares_with_the_robot():
+    """In the order of the trajectory's joints; the number of a point is that of the message."""
+    setpoint, motion = motion_of_some(TrajectoryGoal(points=4))  # the first two are of the past
+    assert motion.has_tolerances
+    state = SimpleNamespace(q=Q + 0.01, v=np.full(MODEL.nv, 0.3))
+    for now, index in ((5.5, 2), (6.5, 3), (7.5, 3)):
+        motion.move(setpoint, now)
+        told = motion.progress(setpoint, state, now)
+        assert told.point == index and told.time == now - 5.0 and tuple(told.names) == tuple(SOME)
+        (q, v, _), (measured, speed) = told.desired, told.measured
+        np.testing.assert_array_equal(measured, Q[[2, 0]] + 0.01)
+        np.testing.assert_array_equal(speed, [0.3, 0.3])
+        np.testing.assert_allclose(told.error[0], q - measured, atol=1e-12)
+        np.testing.assert_allclose(told.error[1], v - speed, atol=1e-12)
+
+
+def test_it_decelerates_to_rest():
+    setpoint, motion = motion_of_some()
+    motion.move(setpoint, 5.5)
+    stop = motion.deceleration(setpoint, 5.5)
+    assert not stop.has_tolerances and stop.move(setpoint, 5.5 + stop.spline.end)
+    assert not setpoint.v.any()

@@ -1,0 +1,190 @@
+"""The action FollowJointTrajectory without DDS: goals of a fake server, and the way of each to its end."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from builtin_interfaces.msg import Time
+from control_msgs.action import FollowJointTrajectory
+from fleets import NAMES, Q, feed, launch, panda_fleet
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from ros2_node.ros import trajectory_action
+from ros2_node.ros.topics import RobotNames
+from ros2_node.ros.trajectory_action import TrajectoryAction
+
+REST = [0.0] * len(NAMES)
+ONE = (RobotNames("", "~/"),)
+
+
+class Handle:
+    """In the place of a goal's handle: what is done with it."""
+
+    count = 0
+
+    def __init__(self, request):
+        Handle.count += 1
+        self.request, self.done, self.feedback = request, [], []
+        self.goal_id = SimpleNamespace(uuid=np.array([Handle.count] * 16, dtype=np.uint8))
+        self.is_cancel_requested = False
+
+    def execute(self):
+        self.done.append("execute")
+
+    def publish_feedback(self, message):
+        self.feedback.append(message)
+
+    def succeed(self):
+        self.done.append("succeed")
+
+    def canceled(self):
+        self.done.append("canceled")
+
+    def abort(self):
+        self.done.append("abort")
+
+
+class Served:
+    """In the place of node and wiring, around a robot that is enabled."""
+
+    def __init__(self):
+        self.time, self.texts, self.servers = 0.0, [], {}
+        self.fleet = panda_fleet(mode="computed_torque", ramp_time=0.0)
+        self.robots = self.fleet.robots
+        self.robot = self.robots[0]
+        self.state()
+        assert self.robot.enable(0.0, 0.0)[0]
+        self.action = TrajectoryAction(self, self, ONE, lambda: self.robots, lambda: self.time)
+
+    def get_clock(self):
+        now = SimpleNamespace(nanoseconds=5_000_000_000, to_msg=lambda: Time(sec=5))
+        return SimpleNamespace(now=lambda: now)
+
+    def get_logger(self):
+        def note(text, **options):
+            self.texts.append(text)
+
+        return SimpleNamespace(warning=note, info=note)
+
+    def serve_action(self, kind, name, *, begin, cancel, result, robot):
+        assert kind is FollowJointTrajectory and robot == 0
+        self.servers[name] = begin, cancel, result
+
+    def state(self):
+        feed(self.robot, self.time, v=REST)
+        launch(self.fleet, self.robot, self.time)
+
+    def begin(self, step=0.02, **fields):
+        """A goal of one point, a second from now."""
+        point = JointTrajectoryPoint(positions=(Q + step).tolist(), velocities=REST)
+        point.time_from_start.sec = 1
+        trajectory = JointTrajectory(joint_names=NAMES, points=[point])
+        goal = FollowJointTrajectory.Goal(**{"trajectory": trajectory, **fields})
+        handle = Handle(goal)
+        begin, _, result = self.servers["~/follow_joint_trajectory"]
+        begin(0, handle)
+        handle.result = result(handle)
+        return handle
+
+    def report(self, time, state=True):
+        self.time = time
+        if state:
+            self.state()
+        self.action.report()
+
+
+def result_of(handle):
+    """The result that the server's coroutine returns; it must be there."""
+    with pytest.raises(StopIteration) as ended:
+        handle.result.send(None)
+    return ended.value.value
+
+
+@pytest.fixture
+def served():
+    return Served()
+
+
+def test_a_goal_moves_the_robot_to_its_end(served):
+    """One feedback in each period, then the result."""
+    handle = served.begin()
+    for time in np.arange(0.0, 1.02, 0.01):
+        served.report(float(time))
+    assert handle.done == ["execute", "succeed"] and 18 <= len(handle.feedback) <= 21
+    told = result_of(handle)
+    assert (told.error_code, told.error_string) == (0, "succeeded")
+    np.testing.assert_allclose(served.robot.setpoint.q, Q + 0.02)
+    served.report(2.0)
+    assert handle.done == ["execute", "succeed"]
+
+
+def test_what_is_refused_is_aborted_with_the_reason(served):
+    """And logged; it is counted once."""
+    handle = served.begin(trajectory=JointTrajectory(joint_names=NAMES))
+    served.report(0.0)
+    assert handle.done == ["execute", "abort"]
+    told = result_of(handle)
+    assert told.error_code == -1 and "it has no points" in told.error_string
+    assert served.texts == [f"~/follow_joint_trajectory refused: {told.error_string}"]
+    handle = served.begin(step=3.0)
+    served.report(0.0)
+    assert result_of(handle).error_code == -1
+    assert served.robot.counts["trajectory_refused"] == 2
+
+
+def test_without_a_model_a_goal_is_aborted(served):
+    served.robots = []
+    handle = served.begin()
+    served.report(0.0)
+    assert "no model yet" in result_of(handle).error_string and handle.done[-1] == "abort"
+
+
+def test_a_goal_that_its_client_cancels(served):
+    handle = served.begin()
+    served.report(0.5)
+    _, cancel, _ = served.servers["~/follow_joint_trajectory"]
+    cancel(0, handle)
+    assert served.robot.trajectory.status == "cancelled"
+    handle.is_cancel_requested = True
+    served.report(0.51)
+    assert handle.done == ["execute", "canceled"] and result_of(handle).error_code == 0
+
+
+def test_a_goal_that_another_cancels_is_aborted(served):
+    handle = served.begin()
+    served.report(0.5)
+    served.robot.refer_trajectory([], [], 0.0, 0.5)
+    served.report(0.51)
+    told = result_of(handle)
+    assert handle.done == ["execute", "abort"] and told.error_code == -1
+    assert told.error_string == trajectory_action.CANCELLED_BY_OTHERS
+
+
+def test_a_stop_aborts_a_goal_where_no_state_comes(served):
+    """With the reason of the gate."""
+    handle = served.begin()
+    served.report(0.5)
+    served.robot.fail("a joint burns", 0.5)
+    served.report(0.51, state=False)
+    told = result_of(handle)
+    assert handle.done[-1] == "abort" and told.error_code == -1
+    assert told.error_string == "ended: the robot no longer follows references: a joint burns"
+
+
+def test_another_model_aborts_a_goal(served):
+    handle = served.begin()
+    served.robots = panda_fleet(mode="computed_torque").robots
+    served.report(0.0, state=False)
+    assert "another model" in result_of(handle).error_string and handle.done[-1] == "abort"
+
+
+def test_an_installation_without_the_action_says_so_once(served, monkeypatch):
+    """~/trajectory stays."""
+    monkeypatch.setattr(trajectory_action, "action_kind", lambda: None)
+    served.servers.clear()
+    action = TrajectoryAction(served, served, ONE, lambda: served.robots, lambda: 0.0)
+    action.report()
+    assert not served.servers and len(served.texts) == 1
+    assert "lacks control_msgs/FollowJointTrajectory" in served.texts[0]
