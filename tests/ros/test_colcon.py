@@ -103,7 +103,7 @@ def test_package_xml_names_all_that_is_needed():
     said = {
         module
         for file in (ROOT / "launch").glob("*.launch.py")
-        for module in re.findall(r'needed\("(\w+)"', file.read_text())
+        for module in re.findall(r'require_package\("(\w+)"', file.read_text())
     }
     assert said == {"mujoco", "onnxruntime", "viser"}, "viser has no key"
     assert {f"python3-{module}-pip" for module in said - {"viser"}} <= named
