@@ -47,6 +47,8 @@ def test_a_second_publisher_refuses_enable_and_warns(word, module, second, conte
         peer = Peer(context, space)
         send = states_of(peer)
         if module == "lifecycle_node":
+            # An answer is lost if the node has not found the client yet.
+            peer.wait(lambda: peer.diagnostics, "diagnostics")
             for number in (Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
                 change = Transition(id=number)
                 assert peer.call("change_state", ChangeState, transition=change).success
