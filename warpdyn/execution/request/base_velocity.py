@@ -157,7 +157,9 @@ def result_out(
     converter: Converter, result: Nested, axes: Axes, v_local: Sequence[Scalar], rate_of: Nested
 ) -> Nested:
     """An algorithm's result in the model's representation; `rate_of`: the columns whose derivative
-    a rate is."""
+    a rate is. A result without numbers, such as the Jacobian of no loops, stays as it is."""
+    if not _has_numbers(result):
+        return result
     for axis, kind in enumerate(reversed(axes)):
         if kind in ("bias", "bias force"):
             result = _entries(
@@ -176,6 +178,11 @@ def result_out(
                 _rows(change, result) if axis == 0 else transpose(_rows(change, transpose(result)))
             )
     return result
+
+
+def _has_numbers(nested: Nested) -> bool:
+    """True if nested lists have an entry that is not a list."""
+    return not isinstance(nested, (list, tuple)) or any(map(_has_numbers, nested))
 
 
 def _rows(change: Callable[..., list[Scalar]], *nested: Nested) -> Nested:
