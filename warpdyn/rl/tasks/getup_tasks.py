@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from ...algebra.quaternions import uniform_quaternion
+from ...algebra.rotations import axes_about
+from ...algebra.spatial import Placement, Vector
 from ...algorithms.simulation.contact_shapes import ContactPair, ContactShape
 from ...functions.simulation.contact_pairs import PairContact
 from ...functions.simulation.contact_points import ContactPoint, ContactPoints
+from ...functions.simulation.ground import STANDARD_WEIGHT
 from ...model import Model
+from ...model.description import Pose, vector3
 from ...model.joints import FIXED
-from ...robots import load_robot
 from ...user_kernels.random_numbers import uniform
+from ...user_kernels.values import objects, of
 from ..recipe import Recipe
-from ..task import Episode, Task
-from ..terms import gravity_in_base, joint_limits, near, uprightness
+from ..task import Episode
+from ..terms import action_rate, gravity_in_base, joint_limits, near, uprightness
 from ..variation import SIM_TO_REAL, Vary
 from .onboard import ONBOARD_SENSED, onboard_groups
 from .quadruped import Quadruped
-from .quadruped_tasks import BUNDLED, FAR, with_payload
+from .quadruped_tasks import FAR, QuadrupedTask
 
 THICKNESS = 0.06
 """Radius of the capsules of thighs and calves, as a share of the standing height."""
@@ -31,7 +37,7 @@ from the standing height by less than this share of it, and its base moves slowe
 root of height and gravity."""
 
 
-class QuadrupedGetup(Task):
+class QuadrupedGetup(QuadrupedTask):
     """A quadruped that stands up from any pose in which it lies, with an IMU and encoders alone.
 
     An episode begins above the ground with a random orientation and random joints. Trunk and legs
@@ -67,32 +73,20 @@ class QuadrupedGetup(Task):
     """Largest height from which the robot falls at the beginning [m]."""
 
     def __init__(self, model: Model | None = None, body: Quadruped | None = None):
-        if model is None:
-            model, body = load_robot("quadruped"), body or BUNDLED
-        self.body = body or Quadruped()
-        self.recipe = with_payload(self.recipe, model)
-        standing = self.body.standing(model)
-        self.model, self.stance, self.height = standing.model, standing.stance, standing.height
-        self.drives, self.moment = standing.drives, standing.moment
+        form = self.take_form(model, body)
         self.points = ContactPoints(self.model)
-        half, centre = _triple(standing.half), _triple(standing.centre)
+        half, centre = vector3(form.half), vector3(form.centre)
         trunk = ContactShape(self.model.root, "box", half, centre)
         radius = THICKNESS * self.height
-        legs = [leg_capsules(self.model, point, radius) for point in standing.points]
+        legs = [leg_capsules(self.model, point, radius) for point in form.points]
         self.pairs = leg_pairs(trunk, legs)
-        self.actions = len(self.stance)
         lower, upper = self.model.position_lower[7:], self.model.position_upper[7:]
         self.lower, self.upper = np.clip(lower, -FAR, FAR), np.clip(upper, -FAR, FAR)
-        self.slow = AT_REST * float(np.sqrt(self.height * 9.81))
+        self.slow = AT_REST * float(np.sqrt(self.height * STANDARD_WEIGHT))
 
     def begin(self, robot: Any, s: Episode) -> dict[str, Any]:
         draw = uniform(s.random, 4)
-        # Shoemake, Uniform random rotations, Graphics Gems III (1992).
-        near_pole, far = np.sqrt(1.0 - draw[0]), np.sqrt(draw[0])
-        one, two = 2 * np.pi * draw[1], 2 * np.pi * draw[2]
-        turn = np.stack(
-            [near_pole * np.sin(one), near_pole * np.cos(one), far * np.sin(two), far * np.cos(two)]
-        )
+        turn = of(np.array(uniform_quaternion(*objects(draw)[:3])))
         share = uniform(s.random.at(40), self.actions)
         low = np.maximum(self.lower, self.stance - np.pi)
         high = np.minimum(self.upper, self.stance + np.pi)
@@ -132,7 +126,7 @@ class QuadrupedGetup(Task):
             "still": self._stands(s) * near(np.sqrt(np.sum(joints**2)), 2.0),
             "torque": np.sum((s.torques / self.moment) ** 2),
             "acceleration": np.sum((joints - before) ** 2) / self.step_seconds**2,
-            "jerk": np.sum((s.action - s.last_action) ** 2),
+            "jerk": action_rate(s.action, s.last_action),
             "limits": joint_limits(s.q[7:], self.lower, self.upper),
         }
 
@@ -153,31 +147,21 @@ def leg_capsules(model: Model, foot: ContactPoint, radius: float) -> list[Contac
     foot: its contact point, on a link of its own or on the calf. radius [m].
     """
     by_child = {joint.child: joint for joint in model.joints}
-    calf, end = foot.link, np.array(foot.centre)
+    calf, end = foot.link, Vector(*foot.centre)
     while by_child[calf].kind is FIXED:
         joint = by_child[calf]
-        calf, end = joint.parent, np.array(joint.pose.rotation) @ end + joint.pose.position
+        calf, end = joint.parent, joint.pose.placement.point_to_parent(end)
     knee = by_child[calf]
-    thigh = _capsule(knee.parent, np.array(knee.pose.position), radius)
+    thigh = _capsule(knee.parent, Vector(*knee.pose.position), radius)
     return [_capsule(calf, end, radius), thigh]
 
 
-def _capsule(link: str, end: np.ndarray, radius: float) -> ContactShape:
+def _capsule(link: str, end: Vector, radius: float) -> ContactShape:
     """A capsule from the origin of a link to a place in its frame."""
-    length = float(np.linalg.norm(end))
-    z = end / length
-    x = np.cross(z, np.eye(3)[int(np.argmin(np.abs(z)))])
-    x /= np.linalg.norm(x)
-    axes = np.stack([x, np.cross(z, x), z], axis=1)
-    half = max(length / 2 - radius, 0.0)
-    first, second, third = (_triple(row) for row in axes)
-    at, rotation = _triple(end / 2), (first, second, third)
-    return ContactShape(link, "capsule", (radius, half), at, rotation)
-
-
-def _triple(vector: np.ndarray) -> tuple[float, float, float]:
-    x, y, z = map(float, vector)
-    return x, y, z
+    length = math.hypot(*end)
+    pose = Pose.of(Placement(axes_about(end * (1.0 / length)), end * 0.5))
+    size = (radius, max(length / 2 - radius, 0.0))
+    return ContactShape(link, "capsule", size, pose.position, pose.rotation)
 
 
 def leg_pairs(trunk: ContactShape, legs: list[list[ContactShape]]) -> list[ContactPair]:

@@ -16,7 +16,7 @@ from ..task import Episode, Task
 from ..terms import every, gravity_in_base, heading_quaternion, near, rotation
 from ..variation import SIM_TO_REAL, Vary
 from .onboard import ONBOARD_HISTORY, ONBOARD_SENSED, onboard_groups
-from .quadruped import Quadruped
+from .quadruped import Quadruped, QuadrupedForm
 
 BUNDLED = Quadruped(
     feet="*_foot",
@@ -34,7 +34,27 @@ FAR = 1e6
 """Limit for joints without limits [rad]."""
 
 
-class CommandedQuadruped(Task):
+class QuadrupedTask(Task):
+    """A task of the bundled quadruped or of a user's own."""
+
+    def take_form(self, model: Model | None, body: Quadruped | None) -> QuadrupedForm:
+        """Set what all of these tasks have: body, recipe, model, stance, height, drives, scale of
+        torques and number of actions. Returns the form of the robot.
+
+        model, body: None for the bundled robot.
+        """
+        if model is None:
+            model, body = load_robot("quadruped"), body or BUNDLED
+        self.body = body or Quadruped()
+        self.recipe = with_payload(self.recipe, model)
+        form = self.body.standing(model)
+        self.model, self.stance, self.height = form.model, form.stance, form.height
+        self.drives, self.moment = form.drives, form.moment
+        self.actions = len(self.stance)
+        return form
+
+
+class CommandedQuadruped(QuadrupedTask):
     """A quadruped that follows commanded forward, sideways and turning speeds.
 
     The wanted velocity is drawn within `command_range` [m/s, m/s, rad/s] every `command_seconds`.
@@ -65,22 +85,15 @@ class CommandedQuadruped(Task):
     """Time from one wanted velocity to the next [s]."""
 
     def __init__(self, model: Model | None = None, body: Quadruped | None = None):
-        if model is None:
-            model, body = load_robot("quadruped"), body or BUNDLED
-        self.body = body or Quadruped()
-        self.recipe = with_payload(self.recipe, model)
-        standing = self.body.standing(model)
-        self.model, self.points, self.stance = standing.model, standing.points, standing.stance
-        self.height, self.drives, self.moment = standing.height, standing.drives, standing.moment
-        self.centre, self.box = standing.centre, standing.half
-        self.pace = pace = standing.pace
+        form = self.take_form(model, body)
+        self.points, self.centre, self.box = form.points, form.centre, form.half
+        self.pace = pace = form.pace
         rate = self.numbers["command_rate"] * np.array([1.0, 1.0, 1.0 / pace**2])
         self.numbers = {**self.numbers, "command_rate": rate}
         if "command_range" in self.numbers:
             most = self.body.commands(self.numbers["command_range"], pace)
             self.numbers = {**self.numbers, "command_range": most}
-        self.feet, self.reach = standing.feet, standing.reach
-        self.actions = len(self.stance)
+        self.feet, self.reach = form.feet, form.reach
         lower, upper = self.model.position_lower[7:], self.model.position_upper[7:]
         bounded = np.isfinite(lower) & np.isfinite(upper)
         lower, upper = np.where(bounded, lower, -FAR), np.where(bounded, upper, FAR)
