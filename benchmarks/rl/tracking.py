@@ -1,4 +1,4 @@
-"""How well a policy follows its clip: errors and falls in warpdyn and in MuJoCo, and a picture.
+"""Errors and falls of a policy that follows a clip, in warpdyn and in MuJoCo, and a picture.
 
     python -m benchmarks.rl.tracking [--policy FILE] [--envs 256] [--mujoco 48] [--picture FILE] [--no-store]
 

@@ -86,7 +86,7 @@ def test_an_array_on_another_device_is_refused() -> None:
     """With its device, before its memory is read; an array of several devices, one of which is."""
 
     class Array:
-        """What the check reads of an array; its memory cannot be reached."""
+        """An array with the attributes that the check reads, and without memory."""
 
         dtype = np.dtype("float32")
 

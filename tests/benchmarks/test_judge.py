@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_it_imports_nothing_of_warpdyn() -> None:
-    """In a fresh process, with a policy that it has judged."""
+    """A new process judges one policy and then lists its modules."""
     code = (
         "import sys; from benchmarks.rl import judge\n"
         "assert judge.swinging_up(judge.POLICIES / 'cartpole_swing_up.onnx', 2)['reached'] == 1\n"

@@ -108,8 +108,8 @@ def test_prose_shows_what_is_not_printable(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_every_note_is_where_it_belongs(monkeypatch):
-    """How long a compilation took where nobody is compared; else the way of the comparison and its
-    limit. Then reasons for missing numbers, each once, in order."""
+    """A remark on compilation if there are no peers; else one on the comparison, with its tolerance.
+    The reasons for missing numbers follow, each once and in order."""
     monkeypatch.setattr(tables, "in_checkout", lambda: False)
     first, *others = tables.explain([Measurement(CASE, 1e-6)])
     assert first.startswith("fk: poses of all links;") and not others
@@ -120,9 +120,9 @@ def test_every_note_is_where_it_belongs(monkeypatch):
         Measurement(CASE, 1e-6, peers=(refused,)),
         Measurement(replace(CASE, algorithm="aba"), refusal="it moves no inertia"),
     ]
-    first, beside, *reasons = tables.explain(timed)
-    assert "Compile" not in first and beside.startswith("Beside: float64, one Python call")
-    assert beside.endswith(f"to {LIMITS[CASE.dtype]:g}.")
+    first, comparison, *reasons = tables.explain(timed)
+    assert "Compile" not in first and comparison.startswith("Beside: float64, one Python call")
+    assert comparison.endswith(f"to {LIMITS[CASE.dtype]:g}.")
     assert reasons == [
         f"{CASE.algorithm} is not compared with P: it has no such algorithm",
         "aba is not defined: it moves no inertia",

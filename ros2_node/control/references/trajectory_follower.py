@@ -136,7 +136,7 @@ class TrajectoryFollower:
             self.cancel(now)
 
     def progress(self, goal: TrajectoryGoal, now: float, state: State) -> TrajectoryProgress | None:
-        """How far the trajectory of a goal is; None while it does not move the setpoint."""
+        """The progress of a goal's trajectory; None while it does not move the setpoint."""
         motion = self._motion
         if motion is None or motion.request is not goal or now < motion.start:
             return None

@@ -9,13 +9,13 @@ from typing import NamedTuple
 from ....algebra.row_arrays import RowArray
 from ....algebra.rows_by_number import RowsByNumber
 from ....algebra.scalar import Scalar, sqrt
-from ....algebra.spatial import ZERO_MOTION, Placement, Vector
+from ....algebra.spatial import Placement, Vector
 from ....model.tree import Tree
 from ...collision.contact import UPWARDS, Contact
 from ..contact_rows import ContactPoint
 from ..contact_shapes import GROUND, ContactPair, ContactShape, placement_in_body
 from ..uneven_ground import Terrain
-from .numbered_bodies import entries_of, placement_of
+from .numbered_bodies import entries_of, placement_of, twist_about_origin
 from .pair_groups import GroupSide
 
 MARGIN = 0.002
@@ -81,9 +81,7 @@ def moving_points(
     of bodies in the world; `v`: the velocity in the step."""
 
     def twist(body: int) -> list[Scalar]:
-        motion = ZERO_MOTION
-        for i in tree.path(body):
-            motion = motion + X[i].motion_to_parent(tree.bodies[i].motion(v))
+        motion = twist_about_origin(tree, X, body, v)
         return [*motion.linear, *motion.angular]
 
     return PlacedPoints(tree, side, X, twist)

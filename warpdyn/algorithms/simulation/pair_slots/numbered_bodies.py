@@ -10,7 +10,7 @@ from ....algebra.linear import Factors
 from ....algebra.rotations import Rotation, as_matrix
 from ....algebra.rows_by_number import RowsByNumber
 from ....algebra.scalar import Scalar
-from ....algebra.spatial import Placement, Vector
+from ....algebra.spatial import ZERO_MOTION, Motion, Placement, Vector
 from ....model.tree import Tree
 
 SIX = 6
@@ -27,6 +27,17 @@ def entries_of(placement: Placement) -> list[Scalar]:
     """The entries of R, row by row, then those of p."""
     rows = as_matrix(placement.R).matrix.rows
     return [x for row in rows for x in row] + [*placement.p]
+
+
+def twist_about_origin(
+    tree: Tree, X: dict[int, Placement], body: int, v: Sequence[Scalar]
+) -> Motion:
+    """The twist of a body about the world's origin, in the world's axes, from the placements of
+    bodies in the world."""
+    motion = ZERO_MOTION
+    for i in tree.path(body):
+        motion = motion + X[i].motion_to_parent(tree.bodies[i].motion(v))
+    return motion
 
 
 @dataclass(frozen=True)

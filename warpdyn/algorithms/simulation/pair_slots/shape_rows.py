@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from ....algebra.rows_by_number import RowsByNumber
 from ....algebra.scalar import Scalar, sqrt
-from ....algebra.spatial import ZERO_MOTION, Placement, Vector
+from ....algebra.spatial import Placement, Vector
 from ....model.tree import WORLD, Tree
 from ..contact_shapes import ContactShape, placement_in_body
-from .numbered_bodies import entries_of, placement_of
+from .numbered_bodies import entries_of, placement_of, twist_about_origin
 from .pair_groups import GroupSide
 
 
@@ -54,16 +54,11 @@ def moving_shapes(
     """
     rows = []
     for shape, body in zip(side.shapes, side.bodies, strict=True):
-        placement = placement_in_body(tree, shape)
-        if body != WORLD:
-            placement = X[body].compose(placement)
-        placement = placement.as_matrix()
-        motion = ZERO_MOTION  # about the world's origin
-        for i in tree.path(body) if body != WORLD else ():
-            motion = motion + X[i].motion_to_parent(tree.bodies[i].motion(v))
-        radius = bounding_radius(shape)
+        placement, radius = placement_in_body(tree, shape), bounding_radius(shape)
         speed: Scalar = 0.0
         if body != WORLD:
+            placement = X[body].compose(placement).as_matrix()
+            motion = twist_about_origin(tree, X, body, v)
             linear = motion.linear + motion.angular.cross(placement.p)
             speed = length(linear) + length(motion.angular) * radius
         number = float(carriers.index(body)) if body in carriers else -1.0
