@@ -55,6 +55,7 @@ TEST = [
     *SITE,
     "pytest>=8",
     "pytest-xdist",
+    "pytest-cov",  # data for scripts/mutate.py --coverage
     "hypothesis",
     "mpmath",
     "matplotlib",

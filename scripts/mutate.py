@@ -6,6 +6,10 @@ test file of the same name, the test files that mention the module, the room's f
 test files of the modules that import it. The table counts killed mutations per room; every survivor is printed with
 its place. Exit status 1 if a smaller share of them is killed than --least, by default all.
 
+With --coverage FILE, data of `pytest --cov=warpdyn --cov=ros2_node --cov-context=test`, the tests that run the
+changed lines come first, a few of each file and then the others; the test file of the same name comes last. A line
+that no test runs is judged by all of the files above.
+
 A mutation whose test takes far longer than without it (a hang) is killed, too. Mutations that change no behaviour
 are listed with the reason in scripts/equivalent_mutations.json and are not drawn.
 """
@@ -33,6 +37,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from mutations import Mutation, mutations
+from reached_tests import ReachedTests
 from tqdm import tqdm
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -199,20 +204,26 @@ class TestRunner:
 
     __test__ = False
 
-    def __init__(self, root: Path, cache: Path, context: ForkServerContext) -> None:
-        self.root, self.context = root, context
+    def __init__(
+        self,
+        root: Path,
+        cache: Path,
+        context: ForkServerContext,
+        reached: ReachedTests | None = None,
+    ) -> None:
+        self.root, self.context, self.reached = root, context, reached
         self.log = root / "pytest.log"
         self.hang = HANG
-        self.clean_seconds: dict[tuple[Path, ...], float] = {}
+        self.clean_seconds: dict[tuple[str, ...], float] = {}
         self.environment = {
             "PYTHONPATH": str(root),
             "WARPDYN_CACHE_DIR": str(cache / "programs"),
             "WARP_CACHE_PATH": str(cache / "kernels"),
         }
 
-    def run(self, files: Sequence[Path], limit: float) -> int | None:
+    def run(self, tests: Sequence[str], limit: float) -> int | None:
         """Pytest's exit status, None if it did not end within the limit [s]."""
-        arguments = (str(self.root), [str(f) for f in files], str(self.log), self.environment)
+        arguments = (str(self.root), list(tests), str(self.log), self.environment)
         process = self.context.Process(target=_run_pytest, args=arguments)
         process.start()
         process.join(limit)
@@ -225,12 +236,13 @@ class TestRunner:
 
     def judge(self, mutation: Mutation, limit: float) -> Result:
         """Run the stages of tests until one notices the mutation or the time is up."""
-        stages = test_files(self.root, mutation.path)
+        stages = self.stages(mutation)
         path = self.root / mutation.path
         clean = path.read_text()
         deadline = time.monotonic() + limit
         by = "no test"
-        if stages and tuple(stages[0]) not in self.clean_seconds and len(stages[0]) == 1:
+        is_file = bool(stages) and len(stages[0]) == 1 and "::" not in stages[0][0]
+        if is_file and tuple(stages[0]) not in self.clean_seconds:
             started = time.monotonic()
             if self.run(stages[0], 10 * limit) not in (0, 5):
                 raise SystemExit(
@@ -241,21 +253,33 @@ class TestRunner:
         path.write_text(mutation.apply(clean))
         try:
             for stage in stages:
-                by = ", ".join(file.name for file in stage[:2]) + ("…" if len(stage) > 2 else "")
+                by = ", ".join(Path(test.partition("::")[0]).name for test in stage[:2])
+                by += "…" if len(stage) > 2 else ""
                 seconds = self.clean_seconds.get(tuple(stage))
-                remaining = deadline - time.monotonic()
+                remaining = max(deadline - time.monotonic(), 1.0)
                 if seconds is not None:
                     remaining = max(remaining, 5 * seconds + self.hang)
-                status = self.run(stage, max(remaining, 1.0))
-                if status is None and seconds is not None:
-                    return Result(mutation, "killed", f"{by} hangs")
+                status = self.run(stage, remaining)
                 if status is None:
-                    return Result(mutation, "undecided", by)
+                    path.write_text(clean)
+                    hangs = seconds is not None or self.run(stage, remaining / 5) in (0, 5)
+                    return Result(mutation, "killed" if hangs else "undecided", f"{by} hangs")
                 if status not in (0, 5):  # 5: all tests of the stage are skipped
                     return Result(mutation, "killed", by)
             return Result(mutation, "survived", by)
         finally:
             path.write_text(clean)
+
+    def stages(self, mutation: Mutation) -> list[list[str]]:
+        """What pytest runs, one stage after the other: files, and with coverage data tests, too."""
+        files = [[str(file) for file in stage] for stage in test_files(self.root, mutation.path)]
+        if self.reached is None:
+            return files
+        named = named_test(self.root, mutation.path)
+        last = mutation.line + mutation.before.count("\n")
+        name = named.relative_to(self.root).as_posix()
+        tests = self.reached.stages(mutation.path, mutation.line, last, name)
+        return [*tests, *([[str(named)]] if named.exists() else [])] if tests else files
 
 
 def copy_of_checkout(folder: Path) -> Path:
@@ -272,12 +296,17 @@ def copy_of_checkout(folder: Path) -> Path:
 
 
 def judge_all(
-    chosen: Sequence[Mutation], folder: Path, cache: Path, limit: float
+    chosen: Sequence[Mutation],
+    folder: Path,
+    cache: Path,
+    limit: float,
+    coverage: Path | None = None,
 ) -> Iterator[Result]:
     """Judge mutations one after the other."""
     context = get_context("forkserver")
     context.set_forkserver_preload(LIBRARIES)
-    runner = TestRunner(copy_of_checkout(folder), cache, context)
+    reached = ReachedTests(coverage) if coverage else None
+    runner = TestRunner(copy_of_checkout(folder), cache, context, reached)
     for mutation in chosen:
         yield runner.judge(mutation, limit)
 
@@ -312,6 +341,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--room", nargs="+", default=[], help="only these rooms")
     parser.add_argument("--limit", type=float, default=120.0, help="seconds of tests a mutation")
     parser.add_argument("--cache", type=Path, help="folder of compiled kernels, kept between runs")
+    parser.add_argument("--coverage", type=Path, help="data that say which tests run a line")
     parser.add_argument("--least", type=float, default=1.0, help="share to be killed; default: all")
     parser.add_argument("--list", action="store_true", help="print the mutations, run nothing")
     parser.add_argument("--out", type=Path, help="JSON lines of the verdicts, appended to")
@@ -328,7 +358,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         folder = Path(name) / "checkout"
         folder.mkdir()
         bar = tqdm(
-            judge_all(chosen, folder, given.cache or Path(name), given.limit), total=len(chosen)
+            judge_all(chosen, folder, given.cache or Path(name), given.limit, given.coverage),
+            total=len(chosen),
         )
         for result in bar:
             results.append(result)

@@ -184,3 +184,69 @@ def test_the_share_that_must_be_killed(
     assert "3 of 4 killed (75.0%)" in capsys.readouterr().out
     results[3] = results[0]
     assert mutate.main([]) == 0
+
+
+@pytest.fixture
+def coverage_data(tmp_path: Path) -> Path:
+    """Data of tests of two files that run lines of warpdyn/a.py; line 9 runs at import alone."""
+    import coverage
+
+    data = coverage.CoverageData(basename=str(tmp_path / "data"))
+    lines = {
+        "": [1, 9],
+        "tests/test_a.py::test_x[1]|run": [3],
+        "tests/test_a.py::test_x[2]|run": [3],
+        "tests/test_a.py::test_y|setup": [3, 4],
+        "tests/b/test_b.py::test_z|run": [3, 5],
+    }
+    for context, reached in lines.items():
+        data.set_context(context)
+        data.add_lines({str(tmp_path / "warpdyn/a.py"): reached})
+    data.write()
+    return tmp_path / "data"
+
+
+def test_the_tests_that_run_a_line(mutate: ModuleType, coverage_data: Path, tmp_path: Path) -> None:
+    """Those of the file of the same name first, one of each function before the second of any."""
+    from reached_tests import ReachedTests
+
+    reached = ReachedTests(coverage_data)
+    assert reached.of("warpdyn/a.py", 4, 5) == [
+        "tests/b/test_b.py::test_z",
+        "tests/test_a.py::test_y",
+    ]
+    assert reached.of("warpdyn/a.py", 9, 9) == reached.of("warpdyn/other.py", 3, 3) == []
+    (stage,) = reached.stages("warpdyn/a.py", 3, 3, "tests/test_a.py")
+    assert stage == [
+        "tests/test_a.py::test_x[1]",
+        "tests/test_a.py::test_y",
+        "tests/test_a.py::test_x[2]",
+        "tests/b/test_b.py::test_z",
+    ]
+    (tmp_path / "warpdyn").mkdir()
+    (tmp_path / "warpdyn/a.py").write_text("")
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests/test_a.py").write_text("")
+    from multiprocessing import get_context
+
+    runner = mutate.TestRunner(tmp_path, tmp_path, get_context("spawn"), reached)
+    change = {"path": "warpdyn/a.py", "operator": "sign", "start": 0, "stop": 1, "after": ""}
+    own = [str(tmp_path / "tests/test_a.py")]
+    assert runner.stages(mutate.Mutation(line=3, before="x", **change)) == [stage, own]
+    two_lines = mutate.Mutation(line=1, before="x\n", **change)
+    assert runner.stages(two_lines) == [own]
+    assert len(runner.stages(mutate.Mutation(line=4, before="x\n", **change))[0]) == 2
+
+
+def test_coverage_data_without_tests_are_refused(mutate: ModuleType, tmp_path: Path) -> None:
+    """A file that is missing, and data that were measured without contexts."""
+    import coverage
+    from reached_tests import ReachedTests
+
+    with pytest.raises(SystemExit, match="there are no coverage data in this place"):
+        ReachedTests(tmp_path / "none")
+    data = coverage.CoverageData(basename=str(tmp_path / "data"))
+    data.add_lines({"a.py": [1]})
+    data.write()
+    with pytest.raises(SystemExit, match="add --cov-context=test"):
+        ReachedTests(tmp_path / "data")
