@@ -114,7 +114,8 @@ def test_addresses_of_the_project_are_those_of_the_citation(monkeypatch):
 
 
 def test_the_source_distribution_names_every_kind_of_file():
-    """MANIFEST.in has each ending of each folder, so that tests run from an unpacked sdist."""
+    """MANIFEST.in has each ending of each folder, so that tests run from an unpacked sdist. It names
+    no other: setuptools warns of a pattern without files."""
     rules = {}
     for line in (ROOT / "MANIFEST.in").read_text().splitlines():
         if line.startswith("recursive-include"):
@@ -127,6 +128,8 @@ def test_the_source_distribution_names_every_kind_of_file():
         "docs_site",
         "examples",
         "launch",
+        "ros2_node",
+        "rviz",
         "scripts",
         "tests",
         "warpdyn",
@@ -136,3 +139,5 @@ def test_the_source_distribution_names_every_kind_of_file():
                 path.parts
             ):
                 assert any(path.match(each) for each in rules[folder]), path
+        unused = [each for each in rules[folder] if not any((ROOT / folder).rglob(each))]
+        assert not unused, folder

@@ -15,6 +15,7 @@ from ..algorithms import inverse_kinematics as _ik
 from ..arrays import A, Array, views
 from ..execution.batched import batched
 from ..execution.request.call import Call
+from ..execution.request.inputs import PLAIN
 from ..model import Model
 from ..model.coordinate_ranges import coordinate_ranges
 from ..model.params import Params
@@ -162,7 +163,7 @@ def inverse_kinematics(
         shapes=shapes,
         params=params,
         repeats=True,
-        plain=("seed", "q0"),
+        arguments={"seed": PLAIN, "q0": PLAIN},
         named=Solution._from_results if out is None else Solution,
         by_velocity=None,
     )

@@ -15,6 +15,7 @@ from ..execution.compile.kernel_cache import start_kernel_cache
 from ..execution.request.argument_checks import check_model
 from ..execution.request.base_velocity import VELOCITY
 from ..execution.request.call import Call
+from ..execution.request.inputs import PLAIN
 from ..model import Model
 from ..model.coordinate_ranges import coordinate_ranges, orientation_columns
 
@@ -93,7 +94,7 @@ def interpolate(
         out=out,
         over={"out": "q0"},
         shapes=shapes,
-        plain=("t",),
+        arguments={"t": PLAIN},
     )
 
 

@@ -25,6 +25,7 @@ from ..execution.repeat.call_key import value_key
 from ..execution.request.argument_checks import float64_array
 from ..execution.request.call import Call, input_shapes
 from ..execution.request.evaluate import record_call
+from ..execution.request.inputs import ArgumentSpec
 from ..model import Model
 from ..model.params import Params
 from ..model.tree import Tree
@@ -128,8 +129,7 @@ class OwnKernel(Function[..., Any]):
             params=params,
             by_velocity=None,
             identity=(self, options_key),
-            plain=prepared.plain,
-            tables=self._tables(given),
+            arguments=prepared.arguments,
             named=prepared.named if out is None else prepared.plainly_named,
         )
 
@@ -158,10 +158,6 @@ class OwnKernel(Function[..., Any]):
             )
         return {**given, **defaults, **{n: x for n, x in options.items() if n in defaults}}
 
-    def _tables(self, given: Mapping[str, Any]) -> tuple[str, ...]:
-        declared = self.signature.arrays
-        return tuple(n for n in given if n in declared and declared[n].table)
-
     def _prepare(
         self,
         model: Model,
@@ -174,6 +170,10 @@ class OwnKernel(Function[..., Any]):
         once."""
         declared = self.signature.arrays
         shapes = {n: declared[n].sizes(model) for n in given}
+        arguments = {
+            n: ArgumentSpec(plain=declared[n].serves_all or not shapes[n], table=declared[n].table)
+            for n in given
+        }
         text = _KernelAlgorithm(self, model, params, tuple(given))
         shaped = {**shapes, ENV: (1,)}
         probe: Call[Any] = Call(
@@ -186,7 +186,7 @@ class OwnKernel(Function[..., Any]):
             params=params,
             by_velocity=None,
             identity=(self, options_key),
-            tables=self._tables(given),
+            arguments=arguments,
         )
         record_call(probe, input_shapes(probe), True)
         results, asks_env = text.seen
@@ -196,7 +196,7 @@ class OwnKernel(Function[..., Any]):
             results=results,
             asks_env=asks_env,
             shapes={**of_results, **(shaped if asks_env else shapes)},
-            plain=tuple(n for n in given if declared[n].serves_all or not shapes[n]),
+            arguments=arguments,
             named=results.result_maker(self.__name__, convert=True),
             plainly_named=results.result_maker(self.__name__, convert=False),
         )
@@ -209,7 +209,7 @@ class _PreparedKernel(NamedTuple):
     asks_env: bool
     shapes: Mapping[str, tuple[int, ...]]
     """Shapes of one environment's slices, by array and result."""
-    plain: tuple[str, ...]
+    arguments: Mapping[str, ArgumentSpec]
     named: Callable[..., Any] | None
     plainly_named: Callable[..., Any] | None
     """Functions that make the user's result from the arrays, and from the arrays of `out=`."""

@@ -13,9 +13,9 @@ NQ, NV = 9, 8
 @pytest.mark.parametrize(
     ("record", "name", "shape", "plain", "subject"),
     [
-        (inputs.argument("q", None, NQ, NV, False), "q", (NQ,), False, "q"),
-        (inputs.argument("tau", None, NQ, NV, False), "tau", (NV,), False, "tau"),
-        (inputs.argument("pose", (7,), NQ, NV, True), "pose", (7,), True, "pose"),
+        (inputs.argument("q", None, NQ, NV), "q", (NQ,), False, "q"),
+        (inputs.argument("tau", None, NQ, NV), "tau", (NV,), False, "tau"),
+        (inputs.argument("pose", (7,), NQ, NV, inputs.PLAIN), "pose", (7,), True, "pose"),
         (inputs.GRAVITY, "gravity", (3,), True, "gravity"),
         (inputs.forces(4), "f_ext", (4, 6), False, "f_ext"),
         (inputs.force("hand"), "f_ext:hand", (6,), False, "hand"),
@@ -37,10 +37,10 @@ def test_records(record: Input, name: str, shape: tuple, plain: bool, subject: s
 
 def test_records_of_equal_content_are_one() -> None:
     """A call makes none anew, and two that differ in anything are not equal."""
-    one = inputs.argument("v", None, NQ, NV, False)
-    assert inputs.argument("v", None, NQ, NV, False) is one and hash(one) == hash(one._replace())
-    assert inputs.argument("v", None, NQ, NV + 1, False) != one
-    assert inputs.argument("v", None, NQ, NV, True) != one
+    one = inputs.argument("v", None, NQ, NV)
+    assert inputs.argument("v", None, NQ, NV) is one and hash(one) == hash(one._replace())
+    assert inputs.argument("v", None, NQ, NV + 1) != one
+    assert inputs.argument("v", None, NQ, NV, inputs.PLAIN) != one
     assert inputs.seed(0, "q", (NQ,)) != inputs.seed(1, "q", (NQ,))
     with pytest.raises(AttributeError):
         one.shape = (3,)  # type: ignore[misc]
@@ -59,7 +59,7 @@ def test_records_of_equal_content_are_one() -> None:
 )
 def test_sizes_are_named_where_they_are_the_models(name: str, shape: tuple, sizes: str) -> None:
     """nq and nv for what is as wide as the model; nothing for what a function fixes itself."""
-    assert inputs.argument(name, shape, NQ, NV, False).sizes == sizes
+    assert inputs.argument(name, shape, NQ, NV).sizes == sizes
 
 
 def test_labels_are_what_users_know() -> None:

@@ -14,7 +14,7 @@ from ...model import Model
 from ...model.coordinate_ranges import orientation_columns
 from ..request.argument_checks import check_model
 from ..request.call import Call, gather
-from ..request.inputs import Input, argument
+from ..request.inputs import ARRAY, Input, argument
 from .batch_shape import leading_shape
 
 UNIT = 1e-3
@@ -61,7 +61,7 @@ def check_state(model: Model, q: Array, v: Array | None = None) -> StateReport:
     """
     check_model(model)
     arrays = {"q": views.on_host(q)} | ({} if v is None else {"v": views.on_host(v)})
-    inputs = {name: argument(name, None, model.nq, model.nv, False) for name in arrays}
+    inputs = {name: argument(name, None, model.nq, model.nv) for name in arrays}
     call: Call[Array] = Call("check_state", model, (), arrays)
     try:
         leading_shape(call, inputs, {name: array.shape for name, array in arrays.items()})
@@ -91,8 +91,8 @@ def check_arrays(call: Call) -> None:
         host = views.on_host(array) if library_of(array).readable(array) else None
         if host is None or host.shape[max(host.ndim - len(x.shape), 0) :] != x.shape:
             continue  # a later check raises for it
-        bounded = name in call.unsigned or name in call.positive
-        found += _wrong_sign(call, x, host) if bounded else _not_finite(call.model, x, host)
+        bounded = call.arguments.get(name, ARRAY).at_least_zero
+        found += _negative(call, x, host) if bounded else _not_finite(call.model, x, host)
         if x.kind == "argument" and x.sizes == "nq" and not call.any_length:
             found += _not_unit(call.model, x, host)
     if found:
@@ -107,22 +107,20 @@ def check_signs(call: Call) -> None:
     friction."""
     inputs, arrays = gather(call)
     found: list[str] = []
-    for name in (*call.unsigned, *call.positive):
-        if library_of(arrays[name]).readable(arrays[name]):
-            found += _wrong_sign(call, inputs[name], views.on_host(arrays[name]))
+    for name, spec in call.arguments.items():
+        if spec.at_least_zero and library_of(arrays[name]).readable(arrays[name]):
+            found += _negative(call, inputs[name], views.on_host(arrays[name]))
     if found:
         raise ValueError("; ".join(found))
 
 
-def _wrong_sign(call: Call, x: Input, array: np.ndarray) -> Iterator[str]:
-    """Entries that are negative or NaN, or zero if they must be positive."""
-    positive = x.name in call.positive
+def _negative(call: Call, x: Input, array: np.ndarray) -> Iterator[str]:
+    """Entries that are negative or NaN."""
 
     def message(index: tuple[int, ...]) -> str:
-        least = "above 0" if positive else "at least 0"
-        return f"{_entry(call.model, x, index)} must be {least}, got {array[index]:g}"
+        return f"{_entry(call.model, x, index)} must be at least 0, got {array[index]:g}"
 
-    return _each(x, ~(array > 0 if positive else array >= 0), len(x.shape), message)
+    return _each(x, ~(array >= 0), len(x.shape), message)
 
 
 def _not_finite(model: Model, x: Input, array: np.ndarray) -> Iterator[str]:

@@ -16,7 +16,18 @@ from ...model import Model
 from ...model.params import Params
 from ...recording.program import shape_of
 from .base_velocity import BY_NAME, Axes
-from .inputs import GRAVITY, Input, argument, force, forces, parameter, seed, solution
+from .inputs import (
+    ARRAY,
+    GRAVITY,
+    ArgumentSpec,
+    Input,
+    argument,
+    force,
+    forces,
+    parameter,
+    seed,
+    solution,
+)
 
 Gravity = Sequence[float] | Array[object] | None
 Forces = Mapping[str, Array[object]] | Array[object] | None
@@ -102,16 +113,8 @@ class Call(Generic[R]):
     always may."""
     any_length: bool = False
     """True if quaternions of its configurations may have any length."""
-    plain: tuple[str, ...] = ()
-    """Arguments that may be plain numbers, in addition to arrays of any library and dtype."""
-    tables: tuple[str, ...] = ()
-    """Tables of rows and columns that serve all environments. The algorithm gets them whole, for
-    `algebra.scalar.look`."""
-    unsigned: tuple[str, ...] = ()
-    """Arguments whose numbers must be 0 or more, including infinite ones
-    (`state_checks.check_signs`)."""
-    positive: tuple[str, ...] = ()
-    """Arguments whose numbers must be above 0, including infinite ones."""
+    arguments: Mapping[str, ArgumentSpec] = field(default_factory=dict)
+    """Arguments that are not an array for each environment, by name."""
     named: Callable[..., R] | None = None
     """Function that makes the user's result from the results, one argument each; None: the results
     themselves."""
@@ -151,7 +154,11 @@ class Call(Generic[R]):
             self.options,
             self.derivatives,
             None if self.params is None else self.params.key,
-            *((name, shape) for name, shape in self.shapes.items() if name not in self.tables),
+            *(
+                (name, shape)
+                for name, shape in self.shapes.items()
+                if not self.arguments.get(name, ARRAY).table
+            ),
         )
 
 
@@ -188,8 +195,8 @@ def _gather(call: Call) -> tuple[Mapping[str, Input], dict[str, Array]]:
     arrays: dict[str, Array] = {}
     for name, x in call.arrays.items():
         if x is not None or name not in AT_REST:
-            looked_up = name in call.tables
-            inputs[name] = argument(name, shapes.get(name), nq, nv, name in call.plain, looked_up)
+            spec = call.arguments.get(name, ARRAY)
+            inputs[name] = argument(name, shapes.get(name), nq, nv, spec)
             arrays[name] = x
 
     more: list[tuple[Input, Any]] = []

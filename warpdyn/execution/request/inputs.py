@@ -13,6 +13,25 @@ CONFIGURATIONS = ("q", "q0", "q1")
 """Arguments that are configurations if they have nq entries."""
 
 
+class ArgumentSpec(NamedTuple):
+    """Requirements on an argument of a call that differ from those on an array for each environment."""
+
+    plain: bool = False
+    """True if it may be plain numbers, in addition to arrays of any library and dtype."""
+    table: bool = False
+    """True if it is a table of rows and columns that serves all environments. The algorithm gets it
+    whole, for `algebra.scalar.look`."""
+    at_least_zero: bool = False
+    """True if negative numbers and NaN are refused, but not infinite ones (`state_checks.check_signs`)."""
+
+
+ARRAY = ArgumentSpec()
+"""An array for each environment."""
+
+PLAIN = ArgumentSpec(plain=True)
+TABLE = ArgumentSpec(table=True)
+
+
 class Input(NamedTuple):
     """Description of an input array of a call, without its numbers; equal records are
     interchangeable."""
@@ -40,7 +59,7 @@ class Input(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def argument(
-    name: str, shape: tuple[int, ...] | None, nq: int, nv: int, plain: bool, table: bool = False
+    name: str, shape: tuple[int, ...] | None, nq: int, nv: int, spec: ArgumentSpec = ARRAY
 ) -> Input:
     """An argument of a function; if `shape` is None, q has nq entries and any other argument nv."""
     if shape is None:
@@ -48,7 +67,7 @@ def argument(
         shape = (nq if name == "q" else nv,)
     else:
         sizes = "nq" if name in CONFIGURATIONS and shape == (nq,) else ""
-    return Input("argument", name, shape, plain, name, name, sizes, table)
+    return Input("argument", name, shape, spec.plain, name, name, sizes, spec.table)
 
 
 GRAVITY = Input("gravity", "gravity", (3,), True, "gravity", "gravity", "")

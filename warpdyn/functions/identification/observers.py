@@ -7,6 +7,7 @@ from ...arrays import A, Array
 from ...execution.batched import batched
 from ...execution.request.base_velocity import FORCE
 from ...execution.request.call import Call, Forces, Gravity
+from ...execution.request.inputs import ArgumentSpec
 from ...model import Model
 from ...model.params import Params
 from ...model.reference_frames import Reference
@@ -72,12 +73,11 @@ def momentum_observer(
         out=out,
         results=STATE,
         shapes={"dt": (1,), "gain": (1,)},
-        plain=("dt", "gain"),
         forces=True,
         gravity=gravity,
         f_ext=f_ext,
         params=params,
-        unsigned=("dt", "gain"),
+        arguments=dict.fromkeys(("dt", "gain"), ArgumentSpec(plain=True, at_least_zero=True)),
         local_only="wd.convert.velocity(model, q, v, ...) before it",
     )
 

@@ -11,6 +11,7 @@ from ...arrays import A, Array, views
 from ...arrays.libraries import NUMPY, library_of
 from ...execution.batched import batched
 from ...execution.request.call import Call
+from ...execution.request.inputs import PLAIN, TABLE
 from ...model import Model
 from ...model.params import Params
 from ..frame_options import of_link
@@ -54,6 +55,5 @@ def height_scan(
         options=(*of_link(model, link), ("arrays", tuple(more))),
         shapes={"pattern": shape, **{name: shape for name, (_, shape) in more.items()}},
         params=params,
-        plain=tuple(name for name in more if name not in TABLES),
-        tables=tuple(name for name in more if name in TABLES),
+        arguments={name: TABLE if name in TABLES else PLAIN for name in more},
     )

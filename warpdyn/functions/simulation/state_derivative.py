@@ -11,6 +11,7 @@ from ...arrays import Array
 from ...execution.batched import batched
 from ...execution.request.base_velocity import ACCELERATION
 from ...execution.request.call import Call, Forces, Gravity
+from ...execution.request.inputs import PLAIN
 from ...model import Model
 from ...model.params import Params
 from .drives import PD, drive_arrays
@@ -105,6 +106,6 @@ def state_derivative(
         params=params,
         refuse=refusing_for_explicit_forces(touching),
         by_velocity={"acceleration": ACCELERATION},
-        plain=tuple(n for n in shaped if n not in ("deformation", "targets")),
+        arguments={n: PLAIN for n in shaped if n not in ("deformation", "targets")},
         named=StateDerivative,
     )
