@@ -12,7 +12,7 @@ from hand_models import ball_arm
 
 import warpdyn as wd
 from warpdyn.execution.launch import launch
-from warpdyn.execution.launch.state_checks import SHOWN, check_signs
+from warpdyn.execution.launch.state_checks import SHOWN, check_bounds
 
 MODEL = wd.load_robot("panda", floating_base=True)
 Q = wd.random_configuration(MODEL, 6)
@@ -132,10 +132,22 @@ def test_numbers_that_must_not_be_negative_may_be_zero() -> None:
     """Looked at when an array has changed since it was given."""
     gain = np.zeros(6)
     call = wd.momentum_observer.describe(MODEL, Q, V, V, V, V, V, dt=0.01, gain=gain)
-    check_signs(call)
+    check_bounds(call)
     gain[4] = -1.0
     with pytest.raises(ValueError, match=r"gain in environment 4: .*must be at least 0, got -1"):
-        check_signs(call)
+        check_bounds(call)
+
+
+def test_numbers_that_must_be_above_zero() -> None:
+    """Infinite ones pass; zero and NaN do not."""
+    ground = wd.Ground(stiffness=np.full(6, np.inf))
+    points = [wd.ContactPoint(MODEL.link_names[-1], (0.0, 0.0, 0.0), 0.0)]
+    call = wd.step.describe(MODEL, Q, V, V, dt=0.01, ground=ground, points=points)
+    check_bounds(call)
+    for number in (0.0, np.nan):
+        call.arrays["stiffness"][2] = number
+        with pytest.raises(ValueError, match=r"stiffness in environment 2: .*must be above 0, got"):
+            check_bounds(call)
 
 
 def test_calls_that_may_pass(debug: None) -> None:

@@ -91,8 +91,8 @@ def check_arrays(call: Call) -> None:
         host = views.on_host(array) if library_of(array).readable(array) else None
         if host is None or host.shape[max(host.ndim - len(x.shape), 0) :] != x.shape:
             continue  # a later check raises for it
-        bounded = call.arguments.get(name, ARRAY).at_least_zero
-        found += _negative(call, x, host) if bounded else _not_finite(call.model, x, host)
+        bound = call.arguments.get(name, ARRAY).bound
+        found += _below(call, x, host) if bound else _not_finite(call.model, x, host)
         if x.kind == "argument" and x.sizes == "nq" and not call.any_length:
             found += _not_unit(call.model, x, host)
     if found:
@@ -102,25 +102,26 @@ def check_arrays(call: Call) -> None:
         )
 
 
-def check_signs(call: Call) -> None:
+def check_bounds(call: Call) -> None:
     """Raise for a call with numbers below the bounds of its arguments, such as a negative
     friction."""
     inputs, arrays = gather(call)
     found: list[str] = []
     for name, spec in call.arguments.items():
-        if spec.at_least_zero and library_of(arrays[name]).readable(arrays[name]):
-            found += _negative(call, inputs[name], views.on_host(arrays[name]))
+        if spec.bound and library_of(arrays[name]).readable(arrays[name]):
+            found += _below(call, inputs[name], views.on_host(arrays[name]))
     if found:
         raise ValueError("; ".join(found))
 
 
-def _negative(call: Call, x: Input, array: np.ndarray) -> Iterator[str]:
-    """Entries that are negative or NaN."""
+def _below(call: Call, x: Input, array: np.ndarray) -> Iterator[str]:
+    """Entries that are below the bound of their argument, or NaN."""
+    bound = call.arguments[x.name].bound
 
     def message(index: tuple[int, ...]) -> str:
-        return f"{_entry(call.model, x, index)} must be at least 0, got {array[index]:g}"
+        return f"{_entry(call.model, x, index)} must be {bound}, got {array[index]:g}"
 
-    return _each(x, ~(array >= 0), len(x.shape), message)
+    return _each(x, ~(array > 0 if bound == "above 0" else array >= 0), len(x.shape), message)
 
 
 def _not_finite(model: Model, x: Input, array: np.ndarray) -> Iterator[str]:

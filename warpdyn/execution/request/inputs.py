@@ -9,6 +9,9 @@ Kind = Literal["argument", "gravity", "forces", "force", "parameter", "seed", "s
 """A function's argument; gravity; forces on all links, or on one; a varying model parameter; the
 cotangent or tangent of a derivative; the result of a call that solves a system."""
 
+Bound = Literal["", "at least 0", "above 0"]
+"""What all numbers of an argument must be; "": anything."""
+
 CONFIGURATIONS = ("q", "q0", "q1")
 """Arguments that are configurations if they have nq entries."""
 
@@ -21,8 +24,9 @@ class ArgumentSpec(NamedTuple):
     table: bool = False
     """True if it is a table of rows and columns that serves all environments. The algorithm gets it
     whole, for `algebra.scalar.look`."""
-    at_least_zero: bool = False
-    """True if negative numbers and NaN are refused, but not infinite ones (`state_checks.check_signs`)."""
+    bound: Bound = ""
+    """What its numbers must be, infinite ones included; NaN is below each bound
+    (`state_checks.check_bounds`)."""
 
 
 ARRAY = ArgumentSpec()

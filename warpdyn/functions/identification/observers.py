@@ -77,7 +77,7 @@ def momentum_observer(
         gravity=gravity,
         f_ext=f_ext,
         params=params,
-        arguments=dict.fromkeys(("dt", "gain"), ArgumentSpec(plain=True, at_least_zero=True)),
+        arguments=dict.fromkeys(("dt", "gain"), ArgumentSpec(plain=True, bound="at least 0")),
         local_only="wd.convert.velocity(model, q, v, ...) before it",
     )
 

@@ -14,7 +14,7 @@ from ...algorithms.simulation.guarded_step import guarded_step
 from ...arrays import Array, views
 from ...execution.config import config
 from ...execution.launch.launch import prepare
-from ...execution.launch.state_checks import check_arrays, check_signs, check_state
+from ...execution.launch.state_checks import check_arrays, check_bounds, check_state
 from ...execution.request.argument_checks import check_model
 from ...execution.request.call import Call, Forces, Gravity
 from ...model import Model
@@ -154,7 +154,7 @@ class Simulation:
             params=params,
         )
         self._call = self._describe(self._with_memory(options, latency, longest_latency))
-        check_signs(self._call)
+        check_bounds(self._call)
         self._set_start(start)
         self.reset()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 from ...algorithms.simulation.contact_rows import ContactPoint, impulse_width
@@ -13,6 +14,7 @@ from ...algorithms.simulation.substeps import substeps as _substeps
 from ...arrays import Array
 from ...execution.batched import batched
 from ...execution.request.call import Call, Forces, Gravity
+from ...execution.request.inputs import ArgumentSpec, Bound
 from ...model import Model
 from ...model.params import Params
 from .contact_pairs import RIGID, PairContact
@@ -239,20 +241,17 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
         f_ext=options.f_ext,
         params=options.params,
         refuse=refuse,
-        **_kinds(shaped),
+        arguments={name: _argument_spec(name) for name in shaped},
         over={"impulses": "deformation"} if "deformation" in shaped else {},
         named=result,
     )
 
 
-def _kinds(shaped: Shaped) -> dict[str, Any]:
-    """Names of arrays by kind, as a `Call` takes them."""
-    return {
-        "plain": tuple([name for name in shaped if name not in NOT_PLAIN]),
-        "tables": tuple([name for name in shaped if name in TABLES]),
-        "unsigned": tuple([name for name in shaped if name in UNSIGNED]),
-        "positive": tuple([name for name in shaped if name in POSITIVE]),
-    }
+@cache
+def _argument_spec(name: str) -> ArgumentSpec:
+    """What an array of the step may be."""
+    bound: Bound = "above 0" if name in POSITIVE else "at least 0" if name in UNSIGNED else ""
+    return ArgumentSpec(plain=name not in NOT_PLAIN, table=name in TABLES, bound=bound)
 
 
 def _refuse_without_rows(model: Model, rows: Sequence[Any]) -> None:
