@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .linear import solve_symmetric
-from .scalar import Scalar
+from .scalar import Scalar, is_number, is_zero
 from .spatial import ZERO_FORCE, ArticulatedInertia, Force, Motion
 
 
@@ -18,6 +18,9 @@ class ArticulatedJoint:
     U: list[Force]
     D: list[list[Scalar]]
     u: list[Scalar]
+    felt: int | None = None
+    """The entry of a motion in which the joint alone moves the body, if it is one and has no rotor:
+    the parent feels no inertia there."""
 
     @classmethod
     def of(
@@ -32,7 +35,14 @@ class ArticulatedJoint:
         D = [[column.dot(force) for column in S] for force in U]
         for n in range(len(S)):
             D[n][n] = D[n][n] + rotor_inertia
-        return cls(U, D, [t - column.dot(pA) for t, column in zip(tau, S, strict=True)])
+        u = [t - column.dot(pA) for t, column in zip(tau, S, strict=True)]
+        felt = None
+        if len(S) == 1 and is_zero(rotor_inertia):
+            entries = [*S[0].linear, *S[0].angular]
+            moved = [k for k, x in enumerate(entries) if not is_zero(x)]
+            if len(moved) == 1 and is_number(entries[moved[0]]):
+                felt = moved[0]
+        return cls(U, D, u, felt)
 
     def passed_on(
         self, IA: ArticulatedInertia, pA: Force, c: Motion
@@ -49,6 +59,8 @@ class ArticulatedJoint:
             for other, weight in zip(self.U, column, strict=True):
                 weighted = weighted + other * weight
             Ia = Ia.minus_outer(force, weighted)
+            if self.felt is not None:
+                Ia = Ia.without(self.felt)
             pa = pa + weighted * self.u[n]
         return Ia, pa + Ia @ c
 

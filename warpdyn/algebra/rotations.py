@@ -69,6 +69,13 @@ class Symmetric:
         x, y, z = self.rows
         return Vector(x.dot(u), y.dot(u), z.dot(u))
 
+    def without(self, k: int) -> Symmetric:
+        """This matrix with zeros in row and column k."""
+        places = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+        return Symmetric(
+            *(0.0 if k in place else x for place, x in zip(places, self.entries, strict=True))
+        )
+
     def rate_of_momentum(self, w: Vector, dw: Vector) -> Vector:
         """J α + ω × J ω, Euler's equation for a body with this second moment, each entry of which
         is used three times."""

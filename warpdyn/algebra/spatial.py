@@ -196,6 +196,17 @@ class ArticulatedInertia:
             self.J - Symmetric(*(b[i] * d[j] for i, j in upper)),
         )
 
+    def without(self, entry: int) -> ArticulatedInertia:
+        """This inertia with zeros in the row and column of an entry of a motion."""
+        k = entry % 3
+        if entry < 3:
+            rows = [ZERO if i == k else row for i, row in enumerate(self.H.rows)]
+            H = Matrix((rows[0], rows[1], rows[2]))
+            return ArticulatedInertia(self.M.without(k), H, self.J)
+        columns = [ZERO if i == k else row for i, row in enumerate(self.H.T.rows)]
+        H = Matrix((columns[0], columns[1], columns[2])).T
+        return ArticulatedInertia(self.M, H, self.J.without(k))
+
     @classmethod
     def of(cls, inertia: Inertia) -> ArticulatedInertia:
         return cls(Symmetric.diagonal(inertia.mass), Matrix.cross(-inertia.h), inertia.J)

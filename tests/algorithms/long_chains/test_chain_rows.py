@@ -40,7 +40,7 @@ def test_frames_are_turned_frames_of_the_bodies(name: str) -> None:
         if not (body.kind.single and body.kind.turns):
             continue
         above = HERE if body.parent == WORLD else bodies[body.parent].turn
-        found = above.compose(placement_of(bodies[i].row)).compose(bodies[i].turn.inverse())
+        found = above.compose(placement_of(bodies[i].row).whole).compose(bodies[i].turn.inverse())
         assert np.abs(as_numbers(found) - as_numbers(body.placement(q))).max() <= EXACT
         moved = bodies[i].turn.inertia_to_parent(bodies[i].inertia)
         assert inertia_entries(moved) == pytest.approx(inertia_entries(body.inertia), abs=EXACT)

@@ -109,12 +109,12 @@ def aba_in_sweeps(
             A[0] = A[0] + S_k * x
     for chain, n in reversed(chains):
         rows = [[*bodies[i].row, *V[i], rate[i], *joints[i]] for i in reversed(chain)]
-        values, _ = sweep_chain(
+        values, last = sweep_chain(
             _acceleration, list(A[tree.bodies[chain[-1]].parent]), rows, n, True
         )
-        for i, (x, *entries) in zip(reversed(chain), values, strict=True):
+        A[chain[0]] = motion_of(last)
+        for i, (x,) in zip(reversed(chain), values, strict=True):
             qdd[tree.bodies[i].v_index[0]] = x / ratio[i]
-            A[i] = motion_of(entries)
     return qdd
 
 
@@ -146,7 +146,7 @@ def _velocity(state: list[Scalar], row: list[Scalar]) -> tuple[list[Scalar], lis
 
 
 def _articulate(state: list[Scalar], row: list[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
-    """What a body passes on to its parent; values: U, 1 / D and u of its joint."""
+    """What a body passes on to its parent; values: u / D of its joint, and U / D."""
     inertia, V = inertia_of(row[PLACEMENT:]), motion_of(row[PLACEMENT + 10 :])
     outside = force_of(row[PLACEMENT + 16 :])
     rate, tau, armature = row[PLACEMENT + 22 :]
@@ -156,17 +156,18 @@ def _articulate(state: list[Scalar], row: list[Scalar]) -> tuple[list[Scalar], l
     Ia, pa = joint.passed_on(IA, pA, V.cross(S * rate))
     X = placement_of(row)
     passed = [*_articulated_entries(X.articulated_to_parent(Ia)), *X.force_to_parent(pa)]
-    return passed, [*joint.U[0], 1.0 / joint.D[0][0], joint.u[0]]
+    reciprocal = 1.0 / joint.D[0][0]
+    return passed, [joint.u[0] * reciprocal, *(x * reciprocal for x in joint.U[0])]
 
 
 def _acceleration(state: list[Scalar], row: list[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
-    """The acceleration of a body from that of its parent; values: that of the joint, and it."""
+    """The acceleration of a body from that of its parent; value: that of the joint."""
     V, rate = motion_of(row[PLACEMENT:]), row[PLACEMENT + 6]
-    *U, reciprocal, u = row[PLACEMENT + 7 :]
+    free, *weights = row[PLACEMENT + 7 :]
     A = placement_of(row).motion_to_child(motion_of(state)) + V.cross(S * rate)
-    x = (u - A.dot(force_of(U))) * reciprocal
+    x = free - A.dot(force_of(weights))
     A = A + S * x
-    return list(A), [x, *A]
+    return list(A), [x]
 
 
 def _articulated_entries(inertia: ArticulatedInertia) -> list[Scalar]:

@@ -6,13 +6,18 @@ coordinate axis. Body frames are therefore turned so that it is z, which changes
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ...algebra.scalar import RowStep, Scalar, cos, is_number, sin, sweep, sweep_in_line
 from ...algebra.spatial import (
     ZERO,
+    AnyRotation,
+    ArticulatedInertia,
     AxisRotation,
     Force,
     Inertia,
@@ -20,7 +25,6 @@ from ...algebra.spatial import (
     Placement,
     Rotation,
     Symmetric,
-    TwoRotations,
     Vector,
     as_matrix,
 )
@@ -50,6 +54,10 @@ than they are."""
 LONGEST_PERIOD = 4
 """Largest number of bodies in one step of a sweep."""
 
+LONGEST_SHIFT = 2.0
+"""How far along its axis an origin may be from the body's own one, in lengths of the longest body.
+The rounding of a body's inertia grows with the square of this distance."""
+
 
 def is_long_chain(tree: Tree) -> bool:
     """True if the tree is recorded in sweeps: all joints are revolute, except perhaps the root's,
@@ -66,11 +74,46 @@ def is_revolute(body: Body) -> bool:
 
 
 @dataclass(frozen=True)
+class LinkPlacement:
+    """The placement of a body in its parent, in two stages: the axes of its joint turned by the
+    constant `R`, then the body in these axes, moved by `p` and turned about z by the joint."""
+
+    R: AnyRotation
+    p: Vector
+    joint: AxisRotation
+
+    @property
+    def stages(self) -> tuple[Placement, Placement]:
+        return Placement(self.R, ZERO), Placement(self.joint, self.p)
+
+    @property
+    def whole(self) -> Placement:
+        """Both stages as one placement."""
+        outer, inner = self.stages
+        return outer.compose(inner)
+
+    def motion_to_child(self, m: Motion) -> Motion:
+        outer, inner = self.stages
+        return inner.motion_to_child(outer.motion_to_child(m))
+
+    def force_to_parent(self, f: Force) -> Force:
+        outer, inner = self.stages
+        return outer.force_to_parent(inner.force_to_parent(f))
+
+    def inertia_to_parent(self, inertia: Inertia) -> Inertia:
+        outer, inner = self.stages
+        return outer.inertia_to_parent(inner.inertia_to_parent(inertia))
+
+    def articulated_to_parent(self, inertia: ArticulatedInertia) -> ArticulatedInertia:
+        outer, inner = self.stages
+        return outer.articulated_to_parent(inner.articulated_to_parent(inertia))
+
+
+@dataclass(frozen=True)
 class ChainBody:
     """A body of a chain in a frame whose z axis is the joint's axis."""
 
-    X_tree: Placement
-    angle: Scalar
+    X: LinkPlacement
     inertia: Inertia
     turn: Placement
     """This frame in the body's own frame."""
@@ -86,20 +129,26 @@ class ChainBody:
 
     @property
     def row(self) -> list[Scalar]:
-        """The joint's cosine and sine, and the placement of its frame in the parent."""
-        R = [x for row in as_matrix(self.X_tree.R).matrix.rows for x in row]
-        return [cos(self.angle), sin(self.angle), *R, *self.X_tree.p]
+        """The joint's cosine and sine, and the two parts of its constant placement."""
+        return [self.X.joint.c, self.X.joint.s, *_entries(self.X.R), *self.X.p]
 
 
 PLACEMENT = 14
 """Entries of `ChainBody.row`."""
 
 
-def placement_of(row: Sequence[Scalar]) -> Placement:
+def placement_of(row: Sequence[Scalar]) -> LinkPlacement:
     """The placement of a body in its parent, from its row."""
     c, s, *rest = row[:PLACEMENT]
     R = Rotation([Vector(*rest[k : k + 3]) for k in (0, 3, 6)])
-    return Placement(TwoRotations(R, AxisRotation(Z, c, s)), Vector(*rest[9:12]))
+    if all(map(is_number, rest[:4])) and rest[:4] == [1.0, 0.0, 0.0, 0.0]:
+        R = about_x(rest[4], rest[7])
+    return LinkPlacement(R, Vector(*rest[9:12]), AxisRotation(Z, c, s))
+
+
+def about_x(c: Scalar, s: Scalar) -> Rotation:
+    """The matrix of a turn about x by an angle of cosine c and sine s."""
+    return Rotation([Vector(1.0, 0.0, 0.0), Vector(0.0, c, -s), Vector(0.0, s, c)])
 
 
 def motion_of(entries: Sequence[Scalar]) -> Motion:
@@ -122,27 +171,123 @@ def inertia_of(entries: Sequence[Scalar]) -> Inertia:
 def chain_bodies(tree: Tree, q: Sequence[Scalar]) -> list[ChainBody]:
     """The bodies in frames whose z axes are their joints'. A root that is not revolute keeps its
     frame."""
-    turns = [_turn(body) for body in tree.bodies]
+    frames = hartenberg_frames(tree) if _are_constant(tree) else axis_frames(tree)
     bodies = []
-    for body, turn in zip(tree.bodies, turns, strict=True):
-        X_tree = body.X_tree.compose(turn)
+    for body, frame in zip(tree.bodies, frames, strict=True):
+        X = body.X_tree.compose(frame.start)
         if body.parent != WORLD:
-            X_tree = turns[body.parent].inverse().compose(X_tree)
+            X = frames[body.parent].turn.inverse().compose(X)
+        R = as_matrix(X.R)
+        p = R.to_child(X.p)
+        if frame.about_x:
+            c, s = R.matrix.rows[2].z, R.matrix.rows[2].y
+            R = about_x(c, s)
+        if frame.is_nearest:
+            p = Vector(p.x, p.y, 0.0)
         angle = q[body.q_index[0]] * body.multiplier + body.offset if is_revolute(body) else 0.0
-        inertia = turn.inverse().inertia_to_parent(body.inertia)
-        bodies.append(ChainBody(X_tree.as_matrix(), angle, inertia, turn))
+        angle = angle + frame.offset
+        inertia = frame.turn.inverse().inertia_to_parent(body.inertia)
+        joint = AxisRotation(Z, cos(angle), sin(angle))
+        bodies.append(ChainBody(LinkPlacement(R, p, joint), inertia, frame.turn))
     return bodies
 
 
-def _turn(body: Body) -> Placement:
-    """The frame whose z axis is the body's joint axis, in the body's frame."""
+@dataclass(frozen=True)
+class ChainFrame:
+    """A body's frame with the joint's axis as z."""
+
+    start: Placement
+    """The axes of the joint, in the body's own frame while the joint is at zero."""
+    turn: Placement
+    """The frame in the body's own frame: `start`, turned about z by `offset`."""
+    offset: float = 0.0
+    about_x: bool = False
+    """True if a turn about x leads from the parent's frame to `start`."""
+    is_nearest: bool = False
+    """True if the origin is the point of the axis that is nearest to the parent's origin."""
+
+
+def axis_frames(tree: Tree) -> list[ChainFrame]:
+    """The frames of the bodies with their axes in another order."""
+    found = [
+        Placement(Rotation([Vector(*row) for row in _order(body)]), ZERO) for body in tree.bodies
+    ]
+    return [ChainFrame(turn, turn) for turn in found]
+
+
+def hartenberg_frames(tree: Tree) -> list[ChainFrame]:
+    """Frames with fewer numbers between them, if no placement varies.
+
+    Where a body carries a joint, its x axis is normal to its own axis and to that of the first such
+    joint, as Denavit and Hartenberg place it (J. Appl. Mech. 22, 1955): then a turn about x leads
+    from axis to axis. The origin is the point of the axis that is nearest to the parent's origin.
+    (Theirs is on the common normal, which is far away if two axes are nearly parallel.)
+    """
+    X_tree = [_matrix(body.X_tree) for body in tree.bodies]
+    reach = LONGEST_SHIFT * max(float(np.linalg.norm(X[:3, 3])) for X in X_tree)
+    child = {body.parent: i for i, body in reversed([*enumerate(tree.bodies)])}
+    turns: list[np.ndarray] = []
+    frames = []
+    for i, body in enumerate(tree.bodies):
+        start, parent, carried = np.eye(4), body.parent, child.get(i)
+        start[:3, :3] = _order(body)
+        after_revolute = parent != WORLD and is_revolute(tree.bodies[parent])
+        about_x = after_revolute and child[parent] == i and is_revolute(body)
+        offset, is_nearest = 0.0, False
+        if after_revolute and is_revolute(body):
+            X = np.linalg.inv(turns[parent]) @ X_tree[i] @ start
+            if about_x:
+                start = start @ _about_z(X[0, 0], X[0, 1])
+            shift = -float(X[:3, 2] @ X[:3, 3])
+            is_nearest = abs(shift) <= reach
+            start[:3, 3] = shift * start[:3, 2] if is_nearest else 0.0
+        turn = start
+        if carried is not None and is_revolute(body) and is_revolute(tree.bodies[carried]):
+            axis = start[:3, :3].T @ X_tree[carried][:3, :3] @ _order(tree.bodies[carried])[:, 2]
+            length = math.hypot(axis[0], axis[1])
+            x, y = (-axis[1] / length, axis[0] / length) if length > 0.0 else (1.0, 0.0)
+            if x < 0.0 or (x == 0.0 and y < 0.0):
+                x, y = -x, -y
+            turn, offset = start @ _about_z(x, y), math.atan2(y, x)
+        turns.append(turn)
+        frames.append(ChainFrame(_placement(start), _placement(turn), offset, about_x, is_nearest))
+    return frames
+
+
+def _are_constant(tree: Tree) -> bool:
+    """True if no placement varies."""
+    return all(is_number(x) for b in tree.bodies for x in (*_entries(b.X_tree.R), *b.X_tree.p))
+
+
+def _order(body: Body) -> np.ndarray:
+    """The body's axes in the order in which the joint's axis is the last one, as columns."""
     first = (body.axis + 1) % 3 if is_revolute(body) else 0
-    axes = [Vector(*(float(k == (first + n) % 3) for k in range(3))) for n in range(3)]
-    return Placement(Rotation(_transpose(axes)), ZERO)
+    return np.eye(3)[:, [(first + k) % 3 for k in range(3)]]
 
 
-def _transpose(rows: Sequence[Vector]) -> list[Vector]:
-    return [Vector(*column) for column in zip(*rows, strict=True)]
+def _about_z(c: float, s: float) -> np.ndarray:
+    turn = np.eye(4)
+    turn[:2, :2] = [[c, -s], [s, c]]
+    return turn
+
+
+def _entries(R: AnyRotation) -> list[Scalar]:
+    return [x for row in as_matrix(R).matrix.rows for x in row]
+
+
+def _matrix(X: Placement) -> np.ndarray:
+    """A placement of numbers as a 4 x 4 matrix."""
+    matrix = np.eye(4)
+    matrix[:3, :3] = np.reshape(_entries(X.R), (3, 3))
+    matrix[:3, 3] = list(X.p)
+    return matrix
+
+
+def _placement(matrix: np.ndarray) -> Placement:
+    rows = matrix.tolist()
+    return Placement(
+        Rotation([Vector(*row[:3]) for row in rows[:3]]), Vector(*(row[3] for row in rows[:3]))
+    )
 
 
 def runs(tree: Tree) -> Iterator[list[int]]:
