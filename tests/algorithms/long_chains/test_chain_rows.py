@@ -6,17 +6,15 @@ import numpy as np
 import pytest
 from long_chains import SWEPT, branched, chain, snake
 from robots import ROBOTS, Robot
-from states import states
 
 import warpdyn as wd
-from warpdyn.algebra.spatial import HERE, Placement
+from warpdyn.algebra.spatial import Placement
 from warpdyn.algorithms.long_chains.chain_rows import (
     chain_bodies,
     inertia_entries,
     inertia_of,
     is_long_chain,
     period,
-    placement_of,
     runs,
     sweep_chain,
 )
@@ -29,21 +27,6 @@ EXACT = 1e-14
 
 def as_numbers(X: Placement) -> np.ndarray:
     return np.array([*(x for row in X.as_matrix().R.matrix.rows for x in row), *X.p])  # type: ignore[union-attr]
-
-
-@pytest.mark.parametrize("name", SWEPT)
-def test_frames_are_turned_frames_of_the_bodies(name: str) -> None:
-    """A row's placement, between the turned frames, is the placement of the body."""
-    tree, q = tree_of(SWEPT[name]()), states(SWEPT[name](), 1).q[0].tolist()
-    bodies = chain_bodies(tree, q)
-    for i, body in enumerate(tree.bodies):
-        if not (body.kind.single and body.kind.turns):
-            continue
-        above = HERE if body.parent == WORLD else bodies[body.parent].turn
-        found = above.compose(placement_of(bodies[i].row).whole).compose(bodies[i].turn.inverse())
-        assert np.abs(as_numbers(found) - as_numbers(body.placement(q))).max() <= EXACT
-        moved = bodies[i].turn.inertia_to_parent(bodies[i].inertia)
-        assert inertia_entries(moved) == pytest.approx(inertia_entries(body.inertia), abs=EXACT)
 
 
 def test_entries_of_an_inertia_and_back() -> None:

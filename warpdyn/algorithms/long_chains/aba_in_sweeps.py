@@ -25,6 +25,7 @@ from ...algebra.spatial import (
 )
 from ...model.tree import WORLD, Body, Tree
 from ..free_rotors import free_rotors
+from .chain_frames import is_revolute
 from .chain_rows import (
     PLACEMENT,
     ChainBody,
@@ -33,7 +34,6 @@ from .chain_rows import (
     force_of,
     inertia_entries,
     inertia_of,
-    is_revolute,
     motion_of,
     period,
     placement_of,
@@ -65,14 +65,18 @@ def aba_in_sweeps(
     root = tree.bodies[0]
     chains = _chains(tree, bodies)
 
-    # Velocities, from the root to the ends.
+    # Velocities, from the root to the ends. The sweep hands on what the later ones read, too: a
+    # sweep reads values of an earlier one where they are, but symbols of rows from a copy.
     V = {WORLD: ZERO_MOTION}
+    placed: dict[int, list[Scalar]] = {}
     if not is_revolute(root):
         V[0] = root.motion(v)
     for chain, n in reversed(chains):
         rows = [[*bodies[i].row, rate[i]] for i in reversed(chain)]
         values, _ = sweep_chain(_velocity, list(V[tree.bodies[chain[-1]].parent]), rows, n, True)
-        V |= zip(reversed(chain), map(motion_of, values), strict=True)
+        for i, (c, s, speed, *entries) in zip(reversed(chain), values, strict=True):
+            V[i], rate[i] = motion_of(entries), speed
+            placed[i] = [c, s, *bodies[i].row[2:]]
 
     # Articulated inertias and bias forces, from the ends to the root: those that each body's
     # children pass on are the state.
@@ -82,7 +86,7 @@ def aba_in_sweeps(
     for chain, n in chains:
         rows = [
             [
-                *bodies[i].row,
+                *placed[i],
                 *inertia_entries(bodies[i].inertia),
                 *V[i],
                 *outside[i],
@@ -108,7 +112,7 @@ def aba_in_sweeps(
             qdd[k] = x
             A[0] = A[0] + S_k * x
     for chain, n in reversed(chains):
-        rows = [[*bodies[i].row, *V[i], rate[i], *joints[i]] for i in reversed(chain)]
+        rows = [[*placed[i], *V[i], rate[i], *joints[i]] for i in reversed(chain)]
         values, last = sweep_chain(
             _acceleration, list(A[tree.bodies[chain[-1]].parent]), rows, n, True
         )
@@ -140,9 +144,11 @@ def _root_joint(
 
 
 def _velocity(state: list[Scalar], row: list[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
-    """The velocity of a body from that of its parent."""
-    V = placement_of(row).motion_to_child(motion_of(state)) + S * row[PLACEMENT]
-    return list(V), list(V)
+    """The velocity of a body from that of its parent; values: cosine, sine and rate of its joint, and
+    it."""
+    rate = row[PLACEMENT]
+    V = placement_of(row).motion_to_child(motion_of(state)) + S * rate
+    return list(V), [*row[:2], rate, *V]
 
 
 def _articulate(state: list[Scalar], row: list[Scalar]) -> tuple[list[Scalar], list[Scalar]]:

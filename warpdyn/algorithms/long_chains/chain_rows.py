@@ -1,17 +1,13 @@
 """Long chains of revolute joints as rows of numbers, one row for each body, for `scalar.sweep`.
 
-The step from a body to its parent is the same for all bodies if every joint turns about the same
-coordinate axis. Body frames are therefore turned so that it is z, which changes constants only.
+The step from a body to its parent is the same for all bodies in the frames of `chain_frames`.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from ...algebra.scalar import RowStep, Scalar, cos, is_number, sin, sweep, sweep_in_line
 from ...algebra.spatial import (
@@ -28,9 +24,8 @@ from ...algebra.spatial import (
     Vector,
     as_matrix,
 )
-from ...model.tree import WORLD, Body, Tree
-
-Z = 2
+from ...model.tree import WORLD, Tree
+from .chain_frames import Z, about_x, chain_frames, entries_of, is_revolute
 
 ENTRIES = 1200
 """Pairs of a body and a body that carries it, from which robots are recorded in sweeps: a chain of
@@ -38,9 +33,9 @@ ENTRIES = 1200
 
 A chain of 64 joints whose axes point along x, y and z in turn takes 3 s of CPU to compile `crba` in
 sweeps and 17 without, one of 128 joints 7. Sparse short chains lose by sweeps, which drop fewer
-zeros: for 44 joints a mass matrix took 1,330 ns in sweeps and 740 without; if the axes have random
-directions, 1,900 and 1,780. `aba` took 405 ns and 436, and 915 and 940 (one core of an AMD EPYC
-without AVX-512, float32, 1,024 environments)."""
+zeros: for 44 joints a mass matrix took 1,330 ns in sweeps and 740 without (one core of an AMD EPYC
+without AVX-512, float32, 1,024 environments). `aba` of 44 joints took 104 ns both ways, and if the
+axes have random directions 154 and 186 (with AVX-512)."""
 
 
 S = Motion(ZERO, Vector(0.0, 0.0, 1.0))
@@ -54,10 +49,6 @@ than they are."""
 LONGEST_PERIOD = 4
 """Largest number of bodies in one step of a sweep."""
 
-LONGEST_SHIFT = 2.0
-"""How far along its axis an origin may be from the body's own one, in lengths of the longest body.
-The rounding of a body's inertia grows with the square of this distance."""
-
 
 def is_long_chain(tree: Tree) -> bool:
     """True if the tree is recorded in sweeps: all joints are revolute, except perhaps the root's,
@@ -66,11 +57,6 @@ def is_long_chain(tree: Tree) -> bool:
     if not revolute or tree.shares_coordinates:
         return False
     return sum(len(tree.ancestors(i)) for i in range(len(tree.bodies))) >= ENTRIES
-
-
-def is_revolute(body: Body) -> bool:
-    """True if the joint has one angle and moves the body by nothing else."""
-    return body.kind.single and body.kind.turns and not body.kind.threaded
 
 
 @dataclass(frozen=True)
@@ -130,7 +116,7 @@ class ChainBody:
     @property
     def row(self) -> list[Scalar]:
         """The joint's cosine and sine, and the two parts of its constant placement."""
-        return [self.X.joint.c, self.X.joint.s, *_entries(self.X.R), *self.X.p]
+        return [self.X.joint.c, self.X.joint.s, *entries_of(self.X.R), *self.X.p]
 
 
 PLACEMENT = 14
@@ -144,11 +130,6 @@ def placement_of(row: Sequence[Scalar]) -> LinkPlacement:
     if all(map(is_number, rest[:4])) and rest[:4] == [1.0, 0.0, 0.0, 0.0]:
         R = about_x(rest[4], rest[7])
     return LinkPlacement(R, Vector(*rest[9:12]), AxisRotation(Z, c, s))
-
-
-def about_x(c: Scalar, s: Scalar) -> Rotation:
-    """The matrix of a turn about x by an angle of cosine c and sine s."""
-    return Rotation([Vector(1.0, 0.0, 0.0), Vector(0.0, c, -s), Vector(0.0, s, c)])
 
 
 def motion_of(entries: Sequence[Scalar]) -> Motion:
@@ -171,7 +152,7 @@ def inertia_of(entries: Sequence[Scalar]) -> Inertia:
 def chain_bodies(tree: Tree, q: Sequence[Scalar]) -> list[ChainBody]:
     """The bodies in frames whose z axes are their joints'. A root that is not revolute keeps its
     frame."""
-    frames = hartenberg_frames(tree) if _are_constant(tree) else axis_frames(tree)
+    frames = chain_frames(tree)
     bodies = []
     for body, frame in zip(tree.bodies, frames, strict=True):
         X = body.X_tree.compose(frame.start)
@@ -179,9 +160,9 @@ def chain_bodies(tree: Tree, q: Sequence[Scalar]) -> list[ChainBody]:
             X = frames[body.parent].turn.inverse().compose(X)
         R = as_matrix(X.R)
         p = R.to_child(X.p)
-        if frame.about_x:
-            c, s = R.matrix.rows[2].z, R.matrix.rows[2].y
-            R = about_x(c, s)
+        # What is zero by the choice of the frame is exactly zero.
+        if frame.is_about_x:
+            R = about_x(R.matrix.rows[2].z, R.matrix.rows[2].y)
         if frame.is_nearest:
             p = Vector(p.x, p.y, 0.0)
         angle = q[body.q_index[0]] * body.multiplier + body.offset if is_revolute(body) else 0.0
@@ -190,104 +171,6 @@ def chain_bodies(tree: Tree, q: Sequence[Scalar]) -> list[ChainBody]:
         joint = AxisRotation(Z, cos(angle), sin(angle))
         bodies.append(ChainBody(LinkPlacement(R, p, joint), inertia, frame.turn))
     return bodies
-
-
-@dataclass(frozen=True)
-class ChainFrame:
-    """A body's frame with the joint's axis as z."""
-
-    start: Placement
-    """The axes of the joint, in the body's own frame while the joint is at zero."""
-    turn: Placement
-    """The frame in the body's own frame: `start`, turned about z by `offset`."""
-    offset: float = 0.0
-    about_x: bool = False
-    """True if a turn about x leads from the parent's frame to `start`."""
-    is_nearest: bool = False
-    """True if the origin is the point of the axis that is nearest to the parent's origin."""
-
-
-def axis_frames(tree: Tree) -> list[ChainFrame]:
-    """The frames of the bodies with their axes in another order."""
-    found = [
-        Placement(Rotation([Vector(*row) for row in _order(body)]), ZERO) for body in tree.bodies
-    ]
-    return [ChainFrame(turn, turn) for turn in found]
-
-
-def hartenberg_frames(tree: Tree) -> list[ChainFrame]:
-    """Frames with fewer numbers between them, if no placement varies.
-
-    Where a body carries a joint, its x axis is normal to its own axis and to that of the first such
-    joint, as Denavit and Hartenberg place it (J. Appl. Mech. 22, 1955): then a turn about x leads
-    from axis to axis. The origin is the point of the axis that is nearest to the parent's origin.
-    (Theirs is on the common normal, which is far away if two axes are nearly parallel.)
-    """
-    X_tree = [_matrix(body.X_tree) for body in tree.bodies]
-    reach = LONGEST_SHIFT * max(float(np.linalg.norm(X[:3, 3])) for X in X_tree)
-    child = {body.parent: i for i, body in reversed([*enumerate(tree.bodies)])}
-    turns: list[np.ndarray] = []
-    frames = []
-    for i, body in enumerate(tree.bodies):
-        start, parent, carried = np.eye(4), body.parent, child.get(i)
-        start[:3, :3] = _order(body)
-        after_revolute = parent != WORLD and is_revolute(tree.bodies[parent])
-        about_x = after_revolute and child[parent] == i and is_revolute(body)
-        offset, is_nearest = 0.0, False
-        if after_revolute and is_revolute(body):
-            X = np.linalg.inv(turns[parent]) @ X_tree[i] @ start
-            if about_x:
-                start = start @ _about_z(X[0, 0], X[0, 1])
-            shift = -float(X[:3, 2] @ X[:3, 3])
-            is_nearest = abs(shift) <= reach
-            start[:3, 3] = shift * start[:3, 2] if is_nearest else 0.0
-        turn = start
-        if carried is not None and is_revolute(body) and is_revolute(tree.bodies[carried]):
-            axis = start[:3, :3].T @ X_tree[carried][:3, :3] @ _order(tree.bodies[carried])[:, 2]
-            length = math.hypot(axis[0], axis[1])
-            x, y = (-axis[1] / length, axis[0] / length) if length > 0.0 else (1.0, 0.0)
-            if x < 0.0 or (x == 0.0 and y < 0.0):
-                x, y = -x, -y
-            turn, offset = start @ _about_z(x, y), math.atan2(y, x)
-        turns.append(turn)
-        frames.append(ChainFrame(_placement(start), _placement(turn), offset, about_x, is_nearest))
-    return frames
-
-
-def _are_constant(tree: Tree) -> bool:
-    """True if no placement varies."""
-    return all(is_number(x) for b in tree.bodies for x in (*_entries(b.X_tree.R), *b.X_tree.p))
-
-
-def _order(body: Body) -> np.ndarray:
-    """The body's axes in the order in which the joint's axis is the last one, as columns."""
-    first = (body.axis + 1) % 3 if is_revolute(body) else 0
-    return np.eye(3)[:, [(first + k) % 3 for k in range(3)]]
-
-
-def _about_z(c: float, s: float) -> np.ndarray:
-    turn = np.eye(4)
-    turn[:2, :2] = [[c, -s], [s, c]]
-    return turn
-
-
-def _entries(R: AnyRotation) -> list[Scalar]:
-    return [x for row in as_matrix(R).matrix.rows for x in row]
-
-
-def _matrix(X: Placement) -> np.ndarray:
-    """A placement of numbers as a 4 x 4 matrix."""
-    matrix = np.eye(4)
-    matrix[:3, :3] = np.reshape(_entries(X.R), (3, 3))
-    matrix[:3, 3] = list(X.p)
-    return matrix
-
-
-def _placement(matrix: np.ndarray) -> Placement:
-    rows = matrix.tolist()
-    return Placement(
-        Rotation([Vector(*row[:3]) for row in rows[:3]]), Vector(*(row[3] for row in rows[:3]))
-    )
 
 
 def runs(tree: Tree) -> Iterator[list[int]]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from ...algebra.scalar import Scalar, sweep
 from ...algebra.spatial import Inertia, Motion
 from ...model.tree import WORLD, Tree
+from .chain_frames import is_revolute
 from .chain_rows import (
     PLACEMENT,
     ChainBody,
@@ -19,7 +20,6 @@ from .chain_rows import (
     force_of,
     inertia_entries,
     inertia_of,
-    is_revolute,
     period,
     placement_of,
     runs,
