@@ -6,10 +6,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from ...algebra.scalar import Scalar, as_number, is_number
-from ...algebra.spatial import ZERO, AnyRotation, Placement, Rotation, Vector, as_matrix
+from ...algebra.spatial import (
+    ZERO,
+    AnyRotation,
+    AxisRotation,
+    Placement,
+    Rotation,
+    Vector,
+    as_matrix,
+)
 from ...model.tree import WORLD, Body, Tree
 
 Z = 2
@@ -52,8 +58,7 @@ def chain_frames(tree: Tree) -> list[ChainFrame]:
 
 def axis_frames(tree: Tree) -> list[ChainFrame]:
     """The frames of the bodies with their axes in another order."""
-    rotations = [Rotation([Vector(*row) for row in _order(body)]) for body in tree.bodies]
-    return [ChainFrame(turn, turn) for turn in (Placement(R, ZERO) for R in rotations)]
+    return [ChainFrame(turn, turn) for turn in map(_ordered, tree.bodies)]
 
 
 def hartenberg_frames(tree: Tree) -> list[ChainFrame]:
@@ -64,74 +69,60 @@ def hartenberg_frames(tree: Tree) -> list[ChainFrame]:
     from axis to axis. The origin is the point of the axis that is nearest to the parent's origin.
     (Theirs is on the common normal, which is far away if two axes are nearly parallel.)
     """
-    X_tree = [_matrix(body.X_tree) for body in tree.bodies]
-    reach = LONGEST_SHIFT * max(float(np.linalg.norm(X[:3, 3])) for X in X_tree)
+    reach = LONGEST_SHIFT * max(_length(body.X_tree.p) for body in tree.bodies)
     first_child = {body.parent: i for i, body in reversed([*enumerate(tree.bodies)])}
-    turns: list[np.ndarray] = []
-    frames = []
+    frames: list[ChainFrame] = []
     for i, body in enumerate(tree.bodies):
-        start, parent = np.eye(4), body.parent
-        start[:3, :3] = _order(body)
+        start, parent = _ordered(body), body.parent
         is_about_x = is_nearest = False
         if parent != WORLD and is_revolute(tree.bodies[parent]):
-            in_parent = np.linalg.inv(turns[parent]) @ X_tree[i] @ start
+            X = frames[parent].turn.inverse().compose(body.X_tree).compose(start).as_matrix()
+            x_row, y_row, z_row = as_matrix(X.R).matrix.rows
             is_about_x = first_child[parent] == i
             if is_about_x:
-                start = start @ _about_z(in_parent[0, 0], in_parent[0, 1])
-            shift = -float(in_parent[:3, 2] @ in_parent[:3, 3])
+                start = _turned(start, x_row.x, x_row.y)
+            shift = -as_number(X.p.dot(Vector(x_row.z, y_row.z, z_row.z)))
             is_nearest = abs(shift) <= reach
-            start[:3, 3] = shift * start[:3, 2] if is_nearest else 0.0
+            if is_nearest:
+                start = Placement(start.R, start.R.to_parent(Vector(0.0, 0.0, shift)))
         x, y, child = 1.0, 0.0, first_child.get(i)
         if child is not None and is_revolute(body):
-            axis = X_tree[child][:3, :3] @ _order(tree.bodies[child])[:, 2]
-            x, y = _normal(start[:3, :3].T @ axis)
+            next_joint = tree.bodies[child]
+            axis = _ordered(next_joint).R.to_parent(Vector(0.0, 0.0, 1.0))
+            x, y = _normal(start.R.to_child(next_joint.X_tree.R.to_parent(axis)))
         if not is_about_x:  # then any turn about z can be part of the joint's axes
-            start, x, y = start @ _about_z(x, y), 1.0, 0.0
-        turns.append(start @ _about_z(x, y))
-        frames.append(
-            ChainFrame(
-                _placement(start), _placement(turns[i]), math.atan2(y, x), is_about_x, is_nearest
-            )
-        )
+            start, x, y = _turned(start, x, y), 1.0, 0.0
+        turn, offset = _turned(start, x, y), math.atan2(y, x)
+        frames.append(ChainFrame(start, turn, offset, is_about_x, is_nearest))
     return frames
 
 
-def _normal(axis: np.ndarray) -> tuple[float, float]:
+def _normal(axis: Vector) -> tuple[float, float]:
     """The direction normal to z and to an axis that is nearest to x; x if the axes are parallel."""
-    length = math.hypot(axis[0], axis[1])
+    along_x, along_y = as_number(axis.x), as_number(axis.y)
+    length = math.hypot(along_x, along_y)
     if length == 0.0:
         return 1.0, 0.0
-    x, y = -axis[1] / length, axis[0] / length
+    x, y = -along_y / length, along_x / length
     return (-x, -y) if x < 0.0 or (x == 0.0 and y < 0.0) else (x, y)
 
 
-def _order(body: Body) -> np.ndarray:
-    """The body's axes in the order in which the joint's axis is the last one, as columns."""
+def _ordered(body: Body) -> Placement:
+    """The body's axes in the order in which the joint's axis is the last one."""
     first = (body.axis + 1) % 3 if is_revolute(body) else 0
-    return np.eye(3)[:, [(first + k) % 3 for k in range(3)]]
+    order = [(first + k) % 3 for k in range(3)]
+    return Placement(Rotation([Vector(*(float(k == n) for k in order)) for n in range(3)]), ZERO)
 
 
-def _about_z(c: float, s: float) -> np.ndarray:
-    turn = np.eye(4)
-    turn[:2, :2] = [[c, -s], [s, c]]
-    return turn
+def _turned(X: Placement, c: Scalar, s: Scalar) -> Placement:
+    """A placement turned about its z axis by an angle of cosine c and sine s."""
+    return X.compose(Placement(AxisRotation(Z, c, s), ZERO)).as_matrix()
+
+
+def _length(p: Vector) -> float:
+    return math.sqrt(as_number(p.dot(p)))
 
 
 def entries_of(R: AnyRotation) -> list[Scalar]:
     """The entries of a rotation's matrix, row by row."""
     return [x for row in as_matrix(R).matrix.rows for x in row]
-
-
-def _matrix(X: Placement) -> np.ndarray:
-    """A placement of numbers as a 4 x 4 matrix."""
-    matrix = np.eye(4)
-    matrix[:3, :3] = np.reshape([as_number(x) for x in entries_of(X.R)], (3, 3))
-    matrix[:3, 3] = [as_number(x) for x in X.p]
-    return matrix
-
-
-def _placement(matrix: np.ndarray) -> Placement:
-    rows = matrix.tolist()
-    return Placement(
-        Rotation([Vector(*row[:3]) for row in rows[:3]]), Vector(*(row[3] for row in rows[:3]))
-    )
