@@ -58,7 +58,7 @@ def chain_frames(tree: Tree) -> list[ChainFrame]:
 
 def axis_frames(tree: Tree) -> list[ChainFrame]:
     """The frames of the bodies with their axes in another order."""
-    return [ChainFrame(turn, turn) for turn in map(_ordered, tree.bodies)]
+    return [ChainFrame(turn, turn) for turn in map(_axes, tree.bodies)]
 
 
 def hartenberg_frames(tree: Tree) -> list[ChainFrame]:
@@ -73,14 +73,14 @@ def hartenberg_frames(tree: Tree) -> list[ChainFrame]:
     first_child = {body.parent: i for i, body in reversed([*enumerate(tree.bodies)])}
     frames: list[ChainFrame] = []
     for i, body in enumerate(tree.bodies):
-        start, parent = _ordered(body), body.parent
+        start, parent = _axes(body), body.parent
         is_about_x = is_nearest = False
         if parent != WORLD and is_revolute(tree.bodies[parent]):
             X = frames[parent].turn.inverse().compose(body.X_tree).compose(start).as_matrix()
             x_row, y_row, z_row = as_matrix(X.R).matrix.rows
             is_about_x = first_child[parent] == i
             if is_about_x:
-                start = _turned(start, x_row.x, x_row.y)
+                start = _turn_about_z(start, x_row.x, x_row.y)
             shift = -as_number(X.p.dot(Vector(x_row.z, y_row.z, z_row.z)))
             is_nearest = abs(shift) <= reach
             if is_nearest:
@@ -88,11 +88,11 @@ def hartenberg_frames(tree: Tree) -> list[ChainFrame]:
         x, y, child = 1.0, 0.0, first_child.get(i)
         if child is not None and is_revolute(body):
             next_joint = tree.bodies[child]
-            axis = _ordered(next_joint).R.to_parent(Vector(0.0, 0.0, 1.0))
+            axis = _axes(next_joint).R.to_parent(Vector(0.0, 0.0, 1.0))
             x, y = _normal(start.R.to_child(next_joint.X_tree.R.to_parent(axis)))
         if not is_about_x:  # then any turn about z can be part of the joint's axes
-            start, x, y = _turned(start, x, y), 1.0, 0.0
-        turn, offset = _turned(start, x, y), math.atan2(y, x)
+            start, x, y = _turn_about_z(start, x, y), 1.0, 0.0
+        turn, offset = _turn_about_z(start, x, y), math.atan2(y, x)
         frames.append(ChainFrame(start, turn, offset, is_about_x, is_nearest))
     return frames
 
@@ -107,14 +107,14 @@ def _normal(axis: Vector) -> tuple[float, float]:
     return (-x, -y) if x < 0.0 or (x == 0.0 and y < 0.0) else (x, y)
 
 
-def _ordered(body: Body) -> Placement:
+def _axes(body: Body) -> Placement:
     """The body's axes in the order in which the joint's axis is the last one."""
     first = (body.axis + 1) % 3 if is_revolute(body) else 0
     order = [(first + k) % 3 for k in range(3)]
     return Placement(Rotation([Vector(*(float(k == n) for k in order)) for n in range(3)]), ZERO)
 
 
-def _turned(X: Placement, c: Scalar, s: Scalar) -> Placement:
+def _turn_about_z(X: Placement, c: Scalar, s: Scalar) -> Placement:
     """A placement turned about its z axis by an angle of cosine c and sine s."""
     return X.compose(Placement(AxisRotation(Z, c, s), ZERO)).as_matrix()
 
