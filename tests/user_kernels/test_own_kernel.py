@@ -455,3 +455,35 @@ def test_products_of_a_kernel_that_returns_a_dictionary() -> None:
     assert np.allclose(bar, 2 + 2 * q)
     along = wd.oracle(wd.jvp, twice, model, q, tangents={"q": u})
     assert np.allclose(along[0], 2) and np.allclose(along[1], 2 * q)
+
+
+def test_derivatives_by_arrays_without_numbers() -> None:
+    """Cotangents, tangents and gradients of an array (B, 0, 3) keep its shape, in chained calls
+    too."""
+    torch, jax = pytest.importorskip("torch"), pytest.importorskip("jax")
+    jnp, model = jax.numpy, by_name("double_pendulum").model
+
+    @wd.kernel
+    def halves(robot: Any, q: Any, empty: (0, 3), pairs: (2, 3)):  # type: ignore[valid-type]
+        return {"a": 0.5 * q + pairs.sum(), "b": 0.5 * empty}
+
+    q, empty, pairs = np.ones((4, 2)), np.zeros((4, 0, 3)), np.ones((4, 2, 3))
+    bars = wd.vjp(halves, model, q, empty, pairs, cotangents=(q, empty), wrt=("q", "empty"))
+    assert bars[0] == pytest.approx(0.5 * q) and bars[1].shape == (4, 0, 3)
+    moved = wd.jvp(halves, model, q, empty, pairs, tangents={"q": q, "empty": empty})
+    a, b = moved
+    assert a == pytest.approx(0.5 * q) and b.shape == (4, 0, 3)
+
+    inputs = [torch.from_numpy(x).requires_grad_() for x in (q, empty, pairs)]
+    first = halves(model, *inputs)
+    second = halves(model, first.a, first.b, inputs[2])
+    second.a.sum().backward()
+    assert [tuple(x.grad.shape) for x in inputs] == [(4, 2), (4, 0, 3), (4, 2, 3)]
+    assert inputs[0].grad.numpy() == pytest.approx(0.25 * q)
+
+    def total(q: Any, empty: Any) -> Any:
+        found = halves(model, q, empty, jnp.asarray(pairs))
+        return halves(model, found.a, found.b, jnp.asarray(pairs)).a.sum()
+
+    gradients = jax.grad(total, (0, 1))(jnp.asarray(q), jnp.asarray(empty))
+    assert [x.shape for x in gradients] == [(4, 2), (4, 0, 3)]

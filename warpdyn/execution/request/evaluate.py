@@ -116,9 +116,10 @@ def _finish(call: Call, program: Program) -> Program:
     It is finished before its statements are needed, because a program orders them once and keeps
     them.
     """
-    if call.derivatives:
-        return program
     # Nested lists do not show the shape of a matrix without rows.
+    if call.derivatives:
+        is_whole = all(0 not in shape for shape in program.results.values())
+        return program if is_whole else replace(program, results=result_shapes(call))
     known = {name: call.shapes[name] for name in result_names(call) if name in call.shapes}
     return replace(
         program,
