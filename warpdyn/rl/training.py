@@ -24,6 +24,7 @@ from .learners.distillation import Distillation
 from .learners.learner import Learner
 from .learners.networks import Network
 from .learners.ppo import PPO
+from .learners.shac import Shac
 from .policy import Policy
 from .progress import Progress
 from .recipe import Recipe
@@ -208,6 +209,8 @@ class Trainer:
         env, recipe, processes, actions = self.env, self.recipe, self.processes, self.task.actions
         if recipe.learner == "warpdyn":
             return PPO(env.observations, actions, recipe, processes)
+        if recipe.learner == "shac":
+            return Shac(env, recipe, processes)
         if recipe.learner == DISTILLATION and teacher is not None:
             return Distillation(env.observations, actions, recipe, processes, teacher)
         if recipe.learner == DISTILLATION:
@@ -221,7 +224,7 @@ class Trainer:
             learner: Learner = module.RslRlLearner(env, recipe, processes)
             return learner
         raise TaskError(
-            f'learner must be "warpdyn", "rsl_rl" or "{DISTILLATION}", got "{recipe.learner}"'
+            f'learner must be "warpdyn", "shac", "rsl_rl" or "{DISTILLATION}", got "{recipe.learner}"'
         )
 
     def _identity(self) -> dict[str, Any]:

@@ -84,8 +84,8 @@ class VecEnv(VectorEnv[Any, Any, Any]):
             for name, x in self.text.tables.items()
         }
         self.scales = self.numbers["scales"]
-        self.carried = {name: self._zeros(shape) for name, shape in self.text.carried.items()}
-        self.action = self._zeros((task.actions,))
+        self.carried = {name: self.zeros(shape) for name, shape in self.text.carried.items()}
+        self.action = self.zeros((task.actions,))
         # Two sets of results, so that those of the previous step stay valid while the next one is
         # written.
         self._conditions = [self._zeros_in_rows(len(CONDITIONS)) for _ in range(2)]
@@ -101,7 +101,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         self._runs: dict[int, Callable[[], Any]] = {}
         self._starts: dict[int, Callable[[], Any]] = {}
         """Bound launches of steps and of resets, by turn. They run on the current CUDA stream."""
-        self._wrong = self._zeros((len(self.text.rewards),))
+        self._wrong = self.zeros((len(self.text.rewards),))
         """NaN for rewards that were not finite, collected where a check would wait for the
         device."""
         self._spaces()
@@ -117,7 +117,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         start = self._starts.get(self._turn)
         if start is None:
             state = {n: x for n, x in self.carried.items() if n != "ticks"}
-            arrays = (self.carried["ticks"], *self._fixed_arguments)
+            arrays = (self.carried["ticks"], *self.fixed_arguments)
             out = {**state, **groups}
             self._starts[self._turn] = bind(self.text.start, self.task.model, *arrays, out=out)
         else:
@@ -138,7 +138,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         # A launch is bound once for each turn; binding it runs it.
         run = self._runs.get(self._turn)
         if run is None:
-            arrays = (*self.carried.values(), self.action, *self._fixed_arguments)
+            arrays = (*self.carried.values(), self.action, *self.fixed_arguments)
             out = {**self.carried, **seen}
             run = bind(self.text.step, self.task.model, *arrays, out=out)
             self._runs[self._turn] = run
@@ -152,7 +152,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         conditions = (self._conditions[self._turn] > 0.5).unbind()
         terminated, truncated, over, failed, nonfinite_action = conditions
         info = {
-            "final_obs": self._observation({n: seen[f"final_{n}"] for n in self.text.observations}),
+            "final_obs": self._observation(self.final_observations),
             "_final_obs": over,
             "episode": {**self._rewards[self._turn], "length": seen["ended_age"]},
             "failed": failed,
@@ -190,7 +190,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
     def measures(self) -> dict[str, torch.Tensor]:
         """The results of the task's `measure` for the present state of the environments, by
         name."""
-        found = self.text.measure(self.task.model, *self.carried.values(), *self._fixed_arguments)
+        found = self.text.measure(self.task.model, *self.carried.values(), *self.fixed_arguments)
         named = found._asdict() if hasattr(found, "_asdict") else {}
         return {n: x for n, x in named.items() if n != "none"}
 
@@ -212,12 +212,19 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         return self._of_groups(self._seen[self._turn])
 
     @property
+    def final_observations(self) -> dict[str, torch.Tensor]:
+        """The observations at the end of the last step, by group: of an environment whose episode
+        ended, the last ones of that episode."""
+        seen = self._seen[self._turn]
+        return {name: seen[f"final_{name}"] for name in self.text.observations}
+
+    @property
     def _waits(self) -> bool:
         """True if reading a result waits for a device."""
         return not self.action.is_cpu
 
     @property
-    def _fixed_arguments(self) -> tuple[torch.Tensor, ...]:
+    def fixed_arguments(self) -> tuple[torch.Tensor, ...]:
         """Numbers and tables, the last arguments of every kernel."""
         return (*self.numbers.values(), *self.tables.values())
 
@@ -226,7 +233,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         shapes: dict[str, tuple[int, ...]] = {"reward": (), "ended_sums": (len(self.text.rewards),)}
         for name, shape in self.text.observations.items():
             shapes[name] = shapes[f"final_{name}"] = shape
-        results = {name: self._zeros(shape) for name, shape in shapes.items()}
+        results = {name: self.zeros(shape) for name, shape in shapes.items()}
         return results | dict(zip(CONDITIONS, conditions, strict=True))
 
     def _zeros_in_rows(self, rows: int) -> torch.Tensor:
@@ -235,7 +242,8 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         zeros = torch.zeros((rows, width), dtype=self.dtype, device=self.device)
         return zeros[:, : self.num_envs]
 
-    def _zeros(self, shape: tuple[int, ...]) -> torch.Tensor:
+    def zeros(self, shape: tuple[int, ...]) -> torch.Tensor:
+        """Zeros (envs, *shape) of the environments' dtype, on their device."""
         return torch.zeros((self.num_envs, *shape), dtype=self.dtype, device=self.device)
 
     def _of_groups(self, seen: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:

@@ -94,8 +94,8 @@ class MujocoEnv(VecEnv):
         self._late = np.zeros((envs, *self.text.carried[LATE])) if LATE in self.carried else None
         # Buffers through which MuJoCo's state after a step reaches the task's kernels.
         there = {"q_after": task.model.nq, "v_after": task.model.nv}
-        self._there = {n: self._zeros((size,)) for n, size in there.items()}
-        self._there |= {f"{n}_after": self._zeros(shape) for n, shape in self.text.results.items()}
+        self._there = {n: self.zeros((size,)) for n, size in there.items()}
+        self._there |= {f"{n}_after": self.zeros(shape) for n, shape in self.text.results.items()}
         self._asked: Any = None
         self._command: Callable[[], Any] | None = None
         self._settle: list[Callable[[], Any] | None] = [None, None]
@@ -113,15 +113,13 @@ class MujocoEnv(VecEnv):
         """A step of all environments; its observations are written to the results of this turn."""
         arrays = (*self.carried.values(), self.action)
         if self._command is None:
-            self._command = bind(
-                self.text.command, self.task.model, *arrays, *self._fixed_arguments
-            )
+            self._command = bind(self.text.command, self.task.model, *arrays, *self.fixed_arguments)
         asked = self._command()
         self._advance({n: x.numpy().astype(float) for n, x in asked._asdict().items()})
         settle = self._settle[turn]
         if settle is None:
             out = {**self.carried, **self._seen[turn]}
-            arrays = (*arrays, *self._there.values(), *self._fixed_arguments)
+            arrays = (*arrays, *self._there.values(), *self.fixed_arguments)
             self._settle[turn] = bind(self.text.settle, self.task.model, *arrays, out=out)
         else:
             settle()
