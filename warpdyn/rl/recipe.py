@@ -22,8 +22,10 @@ class Recipe:
     deviation: of the actions at first.
     layers: widths of the hidden layers of both networks.
     activation: function between two layers: "elu", "relu", "silu" or "tanh".
-    learner: "warpdyn", "rsl_rl" for the PPO of rsl_rl 5 (float32 only), or "distillation", which
-    learns a teacher's actions and uses envs, steps, epochs, batches, learning_rate and layers only.
+    learner: "warpdyn", "rsl_rl" for the PPO of rsl_rl 5 (float32 only), "shac" for learning from the
+    derivatives of the simulation, or "distillation", which learns a teacher's actions and uses envs,
+    steps, epochs, batches, learning_rate and layers only. "shac" does not use kl, clip and entropy,
+    and computes in float32; epochs and batches are those of its critic.
     precision: of the hidden layers: "float32", "bfloat16", or "auto": bfloat16 on CPUs that have
     instructions for it (AVX-512 BF16, AMX), else float32. Weights, losses and the last layer are
     always float32.

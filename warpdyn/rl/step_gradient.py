@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import torch
 
@@ -55,9 +55,9 @@ class StepGradient:
         """
         run = self._backs.get(step)
         if run is None:
-            env = self.env
+            env, backwards = self.env, cast(Any, vjp)
             self._backs[step] = bind(
-                vjp,
+                backwards,
                 env.text.step,
                 env.task.model,
                 *self._kept[step].values(),

@@ -209,7 +209,7 @@ class Shac:
                 final.copy_(goes_on[:, None] * self._value_gradient(step.final_seen))
             found = self.gradient.back(k)
             by_action = found["action"]
-            step.mean.backward(by_action)
+            torch.autograd.backward(step.mean, by_action)
             std_gradient += (by_action * step.noise).sum(0)
             cotangents[critic_group].zero_()
             assert step.seen.grad is not None

@@ -1,0 +1,146 @@
+"""Learning from derivatives: the gradient beside Torch's of the written objective, returns, resuming."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+rl = pytest.importorskip("warpdyn.rl")
+import torch
+from rl_cases import Hold
+
+from warpdyn.rl.learners.shac import LARGEST_GRADIENT, Shac
+from warpdyn.rl.several_processes import Processes
+from warpdyn.rl.step_gradient import COUNTERS
+
+STEPS = 5
+RECIPE = replace(
+    Hold.recipe,
+    learner="shac",
+    envs=6,
+    steps=STEPS,
+    layers=(8,),
+    activation="tanh",
+    deviation=0.3,
+    learning_rate=1e-2,
+)
+
+
+class Recorder(torch.optim.SGD):
+    """An optimiser that changes nothing and remembers the gradients."""
+
+    def step(self) -> None:  # type: ignore[override]
+        self.gradients = [x.grad.clone() for g in self.param_groups for x in g["params"]]
+
+
+def learner(envs: int = 6) -> Any:
+    """A learner on environments in which episodes end during the first steps, and others fall."""
+    torch.manual_seed(0)
+    env = rl.VecEnv(Hold(), envs, seed=2)
+    env.reset()
+    env.carried["age"][1] = env.text.length - 2
+    return Shac(env, RECIPE, Processes())
+
+
+def roll_out(mine: Any) -> None:
+    for _ in range(STEPS):
+        _, reward, fell, timed_out, _ = mine.env.step(mine.act(mine.env.observations))
+        mine.record(reward, (fell | timed_out).float(), timed_out.float())
+
+
+def test_the_gradient_is_that_of_the_objective() -> None:
+    """The discounted rewards of each episode in the roll-out, the value after the last step, and
+    that of the rest where the time was over, all by Torch."""
+    mine = learner()
+    env, discount = mine.env, RECIPE.discount
+    state = {n: x.clone() for n, x in env.carried.items()}
+    seen = {n: x.clone() for n, x in env.observations.items()}
+    roll_out(mine)
+    noises = [step.noise for step in mine._steps]
+    ended = torch.stack([step.ended for step in mine._steps])
+    timed_out = torch.stack([step.timed_out for step in mine._steps])
+    assert timed_out.any() and (ended > timed_out).any() and not ended.all(0).any()
+    parameters = [*mine.actor.parameters(), mine._log_std]
+    mine.optimizer = Recorder(parameters, lr=1.0)
+    mine._improve_policy(env.observations)
+
+    policy, critic = mine.groups
+    weight, total = torch.ones(len(seen[policy])), torch.zeros(())
+    for k in range(STEPS):
+        action = mine.actor(seen[policy]) + mine.std * noises[k]
+        after = env.text.step(env.task.model, *state.values(), action, *env.fixed_arguments)
+        total = total + (weight * after.reward).sum()
+        final = getattr(after, f"final_{critic}")
+        total = total + (discount * weight * timed_out[k] * mine.target(final)[:, 0]).sum()
+        weight = torch.where(ended[k] > 0.5, 1.0, discount * weight)
+        state = {n: getattr(after, n) for n in state}
+        state = {n: x.detach() if n in COUNTERS else x for n, x in state.items()}
+        seen = {n: getattr(after, n) for n in seen}
+    total = total + ((1.0 - ended[-1]) * weight * mine.target(seen[critic])[:, 0]).sum()
+    wanted = torch.autograd.grad(-total / (STEPS * 6), parameters)
+    norm = torch.sqrt(sum(x.square().sum() for x in wanted))
+    share = min(1.0, LARGEST_GRADIENT / float(norm))
+    for found, x in zip(mine.optimizer.gradients, wanted, strict=True):
+        assert torch.allclose(found, share * x, rtol=1e-3, atol=1e-5 * float(norm))
+
+
+def test_returns_are_mixtures_of_rewards_and_values() -> None:
+    """TD(λ) by hand for one environment that goes on and one whose time is over."""
+    mine = learner()
+    roll_out(mine)
+    steps, (_, critic) = mine._steps, mine.groups
+    returns = mine._returns(mine.env.observations)
+    discount, trace = RECIPE.discount, RECIPE.trace
+    after = [*(step.critic_seen for step in steps[1:]), mine.env.observations[critic]]
+    for e in (0, 1):
+        later = float(mine.target(after[-1])[e, 0])
+        for k in reversed(range(STEPS)):
+            value = float(mine.target(after[k])[e, 0])
+            rest = trace * later + (1 - trace) * value
+            if steps[k].ended[e]:
+                last = float(mine.target(steps[k].final_seen)[e, 0])
+                rest = last if steps[k].timed_out[e] else 0.0
+            later = float(steps[k].reward[e]) + discount * rest
+            assert float(returns[k][e]) == pytest.approx(later, rel=1e-4, abs=1e-5)
+
+
+def test_a_policy_learns() -> None:
+    """Holding a pendulum: the reward rises, the critic knows it, and exploration shrinks."""
+    torch.manual_seed(0)
+    trainer = rl.Trainer(Hold(), recipe=replace(RECIPE, envs=32, epochs=2, layers=(32,)), seed=1)
+    curve = list(trainer.run(iterations=60))
+    first, last = (sum(x.reward for x in part) / 10 for part in (curve[:10], curve[-10:]))
+    assert last > first + 0.3 * abs(first)
+    assert curve[-1].deviation < 0.7 * curve[0].deviation
+
+
+def test_a_training_goes_on_with_equal_bytes(tmp_path: Path) -> None:
+    def weights(trainer: Any) -> list[torch.Tensor]:
+        return [*trainer.policy().state_dict().values(), *trainer.learner.target.parameters()]
+
+    whole = rl.Trainer(Hold(), recipe=RECIPE, seed=4)
+    list(whole.run(iterations=4))
+    for iterations in (2, 4):
+        part = rl.Trainer(Hold(), recipe=RECIPE, seed=4, folder=tmp_path)
+        list(part.run(iterations=iterations))
+    assert all(map(torch.equal, weights(whole), weights(part)))
+    assert whole.learner.deviation == part.learner.deviation
+
+
+def test_the_target_has_the_critics_normalisation() -> None:
+    """After an update, and in a checkpoint."""
+    mine = learner()
+    roll_out(mine)
+    mine.update(mine.env.observations)
+    other = learner()
+    other.restore(mine.state())
+    for each in (mine, other):
+        assert each.target.normalizer is each.critic.normalizer
+        assert float(each.critic.normalizer.count) == STEPS * 6
+    assert torch.equal(mine.std, other.std)
+    policy = other.policy()
+    seen = mine.env.observations["policy"]
+    assert torch.equal(policy(seen), mine.policy()(seen))
