@@ -30,9 +30,10 @@ echo "installing the sdist with its test extras ..."
 "$work/venv/bin/pip" install --quiet --disable-pip-version-check "$work/unpacked[test,ros,rostest]"
 bash scripts/ros_messages.sh "$work/venv"
 
-# Tests import `benchmarks` and `docs_site` as well, which are not installed, and must not find `warpdyn` next to them.
+# Tests import `benchmarks`, `docs_site` and `examples` as well, which are not installed, and must not find `warpdyn`
+# next to them.
 mkdir "$work/beside"
-ln -s "$work/unpacked/benchmarks" "$work/unpacked/docs_site" "$work/beside"
+ln -s "$work/unpacked/benchmarks" "$work/unpacked/docs_site" "$work/unpacked/examples" "$work/beside"
 cat >"$work/beside/installed_package.py" <<PLUGIN
 import ros2_node, sysconfig, warpdyn
 for package in (ros2_node, warpdyn):

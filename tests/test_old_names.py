@@ -83,7 +83,7 @@ def test_pickles_of_old_versions_load(old: str) -> None:
 
 def test_warpdyn_uses_no_old_name() -> None:
     """No file of the library, the node, the pages, the examples or the benchmarks has one after `wd.`."""
-    root = Path(wd.__file__).parents[1]
+    root = Path(__file__).parents[1]
     folders = (
         "warpdyn",
         "ros2_node",
