@@ -55,9 +55,9 @@ class StepGradient:
         """
         run = self._backs.get(step)
         if run is None:
-            env, backwards = self.env, cast(Any, vjp)
-            self._backs[step] = bind(
-                backwards,
+            env, prepare = self.env, cast(Any, bind)
+            self._backs[step] = prepare(
+                vjp,
                 env.text.step,
                 env.task.model,
                 *self._kept[step].values(),
