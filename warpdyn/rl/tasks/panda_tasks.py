@@ -54,15 +54,17 @@ class PandaReach(Task):
         "touch": -75.0,
     }
     recipe = Recipe(
-        envs=1024,
+        learner="shac",
+        envs=128,
         steps=16,
+        epochs=4,
         discount=0.96,
         trace=0.9,
-        entropy=0.01,
-        deviation=0.8,
+        deviation=0.3,
         layers=(128, 64),
+        activation="elu",
         vary=SIM_TO_REAL_ARM,
-        minutes=6.0,
+        minutes=2.0,
     )
     sensed: tuple[str, ...] = ("joints", "lag", "speeds", "error", "direction", "pull")
     tries, margin = 6, 0.05
@@ -173,6 +175,16 @@ class PandaReachObstacles(PandaReach):
     arm that touches a sphere or the table ends the episode.
     """
 
+    recipe = Recipe(
+        envs=1024,
+        steps=16,
+        discount=0.96,
+        trace=0.9,
+        deviation=0.8,
+        layers=(128, 64),
+        vary=SIM_TO_REAL_ARM,
+        minutes=6.0,
+    )
     sensed = (*PandaReach.sensed, "gaps", "spheres")
     obstacles, room, least = 2, 0.05, 0.03
 
