@@ -56,6 +56,11 @@ REFUSED = {
     "one name for two joints": (LINKS, [A_B, joint("ab", "b", "c")], 'two joints are named "ab"'),
     "no such parent": (LINKS, [joint("j", "x", "b")], 'its parent link "x" does not exist'),
     "two parents": (LINKS, [A_B, joint("cb", "c", "b")], 'already the child of joint "ab"'),
+    "nowhere": (
+        LINKS,
+        [replace(A_B, pose=Pose((0.0, math.nan, 0.0)))],
+        'joint "ab": its origin must be finite numbers, got (0.0, nan, 0.0)',
+    ),
     "beyond all": (
         LINKS,
         [replace(A_B, pose=Pose((1e308, 0.0, 0.0)))],

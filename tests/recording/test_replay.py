@@ -47,3 +47,16 @@ def test_signs() -> None:
     graph = routine().graph
     assert with_sign(2.0, Symbol(graph, 0, negative=True)) == -2.0
     assert is_moving(Symbol(graph, 0)) and is_moving(1.0) and not is_moving(0.0)
+
+
+def test_zero_times_infinity_stays_a_product() -> None:
+    """It is NaN in a program and in the program of its derivative, where the step is replayed."""
+
+    def text(x: list) -> list:
+        def step(s: list) -> list:
+            return [s[0] * x[1], s[1] + s[0]]
+
+        return repeat(step, [x[0], x[0]], 3)
+
+    program = record(lambda x: pullback(x, text(x), [1.0, 1.0]), {"x": (2,)}, rolls=False)
+    assert program.on_numbers({"x": [2.0, 3.0]})["out"] == pytest.approx([27.0 + 14.0, 58.0])

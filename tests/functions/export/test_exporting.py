@@ -203,6 +203,16 @@ def test_what_cannot_be_exported_says_why(tmp_path: Path) -> None:
         wd.export(model, [])
     with pytest.raises(TypeError, match="calls must be a list"):
         wd.export(model, wd.rnea)
+    with pytest.raises(ValueError, match=r'language must be "c\+\+" or "c", got \'rust\''):
+        wd.export(model, [wd.rnea], language="rust")
+
+    @wd.kernel
+    def growth(robot, q, v):
+        return {"rate": np.exp(q[:1]) + np.log(v[:1])}
+
+    words = "growth needs exp, log of the C library, which libm=False leaves out"
+    with pytest.raises(ValueError, match=words):
+        wd.export(model, [wd.rnea, growth], libm=False)
     file = tmp_path / "panda.hpp"
     wd.export(model, [wd.crba], file)
     with pytest.raises(FileExistsError, match="overwrite=True replaces it"):

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from loop_robots import leg
 
 import warpdyn as wd
 from warpdyn.functions.simulation.drives import (
+    _are_zero,
     bounds_of,
     drive_arrays,
     rows_of_joints,
@@ -349,3 +351,13 @@ def test_ball_joints_need_gains_that_are_zero() -> None:
         ):
             wd.Simulation(model, 2, control=wd.PD(kp, 0.0), points=())
     wd.Simulation(model, 2, control=wd.PD(np.zeros(count), 0.0), points=())
+
+
+def test_gains_that_may_be_arrays_of_a_device_are_not_read() -> None:
+    """Torch tensors could lie on a GPU: only numbers and host arrays are known to be zero."""
+    entries = [0, 2]
+    assert _are_zero(0.0, entries) and not _are_zero(0.1, entries)
+    for form in (np.asarray, tuple, list):
+        assert _are_zero(form([0.0, 5.0, 0.0]), entries)
+        assert not _are_zero(form([0.0, 5.0, 0.1]), entries)
+    assert not _are_zero(torch.zeros(3), entries)
