@@ -127,7 +127,7 @@ def test_a_file_that_cannot_be_read_says_why(
     with zipfile.ZipFile(broken, "w") as archive:
         archive.writestr("a", "b")
     broken.write_bytes(broken.read_bytes().replace(b"PK\1\2", b"PK\0\0"))
-    with pytest.raises(MeshError, match="^its file cannot be read: Bad magic number"):
+    with pytest.raises(MeshError, match=r"^its file cannot be read: Bad magic number"):
         mesh_data(broken)
 
     def taken_away(*_: object) -> None:

@@ -107,7 +107,11 @@ def test_quantities_that_a_kind_of_joint_does_not_have() -> None:
     for quantity, kind, words in (
         ("axis", "ball", "is a ball joint; axis is for joints of one coordinate$"),
         ("rest", "planar", "is a planar joint; rest is for joints of one coordinate$"),
-        ("spring", "planar", "is a planar joint; springs are for joints of one coordinate, ball and"),
+        (
+            "spring",
+            "planar",
+            "is a planar joint; springs are for joints of one coordinate, ball and",
+        ),
         ("stiffness", "continuous", "has no position limits for stiffness to act beyond; give it"),
         ("damping", "continuous", r'model.with_limits\("continuous_joint", lower=..., upper=...\)'),
         ("viscous", "fixed", "is fixed; viscous belongs to a moving joint$"),
@@ -132,5 +136,5 @@ def test_the_axis_of_a_gear_does_not_vary() -> None:
     model = wd.Model.assemble("geared", links, joints)
     assert [has_direction(joint) for joint in model.joints] == [True, False]
     check_owner(model, "axis", "in")
-    with pytest.raises(ValueError, match='"gear" of geared .*whose axis its ratio depends on; it'):
+    with pytest.raises(ValueError, match=r'"gear" of geared .*whose axis its ratio depends on; it'):
         check_owner(model, "axis", "gear")

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from warpdyn.algebra.row_arrays import RowArray, loop
-from warpdyn.recording.graph import Routine
+from warpdyn.recording.graph import Graph, Routine
 from warpdyn.recording.program import record
 from warpdyn.recording.recorder import Symbol
-from warpdyn.recording.replay import active_entries, carriers, is_moving, with_sign
+from warpdyn.recording.replay import (
+    _replay_array,
+    active_entries,
+    carriers,
+    is_moving,
+    with_sign,
+)
 
 
 def routine() -> Routine:
@@ -49,14 +57,9 @@ def test_signs() -> None:
     assert is_moving(Symbol(graph, 0)) and is_moving(1.0) and not is_moving(0.0)
 
 
-def test_zero_times_infinity_stays_a_product() -> None:
-    """It is NaN in a program and in the program of its derivative, where the step is replayed."""
-
-    def text(x: list) -> list:
-        def step(s: list) -> list:
-            return [s[0] * x[1], s[1] + s[0]]
-
-        return repeat(step, [x[0], x[0]], 3)
-
-    program = record(lambda x: pullback(x, text(x), [1.0, 1.0]), {"x": (2,)}, rolls=False)
-    assert program.on_numbers({"x": [2.0, 3.0]})["out"] == pytest.approx([27.0 + 14.0, 58.0])
+def test_only_operations_on_arrays_are_recorded_once_more() -> None:
+    """Others that name an array are refused, with the remedy."""
+    graph = Graph()
+    graph.node("begun", "0", "1")
+    with pytest.raises(TypeError, match="need `unrolls`: begun"):
+        _replay_array(graph, 0, Graph(), ["0", "1"])

@@ -76,6 +76,6 @@ def test_words_of_a_compiler_that_fails(tmp_path: Path, monkeypatch: pytest.Monk
     failing.write_text("#!/bin/sh\necho no more memory >&2\nexit 3\n")
     failing.chmod(0o755)
     monkeypatch.setattr(python_extension, "COMPILERS", [str(failing)])
-    with pytest.raises(RuntimeError, match="cc did not compile the module: no more memory$"):
+    with pytest.raises(RuntimeError, match=r"cc did not compile the module: no more memory$"):
         wd.export_python(wd.load_robot("cartpole"), [wd.rnea], tmp_path / "made")
     assert not list((tmp_path / "made").iterdir())

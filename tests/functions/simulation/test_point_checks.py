@@ -65,6 +65,8 @@ def test_explicit_forces_need_joints_that_move_inertia() -> None:
 
 def test_explicit_forces_need_points_that_move() -> None:
     refuse = refusing_for_explicit_forces([wd.ContactPoint(MODEL.root, (0, 0, 0), 0.1)])
-    with pytest.raises(ValueError, match=f"contact points on '{MODEL.root}', which is fixed in the"):
+    with pytest.raises(
+        ValueError, match=f"contact points on '{MODEL.root}', which is fixed in the"
+    ):
         refuse(MODEL)
     refusing_for_explicit_forces([wd.ContactPoint("panda_hand", (0, 0, 0), 0.1)])(MODEL)
