@@ -60,6 +60,13 @@ def test_what_is_no_drive_is_refused() -> None:
         drive_arrays(PANDA, 20.0, targets)
     with pytest.raises(ValueError, match="kd must be at least 0"):
         drive_arrays(PANDA, wd.PD(1.0, -1.0), targets)
+    with pytest.raises(
+        ValueError, match="stall_effort= is of a speed-torque curve, which needs no"
+    ):
+        drive_arrays(PANDA, wd.PD(1.0, 1.0, stall_effort=5.0), targets)
+    for speed in (0.0, (1.0,) * 6 + (0.0,)):
+        with pytest.raises(ValueError, match=r"no_load_speed must be above 0, got [0(]"):
+            drive_arrays(PANDA, wd.PD(1.0, 1.0, no_load_speed=speed), targets)
 
 
 # Speed-torque curve and strength.
