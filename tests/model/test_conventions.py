@@ -339,3 +339,27 @@ def test_joints_are_named_once_and_move() -> None:
         )
         with pytest.raises(ValueError, match=words):
             column_map(builder.build(), library, None)
+
+
+KINDS_OF_LIBRARIES = {
+    "mujoco": {"ball"},
+    "newton": set(),
+    "drake": set(),
+    "pinocchio": {"ball", "planar", "floating"},
+}
+"""Joints of several coordinates that a library writes with columns of its own."""
+
+
+@pytest.mark.parametrize("library", KINDS_OF_LIBRARIES)
+@pytest.mark.parametrize("kind", ["ball", "planar", "floating"])
+def test_joints_of_several_coordinates(library: str, kind: str) -> None:
+    """Inside of a tree; a planar joint about z."""
+    builder = wd.ModelBuilder("kinds").add_link("base").add_link("a", 1.0, inertia=np.eye(3))
+    builder.add_link("b", 1.0, inertia=np.eye(3))
+    builder.add_joint("turn", "revolute", "base", "a", axis=(0, 0, 1))
+    model = builder.add_joint("many", kind, "a", "b", axis=(0, 0, 1)).build()
+    if kind in KINDS_OF_LIBRARIES[library]:
+        assert len(column_map(model, library, None).v_to) == model.nv
+    else:
+        with pytest.raises(ValueError, match=f'"many" is {kind}, which {library} writes otherwise'):
+            column_map(model, library, None)

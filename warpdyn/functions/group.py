@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import accumulate
 from typing import Any, NamedTuple, overload
 
@@ -259,13 +260,14 @@ class Group:
         if out is not None:  # the result then holds these arrays, unconverted
             args, keywords = calls[0]
             named = describe_call(function, args, {**keywords, "out": _as_out(outs[0])}).named
+        return outs, partial(_make_result, named, whole)
 
-        def make_result() -> Any:
-            if named is not None:
-                return named(*whole)
-            return tuple(whole) if len(whole) > 1 else whole[0]
 
-        return outs, make_result
+def _make_result(named: Callable[..., Any] | None, whole: Sequence[Array]) -> Any:
+    """The result in the form that the function gives it, from the arrays that its kernels wrote."""
+    if named is not None:
+        return named(*whole)
+    return tuple(whole) if len(whole) > 1 else whole[0]
 
 
 def _as_out(arrays: Sequence[Array]) -> Any:
