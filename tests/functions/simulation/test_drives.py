@@ -64,6 +64,8 @@ def test_what_is_no_drive_is_refused() -> None:
         ValueError, match="stall_effort= is of a speed-torque curve, which needs no"
     ):
         drive_arrays(PANDA, wd.PD(1.0, 1.0, stall_effort=5.0), targets)
+    slow = drive_arrays(PANDA, wd.PD(1.0, 1.0, no_load_speed=0.5), targets)
+    assert slow["no_load_speed"] == ((0.5,) * 8, (8,))
     for speed in (0.0, (1.0,) * 6 + (0.0,)):
         with pytest.raises(ValueError, match=r"no_load_speed must be above 0, got [0(]"):
             drive_arrays(PANDA, wd.PD(1.0, 1.0, no_load_speed=speed), targets)
