@@ -88,6 +88,15 @@ def test_changes_that_are_none_are_not_made(mutate: ModuleType) -> None:
     }
 
 
+def test_returns_of_truth_values_have_no_sign(mutate: ModuleType) -> None:
+    """By the annotation of the innermost function."""
+    import mutations
+
+    text = "def f(x) -> bool:\n    def g(y) -> float:\n        return h(y)\n    return g(x)\n"
+    found = [m.line for m in mutations.python_mutations("m.py", text) if m.operator == "sign"]
+    assert found == [3]
+
+
 def test_headers(mutate: ModuleType) -> None:
     """Operators outside comments and preprocessor lines."""
     import mutations
