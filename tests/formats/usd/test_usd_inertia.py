@@ -108,3 +108,11 @@ def test_shapes_whose_volume_is_not_known_are_refused_by_path() -> None:
     for part in unknown:
         with pytest.raises(ModelError, match=r"/robot/a: its mass.* /robot/a/s, which is not comp"):
             load_usd(stage(body("a", part, mass=None)))
+
+
+def test_a_hull_of_points_in_a_plane_encloses_nothing() -> None:
+    """Its body is refused by the shape's path."""
+    pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-core)")
+    flat = mesh(APPROXIMATION.format("convexHull")).replace(", 0.6)", ", 0.0)")
+    with pytest.raises(ModelError, match=r"/robot/a: its mass.* /robot/a/s, which is not comp"):
+        load_usd(stage(body("a", flat, mass=None)))
