@@ -79,3 +79,26 @@ def test_sine_and_cosine_are_computed_together_and_outputs_stored_once() -> None
         line.startswith("out[0]") and "out[6]" in line and "-" not in line for line in stores
     )
     assert any(line.startswith("out[1] = -") for line in stores)
+
+
+def test_numbers_that_are_none() -> None:
+    """As divisions by zero, which need no header; zeros keep their sign."""
+    nan, inf = float("nan"), float("inf")
+    texts = {
+        nan: ("(0.0f / 0)", "(0.0 / 0)"),
+        inf: ("(1.0f / 0)", "(1.0 / 0)"),
+        -inf: ("-(1.0f / 0)", "-(1.0 / 0)"),
+        -0.0: ("-0.0f", "-0.0"),
+        2.0: ("2.0f", "2.0"),
+        1e20: ("1.00000002e+20f", "1e+20"),
+        -0.1: ("-0.100000001f", "-0.10000000000000001"),
+        1e39: ("(1.0f / 0)", "9.9999999999999994e+38"),
+    }
+    for x, (single, double) in texts.items():
+        assert (literal(x, True), literal(x, False)) == (single, double)
+
+
+def test_a_rounded_once_literal() -> None:
+    """Halfway between two floats, where the digits of the double would be rounded up."""
+    x = 1.0 + 2.0**-24
+    assert np.float32(literal(x, True)[:-1]) == np.float32(x) == 1.0

@@ -6,11 +6,14 @@ random numbers, constants, negatives, and parts enough for a workspace.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import warp as wp
+from cuda_on_host import needs_compiler, write_in_one_warp
+from cuda_on_host import run as run_on_host
 
 from warpdyn.algebra import row_arrays, scalar
 from warpdyn.codegen import cpu, cpu_routines
@@ -110,15 +113,35 @@ def run(program: Program, name: str, dtype: Any, target: str, x: Any, t: Any) ->
     return out
 
 
+def inputs(dtype: Any) -> tuple[np.ndarray, np.ndarray]:
+    draw = np.random.default_rng(1)
+    return draw.uniform(0.05, 0.7, (COUNT, 4)).astype(dtype), draw.normal(size=(3, 5)).astype(dtype)
+
+
+def on_numbers(program: Program, x: np.ndarray, t: np.ndarray) -> list[list[float]]:
+    return [program.on_numbers({"x": row, "t": t.tolist()})["out"] for row in x.tolist()]
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_thread_of_cuda_computes_it_too(name: str, tmp_path: Path) -> None:
+    """Built by the host's compiler."""
+    program = record(PROGRAMS[name], SHAPES, tables=("t",))
+    x, t = inputs(np.float64)
+    out = np.full((COUNT, len(program.outputs)), np.nan)
+    source = write_in_one_warp(program, f"{name}_cuda", False)
+    run_on_host(source, {"x": x, "t": t}, out, folder=tmp_path)
+    np.testing.assert_allclose(out, on_numbers(program, x, t), rtol=1e-11, atol=1e-12)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("target", ["cpu", "scalar"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_kernel_computes_its_program(name: str, target: str, dtype: Any) -> None:
     """In rows and in columns, with lanes to spare."""
     program = record(PROGRAMS[name], SHAPES, tables=("t",))
-    draw = np.random.default_rng(1)
-    x, t = draw.uniform(0.05, 0.7, (COUNT, 4)).astype(dtype), draw.normal(size=(3, 5)).astype(dtype)
-    wanted = [program.on_numbers({"x": row, "t": t.tolist()})["out"] for row in x.tolist()]
+    x, t = inputs(dtype)
+    wanted = on_numbers(program, x, t)
     for layout in (np.ascontiguousarray, np.asfortranarray):
         found = run(program, f"{name}_{target}", dtype, target, layout(x), layout(t))
         close = (
