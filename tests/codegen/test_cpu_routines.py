@@ -10,6 +10,7 @@ import pytest
 
 from warpdyn.algebra.scalar import repeat, sin, sweep
 from warpdyn.codegen import cpu_routines, lanes
+from warpdyn.codegen import cpu_routines as chosen
 from warpdyn.codegen.cpu_routines import common_places, routines
 from warpdyn.codegen.source import write
 from warpdyn.recording.differentiation import pullback
@@ -156,3 +157,9 @@ def test_places_of_routines_count_from_the_end_of_the_workspace() -> None:
     named, _, _ = routines(program, lanes.Constants(True), 7, "deep_")
     assert [each.function for each in named.values()] == ["Lanes::deep_routine0"]
     assert routines(record(lambda x: [x[0]], {"x": (1,)}), lanes.Constants(True), 7) == ({}, {}, 7)
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.PART == 250
+    assert chosen.STEP_PART == 20_000

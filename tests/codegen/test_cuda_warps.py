@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from cut_programs import program_of
 
+from warpdyn.codegen import cuda_warps as chosen
 from warpdyn.codegen.cuda import STATIC_BYTES, CudaThread
 from warpdyn.codegen.cuda_rows import LANES
 from warpdyn.codegen.cuda_warps import CudaWarps, choose, in_parts
@@ -132,3 +133,16 @@ def test_no_result_is_written_before_all_warps_have_read_their_inputs() -> None:
     for part in parts[:4]:
         front, _, _ = part.partition("bar.sync")
         assert "r_out" not in front and "stage" not in front
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.WARPS == 4
+    assert chosen.FEWER == 2
+    assert chosen.PARALLEL == 0.6
+    assert chosen.WORTH == 0.8
+    assert chosen.OF_SM_90 == 225_280
+    assert chosen.OF_SM_86 == 98_304
+    assert chosen.REGISTERS == 255
+    assert chosen.FEW_RESULTS == 10
+    assert chosen.PIECE_BYTES == (256, 128)

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warpdyn.algebra import scalar
+from warpdyn.codegen import emit as chosen
 from warpdyn.codegen.emit import COMPARISONS, FORMS, literal
 from warpdyn.recording.number_operations import ON_NUMBERS
 from warpdyn.recording.program import record
@@ -102,3 +103,8 @@ def test_a_rounded_once_literal() -> None:
     """Halfway between two floats, where the digits of the double would be rounded up."""
     x = 1.0 + 2.0**-24
     assert np.float32(literal(x, True)[:-1]) == np.float32(x) == 1.0
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.BARRIER_AFTER == 32

@@ -9,6 +9,7 @@ import pytest
 import warpdyn as wd
 from warpdyn.algebra.scalar import floor, look
 from warpdyn.codegen import partition
+from warpdyn.codegen import partition as chosen
 from warpdyn.codegen.partition import CORNER_SLOTS, split_statements
 from warpdyn.execution.request.evaluate import record_call
 from warpdyn.recording.order import Statement, operands
@@ -93,7 +94,7 @@ def test_corners_of_cells_have_slots_of_their_own() -> None:
     for size in (3, 7, 1000):
         parts, slots = split_statements(program.statements, size, lambda s: s.operation == "input")
         kept = {s.arguments[0] for part in parts for s in part if s.operation == "keep"}
-        assert not kept & set(range(CORNER_SLOTS))
+        assert not kept & set(range(CORNER_SLOTS)) and min(kept, default=4) == CORNER_SLOTS == 4
         out, _ = emitted_python.run(program, parts, numbers, slots)
         assert out == pytest.approx(program.on_numbers(numbers)["out"], rel=1e-14)
 
@@ -152,3 +153,8 @@ def test_a_program_of_one_statement_is_one_part() -> None:
     for count in (0, 1, 2):
         statements = [statement(k, 1.0, 2.0) for k in range(count)]
         assert split_statements(statements, 1000, is_input) == ([statements], 0)
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.CORNER_SLOTS == 4

@@ -9,6 +9,7 @@ import pytest
 from exported_code import Compiled
 
 from warpdyn.algebra import scalar
+from warpdyn.codegen import portable as of_portable
 from warpdyn.codegen.exported_header import ExportedFunction, ExportedRobot, exported_header
 from warpdyn.codegen.portable import (
     most_steps_of_ending_loops,
@@ -185,3 +186,8 @@ def test_functions_of_a_library_in_routines_count_too() -> None:
         return [*scalar.repeat(inner, [x[0]], 3), scalar.log(k[0])]
 
     assert without_a_library(record(text, {"x": (1,), "k": (1,)})) == {"exp", "log"}
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert of_portable.PART == 400

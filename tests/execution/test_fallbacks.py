@@ -616,6 +616,12 @@ def test_what_lies_where_a_kernel_belongs(tmp_path: Path) -> None:
             with pytest.raises(OSError, match="the compiler left no object file"):
                 kernel_objects._keep(made, "a.cpp", place)
     assert kernel_objects.is_whole(place) and (place.folder / "a.o").read_text() == "a.o"
+    made.mkdir(exist_ok=True)
+    for name in ("a.cpp", "a.json", "a.o"):
+        (made / name).write_text(name)
+    (place.folder / "more").write_text("stays")
+    kernel_objects._keep(made, "a.cpp", place)
+    assert kernel_objects.is_whole(place) and (place.folder / "more").read_text() == "stays"
 
 
 # Plain numbers on a GPU

@@ -12,6 +12,7 @@ from urdf_texts import joint, links, load, refusal, remarks, robot
 
 import warpdyn as wd
 from warpdyn.formats import robot_source
+from warpdyn.formats import robot_source as chosen
 from warpdyn.formats.registry import MJCF, URDF
 from warpdyn.formats.robot_source import (
     GRAVITY,
@@ -336,3 +337,9 @@ def test_a_long_message_of_the_parser_is_cut() -> None:
     words, _, line = said.partition(" (line ")
     assert len(words) == 200 and words.startswith("Opening and ending tag mismatch: x")
     assert line.endswith("); mend the text or write it again")
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.GRAVITY == -9.8
+    assert chosen.NEARLY == 0.02

@@ -11,6 +11,7 @@ import pytest
 
 import warpdyn as wd
 from warpdyn.recording.program import record
+from warpdyn.user_kernels import arithmetic as chosen
 from warpdyn.user_kernels.arithmetic import ZERO, StructuralZero, add, divide, multiply, on_numbers
 from warpdyn.user_kernels.elementary import of_entries
 
@@ -219,3 +220,8 @@ def test_what_numpy_does_otherwise_is_refused(text: Any, message: str) -> None:
         wd.kernels.RecordingError, match=rf"^test_arithmetic.py:\d+: {message}|{message}"
     ):
         refused(wd.load_robot("cartpole"), np.zeros((1, 4)))
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.LARGEST_PRODUCT == 1024

@@ -7,6 +7,7 @@ import numpy as np
 from warpdyn.algebra import scalar
 from warpdyn.recording.graph import Graph
 from warpdyn.recording.recorder import input_symbols
+from warpdyn.user_kernels import expressions as chosen
 from warpdyn.user_kernels.conditions import less, less_equal, negate
 from warpdyn.user_kernels.expressions import DEEPEST, show_expressions, show_scalar
 
@@ -64,3 +65,9 @@ def test_deep_and_wide_ones_are_cut() -> None:
     rows = np.array([[x, 1.0], [y, 0.0]], dtype=object)
     assert show_expressions(rows) == "[[q[0], 1], [q[1], 0]]"
     assert show_expressions(np.array([x] * 13, dtype=object)) == "<values of shape (13,)>"
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.DEEPEST == 4
+    assert chosen.WIDEST == 12

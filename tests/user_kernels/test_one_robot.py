@@ -19,6 +19,7 @@ import warpdyn as wd
 from warpdyn.execution.batched import FUNCTIONS, describe_call
 from warpdyn.execution.request.call import input_shapes
 from warpdyn.execution.request.evaluate import record_call
+from warpdyn.user_kernels import one_robot as chosen
 
 ROOT = Path(__file__).resolve().parents[2]
 LEFT_OUT = ("model", "params", "out")
@@ -261,3 +262,8 @@ def test_the_stub_for_editors_has_the_public_functions() -> None:
         own = [each for each in inspect.signature(function).parameters if each not in LEFT_OUT]
         assert arguments == ["self", *own], name
         assert ast.get_docstring(method) == inspect.getdoc(function), name
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.SINGLE == 2.9802322387695312e-08

@@ -19,6 +19,7 @@ from warpdyn.execution.batched import describe_call
 from warpdyn.execution.request.call import gather, input_shapes
 from warpdyn.execution.request.evaluate import record_call
 from warpdyn.user_kernels import random_numbers
+from warpdyn.user_kernels import random_numbers as chosen
 from warpdyn.user_kernels.random_numbers import LARGEST, _counter
 
 MODEL = wd.load_robot("cartpole")
@@ -196,3 +197,8 @@ def test_the_most_draws_of_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_keys_that_are_none(text: Any, message: str) -> None:
     with pytest.raises(TypeError, match=message):
         wd.kernel(text)(MODEL, np.zeros((2, 2)))
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.LARGEST == 16_777_216

@@ -13,6 +13,7 @@ import warpdyn as wd
 from warpdyn.recording.graph import Graph
 from warpdyn.recording.recorder import input_symbols
 from warpdyn.user_kernels import values as _values
+from warpdyn.user_kernels import values as chosen
 
 EXPRESSIONS: tuple[Callable[[Any, Any], Any], ...] = (
     lambda x, M: x + 1,
@@ -315,3 +316,9 @@ def test_printing_shows_expressions(capsys: pytest.CaptureFixture[str]) -> None:
     assert "q[0]*sin(q[1])" in shown.replace("sin(q[1])*q[0]", "q[0]*sin(q[1])")
     assert "0.5 < q[0]" in shown and "[q[0], q[1], q[2]]" in shown
     assert "<values of shape (15,)>" in shown
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.LARGEST_CONSTANT == 4096
+    assert chosen.STARTS == {"add": 0.0, "multiply": 1.0, "logical_and": True, "logical_or": False}

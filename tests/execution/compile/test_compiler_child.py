@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 from warpdyn.execution.compile import compiler_child
+from warpdyn.execution.compile import compiler_child as chosen
 
 
 def start() -> subprocess.Popen[bytes]:
@@ -35,3 +36,8 @@ def test_what_cannot_be_read_is_answered() -> None:
         assert line.startswith(b"\0") and "nowhere" in json.loads(line[1:])["error"]
     child.communicate()
     assert child.returncode == 0
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.IDLE == 5.0

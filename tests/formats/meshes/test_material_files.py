@@ -15,6 +15,7 @@ import pytest
 from time_limit import time_limit
 
 from warpdyn.formats.meshes import material_files
+from warpdyn.formats.meshes import material_files as chosen
 from warpdyn.formats.meshes.material_files import MaterialFiles
 from warpdyn.formats.meshes.mesh_surface import colored_surfaces, surface_of
 from warpdyn.model import mesh_files
@@ -164,3 +165,8 @@ def test_the_most_pixels_and_what_is_said_of_more() -> None:
         "it has 8192 x 8193 pixels, more than the 67,108,864 that are read; name a file of the mesh, "
         "a smaller one, or leave it out"
     )
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.MOST_PIXELS == 67_108_864

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from warpdyn.formats.meshes import mesh_surface
+from warpdyn.formats.meshes import mesh_surface as chosen
 from warpdyn.formats.meshes.mesh_surface import colored_surfaces, surface_of
 from warpdyn.model.mesh_files import MeshError
 
@@ -177,3 +178,9 @@ def test_what_trimesh_cannot_convert_is_refused(
     monkeypatch.setattr(trimesh.Scene, "to_geometry", broken)
     with pytest.raises(MeshError, match=r"trimesh cannot read it.*no geometry"):
         surface_of(tmp_path / "box.ply")
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.MOST_VERTICES == 2_000_000
+    assert chosen.MOST_COLORS == 8

@@ -9,6 +9,7 @@ from mjcf_texts import load
 from states import error
 
 import warpdyn as wd
+from warpdyn.formats.mjcf import mjcf_composite as chosen
 from warpdyn.formats.mjcf.mjcf_composite import with_cables
 from warpdyn.formats.mjcf.mjcf_values import MjcfValues
 from warpdyn.functions.dynamics import effect_torques
@@ -149,3 +150,8 @@ def test_bodies_of_an_included_cable_are_of_its_file() -> None:
     with_cables(values, root)
     bodies = [body for body in root.iter("body") if body.get("name", "").startswith("PB_")]
     assert [values.line(body) for body in bodies] == ["line 0 of cable.xml"] * 3
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.MOST == 300

@@ -12,6 +12,7 @@ import pytest
 from lxml import etree
 
 import warpdyn as wd
+from warpdyn.formats.mjcf import mjcf_contacts as chosen
 from warpdyn.formats.mjcf.mjcf_contacts import GeomContact, MjcfContacts
 from warpdyn.formats.mjcf.mjcf_values import MjcfValues
 from warpdyn.model.description import Geometry
@@ -393,3 +394,21 @@ def test_pairs_that_are_none(pair: str, said: str) -> None:
     <geom name="b" size="1"/></body></worldbody><contact><pair {pair}/></contact></mujoco>"""
     with pytest.raises(wd.ModelError, match=re.escape(said)):
         wd.load(text)
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.DEFAULTS == {
+        "friction": (1.0, 0.005, 0.0001),
+        "condim": (3.0,),
+        "priority": (0.0,),
+        "solmix": (1.0,),
+        "solref": (0.02, 1.0),
+        "solimp": (0.9, 0.95, 0.001, 0.5, 2.0),
+        "margin": (0.0,),
+        "gap": (0.0,),
+        "contype": (1.0,),
+        "conaffinity": (1.0,),
+    }
+    assert chosen.FRICTION_OF_PAIR == (1.0, 1.0, 0.005, 0.0001, 0.0001)
+    assert chosen.HALVINGS == 60

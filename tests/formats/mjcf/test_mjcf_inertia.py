@@ -9,6 +9,7 @@ import pytest
 from mjcf_texts import ARM, GRIPPER, INERTIAL, LOOSE, MUJOCO, SPHERICAL, body, free, load
 
 from warpdyn.formats.mjcf import mjcf_inertia
+from warpdyn.formats.mjcf import mjcf_inertia as chosen
 from warpdyn.model.description import ModelError
 
 
@@ -160,3 +161,9 @@ def test_a_geom_that_mujoco_cannot_weigh_is_refused() -> None:
     said = str(refused.value)
     assert "MuJoCo cannot weigh the geoms: " in said and said.endswith("; correct them")
     assert "\n" not in said
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.AT_ONCE == 300
+    assert chosen.MOST_KNOWN == 64

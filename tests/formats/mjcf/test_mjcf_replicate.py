@@ -10,6 +10,7 @@ from states import error, states
 
 import warpdyn as wd
 from warpdyn.formats.mjcf import mjcf_replicate
+from warpdyn.formats.mjcf import mjcf_replicate as chosen
 from warpdyn.formats.mjcf.mjcf_replicate import with_copies
 from warpdyn.formats.mjcf.mjcf_values import MjcfValues
 from warpdyn.model.description import ModelError
@@ -96,3 +97,8 @@ def test_the_most_elements_after_copying(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(mjcf_replicate, "MOST", 6 + 3 * 4 - 1)
     with pytest.raises(ModelError, match="copies would make more than 17 elements of the file"):
         load(text)
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.MOST == 200_000

@@ -10,6 +10,7 @@ import pytest
 from mjcf_texts import INERTIAL
 
 import warpdyn as wd
+from warpdyn.formats.mjcf import mjcf_shapes as chosen
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -257,3 +258,9 @@ def test_grounds_of_a_free_base_that_have_no_size_are_not_counted() -> None:
         wd.ModelWarning, match="geoms of kinds that nothing touches here: 1 plane; a"
     ):
         wd.load(text)
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.GREY == (0.5, 0.5, 0.5, 1.0)
+    assert chosen.SHOWN == 2

@@ -10,6 +10,7 @@ import pytest
 from mjcf_texts import INERTIAL
 
 from warpdyn.algebra.spatial import Rotation, Vector
+from warpdyn.formats.mjcf import mjcf_values as chosen
 from warpdyn.formats.mjcf.mjcf import load_mjcf
 from warpdyn.formats.mjcf.mjcf_values import MjcfValues, place, z_to
 from warpdyn.formats.robot_source import xml_root
@@ -110,3 +111,8 @@ def test_default_classes_that_are_none(defaults: str, said: str) -> None:
     text += f"{INERTIAL}</body></worldbody></mujoco>"
     with pytest.raises(ModelError, match=re.escape(said)):
         load_mjcf(text)
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.TINY == 1e-14

@@ -27,6 +27,7 @@ from sdf_texts import (
 
 import warpdyn as wd
 from warpdyn import ContactPoints
+from warpdyn.formats.sdf import sdf as chosen
 from warpdyn.formats.sdf.sdf import load_sdf
 from warpdyn.model.description import ModelError
 
@@ -395,3 +396,9 @@ def test_models_to_choose_from_are_named(count: int, shown: int) -> None:
     assert refusal(included).endswith(f": it has no <model> of its own; {written}")
     assert refusal(included, model="x").endswith(f': it has no model named "x"; {written}')
     assert refusal(sdf(world())).endswith(": it has no <model> of its own; a robot needs one")
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.OLDEST == (1, 4)
+    assert chosen.NEWEST == (1, 12)

@@ -24,6 +24,7 @@ from sdf_texts import (
 )
 
 from warpdyn.formats.robot_source import xml_root
+from warpdyn.formats.sdf import sdf_frames as chosen
 from warpdyn.formats.sdf.sdf_frames import SdfFrames, snap_entry
 from warpdyn.formats.sdf.sdf_values import SdfValues
 
@@ -236,3 +237,8 @@ def test_paths_and_names_of_nested_models() -> None:
         (frames.world, "outer::inner::f", ("frame",), deep),
     ):
         assert frames.find(scope, name, *kinds) is found, (scope.name, name, kinds)
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.ROUND_OFF == 1e-14

@@ -321,6 +321,8 @@ def test_the_frame_of_a_joint_in_its_child_may_be_turned(offset: str) -> None:
     model = load(stage(*parts, turned), floating_base=False)
     axis = {"0, 0, 0": "b", "0, 0.25, 0": "j_frame"}[offset]
     assert model.joint("j").child == axis
+    along = {"b": (0.0, -1.0, 0.0), "j_frame": (0.0, 0.0, 1.0)}[axis]
+    assert model.joint("j").axis == pytest.approx(along, abs=SINGLE)
     for q in (0.0, 0.7):
         T = shift(1, 0, 0) @ turn("y", math.pi / 2) @ turn("z", q) @ turn("x", -math.pi / 2)
         T = T @ shift(*(-float(x) for x in offset.split(", ")))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from usd_texts import body, frames, joint, stage
 
+from warpdyn.formats.usd import usd_values as chosen
 from warpdyn.formats.usd.usd import load_usd
 from warpdyn.formats.usd.usd_values import Units, error_message, kind_of
 from warpdyn.model.description import ModelError, ModelWarning
@@ -161,3 +162,8 @@ def test_the_message_of_an_error_is_one_short_line() -> None:
     assert error_message(NoTextError()) == "its bytes are no text"
     assert error_message(ValueError(" a\n\n b ")) == "a b"
     assert error_message(ValueError("x" * 300 + "y" * 10)) == "x" * 290 + "y" * 10
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.AXES == {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
