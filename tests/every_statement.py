@@ -76,3 +76,22 @@ def gradient(x: list, t: Any) -> list:
 
 
 PROGRAMS = {"everything": everything, "gradient": gradient}
+
+
+def limbs(x: list, t: Any) -> list:
+    """Four chains on one base, without loops: warps of a GPU may compute one each."""
+    base = scalar.sin(x[0]) * x[1] + scalar.cos(x[0])
+    ends, rates = [], []
+    for k in range(4):
+        y, z = base + float(k), x[k]
+        for n in range(60):
+            y = y * z + 0.25 * n
+            z = scalar.minimum(z * base, y) - float(k + 1) / (1.0 + y * y)
+        ends.append(y * base)
+        rates += [z, -z, y]
+    shared = ends[0] * ends[1] - ends[2] * ends[3]
+    return [*(shared * e for e in ends), *rates, shared, 1.5, x[3], 0.0]
+
+
+STRAIGHT = {"limbs": limbs}
+"""Programs that a GPU's warps may share."""
