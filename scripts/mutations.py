@@ -234,13 +234,18 @@ def _returned_truths(tree: ast.AST) -> set[int]:
 
 
 def _executed(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a tree that run: no annotation, no `if TYPE_CHECKING`, no part of an f-string."""
+    """The nodes of a tree that run: no annotation, no `if TYPE_CHECKING`, no part of an f-string.
+
+    Nor the `strict=True` of `zip`, an assertion of equal lengths: without it a right program is the same.
+    """
     yield node
     for name, field in ast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list", "type_params"):
             continue
         for child in field if isinstance(field, list) else [field]:
             if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+                continue
+            if isinstance(child, ast.keyword) and ast.unparse(child) == "strict=True":
                 continue
             if isinstance(child, ast.AST) and not isinstance(child, ast.JoinedStr):
                 yield from _executed(child)
