@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from fleets import LINK, MODEL, NAMES, N
+from fleets import MODEL, NAMES, N, chain_text
 
 import warpdyn as wd
 from ros2_node.control.states.name_maps import MAX_MAPS, NameMaps, unreadable
@@ -55,13 +55,7 @@ def test_why_a_joint_cannot_be_read():
         "joint 'panda_finger_joint2' follows 'panda_finger_joint1' and has no coordinate of its own: "
         "take it off the list"
     )
-    names = [f"j{k}" for k in range(42)]
-    links = "".join(LINK.format(f"l{k}") for k in range(43))
-    joints = "".join(
-        f'<joint name="{name}" type="continuous"><parent link="l{k}"/><child link="l{k + 1}"/></joint>'
-        for k, name in enumerate(names)
-    )
-    chain = wd.load_urdf(f'<robot name="chain">{links}{joints}</robot>')
-    assert unreadable(chain, "nose") == (
-        f"chain has no moving joint 'nose'; its joints are {', '.join(names[:40])}"
+    names = ", ".join(f"j{k}" for k in range(40))
+    assert unreadable(wd.load_urdf(chain_text(42)), "nose") == (
+        f"chain has no moving joint 'nose'; its joints are {names}"
     )
