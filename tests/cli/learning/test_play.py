@@ -14,6 +14,7 @@ from warpdyn.cli.main import main
 
 rl = pytest.importorskip("warpdyn.rl")
 pytest.importorskip("matplotlib")
+import torch
 from rl_cases import barely_trained
 
 from warpdyn.cli.learning import play as play_module
@@ -262,3 +263,79 @@ def test_where_there_is_a_screen(
         monkeypatch.setenv(name, value)
     monkeypatch.setattr("sys.platform", system)
     assert play_module.on_screen() is there
+
+
+class FewSteps:
+    """Environments whose numbers count steps: two robots of seven coordinates."""
+
+    num_envs = 2
+
+    def __init__(self, free: bool, carried: dict[str, tuple[int, ...]], step: float = 0.25) -> None:
+        model = SimpleNamespace(floating_base=free)
+        self.task = SimpleNamespace(model=model, step_seconds=step, name="Hop")
+        observation = SimpleNamespace(policy="seen")
+        self.text = SimpleNamespace(
+            observation=observation, observations={"seen": (3,)}, carried=carried
+        )
+        self.steps, self.sizes = -1, carried
+
+    @property
+    def carried(self) -> dict[str, Any]:
+        """Each number is the step, and a tenth of its place."""
+        sizes = {"q": (7,), "v": (6,), **self.sizes}
+        return {
+            name: torch.tensor(self.steps + 0.1 * np.arange(2 * np.prod(size)).reshape(2, *size))
+            for name, size in sizes.items()
+        }
+
+    @property
+    def observations(self) -> dict[str, Any]:
+        return {"seen": torch.full((2, 3), float(self.steps))}
+
+    def reset(self) -> None:
+        self.steps = 0
+
+    def step(self, actions: np.ndarray) -> tuple[Any, ...]:
+        assert (actions == 10.0 * self.steps).all()
+        self.steps += 1
+        return None, torch.tensor([self.steps, -1.0]), torch.tensor([True, self.steps == 2]), 0, 0
+
+
+class Tenfold:
+    def check(self, task: object, width: int) -> None:
+        assert width == 3
+
+    def __call__(self, seen: np.ndarray) -> np.ndarray:
+        return 10.0 * seen
+
+
+@pytest.mark.parametrize("free", [True, False])
+@pytest.mark.parametrize("width", [None, 2, 3])
+@pytest.mark.parametrize("origin", [True, False])
+def test_a_roll_out_records_each_step_before_it(
+    free: bool, width: int | None, origin: bool
+) -> None:
+    """Rewards are those of a second; speeds and commands only of a free base with three of them."""
+    carried = {"command": (width,)} if width else {}
+    carried |= {"origin": (3,)} if origin else {}
+    env = FewSteps(free, carried)
+    played = roll_out(env, Tenfold(), 0.7)  # type: ignore[arg-type]
+    steps = np.arange(3.0)[:, None, None]
+    assert played.step == 0.25 and played.fallen == 3 + 1
+    np.testing.assert_allclose(played.q, steps + 0.1 * np.arange(14.0).reshape(2, 7))
+    places = steps + 0.1 * np.arange(6.0).reshape(2, 3)
+    np.testing.assert_allclose(played.origins, places if origin else 0 * places)
+    if not free or width != 3:
+        ((name, (earned, asked)),) = played.shown.items()
+        assert name == "reward in a second" and asked is None
+        np.testing.assert_allclose(earned, [[4.0, -4.0], [8.0, -4.0], [12.0, -4.0]])
+        return
+    assert list(played.shown) == ["forward [m/s]", "aside [m/s]", "turn [rad/s]"]
+    for k, (found, asked) in enumerate(played.shown.values()):
+        column = [0, 1, 5][k]
+        np.testing.assert_allclose(found, steps[..., 0] + 0.1 * np.array([column, 6 + column]))
+        np.testing.assert_allclose(asked, steps[..., 0] + 0.1 * np.array([k, 3 + k]))  # type: ignore[arg-type]
+
+
+def test_a_roll_out_has_at_least_one_step() -> None:
+    assert len(roll_out(FewSteps(False, {}), Tenfold(), 0.01).q) == 1  # type: ignore[arg-type]
