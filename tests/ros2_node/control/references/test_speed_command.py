@@ -24,3 +24,10 @@ def test_what_is_not_finite_leaves_the_command_before():
     command.read(0.5, 0.0, 0.0, 1.0)
     assert command.read(0.1, np.nan, 0.0, 2.0) == "speed_nonfinite"
     assert command.arrived == 1.0 and command.at(1.0, 0.5)[0] == 0.5
+
+
+def test_any_number_that_is_none_is_refused():
+    for k in range(3):
+        speeds = [0.1, 0.2, 0.3]
+        speeds[k] = np.inf
+        assert SpeedCommand().read(*speeds, 0.0) == "speed_nonfinite"
