@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from module_numbers import module_numbers
 
 rl = pytest.importorskip("warpdyn.rl")
 pytest.importorskip("warpdyn.viewer")
@@ -64,3 +65,10 @@ def test_without_a_height_map_all_places_are_the_origin() -> None:
     np.testing.assert_array_equal(_origins({"q": q}), np.zeros((3, 3)))
     places = np.arange(6.0).reshape(2, 3)
     np.testing.assert_array_equal(_origins({"q": q, "origin": places}), places)
+
+
+def test_numbers_change_only_on_purpose() -> None:
+    assert module_numbers("warpdyn/cli")["learning.environment_page"] == {
+        "SIDE": 4.0,
+        "AROUND": 6.0,
+    }

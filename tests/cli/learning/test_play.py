@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from module_numbers import module_numbers
 
 from warpdyn.cli.main import main
 
@@ -339,3 +340,11 @@ def test_a_roll_out_records_each_step_before_it(
 
 def test_a_roll_out_has_at_least_one_step() -> None:
     assert len(roll_out(FewSteps(False, {}), Tenfold(), 0.01).q) == 1  # type: ignore[arg-type]
+
+
+def test_numbers_change_only_on_purpose() -> None:
+    assert module_numbers("warpdyn/cli")["learning.play"] == {
+        "SECONDS": 10.0,
+        "FRAMES": 25,
+        "MOMENTS": 5,
+    }

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hopper import HOPPER, PLAN
+from module_numbers import module_numbers
 from printed import printed_rows
 
 import warpdyn as wd
@@ -309,3 +310,10 @@ def test_what_the_viewer_lacks_is_a_line(
         said = capsys.readouterr()
         assert said.err.startswith("warpdyn: error: ") and said.err.count("\n") == 1
         assert "viewer" in said.err and not said.out
+
+
+def test_numbers_change_only_on_purpose() -> None:
+    assert module_numbers("warpdyn/cli")["pictures.simulate"] == {
+        "ENVS": 1024,
+        "ON_PAGE": 1,
+    }
