@@ -42,6 +42,7 @@ def test_errors_are_of_means_after_a_command_has_settled():
 
 def test_a_fall_is_a_tilt_or_a_low_base():
     assert not walk_of(tilt=0.9).fell and not walk_of(height=0.2).fell
+    assert not walk_of(height=0.15).fell
     assert walk_of(tilt=1.1).fell and walk_of(height=0.14).fell
 
 
@@ -203,3 +204,17 @@ def test_the_command_walks_a_course_of_any_length(fell, monkeypatch, capsys):
     monkeypatch.setattr(module.os, "getpid", lambda: 205)
     assert module.main() == 2 and domains == [7, 6]
     assert capsys.readouterr().err == "the demo stopped: the node ended by itself\n"
+
+
+def test_a_command_has_settled_after_more_than_a_second_and_a_half():
+    """Speeds are means of half a second: of two states here."""
+    times = 0.25 * np.arange(33)
+    told = np.zeros((33, 3))
+    told[16:, 0] = 0.5
+    for late, counts in ((5.25, False), (5.5, True), (1.25, False), (1.5, True)):
+        speed = np.zeros((33, 6))
+        speed[:, 0] = told[:, 0]
+        speed[times == late, 0] += 0.5
+        place = np.tile([0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0], (33, 1))
+        found, turning = Walk(times, place, speed, told, {}).errors
+        assert turning == 0.0 and (found > 0.0) == counts
