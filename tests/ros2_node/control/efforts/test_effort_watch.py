@@ -461,3 +461,33 @@ def test_three_poses_are_diagnosed(fleet):
                 f"{count} poses at rest so far: bring the arm to at least 3, a second each"
             )
         touch.rest.add(0.8, Q + 0.2 * count, np.zeros(8), HELD, np.ones(8, dtype=bool))
+
+
+@pytest.mark.parametrize(
+    ("values", "warmed"),
+    [
+        ({}, ["observer", "diagnosis", "rnea", "regressor panda_hand"]),
+        ({"payload__link": ""}, ["observer", "diagnosis"]),
+        ({"effort_source": "command"}, ["observer"]),
+    ],
+)
+def test_kernels_of_the_services_are_warm(values, warmed, monkeypatch):
+    """With the shapes and options of the calls that come; by commands there are no services."""
+    touch, called = feeling_fleet(**values).robots[0].touch, []
+
+    def kernel(name):
+        def call(model, *arrays, links=(), gravity):
+            assert [x.shape for x in arrays] == [(3, model.nq), (3, model.nv), (3, model.nv)]
+            assert gravity == (0.0, 0.0, -9.81)
+            called.append(" ".join([name, *links]))
+
+        return call
+
+    monkeypatch.setattr(touch.torques, "warm", lambda: called.append("observer"))
+    monkeypatch.setattr(
+        touch, "_diagnosis", lambda q, tau: called.append("diagnosis") or len(q) == len(tau) == 3
+    )
+    monkeypatch.setattr(wd, "rnea", kernel("rnea"))
+    monkeypatch.setattr(wd, "joint_torque_regressor", kernel("regressor"))
+    touch.warm()
+    assert called == warmed

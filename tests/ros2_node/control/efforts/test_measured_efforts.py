@@ -131,3 +131,13 @@ def test_a_message_without_any_number_is_not_counted(both):
     states.read([*NAMES, "tool"], [*Q, 0.0], [0.0] * (N + 1), 2, 0.0)
     efforts.read([*np.full(N, np.nan), 1.0])
     assert counts["effort_nonfinite"] == 1
+
+
+def test_a_stamp_of_a_nanosecond_is_one(both):
+    """Zero alone is none."""
+    _, efforts, _ = both
+    assert efforts.time_since_last(1, 10.0) == 0.0
+    assert efforts.time_since_last(5 * MS + 1, 99.0) == 0.005
+    efforts.forget()
+    efforts.time_since_last(2, 10.0)
+    assert efforts.time_since_last(1, 10.0625) == 0.0, "it has gone back"

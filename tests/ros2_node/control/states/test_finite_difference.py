@@ -183,3 +183,14 @@ def test_columns_are_a_slice_where_they_are_all():
     assert index_of([0, 1, 2], 3) == slice(None)
     for columns in ([0, 1], [1, 0, 2]):
         np.testing.assert_array_equal(index_of(columns, 3), columns)
+
+
+def test_a_stamp_of_a_nanosecond_is_one():
+    """Zero alone is none."""
+    for stamps, speed in (((1, 10 * MILLISECOND + 1), 1.0), ((5 * MILLISECOND, 1), 0.0)):
+        found = moved(of_one(), [9.0, 9.01], stamps)
+        np.testing.assert_allclose(found, [0.0, speed], atol=1e-9)
+    difference = of_one()
+    difference.speed(ALL, np.zeros(1), 1, 9.0, 0.1, 0.0)
+    late = difference.speed(ALL, np.array([0.01]), 10 * MILLISECOND + 1, 9.0, 0.1, 0.0)
+    np.testing.assert_allclose(late, 1.0)

@@ -445,3 +445,11 @@ def test_velocities_that_only_the_observer_needs_are_kept_for_it():
     plain = reader()
     plain.read(NAMES, ZERO, speed, 0, 0.0)
     assert not plain.felt_v.any()
+
+
+def test_a_stamp_of_a_nanosecond_is_one():
+    """It can be repeated, and others can go back to it; zero alone says nothing."""
+    states = reader()
+    for stamp in (1, 1, 5, 1, 0, 0):
+        states.read(NAMES, ZERO, (), stamp, 0.01)
+    assert states.counts["repeated_message"] == 1 and states.counts["stamp_backwards"] == 1

@@ -363,3 +363,14 @@ def test_a_joint_without_a_velocity_limit_counts_as_twenty():
         states = reader(model, mode="gravity")
         states.read(["spin"], array("d", [0.0]), (), 0, 0.0)
         assert states.read(["spin"], array("d", [step]), (), 0, 0.01) == reason
+
+
+@pytest.mark.parametrize(("stamp", "bound"), [(10_000_001, 0.032), (1, 0.022), (0, 0.08)])
+def test_a_stamp_of_a_nanosecond_is_one(stamp, bound):
+    """Of the message before and of this one; zero alone is none."""
+    v = np.array([1.0])
+    for beyond, said in ((-1e-4, False), (1e-4, True)):
+        steps = of_one_joint()
+        steps.note(ONE, 1, 5.0)
+        p = np.array([bound + beyond])
+        assert steps.contradicts(ONE, (np.zeros(1), p), (v, v), stamp, 5.01, 0.1) == said
