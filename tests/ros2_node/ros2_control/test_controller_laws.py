@@ -29,9 +29,9 @@ FRAME = "tool0"
 LAWS = built_in_laws(FRAME)
 SAME = 1e-12
 """Largest difference of a torque [N m]."""
-ROUNDINGS = 20.0
-"""Differences as multiples of the change by one unit in the last place of q: a law rounds in some
-hundred operations."""
+ROUNDINGS, SELDOM = 4.0, 1e-3
+"""Where a difference may be larger: as a multiple of the change by one unit in the last place of q,
+at this share of the states."""
 
 
 @wd.kernel
@@ -121,11 +121,12 @@ def change_by_rounding(robot: Robot, q: np.ndarray, random: np.random.Generator)
 
 
 def check_differences(law: ControllerLaw, compiled: CompiledControllers, states: int) -> str:
-    """Hold each law to SAME; the Cartesian impedance, which inverts J M⁻¹ Jᵀ and so enlarges
-    rounding near singular poses, to a multiple of its own rounding there."""
+    """Hold each law to SAME. At a few states near singular poses, where one unit in the last place
+    of q changes the torques by so much, the Cartesian impedance is held to a multiple of this change."""
     found = differences(law, compiled, states)
     beyond = found[:, 0] > SAME
     if law.frame:
+        assert beyond.mean() <= SELDOM, f"{beyond.mean():.2%} beyond {SAME:g}"
         assert (found[beyond, 0] <= ROUNDINGS * found[beyond, 1]).all()
     else:
         assert not beyond.any(), found[:, 0].max()
